@@ -1,0 +1,1 @@
+"""Multiple kernel learning: algorithms, kernel operators, and the papers' experiments run again."""

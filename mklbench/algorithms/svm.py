@@ -1,0 +1,74 @@
+"""The support vector machine at fixed kernel weights."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mklbench import certify
+from mklbench.errors import InputError
+from mklbench.kernels.base import KernelOperator
+from mklbench.solution import Solution
+from mklbench.svm import SVM
+
+VERSION = 1
+
+
+def solve(
+    operator: KernelOperator,
+    y: ArrayLike,
+    C: float = 1.0,
+    *,
+    weights: ArrayLike | None = None,
+    svm_tol: float = 1e-3,
+    class_weight: Mapping[int, float] | None = None,
+) -> Solution:
+    """Train one SVM on a bank or a family whose weights are given.
+
+    With a bank of one kernel this is the plain SVM; with weights 1/M on a bank the uniform sum of
+    kernels, on a family of products the uniform product.
+
+    Parameters
+    ----------
+    operator : the bank or the family on the n training samples.
+    y : (n,) labels in {-1, +1}.
+    C : box constraint.
+    weights : (M,) kernel weights or parameters theta, >= 0; 1/M each if not given.
+    svm_tol : LIBSVM's stopping tolerance.
+    class_weight : factors on C by class, ``{-1: ..., +1: ...}``.
+
+    Returns
+    -------
+    Solution
+        `objective` is the value of the SVM's dual and `gap` its relative duality gap.
+
+    Raises
+    ------
+    InputError
+        If an argument has the wrong shape or range.
+    """
+    machine = SVM(y, C, tol=svm_tol, class_weight=class_weight)
+    if operator.n_samples != len(machine.y):
+        raise InputError(
+            f"y has {len(machine.y)} labels, but the kernels are on {operator.n_samples} samples."
+        )
+    fixed = operator.uniform_weights() if weights is None else np.asarray(weights, dtype=float)
+    if (fixed < 0).any():
+        raise InputError(f"weights has the entry {fixed.min():g}: kernel weights are >= 0.")
+    K = operator.gram(fixed)
+    trained = machine.solve(K)
+    bounds = certify.svm_bounds(K, machine.y, trained.dual_coef, trained.intercept, machine.upper)
+    return Solution(
+        weights=fixed,
+        dual_coef=trained.dual_coef,
+        intercept=trained.intercept,
+        objective=bounds.lower,
+        gap=bounds.relative_gap,
+        n_svm_calls=machine.calls,
+        n_iter=1,
+        converged=True,
+        history=[{"objective": bounds.lower, "n_svm_calls": 1.0}],
+        svm_seconds=machine.seconds,
+    )

@@ -1,0 +1,28 @@
+"""The uniform combination: the baseline that learned weights have to beat."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from numpy.typing import ArrayLike
+
+from mklbench.algorithms import svm
+from mklbench.kernels.base import KernelOperator
+from mklbench.solution import Solution
+
+VERSION = svm.VERSION
+
+
+def solve(
+    operator: KernelOperator,
+    y: ArrayLike,
+    C: float = 1.0,
+    *,
+    svm_tol: float = 1e-3,
+    class_weight: Mapping[int, float] | None = None,
+) -> Solution:
+    """Train one SVM with all weights 1/M: the mean of a bank, the uniform product of a family.
+
+    Parameters and result are those of `mklbench.algorithms.svm.solve`.
+    """
+    return svm.solve(operator, y, C, svm_tol=svm_tol, class_weight=class_weight)

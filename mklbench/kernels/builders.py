@@ -1,0 +1,136 @@
+"""From training samples to a bank or a family: the kernel families named in the papers.
+
+Each function takes the training samples first and the choices of the paper as keywords; with the
+keywords fixed (``functools.partial``) it is what the experiments and the estimators call `kernel`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mklbench.errors import InputError, unknown
+from mklbench.kernels.base import KernelOperator
+from mklbench.kernels.composite import ConcatenatedBank, ScaledBank, unit_trace
+from mklbench.kernels.dense import DenseBank, IndexedBank, PrecomputedBank, check_gram_stack
+from mklbench.kernels.factored import FeatureBank
+from mklbench.kernels.families import ProductGaussians
+from mklbench.kernels.functions import Gaussian, KernelFunction, Polynomial
+from mklbench.validation import check_features
+
+KernelBuilder = Callable[[ArrayLike], KernelOperator]
+
+# Rakotomamonjy et al. 2008, the widths and degrees of the authors' toolbox.
+SIMPLEMKL_WIDTHS = (0.5, 1.0, 2.0, 5.0, 7.0, 10.0, 12.0, 15.0, 17.0, 20.0)
+
+
+def gaussian(X: ArrayLike, gamma: float | None = None) -> DenseBank:
+    """Return one Gaussian exp(-gamma ||x - z||^2) on all features; gamma is 1/d if not given."""
+    features = check_features("X", X)
+    return DenseBank(features, [Gaussian(1.0 / features.shape[1] if gamma is None else gamma)])
+
+
+def gaussians(X: ArrayLike, gammas: Sequence[float]) -> DenseBank:
+    """Return one Gaussian on all features for each of `gammas`."""
+    return DenseBank(X, [Gaussian(gamma) for gamma in _not_empty("gammas", gammas)])
+
+
+def feature_gaussians(X: ArrayLike, gammas: Sequence[float] = (1.0,)) -> FeatureBank:
+    """Return Gaussians exp(-gamma (x_m - z_m)^2) on every single feature, one for each of `gammas`.
+
+    With one gamma these are the minor kernels of Picard et al. 2012 and the terms of the sum in
+    Varma & Babu 2009.
+    """
+    return FeatureBank(X, [Gaussian(gamma) for gamma in _not_empty("gammas", gammas)])
+
+
+def simplemkl_bank(
+    X: ArrayLike,
+    widths: Sequence[float] = SIMPLEMKL_WIDTHS,
+    degrees: Sequence[int] = (1, 2, 3),
+) -> ScaledBank:
+    """Return the 13 (d + 1) kernels of Rakotomamonjy et al. 2008, each with unit trace.
+
+    Gaussians exp(-||x - z||^2 / (2 width^2)) and polynomials (x'z + 1)^degree, where degree 1 is
+    the plain inner product, on all features together and then on every single one.
+    """
+    gammas = [0.5 / width**2 for width in _not_empty("widths", widths)]
+    functions: list[KernelFunction] = [
+        *(Gaussian(gamma) for gamma in gammas),
+        *(Polynomial(degree, offset=float(degree > 1)) for degree in degrees),
+    ]
+    return unit_trace(ConcatenatedBank([DenseBank(X, functions), FeatureBank(X, functions)]))
+
+
+def product_gaussians(X: ArrayLike) -> ProductGaussians:
+    """Return the family exp(-sum_m theta_m (x_m - z_m)^2), theta >= 0."""
+    return ProductGaussians(X)
+
+
+class Precomputed:
+    """Gram matrices of a whole data set, given as an array or a file; called with row indices.
+
+    Parameters
+    ----------
+    K : (M, N, N) array, or the path of an ``.npy`` file of one, or of an ``.npz`` file that names
+        it ``K``.
+    """
+
+    takes_rows = True
+
+    def __init__(self, K: ArrayLike | str | Path) -> None:
+        self._K = _load_stack(Path(K)) if isinstance(K, (str, Path)) else np.asarray(K, dtype=float)
+        check_gram_stack(self._K)
+
+    def __call__(self, rows: ArrayLike) -> IndexedBank:
+        """Return the bank whose training samples are `rows` (n,) of the data set."""
+        return IndexedBank(self._K, rows)
+
+
+def precomputed(X: ArrayLike) -> PrecomputedBank:
+    """Return the bank of the Gram matrices `X` (M, n, n), or of the one Gram matrix (n, n)."""
+    stack = np.asarray(X, dtype=np.float64)
+    return PrecomputedBank(stack[None] if stack.ndim == 2 else stack)
+
+
+BUILDERS: dict[str, KernelBuilder] = {
+    "gaussian": gaussian,
+    "feature_gaussians": feature_gaussians,
+    "simplemkl": simplemkl_bank,
+    "product": product_gaussians,
+    "precomputed": precomputed,
+}
+
+
+def resolve(kernel: str | KernelBuilder, **parameters: object) -> KernelBuilder:
+    """Return the builder that `kernel` names, or `kernel` itself if it is callable."""
+    if callable(kernel):
+        return kernel
+    if kernel not in BUILDERS:
+        raise unknown("kernel", kernel, BUILDERS)
+    return partial(BUILDERS[kernel], **parameters) if parameters else BUILDERS[kernel]
+
+
+def _not_empty(name: str, values: Sequence[float]) -> Sequence[float]:
+    if len(values) == 0:
+        raise InputError(f"{name}={list(values)} is empty: give at least one value.")
+    return values
+
+
+def _load_stack(path: Path) -> np.ndarray:
+    try:
+        loaded = np.load(path, allow_pickle=False)
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"kernel.K={path} cannot be read as a NumPy file ({error}): "
+            "save the Gram matrices with numpy.save or numpy.savez(path, K=...)."
+        ) from error
+    if isinstance(loaded, np.ndarray):
+        return loaded.astype(np.float64)
+    if "K" not in loaded:
+        raise InputError(f"kernel.K={path} holds {', '.join(loaded)}: name the Gram matrices K.")
+    return loaded["K"].astype(np.float64)

@@ -1,0 +1,103 @@
+"""Banks made of banks: several side by side, or one with its kernels rescaled."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mklbench.errors import InputError
+from mklbench.kernels.base import Array, Bank
+
+
+class ConcatenatedBank(Bank):
+    """The kernels of several banks on the same samples, one after the other."""
+
+    def __init__(self, banks: Sequence[Bank]) -> None:
+        self._banks = tuple(banks)
+        self.n_samples = self._banks[0].n_samples
+        self.n_kernels = sum(bank.n_kernels for bank in self._banks)
+        self.features = tuple(feature for bank in self._banks for feature in bank.features)
+        self._ends = np.cumsum([bank.n_kernels for bank in self._banks])[:-1]
+
+    def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
+        parts = self._parts(d)
+        combined = sum(bank.combine(part) for bank, part in parts if part.any())
+        if out is None:
+            return np.broadcast_to(combined, (self.n_samples, self.n_samples)).copy()
+        out[...] = combined
+        return out
+
+    def quadratic_forms(self, a: ArrayLike) -> Array:
+        return np.concatenate([bank.quadratic_forms(a) for bank in self._banks])
+
+    def traces(self) -> Array:
+        return np.concatenate([bank.traces() for bank in self._banks])
+
+    def inner_products_with(self, K: Array) -> Array:
+        return np.concatenate([bank.inner_products_with(K) for bank in self._banks])
+
+    def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
+        parts = self._parts(weights)
+        combined = sum(bank.cross(part, Z) for bank, part in parts if part.any())
+        return np.broadcast_to(combined, (len(np.asarray(Z)), self.n_samples)).copy()
+
+    def restrict(self, rows: ArrayLike) -> ConcatenatedBank:
+        return ConcatenatedBank([bank.restrict(rows) for bank in self._banks])
+
+    def _parts(self, d: ArrayLike) -> list[tuple[Bank, Array]]:
+        weights = np.split(self._check_weights(d), self._ends)
+        return list(zip(self._banks, weights, strict=True))
+
+
+class ScaledBank(Bank):
+    """The kernels s_m K_m of a bank, without touching its Gram matrices.
+
+    Parameters
+    ----------
+    bank : the bank that is rescaled.
+    scales : (M,) factors s_m > 0.
+    """
+
+    def __init__(self, bank: Bank, scales: Array) -> None:
+        self._bank = bank
+        self._scales = scales
+        self.n_samples = bank.n_samples
+        self.n_kernels = bank.n_kernels
+        self.features = bank.features
+        self.groups = bank.groups
+
+    def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
+        return self._bank.combine(self._scales * self._check_weights(d), out)
+
+    def quadratic_forms(self, a: ArrayLike) -> Array:
+        return self._scales * self._bank.quadratic_forms(a)
+
+    def traces(self) -> Array:
+        return self._scales * self._bank.traces()
+
+    def inner_products_with(self, K: Array) -> Array:
+        return self._scales * self._bank.inner_products_with(K)
+
+    def inner_products(self) -> Array:
+        return self._scales[:, None] * self._bank.inner_products() * self._scales
+
+    def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
+        return self._bank.cross(self._scales * self._check_weights(weights), Z)
+
+    def restrict(self, rows: ArrayLike) -> ScaledBank:
+        """Keep the scales of the samples the bank was normalised on, so that C keeps its scale."""
+        return ScaledBank(self._bank.restrict(rows), self._scales)
+
+
+def unit_trace(bank: Bank) -> ScaledBank:
+    """Return the kernels of `bank` divided each by the trace of its training Gram matrix.
+
+    A kernel whose trace is 0 (a linear kernel on a constant feature) stays as it is: zero.
+    """
+    traces = bank.traces()
+    if (traces < 0).any():
+        m = int(np.argmin(traces))
+        raise InputError(f"kernel {m} has trace {traces[m]:g} < 0: it is no Gram matrix.")
+    return ScaledBank(bank, np.divide(1.0, traces, out=np.ones_like(traces), where=traces > 0))

@@ -1,0 +1,66 @@
+"""Base kernel functions on feature vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mklbench.validation import check_count, check_positive
+
+Array = NDArray[np.float64]
+
+# A kernel function maps samples (n, d) and (n_z, d) to their kernel matrix (n, n_z).
+KernelFunction = Callable[[Array, Array], Array]
+
+
+def squared_distances(X: Array, Z: Array) -> Array:
+    """Return ||x_i - z_j||^2 (n, n_z), by one matrix product.
+
+    The rows are shifted by the mean of `X` first, so that data far from the origin do not cancel.
+    """
+    centre = X.mean(axis=0)
+    same = Z is X
+    X = X - centre
+    Z = X if same else Z - centre
+    distances = X @ Z.T
+    distances *= -2.0
+    distances += np.einsum("ij,ij->i", X, X)[:, None]
+    distances += np.einsum("ij,ij->i", Z, Z)
+    np.maximum(distances, 0.0, out=distances)
+    if same:
+        np.fill_diagonal(distances, 0.0)
+    return distances
+
+
+@dataclass(frozen=True)
+class Gaussian:
+    """k(x, z) = exp(-gamma ||x - z||^2), gamma > 0."""
+
+    gamma: float
+
+    def __post_init__(self) -> None:
+        check_positive("gamma", self.gamma)
+
+    def __call__(self, X: Array, Z: Array) -> Array:
+        """Return the matrix (n, n_z) of k between the rows of `X` (n, d) and `Z` (n_z, d)."""
+        exponent = squared_distances(X, Z)
+        exponent *= -self.gamma
+        return np.exp(exponent, out=exponent)
+
+
+@dataclass(frozen=True)
+class Polynomial:
+    """k(x, z) = (x'z + offset)^degree, degree a whole number >= 1."""
+
+    degree: int
+    offset: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_count("degree", self.degree)
+
+    def __call__(self, X: Array, Z: Array) -> Array:
+        """Return the matrix (n, n_z) of k between the rows of `X` (n, d) and `Z` (n_z, d)."""
+        return (X @ Z.T + self.offset) ** self.degree

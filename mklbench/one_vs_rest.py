@@ -1,0 +1,53 @@
+"""More than two classes by one-versus-rest, all classes on one shared bank or family."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mklbench.kernels.base import KernelOperator
+from mklbench.solution import Solution
+
+Array = NDArray[np.float64]
+Solver = Callable[[KernelOperator, Array], Solution]
+
+
+def fit(
+    solve: Solver, operator: KernelOperator, codes: ArrayLike, n_classes: int
+) -> list[Solution]:
+    """Solve the binary problems of a classification into `n_classes` classes.
+
+    Parameters
+    ----------
+    solve : solves one binary problem, ``solve(operator, y)`` with y (n,) in {-1, +1}.
+    operator : the kernels of all problems.
+    codes : (n,) class codes 0 ... n_classes - 1.
+
+    Returns
+    -------
+    list of Solution
+        One for two classes (code 1 is +1), else one a class (the class is +1, the rest is -1).
+    """
+    classes = np.asarray(codes)
+    positives = [1] if n_classes == 2 else range(n_classes)
+    return [solve(operator, np.where(classes == code, 1.0, -1.0)) for code in positives]
+
+
+def decision_function(
+    operator: KernelOperator, solutions: Sequence[Solution], Z: ArrayLike
+) -> Array:
+    """Return the decision values (n_z,) of one problem or (n_z, k) of k problems at `Z`."""
+    values = [
+        operator.cross(solution.weights, Z) @ solution.dual_coef + solution.intercept
+        for solution in solutions
+    ]
+    return values[0] if len(values) == 1 else np.stack(values, axis=1)
+
+
+def predict(decision: Array) -> NDArray[np.intp]:
+    """Return the class codes (n_z,) that decision values stand for."""
+    if decision.ndim == 1:
+        return (decision > 0).astype(np.intp)
+    return decision.argmax(axis=1)

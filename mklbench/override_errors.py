@@ -1,0 +1,9 @@
+x = 1
+
+
+def hint(*a):
+    return ""
+
+
+def explain(e, *a):
+    return e

@@ -1,0 +1,42 @@
+"""What every algorithm returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Solution:
+    """One trained binary kernel machine with its learned kernel weights.
+
+    The decision function is ``f(z) = sum_i dual_coef[i] k(x_i, z) + intercept`` with k the kernel
+    at `weights`.
+
+    Attributes
+    ----------
+    weights : (M,) kernel weights of a bank, or the parameters theta of a family.
+    dual_coef : (n,) alpha_i * y_i, with 0 <= alpha_i <= C.
+    intercept : b.
+    objective : the paper's objective at the returned weights (its scaling is in each `solve`).
+    gap : certified relative duality gap (convex problems) or KKT residual (the others), computed
+        by `mklbench.certify` from the returned numbers alone.
+    n_svm_calls : number of SVM problems solved.
+    n_iter : outer iterations.
+    converged : whether the stopping rule was met, rather than an iteration limit.
+    history : one entry an outer iteration, with at least "objective" and "n_svm_calls".
+    svm_seconds : wall-clock seconds spent inside LIBSVM's ``svm_train``.
+    """
+
+    weights: NDArray[np.float64]
+    dual_coef: NDArray[np.float64]
+    intercept: float
+    objective: float
+    gap: float
+    n_svm_calls: int
+    n_iter: int
+    converged: bool
+    history: list[dict[str, float]] = field(default_factory=list)
+    svm_seconds: float = 0.0

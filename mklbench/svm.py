@@ -1,0 +1,191 @@
+"""The inner solver: LIBSVM's C-SVC on dense Gram matrices, without copies through Python objects.
+
+LIBSVM takes a precomputed kernel as rows of ``svm_node`` (int32 index, float64 value) whose first
+node holds the serial number of the sample. One NumPy structured array of that layout is kept for
+the life of an `SVM`; a solve fills its value column and passes pointers into it. LIBSVM never reads
+the indices of a precomputed row, so they are left at zero.
+
+Two traps are dealt with here. LIBSVM is built with OpenMP, and as many threads as cores make small
+problems up to a thousand times slower on a busy machine: each call runs on one thread. And LIBSVM
+decides itself which class is its positive one (the first in `y`): coefficients and intercept are
+returned for the class +1 whatever the order of the samples.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from libsvm import svm as libsvm_api
+from numpy.typing import ArrayLike, NDArray
+from threadpoolctl import ThreadpoolController
+
+from mklbench.errors import InputError
+from mklbench.validation import check_labels, check_positive
+
+_NODE = np.dtype([("index", np.int32), ("value", np.float64)], align=True)
+_CACHE_MEGABYTES = 200.0
+
+
+@dataclass(frozen=True)
+class SVMSolution:
+    """Solution of one SVM problem.
+
+    Attributes
+    ----------
+    dual_coef : (n,) alpha_i * y_i.
+    support : (n_support,) ascending indices of the samples with alpha_i > 0.
+    intercept : b of the decision function sum_i dual_coef_i K(x_i, .) + b.
+    """
+
+    dual_coef: NDArray[np.float64]
+    support: NDArray[np.intp]
+    intercept: float
+
+    def objective(self, quadratic_form: float) -> float:
+        """Value of the dual, sum alpha - 1/2 a' K a, given `quadratic_form` = a' K a."""
+        return float(np.abs(self.dual_coef).sum() - 0.5 * quadratic_form)
+
+    def dual_objective(self, K: NDArray[np.float64]) -> float:
+        """Value of the dual on the Gram matrix `K` (n, n) that was solved."""
+        coef = self.dual_coef[self.support]
+        return self.objective(float(coef @ K[np.ix_(self.support, self.support)] @ coef))
+
+
+class SVM:
+    """LIBSVM on one label vector, to be solved for many Gram matrices.
+
+    Each solve is a cold start of
+
+        max over alpha   sum_i alpha_i - 1/2 sum_ij alpha_i alpha_j y_i y_j K_ij
+        subject to       0 <= alpha_i <= C_i,   sum_i alpha_i y_i = 0.
+
+    Parameters
+    ----------
+    y : (n,) labels in {-1, +1}, both present.
+    C : box constraint, > 0.
+    tol : LIBSVM's stopping tolerance on the maximal violation of the KKT conditions, > 0.
+    class_weight : factors on C by class, ``{-1: ..., +1: ...}``; a class left out has factor 1.
+
+    Attributes
+    ----------
+    gram : (n, n) writable view of the values LIBSVM reads. Kernel code may write a Gram matrix
+        straight into it (``np.exp(..., out=machine.gram)``) and then call ``solve()``.
+    upper : (n,) the bounds C_i.
+    calls, seconds : number of solves, and wall-clock seconds spent inside ``svm_train``.
+    """
+
+    def __init__(
+        self,
+        y: ArrayLike,
+        C: float = 1.0,
+        *,
+        tol: float = 1e-3,
+        class_weight: Mapping[int, float] | None = None,
+    ) -> None:
+        self.y = check_labels(y)
+        self.calls = 0
+        self.seconds = 0.0
+        n = len(self.y)
+        self._nodes = np.zeros((n, n + 2), dtype=_NODE)
+        self._nodes["value"][:, 0] = np.arange(1, n + 1)
+        self._nodes["index"][:, -1] = -1
+        self.gram = self._nodes["value"][:, 1:-1]
+        rows = self._nodes.ctypes.data + self._nodes.strides[0] * np.arange(n, dtype=np.uintp)
+        self._row_pointers = rows.astype(np.uintp)
+        self._problem = _problem(self.y, self._row_pointers)
+        factors = _class_factors(class_weight)
+        self._parameter = _parameter(check_positive("C", C), check_positive("tol", tol), factors)
+        self.upper = C * np.where(self.y > 0, factors[1], factors[-1])
+
+    @property
+    def tol(self) -> float:
+        """LIBSVM's stopping tolerance; it may be changed between solves."""
+        return float(self._parameter.eps)
+
+    @tol.setter
+    def tol(self, value: float) -> None:
+        self._parameter.eps = check_positive("tol", value)
+
+    def solve(self, K: NDArray[np.float64] | None = None) -> SVMSolution:
+        """Solve for the Gram matrix `K` (n, n), or for what has been written into `gram`.
+
+        Raises
+        ------
+        InputError
+            If `K` has the wrong shape.
+        """
+        if K is not None:
+            if K.shape != self.gram.shape:
+                raise InputError(
+                    f"K has shape {K.shape}, but there are {len(self.y)} labels: "
+                    f"pass a Gram matrix of shape {self.gram.shape}."
+                )
+            self.gram[...] = K
+        with _openmp().limit(limits=1):
+            started = perf_counter()
+            model = libsvm_api.libsvm.svm_train(self._problem, self._parameter)
+            self.seconds += perf_counter() - started
+        self.calls += 1
+        try:
+            return self._read(model.contents)
+        finally:
+            libsvm_api.libsvm.svm_free_and_destroy_model(ctypes.byref(model))
+
+    def _read(self, model: libsvm_api.svm_model) -> SVMSolution:
+        sign = 1.0 if model.label[0] == 1 else -1.0
+        n_support = model.l
+        dual_coef = np.zeros(len(self.y))
+        if n_support:
+            indices = _read_array(model.sv_indices, ctypes.c_int, n_support) - 1
+            dual_coef[indices] = sign * _read_array(model.sv_coef[0], ctypes.c_double, n_support)
+        return SVMSolution(dual_coef, np.flatnonzero(dual_coef), -sign * model.rho[0])
+
+
+@cache
+def _openmp() -> ThreadpoolController:
+    # Looking the loaded libraries up takes milliseconds, limiting them microseconds.
+    return ThreadpoolController().select(user_api="openmp")
+
+
+def _problem(y: NDArray[np.float64], row_pointers: NDArray[np.uintp]) -> libsvm_api.svm_problem:
+    # The wrapper's own constructor copies element by element, so the structure is filled in here.
+    problem = libsvm_api.svm_problem.__new__(libsvm_api.svm_problem)
+    problem.l = len(y)
+    problem.y = y.ctypes.data_as(ctypes.POINTER(ctypes.c_double))
+    problem.x = ctypes.cast(
+        row_pointers.ctypes.data, ctypes.POINTER(ctypes.POINTER(libsvm_api.svm_node))
+    )
+    return problem
+
+
+def _class_factors(class_weight: Mapping[int, float] | None) -> dict[int, float]:
+    factors = {-1: 1.0, 1: 1.0}
+    for label, factor in (class_weight or {}).items():
+        if label not in factors:
+            raise InputError(
+                f"class_weight has the key {label!r}: the classes of a binary problem are -1 and 1."
+            )
+        factors[label] = check_positive(f"class_weight[{label}]", factor)
+    return factors
+
+
+def _parameter(C: float, tol: float, factors: Mapping[int, float]) -> libsvm_api.svm_parameter:
+    parameter = libsvm_api.svm_parameter("-s 0 -t 4 -q")
+    parameter.C = C
+    parameter.eps = tol
+    parameter.cache_size = _CACHE_MEGABYTES
+    parameter.nr_weight = len(factors)
+    parameter.weight_label = (ctypes.c_int * len(factors))(*factors)
+    parameter.weight = (ctypes.c_double * len(factors))(*factors.values())
+    return parameter
+
+
+def _read_array(pointer: Any, ctype: Any, length: int) -> NDArray[Any]:
+    """Return a view (length,) of the C array behind `pointer`, to be copied before it is freed."""
+    return np.frombuffer((ctype * length).from_address(ctypes.addressof(pointer.contents)), ctype)

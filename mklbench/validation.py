@@ -1,0 +1,59 @@
+"""Checks shared by the algorithms: each failure names the argument, its value and the remedy."""
+
+from __future__ import annotations
+
+import math
+from numbers import Real
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mklbench.errors import InputError
+
+
+def check_positive(name: str, value: float) -> float:
+    """Return `value` as a float if it is a finite number > 0."""
+    if not isinstance(value, Real) or isinstance(value, bool) or not 0 < value < math.inf:
+        raise InputError(f"{name}={value!r} is not accepted: it must be a finite number > 0.")
+    return float(value)
+
+
+def check_count(name: str, value: int, minimum: int = 1) -> int:
+    """Return `value` as an int if it is a whole number >= `minimum`."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < minimum:
+        raise InputError(f"{name}={value!r} is not accepted: it must be an integer >= {minimum}.")
+    return int(value)
+
+
+def check_labels(y: ArrayLike) -> NDArray[np.float64]:
+    """Return `y` as an array of -1.0 and +1.0 in which both occur."""
+    labels = np.ascontiguousarray(y, dtype=np.float64)
+    if labels.ndim != 1:
+        raise InputError(f"y has shape {labels.shape}: it must be a vector of labels -1 and +1.")
+    values = np.unique(labels)
+    if not np.isin(values, (-1.0, 1.0)).all():
+        shown = ", ".join(f"{value:g}" for value in values[:4])
+        raise InputError(
+            f"y has the labels {shown}{', ...' if len(values) > 4 else ''}: "
+            "a binary solver takes -1 and +1 only."
+        )
+    if len(values) < 2:
+        only = f"{values[0]:+g}" if len(values) else "no label at all"
+        raise InputError(f"y has one class only ({only}): both -1 and +1 must be present.")
+    return labels
+
+
+def check_features(name: str, X: ArrayLike) -> NDArray[np.float64]:
+    """Return `X` as a finite float64 matrix of shape (n, d) with n, d >= 1."""
+    matrix = np.asarray(X, dtype=np.float64)
+    if matrix.ndim != 2 or 0 in matrix.shape:
+        raise InputError(
+            f"{name} has shape {matrix.shape}: it must be a matrix (n_samples, n_features)."
+        )
+    if not np.isfinite(matrix).all():
+        row, column = np.argwhere(~np.isfinite(matrix))[0]
+        raise InputError(
+            f"{name} holds {matrix[row, column]} at row {row}, column {column}: "
+            "remove or impute NaN and infinite values."
+        )
+    return matrix
