@@ -1,0 +1,8 @@
+"""Data sets: sources -> cache -> parse -> `Dataset`; splits; preprocessing."""
+
+from __future__ import annotations
+
+from mklbench.data.dataset import Dataset, content_digest
+from mklbench.data.loading import load
+
+__all__ = ["Dataset", "content_digest", "load"]

@@ -1,0 +1,195 @@
+"""`load`: from a data configuration to a verified `Dataset`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from mklbench.data import sources, transforms
+from mklbench.data.dataset import Dataset, content_digest
+from mklbench.data.generate import generate
+from mklbench.data.parse import Table, parse_table
+from mklbench.data.schema import (
+    DataConfig,
+    Expected,
+    FileConfig,
+    GeneratedConfig,
+    Layout,
+    parse_config,
+)
+from mklbench.errors import DataError
+
+
+def load(
+    config: Mapping[str, Any],
+    *,
+    cache_dir: str | os.PathLike[str] | None = None,
+    mirror: str | os.PathLike[str] | None = None,
+    timeout: float | None = None,
+) -> Dataset:
+    """Load a data set and apply the choices of its configuration.
+
+    Parameters
+    ----------
+    config : the content of one ``configs/data/NAME.yaml`` as a plain dict, overrides applied.
+    cache_dir : directory of downloads; default as `mklbench.data.sources.cache_directory`.
+    mirror : directory or URL; default the environment variable MKLBENCH_MIRROR.
+    timeout : seconds without a byte after which a download is given up; default the environment
+        variable MKLBENCH_TIMEOUT, else 20.
+
+    Raises
+    ------
+    InputError
+        The configuration has a mistake, or the mirror does not exist.
+    DataError
+        The data cannot be had, read or verified; the message lists what was tried.
+    """
+    parsed = parse_config(config)
+    if isinstance(parsed, GeneratedConfig):
+        return with_choices(from_generator(parsed), parsed)
+    place, dataset = sources.resolve(
+        parsed,
+        lambda content, layout, name: from_bytes(parsed, content, layout, name),
+        cache_dir=cache_dir,
+        mirror=mirror,
+        timeout=timeout,
+    )
+    source = "embedded" if place.kind == "embedded" else place.location
+    return with_choices(replace(dataset, source=source), parsed)
+
+
+def from_generator(config: GeneratedConfig) -> Dataset:
+    """Draw a generated set, before the choices of its configuration."""
+    X, y = generate(config.generator, config.n_samples, config.seed)
+    return Dataset(
+        name=config.name,
+        X=X,
+        y=y,
+        classes=("-1", "+1"),
+        feature_names=tuple(f"x{i + 1}" for i in range(X.shape[1])),
+        digest=content_digest(X, y),
+        notes=(f"generated with seed {config.seed}",),
+        source="generated",
+    )
+
+
+def from_bytes(config: FileConfig, content: bytes, layout: Layout, place: str) -> Dataset:
+    """Parse and verify the content of a file, before the choices of its configuration.
+
+    Parameters
+    ----------
+    config : of the data set.
+    content : the bytes of the file.
+    layout : how the file is read.
+    place : the file's name in messages.
+
+    Raises
+    ------
+    DataError
+        It cannot be parsed, has one class only, or is not the expected content.
+    """
+    table = parse_table(content, layout, place)
+    classes = _classes(table, config.positive, layout, place)
+    codes = {label: code for code, label in enumerate(classes)}
+    y = np.array([codes[label] for label in table.labels], dtype=np.int64)
+    notes = []
+    if table.dropped_rows:
+        notes.append(f"{table.dropped_rows} rows with a missing value dropped")
+    dataset = Dataset(
+        name=config.name,
+        X=table.X,
+        y=y,
+        classes=classes,
+        feature_names=_feature_names(config, table),
+        digest=content_digest(table.X, y),
+        notes=tuple(notes),
+        source=place,
+    )
+    if config.expected is not None:
+        _verify(dataset, config.expected, place)
+    return dataset
+
+
+def with_choices(dataset: Dataset, config: DataConfig) -> Dataset:
+    """Apply what the configuration says of features: leave out some, append noise."""
+    dataset = transforms.without_features(dataset, config.drop_features)
+    constant = transforms.constant_features(dataset)
+    if constant and config.drop_constant:
+        dataset = transforms.without_features(dataset, constant)
+    elif constant:
+        note = f"constant features kept: {', '.join(constant)}"
+        dataset = replace(dataset, notes=(*dataset.notes, note))
+    return transforms.with_noise_features(dataset, config.noise_features)
+
+
+def _classes(table: Table, positive: str | None, layout: Layout, place: str) -> tuple[str, ...]:
+    """The labels in the order of their codes: numbers by value, then texts; positive last."""
+    classes = sorted(set(table.labels), key=_label_order)
+    if len(classes) < 2:
+        raise DataError(
+            f"{place} has one class only, {classes[0]}, in data.label={layout.label}: two or more "
+            f"are needed."
+        )
+    if len(classes) > max(2, len(table.labels) // 2):
+        raise DataError(
+            f"{place} has {len(classes)} different labels in {len(table.labels)} rows: is "
+            f"data.label={layout.label} the column of the classes?"
+        )
+    if positive is None:
+        return tuple(classes)
+    if positive not in classes:
+        raise DataError(
+            f"data.positive={positive} is not a label of {place}: it has {', '.join(classes[:10])}."
+        )
+    if len(classes) > 2:
+        raise DataError(
+            f"data.positive={positive} needs a set of two classes, and {place} has "
+            f"{len(classes)}: set data.positive=null."
+        )
+    return (next(label for label in classes if label != positive), positive)
+
+
+def _label_order(label: str) -> tuple[int, float, str]:
+    try:
+        number = float(label)
+    except ValueError:
+        number = float("nan")
+    return (0, number, label) if np.isfinite(number) else (1, 0.0, label)
+
+
+def _feature_names(config: FileConfig, table: Table) -> tuple[str, ...]:
+    if not config.feature_names:
+        return table.feature_names
+    if len(config.feature_names) != table.X.shape[1]:
+        raise DataError(
+            f"data.feature_names lists {len(config.feature_names)} names for "
+            f"{table.X.shape[1]} features: give one a feature."
+        )
+    return config.feature_names
+
+
+def _verify(dataset: Dataset, expected: Expected, place: str) -> None:
+    """Compare with the published content: first what a reader can judge, then every number."""
+    if dataset.X.shape != (expected.n_samples, expected.n_features):
+        raise DataError(
+            f"{place} has {dataset.X.shape[0]} rows of {dataset.X.shape[1]} features instead of "
+            f"{expected.n_samples} of {expected.n_features}."
+        )
+    if dataset.class_counts != dict(expected.classes):
+        raise DataError(
+            f"{place} has the class counts {_counts(dataset.class_counts)} instead of "
+            f"{_counts(expected.classes)}."
+        )
+    if dataset.digest != expected.digest:
+        raise DataError(
+            f"{place} has numbers that differ from the published ones: content digest "
+            f"{dataset.digest[:19]}... instead of {expected.digest[:19]}...."
+        )
+
+
+def _counts(classes: Mapping[str, int]) -> str:
+    return ", ".join(f"{label}: {count}" for label, count in classes.items())

@@ -1,0 +1,92 @@
+"""Scaling of the inputs, fitted on the training part alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mklbench.errors import InputError, unknown
+
+SCALINGS = ("none", "standard", "minmax")
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """The map ``(x - shift) / divisor`` of each feature; a constant feature becomes 0.
+
+    Attributes
+    ----------
+    name : "none", "standard" or "minmax".
+    shift, divisor : (d,) fitted on the training part. divisor is infinite for a feature that is
+        constant there, so that every value of it, also an unseen one, maps to 0.
+    """
+
+    name: str
+    shift: NDArray[np.float64]
+    divisor: NDArray[np.float64]
+
+    def transform(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Scale rows of any part.
+
+        Parameters
+        ----------
+        X : (m, d).
+
+        Returns
+        -------
+        (m, d), a new array.
+
+        Raises
+        ------
+        InputError
+            X has another number of features than the training part.
+        """
+        X = np.asarray(X, dtype=np.float64)
+        if X.ndim != 2 or X.shape[1] != len(self.shift):
+            raise InputError(
+                f"X has shape {X.shape} where the scaling was fitted on {len(self.shift)} features."
+            )
+        if self.name == "none":
+            return X.copy()
+        return (X - self.shift) / self.divisor
+
+
+def fit_scaling(name: str, X_train: NDArray[np.float64]) -> Scaling:
+    """Fit a scaling on the training part.
+
+    Parameters
+    ----------
+    name : "none"; "standard": mean 0 and variance 1 (divided by n); "minmax": to [-1, 1].
+    X_train : (n, d), finite.
+
+    Raises
+    ------
+    InputError
+        The name is not known, or X_train is empty, holds NaN or infinite values, or has a spread
+        beyond the range of doubles.
+    """
+    if name not in SCALINGS:
+        raise unknown("split.scaling", name, SCALINGS)
+    X_train = np.asarray(X_train, dtype=np.float64)
+    if X_train.ndim != 2 or X_train.size == 0:
+        raise InputError(f"X has shape {X_train.shape} where (n, d) with rows in it is needed.")
+    if not np.isfinite(X_train).all():
+        column = int(np.flatnonzero(~np.isfinite(X_train).all(axis=0))[0])
+        raise InputError(f"X holds NaN or infinite values in feature {column + 1}: remove them.")
+    lowest, highest = X_train.min(axis=0), X_train.max(axis=0)
+    if name == "none":
+        return Scaling(name, np.zeros(len(lowest)), np.ones(len(lowest)))
+    with np.errstate(over="ignore", invalid="ignore"):  # judged just below
+        if name == "standard":
+            shift, divisor = X_train.mean(axis=0), X_train.std(axis=0)
+        else:
+            shift = lowest / 2 + highest / 2
+            divisor = np.maximum(highest - shift, shift - lowest)  # so that rounding stays within
+    if not (np.isfinite(shift) & np.isfinite(divisor)).all():
+        column = int(np.flatnonzero(~(np.isfinite(shift) & np.isfinite(divisor)))[0])
+        raise InputError(f"X has too large values in feature {column + 1} to be scaled.")
+    # A spread that vanishes in floating point counts as none.
+    constant = (lowest == highest) | (divisor == 0.0)
+    return Scaling(name, shift, np.where(constant, np.inf, divisor))
