@@ -1,0 +1,125 @@
+"""What follows the tables: cells that are not done, how it was made, the ledger, the counts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from mklbench.report.assemble import Report
+from mklbench.report.document import Block, CodeBlock, Definitions, Entry, Grid, Heading, Paragraph
+from mklbench.report.entries import mark, tone
+from mklbench.report.paper_table import Slot
+from mklbench.report.provenance import provenance_items
+from mklbench.report.verdict import Verdict
+
+PLACE_HEADINGS = ("Data", "Method", "Protocol")
+
+VERDICT_RULES = {
+    Verdict.MATCH: "within two standard errors of the difference of the two means",
+    Verdict.CLOSE: "not a match, but within one published standard deviation",
+    Verdict.HIGHER: "further away, measured above published",
+    Verdict.LOWER: "further away, measured below published",
+    Verdict.NO_SPREAD: "published without a spread, so there is nothing to judge by",
+    Verdict.RATIO_ONLY: "seconds on another machine: only measured / published is shown",
+    Verdict.NOT_PUBLISHED: "measured, but not in the paper",
+}
+
+
+def appendix(report: Report) -> Iterator[Block]:
+    """Yield the blocks that stand below the tables and figures."""
+    yield from _chosen_values(report)
+    yield from _unfinished(report)
+    yield from _not_converged(report)
+    yield from _making(report)
+    yield from _ledger(report)
+    if report.table.published:
+        yield from _verdicts(report)
+
+
+def _chosen_values(report: Report) -> Iterator[Block]:
+    """Yield the values of C of the cells in which C is not the same on every split."""
+    lines = []
+    for slot, found in report.slots.values():
+        counts = Counter(float(record["C"]) for record in found.done)
+        if len(counts) > 1:
+            text = ", ".join(f"{value:g} ({counts[value]})" for value in sorted(counts))
+            lines.append([*_place(slot), Entry(text)])
+    if lines:
+        yield Heading(2, "C chosen on the training parts")
+        yield Grid([*PLACE_HEADINGS, "C (number of splits)"], lines, n_label_columns=4)
+
+
+def _unfinished(report: Report) -> Iterator[Block]:
+    if not report.unfinished:
+        return
+    lines = [
+        [
+            *_place(slot),
+            Entry(found.status, "unfinished"),
+            Entry(found.message),
+            Entry(f"{len(found.done)}/{found.n_splits}"),
+        ]
+        for slot, found in report.unfinished
+    ]
+    yield Heading(2, "Not done")
+    yield Paragraph("These cells count nowhere above as done, and none of their numbers is judged.")
+    yield Grid([*PLACE_HEADINGS, "state", "why", "splits"], lines, n_label_columns=5)
+
+
+def _not_converged(report: Report) -> Iterator[Block]:
+    lines = []
+    for slot, found in report.slots.values():
+        n_stopped = sum(record.get("converged") is False for record in found.done)
+        if n_stopped:
+            lines.append([*_place(slot), Entry(f"{n_stopped}/{len(found.done)}")])
+    if lines:
+        yield Heading(2, "Stopped before the stopping rule was met")
+        yield Grid([*PLACE_HEADINGS, "splits"], lines, n_label_columns=3)
+
+
+def _place(slot: Slot) -> list[Entry]:
+    return [Entry(slot.row.label), Entry(slot.column.label), Entry(slot.protocol.label)]
+
+
+def _making(report: Report) -> Iterator[Block]:
+    yield Heading(2, "How it was made")
+    yield CodeBlock(f"mklbench reproduce {report.table.name}")
+    records = [record for _, found in report.slots.values() for record in found.done]
+    items = provenance_items(records)
+    if items:
+        yield Definitions(items)
+
+
+def _ledger(report: Report) -> Iterator[Block]:
+    if not report.table.ledger:
+        return
+    yield Heading(2, "Ledger")
+    yield Paragraph("Where the paper is silent or contradicts itself, what was chosen, and why.")
+    items: list[tuple[str, Sequence[str]]] = []
+    for entry in report.table.ledger:
+        lines = (f"Paper: {entry.paper}", f"Chosen: {entry.chosen}", f"Why: {entry.why}")
+        items.append((entry.point, lines))
+    yield Definitions(items)
+
+
+def _verdicts(report: Report) -> Iterator[Block]:
+    """Count the verdicts of each protocol and of the whole table."""
+    protocols = report.table.protocols
+    counts = Counter(
+        (number.slot.protocol.name, number.verdict) for number in report.numbers.values()
+    )
+    rules: list[tuple[Verdict | None, str]] = [*VERDICT_RULES.items(), (None, "not done, or void")]
+    lines = []
+    for verdict, rule in rules:
+        name = "no verdict" if verdict is None else f"{verdict} {mark(verdict)}".strip()
+        of_protocols = [counts[protocol.name, verdict] for protocol in protocols]
+        numbers = [Entry(str(count)) for count in (*of_protocols, sum(of_protocols))]
+        lines.append([Entry(name, tone(verdict)), Entry(rule), *numbers])
+    headings = ["Verdict", "Meaning", *(protocol.label for protocol in protocols), "all"]
+    yield Heading(2, "Verdicts")
+    yield Grid(headings, lines, n_label_columns=2)
+    yield Paragraph(
+        f"Each published mean is taken as one over {report.table.published_n_splits} splits. The "
+        "splits of one data set overlap, so the standard errors are rather too small: a match is "
+        "a strict statement. No number is adjusted towards the paper's."
+    )

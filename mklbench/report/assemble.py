@@ -1,0 +1,179 @@
+"""From the records of a table's cells to its numbers, each with its verdict."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from mklbench.report.metrics import METRICS, Metric
+from mklbench.report.paper_table import PaperTable, Ratio, Slot
+from mklbench.report.verdict import Published, Sample, Verdict, judge
+
+Record = Mapping[str, Any]
+Place = tuple[str, str, str]  # names of row, column, protocol
+NumberPlace = tuple[str, str, str, str]  # and of the metric
+
+DONE = "done"
+
+
+@dataclass(frozen=True)
+class SlotRecords:
+    """What has been run for one place of a table.
+
+    Attributes
+    ----------
+    status : "done", "incomplete", "failed", "timeout" or "missing".
+    records : one record a split that was tried, in order of the splits.
+    n_splits : how many splits the cell has when it is done.
+    message : why it is not done, where that is known.
+    """
+
+    status: str
+    records: Sequence[Record]
+    n_splits: int
+    message: str = ""
+
+    @classmethod
+    def of(cls, records: Sequence[Record], n_splits: int) -> SlotRecords:
+        """Find the status of a cell of `n_splits` splits from its records."""
+        broken = [record for record in records if record["status"] != DONE]
+        if broken:
+            worst = next((r for r in broken if r["status"] == "failed"), broken[0])
+            return cls(worst["status"], records, n_splits, str(worst.get("error") or ""))
+        if not records:
+            return cls("missing", records, n_splits)
+        status = DONE if len(records) >= n_splits else "incomplete"
+        return cls(status, records, n_splits)
+
+    @property
+    def done(self) -> list[Record]:
+        """The records of finished splits."""
+        return [record for record in self.records if record["status"] == DONE]
+
+    def values(self, metric: Metric) -> list[float]:
+        """Values of `metric` on the finished splits that have one."""
+        return [value for value in map(metric.value, self.done) if value is not None]
+
+
+class RecordSource(Protocol):
+    """Where the records of a table's cells come from: the store, or the exported records."""
+
+    def records(self, slot: Slot) -> SlotRecords:
+        """Return what has been run for `slot`."""
+        ...
+
+
+@dataclass(frozen=True)
+class Number:
+    """One number of the table.
+
+    `verdict` and `difference` are None while the cell is not done; `measured` is then the mean of
+    the splits that are, if any. `difference` is measured minus published, except for metrics
+    compared by ratio, where it is None and `ratio` is measured over published.
+    """
+
+    slot: Slot
+    metric: Metric
+    status: str
+    published: Published | None
+    measured: Sample | None
+    n_splits: int
+    verdict: Verdict | None
+    difference: float | None
+    ratio: float | None
+
+
+@dataclass(frozen=True)
+class RatioNumber:
+    """A metric of one column over that of another on one row; None where a side is not done."""
+
+    ratio: Ratio
+    row: str
+    published: float | None
+    measured: Mapping[str, float | None]
+
+
+@dataclass(frozen=True)
+class Report:
+    """A table with everything that was found for it."""
+
+    table: PaperTable
+    slots: Mapping[Place, tuple[Slot, SlotRecords]]
+    numbers: Mapping[NumberPlace, Number]
+    ratios: Sequence[RatioNumber]
+
+    @property
+    def verdict_counts(self) -> dict[Verdict, int]:
+        """How many numbers got each verdict; verdicts that none got count 0."""
+        counts = Counter(number.verdict for number in self.numbers.values())
+        return {verdict: counts[verdict] for verdict in Verdict}
+
+    @property
+    def unfinished(self) -> list[tuple[Slot, SlotRecords]]:
+        """The cells that are not done, in the order of the table."""
+        return [(slot, found) for slot, found in self.slots.values() if found.status != DONE]
+
+
+def assemble(table: PaperTable, source: RecordSource) -> Report:
+    """Collect the records of every cell of `table` and judge its numbers."""
+    slots = {slot.place: (slot, source.records(slot)) for slot in table.slots()}
+    numbers = {
+        (*place, name): _number(table, slot, found, METRICS[name])
+        for place, (slot, found) in slots.items()
+        for name in slot.column.metrics
+    }
+    ratios = [
+        _ratio(table, numbers, ratio, row.name) for ratio in table.ratios for row in table.rows
+    ]
+    return Report(table, slots, numbers, ratios)
+
+
+def _number(table: PaperTable, slot: Slot, found: SlotRecords, metric: Metric) -> Number:
+    published = table.published.get((slot.row.name, slot.column.name, metric.name))
+    measured = Sample.of(found.values(metric))
+    verdict, difference, ratio = None, None, None
+    if found.status == DONE and measured is not None:
+        if metric.compared_by_ratio and published is not None:
+            verdict, ratio = Verdict.RATIO_ONLY, measured.mean / published.mean
+        else:
+            verdict = judge(published, table.published_n_splits, measured)
+            difference = None if published is None else measured.mean - published.mean
+    return Number(
+        slot=slot,
+        metric=metric,
+        status=found.status,
+        published=published,
+        measured=measured,
+        n_splits=found.n_splits,
+        verdict=verdict,
+        difference=difference,
+        ratio=ratio,
+    )
+
+
+def _ratio(
+    table: PaperTable, numbers: Mapping[NumberPlace, Number], ratio: Ratio, row: str
+) -> RatioNumber:
+    measured: dict[str, float | None] = {}
+    for protocol in table.protocols:
+        over = numbers.get((row, ratio.over, protocol.name, ratio.metric))
+        under = numbers.get((row, ratio.under, protocol.name, ratio.metric))
+        if over is not None and under is not None:
+            measured[protocol.name] = _quotient(_finished_mean(over), _finished_mean(under))
+    published = [
+        table.published.get((row, column, ratio.metric)) for column in (ratio.over, ratio.under)
+    ]
+    means = [None if number is None else number.mean for number in published]
+    return RatioNumber(ratio, row, _quotient(*means), measured)
+
+
+def _finished_mean(number: Number) -> float | None:
+    if number.status != DONE or number.measured is None:
+        return None
+    return number.measured.mean
+
+
+def _quotient(over: float | None, under: float | None) -> float | None:
+    return None if over is None or not under else over / under

@@ -1,0 +1,64 @@
+"""How numbers and verdicts are printed."""
+
+from __future__ import annotations
+
+from mklbench.report.assemble import DONE, Number
+from mklbench.report.document import Entry
+from mklbench.report.metrics import Metric
+from mklbench.report.verdict import Published, Sample, Verdict
+
+NOTHING = "–"
+
+JUDGEMENTS = {
+    Verdict.MATCH: ("✓", "match"),
+    Verdict.CLOSE: ("≈", "close"),
+    Verdict.HIGHER: ("▲", "differs"),
+    Verdict.LOWER: ("▼", "differs"),
+}
+
+
+def mark(verdict: Verdict | None) -> str:
+    """Return the sign of a judgement; other verdicts have none."""
+    return JUDGEMENTS[verdict][0] if verdict in JUDGEMENTS else ""
+
+
+def tone(verdict: Verdict | None) -> str:
+    """Return the style of a verdict; without one the number is unfinished."""
+    if verdict is None:
+        return "unfinished"
+    return JUDGEMENTS[verdict][1] if verdict in JUDGEMENTS else ""
+
+
+def format_sample(metric: Metric, sample: Published | Sample | None) -> str:
+    """Print ``mean ± std``, the mean alone where there is no spread, or a dash."""
+    if sample is None:
+        return NOTHING
+    if sample.std is None:
+        return metric.format(sample.mean)
+    return f"{metric.format(sample.mean)} ± {metric.format(sample.std)}"
+
+
+def format_measured(number: Number) -> Entry:
+    """Print what was measured; an unfinished cell shows its state instead of a verdict."""
+    if number.status == DONE:
+        text = f"{format_sample(number.metric, number.measured)} {mark(number.verdict)}".strip()
+        return Entry(text, "" if number.measured is None else tone(number.verdict))
+    if number.measured is None:
+        return Entry(number.status, "unfinished")
+    sample = format_sample(number.metric, number.measured)
+    return Entry(f"{sample} ({format_count(number)}, {number.status})", "unfinished")
+
+
+def format_difference(number: Number) -> str:
+    """Print measured minus published, or their ratio for what is compared by ratio."""
+    if number.ratio is not None:
+        return f"{number.ratio:.2g} ×"
+    if number.difference is None:
+        return NOTHING
+    return f"{number.difference:+.{number.metric.decimals or 1}f}"
+
+
+def format_count(number: Number) -> str:
+    """Print how many of the splits are behind the measured mean."""
+    n_done = 0 if number.measured is None else number.measured.n
+    return f"{n_done}/{number.n_splits}"

@@ -1,0 +1,198 @@
+"""The figures of the paper tables, drawn with matplotlib from the same records as the numbers.
+
+matplotlib is imported when a figure is drawn, and without pyplot: no display is needed and no
+global state is left behind.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mklbench.errors import InputError
+from mklbench.report.assemble import DONE, Report, SlotRecords
+from mklbench.report.files import write_atomically
+from mklbench.report.identity_kernel import objective_at_identity
+from mklbench.report.metrics import METRICS
+from mklbench.report.paper_table import Figure, Row, Sweep
+from mklbench.report.verdict import Sample
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+
+# Okabe & Ito's palette, which colour-blind readers can tell apart.
+BLUE, ORANGE, GREEN = "#0072B2", "#D55E00", "#009E73"
+COLOURS = (BLUE, ORANGE, GREEN, "#CC79A7", "#56B4E9", "#E69F00")
+INK, SOFT = "#333333", "#8a8a8a"
+
+STYLE: Any = {
+    "font.family": "DejaVu Sans",
+    "font.size": 9,
+    "axes.edgecolor": SOFT,
+    "axes.labelcolor": INK,
+    "axes.linewidth": 0.8,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlesize": 10,
+    "text.color": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "xtick.labelsize": 8,
+    "ytick.labelsize": 8,
+    "legend.frameon": False,
+    "pdf.fonttype": 42,
+    "savefig.facecolor": "white",
+    "svg.hashsalt": "mklbench",
+}
+
+RESOLUTION = 200  # dots per inch of bitmaps
+FORMATS = ("png", "pdf", "svg")
+
+
+def write_figure(report: Report, figure: Figure, paths: Sequence[Path]) -> None:
+    """Draw `figure` from the records of `report` and write it to every one of `paths`.
+
+    Raises
+    ------
+    InputError
+        If a path has an ending other than png, pdf or svg, cannot be written, or a cell of the
+        figure is not done.
+    """
+    for path in paths:
+        if path.suffix.lstrip(".") not in FORMATS:
+            raise InputError(f"{path} is no picture file: its name must end in .png, .pdf or .svg.")
+    missing = unfinished_cells(report, figure)
+    if missing:
+        raise InputError(
+            f"Figure {figure.name} cannot be drawn because {missing[0]} is not done: "
+            f"run mklbench reproduce {report.table.name} first."
+        )
+    import matplotlib as mpl
+
+    draw = {"weights": _draw_weights, "path": _draw_path}[figure.kind]
+    with mpl.rc_context(STYLE):
+        canvas = draw(report, figure)
+        for path in paths:
+            write_atomically(path, _rendered(canvas, path.suffix.lstrip(".")))
+
+
+def unfinished_cells(report: Report, figure: Figure) -> list[str]:
+    """Name the cells that `figure` needs and that are not done."""
+    if figure.kind == "weights":
+        wanted = {(figure.row, column, figure.protocol) for column in figure.columns}
+    else:
+        wanted = set(report.slots)
+    return [
+        f"{slot.row.label}, {slot.column.label}, {slot.protocol.label}"
+        for place, (slot, found) in report.slots.items()
+        if place in wanted and found.status != DONE
+    ]
+
+
+def _rendered(canvas: Canvas, extension: str) -> bytes:
+    """Return the picture's bytes, without the date, so that equal figures are equal files."""
+    stream = io.BytesIO()
+    metadata = {"png": {"Software": None}, "pdf": {"CreationDate": None}, "svg": {"Date": None}}
+    canvas.savefig(stream, format=extension, dpi=RESOLUTION, metadata=metadata[extension])
+    return stream.getvalue()
+
+
+def normalised_weights(found: SlotRecords) -> NDArray[np.float64]:
+    """Return the weights of every finished split, each normalised to sum 1; (n_splits, M).
+
+    Splits whose weights are all 0 have no normalised weights and are left out.
+    """
+    weights = np.array([record["weights"] for record in found.done], dtype=np.float64)
+    totals = weights.sum(axis=1)
+    return weights[totals > 0] / totals[totals > 0, None]
+
+
+def _draw_weights(report: Report, figure: Figure) -> Canvas:
+    """Bars of the mean weights over the features, one panel a method, one scale for all."""
+    from matplotlib.figure import Figure as Canvas
+
+    columns = [column for column in report.table.columns if column.name in figure.columns]
+    canvas = Canvas(figsize=(7.2, 2.0 * len(columns) + 0.5), layout="constrained")
+    axes = canvas.subplots(len(columns), 1, sharex=True, sharey=True, squeeze=False)
+    for axis, column, colour in zip(axes[:, 0], columns, COLOURS, strict=False):
+        place = (str(figure.row), column.name, str(figure.protocol))
+        _weights_panel(axis, normalised_weights(report.slots[place][1]), column.label, colour)
+    axes[0, 0].set_ylim(bottom=0)  # shared, and only now: it would stop the scale from growing
+    axes[-1, 0].set_xlabel("feature")
+    canvas.supylabel("kernel weight, normalised to sum 1", fontsize=9)
+    return canvas
+
+
+def _weights_panel(axis: Axes, weights: NDArray[np.float64], label: str, colour: str) -> None:
+    n_kernels = weights.shape[1]
+    features = np.arange(1, n_kernels + 1)
+    low, high = np.quantile(weights, (0.25, 0.75), axis=0)
+    axis.bar(features, weights.mean(axis=0), width=0.78, color=colour)
+    axis.vlines(features, low, high, color=INK, linewidth=0.9)
+    axis.axhline(1 / n_kernels, color=SOFT, linewidth=0.8, linestyle=(0, (4, 3)))
+    axis.annotate(
+        "uniform", (1, 1 / n_kernels), xycoords=("axes fraction", "data"), xytext=(2, 0),
+        textcoords="offset points", va="center", fontsize=7, color=SOFT,
+    )  # fmt: skip
+    axis.set_title(label, loc="left")
+    axis.set_xlim(0.2, n_kernels + 0.8)
+    axis.set_xticks([1, *range(10, n_kernels + 1, 10)])
+
+
+def _draw_path(report: Report, figure: Figure) -> Canvas:
+    """Accuracy above and objective per sample below, against the option, one column a data set."""
+    from matplotlib.figure import Figure as Canvas
+
+    sweep = report.table.sweep
+    if sweep is None:
+        raise InputError(f"Figure {figure.name} of kind path needs a table with a sweep.")
+    rows = report.table.rows
+    canvas = Canvas(figsize=(2.4 * len(rows), 4.2), layout="constrained")
+    axes = canvas.subplots(2, len(rows), sharex=True, sharey="row", squeeze=False)
+    for row, (upper, lower) in zip(rows, axes.T, strict=True):
+        _curve(upper, report, row, sweep, "accuracy", BLUE)
+        _curve(lower, report, row, sweep, "objective", ORANGE)
+        _references(upper, lower, row, sweep)
+        upper.set_title(row.label, loc="left")
+        lower.set_xlabel(f"{sweep.label}")
+    axes[0, 0].set_ylabel("accuracy (%)")
+    axes[1, 0].set_ylabel("objective / n")
+    return canvas
+
+
+def _curve(axis: Axes, report: Report, row: Row, sweep: Sweep, metric: str, colour: str) -> None:
+    """Mean and one standard deviation of a metric along the sweep."""
+    (column,) = report.table.columns
+    samples = [
+        Sample.of(report.slots[row.name, column.name, protocol.name][1].values(METRICS[metric]))
+        for protocol in report.table.protocols
+    ]
+    means = np.array([np.nan if s is None else s.mean for s in samples])
+    spreads = np.array([np.nan if s is None or s.std is None else s.std for s in samples])
+    axis.fill_between(sweep.values, means - spreads, means + spreads, color=colour, alpha=0.2, lw=0)
+    axis.plot(sweep.values, means, color=colour, marker="o", markersize=3, linewidth=1.4)
+    axis.set_xscale("log")
+
+
+def _references(upper: Axes, lower: Axes, row: Row, sweep: Sweep) -> None:
+    """Mark C = 1, the larger class and the objective of the identity kernel."""
+    for axis in (upper, lower):
+        axis.axvline(1.0, color=SOFT, linewidth=0.8, zorder=0)
+        axis.minorticks_off()
+    if row.larger_class is None:
+        return
+    upper.axhline(100 * row.larger_class, color=INK, linewidth=1, linestyle=(0, (1, 2)))
+    upper.annotate("larger class", (0.02, 100 * row.larger_class), fontsize=7, color=INK,
+                   xycoords=("axes fraction", "data"), xytext=(0, 2),
+                   textcoords="offset points")  # fmt: skip
+    grid = np.geomspace(min(sweep.values), max(sweep.values), 200)
+    identity = [objective_at_identity(row.larger_class, float(value)) for value in grid]
+    lower.plot(grid, identity, color=INK, linewidth=1, linestyle=(0, (4, 2)))
+    lower.annotate("K = I", (grid[-1], identity[-1]), fontsize=7, color=INK, ha="right",
+                   xytext=(0, 3), textcoords="offset points")  # fmt: skip

@@ -1,0 +1,159 @@
+"""From a report to a document: the table as the paper prints it, every number, the ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from mklbench.report.appendix import appendix
+from mklbench.report.assemble import Number, Report
+from mklbench.report.document import Block, Document, Entry, Grid, Heading, Paragraph, Picture
+from mklbench.report.entries import (
+    JUDGEMENTS,
+    NOTHING,
+    format_count,
+    format_difference,
+    format_measured,
+    format_sample,
+    tone,
+)
+from mklbench.report.metrics import METRICS
+from mklbench.report.paper_table import Row
+from mklbench.report.sweep_layout import sweep_blocks
+
+
+def lay_out(report: Report, figures: Mapping[str, Path] | None = None) -> Document:
+    """Arrange a report as a document.
+
+    Parameters
+    ----------
+    report : the assembled table.
+    figures : picture files by the name of the figure; those of the table are shown.
+    """
+    table = report.table
+    blocks: list[Block] = [Heading(1, table.title), Paragraph(_source(report))]
+    blocks.append(Paragraph(_summary(report)))
+    blocks.extend(Paragraph(note) for note in table.notes)
+    if table.sweep is not None:
+        blocks.extend(sweep_blocks(report))
+    else:
+        blocks.extend(_mirror(report))
+        blocks.extend(_ratios(report))
+        blocks.extend(_every_number(report))
+    blocks.extend(_pictures(report, figures or {}))
+    blocks.extend(appendix(report))
+    return blocks
+
+
+def _source(report: Report) -> str:
+    table = report.table
+    return f"{table.citation} {table.url}".strip()
+
+
+def _summary(report: Report) -> str:
+    n_cells, n_unfinished = len(report.slots), len(report.unfinished)
+    cells = f"{n_cells - n_unfinished} of {n_cells} cells are done"
+    if not report.table.published:
+        return f"{cells}; the paper prints no such table, so nothing is judged."
+    counts = report.verdict_counts
+    judged = [verdict for verdict in JUDGEMENTS if counts[verdict]]
+    total = sum(counts[verdict] for verdict in judged)
+    if total == 0:
+        return f"{cells}; no number can be judged yet."
+    parts = ", ".join(f"{counts[verdict]} {verdict}" for verdict in judged)
+    return f"{cells}; of {total} judged numbers: {parts}."
+
+
+def _mirror(report: Report) -> Iterator[Block]:
+    """The published table, each of its lines followed by one line for each protocol."""
+    table = report.table
+    shown = [
+        (column, METRICS[name])
+        for column in table.columns
+        for name in column.metrics
+        if any((row.name, column.name, name) in table.published for row in table.rows)
+    ]
+    if not shown:
+        return
+    headings = ["Data", "", *(f"{column.label} {metric.heading}" for column, metric in shown)]
+    lines: list[list[Entry]] = []
+    for row in table.rows:
+        published = [table.published.get((row.name, c.name, m.name)) for c, m in shown]
+        entries = [
+            Entry(format_sample(metric, number), "published")
+            for (_, metric), number in zip(shown, published, strict=True)
+        ]
+        lines.append([Entry(row.label), Entry("published", "published"), *entries])
+        for protocol in table.protocols:
+            numbers = [
+                report.numbers.get((row.name, column.name, protocol.name, metric.name))
+                for column, metric in shown
+            ]
+            if any(number is not None for number in numbers):
+                measured = [format_measured(n) if n else Entry("") for n in numbers]
+                lines.append([Entry(""), Entry(protocol.label), *measured])
+    yield Heading(2, "Beside the paper")
+    yield Grid(headings, lines, n_label_columns=2)
+    yield Paragraph(
+        "Mean ± standard deviation over the splits. "
+        + ", ".join(f"{mark} {verdict}" for verdict, (mark, _) in JUDGEMENTS.items())
+        + "; the rules stand at the end."
+    )
+
+
+def _ratios(report: Report) -> Iterator[Block]:
+    table = report.table
+    if not report.ratios:
+        return
+    headings = ["Data", "Ratio", "published", *(p.label for p in table.protocols)]
+    labels = {row.name: row.label for row in table.rows}
+    lines = []
+    for found in report.ratios:
+        values = [found.published, *(found.measured.get(p.name) for p in table.protocols)]
+        lines.append(
+            [
+                Entry(labels[found.row]),
+                Entry(found.ratio.label),
+                *(Entry(NOTHING if value is None else f"{value:.2g} ×") for value in values),
+            ]
+        )
+    yield Heading(2, "Ratios")
+    yield Grid(headings, lines, n_label_columns=2)
+
+
+def _every_number(report: Report) -> Iterator[Block]:
+    table = report.table
+    headings = ["Data", "Method", "Metric", "published", "measured", "difference", "verdict"]
+    yield Heading(2, "Every number")
+    for protocol in table.protocols:
+        lines = [
+            _number_line(row, number)
+            for row in table.rows
+            for number in report.numbers.values()
+            if number.slot.protocol == protocol and number.slot.row == row
+        ]
+        if lines:
+            yield Heading(3, protocol.label)
+            yield Grid([*headings, "splits"], lines, n_label_columns=3)
+
+
+def _number_line(row: Row, number: Number) -> list[Entry]:
+    verdict = number.status if number.verdict is None else str(number.verdict)
+    return [
+        Entry(row.label),
+        Entry(number.slot.column.label),
+        Entry(number.metric.heading),
+        Entry(format_sample(number.metric, number.published), "published"),
+        Entry(format_sample(number.metric, number.measured)),
+        Entry(format_difference(number)),
+        Entry(verdict, tone(number.verdict)),
+        Entry(format_count(number)),
+    ]
+
+
+def _pictures(report: Report, figures: Mapping[str, Path]) -> Iterator[Block]:
+    shown = [figure for figure in report.table.figures if figure.name in figures]
+    if shown:
+        yield Heading(2, "Figures" if len(shown) > 1 else "Figure")
+    for figure in shown:
+        yield Picture(figures[figure.name], figure.title)

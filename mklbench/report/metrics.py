@@ -1,0 +1,65 @@
+"""The quantities a table can show: which field of a record, in which unit, judged or not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One quantity of a record.
+
+    Attributes
+    ----------
+    name : its name in a table's YAML and in the CSV.
+    label : its heading.
+    unit : printed after the label; may be empty.
+    field : key of the record it is read from.
+    scale : factor from the record's unit to the printed one.
+    per : key of the record it is divided by, if any.
+    decimals : digits after the point; None prints tenths, and two significant digits below 1.
+    compared_by_ratio : whether a published value is set beside the measured one as a ratio only,
+        because it belongs to a machine and not to a method.
+    """
+
+    name: str
+    label: str
+    unit: str
+    field: str
+    scale: float = 1.0
+    per: str | None = None
+    decimals: int | None = 1
+    compared_by_ratio: bool = False
+
+    @property
+    def heading(self) -> str:
+        """Label and unit, for the head of a column."""
+        return f"{self.label} {self.unit}".strip()
+
+    def value(self, record: Mapping[str, Any]) -> float | None:
+        """Read the quantity from a record, or None where the record has none."""
+        raw = record.get(self.field)
+        if raw is None:
+            return None
+        value = float(raw) * self.scale
+        return value if self.per is None else value / float(record[self.per])
+
+    def format(self, value: float) -> str:
+        """Print a value of this quantity without its unit."""
+        if self.decimals is not None:
+            return f"{value:.{self.decimals}f}"
+        return f"{value:.1f}" if value >= 0.995 else f"{value:.2g}"
+
+
+METRICS: dict[str, Metric] = {
+    metric.name: metric
+    for metric in (
+        Metric("accuracy", "accuracy", "%", "accuracy", scale=100.0),
+        Metric("time", "time", "s", "fit_seconds", decimals=None, compared_by_ratio=True),
+        Metric("relevant_weight", "R", "%", "relevant_weight", scale=100.0),
+        Metric("n_kernels", "kernels", "", "n_kernels"),
+        Metric("objective", "objective / n", "", "objective", per="n_train", decimals=4),
+    )
+}

@@ -1,0 +1,176 @@
+"""What a paper table is: rows, columns, protocols, published numbers and the ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from mklbench.report.verdict import Published
+
+
+@dataclass(frozen=True)
+class Row:
+    """One data set. `larger_class` is the share of its larger class, where a figure needs it."""
+
+    name: str
+    label: str
+    overrides: tuple[str, ...]
+    larger_class: float | None = None
+
+
+@dataclass(frozen=True)
+class Column:
+    """One method; `row_overrides` adds overrides on single rows, `rows` limits it to some."""
+
+    name: str
+    label: str
+    overrides: tuple[str, ...]
+    metrics: tuple[str, ...]
+    row_overrides: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    rows: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """One way to measure the whole table.
+
+    `columns`, where given, limits the protocol to those columns and adds overrides to each.
+    """
+
+    name: str
+    label: str
+    overrides: tuple[str, ...]
+    columns: Mapping[str, tuple[str, ...]] | None = None
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """One option along its values; each value is a protocol of the table."""
+
+    option: str
+    label: str
+    values: tuple[float, ...]
+
+    def protocols(self) -> tuple[Protocol, ...]:
+        """One protocol a value."""
+        return tuple(
+            Protocol(
+                name=f"{self.label}={value:g}",
+                label=f"{self.label} = {value:g}",
+                overrides=(f"{self.option}={value!r}",),
+            )
+            for value in self.values
+        )
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """A metric of one column divided by that of another, shown for every row."""
+
+    metric: str
+    over: str
+    under: str
+    label: str
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure drawn from the table's cells.
+
+    `kind` is "weights" (of `columns` on `row` under `protocol`) or "path" (of the whole sweep).
+    """
+
+    name: str
+    kind: str
+    title: str
+    row: str | None = None
+    protocol: str | None = None
+    columns: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class LedgerEntry:
+    """A point where the paper is silent or contradicts itself, what was chosen, and why."""
+
+    point: str
+    paper: str
+    chosen: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Slot:
+    """One place of a table and the Hydra overrides of the cell that fills it."""
+
+    row: Row
+    column: Column
+    protocol: Protocol
+    overrides: tuple[str, ...]
+
+    @property
+    def place(self) -> tuple[str, str, str]:
+        """Names of row, column and protocol."""
+        return (self.row.name, self.column.name, self.protocol.name)
+
+
+@dataclass(frozen=True)
+class PaperTable:
+    """A table of a paper, as one YAML of ``configs/table`` describes it.
+
+    Attributes
+    ----------
+    name : name of the YAML without its ending.
+    title, citation, url : what it is and where it was published.
+    common : overrides of every cell.
+    rows, columns, protocols : what the cells are the product of.
+    published : numbers of the paper by (row, column, metric).
+    published_n_splits : number of splits assumed behind each published mean.
+    ratios, figures, ledger, notes : what else the report shows.
+    sweep : the option whose values are the protocols, or None.
+    """
+
+    name: str
+    title: str
+    citation: str
+    url: str
+    common: tuple[str, ...]
+    rows: tuple[Row, ...]
+    columns: tuple[Column, ...]
+    protocols: tuple[Protocol, ...]
+    published: Mapping[tuple[str, str, str], Published]
+    published_n_splits: int
+    ratios: tuple[Ratio, ...] = ()
+    figures: tuple[Figure, ...] = ()
+    ledger: tuple[LedgerEntry, ...] = ()
+    notes: tuple[str, ...] = ()
+    sweep: Sweep | None = None
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """Names of the metrics that any column shows, in order of appearance."""
+        return tuple(dict.fromkeys(name for column in self.columns for name in column.metrics))
+
+    def slots(self) -> Iterator[Slot]:
+        """Yield every place of the table, protocol by protocol, row by row."""
+        for protocol in self.protocols:
+            for row in self.rows:
+                for column in self.columns:
+                    if protocol.columns is not None and column.name not in protocol.columns:
+                        continue
+                    if column.rows is not None and row.name not in column.rows:
+                        continue
+                    yield Slot(row, column, protocol, self._overrides(row, column, protocol))
+
+    def _overrides(self, row: Row, column: Column, protocol: Protocol) -> tuple[str, ...]:
+        """Join the overrides from the general to the special; a later one wins."""
+        of_column = () if protocol.columns is None else protocol.columns[column.name]
+        joined = (
+            *self.common,
+            *row.overrides,
+            *column.overrides,
+            *protocol.overrides,
+            *of_column,
+            *column.row_overrides.get(row.name, ()),
+        )
+        last_value = {override.partition("=")[0]: override for override in joined}
+        return tuple(last_value.values())

@@ -1,0 +1,294 @@
+"""Reading the YAML of a paper table, with one-sentence messages for what is wrong in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from mklbench import resources
+from mklbench.errors import InputError, unknown
+from mklbench.report.metrics import METRICS
+from mklbench.report.paper_table import (
+    Column,
+    Figure,
+    LedgerEntry,
+    PaperTable,
+    Protocol,
+    Ratio,
+    Row,
+    Sweep,
+)
+from mklbench.report.verdict import Published
+
+FIGURE_KINDS = ("weights", "path")
+
+
+def table_names() -> list[str]:
+    """Return the names of all paper tables, in alphabetical order."""
+    return list(resources.choices("table"))
+
+
+def load_table(name: str) -> PaperTable:
+    """Load the paper table `name`.
+
+    Raises
+    ------
+    InputError
+        If there is no such table, or its YAML has a wrong, missing or unknown entry.
+    """
+    files = resources.choices("table")
+    if name not in files:
+        raise unknown("table", name, files)
+    return read_table(files[name])
+
+
+def read_table(path: Path) -> PaperTable:
+    """Read and check one table YAML.
+
+    Raises
+    ------
+    InputError
+        If an entry is wrong, missing or unknown.
+    """
+    table = _build(path.stem, _Section(read_yaml(path), path.name))
+    _check_references(table, path.name)
+    return table
+
+
+def read_yaml(path: Path) -> Any:
+    """Read a YAML file by OmegaConf's rules (``1e-3`` is a number) into plain containers.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read or is no YAML.
+    """
+    from omegaconf import OmegaConf
+    from omegaconf.errors import OmegaConfBaseException
+    from yaml import YAMLError
+
+    try:
+        return OmegaConf.to_container(OmegaConf.load(path), resolve=True)
+    except (OSError, UnicodeDecodeError, YAMLError, OmegaConfBaseException) as error:
+        reason = " ".join(str(error).split())
+        raise InputError(f"{path} cannot be read as YAML: {reason}.") from error
+
+
+class _Section:
+    """A mapping of the YAML that knows where it stands and which of its keys were asked for."""
+
+    def __init__(self, content: object, where: str) -> None:
+        if not isinstance(content, Mapping):
+            raise InputError(f"{where}: expected a mapping, found {content!r}.")
+        self._content = dict(content)
+        self._asked: list[str] = []
+        self.where = where
+
+    def get(self, key: str, default: Any = None) -> Any:
+        self._asked.append(key)
+        return self._content.get(key, default)
+
+    def text(self, key: str, default: str | None = None) -> str:
+        value = self.get(key, default)
+        if value is None or isinstance(value, Mapping | list):
+            raise InputError(f"{self.where}: {key}={value!r} must be a text.")
+        return " ".join(str(value).split())
+
+    def texts(self, key: str, default: Sequence[str] = ()) -> tuple[str, ...]:
+        value = self.get(key, list(default))
+        if not isinstance(value, list) or any(isinstance(v, Mapping | list) for v in value):
+            raise InputError(f"{self.where}: {key}={value!r} must be a list of texts.")
+        return tuple(" ".join(str(item).split()) for item in value)
+
+    def section(self, key: str) -> _Section:
+        return _Section(self.get(key, {}), f"{self.where}: {key}")
+
+    def sections(self, key: str) -> list[_Section]:
+        value = self.get(key, [])
+        if not isinstance(value, list):
+            raise InputError(f"{self.where}: {key}={value!r} must be a list of mappings.")
+        return [_Section(item, f"{self.where}: {key}[{i}]") for i, item in enumerate(value)]
+
+    def names(self) -> list[str]:
+        """Return all keys and count them as asked for."""
+        self._asked.extend(self._content)
+        return list(self._content)
+
+    def finish(self) -> None:
+        """Refuse keys that nobody asked for: they are misspelt or out of place."""
+        for key in self._content:
+            if key not in self._asked:
+                raise unknown(f"{self.where}: key", key, self._asked)
+
+
+def _build(name: str, section: _Section) -> PaperTable:
+    sweep = _sweep(section)
+    protocols = tuple(_protocol(part) for part in section.sections("protocols"))
+    if (sweep is None) == (not protocols):
+        raise InputError(f"{section.where}: give either protocols or sweep, and not both.")
+    default_metrics = section.texts("metrics", ["accuracy"])
+    table = PaperTable(
+        name=name,
+        title=section.text("title"),
+        citation=section.text("citation"),
+        url=section.text("url", ""),
+        common=section.texts("common"),
+        rows=tuple(_row(part) for part in section.sections("rows")),
+        columns=tuple(_column(part, default_metrics) for part in section.sections("columns")),
+        protocols=protocols if sweep is None else sweep.protocols(),
+        published=_published(section.section("published")),
+        published_n_splits=int(section.get("published_n_splits", 20)),
+        ratios=tuple(_ratio(part) for part in section.sections("ratios")),
+        figures=tuple(_figure(part) for part in section.sections("figures")),
+        ledger=tuple(_ledger_entry(part) for part in section.sections("ledger")),
+        notes=section.texts("notes"),
+        sweep=sweep,
+    )
+    section.finish()
+    return table
+
+
+def _row(section: _Section) -> Row:
+    larger_class = section.get("larger_class")
+    row = Row(
+        name=section.text("name"),
+        label=section.text("label"),
+        overrides=section.texts("overrides"),
+        larger_class=None if larger_class is None else float(larger_class),
+    )
+    section.finish()
+    return row
+
+
+def _column(section: _Section, default_metrics: Sequence[str]) -> Column:
+    by_row = section.section("row_overrides")
+    column = Column(
+        name=section.text("name"),
+        label=section.text("label"),
+        overrides=section.texts("overrides"),
+        metrics=section.texts("metrics", default_metrics),
+        row_overrides={row: by_row.texts(row) for row in by_row.names()},
+        rows=section.texts("rows") or None,
+    )
+    section.finish()
+    return column
+
+
+def _protocol(section: _Section) -> Protocol:
+    by_column = section.section("columns")
+    columns = {column: by_column.texts(column) for column in by_column.names()}
+    protocol = Protocol(
+        name=section.text("name"),
+        label=section.text("label"),
+        overrides=section.texts("overrides"),
+        columns=columns or None,
+    )
+    section.finish()
+    return protocol
+
+
+def _sweep(section: _Section) -> Sweep | None:
+    if section.get("sweep") is None:
+        return None
+    part = section.section("sweep")
+    values = part.get("values")
+    if not isinstance(values, list) or not all(isinstance(v, int | float) for v in values):
+        raise InputError(f"{part.where}: values={values!r} must be a list of numbers.")
+    sweep = Sweep(part.text("option"), part.text("label"), tuple(float(v) for v in values))
+    part.finish()
+    return sweep
+
+
+def _published(section: _Section) -> dict[tuple[str, str, str], Published]:
+    """Read ``row: {column: {metric: [mean, std] or [mean]}}``."""
+    published = {}
+    for row in section.names():
+        of_row = section.section(row)
+        for column in of_row.names():
+            of_column = of_row.section(column)
+            for metric in of_column.names():
+                number = of_column.get(metric)
+                where = f"{of_column.where}: {metric}"
+                published[row, column, metric] = _published_number(number, where)
+    return published
+
+
+def _published_number(number: object, where: str) -> Published:
+    if (
+        not isinstance(number, list)
+        or len(number) not in (1, 2)
+        or not all(isinstance(part, int | float) for part in number)
+    ):
+        raise InputError(f"{where}={number!r} must be [mean] or [mean, std].")
+    return Published(*(float(part) for part in number))
+
+
+def _ratio(section: _Section) -> Ratio:
+    ratio = Ratio(*(section.text(key) for key in ("metric", "over", "under", "label")))
+    section.finish()
+    return ratio
+
+
+def _figure(section: _Section) -> Figure:
+    figure = Figure(
+        name=section.text("name"),
+        kind=section.text("kind"),
+        title=section.text("title"),
+        row=section.text("row", "") or None,
+        protocol=section.text("protocol", "") or None,
+        columns=section.texts("columns"),
+    )
+    section.finish()
+    return figure
+
+
+def _ledger_entry(section: _Section) -> LedgerEntry:
+    entry = LedgerEntry(*(section.text(key) for key in ("point", "paper", "chosen", "why")))
+    section.finish()
+    return entry
+
+
+def _check_references(table: PaperTable, where: str) -> None:
+    """Refuse names that the table uses but does not define."""
+    rows = _unique([row.name for row in table.rows], f"{where}: rows")
+    columns = _unique([column.name for column in table.columns], f"{where}: columns")
+    protocols = _unique([protocol.name for protocol in table.protocols], f"{where}: protocols")
+
+    def known(option: str, name: str, accepted: Sequence[str]) -> None:
+        if name not in accepted:
+            raise unknown(f"{where}: {option}", name, accepted)
+
+    for row, column, metric in table.published:
+        known("published row", row, rows)
+        known("published column", column, columns)
+        known("published metric", metric, list(METRICS))
+    for table_column in table.columns:
+        for metric in table_column.metrics:
+            known("metric", metric, list(METRICS))
+        for row in (*table_column.row_overrides, *(table_column.rows or ())):
+            known(f"row of column {table_column.name}", row, rows)
+    for protocol in table.protocols:
+        for column in protocol.columns or ():
+            known(f"column of protocol {protocol.name}", column, columns)
+    for ratio in table.ratios:
+        known("ratio metric", ratio.metric, list(METRICS))
+        for column in (ratio.over, ratio.under):
+            known("ratio column", column, columns)
+    for figure in table.figures:
+        known(f"kind of figure {figure.name}", figure.kind, FIGURE_KINDS)
+        if figure.kind == "weights":
+            known(f"row of figure {figure.name}", str(figure.row), rows)
+            known(f"protocol of figure {figure.name}", str(figure.protocol), protocols)
+        for column in figure.columns:
+            known(f"column of figure {figure.name}", column, columns)
+
+
+def _unique(names: list[str], where: str) -> list[str]:
+    """Return `names` after refusing an empty list and names given twice."""
+    if not names:
+        raise InputError(f"{where}: expected at least one entry, found none.")
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(f"{where}: the name {name} is given twice; names must differ.")
+    return names

@@ -1,0 +1,92 @@
+"""The verdict on one measured number beside its published one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Verdict(StrEnum):
+    """What the comparison of a measured mean with a published one says.
+
+    The first four judge; the last three say why there is no judgement.
+    """
+
+    MATCH = "match"
+    CLOSE = "close"
+    HIGHER = "differs (higher)"
+    LOWER = "differs (lower)"
+    NO_SPREAD = "difference only"
+    RATIO_ONLY = "ratio only"
+    NOT_PUBLISHED = "not published"
+
+
+@dataclass(frozen=True)
+class Published:
+    """A number as the paper prints it; `std` is None where it prints no spread."""
+
+    mean: float
+    std: float | None = None
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Mean and standard deviation (divisor n - 1) of `n` splits; `std` is None for one split."""
+
+    mean: float
+    std: float | None
+    n: int
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> Sample | None:
+        """Summarise `values`, or return None when there are none."""
+        n = len(values)
+        if n == 0:
+            return None
+        mean = math.fsum(values) / n
+        if n == 1:
+            return cls(mean, None, 1)
+        variance = math.fsum((value - mean) ** 2 for value in values) / (n - 1)
+        return cls(mean, math.sqrt(variance), n)
+
+
+def standard_error_of_difference(
+    published_std: float, published_n: int, measured_std: float, measured_n: int
+) -> float:
+    """Standard error of the difference of two means of independent samples."""
+    return math.sqrt(published_std**2 / published_n + measured_std**2 / measured_n)
+
+
+def judge(published: Published | None, published_n: int, measured: Sample) -> Verdict:
+    """Compare a measured mean with a published one.
+
+    Parameters
+    ----------
+    published : the paper's number, or None where it prints none.
+    published_n : number of splits behind the paper's mean.
+    measured : the measured sample.
+
+    Returns
+    -------
+    `MATCH` when the difference is within two standard errors of the difference, else `CLOSE` when
+    it is within one published standard deviation, else `HIGHER` or `LOWER` (measured against
+    published). Without a spread on either side nothing can be judged: `NO_SPREAD`.
+
+    Notes
+    -----
+    The splits of one data set overlap, so the standard errors are too small rather than too
+    large: a match is a strict statement, a difference a lenient one.
+    """
+    if published is None:
+        return Verdict.NOT_PUBLISHED
+    if published.std is None or measured.std is None:
+        return Verdict.NO_SPREAD
+    difference = measured.mean - published.mean
+    error = standard_error_of_difference(published.std, published_n, measured.std, measured.n)
+    if abs(difference) <= 2 * error:
+        return Verdict.MATCH
+    if abs(difference) <= published.std:
+        return Verdict.CLOSE
+    return Verdict.HIGHER if difference > 0 else Verdict.LOWER

@@ -1,0 +1,116 @@
+"""The YAML of the paper tables: complete, equal to the paper, and refused when wrong."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from mklbench.errors import InputError
+from mklbench.report.table_loading import load_table, read_table, table_names
+
+TRANSCRIPTION = Path(__file__).parent / "data" / "picard2012.csv"
+
+ROWS = {"Sonar": "sonar", "Iono": "ionosphere", "Pima": "pima"}
+COLUMNS = {"MKL": "mkl", "QN-PKL": "qnpkl", "GMKL [5]": "gmkl", "SVM": "svm"}
+METRICS = {"accuracy %": "accuracy", "time s": "time", "R %": "relevant_weight"}
+
+MINIMAL = """\
+title: A table
+citation: Someone
+rows: [{name: a, label: A, overrides: [data=wdbc]}]
+columns: [{name: b, label: B, overrides: [algo=svm], metrics: [accuracy]}]
+protocols: [{name: c, label: C, overrides: []}]
+published: {a: {b: {accuracy: [90.0, 1.0]}}}
+"""
+
+
+@pytest.mark.parametrize("name", table_names())
+def test_every_table_loads_and_has_cells(name: str) -> None:
+    table = load_table(name)
+    places = [slot.place for slot in table.slots()]
+    assert places
+    assert len(places) == len(set(places))
+
+
+@pytest.mark.parametrize("name", table_names())
+def test_every_published_number_has_a_column_that_shows_it(name: str) -> None:
+    table = load_table(name)
+    shown = {
+        (slot.row.name, slot.column.name, metric)
+        for slot in table.slots()
+        for metric in slot.column.metrics
+    }
+    assert set(table.published) <= shown
+
+
+@pytest.mark.parametrize(
+    ("name", "heading"), [("picard2012_table1", "Table 1"), ("picard2012_table2", "Table 2")]
+)
+def test_published_numbers_equal_an_independent_transcription(name: str, heading: str) -> None:
+    with TRANSCRIPTION.open(encoding="utf-8", newline="") as file:
+        lines = [line for line in csv.DictReader(file) if line["table"] == heading]
+    expected = {}
+    for line in lines:
+        place = ROWS[line["data"].split()[0]], COLUMNS[line["method"]], METRICS[line["metric"]]
+        expected[place] = float(line["mean"]), float(line["std"]) if line["std"] else None
+    published = load_table(name).published
+    assert {place: (number.mean, number.std) for place, number in published.items()} == expected
+
+
+def test_overrides_go_from_the_general_to_the_special() -> None:
+    slots = {slot.place: slot.overrides for slot in load_table("picard2012_table1").slots()}
+    assert slots["sonar", "gmkl", "own"][-1] == "algo.C=10.0"
+    assert "algo.regularizer=l1" in slots["sonar", "gmkl", "fixed"]
+    assert "algo.regularizer=l2" in slots["pima", "gmkl", "fixed"]
+    assert "algo.regularizer=l1" not in slots["pima", "gmkl", "fixed"]
+    assert ("sonar", "svm", "own") not in slots
+
+
+def test_sweep_makes_one_protocol_a_value() -> None:
+    table = load_table("picard2012_path")
+    assert table.sweep is not None
+    assert len(table.protocols) == len(table.sweep.values)
+    assert table.protocols[0].overrides == ("algo.C=0.01",)
+
+
+def test_unknown_table_is_refused_with_the_nearest_name() -> None:
+    with pytest.raises(InputError, match=r"table=picard_table1 .*picard2012_table1"):
+        load_table("picard_table1")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("title: A table", "", "title=None must be a text"),
+        ("citation:", "citatoin:", "citation=None"),
+        ("published:", "publised:", "key=publised is not known: did you mean published"),
+        ("metrics: [accuracy]", "metrics: [acuracy]", "did you mean accuracy"),
+        ("{a: {b:", "{z: {b:", "published row=z is not known"),
+        ("[90.0, 1.0]", "ninety", r"must be \[mean\] or \[mean, std\]"),
+        ("[90.0, 1.0]", "[90.0, 1.0, 2.0]", r"must be \[mean\] or \[mean, std\]"),
+        ("protocols:", "sweep: {option: algo.C, label: C, values: [1]}\nprotocols:", "not both"),
+        ("protocols: [{name: c, label: C, overrides: []}]", "", "either protocols or sweep"),
+        ("overrides: [data=wdbc]", "overrides: data=wdbc", "must be a list of texts"),
+        ("rows: [", "rows: [{name: a, label: A}, ", "the name a is given twice"),
+        ("title: A table", "title: [unclosed", "cannot be read as YAML"),
+    ],
+)
+def test_wrong_table_is_refused_in_one_sentence(
+    tmp_path: Path, old: str, new: str, message: str
+) -> None:
+    assert old in MINIMAL
+    path = tmp_path / "mine.yaml"
+    path.write_text(MINIMAL.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(InputError, match=message) as caught:
+        read_table(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_minimal_table_is_accepted(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(MINIMAL, encoding="utf-8")
+    table = read_table(path)
+    assert table.name == "mine"
+    assert [slot.overrides for slot in table.slots()] == [("data=wdbc", "algo=svm")]
