@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+from mklbench.data.catalogue import fetch, list_rows, read_configs, verify
 from mklbench.data.dataset import Dataset, content_digest
 from mklbench.data.loading import load
 
-__all__ = ["Dataset", "content_digest", "load"]
+__all__ = [
+    "Dataset",
+    "content_digest",
+    "fetch",
+    "list_rows",
+    "load",
+    "read_configs",
+    "verify",
+]

@@ -7,6 +7,7 @@ R. Olshen and C. Stone, "Classification and Regression Trees", 1984, pages 49-55
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 
 import numpy as np
@@ -91,7 +92,8 @@ def generate(name: str, n_samples: int, seed: int) -> Sample:
     ----------
     name : a key of `GENERATORS`.
     n_samples : number of rows.
-    seed : of a PCG64 generator; the same numbers give the same rows.
+    seed : any whole number; the same one gives the same rows. The name is mixed in, so that two
+        sets drawn with one seed have nothing in common.
 
     Returns
     -------
@@ -104,7 +106,8 @@ def generate(name: str, n_samples: int, seed: int) -> Sample:
     """
     if name not in GENERATORS:
         raise unknown("data.generator", name, GENERATORS)
-    X, y = GENERATORS[name](n_samples, np.random.Generator(np.random.PCG64(seed)))
+    mixed = int.from_bytes(hashlib.sha256(f"{name} {seed}".encode()).digest(), "big")
+    X, y = GENERATORS[name](n_samples, np.random.Generator(np.random.PCG64(mixed)))
     if len(np.unique(y)) < 2:
         raise InputError(
             f"data.n_samples={n_samples} drew a single class of {name}: ask for more rows."

@@ -51,15 +51,29 @@ def load(
     parsed = parse_config(config)
     if isinstance(parsed, GeneratedConfig):
         return with_choices(from_generator(parsed), parsed)
-    place, dataset = sources.resolve(
-        parsed,
-        lambda content, layout, name: from_bytes(parsed, content, layout, name),
+    found = find(parsed, cache_dir=cache_dir, mirror=mirror, timeout=timeout)
+    place = found.place
+    if place.remote and place.cache_path is not None:
+        sources.keep_or_warn(found.content, place.cache_path)
+    source = "embedded" if place.kind == "embedded" else place.location
+    return with_choices(replace(found.accepted, source=source), parsed)
+
+
+def find(
+    config: FileConfig,
+    *,
+    cache_dir: str | os.PathLike[str] | None = None,
+    mirror: str | os.PathLike[str] | None = None,
+    timeout: float | None = None,
+) -> sources.Found[Dataset]:
+    """Find verified content; the arguments and the errors are those of `load`."""
+    return sources.resolve(
+        config,
+        lambda content, layout, place: from_bytes(config, content, layout, place),
         cache_dir=cache_dir,
         mirror=mirror,
         timeout=timeout,
     )
-    source = "embedded" if place.kind == "embedded" else place.location
-    return with_choices(replace(dataset, source=source), parsed)
 
 
 def from_generator(config: GeneratedConfig) -> Dataset:

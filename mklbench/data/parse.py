@@ -102,7 +102,7 @@ def parse_table(content: bytes, layout: Layout, place: str) -> Table:
     DataError
         The content is not such a table; the message names the line and the column.
     """
-    rows = _rows(_decode(content, place), layout)
+    rows = _rows(_decode(content, place), layout, place)
     header = rows.pop(0).cells if rows and _has_header(rows[0], layout) else None
     if not rows:
         raise DataError(f"{place} holds no rows of data.")
@@ -113,7 +113,7 @@ def parse_table(content: bytes, layout: Layout, place: str) -> Table:
     inputs = [column for column in range(columns.width) if column != label and column not in ids]
     if not inputs:
         raise DataError(f"{place} has no inputs: all its columns are labels or ids.")
-    complete = [row for row in rows if layout.missing is None or layout.missing not in row.cells]
+    complete = [row for row in rows if not _is_incomplete(row, [*inputs, label], layout)]
     if not complete:
         raise DataError(f"{place} has no row without a missing value ({layout.missing}).")
     return Table(
@@ -143,41 +143,46 @@ def _decode(content: bytes, place: str) -> str:
         ) from error
 
 
-def _rows(text: str, layout: Layout) -> list[_Row]:
+def _rows(text: str, layout: Layout, place: str) -> list[_Row]:
     """Split into cells without surrounding blanks; empty lines are passed over."""
-    lines = text.splitlines()[layout.skip_lines :]
-    if layout.delimiter == "whitespace":
-        split = [line.split() for line in lines]
-    else:
+    rows = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if number > layout.skip_lines and line.strip():
+            cells = _cells(line, layout.delimiter, f"{place}, line {number}")
+            rows.append(_Row(number, [cell.strip() for cell in cells]))
+    return rows
+
+
+def _cells(line: str, delimiter: str, place: str) -> list[str]:
+    if delimiter == "whitespace":
+        return line.split()
+    try:
         # One reader a line: a stray quote then spoils its own line, not the rest of the file.
-        split = [next(csv.reader([line], delimiter=layout.delimiter), []) for line in lines]
-    return [
-        _Row(number, [cell.strip() for cell in cells])
-        for number, cells in enumerate(split, layout.skip_lines + 1)
-        if any(cell.strip() for cell in cells)
-    ]
+        return next(csv.reader([line], delimiter=delimiter, strict=True))
+    except csv.Error as error:
+        raise DataError(f"{place} cannot be split into cells ({error}).") from error
 
 
 def _has_header(first: _Row, layout: Layout) -> bool:
     """Apply the header option; "auto" wants every cell but missing ones to be no number."""
     if layout.header != "auto":
         return bool(layout.header)
-    return not any(_is_number(cell) or cell == layout.missing for cell in first.cells)
+    return not any(_is_number(cell) or _is_missing(cell, layout) for cell in first.cells)
 
 
 def _require_width(rows: list[_Row], columns: _Columns, layout: Layout) -> None:
-    for row in rows:
-        if len(row.cells) != columns.width:
-            raise DataError(
-                f"{columns.place}, line {row.line} has {len(row.cells)} cells where "
-                f"{columns.width} were expected."
-            )
     if columns.width == 1:
         raise DataError(
             f"{columns.place} has a single column when split at data.delimiter="
             f"{layout.delimiter!r}: set data.delimiter to what separates its cells, such as ';' "
             f"or whitespace."
         )
+    for row in rows:
+        if len(row.cells) != columns.width:
+            raise DataError(
+                f"{columns.place}, line {row.line} has {len(row.cells)} cells where "
+                f"{columns.width} were expected."
+            )
 
 
 def _numbers(rows: list[_Row], inputs: list[int], columns: _Columns) -> NDArray[np.float64]:
@@ -185,21 +190,25 @@ def _numbers(rows: list[_Row], inputs: list[int], columns: _Columns) -> NDArray[
     X = np.empty((len(rows), len(inputs)))
     for i, row in enumerate(rows):
         try:
-            X[i] = [float(row.cells[column]) for column in inputs]
+            X[i] = [_number(row.cells[column]) for column in inputs]
         except ValueError:
             column = next(c for c in inputs if not _is_number(row.cells[c]))
+            remedy = (
+                "set data.header=true if this line names the columns"
+                if i == 0 and columns.header is None
+                else "correct it, or set data.missing to what stands for a missing value"
+            )
             raise DataError(
                 f"{columns.place}, line {row.line}, {columns.describe(column)}: "
-                f"{row.cells[column]!r} is not a number; to drop rows with a missing value, set "
-                f"data.missing to how the file writes it."
+                f"{row.cells[column]!r} is not a number: {remedy}."
             ) from None
     bad = np.argwhere(~np.isfinite(X))
     if bad.size:
         row, column = rows[bad[0, 0]], inputs[bad[0, 1]]
         raise DataError(
             f"{columns.place}, line {row.line}, {columns.describe(column)}: "
-            f"{row.cells[column]!r} is not a finite number; to drop such rows, set "
-            f"data.missing={row.cells[column]}."
+            f"{row.cells[column]!r} is not a finite number: correct it, or set "
+            f"data.missing={row.cells[column]} to drop such rows."
         )
     return X
 
@@ -214,9 +223,24 @@ def _labels(rows: list[_Row], label: int, columns: _Columns, layout: Layout) -> 
     return tuple(names.get(row.cells[label], row.cells[label]) for row in rows)
 
 
+def _is_missing(cell: str, layout: Layout) -> bool:
+    return layout.missing is not None and cell.lower() == layout.missing.lower()
+
+
+def _is_incomplete(row: _Row, columns: list[int], layout: Layout) -> bool:
+    return any(_is_missing(row.cells[column], layout) for column in columns)
+
+
+def _number(cell: str) -> float:
+    """As `float`, which however reads 1_5 as 15."""
+    if "_" in cell:
+        raise ValueError(cell)
+    return float(cell)
+
+
 def _is_number(cell: str) -> bool:
     try:
-        float(cell)
+        _number(cell)
     except ValueError:
         return False
     return True

@@ -29,7 +29,8 @@ class Layout:
     skip_lines : lines to pass over at the top of the file, before the header.
     label : the column of the class labels: a name, a number from 1 (negative from the end), "last".
     id_columns : columns that identify a row and are not inputs (names or numbers from 1).
-    missing : the text of a missing value; rows that hold one are dropped. None: no such text.
+    missing : the text of a missing value, in upper or lower case; rows that hold one in an input
+        or the label are dropped. None: no such text.
     label_names : label in the file -> label to use instead.
     """
 
@@ -245,9 +246,11 @@ def _layout(config: Mapping[str, Any], default: Layout) -> Layout:
         skip_lines=_integer(config, "skip_lines", default.skip_lines, least=0),
         header=_header(config, default.header),
     )
-    if len(layout.delimiter) != 1 and layout.delimiter != "whitespace":
+    one_character = len(layout.delimiter) == 1 and layout.delimiter not in '"\r\n'
+    if not one_character and layout.delimiter != "whitespace":
         raise InputError(
-            f"data.delimiter={layout.delimiter!r} must be one character or 'whitespace'."
+            f"data.delimiter={layout.delimiter!r} must be one character, not a quote, or "
+            f"'whitespace'."
         )
     if "label" in config:
         layout = replace(layout, label=_column(config["label"], "label"))

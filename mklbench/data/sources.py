@@ -1,9 +1,9 @@
 """Where the file of a data set is: embedded, cache, mirror, upstream, in this order.
 
 The bytes that are found are handed to a caller's `accept`, which parses and verifies them. Only
-what is accepted is used, and only what is accepted from a download enters the cache, so a stalled,
-truncated or altered file is passed over for the next place and never kept. All that was tried goes
-into the message when no place has the data.
+what is accepted is used or enters the cache, so a stalled, truncated or altered file is passed over
+for the next place and never kept. All that was tried goes into the message when no place has the
+data.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import secrets
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Generic, Literal, TypeVar
 from urllib.parse import quote, urlparse
 from urllib.request import url2pathname
 
@@ -36,7 +36,11 @@ Accepted = TypeVar("Accepted")
 
 
 class AbsentError(DataError):
-    """A place that does not have the file, as opposed to one whose file is bad."""
+    """A place does not have the file."""
+
+
+class UnreadableError(DataError):
+    """A place may have the file, but it cannot be read: no permission, no network, a stall."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +70,15 @@ class Place:
         return (
             f"data.path={self.location}" if self.kind == "path" else f"{self.kind} {self.location}"
         )
+
+
+@dataclass(frozen=True)
+class Found(Generic[Accepted]):
+    """The place a data set was found at, its bytes, and what they were accepted as."""
+
+    place: Place
+    content: bytes
+    accepted: Accepted
 
 
 def cache_directory(cache_dir: str | os.PathLike[str] | None = None) -> Path:
@@ -173,8 +186,8 @@ def read(place: Place, timeout: float) -> bytes:
 
     Raises
     ------
-    DataError
-        There is nothing, or it cannot be had; the message is a reason without the place's name.
+    AbsentError, UnreadableError
+        The message is a reason in a few words, without the place's name.
     """
     if place.remote:
         return _download(place.location, timeout)
@@ -183,7 +196,7 @@ def read(place: Place, timeout: float) -> bytes:
     except FileNotFoundError:
         raise AbsentError("not there") from None
     except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror or error}") from error
+        raise UnreadableError(f"cannot be read: {error.strerror or error}") from error
 
 
 def resolve(
@@ -193,7 +206,7 @@ def resolve(
     cache_dir: str | os.PathLike[str] | None = None,
     mirror: str | os.PathLike[str] | None = None,
     timeout: float | None = None,
-) -> tuple[Place, Accepted]:
+) -> Found[Accepted]:
     """Find the first place whose content is accepted.
 
     Parameters
@@ -205,8 +218,7 @@ def resolve(
 
     Returns
     -------
-    The place, and what `accept` made of its content. A download is in the cache afterwards, unless
-    the cache cannot be written: then a warning is logged and the data are used all the same.
+    The place, its content, and what `accept` made of it. Nothing is written.
 
     Raises
     ------
@@ -227,11 +239,9 @@ def resolve(
             if not isinstance(error, AbsentError):
                 bad.append(tried[-1])
             continue
-        if place.remote and place.cache_path is not None:
-            _keep_or_warn(content, place.cache_path)
         if bad:
             logger.warning("data=%s passed over %s.", config.name, "; ".join(bad))
-        return place, accepted
+        return Found(place, content, accepted)
     raise DataError(_nowhere(config, tried, mirror))
 
 
@@ -261,8 +271,8 @@ def keep(content: bytes, path: Path) -> None:
 _warned_directories: set[Path] = set()
 
 
-def _keep_or_warn(content: bytes, path: Path) -> None:
-    """Keep a download; where that is impossible, say so once for each directory."""
+def keep_or_warn(content: bytes, path: Path) -> None:
+    """As `keep`; where that is impossible, log a warning, once for each directory."""
     try:
         keep(content, path)
     except OSError as error:
@@ -287,7 +297,7 @@ def _embedded_path(source: Source) -> str:
 
 
 def _download(url: str, timeout: float) -> bytes:
-    """Fetch a URL into memory, or raise `DataError` with the reason in a few words."""
+    """Fetch a URL into memory."""
     import pooch
     import requests
 
@@ -296,12 +306,13 @@ def _download(url: str, timeout: float) -> bytes:
     try:
         downloader(url, buffer, None)
     except requests.HTTPError as error:
-        status = "error" if error.response is None else f"status {error.response.status_code}"
-        raise DataError(f"HTTP {status}") from error
+        status = None if error.response is None else error.response.status_code
+        kind = AbsentError if status in (404, 410) else UnreadableError
+        raise kind(f"HTTP status {status}") from error
     except requests.Timeout as error:
-        raise DataError(f"no answer within {timeout:g} s") from error
+        raise UnreadableError(f"no answer within {timeout:g} s") from error
     except requests.RequestException as error:
-        raise DataError(_network_reason(error, timeout)) from error
+        raise UnreadableError(_network_reason(error, timeout)) from error
     return buffer.getvalue()
 
 

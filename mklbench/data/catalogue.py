@@ -1,0 +1,272 @@
+"""What ``mklbench data list``, ``fetch`` and ``verify`` show: rows and results, nothing printed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from mklbench.data import sources
+from mklbench.data.loading import find, from_bytes, from_generator
+from mklbench.data.schema import FileConfig, GeneratedConfig, Layout, parse_config
+from mklbench.errors import DataError, InputError
+
+Directory = str | os.PathLike[str]
+
+
+@dataclass(frozen=True)
+class Fetched:
+    """What `fetch` did for one data set.
+
+    Attributes
+    ----------
+    name : of the data set.
+    status : "fetched"; "cached": a good copy was there already; "local": embedded, generated or
+        the user's own file, of which no copy is needed.
+    location : the file in the cache, or where the data are.
+    source : the place or URL a new copy came from; otherwise as `location`.
+    """
+
+    name: str
+    status: Literal["fetched", "cached", "local"]
+    location: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Verified:
+    """What `verify` found at one place.
+
+    Attributes
+    ----------
+    name : of the data set.
+    place : "embedded", "cache", "mirror", "path" or "generated".
+    location : the path or URL.
+    status : "ok"; "absent"; "unreadable" for now, such as a server that does not answer; or
+        "damaged": read, and not the published content.
+    detail : the content digest of what is ok, else the reason in a few words.
+    """
+
+    name: str
+    place: str
+    location: str
+    status: Literal["ok", "absent", "unreadable", "damaged"]
+    detail: str
+
+
+def read_configs(directory: Directory) -> dict[str, dict[str, Any]]:
+    """Read every data configuration of a directory (``configs/data``), as plain dicts by name.
+
+    Raises
+    ------
+    InputError
+        The directory has none, or a file is not a YAML mapping.
+    """
+    import yaml  # imported here because `run` gets its configuration from elsewhere
+
+    configs: dict[str, dict[str, Any]] = {}
+    for path in sorted(Path(directory).glob("*.yaml")):
+        try:
+            config = yaml.safe_load(path.read_text(encoding="utf-8"))
+        except (yaml.YAMLError, UnicodeDecodeError) as error:
+            reason = " ".join(str(error).split())
+            raise InputError(f"{path} is not a readable YAML file: {reason}.") from error
+        if not isinstance(config, dict):
+            raise InputError(f"{path} must hold a YAML mapping of options.")
+        configs[path.stem] = config
+    if not configs:
+        raise InputError(f"{os.fspath(directory)} holds no data configurations (*.yaml).")
+    return configs
+
+
+def list_rows(
+    directory: Directory,
+    *,
+    cache_dir: Directory | None = None,
+    mirror: Directory | None = None,
+) -> list[dict[str, Any]]:
+    """One row a data set, for a table.
+
+    Nothing is downloaded or verified; `where` only asks which place comes first.
+
+    Parameters
+    ----------
+    directory : the directory of data configurations.
+    cache_dir, mirror : as for `mklbench.data.load`.
+
+    Returns
+    -------
+    Dicts with the keys name, title, n, d (numbers; None for the user's own file), classes
+    ("R: 97, M: 111", the positive class last), handling (of missing values, ids and constant
+    features), where ("embedded", "generated", "cached", "mirror", "upstream", "your file") and
+    licence.
+    """
+    configs = read_configs(directory)
+    return [_row(config, cache_dir, mirror) for config in configs.values()]
+
+
+def fetch(
+    config: Mapping[str, Any],
+    *,
+    cache_dir: Directory | None = None,
+    mirror: Directory | None = None,
+    timeout: float | None = None,
+) -> Fetched:
+    """Put a verified copy of a data set into the cache, so that no network is needed later.
+
+    Unlike `load`, this copies from a mirror directory too, and fails if the cache cannot be
+    written. A damaged copy in the cache is replaced. The parameters are those of `load`.
+
+    Raises
+    ------
+    InputError
+        The configuration has a mistake, or the mirror does not exist.
+    DataError
+        No place has the data, or the cache cannot be written.
+    """
+    if _lacks_path(config):
+        return Fetched(str(config["name"]), "local", "your file", "your file")
+    parsed = parse_config(config)
+    if isinstance(parsed, GeneratedConfig):
+        return Fetched(parsed.name, "local", "generated", "generated")
+    found = find(parsed, cache_dir=cache_dir, mirror=mirror, timeout=timeout)
+    place = found.place
+    if place.kind == "cache":
+        return Fetched(parsed.name, "cached", place.location, place.location)
+    if place.cache_path is None:
+        return Fetched(parsed.name, "local", place.location, place.location)
+    try:
+        sources.keep(found.content, place.cache_path)
+    except OSError as error:
+        raise DataError(
+            f"The download cache {place.cache_path.parent} cannot be written "
+            f"({error.strerror or error}): set {sources.CACHE_VARIABLE} to a directory you can "
+            f"write to."
+        ) from error
+    return Fetched(parsed.name, "fetched", str(place.cache_path), place.location)
+
+
+def verify(
+    config: Mapping[str, Any],
+    *,
+    cache_dir: Directory | None = None,
+    mirror: Directory | None = None,
+    timeout: float | None = None,
+) -> list[Verified]:
+    """Check the content of a data set at every place but upstream.
+
+    Parameters are those of `load`. An absent copy is no fault: the set is in order when no result
+    is "damaged".
+
+    Raises
+    ------
+    InputError
+        The configuration has a mistake, or the mirror does not exist.
+    """
+    if _lacks_path(config):
+        return []
+    parsed = parse_config(config)
+    if isinstance(parsed, GeneratedConfig):
+        dataset = from_generator(parsed)
+        return [Verified(parsed.name, "generated", "generated", "ok", dataset.digest)]
+    seconds = sources.download_timeout(timeout)
+    return [
+        _verified(parsed, place, seconds)
+        for place in sources.places(parsed, cache_dir, mirror)
+        if place.kind != "upstream"
+    ]
+
+
+def _verified(config: FileConfig, place: sources.Place, timeout: float) -> Verified:
+    try:
+        content = sources.read(place, timeout)
+        dataset = from_bytes(config, content, place.layout, "the file")
+    except sources.AbsentError as error:
+        return Verified(config.name, place.kind, place.location, "absent", str(error))
+    except sources.UnreadableError as error:
+        return Verified(config.name, place.kind, place.location, "unreadable", str(error))
+    except DataError as error:
+        return Verified(config.name, place.kind, place.location, "damaged", str(error))
+    return Verified(config.name, place.kind, place.location, "ok", dataset.digest)
+
+
+def _row(
+    config: Mapping[str, Any], cache_dir: Directory | None, mirror: Directory | None
+) -> dict[str, Any]:
+    """The row of one set; the numbers of a file's set are those its configuration expects."""
+    row: dict[str, Any] = {
+        "name": config.get("name"),
+        "title": config.get("title", ""),
+        "n": None,
+        "d": None,
+        "classes": "",
+        "handling": "",
+        "where": "your file",
+        "licence": config.get("licence", ""),
+    }
+    if _lacks_path(config):
+        return row
+    parsed = parse_config(config)
+    if isinstance(parsed, GeneratedConfig):
+        dataset = from_generator(parsed)
+        return row | {
+            "n": len(dataset.y),
+            "d": dataset.X.shape[1] - len(parsed.drop_features) + parsed.noise_features,
+            "classes": _counts(dataset.class_counts),
+            "handling": f"drawn with seed {parsed.seed}",
+            "where": "generated",
+        }
+    row |= {"handling": _handling(parsed), "where": _where(parsed, cache_dir, mirror)}
+    if parsed.expected is not None:
+        dropped = set(parsed.drop_features)
+        dropped |= set(parsed.expected.constant_features) if parsed.drop_constant else set()
+        row["n"] = parsed.expected.n_samples
+        row["d"] = parsed.expected.n_features - len(dropped) + parsed.noise_features
+        row["classes"] = _counts(parsed.expected.classes)
+    return row
+
+
+def _handling(config: FileConfig) -> str:
+    """What is done about missing values, ids, constant features and noise, in a few words."""
+    layout = _main_layout(config)
+    expected = config.expected
+    parts = []
+    if layout.missing is not None:
+        rows = f"{expected.dropped_rows} rows" if expected is not None else "rows"
+        parts.append(f"{rows} with '{layout.missing}' dropped")
+    if layout.id_columns:
+        parts.append(f"id column {', '.join(map(str, layout.id_columns))} dropped")
+    if expected is not None and expected.constant_features:
+        verb = "dropped" if config.drop_constant else "kept"
+        parts.append(f"constant {', '.join(expected.constant_features)} {verb}")
+    if config.drop_features:
+        parts.append(f"{', '.join(config.drop_features)} dropped")
+    if config.noise_features:
+        parts.append(f"{config.noise_features} noise features appended")
+    return "; ".join(parts)
+
+
+def _main_layout(config: FileConfig) -> Layout:
+    """The layout of the published file, rather than of a copy embedded elsewhere."""
+    published = [source for source in config.sources if source.kind != "embedded"]
+    return (published or list(config.sources))[0].layout
+
+
+def _where(config: FileConfig, cache_dir: Directory | None, mirror: Directory | None) -> str:
+    """The first place that seems to have the file; a URL is taken at its word."""
+    shown = {"cache": "cached", "path": "your file"}
+    for place in sources.places(config, cache_dir, mirror):
+        if place.remote or Path(place.location).is_file():
+            return shown.get(place.kind, place.kind)
+    return "nowhere"
+
+
+def _counts(classes: Mapping[str, int]) -> str:
+    return ", ".join(f"{label}: {count}" for label, count in classes.items())
+
+
+def _lacks_path(config: Mapping[str, Any]) -> bool:
+    """Whether this is the configuration of the user's own file, before a file is named."""
+    return "path" in config and not config["path"]
