@@ -9,8 +9,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from mklbench.data import sources
+from mklbench.data.cache import keep
+from mklbench.data.download import AbsentError, UnreadableError, read
 from mklbench.data.loading import find, from_bytes, from_generator
-from mklbench.data.schema import FileConfig, GeneratedConfig, Layout, parse_config
+from mklbench.data.options import parse_config
+from mklbench.data.schema import FileConfig, GeneratedConfig, Layout
+from mklbench.data.settings import CACHE_VARIABLE, download_timeout
 from mklbench.errors import DataError, InputError
 
 Directory = str | os.PathLike[str]
@@ -138,11 +142,11 @@ def fetch(
     if place.cache_path is None:
         return Fetched(parsed.name, "local", place.location, place.location)
     try:
-        sources.keep(found.content, place.cache_path)
+        keep(found.content, place.cache_path)
     except OSError as error:
         raise DataError(
             f"The download cache {place.cache_path.parent} cannot be written "
-            f"({error.strerror or error}): set {sources.CACHE_VARIABLE} to a directory you can "
+            f"({error.strerror or error}): set {CACHE_VARIABLE} to a directory you can "
             f"write to."
         ) from error
     return Fetched(parsed.name, "fetched", str(place.cache_path), place.location)
@@ -171,7 +175,7 @@ def verify(
     if isinstance(parsed, GeneratedConfig):
         dataset = from_generator(parsed)
         return [Verified(parsed.name, "generated", "generated", "ok", dataset.digest)]
-    seconds = sources.download_timeout(timeout)
+    seconds = download_timeout(timeout)
     return [
         _verified(parsed, place, seconds)
         for place in sources.places(parsed, cache_dir, mirror)
@@ -181,11 +185,11 @@ def verify(
 
 def _verified(config: FileConfig, place: sources.Place, timeout: float) -> Verified:
     try:
-        content = sources.read(place, timeout)
+        content = read(place.location, timeout)
         dataset = from_bytes(config, content, place.layout, "the file")
-    except sources.AbsentError as error:
+    except AbsentError as error:
         return Verified(config.name, place.kind, place.location, "absent", str(error))
-    except sources.UnreadableError as error:
+    except UnreadableError as error:
         return Verified(config.name, place.kind, place.location, "unreadable", str(error))
     except DataError as error:
         return Verified(config.name, place.kind, place.location, "damaged", str(error))

@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 
 from mklbench.data import sources, transforms
+from mklbench.data.cache import keep_or_warn
 from mklbench.data.dataset import Dataset, content_digest
 from mklbench.data.generate import generate
+from mklbench.data.options import parse_config
 from mklbench.data.parse import Table, parse_table
 from mklbench.data.schema import (
     DataConfig,
@@ -19,7 +21,6 @@ from mklbench.data.schema import (
     FileConfig,
     GeneratedConfig,
     Layout,
-    parse_config,
 )
 from mklbench.errors import DataError
 
@@ -54,7 +55,7 @@ def load(
     found = find(parsed, cache_dir=cache_dir, mirror=mirror, timeout=timeout)
     place = found.place
     if place.remote and place.cache_path is not None:
-        sources.keep_or_warn(found.content, place.cache_path)
+        keep_or_warn(found.content, place.cache_path)
     source = "embedded" if place.kind == "embedded" else place.location
     return with_choices(replace(found.accepted, source=source), parsed)
 

@@ -1,0 +1,255 @@
+"""From the plain dict of a data configuration to its dataclass, checked key by key.
+
+Every mistake a user can make in it is an `InputError` that names the key.
+"""
+
+from __future__ import annotations
+
+import numbers
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from typing import Any, Literal, get_args
+
+from mklbench.data.schema import (
+    ColumnReference,
+    DataConfig,
+    Expected,
+    FileConfig,
+    GeneratedConfig,
+    Layout,
+    Source,
+    SourceKind,
+)
+from mklbench.errors import InputError, unknown
+
+_COMMON_KEYS = {item.name for item in fields(DataConfig)}
+_LAYOUT_KEYS = {item.name for item in fields(Layout)}
+_GENERATED_KEYS = {item.name for item in fields(GeneratedConfig)}
+_FILE_KEYS = (
+    _COMMON_KEYS | _LAYOUT_KEYS | {"path", "sources", "positive", "feature_names", "expected"}
+)
+_EXPECTED_KEYS = {item.name for item in fields(Expected)}
+
+
+def parse_config(config: Mapping[str, Any]) -> FileConfig | GeneratedConfig:
+    """Check a plain data configuration and give it its types.
+
+    Parameters
+    ----------
+    config : the content of ``configs/data/NAME.yaml``, overrides applied. A key ``generator`` makes
+        it a generated set; otherwise ``sources`` or ``path`` say where its file is.
+
+    Raises
+    ------
+    InputError
+        An unknown key (with the nearest ones), a missing key, or a value of the wrong type.
+    """
+    if not isinstance(config, Mapping):
+        raise InputError(f"data must be a mapping of options, not {type(config).__name__}.")
+    generated = "generator" in config
+    _refuse_unknown("data", config, _GENERATED_KEYS if generated else _FILE_KEYS)
+    common: dict[str, Any] = {
+        "name": _name(config),
+        "title": _text(config, "title", ""),
+        "licence": _text(config, "licence", ""),
+        "citation": _text(config, "citation", ""),
+        "notes": _texts(config, "notes"),
+        "noise_features": _integer(config, "noise_features", 0, least=0),
+        "drop_constant": _flag(config, "drop_constant", False),
+        "drop_features": _texts(config, "drop_features"),
+    }
+    if generated:
+        return GeneratedConfig(
+            **common,
+            generator=_text(config, "generator"),
+            n_samples=_integer(config, "n_samples", None, least=2),
+            seed=_integer(config, "seed", 0, least=0),
+        )
+    layout = _layout(config, Layout())
+    return FileConfig(
+        **common,
+        sources=_sources(config, layout),
+        positive=_optional_text(config, "positive"),
+        feature_names=_texts(config, "feature_names"),
+        expected=_expected(config),
+    )
+
+
+def _sources(config: Mapping[str, Any], layout: Layout) -> tuple[Source, ...]:
+    """Read the list of sources; a ``path`` of the user's own replaces it."""
+    if "path" in config:
+        if config["path"] in (None, ""):
+            raise InputError(
+                "data.path is not set: give the path of your file, as in data.path=mine.csv."
+            )
+        return (Source("path", _text(config, "path"), layout),)
+    entries = config.get("sources")
+    if not isinstance(entries, Sequence) or isinstance(entries, str) or not entries:
+        raise InputError(
+            f"data.sources={entries!r} must be a list with at least one mirror, url or embedded."
+        )
+    sources = tuple(_source(entry, layout) for entry in entries)
+    layouts: dict[str, Layout] = {}
+    for source in sources:
+        downloaded = source.kind in ("mirror", "url")
+        # They share one file of the cache, which must not depend on who filled it.
+        if downloaded and layouts.setdefault(source.basename, source.layout) != source.layout:
+            raise InputError(
+                f"data.sources lists {source.basename} with two layouts: rename one of the "
+                f"files, or describe both by one layout."
+            )
+    return sources
+
+
+def _source(entry: Any, layout: Layout) -> Source:
+    kinds = get_args(SourceKind)
+    if not isinstance(entry, Mapping):
+        raise InputError(
+            f"data.sources holds {entry!r} where it needs 'mirror: ...' or 'url: ...'."
+        )
+    _refuse_unknown("data.sources", entry, set(kinds) | _LAYOUT_KEYS)
+    stated = [kind for kind in kinds if kind in entry]
+    if len(stated) != 1:
+        raise InputError(
+            f"data.sources holds an entry with {len(stated)} places: name exactly one of "
+            f"{', '.join(kinds)}."
+        )
+    return Source(stated[0], _text(entry, stated[0]), _layout(entry, layout))
+
+
+def _layout(config: Mapping[str, Any], default: Layout) -> Layout:
+    """Apply the layout keys of `config` to `default`."""
+    layout = replace(
+        default,
+        delimiter=_text(config, "delimiter", default.delimiter),
+        skip_lines=_integer(config, "skip_lines", default.skip_lines, least=0),
+        header=_header(config, default.header),
+    )
+    one_character = len(layout.delimiter) == 1 and layout.delimiter not in '"\r\n'
+    if not one_character and layout.delimiter != "whitespace":
+        raise InputError(
+            f"data.delimiter={layout.delimiter!r} must be one character, not a quote, or "
+            f"'whitespace'."
+        )
+    if "label" in config:
+        layout = replace(layout, label=_column(config["label"], "label"))
+    if "id_columns" in config:
+        columns = _sequence(config, "id_columns")
+        layout = replace(layout, id_columns=tuple(_column(c, "id_columns") for c in columns))
+    if "missing" in config:
+        layout = replace(layout, missing=_optional_text(config, "missing"))
+    if "label_names" in config:
+        layout = replace(layout, label_names=_label_names(config["label_names"]))
+    return layout
+
+
+def _header(config: Mapping[str, Any], default: bool | Literal["auto"]) -> bool | Literal["auto"]:
+    value = config.get("header", default)
+    if isinstance(value, bool) or value == "auto":
+        return value
+    raise InputError(f"data.header={value!r} must be true, false or auto.")
+
+
+def _label_names(value: Any) -> Mapping[str, str] | None:
+    if value is None:
+        return None
+    if not isinstance(value, Mapping):
+        raise InputError(f"data.label_names={value!r} must map labels of the file to labels.")
+    return {str(label): str(name) for label, name in value.items()}
+
+
+def _expected(config: Mapping[str, Any]) -> Expected | None:
+    value = config.get("expected")
+    if value is None:
+        return None
+    if not isinstance(value, Mapping):
+        raise InputError(f"data.expected={value!r} must be a mapping with n_samples, digest, ....")
+    _refuse_unknown("data.expected", value, _EXPECTED_KEYS)
+    classes = value.get("classes")
+    if not isinstance(classes, Mapping):
+        raise InputError(f"data.expected.classes={classes!r} must map each label to its count.")
+    counts = {str(label): _integer(classes, label, None, least=1) for label in classes}
+    return Expected(
+        n_samples=_integer(value, "n_samples", None, least=1),
+        n_features=_integer(value, "n_features", None, least=1),
+        classes=counts,
+        digest=_text(value, "digest"),
+        dropped_rows=_integer(value, "dropped_rows", 0, least=0),
+        constant_features=_texts(value, "constant_features"),
+    )
+
+
+def _refuse_unknown(where: str, config: Mapping[str, Any], accepted: set[str]) -> None:
+    for key in config:
+        if key not in accepted:
+            raise unknown(f"{where} option", key, accepted)
+
+
+def _name(config: Mapping[str, Any]) -> str:
+    """The name, which is also that of directories."""
+    name = _text(config, "name")
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", name):
+        raise InputError(
+            f"data.name={name!r} must start with a letter or digit and go on with letters, digits, "
+            f"'_', '-' or '.'."
+        )
+    return name
+
+
+def _text(config: Mapping[str, Any], key: str, default: str | None = None) -> str:
+    value = config.get(key, default)
+    if value is None:
+        raise InputError(f"data.{key} is not set, and it is needed.")
+    if not isinstance(value, str):
+        raise InputError(f"data.{key}={value!r} must be text.")
+    return value
+
+
+def _optional_text(config: Mapping[str, Any], key: str) -> str | None:
+    """Text or None; a number counts as its text, so that ``data.positive=1`` needs no quotes."""
+    value = config.get(key)
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, numbers.Real) and not isinstance(value, bool):
+        return str(value)
+    raise InputError(f"data.{key}={value!r} must be text or null.")
+
+
+def _integer(config: Mapping[str, Any], key: str, default: int | None, *, least: int) -> int:
+    value = config.get(key, default)
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < least:
+        raise InputError(f"data.{key}={value!r} must be a whole number of at least {least}.")
+    return int(value)
+
+
+def _flag(config: Mapping[str, Any], key: str, default: bool) -> bool:
+    value = config.get(key, default)
+    if not isinstance(value, bool):
+        raise InputError(f"data.{key}={value!r} must be true or false.")
+    return value
+
+
+def _sequence(config: Mapping[str, Any], key: str) -> Sequence[Any]:
+    value = config.get(key)
+    if value is None:
+        return ()
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        raise InputError(f"data.{key}={value!r} must be a list, as in data.{key}=[a,b].")
+    return value
+
+
+def _texts(config: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    values = _sequence(config, key)
+    for value in values:
+        if not isinstance(value, str):
+            raise InputError(f"data.{key} holds {value!r}, which is not text.")
+    return tuple(values)
+
+
+def _column(value: Any, key: str) -> ColumnReference:
+    if isinstance(value, bool) or not isinstance(value, str | int) or value in ("", 0):
+        raise InputError(
+            f"data.{key}={value!r} is not a column: give its name or its number, from 1."
+        )
+    return value

@@ -1,0 +1,79 @@
+"""Where the cache and the mirror are and how long to wait: arguments, else the environment."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from pathlib import Path
+from urllib.parse import urlparse
+from urllib.request import url2pathname
+
+from mklbench.errors import InputError
+
+CACHE_VARIABLE = "MKLBENCH_CACHE"
+MIRROR_VARIABLE = "MKLBENCH_MIRROR"
+TIMEOUT_VARIABLE = "MKLBENCH_TIMEOUT"
+DEFAULT_TIMEOUT = 20.0
+
+
+def cache_directory(cache_dir: str | os.PathLike[str] | None = None) -> Path:
+    """The directory of downloaded files.
+
+    It is `cache_dir`, else the environment variable MKLBENCH_CACHE, else ``datasets/cache`` of the
+    checkout this package runs from, else the user's cache directory.
+    """
+    stated = cache_dir or os.environ.get(CACHE_VARIABLE)
+    if stated:
+        return Path(stated).expanduser()
+    checkout = Path(__file__).resolve().parents[2]
+    if (checkout / "pyproject.toml").is_file() and (checkout / "datasets").is_dir():
+        return checkout / "datasets" / "cache"
+    import pooch  # imported here because it costs a twentieth of a second
+
+    return Path(pooch.os_cache("mklbench"))
+
+
+def mirror_location(mirror: str | os.PathLike[str] | None = None) -> str | None:
+    """The mirror as a directory path or an http(s) URL without a final slash; None if unset.
+
+    It is `mirror`, else the environment variable MKLBENCH_MIRROR.
+
+    Raises
+    ------
+    InputError
+        The directory does not exist, or the URL is of another kind than http, https or file.
+    """
+    stated = os.fspath(mirror) if mirror else os.environ.get(MIRROR_VARIABLE, "")
+    if not stated:
+        return None
+    if is_http(stated):
+        return stated.rstrip("/")
+    if "://" in stated and not stated.startswith("file://"):
+        raise InputError(
+            f"{MIRROR_VARIABLE}={stated} must be a directory or an http, https or file URL."
+        )
+    local = url2pathname(urlparse(stated).path) if stated.startswith("file://") else stated
+    directory = Path(local).expanduser()
+    if not directory.is_dir():
+        raise InputError(f"{MIRROR_VARIABLE}={stated} is not a directory: correct it or unset it.")
+    return str(directory)
+
+
+def download_timeout(timeout: float | None = None) -> float:
+    """Seconds to wait for a connection, and for each next byte: 20 unless MKLBENCH_TIMEOUT is set.
+
+    Raises
+    ------
+    InputError
+        It is not a positive number.
+    """
+    stated = timeout if timeout is not None else os.environ.get(TIMEOUT_VARIABLE, DEFAULT_TIMEOUT)
+    with contextlib.suppress(ValueError):
+        if 0.0 < float(stated) < float("inf"):
+            return float(stated)
+    raise InputError(f"{TIMEOUT_VARIABLE}={stated} must be a positive number of seconds.")
+
+
+def is_http(location: str) -> bool:
+    """Whether a place is read over the network."""
+    return location.startswith(("http://", "https://"))
