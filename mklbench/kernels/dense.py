@@ -15,22 +15,24 @@ from mklbench.validation import check_features
 
 def combine_stack(K: Array, weights: Array, out: Array | None = None) -> Array:
     """Return sum_m weights_m K_m for a stack `K` (M, n, n), written into `out` where given."""
+    combined = np.empty(K.shape[1:]) if out is None else out
     active = np.flatnonzero(weights)
-    # Most weights are zero near a sparse optimum, and each kernel left out saves n^2 reads; the
-    # stack itself is taken when none is zero, to spare a copy.
-    stack = K if len(active) == len(K) else K[active]
-    combined = np.tensordot(weights[active], stack, axes=1)
-    if out is None:
+    if 2 * len(active) > len(K):
+        combined[...] = np.tensordot(weights, K, axes=1)
         return combined
-    out[...] = combined
-    return out
+    # Most weights are zero near a sparse optimum, and each kernel left out saves n^2 reads.
+    combined[...] = 0.0
+    term = np.empty(K.shape[1:])
+    for m in active:
+        combined += np.multiply(weights[m], K[m], out=term)
+    return combined
 
 
 class _StackedBank(Bank):
     """The operations on a stack K of shape (M, n, n)."""
 
     def __init__(self, K: Array) -> None:
-        self._K = K
+        self._K = np.ascontiguousarray(K)
         self.n_kernels, self.n_samples = K.shape[:2]
         self.features = (-1,) * self.n_kernels
 
@@ -39,11 +41,8 @@ class _StackedBank(Bank):
 
     def quadratic_forms(self, a: ArrayLike) -> Array:
         vector = np.asarray(a, dtype=np.float64)
-        rows = np.flatnonzero(vector)
-        stack, kept = self._K, vector
-        if 2 * len(rows) < self.n_samples:
-            stack, kept = self._K[:, rows[:, None], rows], vector[rows]
-        return (stack @ kept) @ kept
+        products = self._K.reshape(-1, self.n_samples) @ vector
+        return products.reshape(self.n_kernels, -1) @ vector
 
     def traces(self) -> Array:
         return np.trace(self._K, axis1=1, axis2=2)

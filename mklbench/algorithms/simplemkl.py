@@ -1,0 +1,270 @@
+"""SimpleMKL (Rakotomamonjy, Bach, Canu & Grandvalet, JMLR 9, 2008).
+
+The problem is convex: with q_m(alpha) = (alpha o y)' K_m (alpha o y),
+
+    minimise over d >= 0, sum_m d_m = 1
+    J(d) = max over 0 <= alpha <= C, y'alpha = 0 of  sum_i alpha_i - 1/2 sum_m d_m q_m(alpha),
+
+and J is differentiable with gradient dJ/dd_m = -1/2 q_m(alpha*) (eq. 11), where alpha* solves the
+SVM with the kernel sum_m d_m K_m.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mklbench import certify
+from mklbench.algorithms.common import check_bank, check_samples
+from mklbench.kernels.base import Bank, KernelOperator
+from mklbench.solution import Solution
+from mklbench.svm import SVM, SVMSolution
+from mklbench.validation import check_count, check_positive
+
+VERSION = 1
+
+Array = NDArray[np.float64]
+
+# A weight is zero when it is this small beside the largest one.
+_ZERO_WEIGHT = 1e-8
+# Below this LIBSVM, which keeps the kernel in single precision, gains nothing.
+_SMALLEST_SVM_TOLERANCE = 1e-6
+_MAX_LINE_SEARCH_STEPS = 20
+
+
+@dataclass(frozen=True)
+class _Point:
+    """Kernel weights with what the SVM at them tells."""
+
+    weights: Array
+    trained: SVMSolution
+    quadratic_forms: Array
+    objective: float
+
+    @property
+    def gradient(self) -> Array:
+        """dJ/dd (M,)."""
+        return -0.5 * self.quadratic_forms
+
+    def slope(self, direction: Array) -> float:
+        """Derivative of J along `direction`."""
+        return float(self.gradient @ direction)
+
+
+class _Objective:
+    """J(d) and the certificate of a point, one SVM a call."""
+
+    def __init__(self, bank: Bank, machine: SVM) -> None:
+        self._bank = bank
+        self.machine = machine
+
+    def __call__(self, weights: Array) -> _Point:
+        trained = self.machine.solve(self._bank.combine(weights))
+        q = self._bank.quadratic_forms(trained.dual_coef)
+        return _Point(weights, trained, q, trained.objective(float(weights @ q)))
+
+    def bounds(self, point: _Point) -> certify.Bounds:
+        return certify.mkl_bounds(
+            self._bank,
+            self.machine.y,
+            point.weights,
+            point.trained.dual_coef,
+            point.trained.intercept,
+            self.machine.upper,
+            point.quadratic_forms,
+        )
+
+    def tighten(self) -> bool:
+        """Make the SVM ten times more accurate; return False where that is no longer possible."""
+        if self.machine.tol <= _SMALLEST_SVM_TOLERANCE:
+            return False
+        self.machine.tol /= 10.0
+        return True
+
+
+def solve(
+    bank: KernelOperator,
+    y: ArrayLike,
+    C: float = 100.0,
+    *,
+    tol: float = 1e-2,
+    max_iter: int = 500,
+    line_search_tol: float = 0.1,
+    svm_tol: float = 1e-3,
+    class_weight: Mapping[int, float] | None = None,
+) -> Solution:
+    """Learn the kernel weights of a bank by reduced gradient descent (Algorithm 1).
+
+    Parameters
+    ----------
+    bank : the M base kernels on n training samples.
+    y : (n,) labels in {-1, +1}.
+    C : box constraint.
+    tol : stop at this certified relative duality gap.
+    max_iter : at most so many descent directions.
+    line_search_tol : a line search ends where the slope of J has shrunk to this fraction.
+    svm_tol : LIBSVM's stopping tolerance; it is tightened by itself where it, not the weights,
+        keeps the gap above `tol`.
+    class_weight : factors on C by class, ``{-1: ..., +1: ...}``.
+
+    Returns
+    -------
+    Solution
+        `objective` is J(d), the maximum of the SVM's dual at the returned weights.
+
+    Raises
+    ------
+    InputError
+        If an argument has the wrong type, shape or range.
+    """
+    bank = check_bank("simplemkl", bank)
+    check_positive("tol", tol)
+    check_count("max_iter", max_iter)
+    check_positive("line_search_tol", line_search_tol)
+    machine = SVM(y, C, tol=svm_tol, class_weight=class_weight)
+    check_samples(bank, machine.y)
+    objective = _Objective(bank, machine)
+
+    point = objective(bank.uniform_weights())
+    history: list[dict[str, float]] = []
+    while True:
+        point, bounds = _certified(point, objective, tol)
+        history.append(
+            {
+                "objective": point.objective,
+                "gap": bounds.relative_gap,
+                "n_svm_calls": float(machine.calls),
+            }
+        )
+        if bounds.relative_gap <= tol or len(history) > max_iter:
+            break
+        following = _descend(point, objective, line_search_tol)
+        if following is point:
+            # The inexact SVM hides any further decrease.
+            if not objective.tighten():
+                break
+            following = objective(point.weights)
+        point = following
+    return Solution(
+        weights=point.weights,
+        dual_coef=point.trained.dual_coef,
+        intercept=point.trained.intercept,
+        objective=point.objective,
+        gap=bounds.relative_gap,
+        n_svm_calls=machine.calls,
+        n_iter=len(history) - 1,
+        converged=bounds.relative_gap <= tol,
+        history=history,
+        svm_seconds=machine.seconds,
+    )
+
+
+def _certified(point: _Point, objective: _Objective, tol: float) -> tuple[_Point, certify.Bounds]:
+    """Certify a point, with a more accurate SVM where the SVM's own gap is most of the gap."""
+    while True:
+        bounds = objective.bounds(point)
+        gap_of_weights = (point.objective - bounds.lower) / point.objective
+        if bounds.relative_gap <= tol or gap_of_weights > 0.5 * tol or not objective.tighten():
+            return point, bounds
+        point = objective(point.weights)
+
+
+def _descend(point: _Point, objective: _Objective, precision: float) -> _Point:
+    """One iteration of Algorithm 1: a direction, its updates at the boundary, a line search.
+
+    Returns `point` itself where nothing lower was found.
+    """
+    direction = reduced_gradient_direction(point.weights, point.gradient)
+    while True:
+        limit, blocking = _largest_step(point.weights, direction)
+        if blocking is None or point.slope(direction) >= 0:
+            return point
+        trial = objective(_step(point.weights, direction, limit, blocking))
+        if trial.objective >= point.objective:
+            return _line_search(point, trial, direction, limit, objective, precision)
+        # J still decreases where weight `blocking` reaches zero: go on from there without it.
+        point = trial
+        direction = _without(direction, blocking, point.weights)
+
+
+def reduced_gradient_direction(weights: Array, gradient: Array) -> Array:
+    """Return the descent direction D (M,) of eq. 12, with sum D = 0.
+
+    The largest weight, mu, is the one expressed through the others; a weight that is zero moves
+    only if that decreases J.
+    """
+    mu = int(np.argmax(weights))
+    reduced = gradient - gradient[mu]
+    direction = np.where((weights <= 0) & (reduced > 0), 0.0, -reduced)
+    direction[mu] = 0.0
+    direction[mu] = -direction.sum()
+    return direction
+
+
+def _without(direction: Array, blocking: int, weights: Array) -> Array:
+    """Drop a weight that has reached zero; its share of the direction goes to the largest one."""
+    updated = direction.copy()
+    mu = int(np.argmax(weights))
+    updated[mu] += updated[blocking]
+    updated[blocking] = 0.0
+    return updated
+
+
+def _largest_step(weights: Array, direction: Array) -> tuple[float, int | None]:
+    shrinking = np.flatnonzero(direction < 0)
+    if len(shrinking) == 0:
+        return 0.0, None
+    steps = -weights[shrinking] / direction[shrinking]
+    nearest = int(np.argmin(steps))
+    return float(steps[nearest]), int(shrinking[nearest])
+
+
+def _step(weights: Array, direction: Array, size: float, blocking: int | None = None) -> Array:
+    """Return the weights after a step, on the simplex to rounding."""
+    moved = weights + size * direction
+    if blocking is not None:
+        moved[blocking] = 0.0
+    moved[moved < _ZERO_WEIGHT * moved.max()] = 0.0
+    return moved / moved.sum()
+
+
+def _line_search(
+    start: _Point,
+    end: _Point,
+    direction: Array,
+    limit: float,
+    objective: _Objective,
+    precision: float,
+) -> _Point:
+    """Minimise the convex J between `start`, where it decreases, and `end`, where it is no lower.
+
+    Each SVM gives the slope of J along the direction with its value, so the zero of the slope is
+    found by regula falsi (with the Illinois modification, that halves the slope kept at an end
+    which stays). Returns the best point seen, `start` itself where none is lower.
+    """
+    low, low_slope = 0.0, start.slope(direction)
+    high, high_slope = limit, end.slope(direction)
+    enough = precision * abs(low_slope)
+    best = start
+    previous_slope = 0.0
+    for _ in range(_MAX_LINE_SEARCH_STEPS):
+        if not low_slope < 0 < high_slope:  # possible only where the SVM is inexact
+            break
+        size = low - low_slope * (high - low) / (high_slope - low_slope)
+        trial = objective(_step(start.weights, direction, size))
+        slope = trial.slope(direction)
+        if trial.objective < best.objective:
+            best = trial
+        if abs(slope) <= enough and best is not start:
+            break
+        if slope < 0:
+            low, low_slope = size, slope
+            high_slope *= 0.5 if previous_slope < 0 else 1.0
+        else:
+            high, high_slope = size, slope
+            low_slope *= 0.5 if previous_slope > 0 else 1.0
+        previous_slope = slope
+    return best
