@@ -1,0 +1,242 @@
+"""The command line: sub-commands, and what a user sees of an error.
+
+Only the standard library is imported here, so that ``mklbench --help`` answers at once; each
+command imports what it needs when it runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import NoReturn
+
+from mklbench.errors import InputError
+
+INPUT_ERROR, FAILED, INTERRUPTED = 2, 1, 130
+
+LISTS = ("algos", "kernels", "data", "splits", "searches", "tables")
+FORMATS = ("md", "csv", "html")
+STORE = "results/store"
+
+_RUN_SUMMARY = "run one cell, or with -m a sweep of cells (options are Hydra overrides)"
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose errors are one line."""
+
+    def error(self, message: str) -> NoReturn:
+        raise InputError(f"{message} (see {self.prog} --help).")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; return the exit status.
+
+    0: done; 1: a cell or a check failed; 2: something the user can mend, said in one sentence on
+    stderr; 130: interrupted.
+    """
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    try:
+        status = _dispatch(arguments)
+        sys.stdout.flush()
+    except InputError as error:
+        print(f"mklbench: error: {error}", file=sys.stderr)
+        return INPUT_ERROR
+    except KeyboardInterrupt as interrupt:
+        print(f"mklbench: interrupted{_sentence(interrupt)}", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:  # the reader of stdout has gone, as in `mklbench list data | head -1`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    return status
+
+
+def _sentence(interrupt: KeyboardInterrupt) -> str:
+    return f": {interrupt}" if interrupt.args else "."
+
+
+def _dispatch(arguments: list[str]) -> int:
+    # Hydra parses what follows `run` itself; argparse would refuse its flags.
+    if arguments[:1] == ["run"]:
+        from mklbench.commands.run import run
+
+        return run(arguments[1:])
+    if arguments[:1] in (["-sc"], ["--shell-completion"]):
+        from mklbench.commands.completion import complete
+
+        return complete(arguments, list(_COMMANDS))
+    parsed = _parser().parse_args(arguments)
+    handler: Callable[[argparse.Namespace], int] = parsed.handler
+    return handler(parsed)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="mklbench",
+        description="The experiments of the multiple-kernel-learning papers, run again.",
+        epilog='Shell completion: eval "$(mklbench -sc install=bash)"',
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND", dest="command")
+    for name, (summary, add_arguments, handler) in _COMMANDS.items():
+        command = commands.add_parser(name, help=summary, description=summary)
+        add_arguments(command)
+        command.set_defaults(handler=handler)
+    return parser
+
+
+def _no_arguments(parser: argparse.ArgumentParser) -> None:
+    """`run` is dispatched before argparse; here it only has a line in the help."""
+
+
+def _run(parsed: argparse.Namespace) -> int:
+    from mklbench.commands.run import run
+
+    return run([])
+
+
+def _table_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", help="a table, as in `mklbench list tables`")
+    parser.add_argument("--format", choices=FORMATS, default="md", help="default: md")
+    parser.add_argument("--out", metavar="FILE", help="write it there instead of printing it")
+    _store_argument(parser)
+
+
+def _table(parsed: argparse.Namespace) -> int:
+    from mklbench.experiments.store import Store
+    from mklbench.report import commands
+
+    text = commands.table(
+        parsed.name, store=Store(parsed.results_dir), fmt=parsed.format, out=parsed.out
+    )
+    print(text if parsed.out is None else f"Wrote {parsed.out}")
+    return 0
+
+
+def _reproduce_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("names", nargs="*", metavar="TABLE", help="default: every table")
+    _jobs_argument(parser)
+    parser.add_argument(
+        "--dry-run", action="store_true", help="say what would be run, and run nothing"
+    )
+    parser.add_argument(
+        "--timeout", type=_seconds, metavar="SECONDS", help="of computing a cell may take"
+    )
+    parser.add_argument(
+        "--results-dir", default="results", metavar="DIR", help="default: results"
+    )
+    parser.add_argument("--store", dest="results_store", metavar="DIR", help=f"default: {STORE}")
+
+
+def _reproduce(parsed: argparse.Namespace) -> int:
+    from mklbench.experiments.store import Store
+    from mklbench.report import commands
+
+    return commands.reproduce(
+        parsed.names,
+        store=Store(parsed.results_store or os.path.join(parsed.results_dir, "store")),
+        jobs=parsed.jobs,
+        dry_run=parsed.dry_run,
+        results_dir=parsed.results_dir,
+        timeout=parsed.timeout,
+    )
+
+
+def _data_arguments(parser: argparse.ArgumentParser) -> None:
+    actions = parser.add_subparsers(required=True, metavar="ACTION", dest="action")
+    for action, summary in (
+        ("list", "the data sets: size, classes, origin, whether they are at hand"),
+        ("fetch", "download data sets into the cache"),
+        ("verify", "read data sets and compare their content with the published digests"),
+    ):
+        child = actions.add_parser(action, help=summary, description=summary)
+        child.add_argument("names", nargs="*", metavar="NAME", help="default: all")
+
+
+def _data(parsed: argparse.Namespace) -> int:
+    from mklbench.commands import data
+
+    return data.run(parsed.action, parsed.names)
+
+
+def _list_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("what", choices=LISTS)
+
+
+def _list(parsed: argparse.Namespace) -> int:
+    from mklbench.commands import listing
+
+    return listing.run(parsed.what)
+
+
+def _plot_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", help="a figure or a table, as in `mklbench list tables`")
+    parser.add_argument("--out", metavar="FILE", help="a .pdf, .svg or .png file")
+    _store_argument(parser)
+
+
+def _plot(parsed: argparse.Namespace) -> int:
+    from mklbench.experiments.store import Store
+    from mklbench.report import commands
+
+    path = commands.plot(parsed.name, store=Store(parsed.results_dir), out=parsed.out)
+    print(f"Wrote {path}")
+    return 0
+
+
+def _check_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("names", nargs="*", metavar="TABLE", help="default: every table")
+    _jobs_argument(parser)
+    parser.add_argument(
+        "--results-dir", default="results", metavar="DIR", help="of the records; default: results"
+    )
+
+
+def _check(parsed: argparse.Namespace) -> int:
+    from mklbench.report import commands
+
+    return commands.check(names=parsed.names, jobs=parsed.jobs, results_dir=parsed.results_dir)
+
+
+def _store_argument(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--results-dir", default=STORE, metavar="DIR", help=f"the store; default: {STORE}"
+    )
+
+
+def _jobs_argument(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--jobs", type=_count, default=1, metavar="N", help="worker processes")
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not a whole number of at least 1")
+    return int(text)
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text} is not a number of seconds > 0")
+    return seconds
+
+
+_COMMANDS: dict[
+    str,
+    tuple[
+        str,
+        Callable[[argparse.ArgumentParser], None],
+        Callable[[argparse.Namespace], int],
+    ],
+] = {
+    "run": (_RUN_SUMMARY, _no_arguments, _run),
+    "table": ("print a paper's table from what has been run", _table_arguments, _table),
+    "reproduce": ("run what the tables need, then write them", _reproduce_arguments, _reproduce),
+    "data": ("list, fetch or verify the data sets", _data_arguments, _data),
+    "list": ("list the choices of a config group", _list_arguments, _list),
+    "plot": ("draw a paper's figure from what has been run", _plot_arguments, _plot),
+    "check": ("rerun a fast part and compare with the recorded numbers", _check_arguments, _check),
+}

@@ -1,0 +1,73 @@
+"""Cells from the first check to the summary: what `mklbench run` does once they are composed."""
+
+from __future__ import annotations
+
+import sys
+
+from mklbench.config import RunConfig
+from mklbench.errors import InputError
+from mklbench.experiments.cell import Cell
+from mklbench.experiments.executor import CellResult, run_cells
+from mklbench.experiments.files import check_writable_file, reason, write_atomically
+from mklbench.experiments.progress import progress
+from mklbench.experiments.rows import csv_text, summary
+from mklbench.experiments.store import Store
+
+
+def execute(cells: list[Cell], options: RunConfig) -> int:
+    """Run `cells`, write the CSV file and print the summary; return the exit status.
+
+    Raises
+    ------
+    InputError : if nothing could be run, for the first reason.
+    KeyboardInterrupt : with a sentence on what is kept and how to go on.
+    """
+    if options.out is not None:
+        check_writable_file("out", options.out)
+    store = Store(options.results_dir)
+    try:
+        results = run_cells(
+            cells, store, options.jobs, options.timeout, progress(options.progress)
+        )
+    except KeyboardInterrupt as interrupt:
+        raise KeyboardInterrupt(_kept(cells, store)) from interrupt
+    usable = [result for result in results if result.error is None or result.records]
+    if not usable:
+        raise InputError(next(str(result.error) for result in results))
+    if options.out is not None:
+        _write_csv(options.out, usable)
+    print(summary(usable))
+    print(_places(options, store))
+    for result in results:
+        if result.error is not None:
+            print(f"mklbench: error: {result.cell.label}: {result.error}", file=sys.stderr)
+    return _exit_status(results)
+
+
+def _exit_status(results: list[CellResult]) -> int:
+    if any(result.error is not None for result in results):
+        return 2
+    return 0 if all(result.status == "done" for result in results) else 1
+
+
+def _write_csv(path: str, results: list[CellResult]) -> None:
+    try:
+        write_atomically(path, csv_text(results))
+    except OSError as error:
+        raise InputError(f"out={path} cannot be written: {reason(error)}.") from error
+
+
+def _places(options: RunConfig, store: Store) -> str:
+    text = f"Records: {store.path}"
+    return f"{text}   Rows: {options.out}" if options.out is not None else text
+
+
+def _kept(cells: list[Cell], store: Store) -> str:
+    """Return what an interrupted run leaves behind."""
+    distinct = {cell.key: cell for cell in cells}.values()
+    n_done = sum(cell.n_splits - len(store.missing(cell)) for cell in distinct)
+    n_splits = sum(cell.n_splits for cell in distinct)
+    return (
+        f"{n_done} of {n_splits} splits are finished and kept in {store.path}; "
+        "the same command goes on from there."
+    )

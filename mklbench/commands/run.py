@@ -1,0 +1,142 @@
+"""``mklbench run``: Hydra composes the cells, one executor runs them all."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from functools import partial
+
+import hydra
+from hydra.core.hydra_config import HydraConfig
+from omegaconf import DictConfig
+
+from mklbench import config as configs
+from mklbench import resources
+from mklbench.errors import InputError
+
+_SWEEP_FLAGS = ("-m", "--multirun")
+_BASIC_LAUNCHER = "hydra._internal.core_plugins.basic_launcher.BasicLauncher"
+
+
+def run(arguments: list[str]) -> int:
+    """Run the cells that overrides and Hydra flags describe; return the exit status."""
+    composed = compose_all(arguments)
+    if not composed:  # --help, --cfg and the like have printed what was asked for
+        return 0
+    options = _common_options(composed)
+
+    from mklbench.commands.execution import execute
+    from mklbench.experiments.cell import Cell
+
+    return execute([Cell.from_config(config) for config in composed], options)
+
+
+def compose_all(arguments: list[str]) -> list[DictConfig]:
+    """Let Hydra compose what `arguments` describe: one config, or all those of a sweep.
+
+    Hydra's task only collects the configs. So a mistake in any of them is found before anything is
+    run, and all cells of a sweep share the workers, the progress and the CSV file.
+
+    Raises
+    ------
+    InputError : for arguments that cannot be composed.
+    """
+    composed: list[DictConfig] = []
+
+    def collect(config: DictConfig) -> None:
+        if HydraConfig.get().launcher._target_ != _BASIC_LAUNCHER:
+            choice = HydraConfig.get().runtime.choices["hydra/launcher"]
+            raise InputError(
+                f"hydra/launcher={choice} is not supported: use jobs=N, or start the same command "
+                "on several machines with one results_dir."
+            )
+        composed.append(config)
+
+    main = hydra.main(
+        version_base="1.3", config_path=str(resources.configs()), config_name="config"
+    )(collect)
+    overrides = [text for text in arguments if not text.startswith("-")]
+    config_dir = _config_dir(arguments)
+    try:
+        with _sweep_directory(arguments) as extra, _as_arguments([*arguments, *extra]):
+            _quiet_exit(main)
+    except configs.COMPOSE_ERRORS as error:
+        if os.environ.get("HYDRA_FULL_ERROR") == "1":  # set by the user, who wants the traceback
+            raise
+        look_up = partial(configs.compose, config_dir=config_dir)
+        raise configs.explain(error, overrides, look_up) from error
+    return composed
+
+
+def _quiet_exit(main: object) -> None:
+    """Call Hydra's main so that its errors come as exceptions, and its usage errors as one line."""
+    assert callable(main)
+    shown = io.StringIO()
+    chosen = os.environ.get("HYDRA_FULL_ERROR")
+    os.environ["HYDRA_FULL_ERROR"] = "1"  # raise instead of printing and exiting
+    try:
+        with contextlib.redirect_stderr(shown):
+            main()
+    except SystemExit as end:
+        if end.code not in (None, 0):
+            message = shown.getvalue().strip().splitlines()[-1:] or ["the arguments cannot be read"]
+            reason = message[0].rpartition("error: ")[2]
+            raise InputError(f"mklbench run: {reason} (see mklbench run --help).") from end
+    finally:
+        if chosen is None:
+            del os.environ["HYDRA_FULL_ERROR"]
+        else:
+            os.environ["HYDRA_FULL_ERROR"] = chosen
+    sys.stderr.write(shown.getvalue())
+
+
+@contextlib.contextmanager
+def _as_arguments(arguments: list[str]) -> Iterator[None]:
+    """Put `arguments` where Hydra looks for them, keeping the program's name for completion."""
+    kept = sys.argv
+    sys.argv = [kept[0], *arguments]
+    try:
+        yield
+    finally:
+        sys.argv = kept
+
+
+@contextlib.contextmanager
+def _sweep_directory(arguments: list[str]) -> Iterator[list[str]]:
+    """Give the multirun.yaml that Hydra's sweeper insists on writing a place where it is deleted."""
+    sweeping = any(flag in arguments for flag in _SWEEP_FLAGS)
+    if not sweeping or any(text.startswith("hydra.sweep.dir=") for text in arguments):
+        yield []
+        return
+    with tempfile.TemporaryDirectory(prefix="mklbench-sweep-") as directory:
+        yield [f"hydra.sweep.dir='{directory}'"]
+
+
+def _config_dir(arguments: list[str]) -> str | None:
+    """Return the value of --config-dir, checked, for looking up names in it."""
+    value = None
+    for flag, following in zip(arguments, [*arguments[1:], ""], strict=True):
+        if flag in ("--config-dir", "-cd"):
+            value = following
+        elif flag.startswith("--config-dir="):
+            value = flag.partition("=")[2]
+    if value is not None:
+        configs.check_config_dir(value)
+    return value
+
+
+def _common_options(composed: list[DictConfig]) -> configs.RunConfig:
+    """Return the options of the run, which a sweep must not vary."""
+    options = [configs.run_config(config) for config in composed]
+    for other in options[1:]:
+        for name, value in vars(options[0]).items():
+            if getattr(other, name) != value:
+                raise InputError(
+                    f"{name}={value},{getattr(other, name)} cannot be swept: "
+                    "it is one for the whole run."
+                )
+    return options[0]

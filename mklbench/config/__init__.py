@@ -1,0 +1,35 @@
+"""Composed configs: schemas, checks, and the callables they name.
+
+The only package that calls Hydra's compose and instantiate. A cell config is a plain dict with the
+five groups of `GROUPS`, resolved and checked; everything behind it knows nothing of Hydra.
+"""
+
+from mklbench.config.cells import (
+    GROUPS,
+    algorithm,
+    algorithm_version,
+    cell_config,
+    kernel,
+    run_config,
+    with_values,
+)
+from mklbench.config.composition import COMPOSE_ERRORS, check_config_dir, compose
+from mklbench.config.explain import explain
+from mklbench.config.schemas import RunConfig, SearchConfig, SplitConfig
+
+__all__ = [
+    "COMPOSE_ERRORS",
+    "GROUPS",
+    "RunConfig",
+    "SearchConfig",
+    "SplitConfig",
+    "algorithm",
+    "algorithm_version",
+    "cell_config",
+    "check_config_dir",
+    "compose",
+    "explain",
+    "kernel",
+    "run_config",
+    "with_values",
+]

@@ -1,0 +1,116 @@
+"""The resolved config of a cell as plain dicts, and the callables it names."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, fields
+from typing import Any
+
+from hydra.errors import InstantiationException
+from hydra.utils import instantiate
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from mklbench.config.names import hint
+from mklbench.config.schemas import RunConfig, SearchConfig, SplitConfig, checked
+from mklbench.config.signatures import arguments, check_arguments, target
+from mklbench.errors import InputError
+
+GROUPS = ("algo", "kernel", "data", "split", "search")
+
+
+def cell_config(composed: DictConfig | Mapping[str, Any]) -> dict[str, Any]:
+    """Return the resolved, checked groups of a composed config as plain dicts.
+
+    Raises
+    ------
+    InputError : naming the first key or value that cannot be accepted.
+    """
+    node = composed if isinstance(composed, DictConfig) else OmegaConf.create(dict(composed))
+    groups = {group: _plain(node, group) for group in GROUPS}
+    groups["search"]["grid"] = _flatten(groups["search"].get("grid") or {})
+    groups["split"] = asdict(checked("split", SplitConfig, groups["split"]))
+    groups["search"] = asdict(checked("search", SearchConfig, groups["search"]))
+    for group in ("algo", "kernel", "data"):
+        if not groups[group].get("name"):
+            raise InputError(f"The config of {group} has no name: add the key {group}.name.")
+    for group in ("algo", "kernel"):
+        check_arguments(group, groups[group], arguments(groups[group]))
+    for path, values in groups["search"]["grid"].items():
+        group, _, name = path.partition(".")
+        for value in values:
+            check_arguments(group, groups[group], {name: value})
+    return groups
+
+
+def run_config(composed: DictConfig) -> RunConfig:
+    """Return the checked options of a run (jobs, timeout, results_dir, out, progress)."""
+    options = [item.name for item in fields(RunConfig)]
+    for key in composed:
+        if key not in (*GROUPS, *options):
+            raise InputError(f"{key} is not known: {hint(str(key), [*GROUPS, *options])}.")
+    values = {key: composed[key] for key in options}
+    for key in ("results_dir", "out", "progress"):  # a folder may be called 2012
+        values[key] = None if values[key] is None else str(values[key])
+    return checked("", RunConfig, values)
+
+
+def algorithm(config: Mapping[str, Any]) -> Callable[..., Any]:
+    """Return ``solve`` of an algo config with its hyperparameters bound: call it (operator, y)."""
+    return _callable("algo", config)
+
+
+def kernel(config: Mapping[str, Any]) -> Callable[..., Any]:
+    """Return the builder of a kernel config with its parameters bound: call it with X_train."""
+    return _callable("kernel", config)
+
+
+def algorithm_version(config: Mapping[str, Any]) -> int:
+    """Return ``VERSION`` of the module that defines an algo config's callable (1 if it has none)."""
+    module = sys.modules[target("algo", config).__module__]
+    return int(getattr(module, "VERSION", 1))
+
+
+def with_values(config: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the cell config with the values at dotted paths (``{"algo.C": 10}``) replaced."""
+    changed = {group: dict(node) for group, node in config.items()}
+    for path, value in values.items():
+        group, _, name = path.partition(".")
+        changed[group][name] = value
+    return changed
+
+
+def _callable(group: str, config: Mapping[str, Any]) -> Callable[..., Any]:
+    call = {"_target_": config["_target_"], "_partial_": config.get("_partial_", True)}
+    try:
+        made = instantiate({**call, **arguments(config)}, _convert_="all")
+    except InstantiationException as error:
+        if isinstance(error.__cause__, InputError):
+            raise error.__cause__ from error
+        raise InputError(f"{group}={config['name']} cannot be used: {error}") from error
+    if not callable(made):
+        raise InputError(f"{group}={config['name']} cannot be used: it makes no callable.")
+    return made
+
+
+def _plain(node: DictConfig, group: str) -> dict[str, Any]:
+    try:
+        plain: Any = OmegaConf.to_container(node[group], resolve=True, throw_on_missing=True)
+    except OmegaConfBaseException as error:
+        reason = str(error).strip().splitlines()[0].rstrip(".")
+        raise InputError(f"The config of {group} is incomplete: {reason}.") from error
+    if not isinstance(plain, dict):
+        raise InputError(f"{group}={plain} is not a config with keys.")
+    # As JSON has it, keys are text: what is stored, sent to workers and run is then the same.
+    return dict(json.loads(json.dumps(plain)))
+
+
+def _flatten(tree: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Return nested mappings as one, keyed by dotted paths."""
+    flat: dict[str, Any] = {}
+    for key, value in tree.items():
+        path = f"{prefix}{key}"
+        flat |= _flatten(value, f"{path}.") if isinstance(value, Mapping) else {path: value}
+    return flat

@@ -1,0 +1,17 @@
+"""Nearest names for the errors about configs."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+def hint(name: str, accepted: Iterable[str], prefix: str = "") -> str:
+    """Return "did you mean ..." with the names nearest to `name`, or the list to choose from."""
+    names = sorted(accepted)
+    near = difflib.get_close_matches(str(name), names, n=3, cutoff=0.5)
+    if near:
+        return f"did you mean {' or '.join(prefix + match for match in near)}"
+    if names:
+        return f"choose one of {', '.join(prefix + known for known in names)}"
+    return "there is nothing to set here"

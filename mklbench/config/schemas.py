@@ -1,0 +1,139 @@
+"""Dataclass schemas of the groups `split` and `search` and of the options of a run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, Protocol, TypeVar
+
+from omegaconf import OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from mklbench.config.names import hint
+from mklbench.errors import InputError
+
+SCALINGS = ("none", "standard", "minmax")
+PROGRESS = ("auto", "bar", "lines", "none")
+
+
+class Schema(Protocol):
+    """A dataclass that can check its own values."""
+
+    __dataclass_fields__: Any
+
+    def check(self) -> None:
+        """Raise InputError for the first value out of range."""
+
+
+S = TypeVar("S", bound=Schema)
+
+
+@dataclass
+class SplitConfig:
+    """Schema of the group `split`: how rows are divided and features scaled."""
+
+    name: str = "custom"
+    title: str = ""
+    n_splits: int = 20
+    test_fraction: float = 0.3
+    stratified: bool = False
+    scaling: str = "minmax"
+    seed: int = 0
+
+    def check(self) -> None:
+        """Raise InputError for the first value out of range."""
+        _at_least("split.n_splits", self.n_splits, 1)
+        _at_least("split.seed", self.seed, 0)
+        if not 0 < self.test_fraction < 1:
+            raise InputError(
+                f"split.test_fraction={self.test_fraction:g} is not accepted: "
+                "it must lie between 0 and 1, both excluded."
+            )
+        _one_of("split.scaling", self.scaling, SCALINGS)
+
+
+@dataclass
+class SearchConfig:
+    """Schema of the group `search`: the grid tried inside the training part (empty: none).
+
+    `grid` maps dotted paths of hyperparameters (``algo.C``) to lists of values.
+    """
+
+    name: str = "custom"
+    title: str = ""
+    folds: int = 5
+    grid: dict[str, Any] = field(default_factory=dict)
+
+    def check(self) -> None:
+        """Raise InputError for the first value out of range."""
+        _at_least("search.folds", self.folds, 2)
+        for path, values in self.grid.items():
+            group, _, key = path.partition(".")
+            if group not in ("algo", "kernel") or not key or key in ("name", "title"):
+                raise InputError(
+                    f"search.grid.{path} is not accepted: a grid key is the dotted path of a "
+                    "hyperparameter, such as algo.C or kernel.gamma."
+                )
+            if not isinstance(values, list) or not values:
+                raise InputError(
+                    f"search.grid.{path}={values} is not accepted: give a list of values to try."
+                )
+
+
+@dataclass
+class RunConfig:
+    """Schema of the options of a run; none of them changes a result."""
+
+    jobs: int = 1
+    timeout: float | None = None
+    results_dir: str = "results/store"
+    out: str | None = None
+    progress: str = "auto"
+
+    def check(self) -> None:
+        """Raise InputError for the first value out of range."""
+        _at_least("jobs", self.jobs, 1)
+        if self.timeout is not None and not 0 < self.timeout < math.inf:
+            raise InputError(
+                f"timeout={self.timeout:g} is not accepted: give seconds > 0, or null for no limit."
+            )
+        if not self.results_dir:
+            raise InputError("results_dir= is empty: name a directory for the store.")
+        if self.out is not None and not self.out.endswith(".csv"):
+            raise InputError(f"out={self.out} is not accepted: give the name of a .csv file.")
+        _one_of("progress", self.progress, PROGRESS)
+
+
+def checked(group: str, schema: type[S], values: Mapping[str, Any]) -> S:
+    """Return an instance of `schema` holding `values` in its types, checked.
+
+    Raises
+    ------
+    InputError : for an unknown key (with the nearest names), a wrong type or a value out of range.
+    """
+    prefix = f"{group}." if group else ""
+    types = {item.name: item.type for item in fields(schema)}
+    for key, value in values.items():
+        if key not in types:
+            raise InputError(f"{prefix}{key}={value} is not known: {hint(key, types, prefix)}.")
+        try:
+            OmegaConf.merge(OmegaConf.structured(schema), {key: value})
+        except OmegaConfBaseException as error:
+            raise InputError(
+                f"{prefix}{key}={value} is not accepted: it must be of type {types[key]}."
+            ) from error
+    instance = OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(schema), dict(values)))
+    assert isinstance(instance, schema)
+    instance.check()
+    return instance
+
+
+def _at_least(option: str, value: int, minimum: int) -> None:
+    if value < minimum:
+        raise InputError(f"{option}={value} is not accepted: it must be at least {minimum}.")
+
+
+def _one_of(option: str, value: str, accepted: Sequence[str]) -> None:
+    if value not in accepted:
+        raise InputError(f"{option}={value} is not known: {hint(value, accepted)}.")

@@ -1,0 +1,101 @@
+"""The keyword arguments of an algo or kernel config, checked against the callable's signature."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from mklbench.config.names import hint
+from mklbench.errors import InputError
+
+# Keys of an algo or kernel YAML that are not keyword arguments of its callable.
+LABELS = ("name", "title")
+
+
+def target(group: str, config: Mapping[str, Any]) -> Callable[..., Any]:
+    """Import the callable that an algo or kernel config names.
+
+    Raises
+    ------
+    InputError : if it has no ``_target_`` or that cannot be imported.
+    """
+    path = config.get("_target_")
+    if not path:
+        raise InputError(f"The config of {group} has no _target_: name its callable.")
+    try:
+        module, _, name = str(path).rpartition(".")
+        found = getattr(importlib.import_module(module), name)
+    except Exception as error:  # importing a user's module can raise anything
+        raise InputError(f"{group}._target_={path} cannot be used: {_root_cause(error)}.") from error
+    if not callable(found):
+        raise InputError(f"{group}._target_={path} cannot be used: it is not callable.")
+    return found
+
+
+def arguments(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the keyword arguments an algo or kernel config passes on."""
+    return {
+        key: value
+        for key, value in config.items()
+        if key not in LABELS and not (key.startswith("_") and key.endswith("_"))
+    }
+
+
+def keywords(group: str, config: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the keyword arguments the callable of a config takes, with their annotations.
+
+    The leading arguments (operator and y of an algorithm, X of a kernel) come from the experiment,
+    unless the target is a class whose instances are the callables (``_partial_: false``). None
+    means that the callable takes any keyword.
+    """
+    parameters = list(inspect.signature(target(group, config)).parameters.values())
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
+        return None
+    supplied = 0 if config.get("_partial_") is False else {"algo": 2, "kernel": 1}[group]
+    return {
+        parameter.name: parameter.annotation
+        for parameter in parameters[supplied:]
+        if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
+    }
+
+
+def check_arguments(group: str, config: Mapping[str, Any], given: Mapping[str, Any]) -> None:
+    """Raise InputError for the first of `given` that the callable of a config does not take."""
+    accepted = keywords(group, config)
+    if accepted is None:
+        return
+    for name, value in given.items():
+        if name not in accepted:
+            near = hint(name, accepted, f"{group}.")
+            raise InputError(f"{group}.{name}={value} is not known: {near}.")
+        if not _fits(value, accepted[name]):
+            raise InputError(
+                f"{group}.{name}={value} is not accepted: it must be of type {accepted[name]}."
+            )
+
+
+_KINDS: dict[str, Callable[[Any], bool]] = {
+    "float": lambda value: isinstance(value, (int, float)) and not isinstance(value, bool),
+    "int": lambda value: isinstance(value, int) and not isinstance(value, bool),
+    "bool": lambda value: isinstance(value, bool),
+    "str": lambda value: isinstance(value, str),
+    "None": lambda value: value is None,
+}
+
+
+def _fits(value: Any, annotation: Any) -> bool:
+    """Tell whether a value suits a plain annotation; other annotations are left to the callable."""
+    text = annotation if isinstance(annotation, str) else getattr(annotation, "__name__", "")
+    kinds = [kind.strip() for kind in text.split("|")]
+    if not all(kind in _KINDS for kind in kinds):
+        return True
+    return any(_KINDS[kind](value) for kind in kinds)
+
+
+def _root_cause(error: BaseException) -> str:
+    while error.__cause__ is not None:
+        error = error.__cause__
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    return lines[0].rstrip(".")

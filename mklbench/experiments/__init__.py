@@ -1,0 +1,1 @@
+"""Experiments: cells, model selection, the store of records, and how cells are executed."""

@@ -1,0 +1,172 @@
+"""A cell: what is run, as resolved configs, and the key its records are filed under."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mklbench import config as configs
+from mklbench.data import Dataset, load
+from mklbench.data.splits import folds, random_split
+
+if TYPE_CHECKING:
+    from omegaconf import DictConfig
+
+# Raised when the meaning of a record changes: what was measured before is then measured anew.
+PROTOCOL_VERSION = 1
+
+# The keys of a data config that change what is learned from; its digest stands for the rest.
+_DATA_CHOICES = ("name", "noise_features", "drop_constant", "drop_features")
+
+
+class Cell:
+    """One algorithm with one kernel on one data set, under a split protocol and a search.
+
+    Parameters
+    ----------
+    config : resolved and checked groups (`mklbench.config.cell_config`): algo, kernel, data, split,
+        search.
+
+    Attributes
+    ----------
+    config : as given.
+    n_splits : how many splits are wanted; not part of the key, so that more can be added later.
+    """
+
+    def __init__(self, config: Mapping[str, Any]) -> None:
+        self.config: dict[str, Any] = {group: dict(node) for group, node in config.items()}
+        self.n_splits: int = self.config["split"]["n_splits"]
+
+    @classmethod
+    def from_overrides(
+        cls, overrides: Iterable[str] = (), config_dir: Path | str | None = None
+    ) -> Cell:
+        """Compose a cell from overrides such as ``["algo=svm", "data=sonar"]``.
+
+        Raises
+        ------
+        InputError : for an unknown choice, key or value.
+        """
+        return cls.from_config(configs.compose(overrides, config_dir))
+
+    @classmethod
+    def from_config(cls, composed: DictConfig | Mapping[str, Any]) -> Cell:
+        """Return the cell of a composed config, checked."""
+        return cls(configs.cell_config(composed))
+
+    @property
+    def algo(self) -> str:
+        """Name of the algorithm."""
+        return str(self.config["algo"]["name"])
+
+    @property
+    def kernel(self) -> str:
+        """Name of the kernel config."""
+        return str(self.config["kernel"]["name"])
+
+    @property
+    def data(self) -> str:
+        """Name of the data set."""
+        return str(self.config["data"]["name"])
+
+    @property
+    def search(self) -> str:
+        """Name of the hyperparameter search."""
+        return str(self.config["search"]["name"])
+
+    @property
+    def label(self) -> str:
+        """Readable name; cells that differ in a hyperparameter alone share it."""
+        return f"{self.algo}-{self.kernel}-{self.data}"
+
+    @property
+    def directory_name(self) -> str:
+        """Name of the cell's directory in a store."""
+        return f"{re.sub(r'[^A-Za-z0-9_.+-]', '_', self.label)}-{self.key}"
+
+    @cached_property
+    def data_digest(self) -> str:
+        """Digest of the data's content; known without loading where the config states it."""
+        expected = self.config["data"].get("expected") or {}
+        return str(expected.get("digest") or self.dataset().digest)
+
+    @cached_property
+    def key(self) -> str:
+        """Digest (12 hexadecimal digits) of all that determines a result, code version included."""
+        return hashlib.sha256(_canonical(self._identity()).encode()).hexdigest()[:12]
+
+    def _identity(self) -> dict[str, Any]:
+        identity: dict[str, Any] = {
+            group: {name: value for name, value in node.items() if name != "title"}
+            for group, node in self.config.items()
+        }
+        del identity["split"]["n_splits"]
+        chosen = {name: identity["data"].get(name) for name in _DATA_CHOICES}
+        identity["data"] = {name: value for name, value in chosen.items() if value}
+        identity["data"]["digest"] = self.data_digest
+        identity["algo"]["VERSION"] = configs.algorithm_version(self.config["algo"])
+        identity["protocol"] = PROTOCOL_VERSION
+        return identity
+
+    def dataset(self) -> Dataset:
+        """Load the data (once a process).
+
+        Raises
+        ------
+        DataError : if the data cannot be had, read or verified.
+        """
+        return _load(json.dumps(self.config["data"]))
+
+    def rows(self, split: int) -> tuple[Any, Any]:
+        """Return the training and the test rows of a split."""
+        protocol = self.config["split"]
+        return random_split(
+            self.dataset().y,
+            self.dataset().digest,
+            split,
+            test_fraction=protocol["test_fraction"],
+            stratified=protocol["stratified"],
+            seed=protocol["seed"],
+        )
+
+    def check(self, splits: Iterable[int] | None = None) -> None:
+        """Raise InputError for what can be seen to be wrong before anything is run.
+
+        Loads the data, draws the splits (all if not given) and their folds, and makes the
+        callables.
+        """
+        configs.algorithm(self.config["algo"])
+        configs.kernel(self.config["kernel"])
+        codes = self.dataset().y
+        for split in range(self.n_splits) if splits is None else splits:
+            train, _ = self.rows(split)
+            if self.config["search"]["grid"]:
+                folds(codes[train], self.config["search"]["folds"], seed=0)
+
+    def __repr__(self) -> str:
+        return f"Cell({self.label}, n_splits={self.n_splits})"
+
+
+@lru_cache(maxsize=4)
+def _load(config: str) -> Dataset:
+    return load(json.loads(config))
+
+
+def _canonical(value: Any) -> str:
+    """Return JSON that does not depend on the order of keys, nor on 1 being written as 1.0."""
+    return json.dumps(_plain_numbers(value), sort_keys=True, separators=(",", ":"))
+
+
+def _plain_numbers(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _plain_numbers(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain_numbers(item) for item in value]
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return int(value)
+    return value

@@ -1,0 +1,134 @@
+"""Running cells: what is missing, here or in worker processes, each finished split stored at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from mklbench.errors import InputError
+from mklbench.experiments.cell import Cell
+from mklbench.experiments.evaluation import Record, run_split
+from mklbench.experiments.progress import Progress, Silent
+from mklbench.experiments.store import Status, Store
+
+
+@dataclass(frozen=True)
+class CellResult:
+    """How a cell ended.
+
+    Attributes
+    ----------
+    cell : the cell.
+    status : as the store has it now: "done", "failed", "timeout", "incomplete" or "missing".
+    records : of its splits, sorted.
+    error : the sentence of what the user has to mend before it can run, or None.
+    """
+
+    cell: Cell
+    status: Status
+    records: list[Record] = field(default_factory=list)
+    error: str | None = None
+
+
+def run_cells(
+    cells: Iterable[Cell],
+    store: Store,
+    jobs: int = 1,
+    timeout: float | None = None,
+    progress: Progress | None = None,
+) -> list[CellResult]:
+    """Run the splits of `cells` that the store does not have, and return how each cell ended.
+
+    One cell that cannot run or fails does not stop the others. With one job and no timeout the
+    work is done in this process; otherwise in worker processes that take one split at a time, so
+    that a crash costs that split only and a timeout can interrupt it.
+
+    Parameters
+    ----------
+    cells : what to run; of several with one key, the one with the most splits stands for all.
+    store : where the records are and go.
+    jobs : worker processes.
+    timeout : seconds of computing a cell may take, summed over its workers; None for no limit.
+    progress : told of every split; silent if not given.
+
+    Raises
+    ------
+    InputError : if the store cannot be written.
+    KeyboardInterrupt : on Ctrl-C; finished splits are in the store.
+    """
+    listed = list(cells)
+    told = progress or Silent()
+    errors: dict[str, str] = {}
+    work = _plan(listed, store, errors)
+    n_splits = sum(cell.n_splits for cell in _distinct(listed, errors))
+    if work:
+        store.check_writable()
+        told.start(n_splits, n_splits - sum(len(splits) for _, splits in work), len(work))
+        try:
+            if jobs == 1 and timeout is None:
+                _run_here(work, store, told, errors)
+            else:
+                from mklbench.experiments.pool import run_in_workers
+
+                run_in_workers(work, store, jobs, timeout, told, errors)
+        finally:
+            told.stop()
+    return [_result(cell, store, errors) for cell in listed]
+
+
+Work = list[tuple[Cell, list[int]]]
+
+
+def _distinct(cells: Sequence[Cell], errors: dict[str, str]) -> list[Cell]:
+    """Return one cell for each key, that with the most splits, in order; note unusable data."""
+    distinct: dict[str, Cell] = {}
+    for cell in cells:
+        try:
+            known = distinct.setdefault(cell.key, cell)
+        except InputError as error:  # without its data a cell has no key
+            errors[repr(cell.config)] = str(error)
+            continue
+        if cell.n_splits > known.n_splits:
+            distinct[cell.key] = cell
+    return list(distinct.values())
+
+
+def _plan(cells: Sequence[Cell], store: Store, errors: dict[str, str]) -> Work:
+    """Return the splits to run of each cell, having checked what can be checked beforehand."""
+    work: Work = []
+    for cell in _distinct(cells, errors):
+        missing = store.missing(cell)
+        if not missing:
+            continue
+        try:
+            cell.check(missing)
+        except InputError as error:
+            errors[cell.key] = str(error)
+            continue
+        store.tidy(cell)
+        work.append((cell, missing))
+    return work
+
+
+def _run_here(work: Work, store: Store, progress: Progress, errors: dict[str, str]) -> None:
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1):  # so that timings mean the same as in a worker
+        for cell, splits in work:
+            for split in splits:
+                if not store.is_done(cell, split):  # another run may have done it meanwhile
+                    try:
+                        record = run_split(cell, split)
+                    except InputError as error:
+                        errors[cell.key] = str(error)
+                        break
+                    store.write(cell, record)
+                progress.split_ended(cell, store.record(cell, split))
+            progress.cell_ended(cell, store.status(cell), store.records(cell))
+
+
+def _result(cell: Cell, store: Store, errors: dict[str, str]) -> CellResult:
+    error = errors.get(repr(cell.config))
+    if error is not None:
+        return CellResult(cell, "missing", [], error)
+    return CellResult(cell, store.status(cell), store.records(cell), errors.get(cell.key))

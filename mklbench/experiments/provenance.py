@@ -1,0 +1,95 @@
+"""Where and with what a record was made: versions, processor, BLAS, git revision, time."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import platform
+import subprocess
+from functools import cache
+from importlib import metadata
+from typing import Any
+
+import numpy as np
+
+from mklbench import resources
+
+
+def provenance() -> dict[str, Any]:
+    """Return what a record says of its making; all but the time is looked up once a process."""
+    now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    return {**_fixed(), "time": now}
+
+
+@cache
+def _fixed() -> dict[str, Any]:
+    return {
+        "versions": versions(),
+        "cpu": cpu_model(),
+        "n_cpus": os.cpu_count(),
+        "blas": blas(),
+        "git": git_revision(),
+        "platform": platform.platform(),
+    }
+
+
+def versions() -> dict[str, str | None]:
+    """Return the versions of Python and of the libraries that do the computing."""
+    distributions = {
+        "mklbench": "mklbench",
+        "numpy": "numpy",
+        "scipy": "scipy",
+        "libsvm": "libsvm-official",
+    }
+    return {"python": platform.python_version()} | {
+        name: _version(distribution) for name, distribution in distributions.items()
+    }
+
+
+def _version(distribution: str) -> str | None:
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:  # run from a checkout that is not installed
+        return None
+
+
+def cpu_model() -> str:
+    """Return the processor's name, from the kernel where it says."""
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as lines:
+            for line in lines:
+                if line.startswith("model name"):
+                    return line.partition(":")[2].strip()
+    except OSError:  # not Linux
+        pass
+    return platform.processor() or platform.machine()
+
+
+def blas() -> str | None:
+    """Return name and version of the BLAS that NumPy was built with."""
+    described: Any = np.show_config(mode="dicts")
+    found = described.get("Build Dependencies", {}).get("blas", {})
+    return f"{found['name']} {found.get('version', '')}".strip() if found.get("name") else None
+
+
+def git_revision() -> str | None:
+    """Return the checkout's commit, with "+dirty" if files differ from it; None for a wheel."""
+    root = resources.checkout()
+    if root is None:
+        return None
+
+    def git(*arguments: str) -> str:
+        return subprocess.run(
+            ["git", "-C", str(root), *arguments],
+            capture_output=True,
+            text=True,
+            timeout=10,
+            check=True,
+        ).stdout.strip()
+
+    try:
+        commit = git("rev-parse", "HEAD")
+        changed = git("status", "--porcelain", "--untracked-files=no")
+    except (OSError, subprocess.SubprocessError):  # no git, or no repository
+        return None
+    return f"{commit}+dirty" if changed else commit

@@ -1,0 +1,132 @@
+"""Model selection: a grid of hyperparameters, cross-validated inside the training part."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mklbench import config as configs
+from mklbench import one_vs_rest
+from mklbench.data.splits import folds
+from mklbench.kernels import KernelOperator
+from mklbench.solution import Solution
+
+Codes = NDArray[np.int64]
+Rows = NDArray[np.int64]
+Build = Callable[[Mapping[str, Any]], KernelOperator]
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The hyperparameters chosen on one training part.
+
+    Attributes
+    ----------
+    params : dotted path -> value (``{"algo.C": 10}``); empty if nothing was searched.
+    accuracy : share of the training rows classified correctly while they were held out; None if
+        nothing was searched.
+    seconds : wall-clock seconds of the search.
+    """
+
+    params: dict[str, Any] = field(default_factory=dict)
+    accuracy: float | None = None
+    seconds: float = 0.0
+
+
+def grid_entries(grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
+    """Return every combination of the values of a grid, the last key varying fastest."""
+    return [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
+
+
+def select(
+    config: Mapping[str, Any], build: Build, codes: Codes, n_classes: int, seed: int
+) -> Selection:
+    """Choose the hyperparameters of a cell by cross-validation on its training part.
+
+    The kernels are built once on the training part for each setting of the ``kernel.*`` keys and
+    restricted once to each fold; all settings of the ``algo.*`` keys are tried on that.
+
+    Parameters
+    ----------
+    config : the cell's config; ``config["search"]`` has the grid and the number of folds.
+    build : makes the operator on the training part from a kernel config.
+    codes : (n,) class codes of the training part.
+    n_classes : number of classes.
+    seed : of the folds.
+
+    Returns
+    -------
+    Selection
+        The entry with the most rows correct; of several, that with the smaller C, then the earlier.
+    """
+    grid = config["search"]["grid"]
+    if not grid:
+        return Selection()
+    start = time.perf_counter()
+    entries = grid_entries(grid)
+    parts = folds(codes, config["search"]["folds"], seed)
+    correct = [0] * len(entries)
+    for indices in _by_kernel(entries):
+        operator = build(configs.with_values(config, entries[indices[0]])["kernel"])
+        predictor = _Predictor(operator)
+        for fit_rows, held_out in parts:
+            fold_operator = operator.restrict(fit_rows)
+            for index in indices:
+                solve = configs.algorithm(configs.with_values(config, entries[index])["algo"])
+                solutions = one_vs_rest.fit(solve, fold_operator, codes[fit_rows], n_classes)
+                predicted = predictor.predict(solutions, held_out, fit_rows)
+                correct[index] += int(np.count_nonzero(predicted == codes[held_out]))
+    best = min(range(len(entries)), key=lambda i: (-correct[i], _box(entries[i]), i))
+    return Selection(
+        params=entries[best],
+        accuracy=correct[best] / len(codes),
+        seconds=time.perf_counter() - start,
+    )
+
+
+def _box(entry: Mapping[str, Any]) -> float:
+    """Return the entry's C, or 0 where C is not searched."""
+    return float(entry.get("algo.C", 0.0))
+
+
+def _by_kernel(entries: Sequence[Mapping[str, Any]]) -> list[list[int]]:
+    """Return the indices of the entries, grouped by their setting of the ``kernel.*`` keys."""
+    groups: dict[str, list[int]] = {}
+    for index, entry in enumerate(entries):
+        setting = {path: value for path, value in entry.items() if path.startswith("kernel.")}
+        groups.setdefault(repr(setting), []).append(index)
+    return list(groups.values())
+
+
+class _Predictor:
+    """Predictions for held-out training rows, from the Gram matrix of the whole training part.
+
+    The last Gram matrix is kept: at fixed weights it serves every fold and every C.
+    """
+
+    def __init__(self, operator: KernelOperator) -> None:
+        self._operator = operator
+        self._weights: NDArray[np.float64] | None = None
+        self._gram: NDArray[np.float64] | None = None
+
+    def predict(
+        self, solutions: Sequence[Solution], held_out: Rows, fit_rows: Rows
+    ) -> NDArray[np.intp]:
+        block = np.ix_(held_out, fit_rows)
+        values = [
+            self._at(solution.weights)[block] @ solution.dual_coef + solution.intercept
+            for solution in solutions
+        ]
+        decision = values[0] if len(values) == 1 else np.stack(values, axis=1)
+        return one_vs_rest.predict(decision)
+
+    def _at(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        if self._gram is None or not np.array_equal(weights, self._weights):
+            self._gram, self._weights = self._operator.gram(weights), weights.copy()
+        return self._gram

@@ -1,0 +1,70 @@
+"""A worker process: runs the splits it is told to, one at a time, and stores their records.
+
+Tasks come as JSON lines on standard input, answers go as JSON lines to standard output. When the
+input closes, because the parent is done, was interrupted or was killed, the worker is gone at once.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import json
+import os
+import queue
+import signal
+import sys
+import threading
+from typing import Any, TextIO
+
+from mklbench.errors import InputError
+from mklbench.experiments.cell import Cell
+from mklbench.experiments.evaluation import run_split
+from mklbench.experiments.store import Store
+
+
+def main() -> None:
+    """Serve tasks until standard input closes."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what Ctrl-C means
+    faulthandler.enable()  # a crash leaves its place on stderr, which the parent keeps
+    answers = _private_stdout()
+    tasks: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
+    threading.Thread(target=_read_tasks, args=(sys.stdin, tasks), daemon=True).start()
+    _answer(answers, {"ready": True})
+    while True:
+        _answer(answers, _serve(tasks.get()))
+
+
+def _read_tasks(stream: TextIO, tasks: queue.SimpleQueue[dict[str, Any]]) -> None:
+    for line in stream:
+        tasks.put(json.loads(line))
+    os._exit(0)  # the main thread may be in the middle of a fit that nobody waits for
+
+
+def _serve(task: dict[str, Any]) -> dict[str, Any]:
+    cell, store, split = Cell(task["config"]), Store(task["store"]), task["split"]
+    if store.is_done(cell, split):  # another run did it meanwhile
+        return {"ended": split}
+    try:
+        record = run_split(cell, split)
+    except InputError as error:
+        return {"input_error": str(error)}
+    try:
+        store.write(cell, record)
+    except InputError as error:
+        return {"store_error": str(error)}
+    return {"ended": split}
+
+
+def _private_stdout() -> TextIO:
+    """Return the stream of answers, and send whatever else is printed to stderr."""
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    return answers
+
+
+def _answer(stream: TextIO, message: dict[str, Any]) -> None:
+    stream.write(json.dumps(message) + "\n")
+    stream.flush()
+
+
+if __name__ == "__main__":
+    main()

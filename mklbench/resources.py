@@ -1,0 +1,36 @@
+"""Where the files that travel with the package live."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_PACKAGE = Path(__file__).resolve().parent
+
+
+def configs() -> Path:
+    """Return the directory of the Hydra configs.
+
+    In a wheel they are package data (``mklbench/configs``); in a checkout they stand beside the
+    package (``../configs``), which is also what an editable installation sees.
+    """
+    packaged = _PACKAGE / "configs"
+    return packaged if packaged.is_dir() else _PACKAGE.parent / "configs"
+
+
+def checkout() -> Path | None:
+    """Return the root of the source checkout this package runs from, or None for a wheel."""
+    root = _PACKAGE.parent
+    return root if (root / "pyproject.toml").is_file() and (root / "configs").is_dir() else None
+
+
+def choices(group: str, config_dir: Path | str | None = None) -> dict[str, Path]:
+    """Return the YAML files of a config group by the name a user types, sorted.
+
+    Parameters
+    ----------
+    group : the directory below the configs, e.g. "algo".
+    config_dir : a directory of the user's own configs; its files hide ours of the same name.
+    """
+    roots = [configs()] + ([Path(config_dir)] if config_dir is not None else [])
+    files = {path.stem: path for root in roots for path in (root / group).glob("*.yaml")}
+    return dict(sorted(files.items()))
