@@ -62,25 +62,16 @@ def hinge_loss(y: Array, decision: Array, box: ArrayLike) -> float:
 
 
 def mkl_bounds(
-    bank: Bank,
-    y: Array,
-    weights: Array,
-    dual_coef: Array,
-    intercept: float,
-    box: ArrayLike,
-    quadratic_forms: Array | None = None,
+    bank: Bank, y: Array, weights: Array, dual_coef: Array, intercept: float, box: ArrayLike
 ) -> Bounds:
     """Bound the value of MKL with weights on the simplex (Rakotomamonjy et al. 2008, eq. 10, 14).
 
     Minimise over d >= 0, sum d = 1 the SVM's value; its dual is the maximum over alpha of
     sum alpha - 1/2 max_m q_m with q_m = (alpha o y)' K_m (alpha o y).
 
-    Parameters
-    ----------
-    quadratic_forms : (M,) the q_m, where they are already known; the other parameters are as in
-        `svm_bounds`.
+    Parameters are as in `svm_bounds`, with the bank and its weights (M,) in place of K.
     """
-    q = bank.quadratic_forms(dual_coef) if quadratic_forms is None else quadratic_forms
+    q = bank.quadratic_forms(dual_coef)
     decision = bank.combine(weights) @ dual_coef + intercept
     return Bounds(
         upper=0.5 * float(weights @ q) + hinge_loss(y, decision, box),
@@ -89,18 +80,27 @@ def mkl_bounds(
 
 
 def l1_gmkl_bounds(
-    bank: Bank, y: Array, weights: Array, dual_coef: Array, intercept: float, box: ArrayLike
+    bank: Bank,
+    y: Array,
+    weights: Array,
+    dual_coef: Array,
+    intercept: float,
+    box: ArrayLike,
+    strength: float,
 ) -> Bounds:
-    """Bound the value of GMKL with r(d) = sum d on a bank.
+    """Bound the value of GMKL with r(d) = strength * sum d on a bank.
 
-    The dual is the maximum of sum alpha over the alpha with 1/2 q_m <= 1 for all m; the alpha at
-    hand is scaled down until it is feasible.
+    The dual is the maximum of sum alpha over the alpha with 1/2 q_m <= strength for all m; the
+    alpha at hand is scaled down until it is feasible.
     """
     q = bank.quadratic_forms(dual_coef)
     decision = bank.combine(weights) @ dual_coef + intercept
-    shrink = min(1.0, np.sqrt(2.0 / q.max())) if q.max() > 0 else 1.0
+    largest = float(q.max())
+    shrink = min(1.0, np.sqrt(2.0 * strength / largest)) if largest > 0 else 1.0
     return Bounds(
-        upper=0.5 * float(weights @ q) + hinge_loss(y, decision, box) + float(weights.sum()),
+        upper=0.5 * float(weights @ q)
+        + hinge_loss(y, decision, box)
+        + strength * float(weights.sum()),
         lower=shrink * float(np.abs(dual_coef).sum()),
     )
 

@@ -47,14 +47,10 @@ class SVMSolution:
     support: NDArray[np.intp]
     intercept: float
 
-    def objective(self, quadratic_form: float) -> float:
-        """Value of the dual, sum alpha - 1/2 a' K a, given `quadratic_form` = a' K a."""
-        return float(np.abs(self.dual_coef).sum() - 0.5 * quadratic_form)
-
     def dual_objective(self, K: NDArray[np.float64]) -> float:
-        """Value of the dual on the Gram matrix `K` (n, n) that was solved."""
-        coef = self.dual_coef[self.support]
-        return self.objective(float(coef @ K[np.ix_(self.support, self.support)] @ coef))
+        """Return sum alpha - 1/2 a' K a, for the Gram matrix `K` (n, n) that was solved."""
+        a = self.dual_coef
+        return float(np.abs(a).sum() - 0.5 * (a @ (K @ a)))
 
 
 class SVM:

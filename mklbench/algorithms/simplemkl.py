@@ -12,16 +12,14 @@ SVM with the kernel sum_m d_m K_m.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench import certify
-from mklbench.algorithms.common import check_bank, check_samples
+from mklbench.algorithms.objective import Objective, Point, check_bank
 from mklbench.kernels.base import Bank, KernelOperator
 from mklbench.solution import Solution
-from mklbench.svm import SVM, SVMSolution
 from mklbench.validation import check_count, check_positive
 
 VERSION = 1
@@ -30,59 +28,7 @@ Array = NDArray[np.float64]
 
 # A weight is zero when it is this small beside the largest one.
 _ZERO_WEIGHT = 1e-8
-# Below this LIBSVM, which keeps the kernel in single precision, gains nothing.
-_SMALLEST_SVM_TOLERANCE = 1e-6
 _MAX_LINE_SEARCH_STEPS = 20
-
-
-@dataclass(frozen=True)
-class _Point:
-    """Kernel weights with what the SVM at them tells."""
-
-    weights: Array
-    trained: SVMSolution
-    quadratic_forms: Array
-    objective: float
-
-    @property
-    def gradient(self) -> Array:
-        """dJ/dd (M,)."""
-        return -0.5 * self.quadratic_forms
-
-    def slope(self, direction: Array) -> float:
-        """Derivative of J along `direction`."""
-        return float(self.gradient @ direction)
-
-
-class _Objective:
-    """J(d) and the certificate of a point, one SVM a call."""
-
-    def __init__(self, bank: Bank, machine: SVM) -> None:
-        self._bank = bank
-        self.machine = machine
-
-    def __call__(self, weights: Array) -> _Point:
-        trained = self.machine.solve(self._bank.combine(weights))
-        q = self._bank.quadratic_forms(trained.dual_coef)
-        return _Point(weights, trained, q, trained.objective(float(weights @ q)))
-
-    def bounds(self, point: _Point) -> certify.Bounds:
-        return certify.mkl_bounds(
-            self._bank,
-            self.machine.y,
-            point.weights,
-            point.trained.dual_coef,
-            point.trained.intercept,
-            self.machine.upper,
-            point.quadratic_forms,
-        )
-
-    def tighten(self) -> bool:
-        """Make the SVM ten times more accurate; return False where that is no longer possible."""
-        if self.machine.tol <= _SMALLEST_SVM_TOLERANCE:
-            return False
-        self.machine.tol /= 10.0
-        return True
 
 
 def solve(
@@ -124,19 +70,17 @@ def solve(
     check_positive("tol", tol)
     check_count("max_iter", max_iter)
     check_positive("line_search_tol", line_search_tol)
-    machine = SVM(y, C, tol=svm_tol, class_weight=class_weight)
-    check_samples(bank, machine.y)
-    objective = _Objective(bank, machine)
+    objective = Objective(bank, y, C, svm_tol, class_weight)
 
     point = objective(bank.uniform_weights())
     history: list[dict[str, float]] = []
     while True:
-        point, bounds = _certified(point, objective, tol)
+        point, bounds = _certified(point, objective, bank, tol)
         history.append(
             {
                 "objective": point.objective,
                 "gap": bounds.relative_gap,
-                "n_svm_calls": float(machine.calls),
+                "n_svm_calls": float(objective.machine.calls),
             }
         )
         if bounds.relative_gap <= tol or len(history) > max_iter:
@@ -148,31 +92,34 @@ def solve(
                 break
             following = objective(point.weights)
         point = following
-    return Solution(
-        weights=point.weights,
-        dual_coef=point.trained.dual_coef,
-        intercept=point.trained.intercept,
-        objective=point.objective,
+    return objective.solution(
+        point,
         gap=bounds.relative_gap,
-        n_svm_calls=machine.calls,
-        n_iter=len(history) - 1,
         converged=bounds.relative_gap <= tol,
         history=history,
-        svm_seconds=machine.seconds,
     )
 
 
-def _certified(point: _Point, objective: _Objective, tol: float) -> tuple[_Point, certify.Bounds]:
+def _certified(
+    point: Point, objective: Objective, bank: Bank, tol: float
+) -> tuple[Point, certify.Bounds]:
     """Certify a point, with a more accurate SVM where the SVM's own gap is most of the gap."""
     while True:
-        bounds = objective.bounds(point)
+        bounds = certify.mkl_bounds(
+            bank,
+            objective.machine.y,
+            point.weights,
+            point.trained.dual_coef,
+            point.trained.intercept,
+            objective.machine.upper,
+        )
         gap_of_weights = (point.objective - bounds.lower) / point.objective
         if bounds.relative_gap <= tol or gap_of_weights > 0.5 * tol or not objective.tighten():
             return point, bounds
         point = objective(point.weights)
 
 
-def _descend(point: _Point, objective: _Objective, precision: float) -> _Point:
+def _descend(point: Point, objective: Objective, precision: float) -> Point:
     """One iteration of Algorithm 1: a direction, its updates at the boundary, a line search.
 
     Returns `point` itself where nothing lower was found.
@@ -180,7 +127,7 @@ def _descend(point: _Point, objective: _Objective, precision: float) -> _Point:
     direction = reduced_gradient_direction(point.weights, point.gradient)
     while True:
         limit, blocking = _largest_step(point.weights, direction)
-        if blocking is None or point.slope(direction) >= 0:
+        if blocking is None or _slope(point, direction) >= 0:
             return point
         trial = objective(_step(point.weights, direction, limit, blocking))
         if trial.objective >= point.objective:
@@ -202,6 +149,11 @@ def reduced_gradient_direction(weights: Array, gradient: Array) -> Array:
     direction[mu] = 0.0
     direction[mu] = -direction.sum()
     return direction
+
+
+def _slope(point: Point, direction: Array) -> float:
+    """Return the derivative of J along `direction`."""
+    return float(point.gradient @ direction)
 
 
 def _without(direction: Array, blocking: int, weights: Array) -> Array:
@@ -232,21 +184,21 @@ def _step(weights: Array, direction: Array, size: float, blocking: int | None = 
 
 
 def _line_search(
-    start: _Point,
-    end: _Point,
+    start: Point,
+    end: Point,
     direction: Array,
     limit: float,
-    objective: _Objective,
+    objective: Objective,
     precision: float,
-) -> _Point:
+) -> Point:
     """Minimise the convex J between `start`, where it decreases, and `end`, where it is no lower.
 
     Each SVM gives the slope of J along the direction with its value, so the zero of the slope is
     found by regula falsi (with the Illinois modification, that halves the slope kept at an end
     which stays). Returns the best point seen, `start` itself where none is lower.
     """
-    low, low_slope = 0.0, start.slope(direction)
-    high, high_slope = limit, end.slope(direction)
+    low, low_slope = 0.0, _slope(start, direction)
+    high, high_slope = limit, _slope(end, direction)
     enough = precision * abs(low_slope)
     best = start
     previous_slope = 0.0
@@ -255,7 +207,7 @@ def _line_search(
             break
         size = low - low_slope * (high - low) / (high_slope - low_slope)
         trial = objective(_step(start.weights, direction, size))
-        slope = trial.slope(direction)
+        slope = _slope(trial, direction)
         if trial.objective < best.objective:
             best = trial
         if abs(slope) <= enough and best is not start:

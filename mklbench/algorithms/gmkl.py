@@ -1,0 +1,172 @@
+"""GMKL (Varma & Babu, ICML 2009): any differentiable combination of kernels, with a regulariser.
+
+    minimise over d >= 0   T(d) = J(d) + r(d),
+    J(d) = max over 0 <= alpha <= C, y'alpha = 0 of  sum_i alpha_i - 1/2 a' K_d a,   a = alpha o y,
+
+by projected gradient descent with an Armijo rule, one SVM a trial. On a bank K_d is the weighted
+sum of the base kernels and the problem is convex; on a family it is the product of Gaussians
+exp(-sum_m d_m (x_m - z_m)^2), and the result is a local minimum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mklbench import certify
+from mklbench.algorithms.objective import Objective, Point
+from mklbench.errors import unknown
+from mklbench.kernels.base import Bank, KernelOperator
+from mklbench.solution import Solution
+from mklbench.validation import check_count, check_positive
+
+VERSION = 1
+
+Array = NDArray[np.float64]
+
+# The authors' code: sufficient decrease, change of the step after success and failure, and the
+# weight below which a kernel counts as left out.
+_ARMIJO = 0.3
+_GROWTH = 2.1
+_SHRINK = 0.3
+_NEGLIGIBLE = 1e-4
+_SMALLEST_STEP = 1e-12
+
+
+@dataclass(frozen=True)
+class _Regulariser:
+    """r(d) and its gradient, at a given strength."""
+
+    strength: float  # used where the caller gives none
+    value: Callable[[Array], float]
+    gradient: Callable[[Array], Array]
+
+
+_REGULARISERS = {
+    "l1": _Regulariser(1.0, lambda d: float(d.sum()), np.ones_like),
+    "l2": _Regulariser(5.0, lambda d: float(((d - 1.0) ** 2).sum()), lambda d: 2.0 * (d - 1.0)),
+}
+
+
+def solve(
+    operator: KernelOperator,
+    y: ArrayLike,
+    C: float = 10.0,
+    *,
+    regulariser: str = "l1",
+    strength: float | None = None,
+    random_state: int | None = 0,
+    tol: float = 1e-3,
+    max_iter: int = 40,
+    svm_tol: float = 1e-3,
+    class_weight: Mapping[int, float] | None = None,
+) -> Solution:
+    """Learn the weights of a sum (bank) or a product (family) of kernels.
+
+    Parameters
+    ----------
+    operator : a bank (sum) or a family (product) on n training samples.
+    y : (n,) labels in {-1, +1}.
+    C : box constraint.
+    regulariser : "l1" for r(d) = strength * sum d, "l2" for r(d) = strength * ||d - 1||^2.
+    strength : factor on the regulariser; 1 for l1 and 5 for l2 if not given, as in the authors'
+        code.
+    random_state : seed of the start, uniform at random in [0, 1) as in the authors' code; None
+        starts at 1/M.
+    tol : stop when the certified gap (bank) or KKT residual (family) is at most this.
+    max_iter : at most so many gradient steps.
+    svm_tol : LIBSVM's stopping tolerance.
+    class_weight : factors on C by class, ``{-1: ..., +1: ...}``.
+
+    Returns
+    -------
+    Solution
+        `objective` is T(d); weights below 1e-4 are set to 0. `gap` is the relative duality gap on a
+        bank, the KKT residual on a family.
+
+    Raises
+    ------
+    InputError
+        If an argument has the wrong type, shape or range.
+    """
+    if regulariser not in _REGULARISERS:
+        raise unknown("regulariser", regulariser, _REGULARISERS)
+    penalty = _REGULARISERS[regulariser]
+    factor = penalty.strength if strength is None else check_positive("strength", strength)
+    check_positive("tol", tol)
+    check_count("max_iter", max_iter)
+    objective = Objective(operator, y, C, svm_tol, class_weight)
+
+    def total(point: Point) -> float:
+        return point.objective + factor * penalty.value(point.weights)
+
+    def gradient(point: Point) -> Array:
+        return point.gradient + factor * penalty.gradient(point.weights)
+
+    def gap(point: Point) -> float:
+        if isinstance(operator, Bank):
+            return _duality_gap(regulariser, factor, operator, objective, point)
+        return certify.kkt_residual(point.weights, gradient(point), total(point))
+
+    def entry(point: Point) -> dict[str, float]:
+        return {"objective": total(point), "n_svm_calls": float(objective.machine.calls)}
+
+    point = objective(_start(operator, random_state))
+    history = [entry(point)]
+    step = 1.0
+    converged = gap(point) <= tol
+    while not converged and len(history) <= max_iter:
+        following, step = _armijo_step(objective, point, total, gradient(point), step)
+        if following is point:
+            break
+        point = following
+        history.append(entry(point))
+        converged = gap(point) <= tol
+    if ((point.weights > 0) & (point.weights < _NEGLIGIBLE)).any():
+        point = objective(np.where(point.weights < _NEGLIGIBLE, 0.0, point.weights))
+    return objective.solution(
+        point, gap=gap(point), converged=converged, history=history, objective=total(point)
+    )
+
+
+def _start(operator: KernelOperator, random_state: int | None) -> Array:
+    if random_state is None:
+        return operator.uniform_weights()
+    return np.random.default_rng(random_state).uniform(size=operator.n_kernels)
+
+
+def _armijo_step(
+    objective: Objective,
+    point: Point,
+    total: Callable[[Point], float],
+    gradient: Array,
+    step: float,
+) -> tuple[Point, float]:
+    """Return the next point and step size; `point` itself where no step decreases T enough."""
+    current = total(point)
+    while step > _SMALLEST_STEP:
+        moved = np.maximum(0.0, point.weights - step * gradient)
+        trial = objective(moved)
+        if total(trial) <= current + _ARMIJO * float(gradient @ (moved - point.weights)):
+            return trial, step * _GROWTH
+        step *= _SHRINK
+    return point, step
+
+
+def _duality_gap(
+    regulariser: str, strength: float, bank: Bank, objective: Objective, point: Point
+) -> float:
+    machine = objective.machine
+    certificate = {"l1": certify.l1_gmkl_bounds, "l2": certify.l2_gmkl_bounds}[regulariser]
+    return certificate(
+        bank,
+        machine.y,
+        point.weights,
+        point.trained.dual_coef,
+        point.trained.intercept,
+        machine.upper,
+        strength,
+    ).relative_gap

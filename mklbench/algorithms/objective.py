@@ -1,0 +1,137 @@
+"""The function every algorithm here minimises: the SVM's optimal value as a function of its kernel.
+
+    J(w) = max over 0 <= alpha <= C, y'alpha = 0 of  sum_i alpha_i - 1/2 a' K_w a,   a = alpha o y
+
+The maximiser is unique in a' K_w a where it matters, so J is differentiable with the gradient of
+the objective at fixed alpha (Danskin): -1/2 d(a' K_w a)/dw. For a bank that is -1/2 a' K_m a
+(Rakotomamonjy et al. 2008, eq. 11), for a family it comes from `Family.gradient`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mklbench.errors import InputError
+from mklbench.kernels.base import Bank, Family, KernelOperator
+from mklbench.solution import Solution
+from mklbench.svm import SVM, SVMSolution
+
+Array = NDArray[np.float64]
+
+# Below this LIBSVM, which keeps kernel values in single precision, gains nothing.
+_SMALLEST_SVM_TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True)
+class Point:
+    """Kernel weights (M,) of an operator, the SVM trained at them, and J there."""
+
+    operator: KernelOperator
+    weights: Array
+    trained: SVMSolution
+    objective: float
+
+    @cached_property
+    def gradient(self) -> Array:
+        """dJ/dw (M,), computed when first asked for."""
+        coef = self.trained.dual_coef
+        if isinstance(self.operator, Bank):
+            return -0.5 * self.operator.quadratic_forms(coef)
+        return -0.5 * cast(Family, self.operator).gradient(self.weights, coef)
+
+
+class Objective:
+    """J on one bank or family and one label vector; each call solves one SVM.
+
+    Parameters
+    ----------
+    operator : the bank or family on n training samples.
+    y : (n,) labels in {-1, +1}.
+    C, svm_tol, class_weight : as in `mklbench.svm.SVM`.
+
+    Raises
+    ------
+    InputError
+        If the labels do not fit the operator, or an argument has the wrong range.
+    """
+
+    def __init__(
+        self,
+        operator: KernelOperator,
+        y: ArrayLike,
+        C: float,
+        svm_tol: float,
+        class_weight: Mapping[int, float] | None = None,
+    ) -> None:
+        self.machine = SVM(y, C, tol=svm_tol, class_weight=class_weight)
+        self.operator = operator
+        if operator.n_samples != len(self.machine.y):
+            raise InputError(
+                f"y has {len(self.machine.y)} labels, but the kernels are on "
+                f"{operator.n_samples} samples: give one label a sample."
+            )
+
+    def __call__(self, weights: Array) -> Point:
+        """Solve the SVM at `weights` (M,)."""
+        K = self.operator.gram(weights)
+        trained = self.machine.solve(K)
+        return Point(self.operator, weights, trained, trained.dual_objective(K))
+
+    def tighten(self) -> bool:
+        """Make the SVM ten times more accurate; return False where that is no longer possible."""
+        if self.machine.tol <= _SMALLEST_SVM_TOLERANCE:
+            return False
+        self.machine.tol /= 10.0
+        return True
+
+    def solution(
+        self,
+        point: Point,
+        *,
+        gap: float,
+        converged: bool,
+        history: list[dict[str, float]],
+        objective: float | None = None,
+    ) -> Solution:
+        """Return `point` as a `Solution`; `history` has one entry for the start and each iteration.
+
+        `objective` is J at the point where not given.
+        """
+        return Solution(
+            weights=point.weights,
+            dual_coef=point.trained.dual_coef,
+            intercept=point.trained.intercept,
+            objective=point.objective if objective is None else objective,
+            gap=gap,
+            n_svm_calls=self.machine.calls,
+            n_iter=len(history) - 1,
+            converged=converged,
+            history=history,
+            svm_seconds=self.machine.seconds,
+        )
+
+
+def check_bank(algorithm: str, operator: KernelOperator) -> Bank:
+    """Return `operator` if it is a bank."""
+    if not isinstance(operator, Bank):
+        raise InputError(
+            f"{algorithm} needs a bank of kernels, but kernel={type(operator).__name__} is a "
+            "family: choose one such as kernel=feature_gaussians, simplemkl or precomputed."
+        )
+    return operator
+
+
+def check_family(algorithm: str, operator: KernelOperator) -> Family:
+    """Return `operator` if it is a family."""
+    if not isinstance(operator, Family):
+        raise InputError(
+            f"{algorithm} needs a continuous family of kernels, but "
+            f"kernel={type(operator).__name__} is a bank: choose kernel=product."
+        )
+    return operator
