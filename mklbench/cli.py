@@ -96,10 +96,10 @@ def _run(parsed: argparse.Namespace) -> int:
 
 
 def _table_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", help="a table, as in `mklbench list tables`")
+    parser.add_argument("name", metavar="TABLE", help="as in `mklbench list tables`")
     parser.add_argument("--format", choices=FORMATS, default="md", help="default: md")
     parser.add_argument("--out", metavar="FILE", help="write it there instead of printing it")
-    _store_argument(parser)
+    _source_arguments(parser)
 
 
 def _table(parsed: argparse.Namespace) -> int:
@@ -107,9 +107,13 @@ def _table(parsed: argparse.Namespace) -> int:
     from mklbench.report import commands
 
     text = commands.table(
-        parsed.name, store=Store(parsed.results_dir), fmt=parsed.format, out=parsed.out
+        parsed.name,
+        store=Store(parsed.results_dir),
+        fmt=parsed.format,
+        out=parsed.out,
+        recorded=parsed.recorded,
     )
-    print(text if parsed.out is None else f"Wrote {parsed.out}")
+    print(text.rstrip() if parsed.out is None else f"Wrote {parsed.out}")
     return 0
 
 
@@ -120,12 +124,12 @@ def _reproduce_arguments(parser: argparse.ArgumentParser) -> None:
         "--dry-run", action="store_true", help="say what would be run, and run nothing"
     )
     parser.add_argument(
-        "--timeout", type=_seconds, metavar="SECONDS", help="of computing a cell may take"
+        "--timeout", type=_seconds, metavar="SECONDS", help="of computing that a cell may take"
     )
     parser.add_argument(
-        "--results-dir", default="results", metavar="DIR", help="default: results"
+        "--out-dir", default="results", metavar="DIR", help="for tables, figures, records"
     )
-    parser.add_argument("--store", dest="results_store", metavar="DIR", help=f"default: {STORE}")
+    _store_argument(parser)
 
 
 def _reproduce(parsed: argparse.Namespace) -> int:
@@ -134,10 +138,10 @@ def _reproduce(parsed: argparse.Namespace) -> int:
 
     return commands.reproduce(
         parsed.names,
-        store=Store(parsed.results_store or os.path.join(parsed.results_dir, "store")),
+        store=Store(parsed.results_dir),
         jobs=parsed.jobs,
         dry_run=parsed.dry_run,
-        results_dir=parsed.results_dir,
+        results_dir=parsed.out_dir,
         timeout=parsed.timeout,
     )
 
@@ -161,41 +165,54 @@ def _data(parsed: argparse.Namespace) -> int:
 
 def _list_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("what", choices=LISTS)
+    parser.add_argument("--config-dir", metavar="DIR", help="your own configs: algo/, data/, ...")
 
 
 def _list(parsed: argparse.Namespace) -> int:
     from mklbench.commands import listing
 
-    return listing.run(parsed.what)
+    return listing.run(parsed.what, parsed.config_dir)
 
 
 def _plot_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", help="a figure or a table, as in `mklbench list tables`")
-    parser.add_argument("--out", metavar="FILE", help="a .pdf, .svg or .png file")
-    _store_argument(parser)
+    parser.add_argument("name", metavar="FIGURE", help="one of the figures of the tables")
+    parser.add_argument("--out", metavar="FILE", help="a .png, .pdf or .svg file")
+    _source_arguments(parser)
 
 
 def _plot(parsed: argparse.Namespace) -> int:
     from mklbench.experiments.store import Store
     from mklbench.report import commands
 
-    path = commands.plot(parsed.name, store=Store(parsed.results_dir), out=parsed.out)
+    path = commands.plot(
+        parsed.name,
+        store=Store(parsed.results_dir),
+        out=parsed.out,
+        recorded=parsed.recorded,
+    )
     print(f"Wrote {path}")
     return 0
 
 
 def _check_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("names", nargs="*", metavar="TABLE", help="default: every table")
+    parser.add_argument("names", nargs="*", metavar="TABLE", help="default: all that it covers")
     _jobs_argument(parser)
     parser.add_argument(
-        "--results-dir", default="results", metavar="DIR", help="of the records; default: results"
+        "--recorded", metavar="DIR", help="the recorded results; default: those of the program"
     )
 
 
 def _check(parsed: argparse.Namespace) -> int:
     from mklbench.report import commands
 
-    return commands.check(names=parsed.names, jobs=parsed.jobs, results_dir=parsed.results_dir)
+    return commands.check(names=parsed.names, jobs=parsed.jobs, results_dir=parsed.recorded)
+
+
+def _source_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--recorded", action="store_true", help="from the recorded results, not from the store"
+    )
+    _store_argument(parser)
 
 
 def _store_argument(parser: argparse.ArgumentParser) -> None:

@@ -26,9 +26,7 @@ def execute(cells: list[Cell], options: RunConfig) -> int:
         check_writable_file("out", options.out)
     store = Store(options.results_dir)
     try:
-        results = run_cells(
-            cells, store, options.jobs, options.timeout, progress(options.progress)
-        )
+        results = run_cells(cells, store, options.jobs, options.timeout, progress(options.progress))
     except KeyboardInterrupt as interrupt:
         raise KeyboardInterrupt(_kept(cells, store)) from interrupt
     usable = [result for result in results if result.error is None or result.records]

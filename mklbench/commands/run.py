@@ -107,7 +107,7 @@ def _as_arguments(arguments: list[str]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _sweep_directory(arguments: list[str]) -> Iterator[list[str]]:
-    """Give the multirun.yaml that Hydra's sweeper insists on writing a place where it is deleted."""
+    """Give the multirun.yaml that Hydra's sweeper always writes a place where it is deleted."""
     sweeping = any(flag in arguments for flag in _SWEEP_FLAGS)
     if not sweeping or any(text.startswith("hydra.sweep.dir=") for text in arguments):
         yield []

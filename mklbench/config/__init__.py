@@ -5,7 +5,6 @@ five groups of `GROUPS`, resolved and checked; everything behind it knows nothin
 """
 
 from mklbench.config.cells import (
-    GROUPS,
     algorithm,
     algorithm_version,
     cell_config,
@@ -15,6 +14,7 @@ from mklbench.config.cells import (
 )
 from mklbench.config.composition import COMPOSE_ERRORS, check_config_dir, compose
 from mklbench.config.explain import explain
+from mklbench.config.names import GROUPS
 from mklbench.config.schemas import RunConfig, SearchConfig, SplitConfig
 
 __all__ = [

@@ -11,14 +11,12 @@ from typing import Any
 from hydra.errors import InstantiationException
 from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
-from omegaconf.errors import OmegaConfBaseException
+from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 
-from mklbench.config.names import hint
+from mklbench.config.names import GROUPS, hint
 from mklbench.config.schemas import RunConfig, SearchConfig, SplitConfig, checked
 from mklbench.config.signatures import arguments, check_arguments, target
 from mklbench.errors import InputError
-
-GROUPS = ("algo", "kernel", "data", "split", "search")
 
 
 def cell_config(composed: DictConfig | Mapping[str, Any]) -> dict[str, Any]:
@@ -68,7 +66,7 @@ def kernel(config: Mapping[str, Any]) -> Callable[..., Any]:
 
 
 def algorithm_version(config: Mapping[str, Any]) -> int:
-    """Return ``VERSION`` of the module that defines an algo config's callable (1 if it has none)."""
+    """Return ``VERSION`` of the module of an algo config's callable (1 if it has none)."""
     module = sys.modules[target("algo", config).__module__]
     return int(getattr(module, "VERSION", 1))
 
@@ -98,6 +96,10 @@ def _callable(group: str, config: Mapping[str, Any]) -> Callable[..., Any]:
 def _plain(node: DictConfig, group: str) -> dict[str, Any]:
     try:
         plain: Any = OmegaConf.to_container(node[group], resolve=True, throw_on_missing=True)
+    except MissingMandatoryValue as error:
+        raise InputError(
+            f"{error.full_key!s} is not set: give it a value, as in {error.full_key!s}=VALUE."
+        ) from error
     except OmegaConfBaseException as error:
         reason = str(error).strip().splitlines()[0].rstrip(".")
         raise InputError(f"The config of {group} is incomplete: {reason}.") from error

@@ -45,7 +45,7 @@ def check_config_dir(config_dir: Path | str) -> None:
     """Raise InputError unless `config_dir` is a directory."""
     if not Path(config_dir).is_dir():
         raise InputError(
-            f"--config-dir {config_dir} is not a directory: name one with algo/, kernel/, ... in it."
+            f"--config-dir {config_dir} is not a directory: name one that has algo/, data/, ..."
         )
 
 

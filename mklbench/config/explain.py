@@ -1,4 +1,4 @@
-"""One sentence for what Hydra says in five lines: the override, what is wrong, the nearest names."""
+"""One sentence for what Hydra says in five lines: the override, its fault, the nearest names."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hydra.errors import MissingConfigException, OverrideParseException
 from omegaconf import DictConfig, OmegaConf
 
 from mklbench import resources
-from mklbench.config.names import hint
+from mklbench.config.names import GROUPS, hint
 from mklbench.config.signatures import LABELS, keywords
 from mklbench.errors import InputError, unknown
 
@@ -48,15 +48,13 @@ def explain(error: Exception, overrides: list[str], compose: Composer) -> InputE
     if match := _NOT_OVERRIDDEN.search(message):
         return _unknown_key(match[1], overrides, compose)
     first_line = (message.strip() or type(error).__name__).splitlines()[0].rstrip(".")
-    return InputError(f"The config cannot be composed: {first_line}.")
+    return InputError(f"{first_line}.")
 
 
 def _unknown_key(key: str, overrides: list[str], compose: Composer) -> InputError:
     """Build the error for a key that the composed config does not have."""
     given = next((text for text in overrides if text.lstrip("~").split("=")[0] == key), key)
     group, _, name = key.partition(".")
-    if resources.choices(key):
-        return InputError(f"{given} is not part of a cell: remove it.")
     in_sweep = [choice for choice, keys in _swept(group, overrides, compose) if key in keys]
     if in_sweep:
         return InputError(
@@ -84,17 +82,18 @@ def _nearest(group: str, name: str, config: DictConfig) -> str:
 
 def _swept(group: str, overrides: list[str], compose: Composer) -> Iterator[tuple[str, set[str]]]:
     """Yield (choice, its keys) for every choice of a group that the overrides sweep over."""
+    if group not in GROUPS:
+        return
     swept = next((text for text in overrides if text.startswith(f"{group}=") and "," in text), "")
     for choice in filter(None, swept.removeprefix(f"{group}=").split(",")):
-        if choice in resources.choices(group):
-            config = compose([f"{group}={choice}"])
-            yield choice, {f"{group}.{path}" for path in _leaves(config[group])}
+        config = compose([f"{group}={choice}"])
+        yield choice, {f"{group}.{path}" for path in _leaves(config[group])}
 
 
 def _group_choices(overrides: list[str]) -> list[str]:
     """Return the overrides that choose one config of a group (not a sweep, not a value)."""
     pairs = (text.partition("=") for text in overrides)
-    return [f"{key}={choice}" for key, _, choice in pairs if choice in resources.choices(key)]
+    return [f"{key}={choice}" for key, _, choice in pairs if key in GROUPS and "," not in choice]
 
 
 def _leaves(config: DictConfig) -> set[str]:

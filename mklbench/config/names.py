@@ -1,9 +1,11 @@
-"""Nearest names for the errors about configs."""
+"""Names of the config groups, and the nearest names for errors about configs."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+
+GROUPS = ("algo", "kernel", "data", "split", "search")
 
 
 def hint(name: str, accepted: Iterable[str], prefix: str = "") -> str:

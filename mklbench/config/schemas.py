@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
@@ -17,11 +18,11 @@ SCALINGS = ("none", "standard", "minmax")
 PROGRESS = ("auto", "bar", "lines", "none")
 
 
-class Schema(Protocol):
+@dataclass
+class Schema(ABC):
     """A dataclass that can check its own values."""
 
-    __dataclass_fields__: Any
-
+    @abstractmethod
     def check(self) -> None:
         """Raise InputError for the first value out of range."""
 
@@ -30,7 +31,7 @@ S = TypeVar("S", bound=Schema)
 
 
 @dataclass
-class SplitConfig:
+class SplitConfig(Schema):
     """Schema of the group `split`: how rows are divided and features scaled."""
 
     name: str = "custom"
@@ -54,7 +55,7 @@ class SplitConfig:
 
 
 @dataclass
-class SearchConfig:
+class SearchConfig(Schema):
     """Schema of the group `search`: the grid tried inside the training part (empty: none).
 
     `grid` maps dotted paths of hyperparameters (``algo.C``) to lists of values.
@@ -82,7 +83,7 @@ class SearchConfig:
 
 
 @dataclass
-class RunConfig:
+class RunConfig(Schema):
     """Schema of the options of a run; none of them changes a result."""
 
     jobs: int = 1

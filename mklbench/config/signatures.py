@@ -28,7 +28,9 @@ def target(group: str, config: Mapping[str, Any]) -> Callable[..., Any]:
         module, _, name = str(path).rpartition(".")
         found = getattr(importlib.import_module(module), name)
     except Exception as error:  # importing a user's module can raise anything
-        raise InputError(f"{group}._target_={path} cannot be used: {_root_cause(error)}.") from error
+        raise InputError(
+            f"{group}._target_={path} cannot be used: {_root_cause(error)}."
+        ) from error
     if not callable(found):
         raise InputError(f"{group}._target_={path} cannot be used: it is not callable.")
     return found

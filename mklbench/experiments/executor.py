@@ -1,4 +1,4 @@
-"""Running cells: what is missing, here or in worker processes, each finished split stored at once."""
+"""Running cells: what is missing, here or in workers, each finished split stored at once."""
 
 from __future__ import annotations
 
@@ -124,7 +124,8 @@ def _run_here(work: Work, store: Store, progress: Progress, errors: dict[str, st
                         break
                     store.write(cell, record)
                 progress.split_ended(cell, store.record(cell, split))
-            progress.cell_ended(cell, store.status(cell), store.records(cell))
+            if cell.key not in errors:
+                progress.cell_ended(cell, store.status(cell), store.records(cell))
 
 
 def _result(cell: Cell, store: Store, errors: dict[str, str]) -> CellResult:

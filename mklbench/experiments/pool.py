@@ -7,6 +7,7 @@ with the pipe to their parent, however that ended.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -26,17 +27,17 @@ from mklbench.experiments.progress import Progress
 from mklbench.experiments.store import Store
 
 # Set before NumPy is loaded, which reads them once.
-_ONE_THREAD = {
-    name: "1"
-    for name in (
+_ONE_THREAD = dict.fromkeys(
+    (
         "OMP_NUM_THREADS",
         "OPENBLAS_NUM_THREADS",
         "MKL_NUM_THREADS",
         "BLIS_NUM_THREADS",
         "VECLIB_MAXIMUM_THREADS",
         "NUMEXPR_NUM_THREADS",
-    )
-}
+    ),
+    "1",
+)
 
 # How much of a dead worker's last words goes into the record.
 _STDERR_CHARACTERS = 4000
@@ -63,7 +64,7 @@ class _Worker:
     def __init__(self) -> None:
         self.task: _Task | None = None
         self.ready = False
-        self._stderr = tempfile.TemporaryFile()
+        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the process
         search_path = os.pathsep.join(entry or os.getcwd() for entry in sys.path)
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-m", "mklbench.experiments.worker"],
@@ -90,10 +91,9 @@ class _Worker:
             "split": task.split,
             "store": str(store.path.absolute()),
         }
-        try:
+        # If it died while idle, its end shows on stdout, as for any other death.
+        with contextlib.suppress(BrokenPipeError):
             self._process.stdin.write(json.dumps(message).encode() + b"\n")
-        except BrokenPipeError:
-            pass  # it died while idle: its end shows on stdout, as for any other death
 
     def answer(self) -> dict[str, Any] | None:
         """Return the next answer, or None if the process has died."""
@@ -169,9 +169,10 @@ class _Supervisor:
         """Keep `jobs` workers busy until nothing is left."""
         while self.queue or self._busy():
             self._hand_out(jobs)
-            for worker in wait(self._busy(), self._patience()):
-                assert isinstance(worker, _Worker)
-                self._hear(worker)
+            listened = {worker.fileno(): worker for worker in self._busy()}
+            for ready in wait(list(listened), self._patience()):
+                assert isinstance(ready, int)
+                self._hear(listened[ready])
             self._stop_overdue()
 
     def kill_all(self) -> None:
@@ -225,8 +226,9 @@ class _Supervisor:
         cell, budget = task.cell, self.budgets[task.cell.key]
         budget.seconds += time.monotonic() - task.started
         budget.unfinished -= 1
-        if cell.key not in self.errors:
-            self.progress.split_ended(cell, self.store.record(cell, task.split))
+        if cell.key in self.errors:  # said at the end of the run
+            return
+        self.progress.split_ended(cell, self.store.record(cell, task.split))
         if budget.unfinished == 0:
             self.progress.cell_ended(cell, self.store.status(cell), self.store.records(cell))
 

@@ -34,7 +34,9 @@ def progress(kind: str, stream: TextIO | None = None) -> Progress:
     out = sys.stderr if stream is None else stream
     if kind == "auto":
         kind = "bar" if out.isatty() else "lines"
-    return {"bar": Bar, "lines": Lines, "none": Silent}[kind](out)
+    kinds: dict[str, type[Bar] | type[Lines] | type[Silent]]
+    kinds = {"bar": Bar, "lines": Lines, "none": Silent}
+    return kinds[kind](out)
 
 
 class Silent:
@@ -62,13 +64,17 @@ class Lines:
     def start(self, n_splits: int, n_done: int, n_cells: int) -> None:
         self._n_splits, self._n_done, self._n_run = n_splits, n_done, 0
         self._started = self._last = self._clock()
-        kept = f", {n_done} of them done before" if n_done else ""
-        self._say(f"{_count(n_cells, 'cell')} to run, {_count(n_splits, 'split')}{kept}")
+        # Said with the first split that ends, so that a run that cannot begin says only why.
+        self._heading = f"{_count(n_cells, 'cell')} to run, {_count(n_splits, 'split')}"
+        if n_done:
+            self._heading += f", {n_done} of them done before"
 
     def split_ended(self, cell: Cell, record: Record | None) -> None:
+        if self._n_run == 0:
+            self._say(self._heading)
         self._n_run += 1
         if record is not None and record["status"] != "done":
-            self._say(f"{cell.label} split {record['split']} {record['status']}: {record['error']}")
+            self._say(_misfortune(cell, record))
         elif self._clock() - self._last >= _INTERVAL:
             self._say(f"{cell.label}: {self._so_far()}")
 
@@ -115,7 +121,7 @@ class Bar:
 
     def split_ended(self, cell: Cell, record: Record | None) -> None:
         if record is not None and record["status"] != "done":
-            self._print(f"{cell.label} split {record['split']} {record['status']}: {record['error']}")
+            self._print(_misfortune(cell, record))
         self._bar.update(self._task, advance=1, description=cell.label)
 
     def cell_ended(self, cell: Cell, status: str, records: list[Record]) -> None:
@@ -134,9 +140,13 @@ def outcome(records: list[Record]) -> str:
     done = [record for record in records if record["status"] == "done"]
     if not done:
         return "no split finished"
-    accuracy = sum(record["accuracy"] for record in done) / len(done)
-    seconds = sum(record["fit_seconds"] for record in done)
-    return f"{_count(len(done), 'split')}, accuracy {100 * accuracy:.1f} %, {duration(seconds)} fits"
+    accuracy = 100 * sum(record["accuracy"] for record in done) / len(done)
+    seconds = duration(sum(record["fit_seconds"] for record in done))
+    return f"{_count(len(done), 'split')}, accuracy {accuracy:.1f} %, fitted in {seconds}"
+
+
+def _misfortune(cell: Cell, record: Record) -> str:
+    return f"{cell.label} split {record['split']} {record['status']}: {record['error']}"
 
 
 def duration(seconds: float) -> str:

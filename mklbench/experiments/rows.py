@@ -36,7 +36,7 @@ _COLUMNS: dict[str, Callable[[Record], Any]] = {
 
 
 def csv_text(results: Iterable[CellResult]) -> str:
-    """Return the CSV of a run: a row for each split of each cell, also of those without a result."""
+    """Return the CSV of a run: a row for each split of each cell, also where there is no result."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(_COLUMNS)
@@ -89,9 +89,9 @@ def _summary_row(result: CellResult) -> list[str]:
         *first,
         *splits,
         _mean_and_deviation([100 * record["accuracy"] for record in done]),
-        f"{_mean(done, 'n_kernels'):.1f}/{done[0]['n_base_kernels']}",
+        f"{_mean(done, 'n_kernels'):.3g}/{done[0]['n_base_kernels']}",
         _worst_gap(done),
-        f"{_mean(done, 'svm_calls'):.1f}",
+        f"{_mean(done, 'svm_calls'):.3g}",
         f"{fit:.3g}",
         f"{100 * svm / fit:.0f} %" if fit > 0 else "",
     ]

@@ -112,8 +112,7 @@ class _Predictor:
 
     def __init__(self, operator: KernelOperator) -> None:
         self._operator = operator
-        self._weights: NDArray[np.float64] | None = None
-        self._gram: NDArray[np.float64] | None = None
+        self._last: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
 
     def predict(
         self, solutions: Sequence[Solution], held_out: Rows, fit_rows: Rows
@@ -127,6 +126,6 @@ class _Predictor:
         return one_vs_rest.predict(decision)
 
     def _at(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        if self._gram is None or not np.array_equal(weights, self._weights):
-            self._gram, self._weights = self._operator.gram(weights), weights.copy()
-        return self._gram
+        if self._last is None or not np.array_equal(weights, self._last[0]):
+            self._last = weights.copy(), self._operator.gram(weights)
+        return self._last[1]

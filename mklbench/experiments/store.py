@@ -48,9 +48,10 @@ class RecordSource(ABC):
         states = [record["status"] for record in self.records(cell)]
         if states.count("done") == cell.n_splits:
             return "done"
-        for state in ("failed", "timeout"):
+        bad: tuple[Status, ...] = ("failed", "timeout")
+        for state in bad:
             if state in states:
-                return state  # type: ignore[return-value]
+                return state
         return "incomplete" if states else "missing"
 
     def missing(self, cell: Cell) -> list[int]:

@@ -1,0 +1,44 @@
+"""``mklbench list``: the choices of a config group with their titles."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mklbench import resources
+from mklbench.errors import InputError
+
+_GROUPS = {
+    "algos": "algo",
+    "kernels": "kernel",
+    "data": "data",
+    "splits": "split",
+    "searches": "search",
+    "tables": "table",
+}
+
+
+def run(what: str, config_dir: str | None = None) -> int:
+    """Print the choices of a group, one a line."""
+    titles = list_titles(what, config_dir)
+    width = max(map(len, titles), default=0)
+    for name, title in titles.items():
+        print(f"{name:<{width}}  {title}".rstrip())
+    return 0
+
+
+def list_titles(what: str, config_dir: str | None = None) -> dict[str, str]:
+    """Return name -> title of the choices of "algos", "kernels", "data", ... ."""
+    if config_dir is not None and not Path(config_dir).is_dir():
+        raise InputError(f"--config-dir {config_dir} is not a directory.")
+    files = resources.choices(_GROUPS[what], config_dir)
+    return {name: _title(path) for name, path in files.items()}
+
+
+def _title(path: Path) -> str:
+    import yaml
+
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise InputError(f"{path} is not a readable YAML file: {type(error).__name__}.") from error
+    return str(content.get("title", "")) if isinstance(content, dict) else ""
