@@ -83,10 +83,14 @@ def fit_scaling(name: str, X_train: NDArray[np.float64]) -> Scaling:
             shift, divisor = X_train.mean(axis=0), X_train.std(axis=0)
         else:
             shift = lowest / 2 + highest / 2
-            divisor = np.maximum(highest - shift, shift - lowest)  # so that rounding stays within
-    if not (np.isfinite(shift) & np.isfinite(divisor)).all():
-        column = int(np.flatnonzero(~(np.isfinite(shift) & np.isfinite(divisor)))[0])
-        raise InputError(f"X has too large values in feature {column + 1} to be scaled.")
-    # A spread that vanishes in floating point counts as none.
+            divisor = np.maximum(highest - shift, shift - lowest)  # never a rounding beyond 1
+    # A spread that vanishes in floating point counts as none. The mean and the deviation of a
+    # constant are not used: summing it up may round, or overflow.
     constant = (lowest == highest) | (divisor == 0.0)
-    return Scaling(name, shift, np.where(constant, np.inf, divisor))
+    shift = np.where(constant, lowest, shift)
+    divisor = np.where(constant, np.inf, divisor)
+    too_large = ~np.isfinite(shift) | (~np.isfinite(divisor) & ~constant)
+    if too_large.any():
+        column = int(np.flatnonzero(too_large)[0])
+        raise InputError(f"X has too large values in feature {column + 1}: rescale or remove it.")
+    return Scaling(name, shift, divisor)

@@ -37,7 +37,7 @@ def n_test_rows(n_samples: int, test_fraction: float) -> int:
         raise InputError(
             f"split.test_fraction={test_fraction} must lie between 0 and 1, both excluded."
         )
-    # Rounded first, for 0.1 * 30 is a little more than 3 in floating point.
+    # Rounded first, for 0.07 * 100 is a little more than 7 in floating point.
     n_test = math.ceil(round(test_fraction * n_samples, 9))
     if n_test >= n_samples:
         raise InputError(

@@ -1,0 +1,19 @@
+"""Fixtures shared by all tests."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def mirror() -> Path:
+    """The directory of real data files; tests that need it are skipped where there is none."""
+    location = os.environ.get("MKLBENCH_MIRROR")
+    if not location:
+        pytest.skip("needs real data: set MKLBENCH_MIRROR to a directory that has them")
+    if not Path(location).is_dir():
+        pytest.skip(f"needs real data in a directory, which MKLBENCH_MIRROR={location} is not")
+    return Path(location)

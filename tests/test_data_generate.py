@@ -1,0 +1,110 @@
+"""Generated sets against their definitions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from data_fakes import CONFIG_DIRECTORY
+
+from mklbench.data import load, read_configs
+from mklbench.data.generate import GENERATORS, generate
+from mklbench.errors import InputError
+
+N = 40_000
+# Five standard errors of a mean of N / 2 values of unit variance; variances get twice that.
+TOLERANCE = 5 / np.sqrt(N / 2)
+CONFIGS = read_configs(CONFIG_DIRECTORY)
+
+
+@pytest.mark.parametrize("name", GENERATORS)
+def test_a_set_is_a_function_of_its_seed_and_name(name: str) -> None:
+    X, y = generate(name, 50, seed=3)
+    again, _ = generate(name, 50, seed=3)
+    other, _ = generate(name, 50, seed=4)
+    np.testing.assert_array_equal(X, again)
+    assert not np.isin(other, X).any()
+    assert set(y.tolist()) == {0, 1}
+
+
+def test_two_sets_of_one_seed_share_no_noise() -> None:
+    _, y_twonorm = generate("twonorm", 1000, seed=0)
+    _, y_ringnorm = generate("ringnorm", 1000, seed=0)
+    assert abs((y_twonorm == y_ringnorm).mean() - 0.5) < 0.1
+
+
+@pytest.mark.parametrize(
+    ("name", "means", "variances"),
+    [
+        ("twonorm", (-2 / np.sqrt(20), 2 / np.sqrt(20)), (1.0, 1.0)),
+        ("ringnorm", (2 / np.sqrt(20), 0.0), (1.0, 4.0)),
+    ],
+)
+def test_the_normal_sets_have_their_moments(
+    name: str, means: tuple[float, float], variances: tuple[float, float]
+) -> None:
+    X, y = generate(name, N, seed=0)
+    assert X.shape == (N, 20)
+    assert abs(y.mean() - 0.5) < TOLERANCE
+    for code in (0, 1):
+        part = X[y == code]
+        spread = np.sqrt(variances[code])
+        np.testing.assert_allclose(part.mean(axis=0), means[code], atol=TOLERANCE * spread)
+        covariance = np.cov(part, rowvar=False)
+        np.testing.assert_allclose(
+            covariance, variances[code] * np.eye(20), atol=2 * TOLERANCE * variances[code]
+        )
+
+
+def test_the_bayes_rule_errs_as_often_as_published() -> None:
+    a = 2 / np.sqrt(20)
+    X, y = generate("twonorm", N, seed=1)
+    assert abs(((X.sum(axis=1) > 0) != (y == 1)).mean() - 0.0228) < 0.004
+    X, y = generate("ringnorm", N, seed=1)
+    narrow = -((X - a) ** 2).sum(axis=1) / 2
+    wide = -(X**2).sum(axis=1) / 8 - 20 * np.log(2)
+    assert abs(((wide > narrow) != (y == 1)).mean() - 0.0124) < 0.003
+
+
+def test_the_waveforms_are_mixtures_of_their_triangles() -> None:
+    X, y = generate("waveform", N, seed=0)
+    assert X.shape == (N, 21)
+    assert abs(y.mean() - 1 / 3) < TOLERANCE
+    point = np.arange(1, 22)
+    waves = {peak: np.clip(6 - abs(point - peak), 0, None) for peak in (7, 11, 15)}
+    # E[u] = 1/2 in u h + (1 - u) h', Var[u] = 1/12; the noise adds 1 to every variance.
+    positive = X[y == 1]
+    np.testing.assert_allclose(positive.mean(axis=0), (waves[7] + waves[11]) / 2, atol=0.1)
+    np.testing.assert_allclose(
+        positive.var(axis=0), 1 + (waves[7] - waves[11]) ** 2 / 12, atol=0.25
+    )
+    negative = (waves[7] + 2 * waves[15] + waves[11]) / 4
+    np.testing.assert_allclose(X[y == 0].mean(axis=0), negative, atol=0.1)
+
+
+def test_the_positive_waveforms_are_class_1_of_uci(mirror: Path) -> None:
+    path = mirror / "waveform" / "waveform.data.gz"
+    if not path.is_file():
+        pytest.skip("needs waveform/waveform.data.gz in the mirror")
+    table = np.loadtxt(path, delimiter=",")  # which unpacks it
+    X, y = generate("waveform", N, seed=0)
+    for positive in (True, False):
+        real = table[(table[:, -1] == 1) == positive, :-1]
+        drawn = X[(y == 1) == positive]
+        np.testing.assert_allclose(drawn.mean(axis=0), real.mean(axis=0), atol=0.2)
+        np.testing.assert_allclose(drawn.std(axis=0), real.std(axis=0), atol=0.15)
+
+
+def test_the_configuration_chooses_size_and_seed() -> None:
+    small = load(CONFIGS["twonorm"] | {"n_samples": 100, "seed": 7})
+    assert small.X.shape == (100, 20)
+    assert small.source == "generated"
+    assert small.notes == ("generated with seed 7",)
+    assert small.classes == ("-1", "+1")
+    assert small.digest != load(CONFIGS["twonorm"] | {"n_samples": 100}).digest
+
+
+def test_too_few_rows_for_two_classes() -> None:
+    with pytest.raises(InputError, match="n_samples=2 drew a single class of twonorm"):
+        generate("twonorm", 2, seed=1)

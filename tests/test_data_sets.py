@@ -1,0 +1,146 @@
+"""The data sets themselves: the real ones as published, and the embedded one."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from data_fakes import CONFIG_DIRECTORY, NOWHERE
+
+from mklbench.data import content_digest, load, read_configs, verify
+from mklbench.data.splits import random_split
+
+CONFIGS = read_configs(CONFIG_DIRECTORY)
+REAL = [name for name, config in CONFIGS.items() if "expected" in config]
+
+
+def test_all_the_real_sets_are_here() -> None:
+    assert set(REAL) == {
+        "breast_cancer_wisconsin",
+        "ionosphere",
+        "liver",
+        "parkinsons",
+        "pima",
+        "sonar",
+        "wdbc",
+        "wpbc",
+    }
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_a_real_set_is_the_published_one(name: str, mirror: Path, tmp_path: Path) -> None:
+    config = CONFIGS[name]
+    dataset = load(config, mirror=mirror, cache_dir=tmp_path)
+    expected = config["expected"]
+    assert dataset.X.shape == (expected["n_samples"], expected["n_features"])
+    assert dataset.class_counts == expected["classes"]
+    assert dataset.digest == content_digest(dataset.X, dataset.y) == expected["digest"]
+    assert dataset.classes[1] == config["positive"]
+    assert len(set(dataset.feature_names)) == dataset.X.shape[1]
+    constant = [
+        name
+        for name, column in zip(dataset.feature_names, dataset.X.T, strict=True)
+        if np.ptp(column) == 0
+    ]
+    assert constant == expected.get("constant_features", [])
+    dropped = expected.get("dropped_rows", 0)
+    assert (f"{dropped} rows with a missing value dropped" in dataset.notes) == (dropped > 0)
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_every_copy_in_the_mirror_verifies(name: str, mirror: Path, tmp_path: Path) -> None:
+    copies = {copy.place: copy for copy in verify(CONFIGS[name], mirror=mirror, cache_dir=tmp_path)}
+    assert copies["mirror"].status == "ok"
+    assert copies["mirror"].detail == CONFIGS[name]["expected"]["digest"]
+
+
+def test_the_first_row_of_sonar(mirror: Path, tmp_path: Path) -> None:
+    dataset = load(CONFIGS["sonar"], mirror=mirror, cache_dir=tmp_path)
+    np.testing.assert_array_equal(dataset.X[0, [0, 1, 2, -1]], [0.0200, 0.0371, 0.0428, 0.0032])
+    assert dataset.classes[dataset.y[0]] == "R"
+
+
+def test_the_zeros_of_pima_are_kept(mirror: Path, tmp_path: Path) -> None:
+    dataset = load(CONFIGS["pima"], mirror=mirror, cache_dir=tmp_path)
+    zeros = dict(zip(dataset.feature_names, (dataset.X == 0).sum(axis=0).tolist(), strict=True))
+    assert zeros["insulin"] == 374
+    assert [zeros[name] for name in ("glucose", "pressure", "skin", "bmi")] == [5, 35, 227, 11]
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "n_features"),
+    [
+        ("ionosphere", {"drop_constant": True}, 33),
+        ("wpbc", {"drop_features": ["time"]}, 32),
+        ("sonar", {"noise_features": 25}, 85),
+    ],
+)
+def test_a_choice_of_columns_keeps_the_digest_and_so_the_splits(
+    name: str, options: dict[str, Any], n_features: int, mirror: Path, tmp_path: Path
+) -> None:
+    plain = load(CONFIGS[name], mirror=mirror, cache_dir=tmp_path)
+    chosen = load(CONFIGS[name] | options, mirror=mirror, cache_dir=tmp_path)
+    assert chosen.X.shape == (len(plain.y), n_features)
+    assert chosen.digest == plain.digest
+
+
+def test_the_embedded_set_needs_no_network_and_equals_the_mirror(
+    mirror: Path, tmp_path: Path
+) -> None:
+    embedded = load(CONFIGS["wdbc"], mirror=NOWHERE, cache_dir=tmp_path)
+    assert embedded.source == "embedded"
+    from_file = CONFIGS["wdbc"] | {"sources": CONFIGS["wdbc"]["sources"][1:]}
+    filed = load(from_file, mirror=mirror, cache_dir=tmp_path)
+    assert filed.source == str(mirror / "wdbc" / "wdbc.data")
+    np.testing.assert_array_equal(embedded.X, filed.X)
+    np.testing.assert_array_equal(embedded.y, filed.y)
+    assert embedded.digest == filed.digest
+
+
+def test_the_embedded_set_is_the_one_of_scikit_learn() -> None:
+    from sklearn.datasets import load_breast_cancer
+
+    dataset = load(CONFIGS["wdbc"])
+    bunch = load_breast_cancer()
+    np.testing.assert_array_equal(dataset.X, bunch.data)
+    np.testing.assert_array_equal(dataset.y == 1, bunch.target == 0)  # 0 is malignant there
+
+
+def test_loading_imports_nothing_slow() -> None:
+    program = (
+        "import sys, yaml\n"
+        "from mklbench.data import load\n"
+        "from mklbench.data import preprocessing, splits\n"
+        f"load(yaml.safe_load(open({str(CONFIG_DIRECTORY / 'wdbc.yaml')!r})))\n"
+        "slow = {'sklearn', 'pandas', 'matplotlib', 'scipy', 'rich', 'pooch', 'requests'}\n"
+        "print(sorted(slow & set(sys.modules)))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[]"
+
+
+def test_the_published_sizes_of_the_splits(mirror: Path, tmp_path: Path) -> None:
+    sizes = {}
+    for name in ("sonar", "pima"):
+        dataset = load(CONFIGS[name], mirror=mirror, cache_dir=tmp_path)
+        train, test = random_split(
+            dataset.y, dataset.digest, 0, test_fraction=0.3, stratified=False, seed=0
+        )
+        sizes[name] = (len(train), len(test))
+    assert sizes == {"sonar": (145, 63), "pima": (537, 231)}
+
+
+def test_the_digest_is_of_the_numbers_alone() -> None:
+    X, y = np.array([[0.0, 1.5], [2.0, -3.0]]), np.array([0, 1])
+    digest = content_digest(X, y)
+    assert content_digest(np.asfortranarray(X.astype(">f8")), y.astype(np.int8)) == digest
+    assert content_digest(np.array([[-0.0, 1.5], [2.0, -3.0]]), y) == digest
+    assert content_digest(X, y[::-1]) != digest
+    assert content_digest(X.reshape(4, 1), np.array([0, 1])) != digest
+    assert content_digest(np.nextafter(X, 9), y) != digest

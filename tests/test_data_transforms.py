@@ -1,0 +1,75 @@
+"""Choices about columns: noise features, constant features, features by name."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from data_fakes import CONFIG_DIRECTORY
+
+from mklbench.data import Dataset, load, read_configs
+from mklbench.data.transforms import constant_features, with_noise_features, without_features
+from mklbench.errors import InputError
+
+CONFIGS = read_configs(CONFIG_DIRECTORY)
+
+
+@pytest.fixture
+def small() -> Dataset:
+    return Dataset(
+        name="small",
+        X=np.array([[1.0, 5.0, 0.1], [2.0, 5.0, 0.1], [3.0, 5.0, 0.2]]),
+        y=np.array([0, 1, 1]),
+        classes=("no", "yes"),
+        feature_names=("a", "b", "c"),
+        digest="sha256:small",
+        notes=(),
+    )
+
+
+def test_noise_is_standard_normal_and_comes_last() -> None:
+    plain = load(CONFIGS["twonorm"])
+    noisy = load(CONFIGS["twonorm"] | {"noise_features": 25})
+    noise = noisy.X[:, -25:]
+    np.testing.assert_array_equal(noisy.X[:, :-25], plain.X)
+    assert noisy.n_noise_features == 25
+    assert noisy.feature_names[-1] == "noise25"
+    assert noisy.digest == plain.digest
+    assert "25 noise features N(0, 1) appended" in noisy.notes
+    tolerance = 5 / np.sqrt(len(plain.y))
+    np.testing.assert_allclose(noise.mean(axis=0), 0, atol=tolerance)
+    np.testing.assert_allclose(np.cov(noise, rowvar=False), np.eye(25), atol=2 * tolerance)
+    # ... and has nothing to do with the label or the features.
+    assert abs(np.corrcoef(noise.T, plain.y)[-1, :-1]).max() < tolerance
+    assert abs(np.corrcoef(noise.T, plain.X.T)[:25, 25:]).max() < tolerance
+
+
+def test_noise_depends_on_the_data_alone_and_fewer_columns_are_the_first(small: Dataset) -> None:
+    ten, twenty_five = with_noise_features(small, 10), with_noise_features(small, 25)
+    np.testing.assert_array_equal(ten.X, twenty_five.X[:, :13])
+    np.testing.assert_array_equal(ten.X, with_noise_features(small, 10).X)
+    other = Dataset(**{**vars(small), "digest": "sha256:other"})
+    assert not np.isin(with_noise_features(other, 10).X[:, 3:], ten.X[:, 3:]).any()
+
+
+def test_no_noise_is_no_change(small: Dataset) -> None:
+    assert with_noise_features(small, 0) is small
+
+
+def test_constant_features_are_found_and_noted(small: Dataset) -> None:
+    assert constant_features(small) == ("b",)
+    left = without_features(small, ["b"])
+    np.testing.assert_array_equal(left.X, small.X[:, [0, 2]])
+    assert left.feature_names == ("a", "c")
+    assert left.notes == ("left out: b",)
+    assert left.digest == small.digest
+
+
+def test_an_unknown_feature_is_named_with_the_nearest() -> None:
+    options = {"drop_features": ["radius_men"]}
+    with pytest.raises(InputError, match="drop_features=radius_men is not known: did you mean rad"):
+        load(CONFIGS["wdbc"] | options)
+
+
+def test_leaving_out_every_feature_is_refused(small: Dataset) -> None:
+    with pytest.raises(InputError, match="small would have no feature left"):
+        without_features(small, ["a", "b", "c"])

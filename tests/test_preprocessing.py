@@ -1,0 +1,97 @@
+"""Scaling is fitted on the training part, and constant features do no harm."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+from mklbench.data.preprocessing import SCALINGS, fit_scaling
+from mklbench.errors import InputError
+
+
+@pytest.fixture
+def X_train() -> np.ndarray:
+    return np.random.default_rng(0).normal(3.0, [0.1, 1.0, 50.0], size=(40, 3))
+
+
+@pytest.fixture
+def X_test() -> np.ndarray:
+    return np.random.default_rng(1).normal(3.0, [0.1, 1.0, 50.0], size=(15, 3))
+
+
+def test_standard_gives_mean_0_and_variance_1_on_the_training_part(X_train: np.ndarray) -> None:
+    scaled = fit_scaling("standard", X_train).transform(X_train)
+    np.testing.assert_allclose(scaled.mean(axis=0), 0, atol=1e-12)
+    np.testing.assert_allclose(scaled.var(axis=0), 1, rtol=1e-12)
+
+
+def test_minmax_fills_minus_1_to_1_on_the_training_part(X_train: np.ndarray) -> None:
+    scaled = fit_scaling("minmax", X_train).transform(X_train)
+    np.testing.assert_allclose(scaled.min(axis=0), -1, rtol=1e-12)
+    np.testing.assert_allclose(scaled.max(axis=0), 1, rtol=1e-12)
+    assert abs(scaled).max() <= 1
+
+
+def test_none_changes_nothing_and_copies(X_train: np.ndarray) -> None:
+    scaled = fit_scaling("none", X_train).transform(X_train)
+    np.testing.assert_array_equal(scaled, X_train)
+    assert not np.shares_memory(scaled, X_train)
+
+
+@pytest.mark.parametrize("name", ["standard", "minmax"])
+def test_the_test_part_has_no_say(name: str, X_train: np.ndarray, X_test: np.ndarray) -> None:
+    scaling = fit_scaling(name, X_train)
+    together = np.vstack([X_test, 1e6 * X_test])
+    np.testing.assert_array_equal(scaling.transform(together)[:15], scaling.transform(X_test))
+    # The map is affine and the same for every row.
+    slope = np.diff(scaling.transform(together[[0, 1]]), axis=0) / np.diff(together[[0, 1]], axis=0)
+    train_slope = np.diff(scaling.transform(X_train[:2]), axis=0) / np.diff(X_train[:2], axis=0)
+    np.testing.assert_allclose(slope, train_slope)
+
+
+@pytest.mark.parametrize("name", ["standard", "minmax"])
+@pytest.mark.parametrize("value", [0.0, 0.1, -7e8, 1e300, 5e-324])
+def test_a_constant_feature_becomes_0_without_a_warning(name: str, value: float) -> None:
+    X = np.column_stack([np.full(30, value), np.arange(30.0)])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        scaling = fit_scaling(name, X)
+        scaled = scaling.transform(X)
+        unseen = scaling.transform(np.array([[value + 1.0, 3.0]]))
+    np.testing.assert_array_equal(scaled[:, 0], 0)
+    assert unseen[0, 0] == 0
+    assert np.ptp(scaled[:, 1]) > 1
+
+
+@pytest.mark.parametrize("name", ["standard", "minmax"])
+def test_one_training_row_becomes_0(name: str) -> None:
+    np.testing.assert_array_equal(
+        fit_scaling(name, np.array([[3.0, -1.0]])).transform(np.array([[3.0, -1.0]])), 0
+    )
+
+
+def test_minmax_stands_the_widest_range() -> None:
+    largest = np.finfo(float).max
+    X = np.array([[-largest], [largest], [0.0]])
+    np.testing.assert_array_equal(fit_scaling("minmax", X).transform(X), [[-1], [1], [0]])
+
+
+@pytest.mark.parametrize("name", SCALINGS)
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_values_that_are_not_finite_are_named(name: str, bad: float, X_train: np.ndarray) -> None:
+    X_train[3, 1] = bad
+    with pytest.raises(InputError, match="NaN or infinite values in feature 2"):
+        fit_scaling(name, X_train)
+
+
+def test_mistakes_are_named(X_train: np.ndarray) -> None:
+    with pytest.raises(InputError, match=r"split.scaling=minmx is not known: did you mean minmax"):
+        fit_scaling("minmx", X_train)
+    with pytest.raises(InputError, match=r"shape \(0, 3\) where \(n, d\) with rows"):
+        fit_scaling("standard", X_train[:0])
+    with pytest.raises(InputError, match=r"shape \(40, 2\) where the scaling was fitted on 3"):
+        fit_scaling("standard", X_train).transform(X_train[:, :2])
+    with pytest.raises(InputError, match="too large values in feature 1: rescale"):
+        fit_scaling("standard", np.array([[1e308], [1.7e308], [-1e308]]))

@@ -1,0 +1,157 @@
+"""Splits: disjoint, complete, and a function of the data and the protocol alone."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from mklbench.data import splits
+from mklbench.data.splits import folds, n_test_rows, random_split, split_seed
+from mklbench.errors import InputError
+
+DIGEST = "sha256:0123"
+Y = np.array([0] * 97 + [1] * 111)
+
+
+def draw(
+    y: NDArray[np.int64] = Y,
+    digest: str = DIGEST,
+    index: int = 0,
+    test_fraction: float = 0.3,
+    stratified: bool = False,
+    seed: int = 0,
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    return random_split(
+        y, digest, index, test_fraction=test_fraction, stratified=stratified, seed=seed
+    )
+
+
+@pytest.mark.parametrize("stratified", [False, True])
+@pytest.mark.parametrize("index", [0, 1, 19])
+def test_the_parts_are_disjoint_and_cover_the_rows(stratified: bool, index: int) -> None:
+    train, test = draw(index=index, stratified=stratified)
+    np.testing.assert_array_equal(np.sort(np.concatenate([train, test])), np.arange(208))
+    assert (len(train), len(test)) == (145, 63)
+    assert (np.diff(train) > 0).all()
+    assert (np.diff(test) > 0).all()
+
+
+def test_a_split_depends_on_data_protocol_and_index_and_on_nothing_else() -> None:
+    _, test = draw()
+    np.testing.assert_array_equal(test, draw()[1])
+    for change in (
+        {"digest": "sha256:4567"},
+        {"index": 1},
+        {"seed": 1},
+        {"stratified": True},
+    ):
+        assert not np.array_equal(test, draw(**change)[1])  # type: ignore[arg-type]
+    # Neither an algorithm nor the number of splits can be passed in.
+    assert set(inspect.signature(random_split).parameters) == {
+        "y",
+        "digest",
+        "index",
+        "test_fraction",
+        "stratified",
+        "seed",
+    }
+
+
+def test_splits_do_not_move_between_versions() -> None:
+    # Recorded results are only comparable while these rows stay as they are.
+    assert (
+        split_seed(DIGEST, 0, test_fraction=0.3, stratified=False, seed=0) == 10526534628818674104
+    )
+    assert draw()[1][:8].tolist() == [2, 4, 7, 9, 12, 14, 19, 23]
+    assert draw(stratified=True)[1][:8].tolist() == [0, 3, 6, 7, 10, 11, 13, 21]
+    assert folds(Y, 5, seed=0)[0][1][:8].tolist() == [2, 3, 7, 10, 16, 21, 31, 39]
+
+
+def test_each_row_is_tested_about_equally_often() -> None:
+    counts = np.zeros(len(Y))
+    for index in range(400):
+        counts[draw(index=index)[1]] += 1
+    # Binomial(400, 63/208): a standard deviation of 9.2, and 208 rows.
+    np.testing.assert_allclose(counts, 400 * 63 / 208, atol=4.5 * 9.2)
+
+
+@pytest.mark.parametrize(("n", "fraction", "n_test"), [(208, 0.3, 63), (768, 0.3, 231)])
+def test_the_published_sizes(n: int, fraction: float, n_test: int) -> None:
+    assert n_test_rows(n, fraction) == n_test
+
+
+def test_sizes_are_not_moved_by_rounding_errors() -> None:
+    assert 0.07 * 100 > 7
+    assert n_test_rows(100, 0.07) == 7
+
+
+def test_stratified_splits_keep_the_shares_to_within_one_row() -> None:
+    y = np.array([0] * 10 + [1] * 25 + [2] * 66)
+    for index in range(20):
+        _, test = draw(y, index=index, stratified=True)
+        assert len(test) == 31
+        assert (np.abs(np.bincount(y[test]) - 31 * np.array([10, 25, 66]) / 101) < 1).all()
+
+
+@pytest.mark.parametrize("fraction", [0.0, 1.0, -0.1, 30, float("nan")])
+def test_a_fraction_outside_0_and_1_is_named(fraction: float) -> None:
+    with pytest.raises(InputError, match=rf"split.test_fraction={fraction} must lie between"):
+        draw(test_fraction=fraction)
+
+
+def test_a_training_part_without_rows_is_refused() -> None:
+    with pytest.raises(InputError, match=r"split.test_fraction=0.9 leaves no training row of 4"):
+        draw(np.array([0, 1, 0, 1]), test_fraction=0.9)
+
+
+def test_a_class_missing_from_a_part_is_refused_with_a_remedy() -> None:
+    y = np.array([0] * 99 + [1])
+    with pytest.raises(
+        InputError, match=r"part without class 1, which has 1 of 100 rows: set split"
+    ):
+        draw(y)
+    with pytest.raises(InputError, match="without class 1, which has 1 of 100 rows: use more rows"):
+        draw(y, stratified=True)
+
+
+def test_a_negative_index_is_refused() -> None:
+    with pytest.raises(InputError, match="index must be 0 or more"):
+        draw(index=-1)
+
+
+@pytest.mark.parametrize("k", [2, 5, 10])
+def test_folds_are_disjoint_complete_and_even(k: int) -> None:
+    y = np.array([-1] * 43 + [1] * 60)
+    pairs = folds(y, k, seed=0)
+    assert len(pairs) == k
+    validated = np.concatenate([val for _, val in pairs])
+    np.testing.assert_array_equal(np.sort(validated), np.arange(103))
+    for train, val in pairs:
+        np.testing.assert_array_equal(np.sort(np.concatenate([train, val])), np.arange(103))
+    assert np.ptp([len(val) for _, val in pairs]) <= 1
+    for label in (-1, 1):
+        assert np.ptp([(y[val] == label).sum() for _, val in pairs]) <= 1
+
+
+def test_folds_are_a_function_of_their_seed() -> None:
+    first, again, other = folds(Y, 5, 0), folds(Y, 5, 0), folds(Y, 5, 1)
+    np.testing.assert_array_equal(first[2][1], again[2][1])
+    assert not np.array_equal(first[2][1], other[2][1])
+
+
+def test_more_folds_than_members_of_a_class_are_refused() -> None:
+    y = np.array([0] * 20 + [1] * 4)
+    with pytest.raises(InputError, match=r"search.folds=5 is more than the 4 members of the small"):
+        folds(y, 5, 0)
+    assert len(folds(y, 4, 0)) == 4
+    with pytest.raises(InputError, match=r"search.folds=1 must be 2 or more"):
+        folds(y, 1, 0)
+
+
+def test_splits_need_numpy_alone() -> None:
+    source = inspect.getsource(splits)
+    assert "sklearn" not in source
+    assert "scipy" not in source
