@@ -1,22 +1,46 @@
-"""Synthetic records for the tests of the report layer."""
+"""Synthetic records and tables for the tests of the report layer."""
 
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from mklbench.report.assemble import SlotRecords
+import pytest
+
+from mklbench import resources
+from mklbench.experiments.cell import Cell
+from mklbench.experiments.store import RecordSource
+from mklbench.report.assemble import Place, SlotRecords
+from mklbench.report.cells import slot_records
 from mklbench.report.paper_table import PaperTable, Slot
 from mklbench.report.table_loading import load_table
-
-Place = tuple[str, str, str]
 
 PROVENANCE = {
     "cpu": "Test CPU",
     "versions": {"numpy": "2.0", "python": "3.12"},
-    "git_revision": "0123abc",
+    "git": "0123abc",
     "time": "2024-05-06T07:08:09+00:00",
 }
+
+# A table whose four cells run in a moment, on a set that needs no download.
+TINY_TABLE = """\
+title: "A tiny table"
+citation: "Nobody, nowhere."
+published_n_splits: 20
+common: [data=twonorm, data.n_samples=60, split.n_splits=2, algo=svm, search=fixed]
+rows:
+  - {name: minmax, label: scaled, overrides: []}
+  - {name: none, label: not scaled, overrides: [split.scaling=none]}
+columns:
+  - {name: one, label: C of one, overrides: [algo.C=1.0], metrics: [accuracy, time]}
+  - {name: ten, label: C of ten, overrides: [algo.C=10.0], metrics: [accuracy]}
+protocols:
+  - {name: fixed, label: fixed, overrides: [kernel=gaussian]}
+published:
+  minmax: {one: {accuracy: [96.0, 2.0], time: [1.0]}}
+"""
 
 
 def record(split: int, **changes: Any) -> dict[str, Any]:
@@ -50,16 +74,45 @@ def records(n: int = 20, **changes: Any) -> list[dict[str, Any]]:
     return [record(split, **changes) for split in range(n)]
 
 
-class FakeSource:
+class ListedRecords(RecordSource):
+    """The records given, whatever the cell."""
+
+    def __init__(self, listed: Sequence[dict[str, Any]]) -> None:
+        self._listed = {item["split"]: item for item in listed}
+
+    def record(self, cell: Cell, split: int) -> dict[str, Any] | None:
+        return self._listed.get(split)
+
+
+def found(listed: Sequence[dict[str, Any]], n_splits: int = 20) -> SlotRecords:
+    """What a source with the records given has of a cell of `n_splits` splits."""
+    cell = Cell({"split": {"n_splits": n_splits}})
+    return slot_records(cell, ListedRecords(listed))
+
+
+class FakeFinder:
     """Every place has 20 finished splits, but for those given otherwise."""
 
-    def __init__(self, special: dict[Place, SlotRecords] | None = None) -> None:
+    def __init__(self, special: Mapping[Place, SlotRecords] | None = None) -> None:
         self.special = special or {}
 
-    def records(self, slot: Slot) -> SlotRecords:
-        return self.special.get(slot.place, SlotRecords.of(records(), 20))
+    def __call__(self, slot: Slot) -> SlotRecords:
+        return self.special.get(slot.place) or found(records())
 
 
 def table1() -> PaperTable:
     """The first table of the paper."""
     return load_table("picard2012_table1")
+
+
+def only_tables(monkeypatch: pytest.MonkeyPatch, directory: Path, **contents: str) -> None:
+    """Make tables of these names and YAML the only ones there are."""
+    files = {name: directory / f"{name}.yaml" for name in contents}
+    for name, path in files.items():
+        path.write_text(contents[name], encoding="utf-8")
+    choices = resources.choices
+
+    def chosen(group: str, config_dir: Path | str | None = None) -> dict[str, Path]:
+        return files if group == "table" else choices(group, config_dir)
+
+    monkeypatch.setattr(resources, "choices", chosen)

@@ -9,13 +9,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from report_fakes import FakeSource, record, records, table1
+from report_fakes import FakeFinder, found, record, records, table1
 
 from mklbench.errors import InputError
 from mklbench.report.assemble import Report, SlotRecords, assemble
 from mklbench.report.figures import normalised_weights, write_figure
 from mklbench.report.layout import lay_out
-from mklbench.report.records_file import RecordsFile, write_records
 from mklbench.report.render import CSV_COLUMNS, to_csv, to_html, to_markdown
 from mklbench.report.table_loading import load_table
 from mklbench.report.verdict import Verdict
@@ -30,7 +29,7 @@ def csv_lines(report: Report) -> dict[tuple[str, str, str, str], dict[str, str]]
 
 
 def test_measured_numbers_are_summarised_in_the_printed_unit() -> None:
-    report = assemble(table1(), FakeSource())
+    report = assemble(table1(), FakeFinder())
     number = report.numbers["sonar", "svm", "fixed", "accuracy"]
     assert number.measured is not None
     assert number.measured.mean == pytest.approx(82.0)
@@ -39,44 +38,44 @@ def test_measured_numbers_are_summarised_in_the_printed_unit() -> None:
 
 
 def test_objective_is_shown_per_training_sample() -> None:
-    report = assemble(load_table("picard2012_path"), FakeSource())
+    report = assemble(load_table("picard2012_path"), FakeFinder())
     number = report.numbers["sonar", "qnpkl", "C=1", "objective"]
     assert number.measured is not None
     assert number.measured.mean == pytest.approx(0.5)
 
 
 def test_times_are_compared_by_ratio_only() -> None:
-    slow = SlotRecords.of(records(fit_seconds=0.06), 20)
-    report = assemble(table1(), FakeSource({("sonar", "mkl", "fixed"): slow}))
+    slow = found(records(fit_seconds=0.06))
+    report = assemble(table1(), FakeFinder({("sonar", "mkl", "fixed"): slow}))
     number = report.numbers["sonar", "mkl", "fixed", "time"]
     assert number.verdict is Verdict.RATIO_ONLY
     assert number.difference is None
     assert number.ratio == pytest.approx(0.06 / 6.2)
-    ratio = next(found for found in report.ratios if found.row == "sonar")
+    ratio = next(ratio for ratio in report.ratios if ratio.row == "sonar")
     assert ratio.published == pytest.approx(6.2)
     assert ratio.measured["fixed"] == pytest.approx(3.0)
     assert "own" not in ratio.measured
 
 
 @pytest.mark.parametrize(
-    ("found", "status"),
+    ("cell", "status"),
     [
-        (SlotRecords.of([], 20), "missing"),
-        (SlotRecords.of(records(7), 20), "incomplete"),
+        (found([]), "missing"),
+        (found(records(7)), "incomplete"),
         (
-            SlotRecords.of([*records(19), record(19, status="failed", error="it broke")], 20),
+            found([*records(19), record(19, status="failed", error="it broke")]),
             "failed",
         ),
-        (SlotRecords.of([*records(19), record(19, status="timeout")], 20), "timeout"),
+        (found([*records(19), record(19, status="timeout")]), "timeout"),
         (
-            SlotRecords.of([record(0, status="timeout"), record(1, status="failed")], 20),
+            found([record(0, status="timeout"), record(1, status="failed")]),
             "failed",
         ),
     ],
 )
-def test_unfinished_cells_are_shown_and_never_judged(found: SlotRecords, status: str) -> None:
-    complete = assemble(table1(), FakeSource())
-    report = assemble(table1(), FakeSource({SONAR_GMKL: found}))
+def test_unfinished_cells_are_shown_and_never_judged(cell: SlotRecords, status: str) -> None:
+    complete = assemble(table1(), FakeFinder())
+    report = assemble(table1(), FakeFinder({SONAR_GMKL: cell}))
     number = report.numbers[(*SONAR_GMKL, "accuracy")]
     assert number.status == status
     assert number.verdict is None
@@ -91,22 +90,22 @@ def test_unfinished_cells_are_shown_and_never_judged(found: SlotRecords, status:
 
 
 def test_failed_cell_names_its_error() -> None:
-    found = SlotRecords.of([record(0, status="failed", error="the kernel | broke")], 20)
-    markdown = to_markdown(lay_out(assemble(table1(), FakeSource({SONAR_GMKL: found}))))
+    cell = found([record(0, status="failed", error="the kernel | broke")])
+    markdown = to_markdown(lay_out(assemble(table1(), FakeFinder({SONAR_GMKL: cell}))))
     assert "the kernel \\| broke" in markdown
 
 
 def test_ratio_needs_both_sides_done() -> None:
-    found = SlotRecords.of(records(7), 20)
-    report = assemble(table1(), FakeSource({("pima", "qnpkl", "fixed"): found}))
-    ratio = next(found for found in report.ratios if found.row == "pima")
+    cell = found(records(7))
+    report = assemble(table1(), FakeFinder({("pima", "qnpkl", "fixed"): cell}))
+    ratio = next(ratio for ratio in report.ratios if ratio.row == "pima")
     assert ratio.measured["fixed"] is None
     assert ratio.measured["cv"] is not None
 
 
 def test_markdown_holds_the_paper_s_lines_ledger_and_counts() -> None:
     table = table1()
-    markdown = to_markdown(lay_out(assemble(table, FakeSource())))
+    markdown = to_markdown(lay_out(assemble(table, FakeFinder())))
     assert re.search(r"\| Sonar +\| published +\| +77.9 ± 5.5 \| +6.2 \| +86.6 ± 3.4 ", markdown)
     assert "mklbench reproduce picard2012_table1" in markdown
     assert "Test CPU" in markdown
@@ -118,28 +117,28 @@ def test_markdown_holds_the_paper_s_lines_ledger_and_counts() -> None:
 
 
 def test_markdown_grids_are_rectangular() -> None:
-    markdown = to_markdown(lay_out(assemble(table1(), FakeSource())))
+    markdown = to_markdown(lay_out(assemble(table1(), FakeFinder())))
     for grid in re.findall(r"(?:^\|.*\n)+", markdown, flags=re.MULTILINE):
         widths = {len(line) for line in grid.splitlines()}
         assert len(widths) == 1
 
 
 def test_searched_cells_list_the_chosen_values_of_C() -> None:
-    searched = SlotRecords.of([record(s, C=1.0 if s < 5 else 10.0) for s in range(20)], 20)
-    report = assemble(table1(), FakeSource({("sonar", "svm", "cv"): searched}))
+    searched = found([record(s, C=1.0 if s < 5 else 10.0) for s in range(20)])
+    report = assemble(table1(), FakeFinder({("sonar", "svm", "cv"): searched}))
     markdown = to_markdown(lay_out(report))
     assert "1 (5), 10 (15)" in markdown
 
 
 def test_splits_that_did_not_converge_are_counted() -> None:
-    stopped = SlotRecords.of([record(s, converged=s > 2) for s in range(20)], 20)
-    markdown = to_markdown(lay_out(assemble(table1(), FakeSource({SONAR_SVM: stopped}))))
+    stopped = found([record(s, converged=s > 2) for s in range(20)])
+    markdown = to_markdown(lay_out(assemble(table1(), FakeFinder({SONAR_SVM: stopped}))))
     assert "Stopped before the stopping rule was met" in markdown
     assert "3/20" in markdown
 
 
 def test_csv_has_every_number_once() -> None:
-    report = assemble(table1(), FakeSource())
+    report = assemble(table1(), FakeFinder())
     text = to_csv(report)
     assert text.splitlines()[0] == ",".join(CSV_COLUMNS)
     assert len(text.splitlines()) == 1 + len(report.numbers)
@@ -149,8 +148,8 @@ def test_csv_has_every_number_once() -> None:
 
 
 def test_html_is_one_escaped_self_contained_page(tmp_path: Path) -> None:
-    found = SlotRecords.of([record(0, status="failed", error="<script>alert(1)</script>")], 20)
-    report = assemble(table1(), FakeSource({SONAR_GMKL: found}))
+    cell = found([record(0, status="failed", error="<script>alert(1)</script>")])
+    report = assemble(table1(), FakeFinder({SONAR_GMKL: cell}))
     picture = tmp_path / "picture.png"
     picture.write_bytes(b"\x89PNG")
     page = to_html(lay_out(report, {"picard2012_figure1": picture}))
@@ -162,54 +161,18 @@ def test_html_is_one_escaped_self_contained_page(tmp_path: Path) -> None:
 
 def test_pictures_are_linked_relative_to_the_markdown_file(tmp_path: Path) -> None:
     picture = tmp_path / "figures" / "one.png"
-    document = lay_out(assemble(table1(), FakeSource()), {"picard2012_figure1": picture})
+    document = lay_out(assemble(table1(), FakeFinder()), {"picard2012_figure1": picture})
     assert "](../figures/one.png)" in to_markdown(document, tmp_path / "tables")
 
 
-def test_records_travel_through_their_file(tmp_path: Path) -> None:
-    broken = SlotRecords.of([*records(3), record(3, status="failed", error="it broke")], 20)
-    original = assemble(table1(), FakeSource({SONAR_GMKL: broken}))
-    path = tmp_path / "records.jsonl"
-    write_records(original, path)
-    again = assemble(table1(), RecordsFile(path))
-    assert to_csv(again) == to_csv(original)
-    assert [p.name for p in tmp_path.iterdir()] == ["records.jsonl"]
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (None, "run mklbench reproduce table first"),
-        ("{broken\n", "line 1 is no JSON record"),
-        ('{"row": "sonar"}\n', "line 1 lacks column"),
-        ("[]\n", "line 1"),
-    ],
-)
-def test_unreadable_records_are_refused(tmp_path: Path, content: str | None, message: str) -> None:
-    path = tmp_path / "table.jsonl"
-    if content is not None:
-        path.write_text(content, encoding="utf-8")
-    with pytest.raises(InputError, match=message):
-        RecordsFile(path)
-
-
-def test_records_that_cannot_be_written_leave_nothing_behind(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("in the way", encoding="utf-8")
-    with pytest.raises(InputError, match="cannot be written"):
-        write_records(assemble(table1(), FakeSource()), tmp_path / "file" / "records.jsonl")
-    assert [path.name for path in tmp_path.iterdir()] == ["file"]
-
-
 def test_weights_are_normalised_and_void_splits_left_out() -> None:
-    found = SlotRecords.of(
-        [record(0, weights=[1.0, 3.0]), record(1, weights=[0.0, 0.0])], n_splits=2
-    )
-    np.testing.assert_allclose(normalised_weights(found), [[0.25, 0.75]])
+    cell = found([record(0, weights=[1.0, 3.0]), record(1, weights=[0.0, 0.0])], n_splits=2)
+    np.testing.assert_allclose(normalised_weights(cell), [[0.25, 0.75]])
 
 
 @pytest.mark.parametrize("name", ["picard2012_table1", "picard2012_path"])
 def test_figures_are_drawn_and_equal_records_give_equal_files(tmp_path: Path, name: str) -> None:
-    report = assemble(load_table(name), FakeSource())
+    report = assemble(load_table(name), FakeFinder())
     (figure,) = report.table.figures
     first, second, vector = (tmp_path / n for n in ("a.png", "b.png", "c.pdf"))
     write_figure(report, figure, [first, vector])
@@ -220,14 +183,14 @@ def test_figures_are_drawn_and_equal_records_give_equal_files(tmp_path: Path, na
 
 
 def test_figure_of_an_unfinished_cell_is_refused(tmp_path: Path) -> None:
-    found = SlotRecords.of(records(3), 20)
-    report = assemble(table1(), FakeSource({("sonar", "qnpkl", "fixed"): found}))
+    cell = found(records(3))
+    report = assemble(table1(), FakeFinder({("sonar", "qnpkl", "fixed"): cell}))
     with pytest.raises(InputError, match="Sonar, QN-PKL, C = 1 is not done"):
         write_figure(report, report.table.figures[0], [tmp_path / "a.png"])
 
 
 def test_figure_with_an_unknown_ending_is_refused(tmp_path: Path) -> None:
-    report = assemble(table1(), FakeSource())
+    report = assemble(table1(), FakeFinder())
     with pytest.raises(InputError, match=r"must end in \.png, \.pdf or \.svg"):
         write_figure(report, report.table.figures[0], [tmp_path / "a.bmp"])
     assert not list(tmp_path.iterdir())

@@ -62,9 +62,9 @@ def test_published_numbers_equal_an_independent_transcription(name: str, heading
 def test_overrides_go_from_the_general_to_the_special() -> None:
     slots = {slot.place: slot.overrides for slot in load_table("picard2012_table1").slots()}
     assert slots["sonar", "gmkl", "own"][-1] == "algo.C=10.0"
-    assert "algo.regularizer=l1" in slots["sonar", "gmkl", "fixed"]
-    assert "algo.regularizer=l2" in slots["pima", "gmkl", "fixed"]
-    assert "algo.regularizer=l1" not in slots["pima", "gmkl", "fixed"]
+    assert "algo.regulariser=l1" in slots["sonar", "gmkl", "fixed"]
+    assert "algo.regulariser=l2" in slots["pima", "gmkl", "fixed"]
+    assert "algo.regulariser=l1" not in slots["pima", "gmkl", "fixed"]
     assert ("sonar", "svm", "own") not in slots
 
 

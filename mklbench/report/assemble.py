@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from mklbench.report.metrics import METRICS, Metric
 from mklbench.report.paper_table import PaperTable, Ratio, Slot
@@ -35,18 +35,6 @@ class SlotRecords:
     n_splits: int
     message: str = ""
 
-    @classmethod
-    def of(cls, records: Sequence[Record], n_splits: int) -> SlotRecords:
-        """Find the status of a cell of `n_splits` splits from its records."""
-        broken = [record for record in records if record["status"] != DONE]
-        if broken:
-            worst = next((r for r in broken if r["status"] == "failed"), broken[0])
-            return cls(worst["status"], records, n_splits, str(worst.get("error") or ""))
-        if not records:
-            return cls("missing", records, n_splits)
-        status = DONE if len(records) >= n_splits else "incomplete"
-        return cls(status, records, n_splits)
-
     @property
     def done(self) -> list[Record]:
         """The records of finished splits."""
@@ -57,12 +45,7 @@ class SlotRecords:
         return [value for value in map(metric.value, self.done) if value is not None]
 
 
-class RecordSource(Protocol):
-    """Where the records of a table's cells come from: the store, or the exported records."""
-
-    def records(self, slot: Slot) -> SlotRecords:
-        """Return what has been run for `slot`."""
-        ...
+Finder = Callable[[Slot], SlotRecords]
 
 
 @dataclass(frozen=True)
@@ -116,9 +99,15 @@ class Report:
         return [(slot, found) for slot, found in self.slots.values() if found.status != DONE]
 
 
-def assemble(table: PaperTable, source: RecordSource) -> Report:
-    """Collect the records of every cell of `table` and judge its numbers."""
-    slots = {slot.place: (slot, source.records(slot)) for slot in table.slots()}
+def assemble(table: PaperTable, find: Finder) -> Report:
+    """Collect the records of every cell of `table` and judge its numbers.
+
+    Parameters
+    ----------
+    table : the paper table.
+    find : returns what has been run for a place of it, e.g. `mklbench.report.cells.CellFinder`.
+    """
+    slots = {slot.place: (slot, find(slot)) for slot in table.slots()}
     numbers = {
         (*place, name): _number(table, slot, found, METRICS[name])
         for place, (slot, found) in slots.items()

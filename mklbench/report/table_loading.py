@@ -51,7 +51,7 @@ def read_table(path: Path) -> PaperTable:
     InputError
         If an entry is wrong, missing or unknown.
     """
-    table = _build(path.stem, _Section(read_yaml(path), path.name))
+    table = _build(path.stem, Section(read_yaml(path), path.name))
     _check_references(table, path.name)
     return table
 
@@ -75,7 +75,7 @@ def read_yaml(path: Path) -> Any:
         raise InputError(f"{path} cannot be read as YAML: {reason}.") from error
 
 
-class _Section:
+class Section:
     """A mapping of the YAML that knows where it stands and which of its keys were asked for."""
 
     def __init__(self, content: object, where: str) -> None:
@@ -101,14 +101,14 @@ class _Section:
             raise InputError(f"{self.where}: {key}={value!r} must be a list of texts.")
         return tuple(" ".join(str(item).split()) for item in value)
 
-    def section(self, key: str) -> _Section:
-        return _Section(self.get(key, {}), f"{self.where}: {key}")
+    def section(self, key: str) -> Section:
+        return Section(self.get(key, {}), f"{self.where}: {key}")
 
-    def sections(self, key: str) -> list[_Section]:
+    def sections(self, key: str) -> list[Section]:
         value = self.get(key, [])
         if not isinstance(value, list):
             raise InputError(f"{self.where}: {key}={value!r} must be a list of mappings.")
-        return [_Section(item, f"{self.where}: {key}[{i}]") for i, item in enumerate(value)]
+        return [Section(item, f"{self.where}: {key}[{i}]") for i, item in enumerate(value)]
 
     def names(self) -> list[str]:
         """Return all keys and count them as asked for."""
@@ -122,7 +122,7 @@ class _Section:
                 raise unknown(f"{self.where}: key", key, self._asked)
 
 
-def _build(name: str, section: _Section) -> PaperTable:
+def _build(name: str, section: Section) -> PaperTable:
     sweep = _sweep(section)
     protocols = tuple(_protocol(part) for part in section.sections("protocols"))
     if (sweep is None) == (not protocols):
@@ -149,7 +149,7 @@ def _build(name: str, section: _Section) -> PaperTable:
     return table
 
 
-def _row(section: _Section) -> Row:
+def _row(section: Section) -> Row:
     larger_class = section.get("larger_class")
     row = Row(
         name=section.text("name"),
@@ -161,7 +161,7 @@ def _row(section: _Section) -> Row:
     return row
 
 
-def _column(section: _Section, default_metrics: Sequence[str]) -> Column:
+def _column(section: Section, default_metrics: Sequence[str]) -> Column:
     by_row = section.section("row_overrides")
     column = Column(
         name=section.text("name"),
@@ -175,7 +175,7 @@ def _column(section: _Section, default_metrics: Sequence[str]) -> Column:
     return column
 
 
-def _protocol(section: _Section) -> Protocol:
+def _protocol(section: Section) -> Protocol:
     by_column = section.section("columns")
     columns = {column: by_column.texts(column) for column in by_column.names()}
     protocol = Protocol(
@@ -188,7 +188,7 @@ def _protocol(section: _Section) -> Protocol:
     return protocol
 
 
-def _sweep(section: _Section) -> Sweep | None:
+def _sweep(section: Section) -> Sweep | None:
     if section.get("sweep") is None:
         return None
     part = section.section("sweep")
@@ -200,7 +200,7 @@ def _sweep(section: _Section) -> Sweep | None:
     return sweep
 
 
-def _published(section: _Section) -> dict[tuple[str, str, str], Published]:
+def _published(section: Section) -> dict[tuple[str, str, str], Published]:
     """Read ``row: {column: {metric: [mean, std] or [mean]}}``."""
     published = {}
     for row in section.names():
@@ -224,13 +224,13 @@ def _published_number(number: object, where: str) -> Published:
     return Published(*(float(part) for part in number))
 
 
-def _ratio(section: _Section) -> Ratio:
+def _ratio(section: Section) -> Ratio:
     ratio = Ratio(*(section.text(key) for key in ("metric", "over", "under", "label")))
     section.finish()
     return ratio
 
 
-def _figure(section: _Section) -> Figure:
+def _figure(section: Section) -> Figure:
     figure = Figure(
         name=section.text("name"),
         kind=section.text("kind"),
@@ -243,7 +243,7 @@ def _figure(section: _Section) -> Figure:
     return figure
 
 
-def _ledger_entry(section: _Section) -> LedgerEntry:
+def _ledger_entry(section: Section) -> LedgerEntry:
     entry = LedgerEntry(*(section.text(key) for key in ("point", "paper", "chosen", "why")))
     section.finish()
     return entry

@@ -1,0 +1,80 @@
+"""The cells of a table, and their records from the store or from an exported file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from mklbench import resources
+from mklbench.errors import InputError
+from mklbench.experiments.cell import Cell
+from mklbench.experiments.store import RecordFile, RecordSource
+from mklbench.report.assemble import DONE, Place, SlotRecords
+from mklbench.report.paper_table import PaperTable, Slot
+
+
+class CellFinder:
+    """Finds the cell of every place of one table, and its records in `source`.
+
+    Parameters
+    ----------
+    source : the store, or the records that were exported from one.
+    """
+
+    def __init__(self, source: RecordSource) -> None:
+        self.source = source
+        self._cells: dict[Place, Cell] = {}
+
+    def cell(self, slot: Slot) -> Cell:
+        """Return the cell of a place of the table; composed once, as that takes a while.
+
+        Raises
+        ------
+        InputError
+            If the overrides of the place do not make a cell.
+        """
+        if slot.place not in self._cells:
+            self._cells[slot.place] = Cell.from_overrides(slot.overrides)
+        return self._cells[slot.place]
+
+    def cells(self, slots: Iterable[Slot]) -> list[Cell]:
+        """Return the cells of `slots`, in order."""
+        return [self.cell(slot) for slot in slots]
+
+    def __call__(self, slot: Slot) -> SlotRecords:
+        """Return what `source` has of the cell of `slot`."""
+        cell = self.cell(slot)
+        try:
+            return slot_records(cell, self.source)
+        except InputError as error:  # without its data a cell may have no key to look for
+            return SlotRecords("missing", (), cell.n_splits, str(error))
+
+
+def slot_records(cell: Cell, source: RecordSource) -> SlotRecords:
+    """Return what `source` has of `cell`."""
+    records, status = source.records(cell), source.status(cell)
+    broken = (record for record in records if record["status"] != DONE)
+    message = next((str(record["error"] or "") for record in broken), "")
+    return SlotRecords(status, records, cell.n_splits, message)
+
+
+def recorded_results() -> Path:
+    """Return the directory of the recorded results, beside the configs in checkout and wheel."""
+    return resources.configs().parent / "results"
+
+
+def recorded_source(table: PaperTable) -> RecordFile:
+    """Return the recorded results behind `table`.
+
+    Raises
+    ------
+    InputError
+        If there are none.
+    """
+    path = recorded_results() / "records" / f"{table.name}.jsonl"
+    if not path.is_file():
+        raise InputError(
+            f"table={table.name} has no recorded results: {path} does not exist; "
+            f"mklbench reproduce {table.name} writes results/records/{table.name}.jsonl."
+        )
+    return RecordFile(path)

@@ -1,0 +1,194 @@
+"""What the commands `table`, `plot`, `reproduce` and `check` do."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from pathlib import Path
+
+from mklbench.errors import InputError, unknown
+from mklbench.experiments.executor import run_cells
+from mklbench.experiments.files import check_writable_directory, check_writable_file
+from mklbench.experiments.progress import progress
+from mklbench.experiments.store import RecordSource, Store
+from mklbench.report import regression
+from mklbench.report.assemble import Report, assemble
+from mklbench.report.cells import CellFinder, recorded_results, recorded_source
+from mklbench.report.check_config import load_check
+from mklbench.report.estimate import describe_work, outstanding_work
+from mklbench.report.figures import write_figure
+from mklbench.report.files import write_atomically
+from mklbench.report.paper_table import Figure, PaperTable
+from mklbench.report.table_loading import load_table, table_names
+from mklbench.report.writing import FORMATS, render, write_results
+
+
+def table(
+    name: str,
+    *,
+    store: Store,
+    fmt: str = "md",
+    out: str | None = None,
+    recorded: bool = False,
+) -> str:
+    """Return a paper table from what has been run, and write it to a file if one is named.
+
+    Parameters
+    ----------
+    name : name of the table.
+    store : where the records are looked up.
+    fmt : "md", "csv" or "html".
+    out : file to write.
+    recorded : use the recorded results that come with the program instead of the store.
+
+    Raises
+    ------
+    InputError
+        If there is no such table or format, or the file cannot be written.
+    """
+    if fmt not in FORMATS:
+        raise unknown("format", fmt, FORMATS)
+    if out is not None:
+        check_writable_file("--out", out)
+    report = _assembled(load_table(name), store, recorded)
+    path = None if out is None else Path(out)
+    text = render(report, fmt, {}, None if path is None else path.parent)
+    if path is not None:
+        write_atomically(path, text.encode())
+    return text.rstrip("\n")
+
+
+def plot(name: str, *, store: Store, out: str | None = None, recorded: bool = False) -> Path:
+    """Draw one figure of a paper table and return the file it was written to.
+
+    Parameters
+    ----------
+    name : name of the figure, or of a table with a single one.
+    store, recorded : as for `table`.
+    out : file to write, ending in .png, .pdf or .svg; by default NAME.png.
+
+    Raises
+    ------
+    InputError
+        If there is no such figure, a cell of it is not done, or the file cannot be written.
+    """
+    paper_table, figure = _figure(name)
+    path = Path(out if out is not None else f"{figure.name}.png")
+    check_writable_file("--out", path)
+    write_figure(_assembled(paper_table, store, recorded), figure, [path])
+    return path
+
+
+def reproduce(
+    names: Sequence[str] = (),
+    *,
+    store: Store,
+    jobs: int = 1,
+    dry_run: bool = False,
+    results_dir: str = "results",
+    timeout: float | None = None,
+) -> int:
+    """Run what is missing of the paper tables and write them with figures and records.
+
+    Parameters
+    ----------
+    names : names of tables; none means all.
+    store : where records are kept.
+    jobs : worker processes.
+    dry_run : only say what would be run and how long that may take.
+    results_dir : where ``tables``, ``figures`` and ``records`` are written.
+    timeout : seconds of computing a cell may take; None for no limit.
+
+    Returns
+    -------
+    0 when every cell is done, else 1.
+
+    Raises
+    ------
+    InputError
+        If a table is not known, or something cannot be written.
+    """
+    tables = [load_table(name) for name in dict.fromkeys(names or table_names())]
+    finders = {table.name: CellFinder(store) for table in tables}
+    cells = [cell for table in tables for cell in finders[table.name].cells(table.slots())]
+    if dry_run:
+        print(describe_work(outstanding_work(cells, store, _recorded_sources(tables))))
+        return 0
+    check_writable_directory("--out-dir", results_dir)  # before hours of work, not after
+    try:
+        run_cells(cells, store, jobs=jobs, timeout=timeout, progress=progress("auto"))
+    except KeyboardInterrupt as interrupt:
+        raise KeyboardInterrupt(
+            f"finished splits are kept in {store.path}; the same command goes on from there."
+        ) from interrupt
+    reports = [write_results(table, finders[table.name], Path(results_dir)) for table in tables]
+    for report in reports:
+        print(_outcome(report, Path(results_dir)))
+    return 1 if any(report.unfinished for report in reports) else 0
+
+
+def check(names: Sequence[str] = (), *, jobs: int = 1, results_dir: str | None = None) -> int:
+    """Run a few recorded splits again and compare; compare the verdicts with the tables.
+
+    Parameters
+    ----------
+    names : tables whose cells are checked; none means all that the check names.
+    jobs : worker processes.
+    results_dir : the recorded results; None for those that come with the program.
+
+    Returns
+    -------
+    0 when all that could be checked is as recorded; 1 when a number moved, a cell failed or is
+    not recorded, or no cell could be run.
+
+    Raises
+    ------
+    InputError
+        If there is nothing recorded to check against, or no cell of a table is to be checked.
+    """
+    recorded = recorded_results() if results_dir is None else Path(results_dir)
+    config = load_check().restricted_to(names)
+    verdicts = regression.check_verdicts(config.tables, recorded)
+    again = regression.check_again(config, recorded, jobs=jobs, progress=progress("auto"))
+    print(regression.describe(again, verdicts))
+    return 0 if regression.passed(again, verdicts) else 1
+
+
+def _assembled(paper_table: PaperTable, store: Store, recorded: bool) -> Report:
+    source = recorded_source(paper_table) if recorded else store
+    return assemble(paper_table, CellFinder(source))
+
+
+def _figure(name: str) -> tuple[PaperTable, Figure]:
+    """Find a figure by its name, or by that of a table which has only this one."""
+    figures: dict[str, tuple[PaperTable, Figure]] = {}
+    for paper_table in map(load_table, table_names()):
+        if len(paper_table.figures) == 1:
+            figures.setdefault(paper_table.name, (paper_table, paper_table.figures[0]))
+        figures |= {figure.name: (paper_table, figure) for figure in paper_table.figures}
+    if name not in figures:
+        raise unknown("figure", name, figures)
+    return figures[name]
+
+
+def _recorded_sources(tables: Sequence[PaperTable]) -> list[RecordSource]:
+    """Return the recorded results of those tables that have any."""
+    sources: list[RecordSource] = []
+    for paper_table in tables:
+        with contextlib.suppress(InputError):
+            sources.append(recorded_source(paper_table))
+    return sources
+
+
+def _outcome(report: Report, results: Path) -> str:
+    """Say in a few lines where a table was written, how it ended and why."""
+    n_cells = len(report.slots)
+    lines = [
+        f"{report.table.name}: {n_cells - len(report.unfinished)} of {n_cells} cells done, "
+        f"written to {results / 'tables' / report.table.name}.md, .csv and .html"
+    ]
+    for slot, found in report.unfinished:
+        reason = f": {found.message}" if found.message else ""
+        n_done = f"{len(found.done)}/{found.n_splits} splits"
+        lines.append(f"  {' '.join(slot.place)}: {found.status}, {n_done}{reason}")
+    return "\n".join(lines)

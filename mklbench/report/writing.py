@@ -1,0 +1,60 @@
+"""Assembling a table from a store and writing all that shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from mklbench.experiments.store import export_records
+from mklbench.report.assemble import Report, assemble
+from mklbench.report.cells import CellFinder
+from mklbench.report.figures import unfinished_cells, write_figure
+from mklbench.report.files import write_atomically
+from mklbench.report.layout import lay_out
+from mklbench.report.paper_table import PaperTable
+from mklbench.report.render import to_csv, to_html, to_markdown
+
+FORMATS = ("md", "csv", "html")
+
+
+def render(
+    report: Report, extension: str, figures: Mapping[str, Path], directory: Path | None
+) -> str:
+    """Render a report in one of `FORMATS`; `directory` is where the text will stand, if on disk."""
+    if extension == "csv":
+        return to_csv(report)
+    document = lay_out(report, figures)
+    return to_html(document) if extension == "html" else to_markdown(document, directory)
+
+
+def write_results(table: PaperTable, finder: CellFinder, results: Path) -> Report:
+    """Write tables, figures and records of `table` below `results`.
+
+    The files are ``tables/NAME.{md,csv,html}``, ``figures/FIGURE.{png,pdf}`` for every figure
+    whose cells are done, and ``records/NAME.jsonl``. Each is replaced as a whole.
+
+    Raises
+    ------
+    InputError
+        If a file cannot be written.
+    """
+    report = assemble(table, finder)
+    records = results / "records" / f"{table.name}.jsonl"
+    records.parent.mkdir(parents=True, exist_ok=True)
+    export_records(finder.cells(table.slots()), finder.source, records)
+    figures = write_figures(report, results / "figures")
+    for extension in FORMATS:
+        path = results / "tables" / f"{table.name}.{extension}"
+        write_atomically(path, render(report, extension, figures, path.parent).encode())
+    return report
+
+
+def write_figures(report: Report, directory: Path) -> dict[str, Path]:
+    """Draw the figures whose cells are done; return the bitmap of each by its name."""
+    drawn = {}
+    for figure in report.table.figures:
+        if not unfinished_cells(report, figure):
+            bitmap = directory / f"{figure.name}.png"
+            write_figure(report, figure, [bitmap, bitmap.with_suffix(".pdf")])
+            drawn[figure.name] = bitmap
+    return drawn

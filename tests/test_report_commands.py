@@ -1,0 +1,171 @@
+"""`table`, `plot` and `reproduce` on a table whose cells are really run."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from report_fakes import TINY_TABLE, only_tables
+
+from mklbench.errors import InputError
+from mklbench.experiments.cell import Cell
+from mklbench.experiments.store import RecordFile, Store
+from mklbench.report import commands
+from mklbench.report.cells import CellFinder
+from mklbench.report.table_loading import load_table
+
+N_CELLS, N_SPLITS = 4, 8
+
+
+@pytest.fixture(autouse=True)
+def _tiny_table(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    only_tables(monkeypatch, tmp_path, tiny=TINY_TABLE)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "store")
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    return tmp_path / "results"
+
+
+def statuses(path: Path) -> set[str]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return {line["status"] for line in csv.DictReader(file)}
+
+
+def test_reproduce_runs_everything_and_writes_it(store: Store, results: Path) -> None:
+    assert commands.reproduce(["tiny"], store=store, results_dir=str(results)) == 0
+    files = {str(p.relative_to(results)) for p in results.rglob("*") if p.is_file()}
+    assert files == {"tables/tiny.md", "tables/tiny.csv", "tables/tiny.html", "records/tiny.jsonl"}
+    assert statuses(results / "tables" / "tiny.csv") == {"done"}
+    lines = (results / "records" / "tiny.jsonl").read_text(encoding="utf-8").splitlines()
+    assert len({(item["key"], item["split"]) for item in map(json.loads, lines)}) == N_SPLITS
+
+
+def test_reproduce_again_runs_nothing(
+    store: Store, results: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    commands.reproduce(["tiny"], store=store, results_dir=str(results))
+    written = {path: path.read_bytes() for path in results.rglob("*.*")}
+    times = {path: path.stat().st_mtime_ns for path in store.path.rglob("split-*.json")}
+    assert len(times) == N_SPLITS
+    assert commands.reproduce([], store=store, results_dir=str(results)) == 0
+    assert {path: path.stat().st_mtime_ns for path in store.path.rglob("split-*.json")} == times
+    assert {path: path.read_bytes() for path in results.rglob("*.*")} == written
+    assert "4 of 4 cells done" in capsys.readouterr().out
+
+
+def test_dry_run_only_says_what_is_missing(
+    store: Store, results: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert commands.reproduce(["tiny"], store=store, dry_run=True, results_dir=str(results)) == 0
+    printed = capsys.readouterr().out
+    assert f"{N_CELLS} cells, {N_SPLITS} splits to run" in printed
+    assert f"{N_CELLS} cells whose time is not known" in printed
+    assert not store.path.exists()
+    assert not results.exists()
+
+
+def test_dry_run_estimates_from_measured_splits(
+    store: Store, results: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    commands.reproduce(["tiny"], store=store, results_dir=str(results))
+    removed = sorted(store.path.rglob("split-001.json"))[0]
+    removed.unlink()
+    capsys.readouterr()
+    commands.reproduce(["tiny"], store=store, dry_run=True, results_dir=str(results))
+    printed = capsys.readouterr().out
+    assert f"{N_CELLS} cells, 1 splits to run" in printed
+    assert "not known" not in printed
+
+
+def test_reproduce_with_a_failing_cell_says_so_and_is_no_success(
+    monkeypatch: pytest.MonkeyPatch,
+    store: Store,
+    results: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    from mklbench.experiments import evaluation
+
+    scale = evaluation.fit_scaling
+
+    def breaks_on_minmax(name: str, rows: object) -> object:
+        if name == "minmax":
+            raise RuntimeError("broken on purpose")
+        return scale(name, rows)
+
+    monkeypatch.setattr(evaluation, "fit_scaling", breaks_on_minmax)
+    assert commands.reproduce(["tiny"], store=store, results_dir=str(results)) == 1
+    printed = capsys.readouterr().out
+    assert "2 of 4 cells done" in printed
+    assert "minmax one fixed: failed" in printed
+    markdown = (results / "tables" / "tiny.md").read_text(encoding="utf-8")
+    assert "broken on purpose" in markdown
+    assert statuses(results / "tables" / "tiny.csv") == {"done", "failed"}
+
+
+def test_reproduce_refuses_an_unknown_table(store: Store) -> None:
+    with pytest.raises(InputError, match="table=tinny is not known: did you mean tiny"):
+        commands.reproduce(["tinny"], store=store)
+
+
+def test_results_that_cannot_be_written_are_an_input_error(store: Store, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way", encoding="utf-8")
+    with pytest.raises(InputError, match=r"--out-dir=.*file is not a directory"):
+        commands.reproduce(["tiny"], store=store, results_dir=str(tmp_path / "file"))
+    assert not store.path.exists()  # found out before anything was run
+
+
+def test_table_before_anything_was_run(store: Store) -> None:
+    text = commands.table("tiny", store=store)
+    assert "0 of 4 cells are done" in text
+    assert "no number can be judged yet" in text
+
+
+def test_table_from_the_store_in_every_format(store: Store, results: Path, tmp_path: Path) -> None:
+    commands.reproduce(["tiny"], store=store, results_dir=str(results))
+    for fmt in ("md", "csv", "html"):
+        out = tmp_path / f"out.{fmt}"
+        text = commands.table("tiny", store=store, fmt=fmt, out=str(out))
+        written = (results / "tables" / f"tiny.{fmt}").read_text(encoding="utf-8")
+        assert out.read_text(encoding="utf-8") == written == f"{text}\n"
+
+
+def test_table_with_an_unknown_format_or_place_is_refused(store: Store, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="format=pdf is not known"):
+        commands.table("tiny", store=store, fmt="pdf")
+    with pytest.raises(InputError, match=r"--out=.* cannot be written"):
+        commands.table("tiny", store=store, out=str(tmp_path / "nowhere" / "x.md"))
+
+
+def test_plot_refuses_an_unknown_figure(store: Store) -> None:
+    with pytest.raises(InputError, match="figure=nothing is not known"):
+        commands.plot("nothing", store=store)
+
+
+def test_exported_records_give_the_same_table(store: Store, results: Path) -> None:
+    from mklbench.report.assemble import assemble
+    from mklbench.report.render import to_csv
+
+    commands.reproduce(["tiny"], store=store, results_dir=str(results))
+    exported = RecordFile(results / "records" / "tiny.jsonl")
+    report = assemble(load_table("tiny"), CellFinder(exported))
+    assert to_csv(report) == (results / "tables" / "tiny.csv").read_text(encoding="utf-8")
+
+
+def test_finder_composes_each_place_once(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    composed = []
+    original = Cell.from_overrides
+    monkeypatch.setattr(
+        Cell, "from_overrides", lambda overrides: composed.append(1) or original(overrides)
+    )
+    finder, slots = CellFinder(store), list(load_table("tiny").slots())
+    finder.cells(slots)
+    finder.cells(slots)
+    assert len(composed) == N_CELLS
