@@ -1,1 +1,25 @@
-"""Multiple kernel learning: algorithms, kernel operators, and the papers' experiments run again."""
+"""Multiple kernel learning: algorithms, kernel operators, and the papers' experiments run again.
+
+The estimators are imported when first asked for, so that the command line, which does without
+them, does not wait for scikit-learn.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mklbench.estimators import GMKL, QNPKL, KernelSVC, SimpleMKL, UniformMKL
+
+__version__ = "0.1.0"
+
+__all__ = ["GMKL", "QNPKL", "KernelSVC", "SimpleMKL", "UniformMKL"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in __all__:
+        return getattr(import_module("mklbench.estimators"), name)
+    raise AttributeError(f"module 'mklbench' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

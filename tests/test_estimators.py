@@ -1,0 +1,133 @@
+"""The estimators keep scikit-learn's rules and agree with the functions they wrap."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris, make_classification
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import mklbench
+from mklbench import GMKL, QNPKL, KernelSVC, SimpleMKL, UniformMKL
+from mklbench.algorithms import simplemkl
+from mklbench.kernels import Precomputed, feature_gaussians
+
+ESTIMATORS = [getattr(mklbench, name)() for name in mklbench.__all__]
+
+
+@parametrize_with_checks(ESTIMATORS)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_scikit_learn_check(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def binary():
+    X, y = make_classification(n_samples=80, n_features=6, n_informative=3, random_state=0)
+    return StandardScaler().fit_transform(X), np.where(y == 1, "yes", "no")
+
+
+def test_estimator_returns_the_solution_of_the_algorithm(binary):
+    X, y = binary
+    estimator = SimpleMKL(kernel="feature_gaussians", C=5.0).fit(X, y)
+    solution = simplemkl.solve(feature_gaussians(X), np.where(y == "yes", 1.0, -1.0), C=5.0)
+    np.testing.assert_array_equal(estimator.weights_, solution.weights)
+    np.testing.assert_array_equal(estimator.dual_coef_, solution.dual_coef)
+    assert estimator.solutions_[0].gap == solution.gap
+
+
+def test_single_gaussian_equals_scikit_learns_svc(binary):
+    X, y = binary
+    ours = KernelSVC(kernel="gaussian", C=2.0, svm_tol=1e-6).fit(X, y)
+    theirs = SVC(C=2.0, gamma=1.0 / X.shape[1], tol=1e-6).fit(X, y)
+    np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=1e-4)
+
+
+@pytest.mark.parametrize("learner", [SimpleMKL, UniformMKL, KernelSVC, GMKL])
+def test_one_gram_matrix_behaves_as_scikit_learns_pairwise_input(binary, learner):
+    X, y = binary
+    gram = np.exp(-0.2 * ((X[:, None] - X[None]) ** 2).sum(axis=2))
+    scores = cross_val_score(learner(kernel="precomputed"), gram, y, cv=3)
+    assert scores.shape == (3,)
+    assert scores.mean() > 0.7
+
+
+def test_stack_of_gram_matrices_equals_the_bank_it_came_from(binary):
+    X, y = binary
+    stack = np.exp(-((X.T[:, :, None] - X.T[:, None, :]) ** 2))
+    dense = SimpleMKL(kernel="precomputed", C=5.0, tol=1e-4).fit(stack[:, :60, :60], y[:60])
+    factored = SimpleMKL(kernel="feature_gaussians", C=5.0, tol=1e-4).fit(X[:60], y[:60])
+    np.testing.assert_allclose(
+        dense.decision_function(stack[:, 60:, :60]),
+        factored.decision_function(X[60:]),
+        atol=1e-3,
+    )
+
+
+def test_rows_of_a_whole_stack_work_in_a_grid_search(binary):
+    X, y = binary
+    stack = np.exp(-((X.T[:, :, None] - X.T[:, None, :]) ** 2))
+    rows = np.arange(len(y))[:, None]
+    search = GridSearchCV(SimpleMKL(kernel=Precomputed(stack)), {"C": [0.1, 10.0]}, cv=3)
+    search.fit(rows, y)
+    on_features = GridSearchCV(SimpleMKL(kernel="feature_gaussians"), {"C": [0.1, 10.0]}, cv=3)
+    on_features.fit(X, y)
+    np.testing.assert_allclose(
+        search.cv_results_["mean_test_score"],
+        on_features.cv_results_["mean_test_score"],
+        atol=0.03,
+    )
+
+
+def test_three_classes_by_one_versus_rest_in_a_pipeline():
+    X, y = load_iris(return_X_y=True)
+    pipeline = make_pipeline(StandardScaler(), SimpleMKL(kernel="feature_gaussians", C=10.0))
+    assert cross_val_score(pipeline, X, y, cv=3).mean() > 0.9
+    pipeline.fit(X, y)
+    assert pipeline[-1].weights_.shape == (3, 4)
+    assert pipeline.decision_function(X).shape == (150, 3)
+
+
+def test_kernel_may_be_any_builder(binary):
+    X, y = binary
+    builder = partial(feature_gaussians, gammas=[0.1, 1.0])
+    assert SimpleMKL(kernel=builder).fit(X, y).weights_.shape == (12,)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "message"),
+    [
+        (SimpleMKL(C=0), "C=0"),
+        (SimpleMKL(kernel="simplmkl"), "did you mean simplemkl"),
+        (SimpleMKL(kernel="product"), "needs a bank"),
+        (QNPKL(kernel="feature_gaussians"), "needs a continuous family"),
+        (QNPKL(variant="papper"), "did you mean paper"),
+        (GMKL(regulariser="l3"), "did you mean"),
+        (GMKL(tol=-1.0), "tol=-1.0"),
+        (SimpleMKL(max_iter=0), "max_iter=0"),
+        (KernelSVC(kernel="feature_gaussians", weights=[1.0]), "6 kernels"),
+        (KernelSVC(kernel="feature_gaussians", weights=[-1.0] * 6), "-1"),
+    ],
+)
+def test_a_wrong_parameter_is_named(binary, estimator, message):
+    X, y = binary
+    with pytest.raises(ValueError, match=message):
+        estimator.fit(X, y)
+
+
+def test_an_iteration_limit_warns(binary):
+    X, y = binary
+    with pytest.warns(ConvergenceWarning, match="raise max_iter or tol"):
+        SimpleMKL(kernel="feature_gaussians", C=100.0, tol=1e-6, max_iter=1).fit(X, y)
+
+
+def test_unknown_attribute_of_the_package():
+    with pytest.raises(AttributeError, match="NoSuchMKL"):
+        mklbench.NoSuchMKL  # noqa: B018
