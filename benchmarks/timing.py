@@ -1,0 +1,48 @@
+"""Timing two ways of doing the same work side by side."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import perf_counter
+
+
+@dataclass(frozen=True)
+class Result:
+    """One line of the benchmark table.
+
+    `target` says what was asked for; `met` is None for a figure without a target.
+    """
+
+    name: str
+    measured: str
+    target: str
+    met: bool | None
+
+
+def alternate(
+    first: Callable[[], object], second: Callable[[], object], repeats: int
+) -> tuple[float, float, float]:
+    """Return median seconds of both and the median of their ratio, first over second.
+
+    The two run in turn, so that a change of the machine's speed meets both alike.
+    """
+    first()
+    second()
+    first_seconds, second_seconds = [], []
+    for _ in range(repeats):
+        first_seconds.append(_seconds(first))
+        second_seconds.append(_seconds(second))
+    ratios = [a / b for a, b in zip(first_seconds, second_seconds, strict=True)]
+    return (
+        statistics.median(first_seconds),
+        statistics.median(second_seconds),
+        statistics.median(ratios),
+    )
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    started = perf_counter()
+    work()
+    return perf_counter() - started
