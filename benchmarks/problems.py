@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from mklbench import data, resources
 from mklbench.data.preprocessing import fit_scaling
 from mklbench.data.splits import random_split
 from mklbench.errors import DataError
 from mklbench.kernels import Bank, PrecomputedBank, simplemkl_bank
-from mklbench import data, resources
 
 
 def training_split(name: str) -> tuple[np.ndarray, np.ndarray]:

@@ -36,8 +36,6 @@ def _median_seconds(*arguments: str) -> float:
         own = [f"split.seed={repeat}"] if arguments[0] == "run" else []
         command = [sys.executable, "-m", "mklbench", *arguments, *own]
         started = perf_counter()
-        subprocess.run(
-            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True
-        )
+        subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
         seconds.append(perf_counter() - started)
     return statistics.median(seconds)

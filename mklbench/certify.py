@@ -62,17 +62,24 @@ def hinge_loss(y: Array, decision: Array, box: ArrayLike) -> float:
 
 
 def mkl_bounds(
-    bank: Bank, y: Array, weights: Array, dual_coef: Array, intercept: float, box: ArrayLike
+    bank: Bank,
+    y: Array,
+    weights: Array,
+    dual_coef: Array,
+    intercept: float,
+    box: ArrayLike,
+    K: Array | None = None,
 ) -> Bounds:
     """Bound the value of MKL with weights on the simplex (Rakotomamonjy et al. 2008, eq. 10, 14).
 
     Minimise over d >= 0, sum d = 1 the SVM's value; its dual is the maximum over alpha of
     sum alpha - 1/2 max_m q_m with q_m = (alpha o y)' K_m (alpha o y).
 
-    Parameters are as in `svm_bounds`, with the bank and its weights (M,) in place of K.
+    Parameters are as in `svm_bounds`, with the bank and its weights (M,); `K` is their combination
+    where the caller has it.
     """
     q = bank.quadratic_forms(dual_coef)
-    decision = bank.combine(weights) @ dual_coef + intercept
+    decision = (bank.combine(weights) if K is None else K) @ dual_coef + intercept
     return Bounds(
         upper=0.5 * float(weights @ q) + hinge_loss(y, decision, box),
         lower=float(np.abs(dual_coef).sum()) - 0.5 * float(q.max()),

@@ -138,8 +138,9 @@ class SVM:
         n_support = model.l
         dual_coef = np.zeros(len(self.y))
         if n_support:
-            indices = _read_array(model.sv_indices, ctypes.c_int, n_support) - 1
-            dual_coef[indices] = sign * _read_array(model.sv_coef[0], ctypes.c_double, n_support)
+            indices = _view(model.sv_indices, ctypes.c_int * n_support, np.intc) - 1
+            dual_coef[indices] = _view(model.sv_coef[0], ctypes.c_double * n_support, np.double)
+            dual_coef *= sign
         return SVMSolution(dual_coef, np.flatnonzero(dual_coef), -sign * model.rho[0])
 
 
@@ -182,6 +183,6 @@ def _parameter(C: float, tol: float, factors: Mapping[int, float]) -> libsvm_api
     return parameter
 
 
-def _read_array(pointer: Any, ctype: Any, length: int) -> NDArray[Any]:
-    """Return a view (length,) of the C array behind `pointer`, to be copied before it is freed."""
-    return np.frombuffer((ctype * length).from_address(ctypes.addressof(pointer.contents)), ctype)
+def _view(pointer: Any, array_type: Any, dtype: type[np.generic]) -> NDArray[Any]:
+    """Return a NumPy view of the C array behind `pointer`, to be copied before it is freed."""
+    return np.frombuffer(array_type.from_address(ctypes.addressof(pointer.contents)), dtype)

@@ -30,10 +30,11 @@ _SMALLEST_SVM_TOLERANCE = 1e-6
 
 @dataclass(frozen=True)
 class Point:
-    """Kernel weights (M,) of an operator, the SVM trained at them, and J there."""
+    """Kernel weights (M,) of an operator, its Gram matrix (n, n) and SVM there, and J."""
 
     operator: KernelOperator
     weights: Array
+    K: Array
     trained: SVMSolution
     objective: float
 
@@ -43,7 +44,7 @@ class Point:
         coef = self.trained.dual_coef
         if isinstance(self.operator, Bank):
             return -0.5 * self.operator.quadratic_forms(coef)
-        return -0.5 * cast(Family, self.operator).gradient(self.weights, coef)
+        return -0.5 * cast(Family, self.operator).gradient(self.weights, coef, self.K)
 
 
 class Objective:
@@ -81,7 +82,7 @@ class Objective:
         """Solve the SVM at `weights` (M,)."""
         K = self.operator.gram(weights)
         trained = self.machine.solve(K)
-        return Point(self.operator, weights, trained, trained.dual_objective(K))
+        return Point(self.operator, weights, K, trained, trained.dual_objective(K))
 
     def tighten(self) -> bool:
         """Make the SVM ten times more accurate; return False where that is no longer possible."""

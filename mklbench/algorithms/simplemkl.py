@@ -112,6 +112,7 @@ def _certified(
             point.trained.dual_coef,
             point.trained.intercept,
             objective.machine.upper,
+            point.K,
         )
         gap_of_weights = (point.objective - bounds.lower) / point.objective
         if bounds.relative_gap <= tol or gap_of_weights > 0.5 * tol or not objective.tighten():

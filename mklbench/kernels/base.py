@@ -115,5 +115,8 @@ class Family(KernelOperator):
     """A continuous set of kernels K_theta, theta in R^M with theta >= 0."""
 
     @abstractmethod
-    def gradient(self, theta: ArrayLike, a: ArrayLike) -> Array:
-        """Return d(a' K_theta a) / d theta (M,), for `a` of shape (n,)."""
+    def gradient(self, theta: ArrayLike, a: ArrayLike, K: Array | None = None) -> Array:
+        """Return d(a' K_theta a) / d theta (M,), for `a` of shape (n,).
+
+        `K` is ``gram(theta)`` where the caller has it, which spares the time to form it again.
+        """

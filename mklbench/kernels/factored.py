@@ -13,14 +13,14 @@ takes n * sum_j r_j numbers where the stack of Gram matrices takes M n^2.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.linalg.lapack import dpstrf
 
 from mklbench.kernels.base import Array, Bank
-from mklbench.kernels.dense import combine_stack
 from mklbench.kernels.functions import KernelFunction
 from mklbench.validation import check_features
 
@@ -29,7 +29,8 @@ from mklbench.validation import check_features
 _RANK_TOLERANCE = 1e-13
 
 # Numbers in a stack of Gram matrices that is small enough to stay in the processor's cache: summing
-# it is then three times faster than multiplying the factors (60 kernels on 145 samples).
+# its symmetric halves is then five times faster than multiplying the factors (60 kernels on 145
+# samples).
 _STACK_LIMIT = 2**21
 
 
@@ -60,29 +61,27 @@ class FeatureBank(Bank):
         for j, (basis, cores) in enumerate(factors):
             self._bases[j, :, : basis.shape[1]] = basis
             self._cores[j, :, : basis.shape[1], : basis.shape[1]] = cores
-        self._stack = self._small_stack()
+        self._halves = self._small_stack()
 
     def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
-        if self._stack is not None:
-            return combine_stack(self._stack, self._check_weights(d), out)
-        weights = self._check_weights(d).reshape(len(self._bases), -1)
-        active = np.flatnonzero(weights.any(axis=1))
+        weights = self._check_weights(d)
+        combined = np.empty((self.n_samples, self.n_samples)) if out is None else out
+        if self._halves is not None:
+            combined[...] = (weights @ self._halves)[_half_index(self.n_samples)]
+            return combined
+        by_feature = weights.reshape(len(self._bases), -1)
+        active = np.flatnonzero(by_feature.any(axis=1))
         bases = self._bases[active]
-        cores = np.einsum("jk,jkrs->jrs", weights[active], self._cores[active])
+        cores = np.einsum("jk,jkrs->jrs", by_feature[active], self._cores[active])
         left = (bases @ cores).transpose(1, 0, 2).reshape(self.n_samples, -1)
         right = bases.transpose(1, 0, 2).reshape(self.n_samples, -1)
-        combined = left @ right.T
-        if out is None:
-            return combined
-        out[...] = combined
-        return out
+        combined[...] = left @ right.T
+        return combined
 
     def quadratic_forms(self, a: ArrayLike) -> Array:
         projections = np.asarray(a, dtype=np.float64) @ self._bases
-        outer = projections[:, :, None] * projections[:, None, :]
-        n_features, n_functions = self._cores.shape[:2]
-        forms = self._cores.reshape(n_features, n_functions, -1) @ outer.reshape(n_features, -1, 1)
-        return forms.ravel()
+        products = (self._cores @ projections[:, None, :, None])[..., 0]
+        return np.einsum("jkr,jr->jk", products, projections).ravel()
 
     def traces(self) -> Array:
         gramians = self._bases.transpose(0, 2, 1) @ self._bases
@@ -111,15 +110,28 @@ class FeatureBank(Bank):
         restricted.features = self.features
         restricted._bases = self._bases[:, indices]
         restricted._cores = self._cores
-        restricted._stack = restricted._small_stack()
+        restricted._halves = restricted._small_stack()
         return restricted
 
     def _small_stack(self) -> Array | None:
+        """Return the lower halves (M, n (n + 1) / 2) of the Gram matrices if they are few."""
         if self.n_kernels * self.n_samples**2 > _STACK_LIMIT:
             return None
-        bases = self._bases[:, None]
-        stack = bases @ self._cores @ bases.transpose(0, 1, 3, 2)
-        return stack.reshape(self.n_kernels, self.n_samples, self.n_samples)
+        half = np.tril_indices(self.n_samples)
+        grams = (basis @ core @ basis.T for basis, cores in self._factors() for core in cores)
+        return np.array([gram[half] for gram in grams])
+
+    def _factors(self) -> Iterator[tuple[Array, Array]]:
+        return zip(self._bases, self._cores, strict=True)
+
+
+@lru_cache(maxsize=8)
+def _half_index(n: int) -> NDArray[np.intp]:
+    """Return where entry (i, j) of a symmetric matrix (n, n) stands in its lower half."""
+    index = np.empty((n, n), dtype=np.intp)
+    rows, columns = np.tril_indices(n)
+    index[rows, columns] = index[columns, rows] = np.arange(len(rows))
+    return index
 
 
 def _factorise(column: Array, functions: Sequence[KernelFunction]) -> tuple[Array, Array]:

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from mklbench.errors import InputError
 from mklbench.kernels.base import Array, Family
-from mklbench.kernels.functions import squared_distances
+from mklbench.kernels.functions import centred_squared_distances, squared_distances
 from mklbench.validation import check_features
 
 
@@ -36,8 +36,7 @@ class ProductGaussians(Family):
         self.features = tuple(range(self.n_kernels))
 
     def gram(self, weights: ArrayLike, out: Array | None = None) -> Array:
-        scaled = self._X * np.sqrt(self._check_theta(weights))
-        exponent = squared_distances(scaled, scaled)
+        exponent = centred_squared_distances(self._X * np.sqrt(self._check_theta(weights)))
         np.negative(exponent, out=exponent)
         return np.exp(exponent, out=exponent if out is None else out)
 
@@ -48,14 +47,16 @@ class ProductGaussians(Family):
         np.negative(exponent, out=exponent)
         return np.exp(exponent, out=exponent)
 
-    def gradient(self, theta: ArrayLike, a: ArrayLike) -> Array:
+    def gradient(self, theta: ArrayLike, a: ArrayLike, K: Array | None = None) -> Array:
         vector = np.asarray(a, dtype=np.float64)
         rows = np.flatnonzero(vector)
         X = self._X[rows]
-        scaled = X * np.sqrt(self._check_theta(theta))
-        W = squared_distances(scaled, scaled)
-        np.negative(W, out=W)
-        np.exp(W, out=W)
+        if K is None:
+            W = centred_squared_distances(X * np.sqrt(self._check_theta(theta)))
+            np.negative(W, out=W)
+            np.exp(W, out=W)
+        else:
+            W = K[rows[:, None], rows]
         W *= vector[rows, None]
         W *= vector[rows]
         return 2.0 * (np.einsum("im,im->m", X, W @ X) - W.sum(axis=1) @ (X * X))

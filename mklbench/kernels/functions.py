@@ -22,16 +22,25 @@ def squared_distances(X: Array, Z: Array) -> Array:
     The rows are shifted by the mean of `X` first, so that data far from the origin do not cancel.
     """
     centre = X.mean(axis=0)
-    same = Z is X
-    X = X - centre
-    Z = X if same else Z - centre
+    if Z is X:
+        return centred_squared_distances(X - centre)
+    X, Z = X - centre, Z - centre
     distances = X @ Z.T
     distances *= -2.0
     distances += np.einsum("ij,ij->i", X, X)[:, None]
     distances += np.einsum("ij,ij->i", Z, Z)
+    return np.maximum(distances, 0.0, out=distances)
+
+
+def centred_squared_distances(X: Array) -> Array:
+    """Return ||x_i - x_j||^2 (n, n), exactly 0 for i = j, for samples around the origin."""
+    distances = X @ X.T
+    squares = distances.diagonal().copy()
+    distances *= -2.0
+    distances += squares[:, None]
+    distances += squares
     np.maximum(distances, 0.0, out=distances)
-    if same:
-        np.fill_diagonal(distances, 0.0)
+    np.fill_diagonal(distances, 0.0)
     return distances
 
 
