@@ -9,6 +9,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from functools import partial
+from itertools import pairwise
 
 import hydra
 from hydra.core.hydra_config import HydraConfig
@@ -19,6 +20,15 @@ from mklbench import resources
 from mklbench.errors import InputError
 
 _SWEEP_FLAGS = ("-m", "--multirun")
+_CONFIG_DIR_FLAGS = ("-cd", "--config-dir")
+
+# The flags of Hydra that take the next argument as their value.
+_FLAGS_WITH_VALUE = (
+    *_CONFIG_DIR_FLAGS,
+    *("-c", "--cfg", "-p", "--package", "-cp", "--config-path", "-cn", "--config-name"),
+    "--experimental-rerun",
+)
+_FLAGS_WITH_OPTIONAL_VALUE = ("-i", "--info")
 _BASIC_LAUNCHER = "hydra._internal.core_plugins.basic_launcher.BasicLauncher"
 
 
@@ -59,11 +69,12 @@ def compose_all(arguments: list[str]) -> list[DictConfig]:
     main = hydra.main(
         version_base="1.3", config_path=str(resources.configs()), config_name="config"
     )(collect)
-    overrides = [text for text in arguments if not text.startswith("-")]
-    config_dir = _config_dir(arguments)
+    flags, overrides = _separate(arguments)
+    config_dir = _config_dir(flags)
     try:
-        with _sweep_directory(arguments) as extra, _as_arguments([*arguments, *extra]):
-            _quiet_exit(main)
+        with _sweep_directory(arguments) as extra:
+            with _as_arguments([*flags, *overrides, *extra]):
+                _quiet_exit(main)
     except configs.COMPOSE_ERRORS as error:
         if os.environ.get("HYDRA_FULL_ERROR") == "1":  # set by the user, who wants the traceback
             raise
@@ -116,11 +127,33 @@ def _sweep_directory(arguments: list[str]) -> Iterator[list[str]]:
         yield [f"hydra.sweep.dir='{directory}'"]
 
 
-def _config_dir(arguments: list[str]) -> str | None:
+def _separate(arguments: list[str]) -> tuple[list[str], list[str]]:
+    """Return the flags with their values, and the overrides, which may stand in any order.
+
+    Hydra's own parser gives up on overrides that stand on both sides of a flag.
+    """
+    flags: list[str] = []
+    overrides: list[str] = []
+    rest = iter(arguments)
+    for text in rest:
+        if not text.startswith("-"):
+            overrides.append(text)
+            continue
+        flags.append(text)
+        if text in _FLAGS_WITH_VALUE:
+            flags.extend(value for value in [next(rest, None)] if value is not None)
+        elif text in _FLAGS_WITH_OPTIONAL_VALUE:
+            following = next(rest, None)
+            if following is not None:
+                (overrides if "=" in following else flags).append(following)
+    return flags, overrides
+
+
+def _config_dir(flags: list[str]) -> str | None:
     """Return the value of --config-dir, checked, for looking up names in it."""
     value = None
-    for flag, following in zip(arguments, [*arguments[1:], ""], strict=True):
-        if flag in ("--config-dir", "-cd"):
+    for flag, following in pairwise([*flags, ""]):
+        if flag in _CONFIG_DIR_FLAGS and following:
             value = following
         elif flag.startswith("--config-dir="):
             value = flag.partition("=")[2]

@@ -48,7 +48,7 @@ def run_config(composed: DictConfig) -> RunConfig:
     options = [item.name for item in fields(RunConfig)]
     for key in composed:
         if key not in (*GROUPS, *options):
-            raise InputError(f"{key} is not known: {hint(str(key), [*GROUPS, *options])}.")
+            raise InputError(f"{key!s} is not known: {hint(str(key), [*GROUPS, *options])}.")
     values = {key: composed[key] for key in options}
     for key in ("results_dir", "out", "progress"):  # a folder may be called 2012
         values[key] = None if values[key] is None else str(values[key])

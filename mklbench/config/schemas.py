@@ -114,20 +114,30 @@ def checked(group: str, schema: type[S], values: Mapping[str, Any]) -> S:
     InputError : for an unknown key (with the nearest names), a wrong type or a value out of range.
     """
     prefix = f"{group}." if group else ""
-    types = {item.name: item.type for item in fields(schema)}
+    structure = OmegaConf.structured(schema)
     for key, value in values.items():
-        if key not in types:
-            raise InputError(f"{prefix}{key}={value} is not known: {hint(key, types, prefix)}.")
-        try:
-            OmegaConf.merge(OmegaConf.structured(schema), {key: value})
-        except OmegaConfBaseException as error:
-            raise InputError(
-                f"{prefix}{key}={value} is not accepted: it must be of type {types[key]}."
-            ) from error
-    instance = OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(schema), dict(values)))
+        if key not in structure:
+            raise InputError(f"{prefix}{key}={value} is not known: {hint(key, structure, prefix)}.")
+    try:
+        instance = OmegaConf.to_object(OmegaConf.merge(structure, dict(values)))
+    except OmegaConfBaseException as error:
+        raise _wrong_type(prefix, schema, values) from error
     assert isinstance(instance, schema)
     instance.check()
     return instance
+
+
+def _wrong_type(prefix: str, schema: type[Schema], values: Mapping[str, Any]) -> InputError:
+    """Build the error for the first of `values` that cannot be converted to its type."""
+    types = {item.name: item.type for item in fields(schema)}
+    for key, value in values.items():
+        try:
+            OmegaConf.merge(OmegaConf.structured(schema), {key: value})
+        except OmegaConfBaseException:
+            return InputError(
+                f"{prefix}{key}={value} is not accepted: it must be of type {types[key]}."
+            )
+    raise AssertionError("each value is fine, but not all together")
 
 
 def _at_least(option: str, value: int, minimum: int) -> None:

@@ -49,7 +49,7 @@ def check_writable_file(option: str, path: Path | str) -> None:
 
 
 def check_writable_directory(option: str, path: Path | str) -> None:
-    """Raise InputError unless files can be made below `path`, which need not exist; leave no trace."""
+    """Raise InputError unless files can be made below `path` (which may be absent)."""
     existing = Path(path).absolute()
     while not existing.exists() and existing != existing.parent:
         existing = existing.parent

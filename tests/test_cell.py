@@ -1,0 +1,140 @@
+"""What a cell is identified by, and what the record of a split says."""
+
+from __future__ import annotations
+
+import json
+
+import experiment_fakes
+import numpy as np
+import pytest
+from experiment_fakes import fake_cell, three_classes, tiny_cell
+
+from mklbench.errors import InputError
+from mklbench.experiments.cell import Cell
+from mklbench.experiments.evaluation import run_split
+
+
+@pytest.mark.parametrize("same", ["split.n_splits=9", "algo.C=1", "algo.title=other", "jobs=7"])
+def test_the_key_ignores_what_does_not_change_a_result(same):
+    assert tiny_cell(same).key == tiny_cell().key
+
+
+@pytest.mark.parametrize(
+    "different",
+    [
+        "algo.C=2",
+        "algo=uniform",
+        "kernel.gamma=0.1",
+        "data.noise_features=2",
+        "data.seed=1",
+        "split.seed=1",
+        "split.scaling=none",
+        "search=cv",
+    ],
+)
+def test_the_key_tells_results_apart(different):
+    assert tiny_cell(different, "kernel=gaussian").key != tiny_cell().key
+
+
+def test_a_new_version_of_the_algorithm_has_a_new_key(tmp_path, monkeypatch):
+    before = fake_cell(tmp_path).key
+    monkeypatch.setattr(experiment_fakes, "VERSION", 2)
+    assert fake_cell(tmp_path).key != before
+
+
+def test_the_key_needs_no_data_where_their_digest_is_known(monkeypatch):
+    def no_data(self):
+        raise AssertionError("the data were loaded")
+
+    monkeypatch.setattr(Cell, "dataset", no_data)
+    assert Cell.from_overrides(["algo=svm", "data=sonar"]).key
+
+
+def test_algorithms_see_the_same_splits(tmp_path):
+    one, other = tiny_cell("algo.C=5"), fake_cell(tmp_path, "search=cv")
+    for split in range(3):
+        for mine, theirs in zip(one.rows(split), other.rows(split), strict=True):
+            np.testing.assert_array_equal(mine, theirs)
+
+
+def test_a_record_is_complete_and_is_json():
+    cell = tiny_cell()
+    record = run_split(cell, 1)
+    assert json.loads(json.dumps(record, allow_nan=False)) == record
+    assert (record["status"], record["error"], record["split"]) == ("done", None, 1)
+    assert (record["n_train"], record["n_test"]) == (42, 18)
+    assert record["key"] == cell.key
+    assert record["C"] == 1.0
+    assert record["params"] == {}
+    assert 0.5 < record["accuracy"] <= 1.0
+    assert record["svm_calls"] == 1
+    assert record["weights"] == [1.0]
+    assert record["fit_seconds"] >= record["svm_seconds"] > 0
+    assert record["data_source"] == "generated"
+    assert record["provenance"]["versions"]["numpy"] == np.__version__
+    assert record["provenance"]["time"].endswith("+00:00")
+
+
+def test_accuracy_and_rmse_are_those_of_the_test_part():
+    cell = tiny_cell()
+    record = run_split(cell, 0)
+    train, test = cell.rows(0)
+    data = cell.dataset()
+    low, high = data.X[train].min(axis=0), data.X[train].max(axis=0)
+    scaled = 2 * (data.X - low) / (high - low) - 1
+    distances = ((scaled[:, None] - scaled[None]) ** 2).sum(axis=2)
+    from sklearn.svm import SVC
+
+    machine = SVC(kernel="precomputed", C=1.0)
+    K = np.exp(-distances / data.X.shape[1])
+    machine.fit(K[np.ix_(train, train)], data.y[train])
+    decision = machine.decision_function(K[np.ix_(test, train)])
+    signs = np.where(data.y[test] == 1, 1.0, -1.0)
+    assert record["accuracy"] == np.mean((decision > 0) == (signs > 0))
+    assert record["rmse"] == pytest.approx(np.sqrt(np.mean((decision - signs) ** 2)), rel=1e-2)
+
+
+def test_the_share_of_relevant_weight_needs_one_feature_a_kernel():
+    noisy = ["algo=uniform", "data.noise_features=5", "split.n_splits=1"]
+    per_feature = run_split(tiny_cell(*noisy, "kernel=product"), 0)
+    assert per_feature["relevant_weight"] == pytest.approx(20 / 25)
+    assert run_split(tiny_cell(*noisy), 0)["relevant_weight"] is None
+
+
+def test_several_classes_are_one_versus_rest(tmp_path):
+    three_classes(tmp_path / "colours.csv")
+    cell = Cell.from_overrides(
+        ["algo=svm", "kernel=gaussian", "data=csv", f"data.path='{tmp_path}/colours.csv'"]
+    )
+    record = run_split(cell, 0)
+    assert record["accuracy"] > 0.9
+    assert record["rmse"] is None
+    assert record["weights"] == [[1.0]] * 3
+    assert record["svm_calls"] == 3
+
+
+def test_a_crash_of_the_algorithm_is_recorded(tmp_path):
+    record = run_split(fake_cell(tmp_path, "algo.behaviour=raise"), 2)
+    assert record["status"] == "failed"
+    assert record["error"] == "ZeroDivisionError: the fake divided by zero"
+    assert "experiment_fakes.py" in record["traceback"]
+    assert record["accuracy"] is None
+    assert record["provenance"]["cpu"]
+
+
+def test_what_the_user_can_mend_is_not_recorded():
+    with pytest.raises(InputError, match="C=-1"):
+        run_split(tiny_cell("algo.C=-1"), 0)
+
+
+def test_a_split_without_one_of_the_classes_is_found_before_running(tmp_path):
+    rows = [f"{i}.5,{'rare' if i == 0 else 'often'}" for i in range(40)]
+    (tmp_path / "rare.csv").write_text("\n".join(rows) + "\n")
+    cell = Cell.from_overrides(["algo=svm", "data=csv", f"data.path='{tmp_path}/rare.csv'"])
+    with pytest.raises(InputError, match="class"):
+        cell.check()
+
+
+def test_too_many_folds_are_found_before_running():
+    with pytest.raises(InputError, match="folds=40"):
+        tiny_cell("search=cv", "search.folds=40").check()

@@ -1,0 +1,119 @@
+"""Model selection: what is chosen, from which rows, and how often kernels are built."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from experiment_fakes import three_classes, tiny_cell
+
+from mklbench import config as configs
+from mklbench import kernels, one_vs_rest
+from mklbench.algorithms import svm
+from mklbench.data.splits import folds
+from mklbench.experiments import search
+from mklbench.experiments.cell import Cell
+from mklbench.experiments.evaluation import run_split
+
+SEED = 11
+
+
+class Counting:
+    """An operator that counts its restrictions, around a real one."""
+
+    def __init__(self, operator):
+        self._operator = operator
+        self.restrictions = 0
+
+    def restrict(self, rows):
+        self.restrictions += 1
+        return self._operator.restrict(rows)
+
+    def __getattr__(self, name):
+        return getattr(self._operator, name)
+
+
+def problem():
+    generator = np.random.default_rng(5)
+    codes = np.repeat([0, 1], 30)
+    return generator.normal(size=(60, 3)) + 0.9 * codes[:, None], codes
+
+
+def select(*overrides):
+    """Return the selection and the operators it built, on a small noisy problem."""
+    X, codes = problem()
+    built = []
+
+    def build(kernel_config):
+        built.append(Counting(configs.kernel(kernel_config)(X)))
+        return built[-1]
+
+    config = tiny_cell(*overrides).config
+    return search.select(config, build, codes, 2, SEED), built
+
+
+def by_hand(gamma, C):
+    """Return the share of held-out rows classified correctly, everything done the plain way."""
+    X, codes = problem()
+    correct = 0
+    for fit_rows, held_out in folds(codes, 5, SEED):
+        operator = kernels.gaussian(X[fit_rows], gamma)
+        y = np.where(codes[fit_rows] == 1, 1.0, -1.0)
+        decision = one_vs_rest.decision_function(operator, [svm.solve(operator, y, C)], X[held_out])
+        correct += np.count_nonzero((decision > 0) == (codes[held_out] == 1))
+    return correct / len(codes)
+
+
+GRID = ("search=cv", "search.grid.algo.C=[0.1,1,10]", "+search.grid.kernel.gamma=[0.01,0.3,5.0]")
+
+
+def test_the_choice_is_that_of_a_plain_cross_validation():
+    selection, _ = select(*GRID)
+    scores = {(g, C): by_hand(g, C) for g in (0.01, 0.3, 5.0) for C in (0.1, 1, 10)}
+    assert len(set(scores.values())) > 2  # the grid matters
+    assert selection.accuracy == pytest.approx(max(scores.values()))
+    chosen = (selection.params["kernel.gamma"], selection.params["algo.C"])
+    assert scores[chosen] == max(scores.values())
+
+
+def test_kernels_are_built_once_a_setting_and_restricted_once_a_fold():
+    _, built = select(*GRID)
+    assert len(built) == 3
+    assert [operator.restrictions for operator in built] == [5, 5, 5]
+
+
+@pytest.mark.parametrize("grid", ["[2,1,4]", "[4,2,1]", "[1,2,4]"])
+def test_ties_go_to_the_smaller_C(grid, monkeypatch):
+    monkeypatch.setattr(one_vs_rest, "predict", lambda decision: np.zeros(len(decision), int))
+    selection, _ = select("search=cv", f"search.grid.algo.C={grid}")
+    assert selection.params == {"algo.C": 1}
+
+
+def test_ties_without_C_go_to_the_earlier_entry(monkeypatch):
+    monkeypatch.setattr(one_vs_rest, "predict", lambda decision: np.zeros(len(decision), int))
+    selection, _ = select("+search.grid.kernel.gamma=[3,1,2]")
+    assert selection.params == {"kernel.gamma": 3}
+
+
+def test_without_a_grid_nothing_is_done():
+    selection, built = select("search=fixed")
+    assert selection == search.Selection()
+    assert built == []
+
+
+def test_the_record_has_what_was_chosen_and_the_refit_uses_it():
+    cell = tiny_cell("search=cv", "search.grid.algo.C=[0.25]")
+    record = run_split(cell, 0)
+    assert record["params"] == {"algo.C": 0.25}
+    assert record["C"] == 0.25
+    assert record["search_seconds"] > 0
+    assert record["accuracy"] == run_split(tiny_cell("algo.C=0.25"), 0)["accuracy"]
+    assert record["objective"] == run_split(tiny_cell("algo.C=0.25"), 0)["objective"]
+
+
+def test_several_classes_are_searched_as_well(tmp_path):
+    three_classes(tmp_path / "colours.csv")
+    data = ["data=csv", f"data.path='{tmp_path}/colours.csv'"]
+    cell = Cell.from_overrides(["algo=svm", "search=cv", *data])
+    record = run_split(cell, 0)
+    assert record["search_accuracy"] > 0.9
+    assert len(record["weights"]) == 3

@@ -1,0 +1,210 @@
+"""Records on disk: whole or absent, never lost, never a reason to crash."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+
+import pytest
+from experiment_fakes import tiny_cell
+
+from mklbench.errors import InputError
+from mklbench.experiments.evaluation import run_split, unfinished
+from mklbench.experiments.files import write_atomically
+from mklbench.experiments.store import RecordFile, Store, export_records, read_records
+
+
+@pytest.fixture(scope="module")
+def cell():
+    return tiny_cell("split.n_splits=3")
+
+
+@pytest.fixture(scope="module")
+def done(cell):
+    return [run_split(cell, split) for split in range(3)]
+
+
+@pytest.fixture
+def store(tmp_path):
+    return Store(tmp_path / "deep" / "store")
+
+
+def test_a_record_is_read_as_it_was_written(store, cell, done):
+    store.write(cell, done[1])
+    assert store.record(cell, 1) == done[1]
+    assert store.records(cell) == [done[1]]
+    assert store.missing(cell) == [0, 2]
+    described = json.loads((store.directory(cell) / "cell.json").read_text())
+    assert described["config"] == cell.config
+    assert described["key"] == cell.key
+
+
+def test_the_directory_says_what_it_holds(store, cell, done):
+    store.write(cell, done[0])
+    assert [path.name for path in store.path.iterdir()] == [f"svm-gaussian-twonorm-{cell.key}"]
+    files = sorted(path.name for path in store.directory(cell).iterdir())
+    assert files == ["cell.json", "split-000.json"]
+
+
+@pytest.mark.parametrize(
+    ("ends", "status"),
+    [
+        ([], "missing"),
+        (["done"], "incomplete"),
+        (["done", "done", "done"], "done"),
+        (["done", "failed", "done"], "failed"),
+        (["done", "timeout"], "timeout"),
+        (["timeout", "failed"], "failed"),
+    ],
+)
+def test_a_cell_is_done_only_if_every_split_is(store, cell, done, ends, status):
+    for split, end in enumerate(ends):
+        bad = unfinished(cell, split, end, "for the test")
+        store.write(cell, done[split] if end == "done" else bad)
+    assert store.status(cell) == status
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"{",
+        b'{"schema": 1, "status": "done"',
+        b"[]",
+        b"null",
+        b"3",
+        b"\xff\xfe\x00",
+        b'{"schema": 1, "status": "done", "split": 0}',
+        b'{"schema": 1, "status": "done", "split": 0, "key": "another"}',
+    ],
+)
+def test_what_cannot_be_read_counts_as_missing(store, cell, done, content):
+    store.write(cell, done[0])
+    store.record_path(cell, 0).write_bytes(content)
+    assert store.record(cell, 0) is None
+    assert store.status(cell) == "missing"
+    store.write(cell, done[0])
+    assert store.status(cell) == "incomplete"
+
+
+@pytest.mark.parametrize("change", [{"schema": 0}, {"split": 1}, {"status": "perhaps"}])
+def test_a_record_of_another_kind_counts_as_missing(store, cell, done, change):
+    store.write(cell, done[0])
+    store.record_path(cell, 0).write_text(json.dumps(done[0] | change))
+    assert store.missing(cell) == [0, 1, 2]
+
+
+def test_a_directory_in_place_of_a_record_counts_as_missing(store, cell):
+    store.record_path(cell, 0).mkdir(parents=True)
+    assert store.missing(cell) == [0, 1, 2]
+
+
+def test_a_finished_split_is_never_replaced(store, cell, done):
+    store.write(cell, done[0])
+    store.write(cell, unfinished(cell, 0, "failed", "later"))
+    store.write(cell, done[0] | {"accuracy": 0.0})
+    assert store.record(cell, 0) == done[0]
+
+
+def test_a_failed_split_is_replaced_by_a_result(store, cell, done):
+    store.write(cell, unfinished(cell, 0, "failed", "at first"))
+    store.write(cell, done[0])
+    assert store.record(cell, 0) == done[0]
+
+
+def test_more_splits_keep_the_ones_there_are(store, cell, done):
+    for record in done:
+        store.write(cell, record)
+    longer = tiny_cell("split.n_splits=5")
+    assert store.missing(longer) == [3, 4]
+    assert store.status(longer) == "incomplete"
+
+
+@pytest.mark.parametrize("place", ["/proc/nowhere", "{tmp}/file/store", "{tmp}/file"])
+def test_a_store_that_cannot_be_written_is_one_sentence(tmp_path, cell, done, place):
+    (tmp_path / "file").write_text("")
+    store = Store(place.format(tmp=tmp_path))
+    for act in (store.check_writable, lambda: store.write(cell, done[0])):
+        with pytest.raises(InputError, match=r"^results_dir=[^\n]*\.$"):
+            act()
+
+
+def test_checking_leaves_no_trace(store, tmp_path):
+    store.check_writable()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_write_that_fails_leaves_the_old_content(tmp_path, monkeypatch):
+    target = tmp_path / "file"
+    target.write_text("old")
+
+    def no_space(descriptor):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", no_space)
+    with pytest.raises(OSError, match="No space"):
+        write_atomically(target, "new")
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+    assert target.read_text() == "old"
+
+
+def test_a_reader_never_sees_half_a_file(tmp_path):
+    target = tmp_path / "file"
+    contents = [letter * 200_000 for letter in "ab"]
+    write_atomically(target, contents[0])
+    stop = threading.Event()
+
+    def write():
+        while not stop.is_set():
+            for content in contents:
+                write_atomically(target, content)
+
+    writers = [threading.Thread(target=write) for _ in range(2)]
+    for writer in writers:
+        writer.start()
+    try:
+        assert all(target.read_text() in contents for _ in range(200))
+    finally:
+        stop.set()
+        for writer in writers:
+            writer.join()
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_old_temporary_files_are_tidied_and_young_ones_are_not(store, cell, done):
+    store.write(cell, done[0])
+    old, young = (store.directory(cell) / f".split-001.json.{name}.tmp" for name in ("a", "b"))
+    old.write_text("half")
+    young.write_text("half")
+    os.utime(old, (time.time() - 2 * 86400,) * 2)
+    store.tidy(cell)
+    assert (old.exists(), young.exists()) == (False, True)
+
+
+def test_an_export_has_the_same_records(store, cell, done, tmp_path):
+    other = tiny_cell("algo.C=3", "split.n_splits=1")
+    for record in reversed(done):
+        store.write(cell, record)
+    assert export_records([cell, other], store, tmp_path / "records.jsonl") == 3
+    assert read_records(tmp_path / "records.jsonl") == done
+    exported = RecordFile(tmp_path / "records.jsonl")
+    assert exported.records(cell) == store.records(cell)
+    assert exported.status(cell) == "done"
+    assert exported.status(other) == "missing"
+
+
+def test_damaged_lines_of_an_export_are_passed_over(store, cell, done, tmp_path):
+    store.write(cell, done[0])
+    path = tmp_path / "records.jsonl"
+    export_records([cell], store, path)
+    path.write_text("{half a li\n[]\n\n" + path.read_text() + '{"schema": 1}\n')
+    assert read_records(path) == [done[0]]
+
+
+def test_an_export_that_cannot_be_read_or_written_is_one_sentence(store, cell, tmp_path):
+    with pytest.raises(InputError, match="cannot be read"):
+        RecordFile(tmp_path / "nothing.jsonl")
+    with pytest.raises(InputError, match="cannot be written"):
+        export_records([cell], store, tmp_path / "no" / "directory.jsonl")
