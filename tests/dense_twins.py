@@ -1,0 +1,268 @@
+"""Dense twins of the kernel operators: the definitions written out, one Gram matrix a kernel.
+
+Every operator of `mklbench.kernels` appears here in at least one case, beside the stack of Gram
+matrices it stands for. Nothing in this module uses the code under test to compute a twin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mklbench import kernels
+from mklbench.kernels.base import Bank, Family
+
+Array = NDArray[np.float64]
+DenseKernel = Callable[[Array, Array], Array]
+
+
+def dense_distances(X: Array, Z: Array) -> Array:
+    """Return ||x_i - z_j||^2 from the differences themselves, (n, n_z)."""
+    return ((X[:, None, :] - Z[None, :, :]) ** 2).sum(axis=2)
+
+
+def dense_gaussian(gamma: float) -> DenseKernel:
+    return lambda X, Z: np.exp(-gamma * dense_distances(X, Z))
+
+
+def dense_polynomial(degree: int, offset: float) -> DenseKernel:
+    return lambda X, Z: (X @ Z.T + offset) ** degree
+
+
+def on_all_features(functions: Sequence[DenseKernel], X: Array, Z: Array) -> Array:
+    """Return the stack (len(functions), n, n_z)."""
+    return np.array([function(X, Z) for function in functions])
+
+
+def on_each_feature(functions: Sequence[DenseKernel], X: Array, Z: Array) -> Array:
+    """Return the stack (d * len(functions), n, n_z), feature by feature."""
+    return np.array(
+        [function(X[:, [j]], Z[:, [j]]) for j in range(X.shape[1]) for function in functions]
+    )
+
+
+def toolbox_stack(X: Array, Z: Array) -> Array:
+    """Return the kernels (13 (d + 1), n_z, n) of Rakotomamonjy et al. 2008 between Z and X.
+
+    Ten Gaussians exp(-||x - z||^2 / (2 width^2)), the inner product, (x'z + 1)^2 and (x'z + 1)^3,
+    on all features and on each, all divided by the trace of the Gram matrix on X.
+    """
+    columns = [list(range(X.shape[1])), *([j] for j in range(X.shape[1]))]
+    stack = []
+    for chosen in columns:
+        train, new = X[:, chosen], Z[:, chosen]
+        for width in (0.5, 1, 2, 5, 7, 10, 12, 15, 17, 20):
+            gamma = 1.0 / (2.0 * width**2)
+            stack.append(np.exp(-gamma * dense_distances(new, train)) / len(X))
+        norms = (train**2).sum(axis=1)
+        stack.append(new @ train.T / norms.sum())
+        stack.append((new @ train.T + 1.0) ** 2 / ((norms + 1.0) ** 2).sum())
+        stack.append((new @ train.T + 1.0) ** 3 / ((norms + 1.0) ** 3).sum())
+    return np.array(stack)
+
+
+class PlainBank(Bank):
+    """A bank with nothing but the methods it must have, for the defaults that `Bank` gives it."""
+
+    def __init__(self, stack: Array) -> None:
+        self._stack = stack
+        self.n_kernels, self.n_samples = stack.shape[:2]
+        self.features = (-1,) * self.n_kernels
+
+    def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
+        combined = np.einsum("m,mij->ij", self._check_weights(d), self._stack)
+        if out is None:
+            return combined
+        out[...] = combined
+        return out
+
+    def quadratic_forms(self, a: ArrayLike) -> Array:
+        return np.einsum("i,mij,j->m", a, self._stack, a)
+
+    def traces(self) -> Array:
+        return np.einsum("mii->m", self._stack)
+
+    def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
+        return np.einsum("m,mij->ij", weights, Z)
+
+    def restrict(self, rows: ArrayLike) -> PlainBank:
+        return PlainBank(self._stack[:, np.asarray(rows)[:, None], np.asarray(rows)])
+
+
+@dataclass(frozen=True)
+class BankCase:
+    """A bank, the stack it stands for, and new samples with their cross Gram matrices.
+
+    Attributes
+    ----------
+    stack : (M, n, n) Gram matrices.
+    new : what `cross` takes for the new samples.
+    cross : (M, n_z, n) cross Gram matrices.
+    restrict_new : what `cross` takes after a restriction to some rows (differs from `new` only
+        where the new samples are themselves cross Gram matrices).
+    """
+
+    bank: Bank
+    stack: Array
+    new: Any
+    cross: Array
+    restrict_new: Callable[[Array], Any] | None = None
+
+    def new_after_restricting(self, rows: Array) -> Any:
+        return self.new if self.restrict_new is None else self.restrict_new(rows)
+
+
+@dataclass(frozen=True)
+class FamilyCase:
+    """A family, its training and new samples, and the definition of its kernel."""
+
+    family: Family
+    X: Array
+    Z: Array
+    kernel: Callable[[Array, Array, Array], Array]
+    gradient: Callable[[Array, Array, Array], Array]
+
+
+def awkward_features(n: int, seed: int = 0) -> tuple[Array, Array]:
+    """Return training and new samples with ties, a constant, a binary and a far-off feature."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, 6))
+    X[:, 1] = 2.5
+    X[:, 2] = rng.integers(0, 2, n)
+    X[:, 3] = np.round(X[:, 3], 1)
+    X[n // 2 :, 4] = X[: n - n // 2, 4]
+    X[:, 5] += 1000.0
+    Z = X[rng.permutation(n)[:7]] + 0.3 * rng.standard_normal((7, 6))
+    return X, Z
+
+
+_GAMMAS = (0.01, 1.0, 30.0)
+_FUNCTIONS = (*(kernels.Gaussian(gamma) for gamma in _GAMMAS), kernels.Polynomial(1, offset=0.0))
+_DENSE = (*(dense_gaussian(gamma) for gamma in _GAMMAS), dense_polynomial(1, 0.0))
+
+
+def _dense() -> BankCase:
+    X, Z = awkward_features(25)
+    return BankCase(
+        kernels.DenseBank(X, _FUNCTIONS),
+        on_all_features(_DENSE, X, X),
+        Z,
+        on_all_features(_DENSE, Z, X),
+    )
+
+
+def _features(n: int, copies: int = 1) -> BankCase:
+    X, Z = (np.tile(part, copies) for part in awkward_features(n))
+    return BankCase(
+        kernels.FeatureBank(X, _FUNCTIONS),
+        on_each_feature(_DENSE, X, X),
+        Z,
+        on_each_feature(_DENSE, Z, X),
+    )
+
+
+def _features_polynomial() -> BankCase:
+    X, Z = awkward_features(40, seed=1)
+    X, Z = X[:, :5], Z[:, :5]
+    functions = [kernels.Polynomial(2), kernels.Polynomial(3), kernels.Gaussian(0.2)]
+    dense = [dense_polynomial(2, 1.0), dense_polynomial(3, 1.0), dense_gaussian(0.2)]
+    return BankCase(
+        kernels.FeatureBank(X, functions),
+        on_each_feature(dense, X, X),
+        Z,
+        on_each_feature(dense, Z, X),
+    )
+
+
+def _concatenated() -> BankCase:
+    X, Z = awkward_features(25)
+    parts = (on_each_feature, on_all_features)
+    return BankCase(
+        kernels.ConcatenatedBank(
+            [kernels.FeatureBank(X, _FUNCTIONS), kernels.DenseBank(X, _FUNCTIONS)]
+        ),
+        np.concatenate([part(_DENSE, X, X) for part in parts]),
+        Z,
+        np.concatenate([part(_DENSE, Z, X) for part in parts]),
+    )
+
+
+def _scaled() -> BankCase:
+    X, Z = awkward_features(25)
+    scales = np.geomspace(1e-3, 1e3, len(_DENSE))
+    return BankCase(
+        kernels.ScaledBank(kernels.DenseBank(X, _FUNCTIONS), scales),
+        scales[:, None, None] * on_all_features(_DENSE, X, X),
+        Z,
+        scales[:, None, None] * on_all_features(_DENSE, Z, X),
+    )
+
+
+def _simplemkl() -> BankCase:
+    X, Z = awkward_features(30)
+    return BankCase(kernels.simplemkl_bank(X), toolbox_stack(X, X), Z, toolbox_stack(X, Z))
+
+
+def _precomputed() -> BankCase:
+    X, Z = awkward_features(25)
+    stack, cross = on_all_features(_DENSE, X, X), on_all_features(_DENSE, Z, X)
+    bank = kernels.PrecomputedBank(stack.copy(), groups=[[0, 2], [1, 3]])
+    return BankCase(bank, stack, cross, cross, restrict_new=lambda rows: cross[:, :, rows])
+
+
+def _indexed() -> BankCase:
+    X, _ = awkward_features(40)
+    stack = on_all_features(_DENSE, X, X)
+    train, new = np.array([3, 1, 30, 12, 7, 22, 39]), np.array([0, 2, 30])
+    return BankCase(
+        kernels.IndexedBank(stack.copy(), train),
+        stack[:, train[:, None], train],
+        new,
+        stack[:, new[:, None], train],
+    )
+
+
+def _plain() -> BankCase:
+    X, Z = awkward_features(25)
+    stack, cross = on_all_features(_DENSE, X, X), on_all_features(_DENSE, Z, X)
+    return BankCase(PlainBank(stack), stack, cross, cross, lambda rows: cross[:, :, rows])
+
+
+BANK_CASES: dict[str, Callable[[], BankCase]] = {
+    "dense": _dense,
+    "features as a stack": lambda: _features(30),
+    "features as factors": lambda: _features(300, copies=2),
+    "features, polynomials": _features_polynomial,
+    "concatenated": _concatenated,
+    "scaled": _scaled,
+    "simplemkl": _simplemkl,
+    "precomputed": _precomputed,
+    "indexed": _indexed,
+    "defaults of Bank": _plain,
+}
+
+
+def product_kernel(theta: Array, X: Array, Z: Array) -> Array:
+    """Return prod_m exp(-theta_m (x_m - z_m)^2), (n, n_z), factor by factor."""
+    K = np.ones((len(X), len(Z)))
+    for m, parameter in enumerate(theta):
+        K *= np.exp(-parameter * (X[:, [m]] - Z[:, m]) ** 2)
+    return K
+
+
+def product_gradient(theta: Array, X: Array, a: Array) -> Array:
+    """Return -a' (D_m o K) a for all m from the stack of distances D_m (M, n, n)."""
+    D = (X.T[:, :, None] - X.T[:, None, :]) ** 2
+    return -np.einsum("i,mij,ij,j->m", a, D, product_kernel(theta, X, X), a)
+
+
+def _product() -> FamilyCase:
+    X, Z = awkward_features(35)
+    return FamilyCase(kernels.ProductGaussians(X), X, Z, product_kernel, product_gradient)
+
+
+FAMILY_CASES: dict[str, Callable[[], FamilyCase]] = {"product of Gaussians": _product}

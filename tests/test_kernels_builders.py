@@ -1,0 +1,168 @@
+"""The named kernels of the papers, and what their builders refuse."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from dense_twins import awkward_features, dense_distances, dense_gaussian
+from numpy.testing import assert_allclose, assert_array_equal
+
+from mklbench import kernels
+from mklbench.errors import InputError
+from mklbench.kernels import Bank, ScaledBank, unit_trace
+
+
+def stack_of(bank: Bank) -> np.ndarray:
+    return np.array([bank.combine(unit) for unit in np.eye(bank.n_kernels)])
+
+
+class TestNamedKernels:
+    def test_gaussian_has_width_one_over_the_features_by_default(self) -> None:
+        X, _ = awkward_features(12)
+        expected = np.exp(-dense_distances(X, X) / X.shape[1])
+        assert_allclose(kernels.gaussian(X).gram([1.0]), expected, atol=1e-10)
+
+    def test_gaussian_at_a_given_width(self) -> None:
+        X, _ = awkward_features(12)
+        expected = dense_gaussian(0.03)(X, X)
+        assert_allclose(kernels.gaussian(X, gamma=0.03).gram([1.0]), expected, atol=1e-10)
+
+    def test_gaussians_keep_the_order_of_their_widths(self) -> None:
+        X, _ = awkward_features(12)
+        bank = kernels.gaussians(X, gammas=[2.0, 0.01])
+        expected = [dense_gaussian(2.0)(X, X), dense_gaussian(0.01)(X, X)]
+        assert_allclose(stack_of(bank), expected, atol=1e-10)
+        assert bank.features == (-1, -1)
+
+    def test_feature_gaussians_name_their_features(self) -> None:
+        X, _ = awkward_features(12)
+        bank = kernels.feature_gaussians(X, gammas=[1.0, 5.0])
+        assert bank.features == tuple(np.repeat(range(6), 2))
+        expected = dense_gaussian(5.0)(X[:, [3]], X[:, [3]])
+        assert_allclose(stack_of(bank)[7], expected, atol=1e-10)
+
+    def test_simplemkl_has_thirteen_kernels_on_all_and_on_each_feature(self) -> None:
+        X, _ = awkward_features(20)
+        bank = kernels.simplemkl_bank(X)
+        assert bank.n_kernels == 13 * (X.shape[1] + 1)
+        assert bank.features == tuple(np.repeat([-1, 0, 1, 2, 3, 4, 5], 13))
+
+    def test_product_has_one_parameter_a_feature(self) -> None:
+        X, _ = awkward_features(20)
+        assert kernels.product_gaussians(X).features == (0, 1, 2, 3, 4, 5)
+
+    def test_precomputed_takes_one_matrix_or_a_stack(self) -> None:
+        K = dense_gaussian(0.1)(*awkward_features(9))
+        K = K @ K.T
+        assert_allclose(kernels.precomputed(K).gram([2.0]), 2 * K)
+        assert_allclose(kernels.precomputed([K, 3 * K]).gram([1.0, 1.0]), 4 * K)
+
+
+class TestUnitTrace:
+    def test_every_kernel_of_simplemkl_has_trace_one(self) -> None:
+        X, _ = awkward_features(20)
+        assert_allclose(kernels.simplemkl_bank(X).traces(), 1.0, rtol=1e-9)
+
+    def test_a_kernel_of_trace_zero_stays_zero(self) -> None:
+        K = np.stack([np.zeros((4, 4)), 5.0 * np.eye(4)])
+        bank = unit_trace(kernels.PrecomputedBank(K))
+        assert_allclose(stack_of(bank), [np.zeros((4, 4)), np.eye(4) / 4])
+
+    def test_a_negative_trace_is_no_gram_matrix(self) -> None:
+        K = np.stack([np.eye(3), -np.eye(3)])
+        with pytest.raises(InputError, match="kernel 1 has trace -3"):
+            unit_trace(kernels.PrecomputedBank(K))
+
+    def test_a_restriction_keeps_the_scales_of_the_whole(self) -> None:
+        X, _ = awkward_features(20)
+        bank = kernels.simplemkl_bank(X)
+        part = bank.restrict(range(10))
+        assert isinstance(part, ScaledBank)
+        gaussian_traces = part.traces()[:10]
+        assert_allclose(gaussian_traces, 10 / 20)
+
+    def test_new_samples_are_divided_by_the_training_trace(self) -> None:
+        X, _ = awkward_features(20)
+        bank = kernels.simplemkl_bank(X)
+        d = np.random.default_rng(0).uniform(size=bank.n_kernels)
+        assert_allclose(bank.cross(d, X), bank.gram(d), atol=1e-10)
+
+
+class TestResolve:
+    def test_every_name_builds_an_operator(self) -> None:
+        X, _ = awkward_features(8)
+        for name in kernels.BUILDERS:
+            argument = X @ X.T if name == "precomputed" else X
+            assert kernels.resolve(name)(argument).n_samples == 8
+
+    def test_parameters_are_handed_on(self) -> None:
+        X, _ = awkward_features(8)
+        assert kernels.resolve("feature_gaussians", gammas=[1, 2, 3])(X).n_kernels == 18
+
+    def test_a_callable_is_its_own_builder(self) -> None:
+        assert kernels.resolve(kernels.product_gaussians) is kernels.product_gaussians
+
+    def test_an_unknown_name_gets_its_neighbour(self) -> None:
+        with pytest.raises(InputError, match="kernel=gausian is not known: did you mean gaussian"):
+            kernels.resolve("gausian")
+
+
+BUILDERS_ON_FEATURES: dict[str, Callable[..., object]] = {
+    "gaussian": kernels.gaussian,
+    "gaussians": lambda X: kernels.gaussians(X, gammas=[1.0]),
+    "feature_gaussians": kernels.feature_gaussians,
+    "simplemkl_bank": kernels.simplemkl_bank,
+    "product_gaussians": kernels.product_gaussians,
+}
+
+
+@pytest.mark.parametrize("build", BUILDERS_ON_FEATURES.values(), ids=BUILDERS_ON_FEATURES)
+class TestBadFeatures:
+    @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+    def test_not_finite(self, build: Callable[..., object], bad: float) -> None:
+        X = np.zeros((4, 3))
+        X[2, 1] = bad
+        with pytest.raises(InputError, match="at row 2, column 1: remove or impute"):
+            build(X)
+
+    @pytest.mark.parametrize("shape", [(5,), (0, 3), (3, 0), (2, 2, 2)])
+    def test_not_a_matrix(self, build: Callable[..., object], shape: tuple[int, ...]) -> None:
+        with pytest.raises(InputError, match=re.escape(f"X has shape {shape}")):
+            build(np.zeros(shape))
+
+    def test_one_sample_is_enough(self, build: Callable[..., Bank]) -> None:
+        operator = build(np.array([[0.5, -1.0]]))
+        assert operator.gram(operator.uniform_weights()).shape == (1, 1)
+
+
+class TestBadParameters:
+    @pytest.mark.parametrize("gamma", [0.0, -1.0, np.nan, np.inf, "wide", True])
+    def test_gamma(self, gamma: object) -> None:
+        with pytest.raises(InputError, match="gamma=.*must be a finite number > 0"):
+            kernels.feature_gaussians(np.eye(3), gammas=[gamma])
+
+    @pytest.mark.parametrize("degree", [0, -1, 1.5])
+    def test_degree(self, degree: float) -> None:
+        with pytest.raises(InputError, match="degree=.*must be an integer >= 1"):
+            kernels.simplemkl_bank(np.eye(3), degrees=[degree])
+
+    def test_no_gamma(self) -> None:
+        with pytest.raises(InputError, match="gammas=.*is empty"):
+            kernels.gaussians(np.eye(3), gammas=[])
+
+    def test_no_width(self) -> None:
+        with pytest.raises(InputError, match="widths=.*is empty"):
+            kernels.simplemkl_bank(np.eye(3), widths=[])
+
+
+def test_builders_leave_the_features_alone() -> None:
+    X, Z = awkward_features(15)
+    X_before, Z_before = X.copy(), Z.copy()
+    for build in BUILDERS_ON_FEATURES.values():
+        operator = build(X)
+        operator.cross(operator.uniform_weights(), Z)  # type: ignore[attr-defined]
+    assert_array_equal(X, X_before)
+    assert_array_equal(Z, Z_before)

@@ -1,0 +1,140 @@
+"""Gram matrices that the user brings, as arrays and as files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from mklbench.errors import InputError
+from mklbench.kernels import IndexedBank, Precomputed, PrecomputedBank
+
+
+@pytest.fixture
+def K() -> np.ndarray:
+    roots = np.random.default_rng(0).standard_normal((3, 8, 4))
+    return roots @ roots.transpose(0, 2, 1)
+
+
+class TestBadMatrices:
+    @pytest.mark.parametrize("make", [PrecomputedBank, Precomputed, lambda K: IndexedBank(K, [0])])
+    def test_every_entrance_checks(self, K: np.ndarray, make: object) -> None:
+        K[1, 2, 3] += 0.01
+        with pytest.raises(InputError, match="kernel 1 of K is not symmetric"):
+            make(K)  # type: ignore[operator]
+
+    def test_asymmetry_of_rounding_is_accepted(self, K: np.ndarray) -> None:
+        K[0, 1, 2] *= 1 + 1e-12
+        assert PrecomputedBank(K).n_kernels == 3
+
+    @pytest.mark.parametrize("bad", [np.nan, np.inf])
+    def test_not_finite(self, K: np.ndarray, bad: float) -> None:
+        K[2, 4, 4] = bad
+        with pytest.raises(InputError, match="kernel 2 of K holds NaN or infinite values"):
+            PrecomputedBank(K)
+
+    @pytest.mark.parametrize("shape", [(8, 8), (2, 8, 7), (0, 8, 8), (2, 0, 0), (5,)])
+    def test_shape(self, shape: tuple[int, ...]) -> None:
+        with pytest.raises(InputError, match=r"K has shape \(.*pass .* \(n_kernels, n, n\)"):
+            PrecomputedBank(np.zeros(shape))
+
+
+class TestGroups:
+    def test_groups_that_partition_the_kernels(self, K: np.ndarray) -> None:
+        bank = PrecomputedBank(K, groups=[[2], [0, 1]])
+        assert bank.groups == [[2], [0, 1]]
+        assert bank.restrict([0, 1]).groups == [[2], [0, 1]]
+
+    @pytest.mark.parametrize("groups", [[[0, 1]], [[0, 1], [1, 2]], [[0, 1, 2, 3]], [[]]])
+    def test_groups_that_do_not(self, K: np.ndarray, groups: list[list[int]]) -> None:
+        with pytest.raises(InputError, match="do not name each of the 3 kernels exactly once"):
+            PrecomputedBank(K, groups=groups)
+
+
+class TestCross:
+    @pytest.mark.parametrize("shape", [(2, 5, 8), (3, 5, 7), (5, 8)])
+    def test_cross_matrices_of_the_wrong_shape(self, K: np.ndarray, shape: tuple[int, ...]) -> None:
+        with pytest.raises(InputError, match=r"pass \(3, n_new, 8\), one matrix a kernel"):
+            PrecomputedBank(K).cross(np.ones(3), np.zeros(shape))
+
+
+class TestRows:
+    def test_rows_name_training_and_new_samples(self, K: np.ndarray) -> None:
+        bank = Precomputed(K)([6, 1, 4])
+        d = np.array([1.0, 0.0, 2.0])
+        whole = np.tensordot(d, K, axes=1)
+        assert_allclose(bank.gram(d), whole[np.ix_([6, 1, 4], [6, 1, 4])])
+        assert_allclose(bank.cross(d, [0, 1]), whole[np.ix_([0, 1], [6, 1, 4])])
+
+    def test_a_restriction_still_counts_new_samples_in_the_whole(self, K: np.ndarray) -> None:
+        bank = Precomputed(K)([6, 1, 4]).restrict([2, 0])
+        d = np.ones(3)
+        whole = K.sum(axis=0)
+        assert_allclose(bank.gram(d), whole[np.ix_([4, 6], [4, 6])])
+        assert_allclose(bank.cross(d, [7]), whole[np.ix_([7], [4, 6])])
+
+    def test_a_column_of_rows_is_accepted(self, K: np.ndarray) -> None:
+        assert Precomputed(K)(np.array([[0], [3]])).n_samples == 2
+
+    @pytest.mark.parametrize("rows", [[-1], [8], [0.5], [[0, 1]], 3])
+    def test_bad_rows(self, K: np.ndarray, rows: object) -> None:
+        with pytest.raises(InputError, match="row indices from 0 to 7"):
+            Precomputed(K)(rows)
+        with pytest.raises(InputError, match="row indices from 0 to 7"):
+            Precomputed(K)([0, 1]).cross(np.ones(3), rows)
+
+    def test_the_builder_says_that_it_takes_rows(self, K: np.ndarray) -> None:
+        assert Precomputed(K).takes_rows
+
+
+class TestFiles:
+    def test_npy(self, K: np.ndarray, tmp_path: Path) -> None:
+        np.save(tmp_path / "grams.npy", K)
+        bank = Precomputed(tmp_path / "grams.npy")(range(8))
+        assert_allclose(bank.gram([1, 2, 3]), np.tensordot([1, 2, 3], K, axes=1))
+
+    def test_npz(self, K: np.ndarray, tmp_path: Path) -> None:
+        np.savez(tmp_path / "grams.npz", K=K, other=1)
+        bank = Precomputed(str(tmp_path / "grams.npz"))(range(8))
+        assert_allclose(bank.gram([1, 2, 3]), np.tensordot([1, 2, 3], K, axes=1))
+
+    def test_integers_and_single_precision_are_converted(
+        self, K: np.ndarray, tmp_path: Path
+    ) -> None:
+        single = (0.5 * (K + K.transpose(0, 2, 1))).astype(np.float32)
+        np.save(tmp_path / "single.npy", single)
+        assert Precomputed(tmp_path / "single.npy")([0, 1]).gram(np.ones(3)).dtype == np.float64
+
+    def test_npz_without_the_name(self, K: np.ndarray, tmp_path: Path) -> None:
+        np.savez(tmp_path / "grams.npz", G=K)
+        with pytest.raises(InputError, match=r"grams.npz holds G: name the Gram matrices K"):
+            Precomputed(tmp_path / "grams.npz")
+
+    def test_missing(self, tmp_path: Path) -> None:
+        with pytest.raises(InputError, match="none.npy cannot be read as a NumPy file"):
+            Precomputed(tmp_path / "none.npy")
+
+    @pytest.mark.parametrize("content", [b"hello\n", b"\x93NUMPY\x01\x00", bytes(100)])
+    def test_no_numpy_file(self, tmp_path: Path, content: bytes) -> None:
+        (tmp_path / "bad.npy").write_bytes(content)
+        with pytest.raises(InputError, match="bad.npy cannot be read as a NumPy file"):
+            Precomputed(tmp_path / "bad.npy")
+
+    def test_a_truncated_npy(self, K: np.ndarray, tmp_path: Path) -> None:
+        path = tmp_path / "short.npy"
+        np.save(path, K)
+        path.write_bytes(path.read_bytes()[:-100])
+        with pytest.raises(InputError, match="short.npy cannot be read as a NumPy file"):
+            Precomputed(path)
+
+    def test_pickles_are_never_loaded(self, tmp_path: Path) -> None:
+        np.save(tmp_path / "objects.npy", np.array([{}], dtype=object))
+        with pytest.raises(InputError, match="cannot be read as a NumPy file"):
+            Precomputed(tmp_path / "objects.npy")
+
+    def test_a_single_matrix_in_a_file(self, K: np.ndarray, tmp_path: Path) -> None:
+        np.save(tmp_path / "one.npy", K[0])
+        with pytest.raises(InputError, match=r"K has shape \(8, 8\): pass the Gram matrices"):
+            Precomputed(tmp_path / "one.npy")
