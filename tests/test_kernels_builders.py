@@ -141,20 +141,20 @@ class TestBadFeatures:
 class TestBadParameters:
     @pytest.mark.parametrize("gamma", [0.0, -1.0, np.nan, np.inf, "wide", True])
     def test_gamma(self, gamma: object) -> None:
-        with pytest.raises(InputError, match="gamma=.*must be a finite number > 0"):
+        with pytest.raises(InputError, match=r"gamma=.*must be a finite number > 0"):
             kernels.feature_gaussians(np.eye(3), gammas=[gamma])
 
     @pytest.mark.parametrize("degree", [0, -1, 1.5])
     def test_degree(self, degree: float) -> None:
-        with pytest.raises(InputError, match="degree=.*must be an integer >= 1"):
+        with pytest.raises(InputError, match=r"degree=.*must be an integer >= 1"):
             kernels.simplemkl_bank(np.eye(3), degrees=[degree])
 
     def test_no_gamma(self) -> None:
-        with pytest.raises(InputError, match="gammas=.*is empty"):
+        with pytest.raises(InputError, match=r"gammas=.*is empty"):
             kernels.gaussians(np.eye(3), gammas=[])
 
     def test_no_width(self) -> None:
-        with pytest.raises(InputError, match="widths=.*is empty"):
+        with pytest.raises(InputError, match=r"widths=.*is empty"):
             kernels.simplemkl_bank(np.eye(3), widths=[])
 
 

@@ -113,20 +113,20 @@ class TestFiles:
             Precomputed(tmp_path / "grams.npz")
 
     def test_missing(self, tmp_path: Path) -> None:
-        with pytest.raises(InputError, match="none.npy cannot be read as a NumPy file"):
+        with pytest.raises(InputError, match=r"none.npy cannot be read as a NumPy file"):
             Precomputed(tmp_path / "none.npy")
 
     @pytest.mark.parametrize("content", [b"hello\n", b"\x93NUMPY\x01\x00", bytes(100)])
     def test_no_numpy_file(self, tmp_path: Path, content: bytes) -> None:
         (tmp_path / "bad.npy").write_bytes(content)
-        with pytest.raises(InputError, match="bad.npy cannot be read as a NumPy file"):
+        with pytest.raises(InputError, match=r"bad.npy cannot be read as a NumPy file"):
             Precomputed(tmp_path / "bad.npy")
 
     def test_a_truncated_npy(self, K: np.ndarray, tmp_path: Path) -> None:
         path = tmp_path / "short.npy"
         np.save(path, K)
         path.write_bytes(path.read_bytes()[:-100])
-        with pytest.raises(InputError, match="short.npy cannot be read as a NumPy file"):
+        with pytest.raises(InputError, match=r"short.npy cannot be read as a NumPy file"):
             Precomputed(path)
 
     def test_pickles_are_never_loaded(self, tmp_path: Path) -> None:

@@ -1,0 +1,100 @@
+"""The convex problems of the package, given to a conic solver as the papers print them.
+
+Each function returns the optimum with its dual variables, so that certificates and KKT conditions
+can be tested at a solution that LIBSVM had no part in.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cvxpy as cp
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class ConicSolution:
+    """Optimal value, kernel weights (M,), alpha o y (n,) and intercept."""
+
+    value: float
+    weights: Array
+    dual_coef: Array
+    intercept: float
+
+
+class _Dual:
+    """Variables and constraints that all the SVM duals here share."""
+
+    def __init__(self, y: Array, box: ArrayLike) -> None:
+        self.signed = cp.Variable(len(y))  # alpha o y
+        alpha = cp.multiply(y, self.signed)
+        self.total = cp.sum(alpha)
+        self._balance = cp.sum(self.signed) == 0
+        self.constraints = [alpha >= 0, alpha <= np.broadcast_to(box, y.shape), self._balance]
+
+    def forms(self, stack: Array) -> list[cp.Expression]:
+        """Return the expressions a' K_m a."""
+        return [cp.sum_squares(_root(K) @ self.signed) for K in stack]
+
+    def solve(
+        self, objective: cp.Expression, extra: list[cp.Constraint], weights: ArrayLike | None = None
+    ) -> ConicSolution:
+        problem = cp.Problem(cp.Maximize(objective), [*self.constraints, *extra])
+        tight = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), 1e-10)
+        problem.solve(solver=cp.CLARABEL, **tight)
+        duals = [float(np.squeeze(constraint.dual_value)) for constraint in extra]
+        return ConicSolution(
+            value=float(problem.value),
+            weights=np.array(duals) if weights is None else np.asarray(weights),
+            dual_coef=self.signed.value,
+            # The Lagrangian of maximising f subject to sum a = 0 is f - b sum a.
+            intercept=float(self._balance.dual_value),
+        )
+
+
+def svm(K: Array, y: Array, box: ArrayLike) -> ConicSolution:
+    """Maximise sum alpha - 1/2 a' K a over 0 <= alpha <= box, y'alpha = 0, a = alpha o y."""
+    dual = _Dual(y, box)
+    (form,) = dual.forms(K[None])
+    return dual.solve(dual.total - 0.5 * form, [], weights=[1.0])
+
+
+def mkl(stack: Array, y: Array, box: ArrayLike) -> ConicSolution:
+    """Maximise sum alpha - t with 1/2 a' K_m a <= t for all m; the weights are the multipliers."""
+    dual = _Dual(y, box)
+    t = cp.Variable()
+    return dual.solve(dual.total - t, [0.5 * form <= t for form in dual.forms(stack)])
+
+
+def gmkl_l1(stack: Array, y: Array, box: ArrayLike, strength: float) -> ConicSolution:
+    """Maximise sum alpha with 1/2 a' K_m a <= strength for all m."""
+    dual = _Dual(y, box)
+    return dual.solve(dual.total, [0.5 * form <= strength for form in dual.forms(stack)])
+
+
+def gmkl_l2(stack: Array, y: Array, box: ArrayLike, strength: float) -> ConicSolution:
+    """Maximise sum alpha - sum_m (q_m / 2 + q_m^2 / (16 strength)) with q_m >= a' K_m a.
+
+    That is the minimum over d >= 0 of strength ||d - 1||^2 - 1/2 d'q, at d = 1 + q / (4 strength).
+    """
+    dual = _Dual(y, box)
+    q = cp.Variable(len(stack))
+    bounds = [form <= q[m] for m, form in enumerate(dual.forms(stack))]
+    regularised = 0.5 * cp.sum(q) + cp.sum_squares(q) / (16.0 * strength)
+    solution = dual.solve(dual.total - regularised, bounds)
+    forms = np.einsum("i,mij,j->m", solution.dual_coef, stack, solution.dual_coef)
+    return ConicSolution(
+        solution.value, 1.0 + forms / (4.0 * strength), solution.dual_coef, solution.intercept
+    )
+
+
+def _root(K: Array) -> Array:
+    """Return R with R'R = K."""
+    eigenvalues, vectors = np.linalg.eigh(K)
+    kept = eigenvalues > 1e-13 * max(eigenvalues[-1], np.finfo(float).tiny)
+    if not kept.any():
+        return np.zeros((1, len(K)))
+    return np.sqrt(eigenvalues[kept])[:, None] * vectors[:, kept].T
