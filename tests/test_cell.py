@@ -113,6 +113,34 @@ def test_several_classes_are_one_versus_rest(tmp_path):
     assert record["svm_calls"] == 3
 
 
+def test_gram_matrices_from_a_file_are_cut_to_the_splits(tmp_path):
+    X = tiny_cell().dataset().X
+    np.save(tmp_path / "K.npy", np.exp(-((X[:, None] - X[None]) ** 2).sum(2) / 20)[None])
+    given = ["kernel=precomputed", f"kernel.K='{tmp_path}/K.npy'"]
+    from_file = run_split(tiny_cell(*given), 2)
+    computed = run_split(tiny_cell("split.scaling=none"), 2)
+    assert from_file["accuracy"] == computed["accuracy"]
+    assert from_file["objective"] == pytest.approx(computed["objective"], rel=1e-6)
+    searched = run_split(tiny_cell(*given, "search=cv"), 2)
+    assert searched["search_accuracy"] > 0.8
+
+
+def test_the_key_of_gram_matrices_is_that_of_their_content(tmp_path):
+    keys = []
+    for name, scale in (("one", 1.0), ("copy", 1.0), ("other", 2.0)):
+        np.save(tmp_path / f"{name}.npy", scale * np.eye(60)[None])
+        given = f"kernel.K='{tmp_path}/{name}.npy'"
+        keys.append(tiny_cell("kernel=precomputed", given).key)
+    assert keys[0] == keys[1] != keys[2]
+
+
+def test_a_record_names_the_file_of_its_data_and_no_directory(tmp_path):
+    three_classes(tmp_path / "colours.csv")
+    data = ["data=csv", f"data.path='{tmp_path}/colours.csv'"]
+    record = run_split(Cell.from_overrides(["algo=svm", *data]), 0)
+    assert record["data_source"] == "colours.csv"
+
+
 def test_a_crash_of_the_algorithm_is_recorded(tmp_path):
     record = run_split(fake_cell(tmp_path, "algo.behaviour=raise"), 2)
     assert record["status"] == "failed"

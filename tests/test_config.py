@@ -137,6 +137,8 @@ BAD_OVERRIDES = [
     ("algo==svm", "cannot be read as an override"),
     ("algo.C=1,2", "add -m"),
     ("algo.C=abc", "algo.C=abc is not accepted: it must be of type float"),
+    ("kernel.gamma=[1]", "kernel.gamma=[1] is not accepted"),
+    ("+kernel.gammas=1", "kernel.gammas=1 is not known"),
     ("algo.C=true", "algo.C=True is not accepted"),
     ("algo.C=${missing}", "config of algo is incomplete"),
     ("algo._target_=nowhere.solve", "nowhere"),
@@ -164,6 +166,12 @@ def test_a_bad_override_is_one_sentence(override, expected):
     assert expected in message
     assert message.endswith(".")
     assert "\n" not in message
+
+
+@pytest.mark.parametrize("value", ["1", "abc", "[1,b]", "{a:1}"])
+def test_a_list_of_numbers_must_be_one(value):
+    with pytest.raises(InputError, match=r"must be of type Sequence\[float\]"):
+        compose("algo=svm", "kernel=gaussians", f"kernel.gammas={value}")
 
 
 @pytest.mark.parametrize(

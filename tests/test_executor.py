@@ -230,7 +230,7 @@ def test_ctrl_c_stops_at_once_and_says_how_to_go_on(tmp_path, jobs):
         f"mklbench: interrupted: {n_done} of 30 splits are finished and kept in store; "
         "the same command goes on from there.\n"
     )
-    assert printed == ""
+    assert "Records:" not in printed
     assert not (tmp_path / "rows.csv").exists()
     workers_are_gone(tmp_path)
 

@@ -72,9 +72,8 @@ def compose_all(arguments: list[str]) -> list[DictConfig]:
     flags, overrides = _separate(arguments)
     config_dir = _config_dir(flags)
     try:
-        with _sweep_directory(arguments) as extra:
-            with _as_arguments([*flags, *overrides, *extra]):
-                _quiet_exit(main)
+        with _sweep_directory(arguments) as extra, _as_arguments([*flags, *overrides, *extra]):
+            _quiet_exit(main)
     except configs.COMPOSE_ERRORS as error:
         if os.environ.get("HYDRA_FULL_ERROR") == "1":  # set by the user, who wants the traceback
             raise

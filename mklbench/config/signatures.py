@@ -84,7 +84,13 @@ _KINDS: dict[str, Callable[[Any], bool]] = {
     "bool": lambda value: isinstance(value, bool),
     "str": lambda value: isinstance(value, str),
     "None": lambda value: value is None,
+    "Sequence[float]": lambda value: _is_list_of("float", value),
+    "Sequence[int]": lambda value: _is_list_of("int", value),
 }
+
+
+def _is_list_of(kind: str, value: Any) -> bool:
+    return isinstance(value, list) and all(_KINDS[kind](item) for item in value)
 
 
 def _fits(value: Any, annotation: Any) -> bool:

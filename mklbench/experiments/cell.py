@@ -106,6 +106,7 @@ class Cell:
             for group, node in self.config.items()
         }
         del identity["split"]["n_splits"]
+        identity["kernel"] = {name: _content(value) for name, value in identity["kernel"].items()}
         chosen = {name: identity["data"].get(name) for name in _DATA_CHOICES}
         identity["data"] = {name: value for name, value in chosen.items() if value}
         identity["data"]["digest"] = self.data_digest
@@ -150,6 +151,17 @@ class Cell:
 
     def __repr__(self) -> str:
         return f"Cell({self.label}, n_splits={self.n_splits})"
+
+
+def _content(value: Any) -> Any:
+    """Return the digest of the file that a value names, or the value if it names none.
+
+    Gram matrices from a file are what the file holds, wherever it lies.
+    """
+    if not isinstance(value, str) or not Path(value).is_file():
+        return value
+    with open(value, "rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 @lru_cache(maxsize=4)

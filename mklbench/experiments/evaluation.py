@@ -6,6 +6,7 @@ import math
 import time
 import traceback
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -177,9 +178,14 @@ def _ending(cell: Cell, status: str, error: str | None, details: str | None) -> 
         "traceback": details,
         "seed": cell.config["split"]["seed"],
         "data_digest": cell.data_digest,
-        "data_source": cell.dataset().source,
+        "data_source": _place(cell.dataset().source),
         "provenance": provenance(),
     }
+
+
+def _place(source: str) -> str:
+    """Return where data came from; of a file its name, as directories differ between machines."""
+    return source if "://" in source else Path(source).name
 
 
 def _finite(value: float) -> float | None:

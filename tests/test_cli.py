@@ -1,0 +1,398 @@
+"""The command line as a user meets it."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import subprocess
+import sys
+import time
+from contextlib import nullcontext
+from pathlib import Path
+
+import pytest
+from experiment_fakes import TINY, fake_configs, start
+
+from mklbench import cli
+from mklbench.experiments.store import Store
+
+RUN = ["run", *TINY, "algo=svm", "results_dir=store", "progress=none"]
+
+# What programs that read the CSV rely on, in this order.
+COLUMNS = """
+    algo kernel data split status n_train n_test C accuracy error rmse n_kernels objective gap
+    svm_calls fit_seconds svm_seconds
+"""
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    """Run every test in an empty directory of its own."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def rows(path="rows.csv"):
+    with open(path, newline="", encoding="utf-8") as stream:
+        return list(csv.DictReader(stream))
+
+
+def everything(directory="."):
+    return sorted(str(path) for path in Path(directory).rglob("*"))
+
+
+def test_a_run_writes_one_row_a_split_and_prints_a_summary(capsys):
+    assert cli.main([*RUN, "out=rows.csv"]) == 0
+    written = rows()
+    assert list(written[0])[:17] == COLUMNS.split()
+    assert [row["split"] for row in written] == ["0", "1", "2", "3"]
+    assert {row["status"] for row in written} == {"done"}
+    for row in written:
+        assert float(row["error"]) == pytest.approx(1 - float(row["accuracy"]))
+    printed = capsys.readouterr().out
+    assert "svm" in printed
+    assert "4/4" in printed
+    assert "Records: store   Rows: rows.csv" in printed
+
+
+def test_a_run_leaves_nothing_but_records_and_rows(here):
+    assert cli.main([*RUN, "out=rows.csv"]) == 0
+    assert cli.main(["run", "-m", *RUN[1:], "algo.C=1,2"]) == 0
+    assert sorted(path.name for path in here.iterdir()) == ["rows.csv", "store"]
+
+
+def test_a_sweep_runs_every_cell_and_has_one_csv(capsys):
+    sweep = ["run", "-m", *RUN[1:], "algo.C=1,10", "kernel.gamma=0.01,0.1", "jobs=2"]
+    assert cli.main([*sweep, "out=rows.csv"]) == 0
+    written = rows()
+    assert len(written) == 16
+    assert len({row["key"] for row in written}) == 4
+    assert {row["C"] for row in written} == {"1", "10"}
+    assert capsys.readouterr().out.count("4/4") == 4
+
+
+def test_flags_may_stand_between_overrides():
+    assert cli.main(["run", "algo=svm", "-m", *RUN[1:], "algo.C=1,2"]) == 0
+    assert len(everything("store")) == 2 * (1 + 1 + 4)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_one_failing_cell_does_not_stop_a_sweep(here, jobs, capsys):
+    sweep = ["run", "-m", "--config-dir", str(fake_configs(here)), *RUN[1:], "algo=fake,svm"]
+    assert cli.main([*sweep, "++algo.behaviour=raise", f"jobs={jobs}"]) == 2  # svm has no such key
+    sweep = ["run", "-m", "--config-dir", str(here / "myconfigs"), *RUN[1:], "algo=fake"]
+    sweep += ["algo.behaviour=raise,plain", f"jobs={jobs}", "out=rows.csv"]
+    capsys.readouterr()
+    assert cli.main(sweep) == 1
+    statuses = [row["status"] for row in rows()]
+    assert statuses == ["failed"] * 4 + ["done"] * 4
+    assert rows()[0]["message"] == "ZeroDivisionError: the fake divided by zero"
+    assert rows()[0]["accuracy"] == ""
+    printed = capsys.readouterr()
+    assert "0/4" in printed.out
+    assert "Traceback" not in printed.err
+
+
+def test_bad_input_in_a_sweep_runs_the_others_and_is_status_2(capsys):
+    assert cli.main(["run", "-m", *RUN[1:], "algo.C=-1,1", "out=rows.csv"]) == 2
+    assert [row["status"] for row in rows()] == ["done"] * 4
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert "C=-1 is not accepted" in said
+
+
+def test_a_mistake_in_one_cell_of_a_sweep_is_found_before_any_is_run(capsys):
+    assert cli.main(["run", "-m", *RUN[1:], "algo=svm,qnpk"]) == 2
+    assert (
+        capsys.readouterr().err == "mklbench: error: algo=qnpk is not known: did you mean qnpkl.\n"
+    )
+    assert everything() == []
+
+
+BAD = [
+    [*RUN, "algo=qnpk"],
+    [*RUN, "data=sonr"],
+    [*RUN, "algo.colour=1"],
+    [*RUN, "nonsense"],
+    [*RUN, "algo.C=0"],
+    [*RUN, "algo.C=-1"],
+    [*RUN, "algo.C=-1", "jobs=2"],
+    [*RUN, "algo.C=nan"],
+    [*RUN, "algo.C=text"],
+    [*RUN, "kernel.gamma=-3"],
+    [*RUN, "split.n_splits=0"],
+    [*RUN, "split.test_fraction=0.999"],
+    [*RUN, "search=cv", "search.folds=40"],
+    [*RUN, "search=cv", "search.grid.algo.C=[-1,1]"],
+    [*RUN, "jobs=0"],
+    [*RUN, "jobs=many"],
+    [*RUN, "timeout=-1"],
+    [*RUN, "progress=some"],
+    [*RUN, "algo=svm,uniform"],
+    [*RUN, "out=/nowhere/rows.csv"],
+    [*RUN, "out=."],
+    [*RUN, "out=rows.txt"],
+    [*RUN, "results_dir=/proc/nowhere"],
+    [*RUN, "--config-dir", "/nowhere"],
+    [*RUN, "--config-dir"],
+    [*RUN, "--nonsense"],
+    [*RUN, "--resolve"],
+    [*RUN, "--cfg", "nonsense"],
+    ["run", "-m", *RUN[1:], "jobs=1,2"],
+    ["run", "-m", *RUN[1:], "hydra/launcher=nonsense"],
+    ["run", "algo=svm", "data=csv"],
+    ["run", "algo=svm", "data=csv", "data.path=/nowhere.csv"],
+    ["run", "algo=svm", "kernel=precomputed"],
+    ["run", "algo=svm", "kernel=precomputed", "kernel.K=/nowhere.npy"],
+    [],
+    ["nonsense"],
+    ["list"],
+    ["list", "nonsense"],
+    ["list", "algos", "--config-dir", "/nowhere"],
+    ["data"],
+    ["data", "list", "nonsense"],
+    ["data", "nonsense"],
+    ["table", "nonsense"],
+    ["table", "picard2012_table1", "--format", "nonsense"],
+    ["plot", "nonsense"],
+    ["reproduce", "nonsense"],
+    ["reproduce", "--jobs", "0"],
+    ["reproduce", "--timeout", "soon"],
+    ["check", "--jobs", "none"],
+]
+
+
+@pytest.mark.parametrize("arguments", BAD, ids=lambda arguments: " ".join(arguments[-2:]))
+def test_bad_input_is_one_sentence_and_status_2_and_writes_nothing(arguments, capsys):
+    assert cli.main(arguments) == 2
+    printed = capsys.readouterr()
+    assert printed.err.startswith("mklbench: error: ")
+    assert printed.err.count("\n") == 1
+    assert printed.err.endswith(".\n")
+    assert printed.out == ""
+    assert everything() == []
+
+
+BAD_FILES = {
+    "nan": "1.0,a\nnan,b\n" * 10,
+    "infinite": "1.0,a\ninf,b\n" * 10,
+    "one class": "1.0,a\n2.0,a\n" * 10,
+    "text": "1.0,a\nabc,b\n" * 10,
+    "ragged": "1.0,a\n2.0,3.0,b\n" * 10,
+    "empty": "",
+}
+
+
+@pytest.mark.parametrize("content", BAD_FILES.values(), ids=BAD_FILES)
+def test_bad_data_are_one_sentence_and_status_2(content, capsys, here):
+    (here / "mine.csv").write_text(content)
+    run = ["run", "algo=svm", "data=csv", "data.path=mine.csv", "results_dir=store", "out=rows.csv"]
+    assert cli.main(run) == 2
+    printed = capsys.readouterr()
+    assert printed.err.startswith("mklbench: error: ")
+    assert printed.err.count("\n") == 1
+    assert everything() == ["mine.csv"]
+
+
+def test_a_constant_feature_is_no_error(here):
+    lines = [f"5.0,{i / 10},{'a' if i % 2 else 'b'}" for i in range(40)]
+    (here / "mine.csv").write_text("\n".join(lines) + "\n")
+    run = ["run", "algo=qnpkl", "data=csv", "data.path=mine.csv", "split.n_splits=1"]
+    assert cli.main([*run, "progress=none"]) == 0
+
+
+def test_an_out_that_cannot_be_written_is_found_before_running(capsys, here):
+    (here / "rows.csv").mkdir()
+    assert cli.main([*RUN, "out=rows.csv"]) == 2
+    assert "out=rows.csv is a directory" in capsys.readouterr().err
+    assert not Path("store").exists()
+
+
+def test_an_old_csv_survives_a_run_that_cannot_begin():
+    Path("rows.csv").write_text("old\n")
+    assert cli.main([*RUN, "algo.C=-1", "out=rows.csv"]) == 2
+    assert Path("rows.csv").read_text() == "old\n"
+
+
+def test_a_timeout_is_status_1_and_its_rows_are_honest(here, capsys):
+    configs = str(fake_configs(here))
+    hang = ["algo=fake", "algo.behaviour=hang", f"algo.once='{here}/hung'", "timeout=1"]
+    assert cli.main([*RUN, "--config-dir", configs, *hang, "out=rows.csv"]) == 1
+    assert [row["status"] for row in rows()] == ["timeout", "missing", "missing", "missing"]
+    assert "0/4" in capsys.readouterr().out
+
+
+def test_hydra_shows_the_config(capsys):
+    assert cli.main([*RUN, "--cfg", "job", "--resolve"]) == 0
+    printed = capsys.readouterr().out
+    assert "n_samples: 60" in printed
+    assert "hydra" not in printed
+    assert everything() == []
+
+
+@pytest.mark.parametrize("flag", ["--help", "--hydra-help", "--info"])
+def test_hydra_helps(flag, capsys):
+    assert cli.main(["run", flag]) == 0
+    assert len(capsys.readouterr().out) > 200
+    assert everything() == []
+
+
+def test_the_help_of_run_names_the_groups_and_choices(capsys):
+    cli.main(["run", "--help"])
+    printed = capsys.readouterr().out
+    for word in ("mklbench run algo=qnpkl data=sonar", "qnpkl", "feature_gaussians", "results_dir"):
+        assert word in printed
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("mklbench run algo=qn", "algo=qnpkl"),
+        ("mklbench run split.n_s", "split.n_splits="),
+        ("mklbench re", "reproduce"),
+        ("mklbench ", "check"),
+    ],
+)
+def test_the_shell_completes(line, expected, capsys, monkeypatch):
+    monkeypatch.setenv("COMP_LINE", line)
+    assert cli.main(["-sc", "query=bash"]) == 0
+    assert expected in capsys.readouterr().out.split()
+
+
+def test_completion_can_be_installed(capsys, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["/usr/bin/mklbench"])
+    assert cli.main(["-sc", "install=bash"]) == 0
+    assert "complete -o nospace" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("what", "name"),
+    [
+        ("algos", "qnpkl"),
+        ("kernels", "product"),
+        ("data", "sonar"),
+        ("splits", "random70"),
+        ("searches", "cv"),
+        ("tables", "picard2012_table1"),
+    ],
+)
+def test_lists_have_names_and_titles(what, name, capsys):
+    assert cli.main(["list", what]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    (line,) = [line for line in lines if line.split()[0] == name]
+    assert len(line.split()) > 3
+
+
+def test_a_list_includes_the_users_own(here, capsys):
+    assert cli.main(["list", "algos", "--config-dir", str(fake_configs(here))]) == 0
+    assert "fake" in capsys.readouterr().out
+
+
+def test_data_are_listed_and_verified(capsys):
+    assert cli.main(["data", "list"]) == 0
+    assert "wdbc" in capsys.readouterr().out
+    assert cli.main(["data", "verify", "wdbc"]) == 0
+    assert "ok" in capsys.readouterr().out
+    assert cli.main(["data", "fetch", "wdbc"]) == 0
+    assert "wdbc: local" in capsys.readouterr().out
+
+
+def test_every_choice_of_the_main_help_has_a_help(capsys):
+    for command in ("run", "table", "reproduce", "data", "list", "plot", "check"):
+        with pytest.raises(SystemExit, match="0") if command != "run" else nullcontext():
+            cli.main([command, "--help"])
+        assert len(capsys.readouterr().out) > 100
+
+
+def test_a_wrong_flag_of_a_sub_command_names_its_help(capsys):
+    assert cli.main(["reproduce", "--job", "x"]) == 2
+    assert "mklbench reproduce --help" in capsys.readouterr().err
+
+
+def test_the_reader_of_stdout_may_leave():
+    process = start(["list", "data"], Path())
+    process.stdout.close()
+    assert "Traceback" not in process.stderr.read()
+    process.wait()
+
+
+def test_help_is_quick_and_imports_the_standard_library_only(here):
+    code = "import sys; from mklbench.cli import main; sys.exit(main(['--help']))"
+    root = Path(cli.__file__).parents[1]
+    times = []
+    for _ in range(5):
+        began = time.perf_counter()
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env=os.environ | {"PYTHONPATH": str(root)},
+            check=True,
+            capture_output=True,
+        )
+        times.append(time.perf_counter() - began)
+    bare = time_of_bare_python()
+    # What is ours is measured against a bare interpreter, whose start depends on the machine.
+    assert min(times) - bare < 0.15
+    probe = (
+        "import sys\nfrom mklbench.cli import main\n"
+        "try: main(['--help'])\nexcept SystemExit: pass\n"
+        "print([m for m in ('numpy', 'hydra', 'scipy', 'yaml') if m in sys.modules])"
+    )
+    printed = subprocess.run(
+        [sys.executable, "-c", probe],
+        env=os.environ | {"PYTHONPATH": str(root)},
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    assert printed.splitlines()[-1] == "[]"
+
+
+def time_of_bare_python():
+    times = []
+    for _ in range(3):
+        began = time.perf_counter()
+        subprocess.run([sys.executable, "-c", ""], check=True)
+        times.append(time.perf_counter() - began)
+    return min(times)
+
+
+SLOW_MODULES = ("sklearn", "pandas", "matplotlib", "scipy.stats", "rich")
+
+
+def test_a_run_does_not_import_what_is_slow(here):
+    probe = (
+        "import sys\nfrom mklbench.cli import main\n"
+        f"main({RUN!r})\n"
+        f"print([m for m in {SLOW_MODULES!r} if m in sys.modules])"
+    )
+    printed = subprocess.run(
+        [sys.executable, "-c", probe],
+        env=os.environ | {"PYTHONPATH": str(Path(cli.__file__).parents[1])},
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    assert printed.splitlines()[-1] == "[]"
+
+
+def test_two_runs_of_one_command_at_once_are_harmless(here):
+    command = [*RUN, "jobs=2", "split.n_splits=8"]
+    processes = [start([*command, f"out=rows{i}.csv"], here) for i in range(2)]
+    for process in processes:
+        _, said = process.communicate(timeout=120)
+        assert (process.returncode, said) == (0, "")
+    assert [row["accuracy"] for row in rows("rows0.csv")] == [
+        row["accuracy"] for row in rows("rows1.csv")
+    ]
+    (cell,) = Store("store").path.iterdir()
+    for path in cell.iterdir():
+        json.loads(path.read_text())
+    assert len(list(cell.iterdir())) == 9
+
+
+def test_overrides_reach_the_records():
+    assert cli.main([*RUN, "algo.C=7", "split.n_splits=1"]) == 0
+    (path,) = Path("store").glob("*/cell.json")
+    config = json.loads(path.read_text())["config"]
+    assert (config["algo"]["C"], config["data"]["n_samples"]) == (7, 60)
