@@ -29,7 +29,13 @@ seconds: 0.0
 """
 
 # A cell that is run in a moment, on a set that needs no download.
-TINY = ("data=twonorm", "data.n_samples=60", "kernel=gaussian", "split.n_splits=4")
+TINY = (
+    "data=twonorm",
+    "data.n_samples=60",
+    "kernel=gaussian",
+    "split.scaling=minmax",
+    "split.n_splits=4",
+)
 
 
 def solve(

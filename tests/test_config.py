@@ -136,6 +136,7 @@ BAD_OVERRIDES = [
     ("algo.C=[1,", "cannot be read as an override"),
     ("algo==svm", "cannot be read as an override"),
     ("algo.C=1,2", "add -m"),
+    ("search=cv search.grid.algo.C={a:1}", "does not fit the value it replaces"),
     ("algo.C=abc", "algo.C=abc is not accepted: it must be of type float"),
     ("kernel.gamma=[1]", "kernel.gamma=[1] is not accepted"),
     ("+kernel.gammas=1", "kernel.gammas=1 is not known"),
@@ -161,14 +162,14 @@ BAD_OVERRIDES = [
 @pytest.mark.parametrize(("override", "expected"), BAD_OVERRIDES)
 def test_a_bad_override_is_one_sentence(override, expected):
     with pytest.raises(InputError) as caught:
-        compose("algo=svm", override)
+        compose("algo=svm", *override.split(" "))
     message = str(caught.value)
     assert expected in message
     assert message.endswith(".")
     assert "\n" not in message
 
 
-@pytest.mark.parametrize("value", ["1", "abc", "[1,b]", "{a:1}"])
+@pytest.mark.parametrize("value", ["1", "abc", "[1,b]"])
 def test_a_list_of_numbers_must_be_one(value):
     with pytest.raises(InputError, match=r"must be of type Sequence\[float\]"):
         compose("algo=svm", "kernel=gaussians", f"kernel.gammas={value}")

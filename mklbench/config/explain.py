@@ -17,6 +17,7 @@ from mklbench.errors import InputError, unknown
 Composer = Callable[[list[str]], DictConfig]
 
 _NOT_OVERRIDDEN = re.compile(r"Could not override '([^']+)'")
+_MISFIT = re.compile(r"Error merging override (.+)")
 _AMBIGUOUS = re.compile(r"Ambiguous value for argument '(.+)'\n")
 
 
@@ -45,6 +46,9 @@ def explain(error: Exception, overrides: list[str], compose: Composer) -> InputE
             f"{match[1]} names several values: add -m to run one cell for each of them, "
             "or write a list as key=[value,value]."
         )
+    if match := _MISFIT.search(message):
+        cause = str(error.__cause__ or "").strip().split("\n")[0].rstrip(".")
+        return InputError(f"{match[1]} does not fit the value it replaces: {cause}.")
     if match := _NOT_OVERRIDDEN.search(message):
         return _unknown_key(match[1], overrides, compose)
     first_line = (message.strip() or type(error).__name__).splitlines()[0].rstrip(".")

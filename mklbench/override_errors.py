@@ -1,9 +1,0 @@
-x = 1
-
-
-def hint(*a):
-    return ""
-
-
-def explain(e, *a):
-    return e
