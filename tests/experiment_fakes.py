@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +84,7 @@ def fake_cell(directory: Path, *overrides: str) -> Cell:
     return Cell.from_overrides([*TINY, "algo=fake", *overrides], fake_configs(directory))
 
 
+@cache
 def tiny_cell(*overrides: str) -> Cell:
     """Return a tiny cell of the plain SVM."""
     return Cell.from_overrides([*TINY, "algo=svm", *overrides])

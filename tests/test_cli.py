@@ -56,6 +56,15 @@ def test_a_run_writes_one_row_a_split_and_prints_a_summary(capsys):
     assert "Records: store   Rows: rows.csv" in printed
 
 
+def test_the_main_job_writes_its_twenty_rows(mirror, capsys):
+    assert cli.main(["run", "algo=qnpkl", "data=sonar", "out=rows.csv", "progress=none"]) == 0
+    assert [row["split"] for row in rows()] == [str(split) for split in range(20)]
+    assert {(row["data"], row["n_train"], row["n_test"]) for row in rows()} == {
+        ("sonar", "145", "63")
+    }
+    assert "20/20" in capsys.readouterr().out
+
+
 def test_a_run_leaves_nothing_but_records_and_rows(here):
     assert cli.main([*RUN, "out=rows.csv"]) == 0
     assert cli.main(["run", "-m", *RUN[1:], "algo.C=1,2"]) == 0
@@ -69,7 +78,9 @@ def test_a_sweep_runs_every_cell_and_has_one_csv(capsys):
     assert len(written) == 16
     assert len({row["key"] for row in written}) == 4
     assert {row["C"] for row in written} == {"1", "10"}
-    assert capsys.readouterr().out.count("4/4") == 4
+    printed = capsys.readouterr().out
+    assert printed.count("4/4") == 4
+    assert printed.count("kernel.gamma=0.01") == printed.count("kernel.gamma=0.1 ") == 2
 
 
 def test_flags_may_stand_between_overrides():

@@ -9,6 +9,7 @@ import statistics
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from mklbench.experiments.cell import Cell
 from mklbench.experiments.evaluation import Record
 from mklbench.experiments.executor import CellResult
 
@@ -70,24 +71,57 @@ def summary(results: Sequence[CellResult]) -> str:
     from tabulate import tabulate
 
     headers = [
-        "data", "algo", "kernel", "C", "splits", "status", "accuracy %", "kernels", "gap",
-        "svm calls", "fit s", "in svm",
+        "data", "algo", "kernel", "setting", "C", "splits", "status", "accuracy %", "kernels",
+        "gap", "svm calls", "fit s", "in svm",
     ]  # fmt: skip
-    body = [_summary_row(result) for result in results]
-    return str(tabulate(body, headers, disable_numparse=True, colalign=["left"] * 3))
+    settings = _settings([result.cell for result in results])
+    body = [
+        [result.cell.data, result.cell.algo, result.cell.kernel, setting, *_measured(result)]
+        for result, setting in zip(results, settings, strict=True)
+    ]
+    if not any(settings):
+        headers.remove("setting")
+        body = [line[:3] + line[4:] for line in body]
+    return str(tabulate(body, headers, disable_numparse=True))
 
 
-def _summary_row(result: CellResult) -> list[str]:
-    cell = result.cell
+def _settings(cells: Sequence[Cell]) -> list[str]:
+    """Return for each cell what tells it from the others of its label, apart from C."""
+    choices = [_choices(cell) for cell in cells]
+    texts = []
+    for cell, mine in zip(cells, choices, strict=True):
+        alike = [
+            other for peer, other in zip(cells, choices, strict=True) if peer.label == cell.label
+        ]
+        varied = [
+            f"{path}={value}"
+            for path, value in mine.items()
+            if any(other.get(path) != value for other in alike)
+        ]
+        texts.append(" ".join(varied))
+    return texts
+
+
+def _choices(cell: Cell) -> dict[str, Any]:
+    """Return the values of a cell's config by dotted path; of the search its name only."""
+    values = {
+        f"{group}.{name}": value
+        for group in ("algo", "kernel", "data", "split")
+        for name, value in cell.config[group].items()
+        if name not in ("name", "title")
+    }
+    values.pop("algo.C", None)  # has a column of its own
+    return values | {"search": cell.search}
+
+
+def _measured(result: CellResult) -> list[str]:
     done = [record for record in result.records if record["status"] == "done"]
-    first = [cell.data, cell.algo, cell.kernel, _values(done, "C")]
-    splits = [f"{len(done)}/{cell.n_splits}", result.status]
+    ended = [_values(done, "C"), f"{len(done)}/{result.cell.n_splits}", result.status]
     if not done:
-        return [*first, *splits]
+        return ended
     fit, svm = _mean(done, "fit_seconds"), _mean(done, "svm_seconds")
     return [
-        *first,
-        *splits,
+        *ended,
         _mean_and_deviation([100 * record["accuracy"] for record in done]),
         f"{_mean(done, 'n_kernels'):.3g}/{done[0]['n_base_kernels']}",
         _worst_gap(done),
