@@ -26,8 +26,13 @@ def check_count(name: str, value: int, minimum: int = 1) -> int:
 
 
 def check_labels(y: ArrayLike) -> NDArray[np.float64]:
-    """Return `y` as an array of -1.0 and +1.0 in which both occur."""
-    labels = np.ascontiguousarray(y, dtype=np.float64)
+    """Return `y` as an array of its own of -1.0 and +1.0, in which both occur."""
+    try:
+        labels = np.array(y, dtype=np.float64, order="C")
+    except (TypeError, ValueError) as error:
+        raise InputError("y has labels that are not numbers: code the classes as -1 and +1.") from (
+            error
+        )
     if labels.ndim != 1:
         raise InputError(f"y has shape {labels.shape}: it must be a vector of labels -1 and +1.")
     values = np.unique(labels)
@@ -43,12 +48,20 @@ def check_labels(y: ArrayLike) -> NDArray[np.float64]:
     return labels
 
 
-def check_features(name: str, X: ArrayLike) -> NDArray[np.float64]:
-    """Return `X` as a finite float64 matrix of shape (n, d) with n, d >= 1."""
-    matrix = np.asarray(X, dtype=np.float64)
+def check_features(name: str, X: ArrayLike, n_features: int | None = None) -> NDArray[np.float64]:
+    """Return `X` as a finite float64 matrix of its own, (n, d) with n, d >= 1.
+
+    Where `n_features` is given, d must be equal to it.
+    """
+    matrix = np.array(X, dtype=np.float64)
     if matrix.ndim != 2 or 0 in matrix.shape:
         raise InputError(
             f"{name} has shape {matrix.shape}: it must be a matrix (n_samples, n_features)."
+        )
+    if n_features is not None and matrix.shape[1] != n_features:
+        raise InputError(
+            f"{name} has {matrix.shape[1]} features, but the kernels were built on {n_features} "
+            "features: pass the same ones in the same order."
         )
     if not np.isfinite(matrix).all():
         row, column = np.argwhere(~np.isfinite(matrix))[0]

@@ -55,8 +55,9 @@ def solve(
             f"y has {len(machine.y)} labels, but the kernels are on {operator.n_samples} samples."
         )
     fixed = operator.uniform_weights() if weights is None else np.asarray(weights, dtype=float)
-    if (fixed < 0).any():
-        raise InputError(f"weights has the entry {fixed.min():g}: kernel weights are >= 0.")
+    refused = fixed[~((fixed >= 0) & (fixed < np.inf))]
+    if len(refused):
+        raise InputError(f"weights has the entry {refused[0]:g}: kernel weights are numbers >= 0.")
     K = operator.gram(fixed)
     trained = machine.solve(K)
     bounds = certify.svm_bounds(K, machine.y, trained.dual_coef, trained.intercept, machine.upper)

@@ -6,6 +6,8 @@ keywords fixed (``functools.partial``) it is what the experiments and the estima
 
 from __future__ import annotations
 
+import zipfile
+import zlib
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -124,13 +126,17 @@ def _not_empty(name: str, values: Sequence[float]) -> Sequence[float]:
 def _load_stack(path: Path) -> np.ndarray:
     try:
         loaded = np.load(path, allow_pickle=False)
-    except (OSError, ValueError) as error:
+        if not isinstance(loaded, np.ndarray):
+            if "K" not in loaded:
+                raise InputError(
+                    f"kernel.K={path} holds {', '.join(loaded)}: name the Gram matrices K."
+                )
+            loaded = loaded["K"]
+        return np.asarray(loaded, dtype=np.float64)
+    except InputError:
+        raise
+    except (OSError, EOFError, ValueError, zipfile.BadZipFile, zlib.error) as error:
         raise InputError(
-            f"kernel.K={path} cannot be read as a NumPy file ({error}): "
+            f"kernel.K={path} cannot be read as a NumPy file of numbers ({error}): "
             "save the Gram matrices with numpy.save or numpy.savez(path, K=...)."
         ) from error
-    if isinstance(loaded, np.ndarray):
-        return loaded.astype(np.float64)
-    if "K" not in loaded:
-        raise InputError(f"kernel.K={path} holds {', '.join(loaded)}: name the Gram matrices K.")
-    return loaded["K"].astype(np.float64)

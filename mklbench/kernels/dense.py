@@ -71,7 +71,7 @@ class DenseBank(_StackedBank):
 
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
         d = self._check_weights(weights)
-        samples = np.asarray(Z, dtype=np.float64)
+        samples = check_features("Z", Z, self._X.shape[1])
         combined = np.zeros((len(samples), self.n_samples))
         for m in np.flatnonzero(d):
             combined += d[m] * self._functions[m](samples, self._X)
@@ -181,9 +181,10 @@ def _check_rows(rows: ArrayLike, n: int) -> NDArray[np.intp]:
     indices = np.asarray(rows)
     if indices.ndim == 2 and indices.shape[1] == 1:
         indices = indices[:, 0]
-    whole = indices.astype(np.intp)
-    if indices.ndim != 1 or (whole != indices).any() or ((whole < 0) | (whole >= n)).any():
+    # Scikit-learn passes the row numbers of a sample matrix as floats.
+    numeric = indices.ndim == 1 and indices.dtype.kind in "iuf"
+    if not numeric or not np.isin(indices, np.arange(n)).all():
         raise InputError(
             f"precomputed kernels take row indices from 0 to {n - 1} in place of features."
         )
-    return whole
+    return indices.astype(np.intp)

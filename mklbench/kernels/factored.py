@@ -93,7 +93,7 @@ class FeatureBank(Bank):
 
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
         d = self._check_weights(weights)
-        samples = np.asarray(Z, dtype=np.float64)
+        samples = check_features("Z", Z, self._X.shape[1])
         combined = np.zeros((len(samples), self.n_samples))
         for m in np.flatnonzero(d):
             j, k = divmod(int(m), len(self._functions))
@@ -143,14 +143,17 @@ def _factorise(column: Array, functions: Sequence[KernelFunction]) -> tuple[Arra
     # singular vectors of all factors together span every kernel of the feature.
     spanning = np.hstack([_pivoted_cholesky(gram) for gram in grams])
     left, singular, _ = np.linalg.svd(spanning, full_matrices=False)
-    basis = left[:, singular > _RANK_TOLERANCE * singular[0]]
+    basis = left[:, singular > _RANK_TOLERANCE * singular.max(initial=0.0)]
     cores = np.array([basis.T @ gram @ basis for gram in grams])
     return basis[inverse], cores
 
 
 def _pivoted_cholesky(gram: Array) -> Array:
     """Return L (u, r) with gram / max(diag) = L L' up to a remainder of small trace."""
-    scaled = gram / gram.diagonal().max()
+    largest = gram.diagonal().max()
+    if largest == 0:  # a linear kernel on a feature that is zero
+        return np.empty((len(gram), 0))
+    scaled = gram / largest
     factor, pivots, rank, _ = dpstrf(scaled, tol=_RANK_TOLERANCE, lower=1)
     lower = np.tril(factor)[:, :rank]
     unpivoted = np.empty_like(lower)

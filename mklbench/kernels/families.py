@@ -42,7 +42,7 @@ class ProductGaussians(Family):
 
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
         root = np.sqrt(self._check_theta(weights))
-        samples = (np.asarray(Z, dtype=np.float64) - self._centre) * root
+        samples = (check_features("Z", Z, self.n_kernels) - self._centre) * root
         exponent = squared_distances(samples, self._X * root)
         np.negative(exponent, out=exponent)
         return np.exp(exponent, out=exponent)

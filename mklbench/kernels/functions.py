@@ -17,10 +17,14 @@ KernelFunction = Callable[[Array, Array], Array]
 
 
 def squared_distances(X: Array, Z: Array) -> Array:
-    """Return ||x_i - z_j||^2 (n, n_z), by one matrix product.
+    """Return ||x_i - z_j||^2 (n, n_z).
 
-    The rows are shifted by the mean of `X` first, so that data far from the origin do not cancel.
+    On one feature the differences themselves are squared, which loses no digits. On several, the
+    rows are shifted by the mean of `X` first, so that data far from the origin do not cancel.
     """
+    if X.shape[1] == 1:
+        differences = X - Z.T
+        return np.multiply(differences, differences, out=differences)
     centre = X.mean(axis=0)
     if Z is X:
         return centred_squared_distances(X - centre)
