@@ -1,8 +1,11 @@
-"""Where the files that travel with the package live."""
+"""The files that travel with the package: where they live, and how they are read."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
+
+from mklbench.errors import InputError
 
 _PACKAGE = Path(__file__).resolve().parent
 
@@ -34,3 +37,21 @@ def choices(group: str, config_dir: Path | str | None = None) -> dict[str, Path]
     roots = [configs()] + ([Path(config_dir)] if config_dir is not None else [])
     files = {path.stem: path for root in roots for path in (root / group).glob("*.yaml")}
     return dict(sorted(files.items()))
+
+
+def read_yaml(path: Path) -> Any:
+    """Read a YAML file by OmegaConf's rules (``1e-3`` is a number) into plain containers.
+
+    Raises
+    ------
+    InputError : if the file cannot be read or is no YAML.
+    """
+    from omegaconf import OmegaConf
+    from omegaconf.errors import OmegaConfBaseException
+    from yaml import YAMLError
+
+    try:
+        return OmegaConf.to_container(OmegaConf.load(path), resolve=True)
+    except (OSError, UnicodeDecodeError, YAMLError, OmegaConfBaseException) as error:
+        reason = " ".join(str(error).split())
+        raise InputError(f"{path} cannot be read as YAML: {reason}.") from error

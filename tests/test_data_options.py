@@ -154,7 +154,7 @@ def test_a_directory_without_configurations_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="holds no data configurations"):
         read_configs(tmp_path)
     (tmp_path / "bad.yaml").write_text("name: [unclosed")
-    with pytest.raises(InputError, match=r"bad.yaml is not a readable YAML file"):
+    with pytest.raises(InputError, match=r"bad.yaml cannot be read as YAML"):
         read_configs(tmp_path)
     (tmp_path / "bad.yaml").write_text("- a list\n")
     with pytest.raises(InputError, match=r"bad.yaml must hold a YAML mapping"):

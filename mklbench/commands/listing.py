@@ -35,10 +35,5 @@ def list_titles(what: str, config_dir: str | None = None) -> dict[str, str]:
 
 
 def _title(path: Path) -> str:
-    import yaml
-
-    try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise InputError(f"{path} is not a readable YAML file: {type(error).__name__}.") from error
+    content = resources.read_yaml(path)
     return str(content.get("title", "")) if isinstance(content, dict) else ""

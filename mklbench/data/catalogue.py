@@ -16,6 +16,7 @@ from mklbench.data.options import parse_config
 from mklbench.data.schema import FileConfig, GeneratedConfig, Layout
 from mklbench.data.settings import CACHE_VARIABLE, download_timeout
 from mklbench.errors import DataError, InputError
+from mklbench.resources import read_yaml
 
 Directory = str | os.PathLike[str]
 
@@ -68,15 +69,9 @@ def read_configs(directory: Directory) -> dict[str, dict[str, Any]]:
     InputError
         The directory has none, or a file is not a YAML mapping.
     """
-    import yaml  # imported here because `run` gets its configuration from elsewhere
-
     configs: dict[str, dict[str, Any]] = {}
     for path in sorted(Path(directory).glob("*.yaml")):
-        try:
-            config = yaml.safe_load(path.read_text(encoding="utf-8"))
-        except (yaml.YAMLError, UnicodeDecodeError) as error:
-            reason = " ".join(str(error).split())
-            raise InputError(f"{path} is not a readable YAML file: {reason}.") from error
+        config = read_yaml(path)
         if not isinstance(config, dict):
             raise InputError(f"{path} must hold a YAML mapping of options.")
         configs[path.stem] = config
