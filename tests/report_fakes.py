@@ -24,15 +24,15 @@ PROVENANCE = {
     "time": "2024-05-06T07:08:09+00:00",
 }
 
-# A table whose four cells run in a moment, on a set that needs no download.
+# A table whose four cells run in a moment, on sets that need no download.
 TINY_TABLE = """\
 title: "A tiny table"
 citation: "Nobody, nowhere."
 published_n_splits: 20
-common: [data=twonorm, data.n_samples=60, split.n_splits=2, algo=svm, search=fixed]
+common: [split.n_splits=2, algo=svm, search=fixed]
 rows:
-  - {name: minmax, label: scaled, overrides: []}
-  - {name: none, label: not scaled, overrides: [split.scaling=none]}
+  - {name: minmax, label: scaled, overrides: [data=twonorm, data.n_samples=60]}
+  - {name: none, label: raw, overrides: [data=ringnorm, data.n_samples=60, split.scaling=none]}
 columns:
   - {name: one, label: C of one, overrides: [algo.C=1.0], metrics: [accuracy, time]}
   - {name: ten, label: C of ten, overrides: [algo.C=10.0], metrics: [accuracy]}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from report_fakes import TINY_TABLE, only_tables, record
 
 from mklbench import resources
+from mklbench.algorithms import svm
 from mklbench.errors import DataError, InputError
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.store import Store
@@ -79,7 +81,7 @@ def test_moved_accuracy_fails_and_names_the_split(
     edit_records(recorded, two_samples_off)
     assert check(recorded) == 1
     printed = capsys.readouterr().out
-    assert "tiny, none ten fixed: split 1: accuracy" in printed
+    assert "tiny, none ten fixed\n  split 1: accuracy" in printed
     assert "(2 test samples)" in printed
 
 
@@ -111,49 +113,46 @@ def test_splits_that_are_not_recorded_fail(
 def test_cell_that_fails_now_fails_the_check(
     recorded: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from mklbench.experiments import evaluation
-
-    def broken(*_: object) -> None:
+    @functools.wraps(svm.solve)
+    def broken(*_: object, **__: object) -> None:
         raise RuntimeError("broken on purpose")
 
-    monkeypatch.setattr(evaluation, "fit_scaling", broken)
+    monkeypatch.setattr(svm, "solve", broken)
     assert check(recorded) == 1
     assert "broken on purpose" in capsys.readouterr().out
 
 
-def state_the_digest(recorded: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the digest be known without the data, as it is for every set that is downloaded."""
-    text = (recorded / "records" / "tiny.jsonl").read_text(encoding="utf-8")
-    monkeypatch.setattr(Cell, "data_digest", json.loads(text.splitlines()[0])["data_digest"])
-
-
-def without_data(monkeypatch: pytest.MonkeyPatch, is_absent: Callable[[Cell], bool]) -> None:
+def without_data(
+    recorded: Path, monkeypatch: pytest.MonkeyPatch, is_absent: Callable[[Cell], bool]
+) -> None:
+    """Take data away, but let their digest be known, as it is for every set that is downloaded."""
+    lines = (recorded / "records" / "tiny.jsonl").read_text(encoding="utf-8").splitlines()
+    digests = {item["data"]: item["data_digest"] for item in map(json.loads, lines)}
     original = Cell.dataset
 
     def dataset(cell: Cell) -> object:
         if is_absent(cell):
-            raise DataError("data=twonorm is nowhere to be had.")
+            raise DataError(f"data={cell.data} is nowhere to be had.")
         return original(cell)
 
+    monkeypatch.setattr(Cell, "data_digest", property(lambda cell: digests[cell.data]))
     monkeypatch.setattr(Cell, "dataset", dataset)
 
 
 def test_absent_data_are_named_and_the_rest_is_checked(
     recorded: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    state_the_digest(recorded, monkeypatch)
-    without_data(monkeypatch, lambda cell: cell.config["split"]["scaling"] == "none")
+    without_data(recorded, monkeypatch, lambda cell: cell.data == "ringnorm")
     assert check(recorded) == 0
     printed = capsys.readouterr().out
-    assert "tiny, none ten fixed: data=twonorm is nowhere to be had." in printed
+    assert "tiny, none ten fixed\n  data=ringnorm is nowhere to be had." in printed
     assert "The check passed: 2 same, 1 not checked." in printed
 
 
 def test_nothing_checked_is_a_failure(
     recorded: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    state_the_digest(recorded, monkeypatch)
-    without_data(monkeypatch, lambda cell: True)
+    without_data(recorded, monkeypatch, lambda cell: True)
     assert check(recorded) == 1
     assert "no cell could be run again" in capsys.readouterr().out
 

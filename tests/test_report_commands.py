@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import csv
+import functools
 import json
 from pathlib import Path
 
 import pytest
 from report_fakes import TINY_TABLE, only_tables
 
+from mklbench.algorithms import svm
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.store import RecordFile, Store
@@ -91,16 +93,14 @@ def test_reproduce_with_a_failing_cell_says_so_and_is_no_success(
     results: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    from mklbench.experiments import evaluation
-
-    scale = evaluation.fit_scaling
-
-    def breaks_on_minmax(name: str, rows: object) -> object:
-        if name == "minmax":
+    @functools.wraps(svm.solve)
+    def breaks_at_one(operator: object, y: object, C: float, **options: object) -> object:
+        if C == 1:
             raise RuntimeError("broken on purpose")
-        return scale(name, rows)
+        return solve(operator, y, C, **options)
 
-    monkeypatch.setattr(evaluation, "fit_scaling", breaks_on_minmax)
+    solve = svm.solve
+    monkeypatch.setattr(svm, "solve", breaks_at_one)
     assert commands.reproduce(["tiny"], store=store, results_dir=str(results)) == 1
     printed = capsys.readouterr().out
     assert "2 of 4 cells done" in printed

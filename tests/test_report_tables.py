@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from mklbench.errors import InputError
+from mklbench.experiments.cell import Cell
 from mklbench.report.table_loading import load_table, read_table, table_names
 
 TRANSCRIPTION = Path(__file__).parent / "data" / "picard2012.csv"
@@ -45,27 +46,49 @@ def test_every_published_number_has_a_column_that_shows_it(name: str) -> None:
     assert set(table.published) <= shown
 
 
+def transcribed(heading: str) -> dict[tuple[str, str, str], tuple[float, float | None]]:
+    """Numbers of one table as somebody else typed them in: (mean, std) by row, column, metric."""
+    with TRANSCRIPTION.open(encoding="utf-8", newline="") as file:
+        lines = [line for line in csv.DictReader(file) if line["table"] == heading]
+    numbers = {}
+    for line in lines:
+        place = ROWS[line["data"].split()[0]], COLUMNS[line["method"]], METRICS[line["metric"]]
+        numbers[place] = float(line["mean"]), float(line["std"]) if line["std"] else None
+    return numbers
+
+
 @pytest.mark.parametrize(
     ("name", "heading"), [("picard2012_table1", "Table 1"), ("picard2012_table2", "Table 2")]
 )
 def test_published_numbers_equal_an_independent_transcription(name: str, heading: str) -> None:
-    with TRANSCRIPTION.open(encoding="utf-8", newline="") as file:
-        lines = [line for line in csv.DictReader(file) if line["table"] == heading]
-    expected = {}
-    for line in lines:
-        place = ROWS[line["data"].split()[0]], COLUMNS[line["method"]], METRICS[line["metric"]]
-        expected[place] = float(line["mean"]), float(line["std"]) if line["std"] else None
     published = load_table(name).published
-    assert {place: (number.mean, number.std) for place, number in published.items()} == expected
+    assert {p: (number.mean, number.std) for p, number in published.items()} == transcribed(heading)
+
+
+def test_table_of_choices_repeats_the_numbers_of_table_1() -> None:
+    published = load_table("picard2012_choices").published
+    numbers = {place: (number.mean, number.std) for place, number in published.items()}
+    assert numbers.items() <= transcribed("Table 1").items()
+    assert numbers
+
+
+@pytest.mark.parametrize("name", table_names())
+def test_every_override_composes(name: str) -> None:
+    """Compose as many cells as it takes to have seen every override of the table."""
+    seen: set[str] = set()
+    for slot in load_table(name).slots():
+        if not seen.issuperset(slot.overrides):
+            seen.update(slot.overrides)
+            assert Cell.from_overrides(slot.overrides).config["algo"]["C"] > 0
 
 
 def test_overrides_go_from_the_general_to_the_special() -> None:
     slots = {slot.place: slot.overrides for slot in load_table("picard2012_table1").slots()}
-    assert slots["sonar", "gmkl", "own"][-1] == "algo.C=10.0"
+    assert slots["sonar", "gmkl", "code"][-1] == "algo.C=10.0"
     assert "algo.regulariser=l1" in slots["sonar", "gmkl", "fixed"]
     assert "algo.regulariser=l2" in slots["pima", "gmkl", "fixed"]
     assert "algo.regulariser=l1" not in slots["pima", "gmkl", "fixed"]
-    assert ("sonar", "svm", "own") not in slots
+    assert ("sonar", "svm", "code") not in slots
 
 
 def test_sweep_makes_one_protocol_a_value() -> None:

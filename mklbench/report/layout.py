@@ -65,16 +65,20 @@ def _summary(report: Report) -> str:
 
 
 def _mirror(report: Report) -> Iterator[Block]:
-    """The published table, each of its lines followed by one line for each protocol."""
+    """The published table, each of its lines followed by one line for each protocol.
+
+    A column shows what the paper has of it, and its first metric even where the paper has nothing.
+    """
     table = report.table
+    if not table.published:
+        return
     shown = [
         (column, METRICS[name])
         for column in table.columns
         for name in column.metrics
-        if any((row.name, column.name, name) in table.published for row in table.rows)
+        if name == column.metrics[0]
+        or any((row.name, column.name, name) in table.published for row in table.rows)
     ]
-    if not shown:
-        return
     headings = ["Data", "", *(f"{column.label} {metric.heading}" for column, metric in shown)]
     lines: list[list[Entry]] = []
     for row in table.rows:

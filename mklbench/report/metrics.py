@@ -60,6 +60,7 @@ METRICS: dict[str, Metric] = {
         Metric("time", "time", "s", "fit_seconds", decimals=None, compared_by_ratio=True),
         Metric("relevant_weight", "R", "%", "relevant_weight", scale=100.0),
         Metric("n_kernels", "kernels", "", "n_kernels"),
+        Metric("svm_calls", "SVM calls", "", "svm_calls", decimals=0),
         Metric("objective", "objective / n", "", "objective", per="n_train", decimals=4),
     )
 }

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import csv
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -22,8 +22,8 @@ from mklbench.experiments.store import RecordFile, RecordSource, Store
 from mklbench.report.assemble import DONE, NumberPlace, Record, Report, assemble
 from mklbench.report.cells import CellFinder
 from mklbench.report.check_config import CheckConfig, CheckedCell, Tolerance
+from mklbench.report.entries import JUDGEMENTS
 from mklbench.report.table_loading import load_table
-from mklbench.report.verdict import Verdict
 
 
 class Outcome(StrEnum):
@@ -59,15 +59,15 @@ def check_again(
     """
     sources = {cell.table: _recorded(recorded, cell.table) for cell in config.cells}
     composed = [(checked, _compose(checked)) for checked in config.cells]
-    absent = {id(cell): problem for _, cell in composed if (problem := _data_problem(cell))}
-    runnable = [cell for _, cell in composed if id(cell) not in absent]
+    absent = _data_problems([cell for _, cell in composed])
+    runnable = [cell for _, cell in composed if cell.data not in absent]
     with tempfile.TemporaryDirectory(prefix="mklbench-check-") as directory:
         results = run_cells(runnable, Store(directory), jobs=jobs, progress=progress)
     ended = {id(result.cell): result for result in results}
     findings = []
     for checked, cell in composed:
-        if id(cell) in absent:
-            findings.append(Finding(checked.label, Outcome.NOT_CHECKED, absent[id(cell)]))
+        if cell.data in absent:
+            findings.append(Finding(checked.label, Outcome.NOT_CHECKED, absent[cell.data]))
         else:
             findings.append(_compare_cell(checked, ended[id(cell)], sources[checked.table]))
     return findings
@@ -128,7 +128,11 @@ def describe(again: Sequence[Finding], verdicts: Sequence[Finding]) -> str:
         [f.subject, str(f.outcome), f.detail if f.outcome is Outcome.SAME else ""] for f in findings
     ]
     parts = [tabulate(lines, ["checked", "outcome", ""], disable_numparse=True)]
-    parts += [f"{f.subject}: {f.detail}" for f in findings if f.outcome is not Outcome.SAME]
+    subjects: dict[str, list[str]] = {}  # by what is to be said of them: once is enough
+    for finding in findings:
+        if finding.outcome is not Outcome.SAME:
+            subjects.setdefault(finding.detail, []).append(finding.subject)
+    parts += ["\n".join([*names, f"  {detail}"]) for detail, names in subjects.items()]
     outcomes = [finding.outcome for finding in findings]
     counts = ", ".join(f"{outcomes.count(o)} {o}" for o in Outcome if o in outcomes)
     ending = "passed" if passed(again, verdicts) else "failed"
@@ -158,13 +162,15 @@ def _compose(checked: CheckedCell) -> Cell:
     return Cell.from_overrides(overrides)
 
 
-def _data_problem(cell: Cell) -> str | None:
-    """Return why the data of a cell cannot be had, or None if they can."""
-    try:
-        cell.dataset()
-    except DataError as error:
-        return str(error)
-    return None
+def _data_problems(cells: Iterable[Cell]) -> dict[str, str]:
+    """Return why data sets cannot be had, by name; each is tried once, as that may take a while."""
+    problems = {}
+    for cell in {cell.data: cell for cell in cells}.values():
+        try:
+            cell.dataset()
+        except DataError as error:
+            problems[cell.data] = str(error)
+    return problems
 
 
 def _compare_cell(checked: CheckedCell, result: CellResult, source: RecordSource) -> Finding:
@@ -183,7 +189,7 @@ def _compare_cell(checked: CheckedCell, result: CellResult, source: RecordSource
     moved = compare_splits(result.records, before, checked.tolerance)
     if moved:
         return Finding(checked.label, Outcome.MOVED, "; ".join(moved))
-    return Finding(checked.label, Outcome.SAME, f"{len(wanted)} splits")
+    return Finding(checked.label, Outcome.SAME, f"splits compared: {len(wanted)}")
 
 
 def _read_verdicts(path: Path) -> dict[NumberPlace, str]:
@@ -214,6 +220,6 @@ def _compare_table(subject: str, report: Report, before: Mapping[NumberPlace, st
     if moved:
         return Finding(subject, Outcome.MOVED, "; ".join(moved))
     counts = report.verdict_counts
-    judged = (Verdict.MATCH, Verdict.CLOSE, Verdict.HIGHER, Verdict.LOWER)
+    judged = [verdict for verdict in JUDGEMENTS if counts[verdict]]
     text = ", ".join(f"{counts[verdict]} {verdict}" for verdict in judged)
-    return Finding(subject, Outcome.SAME, text)
+    return Finding(subject, Outcome.SAME, text or "nothing to judge")
