@@ -10,7 +10,7 @@ from pathlib import Path
 from mklbench import resources
 from mklbench.errors import InputError, unknown
 from mklbench.report.paper_table import PaperTable, Slot
-from mklbench.report.table_loading import Section, load_table, read_yaml
+from mklbench.report.table_loading import Section, load_table
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def load_check(path: Path | None = None) -> CheckConfig:
         If an entry is wrong, missing or unknown, or names a cell that its table does not have.
     """
     path = path or resources.configs() / "check.yaml"
-    section = Section(read_yaml(path), path.name)
+    section = Section(resources.read_yaml(path), path.name)
     n_splits = _positive(section, "splits", section.get("splits"))
     default = _tolerance(section.section("tolerances"), None)
     load = cache(load_table)

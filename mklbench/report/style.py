@@ -22,7 +22,7 @@ body {
   margin: 0; background: var(--paper); color: var(--ink);
   font: 16px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif;
 }
-main { max-width: 72rem; margin: 0 auto; padding: 2rem 1.25rem 4rem; }
+main { max-width: 78rem; margin: 0 auto; padding: 2rem 1.25rem 4rem; }
 h1 { font-size: 1.7rem; line-height: 1.25; margin: 0 0 .75rem; }
 h2 { font-size: 1.25rem; margin: 2.5rem 0 .75rem; padding-bottom: .3rem;
      border-bottom: 1px solid var(--line); }
@@ -36,7 +36,8 @@ pre { background: var(--head); border: 1px solid var(--line); border-radius: 6px
 table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums; }
 th, td { padding: .38rem .8rem; border-bottom: 1px solid var(--line); text-align: right;
          white-space: nowrap; }
-th { background: var(--head); text-align: right; vertical-align: bottom; font-weight: 600; }
+th { background: var(--head); text-align: right; vertical-align: bottom; font-weight: 600;
+     white-space: normal; }
 th.label, td.label { text-align: left; }
 tbody tr:hover td { background: color-mix(in srgb, var(--head) 55%, transparent); }
 td.published { color: var(--soft); }

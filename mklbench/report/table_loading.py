@@ -51,28 +51,9 @@ def read_table(path: Path) -> PaperTable:
     InputError
         If an entry is wrong, missing or unknown.
     """
-    table = _build(path.stem, Section(read_yaml(path), path.name))
+    table = _build(path.stem, Section(resources.read_yaml(path), path.name))
     _check_references(table, path.name)
     return table
-
-
-def read_yaml(path: Path) -> Any:
-    """Read a YAML file by OmegaConf's rules (``1e-3`` is a number) into plain containers.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read or is no YAML.
-    """
-    from omegaconf import OmegaConf
-    from omegaconf.errors import OmegaConfBaseException
-    from yaml import YAMLError
-
-    try:
-        return OmegaConf.to_container(OmegaConf.load(path), resolve=True)
-    except (OSError, UnicodeDecodeError, YAMLError, OmegaConfBaseException) as error:
-        reason = " ".join(str(error).split())
-        raise InputError(f"{path} cannot be read as YAML: {reason}.") from error
 
 
 class Section:
