@@ -43,7 +43,7 @@ class _Dual:
         self, objective: cp.Expression, extra: list[cp.Constraint], weights: ArrayLike | None = None
     ) -> ConicSolution:
         problem = cp.Problem(cp.Maximize(objective), [*self.constraints, *extra])
-        tight = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), 1e-10)
+        tight = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), 1e-9)
         problem.solve(solver=cp.CLARABEL, **tight)
         duals = [float(np.squeeze(constraint.dual_value)) for constraint in extra]
         return ConicSolution(

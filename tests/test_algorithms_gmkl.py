@@ -1,0 +1,162 @@
+"""GMKL: sums against a conic solver, products against finite differences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import conic_twins
+import numpy as np
+import pytest
+from dense_twins import dense_gaussian, on_each_feature, product_kernel
+from numpy.testing import assert_allclose
+from problems import random_problem, random_stack
+
+from mklbench.algorithms import gmkl
+from mklbench.errors import InputError
+from mklbench.kernels import PrecomputedBank, feature_gaussians, product_gaussians
+
+C = 2.0
+
+REGULARISERS: dict[str, Callable[[np.ndarray, float], float]] = {
+    "l1": lambda d, strength: strength * d.sum(),
+    "l2": lambda d, strength: strength * ((d - 1.0) ** 2).sum(),
+}
+TWINS = {"l1": conic_twins.gmkl_l1, "l2": conic_twins.gmkl_l2}
+
+
+def sum_kernel(d: np.ndarray, X: np.ndarray) -> np.ndarray:
+    return np.tensordot(d, on_each_feature([dense_gaussian(1.0)], X, X), axes=1)
+
+
+COMBINATIONS = {
+    "sum": (feature_gaussians, sum_kernel),
+    "product": (product_gaussians, lambda d, X: product_kernel(d, X, X)),
+}
+
+
+@pytest.mark.parametrize("regulariser", REGULARISERS)
+@pytest.mark.parametrize("combination", COMBINATIONS)
+class TestDescent:
+    def test_the_first_step_is_along_the_gradient(self, combination: str, regulariser: str) -> None:
+        """The gradient is that of T(d) by finite differences, T(d) that of a conic solver."""
+        X, y = random_problem(30)
+        build, kernel = COMBINATIONS[combination]
+        start = np.full(4, 0.25)
+
+        def T(d: np.ndarray) -> float:
+            svm = conic_twins.svm(kernel(d, X), y, C)
+            return svm.value + REGULARISERS[regulariser](d, 0.7)
+
+        step = 1e-3
+        numeric = np.array([(T(start + e) - T(start - e)) / (2 * step) for e in step * np.eye(4)])
+        solution = gmkl.solve(
+            build(X),
+            y,
+            C=C,
+            regulariser=regulariser,
+            strength=0.7,
+            random_state=None,
+            max_iter=1,
+            tol=1e-9,
+            svm_tol=1e-7,
+        )
+        moved = solution.weights - start
+        free = solution.weights > 0
+        assert free.any()
+        length = np.linalg.norm(moved[free]) / np.linalg.norm(numeric[free])
+        assert length > 0
+        scale = length * np.abs(numeric).max()
+        assert_allclose(moved[free], -length * numeric[free], atol=0.01 * scale)
+        assert (numeric[~free] > 0).all()
+
+    def test_the_objective_decreases(self, combination: str, regulariser: str) -> None:
+        X, y = random_problem(40)
+        build, kernel = COMBINATIONS[combination]
+        solution = gmkl.solve(build(X), y, C=C, regulariser=regulariser, tol=1e-5, svm_tol=1e-6)
+        objectives = np.array([entry["objective"] for entry in solution.history])
+        assert len(objectives) > 2
+        assert (np.diff(objectives) < 0).all()
+        assert (solution.weights >= 0).all()
+        strength = {"l1": 1.0, "l2": 5.0}[regulariser]
+        recomputed = conic_twins.svm(kernel(solution.weights, X), y, C).value
+        recomputed += REGULARISERS[regulariser](solution.weights, strength)
+        assert_allclose(solution.objective, recomputed, rtol=1e-5)
+
+    def test_ends_at_a_stationary_point(self, combination: str, regulariser: str) -> None:
+        X, y = random_problem(40)
+        build, kernel = COMBINATIONS[combination]
+        solution = gmkl.solve(
+            build(X), y, C=C, regulariser=regulariser, tol=1e-4, max_iter=2000, svm_tol=1e-6
+        )
+        assert solution.converged
+        strength = {"l1": 1.0, "l2": 5.0}[regulariser]
+        for m in range(4):
+            for change in (0.05, -0.05):
+                d = solution.weights.copy()
+                d[m] = max(0.0, d[m] + change)
+                nearby = conic_twins.svm(kernel(d, X), y, C).value
+                nearby += REGULARISERS[regulariser](d, strength)
+                assert nearby >= solution.objective * (1 - 1e-4)
+
+
+class TestSumIsConvex:
+    @pytest.mark.parametrize("box", [0.2, 1.0, 10.0])
+    @pytest.mark.parametrize("strength", [0.5, 5.0])
+    @pytest.mark.parametrize("regulariser", TWINS)
+    def test_optimum_equals_that_of_a_conic_solver(
+        self, regulariser: str, strength: float, box: float
+    ) -> None:
+        stack, y = random_stack()
+        value = TWINS[regulariser](stack, y, box, strength).value
+        solution = gmkl.solve(
+            PrecomputedBank(stack),
+            y,
+            C=box,
+            regulariser=regulariser,
+            strength=strength,
+            tol=1e-3,
+            max_iter=2000,
+            svm_tol=1e-6,
+        )
+        assert solution.converged
+        assert 0 <= solution.gap <= 1e-3
+        assert_allclose(solution.objective, value, rtol=1e-3)
+
+    def test_the_start_does_not_matter(self) -> None:
+        stack, y = random_stack()
+        solve = partial(gmkl.solve, PrecomputedBank(stack), y, C=C, tol=1e-4, max_iter=2000)
+        objectives = [solve(random_state=seed).objective for seed in (0, 1, None)]
+        assert_allclose(objectives, objectives[0], rtol=1e-3)
+
+
+class TestOptions:
+    def test_strength_by_default_is_that_of_the_authors(self) -> None:
+        stack, y = random_stack()
+        for regulariser, strength in {"l1": 1.0, "l2": 5.0}.items():
+            default = gmkl.solve(PrecomputedBank(stack), y, regulariser=regulariser)
+            given = gmkl.solve(
+                PrecomputedBank(stack), y, regulariser=regulariser, strength=strength
+            )
+            assert default.objective == given.objective
+
+    def test_the_seed_chooses_the_start(self) -> None:
+        X, y = random_problem()
+        objectives = {
+            gmkl.solve(product_gaussians(X), y, random_state=seed, max_iter=1).history[0][
+                "objective"
+            ]
+            for seed in (0, 0, 1, None)
+        }
+        assert len(objectives) == 3
+
+    def test_too_few_iterations_do_not_pass_for_convergence(self) -> None:
+        stack, y = random_stack()
+        solution = gmkl.solve(PrecomputedBank(stack), y, C=100.0, tol=1e-6, max_iter=2)
+        assert not solution.converged
+        assert solution.n_iter == 2
+
+    def test_unknown_regulariser(self) -> None:
+        stack, y = random_stack()
+        with pytest.raises(InputError, match="regulariser=L1 is not known"):
+            gmkl.solve(PrecomputedBank(stack), y, regulariser="L1")

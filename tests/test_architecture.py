@@ -1,0 +1,170 @@
+"""The house plan: who may import whom, what a run must not load, what an algorithm consists of."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import pkgutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+import yaml
+
+import mklbench
+import mklbench.algorithms
+
+PACKAGE = Path(mklbench.__file__).parent
+TESTS = Path(__file__).parent
+CONFIGS = next(
+    folder for folder in (PACKAGE / "configs", PACKAGE.parent / "configs") if folder.is_dir()
+)
+
+# In the order of the flow; a part may import from those before it and from the common ones.
+COMMON = {"errors", "resources"}
+FLOW = [
+    {"data"},
+    {"kernels", "validation"},
+    {"svm", "solution", "certify"},
+    {"algorithms", "one_vs_rest"},
+    {"estimators"},
+    {"config", "experiments"},
+    {"report"},
+    {"commands", "cli", "__main__"},
+]
+LIBRARY = {"kernels", "validation", "svm", "solution", "certify", "algorithms", "one_vs_rest"}
+
+# Imports that cost between half a second and more than two, and that no run needs.
+SLOW = ("sklearn", "pandas", "matplotlib", "scipy.stats")
+RUN_PATH = ("data", "kernels", "svm", "certify", "algorithms", "experiments", "config")
+
+# The one module among the algorithms that is none: what they share.
+SHARED = {"objective"}
+
+
+def modules_of(part: str) -> Iterator[tuple[str, Path]]:
+    """Yield the name and the file of every module of a part of the package."""
+    single = PACKAGE / f"{part}.py"
+    if single.is_file():
+        yield f"mklbench.{part}", single
+    for path in sorted((PACKAGE / part).rglob("*.py")):
+        dotted = ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
+        yield dotted.removesuffix(".__init__"), path
+
+
+def imports_of(path: Path) -> set[str]:
+    """Return every dotted name a file imports, inside functions as well."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path} uses a relative import"
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return found
+
+
+def parts_imported_by(part: str) -> set[str]:
+    names = {name for _, path in modules_of(part) for name in imports_of(path)}
+    dotted = (name.split(".") for name in names)
+    return {name[1] for name in dotted if name[0] == "mklbench" and len(name) > 1} - {part}
+
+
+def algorithm_names() -> list[str]:
+    found = {module.name for module in pkgutil.iter_modules(mklbench.algorithms.__path__)}
+    return sorted(found - SHARED)
+
+
+@pytest.fixture(params=algorithm_names())
+def algorithm(request: pytest.FixtureRequest) -> ModuleType:
+    return importlib.import_module(f"mklbench.algorithms.{request.param}")
+
+
+class TestImports:
+    def test_every_part_has_a_place_in_the_flow(self) -> None:
+        parts = {
+            path.stem for path in PACKAGE.iterdir() if path.suffix == ".py" or is_package(path)
+        }
+        assert parts - {"__init__"} == COMMON | set().union(*FLOW)
+
+    @pytest.mark.parametrize("place", range(len(FLOW)))
+    def test_imports_flow_one_way(self, place: int) -> None:
+        later = set().union(*FLOW[place + 1 :])
+        for part in FLOW[place]:
+            backwards = parts_imported_by(part) & later
+            assert not backwards, f"mklbench.{part} imports {sorted(backwards)}"
+
+    @pytest.mark.parametrize("part", sorted(COMMON))
+    def test_common_parts_import_none_other(self, part: str) -> None:
+        assert parts_imported_by(part) <= COMMON
+
+    @pytest.mark.parametrize("part", sorted(LIBRARY))
+    def test_the_library_knows_nothing_of_configs_files_or_tables(self, part: str) -> None:
+        assert parts_imported_by(part) <= LIBRARY | COMMON - {"resources"}
+        for name, path in modules_of(part):
+            foreign = {imported.split(".")[0] for imported in imports_of(path)}
+            assert not foreign & {"hydra", "omegaconf", "yaml", "pooch", "rich"}, name
+
+    def test_the_data_knows_nothing_of_the_kernels(self) -> None:
+        assert parts_imported_by("data") <= COMMON
+
+
+def is_package(path: Path) -> bool:
+    return (path / "__init__.py").is_file()
+
+
+class TestStartup:
+    def test_a_run_loads_nothing_slow(self) -> None:
+        names = [name for part in RUN_PATH for name, _ in modules_of(part)]
+        names += ["mklbench", "mklbench.one_vs_rest", "mklbench.commands.run"]
+        statement = f"import importlib; [importlib.import_module(name) for name in {names!r}]"
+        loaded = modules_after(statement)
+        assert "mklbench.algorithms.simplemkl" in loaded
+        assert loaded.isdisjoint(SLOW)
+
+    def test_the_command_line_starts_on_the_standard_library(self) -> None:
+        loaded = modules_after("import mklbench.cli")
+        assert loaded.isdisjoint({*SLOW, "numpy", "scipy", "hydra", "libsvm", "rich"})
+
+
+def modules_after(statement: str) -> set[str]:
+    """Return the names in sys.modules of a fresh interpreter after a statement."""
+    program = f"{statement}\nimport sys; print(*sys.modules)"
+    finished = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    return set(finished.stdout.split())
+
+
+class TestAlgorithms:
+    def test_there_are_algorithms(self) -> None:
+        assert set(algorithm_names()) >= {"svm", "uniform", "simplemkl", "gmkl", "qnpkl"}
+
+    def test_has_a_solver_and_a_version(self, algorithm: ModuleType) -> None:
+        assert isinstance(algorithm.VERSION, int)
+        parameters = list(inspect.signature(algorithm.solve).parameters.values())
+        assert [parameter.name for parameter in parameters[1:3]] == ["y", "C"]
+        assert all(parameter.kind is parameter.KEYWORD_ONLY for parameter in parameters[3:])
+        assert all(parameter.default is not parameter.empty for parameter in parameters[2:])
+
+    def test_explains_every_argument(self, algorithm: ModuleType) -> None:
+        document = inspect.getdoc(algorithm.solve) or ""
+        if "those of `mklbench.algorithms." in document:
+            return
+        for name in inspect.signature(algorithm.solve).parameters:
+            assert name in document, f"{algorithm.__name__}.solve does not explain {name}"
+
+    def test_has_tests_of_its_own(self, algorithm: ModuleType) -> None:
+        name = algorithm.__name__.rsplit(".", 1)[1]
+        assert (TESTS / f"test_algorithms_{name}.py").is_file()
+
+    def test_is_named_by_a_config(self, algorithm: ModuleType) -> None:
+        targets = {
+            yaml.safe_load(path.read_text(encoding="utf-8")).get("_target_")
+            for path in (CONFIGS / "algo").glob("*.yaml")
+        }
+        assert f"{algorithm.__name__}.solve" in targets

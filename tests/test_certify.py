@@ -1,0 +1,170 @@
+"""Certificates bracket the optimum whatever the numbers they are given, and close at it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache, partial
+
+import conic_twins
+import numpy as np
+import pytest
+from conic_twins import ConicSolution
+from numpy.testing import assert_allclose
+from problems import random_stack
+
+from mklbench import certify
+from mklbench.certify import Bounds
+from mklbench.kernels import PrecomputedBank
+
+STRENGTH = 0.3
+
+# Problem: how to bound it, how to solve it, and whether its weights are on the simplex.
+PROBLEMS: dict[str, tuple[Callable[..., Bounds], Callable[..., ConicSolution], bool]] = {
+    "simplex": (certify.mkl_bounds, conic_twins.mkl, True),
+    "l1": (
+        partial(certify.l1_gmkl_bounds, strength=STRENGTH),
+        partial(conic_twins.gmkl_l1, strength=STRENGTH),
+        False,
+    ),
+    "l2": (
+        partial(certify.l2_gmkl_bounds, strength=STRENGTH),
+        partial(conic_twins.gmkl_l2, strength=STRENGTH),
+        False,
+    ),
+}
+
+BOXES: dict[str, float | np.ndarray] = {
+    "C=0.2": 0.2,
+    "C=5": 5.0,
+    "by sample": np.linspace(0.1, 3.0, 30),
+}
+
+
+@cache
+def problem() -> tuple[PrecomputedBank, np.ndarray, np.ndarray]:
+    stack, y = random_stack(n=30, n_kernels=5)
+    return PrecomputedBank(stack), stack, y
+
+
+@cache
+def optimum(name: str, box: str) -> ConicSolution:
+    _, stack, y = problem()
+    return PROBLEMS[name][1](stack, y, BOXES[box])
+
+
+def feasible_dual_coef(
+    rng: np.random.Generator, y: np.ndarray, box: float | np.ndarray
+) -> np.ndarray:
+    """Return a random alpha o y with 0 <= alpha <= box and y'alpha = 0, some entries zero."""
+    alpha = rng.uniform(size=len(y)) ** rng.uniform(0.2, 4.0) * box
+    alpha *= rng.uniform(size=len(y)) < rng.uniform(0.2, 1.0)
+    positive, negative = alpha[y > 0].sum(), alpha[y < 0].sum()
+    smaller = min(positive, negative)
+    if smaller == 0:
+        return np.zeros(len(y))
+    alpha[y > 0] *= smaller / positive
+    alpha[y < 0] *= smaller / negative
+    return alpha * y * rng.choice([1.0, 0.1, 0.01])
+
+
+@pytest.mark.parametrize("box", BOXES)
+@pytest.mark.parametrize("name", PROBLEMS)
+class TestConvexProblems:
+    def test_bounds_bracket_the_optimum_at_random_numbers(self, name: str, box: str) -> None:
+        bound, _, on_simplex = PROBLEMS[name]
+        bank, _, y = problem()
+        value = optimum(name, box).value
+        rng = np.random.default_rng(0)
+        for _ in range(300):
+            weights = rng.exponential(size=bank.n_kernels) * (rng.uniform(size=5) < 0.7)
+            weights[0] += 1e-3
+            if on_simplex:
+                weights /= weights.sum()
+            dual_coef = feasible_dual_coef(rng, y, BOXES[box])
+            bounds = bound(bank, y, weights, dual_coef, rng.normal(scale=2.0), BOXES[box])
+            assert bounds.lower <= value * (1 + 1e-7)
+            assert bounds.upper >= value * (1 - 1e-7)
+            assert bounds.relative_gap >= -1e-12
+
+    def test_the_upper_bound_needs_no_feasible_coefficients(self, name: str, box: str) -> None:
+        bound, _, on_simplex = PROBLEMS[name]
+        bank, _, y = problem()
+        value = optimum(name, box).value
+        rng = np.random.default_rng(1)
+        for _ in range(100):
+            weights = rng.uniform(size=bank.n_kernels)
+            weights /= weights.sum() if on_simplex else 1.0
+            numbers = rng.normal(size=len(y)) * rng.choice([0.01, 1.0])
+            bounds = bound(bank, y, weights, numbers, rng.normal(), BOXES[box])
+            assert bounds.upper >= value * (1 - 1e-7)
+
+    def test_the_gap_closes_at_the_optimum(self, name: str, box: str) -> None:
+        bound, _, _ = PROBLEMS[name]
+        bank, _, y = problem()
+        best = optimum(name, box)
+        inside = y * np.clip(y * best.dual_coef, 0.0, BOXES[box])
+        bounds = bound(bank, y, best.weights, inside, best.intercept, BOXES[box])
+        assert abs(bounds.relative_gap) < 1e-4
+        assert_allclose([bounds.lower, bounds.upper], best.value, rtol=1e-4)
+
+    def test_the_gap_opens_away_from_the_optimum(self, name: str, box: str) -> None:
+        bound, _, _ = PROBLEMS[name]
+        bank, _, y = problem()
+        best = optimum(name, box)
+        half = bound(bank, y, best.weights, 0.5 * best.dual_coef, best.intercept, BOXES[box])
+        shifted = bound(bank, y, best.weights, best.dual_coef, best.intercept + 0.5, BOXES[box])
+        turned = bound(bank, y, best.weights[::-1], best.dual_coef, best.intercept, BOXES[box])
+        assert min(half.relative_gap, shifted.relative_gap, turned.relative_gap) > 1e-2
+
+
+@pytest.mark.parametrize("box", BOXES)
+class TestPlainSVM:
+    def test_bounds_bracket_the_optimum(self, box: str) -> None:
+        _, stack, y = problem()
+        K = stack[0]
+        value = conic_twins.svm(K, y, BOXES[box]).value
+        rng = np.random.default_rng(2)
+        for _ in range(300):
+            dual_coef = feasible_dual_coef(rng, y, BOXES[box])
+            bounds = certify.svm_bounds(K, y, dual_coef, rng.normal(), BOXES[box])
+            assert bounds.lower <= value * (1 + 1e-7)
+            assert bounds.upper >= value * (1 - 1e-7)
+
+    def test_the_gap_closes_at_the_optimum(self, box: str) -> None:
+        _, stack, y = problem()
+        best = conic_twins.svm(stack[0], y, BOXES[box])
+        bounds = certify.svm_bounds(stack[0], y, best.dual_coef, best.intercept, BOXES[box])
+        assert abs(bounds.relative_gap) < 1e-6
+
+
+def test_hinge_loss_by_hand() -> None:
+    y, decision = np.array([1.0, -1.0, 1.0]), np.array([0.5, 0.25, 3.0])
+    assert certify.hinge_loss(y, decision, 2.0) == pytest.approx(2 * (0.5 + 1.25))
+    assert certify.hinge_loss(y, decision, [1.0, 10.0, 5.0]) == pytest.approx(0.5 + 12.5)
+
+
+def test_relative_gap_of_a_problem_whose_value_is_zero() -> None:
+    assert Bounds(0.0, 0.0).relative_gap == 0.0
+    assert Bounds(4.0, 3.0).relative_gap == pytest.approx(0.25)
+
+
+class TestKKTResidual:
+    def test_zero_exactly_at_a_stationary_point(self) -> None:
+        weights, gradient = np.array([0.0, 2.0, 0.0]), np.array([3.0, 0.0, 0.0])
+        assert certify.kkt_residual(weights, gradient, 7.0) == 0.0
+
+    @pytest.mark.parametrize(
+        ("weights", "gradient"),
+        [([1.0, 1.0], [0.0, 1e-3]), ([1.0, 1.0], [0.0, -1e-3]), ([1.0, 0.0], [0.0, -1e-3])],
+    )
+    def test_positive_at_any_other(self, weights: list[float], gradient: list[float]) -> None:
+        residual = certify.kkt_residual(np.array(weights), np.array(gradient), 10.0)
+        assert residual == pytest.approx(1e-4)
+
+    def test_does_not_change_with_the_units_of_the_objective(self) -> None:
+        weights, gradient = np.array([0.3, 0.0, 1.2]), np.array([0.1, -0.4, 0.6])
+        there = certify.kkt_residual(weights, gradient, 5.0)
+        assert certify.kkt_residual(weights, 1e6 * gradient, 5e6) == pytest.approx(there)
+
+    def test_an_objective_of_zero(self) -> None:
+        assert np.isfinite(certify.kkt_residual(np.ones(2), np.zeros(2), 0.0))
