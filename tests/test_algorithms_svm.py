@@ -11,7 +11,7 @@ from problems import random_problem, random_stack
 
 from mklbench.algorithms import svm
 from mklbench.errors import InputError
-from mklbench.kernels import PrecomputedBank, gaussian, product_gaussians
+from mklbench.kernels import PrecomputedBank, feature_gaussians, gaussian, product_gaussians
 
 
 def test_one_gaussian_is_the_plain_svm() -> None:
@@ -79,3 +79,9 @@ def test_weights_of_the_wrong_length() -> None:
     stack, y = random_stack()
     with pytest.raises(InputError, match=r"weights have shape \(2,\), but there are 5 kernels"):
         svm.solve(PrecomputedBank(stack), y, weights=[1.0, 1.0])
+
+
+def test_weights_that_are_nan() -> None:
+    bank = feature_gaussians(np.eye(4))
+    with pytest.raises(InputError, match="weights"):
+        svm.solve(bank, [1, -1, 1, -1], weights=[np.nan, 1, 1, 1])

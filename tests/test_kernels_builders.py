@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from dense_twins import awkward_features, dense_distances, dense_gaussian
+from dense_twins import awkward_features, dense_distances, dense_gaussian, toolbox_stack
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mklbench import kernels
@@ -166,3 +166,32 @@ def test_builders_leave_the_features_alone() -> None:
         operator.cross(operator.uniform_weights(), Z)  # type: ignore[attr-defined]
     assert_array_equal(X, X_before)
     assert_array_equal(Z, Z_before)
+
+
+def test_a_feature_that_is_all_zero() -> None:
+    X = np.random.default_rng(0).standard_normal((12, 3))
+    X[:, 1] = 0.0
+    bank = kernels.simplemkl_bank(X)
+    d = np.random.default_rng(1).uniform(size=bank.n_kernels)
+    with np.errstate(invalid="ignore"):
+        stack = np.nan_to_num(toolbox_stack(X, X))
+    assert_allclose(bank.gram(d), np.tensordot(d, stack, axes=1), atol=1e-10)
+    assert bank.traces()[13 * 2 + 10] == 0.0
+
+
+def test_new_samples_with_another_number_of_features() -> None:
+    bank = kernels.feature_gaussians(np.eye(4))
+    for width in (3, 5):
+        with pytest.raises(InputError, match="4 features"):
+            bank.cross(np.ones(4), np.ones((2, width)))
+
+
+def test_features_belong_to_the_bank() -> None:
+    X = np.random.default_rng(0).standard_normal((6, 2))
+    for build in (kernels.gaussian, kernels.feature_gaussians, kernels.product_gaussians):
+        mine = X.copy()
+        operator = build(mine)
+        d = operator.uniform_weights()
+        before = operator.cross(d, X)
+        mine[:] = 0.0
+        assert_allclose(operator.cross(d, X), before)

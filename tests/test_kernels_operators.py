@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from dense_twins import BANK_CASES, FAMILY_CASES, BankCase, FamilyCase
+from dense_twins import BANK_CASES, FAMILY_CASES, BankCase, FamilyCase, dense_distances
 from numpy.testing import assert_allclose, assert_array_equal
 
 import mklbench.kernels
@@ -248,3 +248,12 @@ class TestFamily:
     def test_wrong_number_of_parameters(self, family: FamilyCase) -> None:
         with pytest.raises(InputError, match="weights have shape"):
             family.family.gram(np.ones(family.family.n_kernels + 2))
+
+
+def test_an_outlier_does_not_cost_digits() -> None:
+    X = np.random.default_rng(0).standard_normal((50, 2))
+    X[0, 0] = 1e6
+    dense = np.exp(-dense_distances(X[:, [0]], X[:, [0]]))
+    assert_allclose(
+        mklbench.kernels.feature_gaussians(X).gram([1.0, 0.0]), dense, rtol=0, atol=1e-10
+    )

@@ -138,3 +138,38 @@ class TestFiles:
         np.save(tmp_path / "one.npy", K[0])
         with pytest.raises(InputError, match=r"K has shape \(8, 8\): pass the Gram matrices"):
             Precomputed(tmp_path / "one.npy")
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04 garbage"])
+def test_unreadable_files(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "bad.npz").write_bytes(content)
+    with pytest.raises(InputError, match=r"bad.npz cannot be read as a NumPy file"):
+        Precomputed(tmp_path / "bad.npz")
+
+
+def test_a_damaged_npz(tmp_path: Path) -> None:
+    path = tmp_path / "damaged.npz"
+    np.savez(path, K=np.random.default_rng(0).standard_normal((3, 50, 50)))
+    content = bytearray(path.read_bytes())
+    content[5000] ^= 255
+    path.write_bytes(bytes(content))
+    with pytest.raises(InputError, match=r"damaged.npz cannot be read as a NumPy file"):
+        Precomputed(path)
+
+
+def test_a_file_of_text_values(tmp_path: Path) -> None:
+    np.save(tmp_path / "text.npy", np.array([[["a"]]]))
+    with pytest.raises(InputError, match=r"text.npy"):
+        Precomputed(tmp_path / "text.npy")
+
+
+def test_pickles_inside_an_npz(tmp_path: Path) -> None:
+    np.savez(tmp_path / "objects.npz", K=np.array([None], dtype=object))
+    with pytest.raises(InputError, match=r"objects.npz"):
+        Precomputed(tmp_path / "objects.npz")
+
+
+@pytest.mark.parametrize("rows", [["a"], [np.nan], [True, False, True, True, False]])
+def test_rows_that_are_no_indices(rows: list[object]) -> None:
+    with pytest.raises(InputError, match="row indices from 0 to 4"):
+        IndexedBank(np.eye(5)[None], rows)

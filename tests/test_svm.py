@@ -266,3 +266,17 @@ class TestBadInput:
     def test_class_weight_that_is_not_positive(self, factor: float) -> None:
         with pytest.raises(InputError, match=r"class_weight\[1\]="):
             SVM([-1, 1], class_weight={1: factor})
+
+
+def test_labels_that_are_words() -> None:
+    with pytest.raises(InputError, match=r"-1 and \+1"):
+        SVM(["yes", "no"])
+
+
+def test_labels_belong_to_the_machine() -> None:
+    y = np.array([-1.0, 1.0, -1.0, 1.0])
+    K = np.eye(4) + y[:, None] * y
+    machine = SVM(y)
+    before = machine.solve(K).dual_coef
+    y[:] = [1.0, 1.0, 1.0, -1.0]
+    assert_allclose(machine.solve(K).dual_coef, before)
