@@ -54,7 +54,7 @@ def describe_work(work: Sequence[Work]) -> str:
         [
             item.cell.label,
             item.cell.search,
-            _plain(item.cell.config["algo"].get("C")),
+            _value_of_C(item.cell),
             f"{item.n_missing}/{item.cell.n_splits}",
             item.problem or _estimate(item.seconds),
         ]
@@ -64,9 +64,11 @@ def describe_work(work: Sequence[Work]) -> str:
     n_missing = sum(item.n_missing for item in work)
     known = math.fsum(item.seconds for item in work if item.seconds is not None)
     n_unknown = sum(item.seconds is None for item in work)
-    total = f"{len(work)} cells, {n_missing} splits to run, about {duration(known)} on one core"
+    total = f"{len(work)} cells, {n_missing} splits to run"
+    if n_unknown < len(work):
+        total += f", about {duration(known)} on one core"
     if n_unknown:
-        total += f" and {n_unknown} cells whose time is not known"
+        total += f", {n_unknown} cells whose time is not known"
     return f"{tabulate(rows, headings, disable_numparse=True)}\n\n{total}."
 
 
@@ -93,5 +95,7 @@ def _estimate(seconds: float | None) -> str:
     return "not known" if seconds is None else duration(seconds)
 
 
-def _plain(value: object) -> str:
-    return f"{value:g}" if isinstance(value, float | int) else str(value)
+def _value_of_C(cell: Cell) -> str:
+    if "algo.C" in cell.config["search"]["grid"]:
+        return "searched"
+    return f"{cell.config['algo'].get('C', '-')}"

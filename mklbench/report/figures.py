@@ -188,11 +188,12 @@ def _references(upper: Axes, lower: Axes, row: Row, sweep: Sweep) -> None:
     if row.larger_class is None:
         return
     upper.axhline(100 * row.larger_class, color=INK, linewidth=1, linestyle=(0, (1, 2)))
-    upper.annotate("larger class", (0.02, 100 * row.larger_class), fontsize=7, color=INK,
-                   xycoords=("axes fraction", "data"), xytext=(0, 2),
+    upper.annotate("larger class", (0.99, 100 * row.larger_class), fontsize=7, color=INK,
+                   xycoords=("axes fraction", "data"), xytext=(0, -3), ha="right", va="top",
                    textcoords="offset points")  # fmt: skip
     grid = np.geomspace(min(sweep.values), max(sweep.values), 200)
     identity = [objective_at_identity(row.larger_class, float(value)) for value in grid]
     lower.plot(grid, identity, color=INK, linewidth=1, linestyle=(0, (4, 2)))
-    lower.annotate("K = I", (grid[-1], identity[-1]), fontsize=7, color=INK, ha="right",
-                   xytext=(0, 3), textcoords="offset points")  # fmt: skip
+    beside = int(np.searchsorted(identity, 0.75 * identity[-1]))  # on the rise, left of the curve
+    lower.annotate("K = I", (grid[beside], identity[beside]), fontsize=7, color=INK,
+                   xytext=(-4, 0), ha="right", textcoords="offset points")  # fmt: skip
