@@ -12,6 +12,7 @@ The relative gap (upper - lower) / upper therefore holds however inexact the inn
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -51,14 +52,29 @@ def svm_bounds(K: Array, y: Array, dual_coef: Array, intercept: float, box: Arra
     outputs = K @ dual_coef
     norm = float(dual_coef @ outputs)
     return Bounds(
-        upper=0.5 * norm + hinge_loss(y, outputs + intercept, box),
+        upper=primal_value(norm, y * (outputs + intercept), box),
         lower=float(np.abs(dual_coef).sum()) - 0.5 * norm,
     )
 
 
-def hinge_loss(y: Array, decision: Array, box: ArrayLike) -> float:
-    """Return sum_i C_i max(0, 1 - y_i f(x_i))."""
-    return float(np.sum(np.asarray(box) * np.maximum(0.0, 1.0 - y * decision)))
+def primal_value(norm: float, margins: Array, box: ArrayLike) -> float:
+    """Return a value of the SVM's primal, 1/2 ||f||^2 + sum_i C_i max(0, 1 - y_i f(x_i)).
+
+    Parameters
+    ----------
+    norm : ||f||^2 without the intercept.
+    margins : (n,) y_i f(x_i).
+    box : C, or one C_i a sample.
+
+    Returns
+    -------
+    float
+        The value at f; or at f divided by its smallest margin, where that is positive and the value
+        lower. A huge C would else multiply the rounding of margins that are 1 on paper.
+    """
+    value = 0.5 * norm + float(np.sum(np.asarray(box) * np.maximum(0.0, 1.0 - margins)))
+    smallest = float(margins.min())
+    return min(value, 0.5 * norm / smallest**2) if smallest > 0 else value
 
 
 def mkl_bounds(
@@ -81,7 +97,7 @@ def mkl_bounds(
     q = bank.quadratic_forms(dual_coef)
     decision = (bank.combine(weights) if K is None else K) @ dual_coef + intercept
     return Bounds(
-        upper=0.5 * float(weights @ q) + hinge_loss(y, decision, box),
+        upper=primal_value(float(weights @ q), y * decision, box),
         lower=float(np.abs(dual_coef).sum()) - 0.5 * float(q.max()),
     )
 
@@ -103,11 +119,9 @@ def l1_gmkl_bounds(
     q = bank.quadratic_forms(dual_coef)
     decision = bank.combine(weights) @ dual_coef + intercept
     largest = float(q.max())
-    shrink = min(1.0, np.sqrt(2.0 * strength / largest)) if largest > 0 else 1.0
+    shrink = min(1.0, math.sqrt(2.0 * strength / largest)) if largest > 0 else 1.0
     return Bounds(
-        upper=0.5 * float(weights @ q)
-        + hinge_loss(y, decision, box)
-        + strength * float(weights.sum()),
+        upper=primal_value(float(weights @ q), y * decision, box) + strength * float(weights.sum()),
         lower=shrink * float(np.abs(dual_coef).sum()),
     )
 
@@ -131,7 +145,7 @@ def l2_gmkl_bounds(
     best = 1.0 + q / (4.0 * strength)
     dual_regulariser = strength * float(np.sum((best - 1.0) ** 2)) - 0.5 * float(best @ q)
     return Bounds(
-        upper=0.5 * float(weights @ q) + hinge_loss(y, decision, box) + regulariser,
+        upper=primal_value(float(weights @ q), y * decision, box) + regulariser,
         lower=float(np.abs(dual_coef).sum()) + dual_regulariser,
     )
 
@@ -139,10 +153,12 @@ def l2_gmkl_bounds(
 def kkt_residual(weights: Array, gradient: Array, objective: float) -> float:
     """Return the relative violation of the KKT conditions of min J(weights), weights >= 0.
 
-    The conditions are gradient >= 0 where a weight is 0 and gradient = 0 where it is positive. The
-    residual is max_m |w_m - max(0, w_m - g_m / |J|)|, the length of a projected gradient step in
-    units of the objective, which is 0 exactly at a stationary point.
+    The conditions are gradient >= 0 where a weight is 0 and gradient = 0 where it is positive. With
+    weights in units of the largest one, u = w / max w, and J in units of its value, the residual is
+    max_m |u_m - max(0, u_m - dJ/du_m / |J|)|: the length of a projected gradient step, which is 0
+    exactly at a stationary point and does not depend on the units of the weights.
     """
-    scale = max(abs(objective), np.finfo(float).tiny)
-    step = weights - np.maximum(0.0, weights - gradient / scale)
-    return float(np.abs(step).max())
+    unit = float(weights.max()) or 1.0
+    scaled = weights / unit
+    slope = gradient * unit / max(abs(objective), np.finfo(float).tiny)
+    return float(np.abs(scaled - np.maximum(0.0, scaled - slope)).max())

@@ -7,8 +7,8 @@ the indices of a precomputed row, so they are left at zero.
 
 Two traps are dealt with here. LIBSVM is built with OpenMP, and as many threads as cores make small
 problems up to a thousand times slower on a busy machine: each call runs on one thread. And LIBSVM
-decides itself which class is its positive one (the first in `y`): coefficients and intercept are
-returned for the class +1 whatever the order of the samples.
+decides itself which class is its positive one: coefficients and intercept are returned for the
+class +1 whatever it chose.
 """
 
 from __future__ import annotations

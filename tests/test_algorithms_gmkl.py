@@ -14,7 +14,7 @@ from problems import random_problem, random_stack
 
 from mklbench.algorithms import gmkl
 from mklbench.errors import InputError
-from mklbench.kernels import PrecomputedBank, feature_gaussians, product_gaussians
+from mklbench.kernels import PrecomputedBank, ScaledBank, feature_gaussians, product_gaussians
 
 C = 2.0
 
@@ -122,6 +122,16 @@ class TestSumIsConvex:
         assert solution.converged
         assert 0 <= solution.gap <= 1e-3
         assert_allclose(solution.objective, value, rtol=1e-3)
+
+    def test_the_scale_of_the_kernels_does_not_matter(self) -> None:
+        """Kernels and strength times s is the same problem with weights divided by s."""
+        X, y = random_problem(40)
+        bank = feature_gaussians(X)
+        scaled_bank = ScaledBank(bank, np.full(bank.n_kernels, 1e5))
+        plain = gmkl.solve(bank, y, C=C, max_iter=500)
+        scaled = gmkl.solve(scaled_bank, y, C=C, strength=1e5, max_iter=500)
+        assert scaled.weights.any()
+        assert_allclose(scaled.objective, plain.objective, rtol=1e-2)
 
     def test_the_start_does_not_matter(self) -> None:
         stack, y = random_stack()

@@ -138,7 +138,7 @@ class TestSpecialBanks:
         assert solution.converged
         assert_allclose(solution.objective, conic_twins.mkl(stack, y, 1.0).value, rtol=1e-3)
 
-    @pytest.mark.parametrize("C", [1e2, 1e4])
+    @pytest.mark.parametrize("C", [1e2, 1e4, 1e10])
     def test_separable_data_with_a_huge_box(self, C: float) -> None:
         """The box is not active, so the value does not depend on it."""
         rng = np.random.default_rng(0)

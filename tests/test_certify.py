@@ -137,10 +137,16 @@ class TestPlainSVM:
         assert abs(bounds.relative_gap) < 1e-6
 
 
-def test_hinge_loss_by_hand() -> None:
-    y, decision = np.array([1.0, -1.0, 1.0]), np.array([0.5, 0.25, 3.0])
-    assert certify.hinge_loss(y, decision, 2.0) == pytest.approx(2 * (0.5 + 1.25))
-    assert certify.hinge_loss(y, decision, [1.0, 10.0, 5.0]) == pytest.approx(0.5 + 12.5)
+def test_primal_value_by_hand() -> None:
+    margins = np.array([0.5, -0.25, 3.0])
+    assert certify.primal_value(8.0, margins, 2.0) == pytest.approx(4.0 + 2 * (0.5 + 1.25))
+    assert certify.primal_value(8.0, margins, [1.0, 10.0, 5.0]) == pytest.approx(4.0 + 0.5 + 12.5)
+
+
+def test_primal_value_rescales_a_function_that_separates() -> None:
+    margins = np.array([0.5, 2.0])
+    assert certify.primal_value(8.0, margins, 1e9) == pytest.approx(4.0 / 0.5**2)
+    assert certify.primal_value(8.0, margins, 1e-3) == pytest.approx(4.0 + 0.5e-3)
 
 
 def test_relative_gap_of_a_problem_whose_value_is_zero() -> None:
@@ -149,6 +155,12 @@ def test_relative_gap_of_a_problem_whose_value_is_zero() -> None:
 
 
 class TestKKTResidual:
+    def test_does_not_depend_on_the_units_of_the_weights(self) -> None:
+        weights, gradient = np.array([0.5, 2.0, 0.0]), np.array([3.0, -1.0, -2.0])
+        assert certify.kkt_residual(1e-6 * weights, 1e6 * gradient, 7.0) == pytest.approx(
+            certify.kkt_residual(weights, gradient, 7.0)
+        )
+
     def test_zero_exactly_at_a_stationary_point(self) -> None:
         weights, gradient = np.array([0.0, 2.0, 0.0]), np.array([3.0, 0.0, 0.0])
         assert certify.kkt_residual(weights, gradient, 7.0) == 0.0

@@ -28,11 +28,13 @@ VERSION = 1
 Array = NDArray[np.float64]
 
 # The authors' code: sufficient decrease, change of the step after success and failure, and the
-# weight below which a kernel counts as left out.
+# weight below which a kernel counts as left out (there absolute, here beside the largest one, so
+# that the result does not depend on the scale of the kernels).
 _ARMIJO = 0.3
 _GROWTH = 2.1
 _SHRINK = 0.3
 _NEGLIGIBLE = 1e-4
+# A step that has shrunk to this fraction of the first one has failed.
 _SMALLEST_STEP = 1e-12
 
 
@@ -84,8 +86,8 @@ def solve(
     Returns
     -------
     Solution
-        `objective` is T(d); weights below 1e-4 are set to 0. `gap` is the relative duality gap on a
-        bank, the KKT residual on a family.
+        `objective` is T(d); weights below 1e-4 of the largest are set to 0. `gap` is the relative
+        duality gap on a bank, the KKT residual on a family.
 
     Raises
     ------
@@ -116,20 +118,32 @@ def solve(
 
     point = objective(_start(operator, random_state))
     history = [entry(point)]
-    step = 1.0
-    converged = gap(point) <= tol
-    while not converged and len(history) <= max_iter:
-        following, step = _armijo_step(objective, point, total, gradient(point), step)
+    step = first_step = _first_step(point.weights, gradient(point))
+    while gap(point) > tol and len(history) <= max_iter:
+        following, step = _armijo_step(
+            objective, point, total, gradient(point), step, _SMALLEST_STEP * first_step
+        )
         if following is point:
             break
         point = following
         history.append(entry(point))
-        converged = gap(point) <= tol
-    if ((point.weights > 0) & (point.weights < _NEGLIGIBLE)).any():
-        point = objective(np.where(point.weights < _NEGLIGIBLE, 0.0, point.weights))
+    negligible = point.weights < _NEGLIGIBLE * point.weights.max()
+    if point.weights[negligible].any():
+        point = objective(np.where(negligible, 0.0, point.weights))
+    final_gap = gap(point)
     return objective.solution(
-        point, gap=gap(point), converged=converged, history=history, objective=total(point)
+        point,
+        gap=final_gap,
+        converged=final_gap <= tol,
+        history=history,
+        objective=total(point),
     )
+
+
+def _first_step(weights: Array, gradient: Array) -> float:
+    """Return the step size at which no weight moves further than the largest weight is."""
+    steepest = float(np.abs(gradient).max())
+    return float(weights.max()) / steepest if steepest > 0 else 1.0
 
 
 def _start(operator: KernelOperator, random_state: int | None) -> Array:
@@ -144,10 +158,11 @@ def _armijo_step(
     total: Callable[[Point], float],
     gradient: Array,
     step: float,
+    smallest: float,
 ) -> tuple[Point, float]:
     """Return the next point and step size; `point` itself where no step decreases T enough."""
     current = total(point)
-    while step > _SMALLEST_STEP:
+    while step > smallest:
         moved = np.maximum(0.0, point.weights - step * gradient)
         trial = objective(moved)
         if total(trial) <= current + _ARMIJO * float(gradient @ (moved - point.weights)):

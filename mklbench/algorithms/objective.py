@@ -78,9 +78,10 @@ class Objective:
                 f"{operator.n_samples} samples: give one label a sample."
             )
 
-    def __call__(self, weights: Array) -> Point:
-        """Solve the SVM at `weights` (M,)."""
-        K = self.operator.gram(weights)
+    def __call__(self, weights: Array, K: Array | None = None) -> Point:
+        """Solve the SVM at `weights` (M,); `K` is their Gram matrix where the caller has it."""
+        if K is None:
+            K = self.operator.gram(weights)
         trained = self.machine.solve(K)
         return Point(self.operator, weights, K, trained, trained.dual_objective(K))
 
@@ -109,10 +110,10 @@ class Objective:
             dual_coef=point.trained.dual_coef,
             intercept=point.trained.intercept,
             objective=point.objective if objective is None else objective,
-            gap=gap,
+            gap=float(gap),
             n_svm_calls=self.machine.calls,
             n_iter=len(history) - 1,
-            converged=converged,
+            converged=bool(converged),
             history=history,
             svm_seconds=self.machine.seconds,
         )

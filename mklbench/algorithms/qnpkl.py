@@ -71,6 +71,9 @@ def solve(
     -------
     Solution
         `objective` is J(gamma), `gap` the KKT residual of `mklbench.certify.kkt_residual`.
+        `converged` says that the paper's stopping rule was met; the residual says how near to a
+        stationary point that is. Where the curvature is not positive the steps of 1e-7 end the
+        descent early, and the residual stays large.
 
     Raises
     ------

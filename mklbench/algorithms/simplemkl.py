@@ -175,13 +175,21 @@ def _largest_step(weights: Array, direction: Array) -> tuple[float, int | None]:
     return float(steps[nearest]), int(shrinking[nearest])
 
 
-def _step(weights: Array, direction: Array, size: float, blocking: int | None = None) -> Array:
-    """Return the weights after a step, on the simplex to rounding."""
+def _step(weights: Array, direction: Array, size: float, blocking: int) -> Array:
+    """Return the weights after a step to where weight `blocking` is zero, summing to 1."""
     moved = weights + size * direction
-    if blocking is not None:
-        moved[blocking] = 0.0
+    moved[blocking] = 0.0
     moved[moved < _ZERO_WEIGHT * moved.max()] = 0.0
     return moved / moved.sum()
+
+
+def _between(start: Point, end: Point, share: float, objective: Objective) -> Point:
+    """Evaluate J at `share` of the way from `start` to `end`.
+
+    The Gram matrix is linear in the weights, so it comes from the two ends without the bank.
+    """
+    weights = (1.0 - share) * start.weights + share * end.weights
+    return objective(weights, (1.0 - share) * start.K + share * end.K)
 
 
 def _line_search(
@@ -207,7 +215,7 @@ def _line_search(
         if not low_slope < 0 < high_slope:  # possible only where the SVM is inexact
             break
         size = low - low_slope * (high - low) / (high_slope - low_slope)
-        trial = objective(_step(start.weights, direction, size))
+        trial = _between(start, end, size / limit, objective)
         slope = _slope(trial, direction)
         if trial.objective < best.objective:
             best = trial

@@ -158,7 +158,13 @@ class IndexedBank(PrecomputedBank):
         return super().cross(weights, self._whole[:, new[:, None], self._rows])
 
     def restrict(self, rows: ArrayLike) -> IndexedBank:
-        return IndexedBank(self._whole, self._rows[np.asarray(rows)], self.groups)
+        indices = np.asarray(rows)
+        restricted = IndexedBank.__new__(IndexedBank)
+        _StackedBank.__init__(restricted, self._K[:, indices[:, None], indices])
+        restricted.groups = self.groups
+        restricted._whole = self._whole
+        restricted._rows = self._rows[indices]
+        return restricted
 
 
 def check_gram_stack(K: Array) -> None:
