@@ -14,8 +14,8 @@ from mklbench.errors import InputError
 _ABANDONED_AFTER = 24 * 3600
 
 
-def write_atomically(path: Path | str, text: str) -> None:
-    """Write a text file so that a reader, or a power cut, sees the old content or the new.
+def write_atomically(path: Path | str, content: str | bytes) -> None:
+    """Write a file (text as UTF-8) so that a reader, or a power cut, sees the old one or the new.
 
     Raises
     ------
@@ -23,9 +23,10 @@ def write_atomically(path: Path | str, text: str) -> None:
     """
     target = Path(path).resolve()  # through a symbolic link, not in place of it
     temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex[:12]}.tmp")
+    data = content.encode() if isinstance(content, str) else content
     try:
-        with open(temporary, "x", encoding="utf-8", newline="") as stream:
-            stream.write(text)
+        with open(temporary, "xb") as stream:
+            stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())
         os.replace(temporary, target)

@@ -17,7 +17,7 @@ from mklbench.report.cells import CellFinder, recorded_results, recorded_source
 from mklbench.report.check_config import load_check
 from mklbench.report.estimate import describe_work, outstanding_work
 from mklbench.report.figures import write_figure
-from mklbench.report.files import write_atomically
+from mklbench.report.files import write_result
 from mklbench.report.paper_table import Figure, PaperTable
 from mklbench.report.table_loading import load_table, table_names
 from mklbench.report.writing import FORMATS, render, write_results
@@ -54,7 +54,7 @@ def table(
     path = None if out is None else Path(out)
     text = render(report, fmt, {}, None if path is None else path.parent)
     if path is not None:
-        write_atomically(path, text.encode())
+        write_result(path, text.encode())
     return text.rstrip("\n")
 
 

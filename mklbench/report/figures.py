@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from mklbench.errors import InputError
 from mklbench.report.assemble import DONE, Report, SlotRecords
-from mklbench.report.files import write_atomically
+from mklbench.report.files import write_result
 from mklbench.report.identity_kernel import objective_at_identity
 from mklbench.report.metrics import METRICS
 from mklbench.report.paper_table import Figure, Row, Sweep
@@ -79,7 +79,7 @@ def write_figure(report: Report, figure: Figure, paths: Sequence[Path]) -> None:
     with mpl.rc_context(STYLE):
         canvas = draw(report, figure)
         for path in paths:
-            write_atomically(path, _rendered(canvas, path.suffix.lstrip(".")))
+            write_result(path, _rendered(canvas, path.suffix.lstrip(".")))
 
 
 def unfinished_cells(report: Report, figure: Figure) -> list[str]:

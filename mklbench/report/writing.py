@@ -9,7 +9,7 @@ from mklbench.experiments.store import export_records
 from mklbench.report.assemble import Report, assemble
 from mklbench.report.cells import CellFinder
 from mklbench.report.figures import unfinished_cells, write_figure
-from mklbench.report.files import write_atomically
+from mklbench.report.files import write_result
 from mklbench.report.layout import lay_out
 from mklbench.report.paper_table import PaperTable
 from mklbench.report.render import to_csv, to_html, to_markdown
@@ -45,7 +45,7 @@ def write_results(table: PaperTable, finder: CellFinder, results: Path) -> Repor
     figures = write_figures(report, results / "figures")
     for extension in FORMATS:
         path = results / "tables" / f"{table.name}.{extension}"
-        write_atomically(path, render(report, extension, figures, path.parent).encode())
+        write_result(path, render(report, extension, figures, path.parent).encode())
     return report
 
 
