@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from mklbench import resources
+from mklbench import __version__, resources
 
 
 def provenance() -> dict[str, Any]:
@@ -35,13 +35,8 @@ def _fixed() -> dict[str, Any]:
 
 def versions() -> dict[str, str | None]:
     """Return the versions of Python and of the libraries that do the computing."""
-    distributions = {
-        "mklbench": "mklbench",
-        "numpy": "numpy",
-        "scipy": "scipy",
-        "libsvm": "libsvm-official",
-    }
-    return {"python": platform.python_version()} | {
+    distributions = {"numpy": "numpy", "scipy": "scipy", "libsvm": "libsvm-official"}
+    return {"python": platform.python_version(), "mklbench": __version__} | {
         name: _version(distribution) for name, distribution in distributions.items()
     }
 
@@ -49,7 +44,7 @@ def versions() -> dict[str, str | None]:
 def _version(distribution: str) -> str | None:
     try:
         return metadata.version(distribution)
-    except metadata.PackageNotFoundError:  # run from a checkout that is not installed
+    except metadata.PackageNotFoundError:  # installed in some way that leaves no metadata
         return None
 
 

@@ -40,7 +40,7 @@ def _flatten(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str,
 
 def _text(value: object) -> str:
     if isinstance(value, Mapping):
-        return ", ".join(f"{name} {version}" for name, version in value.items())
+        return ", ".join(f"{name} {version}" for name, version in value.items() if version)
     if isinstance(value, Iterable) and not isinstance(value, str):
         return ", ".join(map(str, value))
     return str(value)
