@@ -123,8 +123,8 @@ def check_bank(algorithm: str, operator: KernelOperator) -> Bank:
     """Return `operator` if it is a bank."""
     if not isinstance(operator, Bank):
         raise InputError(
-            f"{algorithm} needs a bank of kernels, but kernel={type(operator).__name__} is a "
-            "family: choose one such as kernel=feature_gaussians, simplemkl or precomputed."
+            f"{algorithm} needs a bank of kernels, but {type(operator).__name__} is a family: "
+            "choose one such as kernel=feature_gaussians, simplemkl or precomputed."
         )
     return operator
 
@@ -133,7 +133,7 @@ def check_family(algorithm: str, operator: KernelOperator) -> Family:
     """Return `operator` if it is a family."""
     if not isinstance(operator, Family):
         raise InputError(
-            f"{algorithm} needs a continuous family of kernels, but "
-            f"kernel={type(operator).__name__} is a bank: choose kernel=product."
+            f"{algorithm} needs a continuous family of kernels, but {type(operator).__name__} is a "
+            "bank: choose kernel=product."
         )
     return operator
