@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+# Read by SciPy when it is imported; without it scikit-learn skips its array API checks.
+os.environ.setdefault("SCIPY_ARRAY_API", "1")
+
 
 @pytest.fixture(scope="session")
 def mirror() -> Path:
