@@ -110,14 +110,15 @@ def l1_gmkl_bounds(
     intercept: float,
     box: ArrayLike,
     strength: float,
+    K: Array | None = None,
 ) -> Bounds:
     """Bound the value of GMKL with r(d) = strength * sum d on a bank.
 
     The dual is the maximum of sum alpha over the alpha with 1/2 q_m <= strength for all m; the
-    alpha at hand is scaled down until it is feasible.
+    alpha at hand is scaled down until it is feasible. Parameters are as in `mkl_bounds`.
     """
     q = bank.quadratic_forms(dual_coef)
-    decision = bank.combine(weights) @ dual_coef + intercept
+    decision = (bank.combine(weights) if K is None else K) @ dual_coef + intercept
     largest = float(q.max())
     shrink = min(1.0, math.sqrt(2.0 * strength / largest)) if largest > 0 else 1.0
     return Bounds(
@@ -134,13 +135,15 @@ def l2_gmkl_bounds(
     intercept: float,
     box: ArrayLike,
     strength: float,
+    K: Array | None = None,
 ) -> Bounds:
     """Bound the value of GMKL with r(d) = strength * ||d - 1||^2 on a bank.
 
     For any alpha the minimum over d >= 0 of r(d) - 1/2 d'q is at d_m = 1 + q_m / (4 strength).
+    Parameters are as in `mkl_bounds`.
     """
     q = bank.quadratic_forms(dual_coef)
-    decision = bank.combine(weights) @ dual_coef + intercept
+    decision = (bank.combine(weights) if K is None else K) @ dual_coef + intercept
     regulariser = strength * float(np.sum((weights - 1.0) ** 2))
     best = 1.0 + q / (4.0 * strength)
     dual_regulariser = strength * float(np.sum((best - 1.0) ** 2)) - 0.5 * float(best @ q)

@@ -184,4 +184,5 @@ def _duality_gap(
         point.trained.intercept,
         machine.upper,
         strength,
+        point.K,
     ).relative_gap

@@ -13,21 +13,6 @@ from mklbench.kernels.functions import KernelFunction
 from mklbench.validation import check_features
 
 
-def combine_stack(K: Array, weights: Array, out: Array | None = None) -> Array:
-    """Return sum_m weights_m K_m for a stack `K` (M, n, n), written into `out` where given."""
-    combined = np.empty(K.shape[1:]) if out is None else out
-    active = np.flatnonzero(weights)
-    if 2 * len(active) > len(K):
-        combined[...] = np.tensordot(weights, K, axes=1)
-        return combined
-    # Most weights are zero near a sparse optimum, and each kernel left out saves n^2 reads.
-    combined[...] = 0.0
-    term = np.empty(K.shape[1:])
-    for m in active:
-        combined += np.multiply(weights[m], K[m], out=term)
-    return combined
-
-
 class _StackedBank(Bank):
     """The operations on a stack K of shape (M, n, n)."""
 
@@ -37,7 +22,18 @@ class _StackedBank(Bank):
         self.features = (-1,) * self.n_kernels
 
     def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
-        return combine_stack(self._K, self._check_weights(d), out)
+        weights = self._check_weights(d)
+        combined = np.empty((self.n_samples, self.n_samples)) if out is None else out
+        active = np.flatnonzero(weights)
+        if 2 * len(active) > self.n_kernels:
+            combined[...] = np.tensordot(weights, self._K, axes=1)
+            return combined
+        # Most weights are zero near a sparse optimum, and each kernel left out saves n^2 reads.
+        combined[...] = 0.0
+        term = np.empty_like(self._K[0])
+        for m in active:
+            combined += np.multiply(weights[m], self._K[m], out=term)
+        return combined
 
     def quadratic_forms(self, a: ArrayLike) -> Array:
         vector = np.asarray(a, dtype=np.float64)
