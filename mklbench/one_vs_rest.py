@@ -11,11 +11,16 @@ from mklbench.kernels.base import KernelOperator
 from mklbench.solution import Solution
 
 Array = NDArray[np.float64]
-Solver = Callable[[KernelOperator, Array], Solution]
+Solver = Callable[..., Solution]
 
 
 def fit(
-    solve: Solver, operator: KernelOperator, codes: ArrayLike, n_classes: int
+    solve: Solver,
+    operator: KernelOperator,
+    codes: ArrayLike,
+    n_classes: int,
+    *,
+    starts: Sequence[Array] | None = None,
 ) -> list[Solution]:
     """Solve the binary problems of a classification into `n_classes` classes.
 
@@ -24,6 +29,8 @@ def fit(
     solve : solves one binary problem, ``solve(operator, y)`` with y (n,) in {-1, +1}.
     operator : the kernels of all problems.
     codes : (n,) class codes 0 ... n_classes - 1.
+    starts : weights (M,) to start each binary problem from, in the order of the result; `solve`
+        must then have the parameter ``start``.
 
     Returns
     -------
@@ -32,7 +39,10 @@ def fit(
     """
     classes = np.asarray(codes)
     positives = [1] if n_classes == 2 else range(n_classes)
-    return [solve(operator, np.where(classes == code, 1.0, -1.0)) for code in positives]
+    labels = [np.where(classes == code, 1.0, -1.0) for code in positives]
+    if starts is None:
+        return [solve(operator, y) for y in labels]
+    return [solve(operator, y, start=start) for y, start in zip(labels, starts, strict=True)]
 
 
 def decision_function(

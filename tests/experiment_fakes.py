@@ -63,6 +63,19 @@ def solve(
     return svm.solve(operator, y, C)
 
 
+# What `solve_from` was called with and what it returned, in order: C, y, start, weights.
+CALLS: list[tuple[float, np.ndarray, Any, np.ndarray]] = []
+
+
+def solve_from(
+    operator: Any, y: np.ndarray, C: float = 1.0, *, tol: float = 1e-4, start: Any = None
+) -> Any:
+    """Train an SVM at weights that differ from call to call, and note the call in `CALLS`."""
+    weights = np.full(operator.n_kernels, 1.0 + len(CALLS))
+    CALLS.append((C, y, start, weights))
+    return svm.solve(operator, y, C, weights=weights)
+
+
 def _first(path: str) -> bool:
     try:
         Path(path).touch(exist_ok=False)

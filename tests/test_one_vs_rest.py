@@ -98,3 +98,19 @@ def test_predict_of_given_decision_values() -> None:
     assert_array_equal(one_vs_rest.predict(np.array([-0.1, 0.2, 3.0])), [0, 1, 1])
     three = np.array([[0.1, -2.0, 0.0], [-3.0, -2.0, -1.0]])
     assert_array_equal(one_vs_rest.predict(three), [0, 2])
+
+
+def test_each_problem_gets_its_own_start(three_classes: tuple[np.ndarray, np.ndarray]) -> None:
+    X, codes = three_classes
+    given: list[np.ndarray] = []
+
+    def solve(bank: object, y: np.ndarray, *, start: np.ndarray) -> object:
+        given.append(start)
+        return svm.solve(bank, y, weights=start)
+
+    starts = list(np.eye(3)[:, :2] + 0.5)
+    solutions = one_vs_rest.fit(solve, feature_gaussians(X), codes, 3, starts=starts)
+    assert_array_equal(given, starts)
+    assert_array_equal([solution.weights for solution in solutions], starts)
+    with pytest.raises(ValueError, match="shorter"):
+        one_vs_rest.fit(solve, feature_gaussians(X), codes, 3, starts=starts[:2])

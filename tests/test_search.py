@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import experiment_fakes
 import numpy as np
 import pytest
 from experiment_fakes import three_classes, tiny_cell
@@ -117,3 +118,50 @@ def test_several_classes_are_searched_as_well(tmp_path):
     record = run_split(cell, 0)
     assert record["search_accuracy"] > 0.9
     assert len(record["weights"]) == 3
+
+
+@pytest.fixture
+def calls(monkeypatch):
+    """The calls of a solver that takes a start, made the algorithm of `WARM`."""
+    noted = []
+    monkeypatch.setattr(experiment_fakes, "CALLS", noted)
+    return noted
+
+
+WARM = ("algo._target_=experiment_fakes.solve_from", "~algo.svm_tol", "search=cv")
+
+
+def test_the_first_fold_walks_up_the_C_path_and_each_next_one_starts_at_the_fold_before(calls):
+    select(*WARM, "search.grid.algo.C=[10,0.1,1]")
+    assert [C for C, *_ in calls] == [0.1, 1, 10] * 5
+    starts, weights = [call[2] for call in calls], [call[3] for call in calls]
+    assert starts[0] is None
+    for position in range(1, 15):
+        expected = weights[position - 1] if position < 3 else weights[position - 3]
+        np.testing.assert_array_equal(starts[position], expected)
+
+
+def test_entries_that_differ_in_more_than_C_are_paths_of_their_own(calls):
+    grid = ["search.grid.algo.C=[1,2]", "+search.grid.algo.tol=[0.1,0.01]"]
+    select(*WARM, *grid, "+search.grid.kernel.gamma=[0.1,1.0]", "search.folds=2")
+    assert [C for C, *_ in calls] == [1, 2] * 8
+    without = [position for position, call in enumerate(calls) if call[2] is None]
+    assert without == [0, 2, 8, 10]  # the first of both paths, for both kernels
+
+
+def test_each_class_starts_at_its_own_weights(calls, tmp_path):
+    three_classes(tmp_path / "colours.csv")
+    data = ["data=csv", f"data.path='{tmp_path}/colours.csv'", "split.n_splits=1"]
+    cell = Cell.from_overrides(["algo=svm", *WARM, "search.grid.algo.C=[1,2]", *data])
+    record = run_split(cell, 0)
+    starts, weights = [call[2] for call in calls], [call[3] for call in calls]
+    assert starts[:3] == [None] * 3
+    np.testing.assert_array_equal(starts[3:6], weights[:3])
+    np.testing.assert_array_equal(starts[6:30], weights[:24])
+    assert starts[30:] == [None] * 3  # the fit on the clock starts from nothing
+    assert record["weights"] == np.stack(weights[30:]).tolist()
+
+
+def test_a_start_in_the_config_counts(calls):
+    select(*WARM, "search.grid.algo.C=[1,2]", "+algo.start=[3.0]")
+    assert [call[2] for call in calls] == [[3.0]] * 10
