@@ -83,6 +83,9 @@ class PlainBank(Bank):
     def quadratic_forms(self, a: ArrayLike) -> Array:
         return np.einsum("i,mij,j->m", a, self._stack, a)
 
+    def products(self, a: ArrayLike, kernels: ArrayLike) -> Array:
+        return np.einsum("mij,j->mi", self._stack[np.asarray(kernels, dtype=int)], a)
+
     def traces(self) -> Array:
         return np.einsum("mii->m", self._stack)
 

@@ -108,6 +108,18 @@ class TestBank:
         tolerance = 1e-10 * np.abs(case.stack).max(axis=(1, 2)) * np.abs(a).sum() ** 2
         assert (np.abs(actual - dense) <= tolerance).all()
 
+    @pytest.mark.parametrize("chosen", [[], [-1], [3, 0, 2], "all"])
+    def test_products(self, case: BankCase, chosen: list[int] | str) -> None:
+        bank = case.bank
+        kernels = np.arange(bank.n_kernels) if chosen == "all" else np.array(chosen, dtype=int)
+        kernels = kernels % bank.n_kernels
+        a = np.random.default_rng(9).standard_normal(bank.n_samples)
+        dense = np.einsum("mij,j->mi", case.stack[kernels], a)
+        actual = bank.products(a, kernels)
+        assert actual.shape == dense.shape
+        tolerance = 1e-10 * np.abs(case.stack[kernels]).sum(axis=2).max(axis=1) * np.abs(a).max()
+        assert (np.abs(actual - dense) <= tolerance[:, None]).all()
+
     def test_traces(self, case: BankCase) -> None:
         assert_twins(case.bank.traces(), np.trace(case.stack, axis1=1, axis2=2))
 

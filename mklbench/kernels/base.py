@@ -82,6 +82,13 @@ class Bank(KernelOperator):
         """Return q (M,) with q_m = a' K_m a, for `a` of shape (n,)."""
 
     @abstractmethod
+    def products(self, a: ArrayLike, kernels: ArrayLike) -> Array:
+        """Return the rows K_m a (k, n) for the kernels m in `kernels` (k,), for `a` (n,).
+
+        `kernels` are indices from 0 to M - 1 in any order, none included.
+        """
+
+    @abstractmethod
     def traces(self) -> Array:
         """Return the traces (M,) of the Gram matrices."""
 

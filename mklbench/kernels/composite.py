@@ -20,6 +20,7 @@ class ConcatenatedBank(Bank):
         self.n_kernels = sum(bank.n_kernels for bank in self._banks)
         self.features = tuple(feature for bank in self._banks for feature in bank.features)
         self._ends = np.cumsum([bank.n_kernels for bank in self._banks])[:-1]
+        self._starts = (0, *self._ends)
 
     def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
         parts = self._parts(d)
@@ -31,6 +32,16 @@ class ConcatenatedBank(Bank):
 
     def quadratic_forms(self, a: ArrayLike) -> Array:
         return np.concatenate([bank.quadratic_forms(a) for bank in self._banks])
+
+    def products(self, a: ArrayLike, kernels: ArrayLike) -> Array:
+        chosen = np.asarray(kernels, dtype=np.intp)
+        owners = np.searchsorted(self._ends, chosen, side="right")
+        rows = np.empty((len(chosen), self.n_samples))
+        for i, (bank, start) in enumerate(zip(self._banks, self._starts, strict=True)):
+            own = owners == i
+            if own.any():
+                rows[own] = bank.products(a, chosen[own] - start)
+        return rows
 
     def traces(self) -> Array:
         return np.concatenate([bank.traces() for bank in self._banks])
@@ -73,6 +84,10 @@ class ScaledBank(Bank):
 
     def quadratic_forms(self, a: ArrayLike) -> Array:
         return self._scales * self._bank.quadratic_forms(a)
+
+    def products(self, a: ArrayLike, kernels: ArrayLike) -> Array:
+        chosen = np.asarray(kernels, dtype=np.intp)
+        return self._scales[chosen, None] * self._bank.products(a, chosen)
 
     def traces(self) -> Array:
         return self._scales * self._bank.traces()

@@ -40,6 +40,14 @@ class _StackedBank(Bank):
         products = self._K.reshape(-1, self.n_samples) @ vector
         return products.reshape(self.n_kernels, -1) @ vector
 
+    def products(self, a: ArrayLike, kernels: ArrayLike) -> Array:
+        vector = np.asarray(a, dtype=np.float64)
+        chosen = np.asarray(kernels, dtype=np.intp)
+        rows = np.empty((len(chosen), self.n_samples))
+        for row, m in zip(rows, chosen, strict=True):
+            np.dot(self._K[m], vector, out=row)
+        return rows
+
     def traces(self) -> Array:
         return np.trace(self._K, axis1=1, axis2=2)
 

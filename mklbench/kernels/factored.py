@@ -83,6 +83,16 @@ class FeatureBank(Bank):
         products = (self._cores @ projections[:, None, :, None])[..., 0]
         return np.einsum("jkr,jr->jk", products, projections).ravel()
 
+    def products(self, a: ArrayLike, kernels: ArrayLike) -> Array:
+        vector = np.asarray(a, dtype=np.float64)
+        features, functions = np.divmod(np.asarray(kernels, dtype=np.intp), len(self._functions))
+        rows = np.empty((len(features), self.n_samples))
+        for j in np.unique(features):
+            own = features == j
+            projection = vector @ self._bases[j]
+            rows[own] = (self._cores[j, functions[own]] @ projection) @ self._bases[j].T
+        return rows
+
     def traces(self) -> Array:
         gramians = self._bases.transpose(0, 2, 1) @ self._bases
         return np.einsum("jkrs,jrs->jk", self._cores, gramians).ravel()
