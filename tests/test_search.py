@@ -131,14 +131,15 @@ def calls(monkeypatch):
 WARM = ("algo._target_=experiment_fakes.solve_from", "~algo.svm_tol", "search=cv")
 
 
-def test_the_first_fold_walks_up_the_C_path_and_each_next_one_starts_at_the_fold_before(calls):
+def test_starts_are_the_means_of_the_C_before_and_of_the_fold_before(calls):
     select(*WARM, "search.grid.algo.C=[10,0.1,1]")
     assert [C for C, *_ in calls] == [0.1, 1, 10] * 5
     starts, weights = [call[2] for call in calls], [call[3] for call in calls]
     assert starts[0] is None
     for position in range(1, 15):
-        expected = weights[position - 1] if position < 3 else weights[position - 3]
-        np.testing.assert_array_equal(starts[position], expected)
+        before = weights[position - 1 : position] if position % 3 else []
+        same = weights[position - 3 : position - 2] if position >= 3 else []
+        np.testing.assert_array_equal(starts[position], np.mean([*before, *same], axis=0))
 
 
 def test_entries_that_differ_in_more_than_C_are_paths_of_their_own(calls):
@@ -156,8 +157,9 @@ def test_each_class_starts_at_its_own_weights(calls, tmp_path):
     record = run_split(cell, 0)
     starts, weights = [call[2] for call in calls], [call[3] for call in calls]
     assert starts[:3] == [None] * 3
-    np.testing.assert_array_equal(starts[3:6], weights[:3])
-    np.testing.assert_array_equal(starts[6:30], weights[:24])
+    np.testing.assert_array_equal(starts[3:6], weights[:3])  # the C before
+    np.testing.assert_array_equal(starts[6:9], weights[:3])  # the fold before
+    np.testing.assert_array_equal(starts[9:12], np.add(weights[3:6], weights[6:9]) / 2)  # both
     assert starts[30:] == [None] * 3  # the fit on the clock starts from nothing
     assert record["weights"] == np.stack(weights[30:]).tolist()
 

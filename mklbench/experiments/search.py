@@ -53,12 +53,12 @@ def select(
     The kernels are built once on the training part for each setting of the ``kernel.*`` keys and
     restricted once to each fold; all settings of the ``algo.*`` keys are tried on that.
 
-    Solvers that take a start (`mklbench.config.takes_start`) are warm-started: in the first fold
-    the entries that differ in C alone are walked in ascending C, each from the weights of the one
-    before; in the other folds each entry starts from its weights in the fold before. Both save
-    time and change the weights within the solver's tolerance only. The choice ends here: the fit
-    at the chosen hyperparameters starts from nothing, as it does where they are given, so that
-    the record's fit_seconds is comparable between algorithms and no work hides in search_seconds.
+    Solvers that take a start (`mklbench.config.takes_start`) are warm-started: the entries that
+    differ in C alone are walked in ascending C, and each starts at the mean of the weights of its
+    neighbours, the entry before it on this path and the same entry in the fold before. That saves
+    SVM calls and changes weights within the solver's tolerance only. It ends with the search: the
+    fit at the chosen hyperparameters starts from nothing, as where they are given, so that
+    fit_seconds compares algorithms and no part of a fit is hidden in search_seconds.
 
     Parameters
     ----------
@@ -83,18 +83,18 @@ def select(
     for path in _paths(entries):
         operator = build(configs.with_values(config, entries[path[0].entry])["kernel"])
         predictor = _Predictor(operator)
-        learned: dict[int | None, list[Weights]] = {}  # of each entry, in the latest fold
+        learned: dict[int | None, list[Weights]] = {}  # entry -> weights of its latest solutions
         for fit_rows, held_out in parts:
             fold_operator = operator.restrict(fit_rows)
             for step in path:
                 algo = configs.with_values(config, entries[step.entry])["algo"]
-                starts = learned.get(step.entry, learned.get(step.before))
+                neighbours = [learned[index] for index in step if index in learned]
                 solutions = one_vs_rest.fit(
                     configs.algorithm(algo),
                     fold_operator,
                     codes[fit_rows],
                     n_classes,
-                    starts=starts if configs.takes_start(algo) else None,
+                    starts=_means(neighbours) if configs.takes_start(algo) else None,
                 )
                 learned[step.entry] = [solution.weights for solution in solutions]
                 predicted = predictor.predict(solutions, held_out, fit_rows)
@@ -112,8 +112,15 @@ def _box(entry: Mapping[str, Any]) -> float:
     return float(entry.get("algo.C", 0.0))
 
 
+def _means(neighbours: Sequence[Sequence[Weights]]) -> list[Weights] | None:
+    """Return the mean weights of each binary problem; None without neighbours."""
+    if not neighbours:
+        return None
+    return [np.mean(weights, axis=0) for weights in zip(*neighbours, strict=True)]
+
+
 class _Step(NamedTuple):
-    """An entry of the grid, and the one that differs from it in C alone and has the C below."""
+    """An entry of the grid; `before` it on its path is the one with the next smaller C, if any."""
 
     before: int | None
     entry: int
