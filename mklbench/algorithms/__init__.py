@@ -2,4 +2,39 @@
 
 ``VERSION`` is part of what identifies a recorded result; it is raised when a change can move the
 numbers an algorithm returns.
+
+A module with ``EXACT = True`` solves exactly the problem of SimpleMKL (`mklbench.algorithms.
+simplemkl`), kernel weights on the simplex with the hinge loss. Its ``solve(bank, y, C, tol=...)``
+takes `tol`, the relative duality gap to stop at, and returns a `Solution` whose history holds for
+every iteration
+
+- ``objective``: J at its weights,
+- ``gap``: the relative gap at that point, by `mklbench.certify`,
+- ``n_svm_calls``: the SVM problems solved so far.
+
+`exact_solvers` finds these modules, and ``make bench`` measures all of them.
 """
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable
+
+from mklbench.solution import Solution
+
+
+def exact_solvers() -> dict[str, Callable[..., Solution]]:
+    """Return name -> ``solve`` of every module here that says ``EXACT = True``, by name.
+
+    The modules are imported when this is called, not with the package.
+    """
+    modules = {
+        found.name: importlib.import_module(f"{__name__}.{found.name}")
+        for found in pkgutil.iter_modules(__path__)
+    }
+    return {
+        name: module.solve
+        for name, module in sorted(modules.items())
+        if getattr(module, "EXACT", False)
+    }

@@ -23,6 +23,7 @@ from mklbench.solution import Solution
 from mklbench.validation import check_count, check_positive
 
 VERSION = 1
+EXACT = True
 
 Array = NDArray[np.float64]
 
