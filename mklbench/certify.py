@@ -85,6 +85,7 @@ def mkl_bounds(
     intercept: float,
     box: ArrayLike,
     K: Array | None = None,
+    q: Array | None = None,
 ) -> Bounds:
     """Bound the value of MKL with weights on the simplex (Rakotomamonjy et al. 2008, eq. 10, 14).
 
@@ -92,9 +93,10 @@ def mkl_bounds(
     sum alpha - 1/2 max_m q_m with q_m = (alpha o y)' K_m (alpha o y).
 
     Parameters are as in `svm_bounds`, with the bank and its weights (M,); `K` is their combination
-    where the caller has it.
+    and `q` (M,) the quadratic forms, where the caller has them.
     """
-    q = bank.quadratic_forms(dual_coef)
+    if q is None:
+        q = bank.quadratic_forms(dual_coef)
     decision = (bank.combine(weights) if K is None else K) @ dual_coef + intercept
     return Bounds(
         upper=primal_value(float(weights @ q), y * decision, box),

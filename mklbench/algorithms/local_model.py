@@ -1,0 +1,145 @@
+"""A local model of MKL, in which every kernel is replaced by its rank-one part.
+
+Let a be the SVM's solution at the weights d. Applied to a, a kernel and its rank-one part
+
+    g_m g_m',   g_m = K_m a / sqrt(a' K_m a),
+
+are the same, and K_m - g_m g_m' is positive semidefinite (Cauchy-Schwarz). The model lets the
+weights of the rank-one parts vary and holds the rest where it is:
+
+    J~(e) = value of the SVM with the kernel  B + sum_m e_m g_m g_m',
+    B     = sum_m d_m (K_m - g_m g_m').
+
+At e = d it agrees with J in its value, its gradient and, while no alpha meets or leaves a bound,
+its second derivatives: there, its Hessian is that of the free support vectors. Unlike that Hessian
+it knows the bounds of every alpha, and unlike any quadratic function of the weights it knows that
+the norms of functions are homogeneous, so that its minimiser is a good step from far away as well.
+
+By duality, to minimise J~ over the simplex is one quadratic programme,
+
+    maximise    sum alpha - 1/2 a' B a - 1/2 tau^2      over alpha and tau, a = alpha o y,
+    subject to  g_m' a <= tau,   0 <= alpha <= C,   y'alpha = 0,
+
+whose multipliers divided by tau are the weights. (The other side, g_m' a >= -tau, is left out: at
+the current a, g_m' a = sqrt(a' K_m a).) Its alpha is feasible for MKL's own dual, too, and so
+bounds MKL's value from below.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mklbench.algorithms import interior_point
+from mklbench.algorithms.interior_point import Programme
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Expansion:
+    """Where the model is made: the SVM's solution at some weights.
+
+    Attributes
+    ----------
+    K : (n, n) Gram matrix at the weights.
+    y, upper : (n,) labels and bounds of alpha.
+    dual_coef : (n,) a, the SVM's alpha o y.
+    outputs : (n,) K a.
+    intercept : b.
+    weights : (w,) weights of the kernels that take part; all others have weight zero.
+    products : (w, n) K_m a of these kernels.
+    norms : (w,) sqrt(a' K_m a) of these kernels, > 0.
+    """
+
+    K: Array
+    y: Array
+    upper: Array
+    dual_coef: Array
+    outputs: Array
+    intercept: float
+    weights: Array
+    products: Array
+    norms: Array
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """The solution of the model.
+
+    Attributes
+    ----------
+    weights : (w,) on the simplex, with exact zeros.
+    dual_coef, intercept : the SVM's solution that the model expects there. It is feasible for the
+        SVM: 0 <= alpha <= C, y'alpha = 0 up to rounding.
+    """
+
+    weights: Array
+    dual_coef: Array
+    intercept: float
+
+
+def minimise(at: Expansion, rows: NDArray[np.bool_], tol: float) -> Prediction:
+    """Minimise the model over the weights.
+
+    Parameters
+    ----------
+    at : where the model is made.
+    rows : (n,) the samples whose alpha may change; it must hold every free support vector.
+    tol : accuracy of the quadratic programme, see `interior_point.maximise`.
+    """
+    kept = np.flatnonzero(rows)
+    programme = _programme(at, kept)
+    alpha = np.abs(at.dual_coef)
+    tau = np.sqrt(at.weights @ at.norms**2)
+    start = interior_point.interior(programme, alpha[kept], at.weights * tau, at.intercept)
+    point = interior_point.maximise(programme, start, tol)
+    alpha[kept] = _on_bounds(point, programme.upper)
+    weights = np.where(point.multipliers > 0.1 * point.slack, point.multipliers, 0.0)
+    return Prediction(
+        weights=weights / weights.sum(),
+        dual_coef=_balanced(alpha, at.y, at.upper) * at.y,
+        intercept=point.intercept,
+    )
+
+
+def _programme(at: Expansion, kept: Indices) -> Programme:
+    """Return the quadratic programme in the alpha of the samples `kept`."""
+    fixed = np.setdiff1d(np.flatnonzero(at.dual_coef), kept, assume_unique=True)
+    y = at.y[kept]
+    X = (at.products[:, kept] / at.norms[:, None] * y).T
+    Q = at.K[kept][:, kept] * y
+    Q *= y[:, None]
+    Q -= (X * at.weights) @ X.T
+    a = at.dual_coef[fixed]
+    offset = at.products[:, fixed] @ a / at.norms
+    pull = y * (at.K[np.ix_(kept, fixed)] @ a) - X @ (at.weights * offset)
+    return Programme(
+        Q=Q, X=X, p=1.0 - pull, y=y, upper=at.upper[kept], offset=offset, balance=-float(a.sum())
+    )
+
+
+def _on_bounds(point: interior_point.Point, upper: Array) -> Array:
+    """Return alpha with the values that tend to a bound put on it."""
+    unit = float(point.alpha.mean())
+    alpha = np.where(point.alpha < unit * point.at_zero, 0.0, point.alpha)
+    return np.where(upper - alpha < unit * point.at_upper, upper, alpha)
+
+
+def _balanced(alpha: Array, y: Array, upper: Array) -> Array:
+    """Return alpha with y'alpha = 0, changed where there is most room."""
+    excess = float(y @ alpha)
+    room = np.minimum(alpha, upper - alpha)
+    roomiest = int(np.argmax(room))
+    balanced = alpha.copy()
+    if abs(excess) <= room[roomiest]:
+        balanced[roomiest] -= y[roomiest] * excess
+        return balanced
+    # No alpha is free enough: shrink the heavier class.
+    heavier = y * excess > 0
+    weight = float(alpha[heavier].sum())
+    balanced[heavier] *= (weight - abs(excess)) / weight
+    return balanced

@@ -1,0 +1,366 @@
+"""The default exact solver of MKL: SVM solutions that lead from one local model to the next.
+
+The problem is that of SimpleMKL (Rakotomamonjy et al. 2008), convex in the weights:
+
+    minimise over d >= 0, sum_m d_m = 1
+    J(d) = max over 0 <= alpha <= C, y'alpha = 0 of  sum_i alpha_i - 1/2 a' K_d a,   a = alpha o y,
+
+with K_d = sum_m d_m K_m. Each iteration
+
+1. solves the SVM at the weights, by LIBSVM;
+2. minimises the local model made there (`mklbench.algorithms.local_model`), which agrees with J to
+   second order, over the weights of a working set of kernels; the result is the next weights and
+   the alpha to be expected there;
+3. prices all kernels at that alpha: q_m = a' K_m a gives MKL's dual value at alpha, a lower bound
+   on the optimum, and the kernels that the working set lacks.
+
+The method ends when weights and alpha are certified together (`certify.mkl_bounds`). Because the
+model is convex and has J's gradient, its minimiser is a descent direction: where the full step does
+not decrease J, a shorter one does. Near the optimum full steps converge quadratically, so that a
+handful of SVMs suffices. The accuracy is not limited by LIBSVM, which keeps kernel values in single
+precision: the alpha that the model expects is computed in double precision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mklbench import certify
+from mklbench.algorithms import local_model
+from mklbench.algorithms.local_model import Expansion
+from mklbench.algorithms.objective import check_bank
+from mklbench.errors import InputError
+from mklbench.kernels.base import Bank, KernelOperator
+from mklbench.solution import Solution
+from mklbench.svm import SVM
+from mklbench.validation import check_count, check_positive
+
+VERSION = 1
+EXACT = True
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+# Kernels with positive weight at the start; more are added as their prices ask for it.
+_FIRST_KERNELS = 10
+# LIBSVM's tolerance and that of the model follow the gap, at these fractions of it.
+_SVM_TOL, _LOOSEST_SVM, _TIGHTEST_SVM = 1e-2, 1e-2, 1e-6
+_MODEL_TOL, _LOOSEST_MODEL, _TIGHTEST_MODEL = 1e-3, 1e-2, 1e-11
+# A kernel whose price is this small beside the largest one takes no part in a model.
+_NEGLIGIBLE = 1e-12
+# Progress is to shrink the gap to this share. So many iterations without it, each with a tighter
+# model, end the search.
+_PROGRESS, _PATIENCE = 0.7, 5
+_SHORTEST_STEP = 1e-4
+
+
+@dataclass(frozen=True)
+class _Trained:
+    """The SVM at some weights.
+
+    Attributes
+    ----------
+    weights : (M,).
+    dual_coef, outputs : (n,) a and K a.
+    intercept : b.
+    objective : the SVM's dual value, J up to LIBSVM's accuracy.
+    upper : the SVM's primal value, an upper bound on J and on the optimum.
+    """
+
+    weights: Array
+    dual_coef: Array
+    outputs: Array
+    intercept: float
+    objective: float
+    upper: float
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """Weights and an SVM solution that have been certified together."""
+
+    weights: Array
+    dual_coef: Array
+    intercept: float
+    objective: float
+    gap: float
+
+
+def solve(
+    bank: KernelOperator,
+    y: ArrayLike,
+    C: float = 100.0,
+    *,
+    tol: float = 1e-4,
+    max_iter: int = 100,
+    start: ArrayLike | None = None,
+    class_weight: Mapping[int, float] | None = None,
+) -> Solution:
+    """Learn the kernel weights of a bank to a certified optimum.
+
+    Parameters
+    ----------
+    bank : the M base kernels on n training samples.
+    y : (n,) labels in {-1, +1}.
+    C : box constraint.
+    tol : stop at this certified relative duality gap.
+    max_iter : at most so many SVMs.
+    start : (M,) weights >= 0, not all zero, to start from: those of a similar problem, for instance
+        of another C, or of a bank with fewer kernels, with 0 for each that is new. If not given,
+        the kernels that agree best with the labels, with equal weights.
+    class_weight : factors on C by class, ``{-1: ..., +1: ...}``.
+
+    Returns
+    -------
+    Solution
+        `weights` sum to 1 and have exact zeros. `objective` is the value of the SVM's dual at the
+        returned weights and dual coefficients, which is J up to the gap. Each entry of `history`
+        has J at the weights of that iteration's SVM and the gap to the best lower bound so far.
+
+    Raises
+    ------
+    InputError
+        If an argument has the wrong type, shape or range.
+    """
+    check_positive("tol", tol)
+    check_count("max_iter", max_iter)
+    search = _Search(check_bank("mkl", bank), SVM(y, C, class_weight=class_weight), tol, max_iter)
+    best = search.run(start)
+    machine = search.machine
+    return Solution(
+        weights=best.weights,
+        dual_coef=best.dual_coef,
+        intercept=best.intercept,
+        objective=best.objective,
+        gap=best.gap,
+        n_svm_calls=machine.calls,
+        n_iter=len(search.history),
+        converged=best.gap <= tol,
+        history=search.history,
+        svm_seconds=machine.seconds,
+    )
+
+
+class _Search:
+    """The state of one solve: what has been priced and certified so far."""
+
+    def __init__(self, bank: Bank, machine: SVM, tol: float, max_iter: int) -> None:
+        if bank.n_samples != len(machine.y):
+            raise InputError(
+                f"y has {len(machine.y)} labels, but the kernels are on {bank.n_samples} samples: "
+                "give one label a sample."
+            )
+        self.bank = bank
+        self.machine = machine
+        self.history: list[dict[str, float]] = []
+        self._tol = tol
+        self._max_iter = max_iter
+        self._prices = np.zeros(bank.n_kernels)
+        self._lower = -np.inf
+        self._gap = np.inf
+        nothing = np.empty(0)
+        self._best = _Candidate(nothing, nothing, 0.0, np.inf, gap=np.inf)
+        self._combined: Array | None = None
+
+    def run(self, start: ArrayLike | None) -> _Candidate:
+        """Return the best certified candidate, when it is good enough or none better in sight."""
+        weights = self._aligned() if start is None else self._given(start)
+        first = self._train(weights)
+        if start is not None:
+            self._certify(first.weights, first.dual_coef, first.intercept)
+        trained: _Trained | None = first
+        patience, precision = _PATIENCE, 1.0
+        while trained is not None:
+            last_gap = self._gap
+            self._assess(trained)
+            if self._finished():
+                break
+            if self._gap <= _PROGRESS * last_gap:
+                patience, precision = _PATIENCE, 1.0
+            else:
+                patience, precision = patience - 1, 0.1 * precision
+            if patience == 0:
+                break
+            weights, slope = self._next(trained, precision)
+            if self._finished():
+                break
+            trained = self._descend(trained, weights, slope)
+        return self._best
+
+    def _aligned(self) -> Array:
+        """Return equal weights on the kernels that agree best with the labels.
+
+        Their agreement y'K_m y, with either class weighing the same, is the price at the SVM's
+        solution when all alpha of a class are equal, as they are for a small C.
+        """
+        positive = self.machine.y > 0
+        a = np.where(positive, 1.0 / positive.sum(), -1.0 / (~positive).sum())
+        self._prices = self.bank.quadratic_forms(a)
+        return self._equal_on_dearest()
+
+    def _equal_on_dearest(self) -> Array:
+        weights = np.zeros(self.bank.n_kernels)
+        weights[_largest(self._prices, _FIRST_KERNELS)] = 1.0
+        return _on_simplex(weights)
+
+    def _given(self, start: ArrayLike) -> Array:
+        weights = np.array(start, dtype=np.float64)
+        if weights.shape != (self.bank.n_kernels,):
+            raise InputError(
+                f"start has shape {weights.shape}, but there are {self.bank.n_kernels} kernels: "
+                "give one weight a kernel, 0 for a new one."
+            )
+        if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
+            raise InputError(
+                "start holds negative, infinite or only zero weights: give weights >= 0, some > 0."
+            )
+        return _on_simplex(weights)
+
+    def _train(self, weights: Array) -> _Trained:
+        """Solve the SVM at `weights`."""
+        machine = self.machine
+        machine.tol = float(np.clip(_SVM_TOL * self._gap, _TIGHTEST_SVM, _LOOSEST_SVM))
+        self._combine(weights)
+        solution = machine.solve()
+        a = solution.dual_coef
+        outputs = machine.gram @ a
+        norm = float(a @ outputs)
+        return _Trained(
+            weights=weights,
+            dual_coef=a,
+            outputs=outputs,
+            intercept=solution.intercept,
+            objective=float(np.abs(a).sum()) - 0.5 * norm,
+            upper=certify.primal_value(
+                norm, machine.y * (outputs + solution.intercept), machine.upper
+            ),
+        )
+
+    def _combine(self, weights: Array) -> None:
+        """Write the Gram matrix at `weights` into LIBSVM's buffer, unless it is there."""
+        if weights is not self._combined:
+            self.bank.combine(weights, out=self.machine.gram)
+            self._combined = weights
+
+    def _assess(self, trained: _Trained) -> None:
+        """Bound the gap at new weights, and certify them with LIBSVM's solution if that may do."""
+        self._gap = (trained.upper - self._lower) / trained.upper
+        if self._gap <= self._tol or self.machine.calls >= self._max_iter:
+            self._certify(trained.weights, trained.dual_coef, trained.intercept)
+        self.history.append(
+            {
+                "objective": trained.objective,
+                "gap": self._gap,
+                "n_svm_calls": float(self.machine.calls),
+            }
+        )
+
+    def _certify(self, weights: Array, dual_coef: Array, intercept: float) -> None:
+        """Price all kernels at `dual_coef` and certify it with `weights`, whose K is at hand."""
+        prices = self.bank.quadratic_forms(dual_coef)
+        machine = self.machine
+        bounds = certify.mkl_bounds(
+            self.bank,
+            machine.y,
+            weights,
+            dual_coef,
+            intercept,
+            machine.upper,
+            K=machine.gram,
+            q=prices,
+        )
+        self._prices = prices
+        self._lower = max(self._lower, bounds.lower)
+        if self._best is None or bounds.relative_gap < self._best.gap:
+            objective = float(np.abs(dual_coef).sum()) - 0.5 * float(weights @ prices)
+            self._best = _Candidate(
+                weights, dual_coef, intercept, objective, float(bounds.relative_gap)
+            )
+
+    def _finished(self) -> bool:
+        return self._best.gap <= self._tol or self.machine.calls >= self._max_iter
+
+    def _next(self, trained: _Trained, precision: float) -> tuple[Array, float]:
+        """Return the weights that the local model proposes, and the slope of J towards them.
+
+        The proposal is certified with the SVM solution that the model expects.
+        """
+        kernels = self._working_set(trained.weights)
+        products = self.bank.products(trained.dual_coef, kernels)
+        prices = products @ trained.dual_coef
+        taking_part = prices > _NEGLIGIBLE * prices.max()
+        kernels, products, prices = kernels[taking_part], products[taking_part], prices[taking_part]
+        at = Expansion(
+            K=self.machine.gram,
+            y=self.machine.y,
+            upper=self.machine.upper,
+            dual_coef=trained.dual_coef,
+            outputs=trained.outputs,
+            intercept=trained.intercept,
+            weights=trained.weights[kernels],
+            products=products,
+            norms=np.sqrt(prices),
+        )
+        tol = precision * np.clip(_MODEL_TOL * self._gap, _TIGHTEST_MODEL, _LOOSEST_MODEL)
+        prediction = local_model.minimise(at, self._rows(trained), float(tol))
+        weights = np.zeros(self.bank.n_kernels)
+        weights[kernels] = prediction.weights
+        weights = _on_simplex(weights)
+        self._combine(weights)
+        self._certify(weights, prediction.dual_coef, prediction.intercept)
+        return weights, -0.5 * float((prediction.weights - at.weights) @ prices)
+
+    def _working_set(self, weights: Array) -> Indices:
+        """Return the kernels with positive weight and those whose price may earn them one."""
+        support = np.flatnonzero(weights)
+        return np.union1d(support, _largest(self._prices, 2 * len(support) + _FIRST_KERNELS))
+
+    def _rows(self, trained: _Trained) -> NDArray[np.bool_]:
+        """Return the samples whose alpha may change: a mask (n,).
+
+        At fixed weights, an optimal function is within sqrt(2 gap) of this one in its norm, and so
+        within sqrt(2 gap K_ii) at sample i (the gap-safe rule of Fercoq et al. 2015); whoever is
+        further than that from the margin stays at the bound.
+        """
+        machine = self.machine
+        alpha = np.abs(trained.dual_coef)
+        free = (alpha > 0) & (alpha < machine.upper)
+        gap = min(self._gap, 1.0) * trained.upper
+        radius = np.sqrt(2.0 * gap * np.maximum(machine.gram.diagonal(), 0.0))
+        margins = machine.y * (trained.outputs + trained.intercept)
+        return free | (np.abs(1.0 - margins) <= radius)
+
+    def _descend(self, start: _Trained, weights: Array, slope: float) -> _Trained | None:
+        """Solve the SVM at `weights`, or nearer to `start` where J has not decreased there.
+
+        `slope` is the derivative of J from `start` to `weights`. Returns None where no shorter step
+        helps, which only an inexact SVM can cause.
+        """
+        share = 1.0
+        while self.machine.calls < self._max_iter:
+            trained = self._train(weights)
+            if trained.objective <= start.upper:
+                return trained
+            # The minimiser of the parabola through both values and the slope.
+            rise = trained.objective - start.objective - share * slope
+            share *= float(np.clip(-0.5 * share * slope / rise, 0.1, 0.5))
+            if share < _SHORTEST_STEP:
+                break
+            weights = _on_simplex(start.weights + share * (weights - start.weights))
+        return None
+
+
+def _largest(values: Array, count: int) -> Indices:
+    """Return the indices of the `count` largest values, the first of equal ones."""
+    return np.argsort(-values, kind="stable")[:count]
+
+
+def _on_simplex(weights: Array) -> Array:
+    """Return the weights divided by their sum, which is 1 then to the last bit."""
+    scaled = weights / weights.sum()
+    scaled[np.argmax(scaled)] += 1.0 - scaled.sum()
+    return scaled
