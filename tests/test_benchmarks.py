@@ -11,10 +11,11 @@ import pytest
 from numpy.testing import assert_allclose
 from reference_problems import GRID, NAMES, SETS, reference_problem
 
-from benchmarks import reference
+from benchmarks import newton_prototype, reference
 from mklbench import certify
 from mklbench.algorithms import exact_solvers, simplemkl
 from mklbench.kernels import PrecomputedBank, feature_gaussians, simplemkl_bank
+from mklbench.svm import SVM
 
 
 def published_sizes() -> dict[str, tuple[int, int]]:
@@ -96,3 +97,54 @@ class TestExactSolvers:
             [sys.executable, "-c", program], capture_output=True, text=True, check=True
         )
         assert finished.stdout.strip() == "[]"
+
+
+class TestYardstick:
+    def test_reaches_the_optimum(self) -> None:
+        problem = reference_problem("synthetic-C10")
+        found = newton_prototype.solve(problem.K, problem.y, problem.C, tol=1e-4)
+        assert found.converged
+        assert found.gap <= 1e-4
+        assert problem.optimum is not None
+        assert_allclose(found.objective, problem.optimum.value, rtol=1e-4)
+        assert_allclose(found.weights.sum(), 1.0)
+        assert (found.weights >= 0).all()
+        gaps = [entry["gap"] for entry in found.history]
+        assert gaps[-1] == found.gap
+        assert max(gaps[:-1]) > 1e-4
+
+    def test_the_quadratic_programme_meets_its_conditions(self) -> None:
+        rng = np.random.default_rng(0)
+        half = rng.standard_normal((4, 12))
+        H, c = half.T @ half, rng.standard_normal(12)
+        e = newton_prototype._simplex_minimum(H, c)
+        assert_allclose(e.sum(), 1.0)
+        assert (e >= 0).all()
+        slopes = H @ e + c
+        assert_allclose(slopes[e > 0], e @ slopes, atol=1e-6)
+        assert slopes.min() >= e @ slopes - 1e-6
+
+    def test_the_hessian_is_the_difference_of_gradients(self) -> None:
+        problem = reference_problem("synthetic-C10")
+        K, y = problem.K[:8], problem.y
+        d = np.full(8, 1 / 8)
+
+        def at(weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            machine = SVM(y, problem.C, tol=1e-10)
+            combined = np.tensordot(weights, K, axes=1)
+            a = machine.solve(combined).dual_coef
+            return combined, a
+
+        combined, a = at(d)
+        H = newton_prototype._hessian(combined, K @ a, a, problem.C)
+        step = 1e-3
+        moved = [at(d + step * unit)[1] for unit in np.eye(8)]
+        gradients = np.array([-0.5 * np.einsum("i,mij,j->m", b, K, b) for b in moved])
+        gradient = -0.5 * np.einsum("i,mij,j->m", a, K, a)
+        assert_allclose((gradients - gradient) / step, H, rtol=0.1, atol=0.05 * np.abs(H).max())
+
+    def test_ends_where_it_cannot_go_on(self) -> None:
+        problem = reference_problem("synthetic-C10")
+        found = newton_prototype.solve(problem.K, problem.y, problem.C, tol=1e-15, max_iter=20)
+        assert not found.converged
+        assert found.n_iter <= 20
