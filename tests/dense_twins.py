@@ -217,6 +217,15 @@ def _precomputed() -> BankCase:
     return BankCase(bank, stack, cross, cross, restrict_new=lambda rows: cross[:, :, rows])
 
 
+def _growing() -> BankCase:
+    X, Z = awkward_features(25)
+    stack, cross = on_all_features(_DENSE, X, X), on_all_features(_DENSE, Z, X)
+    bank = kernels.GrowingBank(stack[:1])
+    for gram in stack[1:]:
+        bank.append(gram)
+    return BankCase(bank, stack, cross, cross, restrict_new=lambda rows: cross[:, :, rows])
+
+
 def _indexed() -> BankCase:
     X, _ = awkward_features(40)
     stack = on_all_features(_DENSE, X, X)
@@ -244,6 +253,7 @@ BANK_CASES: dict[str, Callable[[], BankCase]] = {
     "scaled": _scaled,
     "simplemkl": _simplemkl,
     "precomputed": _precomputed,
+    "growing": _growing,
     "indexed": _indexed,
     "defaults of Bank": _plain,
 }

@@ -14,7 +14,7 @@ from mklbench.kernels.builders import (
     simplemkl_bank,
 )
 from mklbench.kernels.composite import ConcatenatedBank, ScaledBank, unit_trace
-from mklbench.kernels.dense import DenseBank, IndexedBank, PrecomputedBank
+from mklbench.kernels.dense import DenseBank, GrowingBank, IndexedBank, PrecomputedBank
 from mklbench.kernels.factored import FeatureBank
 from mklbench.kernels.families import ProductGaussians
 from mklbench.kernels.functions import Gaussian, Polynomial
@@ -27,6 +27,7 @@ __all__ = [
     "Family",
     "FeatureBank",
     "Gaussian",
+    "GrowingBank",
     "IndexedBank",
     "KernelBuilder",
     "KernelOperator",

@@ -77,6 +77,10 @@ class Bank(KernelOperator):
     def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
         """Return sum_m d_m K_m (n, n), written into `out` where given."""
 
+    def accumulate(self, d: ArrayLike, out: Array) -> None:
+        """Add sum_m d_m K_m onto `out` (n, n)."""
+        out += self.combine(d)
+
     @abstractmethod
     def quadratic_forms(self, a: ArrayLike) -> Array:
         """Return q (M,) with q_m = a' K_m a, for `a` of shape (n,)."""

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from mklbench.errors import InputError, unknown
 from mklbench.kernels.base import KernelOperator
 from mklbench.kernels.composite import ConcatenatedBank, ScaledBank, unit_trace
-from mklbench.kernels.dense import DenseBank, IndexedBank, PrecomputedBank, check_gram_stack
+from mklbench.kernels.dense import DenseBank, IndexedBank, PrecomputedBank, pack_stack
 from mklbench.kernels.factored import FeatureBank
 from mklbench.kernels.families import ProductGaussians
 from mklbench.kernels.functions import Gaussian, KernelFunction, Polynomial
@@ -76,6 +76,8 @@ def product_gaussians(X: ArrayLike) -> ProductGaussians:
 class Precomputed:
     """Gram matrices of a whole data set, given as an array or a file; called with row indices.
 
+    They are checked once, and their lower halves are kept.
+
     Parameters
     ----------
     K : (M, N, N) array, or the path of an ``.npy`` file of one, or of an ``.npz`` file that names
@@ -85,12 +87,11 @@ class Precomputed:
     takes_rows = True
 
     def __init__(self, K: ArrayLike | str | Path) -> None:
-        self._K = _load_stack(Path(K)) if isinstance(K, (str, Path)) else np.asarray(K, dtype=float)
-        check_gram_stack(self._K)
+        self._whole = pack_stack(_load_stack(Path(K)) if isinstance(K, (str, Path)) else K)
 
     def __call__(self, rows: ArrayLike) -> IndexedBank:
         """Return the bank whose training samples are `rows` (n,) of the data set."""
-        return IndexedBank(self._K, rows)
+        return IndexedBank(self._whole, rows)
 
 
 def precomputed(X: ArrayLike) -> PrecomputedBank:

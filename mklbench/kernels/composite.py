@@ -24,11 +24,17 @@ class ConcatenatedBank(Bank):
 
     def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
         parts = self._parts(d)
-        combined = sum(bank.combine(part) for bank, part in parts if part.any())
-        if out is None:
-            return np.broadcast_to(combined, (self.n_samples, self.n_samples)).copy()
-        out[...] = combined
-        return out
+        active = [(bank, part) for bank, part in parts if part.any()] or parts[:1]
+        (first, part), *others = active
+        combined = first.combine(part, out)
+        for bank, part in others:
+            bank.accumulate(part, combined)
+        return combined
+
+    def accumulate(self, d: ArrayLike, out: Array) -> None:
+        for bank, part in self._parts(d):
+            if part.any():
+                bank.accumulate(part, out)
 
     def quadratic_forms(self, a: ArrayLike) -> Array:
         return np.concatenate([bank.quadratic_forms(a) for bank in self._banks])
@@ -50,9 +56,11 @@ class ConcatenatedBank(Bank):
         return np.concatenate([bank.inner_products_with(K) for bank in self._banks])
 
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
-        parts = self._parts(weights)
-        combined = sum(bank.cross(part, Z) for bank, part in parts if part.any())
-        return np.broadcast_to(combined, (len(np.asarray(Z)), self.n_samples)).copy()
+        combined = np.zeros((len(np.asarray(Z)), self.n_samples))
+        for bank, part in self._parts(weights):
+            if part.any():
+                combined += bank.cross(part, Z)
+        return combined
 
     def restrict(self, rows: ArrayLike) -> ConcatenatedBank:
         return ConcatenatedBank([bank.restrict(rows) for bank in self._banks])
@@ -81,6 +89,9 @@ class ScaledBank(Bank):
 
     def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
         return self._bank.combine(self._scales * self._check_weights(d), out)
+
+    def accumulate(self, d: ArrayLike, out: Array) -> None:
+        self._bank.accumulate(self._scales * self._check_weights(d), out)
 
     def quadratic_forms(self, a: ArrayLike) -> Array:
         return self._scales * self._bank.quadratic_forms(a)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,57 +10,49 @@ from numpy.typing import ArrayLike, NDArray
 from mklbench.errors import InputError
 from mklbench.kernels.base import Array, Bank
 from mklbench.kernels.functions import KernelFunction
+from mklbench.kernels.packed import PackedGrams, asymmetry, unpack
 from mklbench.validation import check_features
 
 
 class _StackedBank(Bank):
-    """The operations on a stack K of shape (M, n, n)."""
+    """The operations on Gram matrices of which the lower halves are kept, M n (n + 1) / 2 numbers.
 
-    def __init__(self, K: Array) -> None:
-        self._K = np.ascontiguousarray(K)
-        self.n_kernels, self.n_samples = K.shape[:2]
+    All passes are bound by memory, and so take half the time they take on the stack (M, n, n).
+    """
+
+    def __init__(self, grams: PackedGrams, groups: Sequence[Sequence[int]] | None = None) -> None:
+        self._grams = grams
+        self.n_kernels, self.n_samples = len(grams), grams.n_samples
         self.features = (-1,) * self.n_kernels
+        self.groups = groups
 
     def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
-        weights = self._check_weights(d)
         combined = np.empty((self.n_samples, self.n_samples)) if out is None else out
-        active = np.flatnonzero(weights)
-        if 2 * len(active) > self.n_kernels:
-            combined[...] = np.tensordot(weights, self._K, axes=1)
-            return combined
-        # Most weights are zero near a sparse optimum, and each kernel left out saves n^2 reads.
-        combined[...] = 0.0
-        term = np.empty_like(self._K[0])
-        for m in active:
-            combined += np.multiply(weights[m], self._K[m], out=term)
+        unpack(self._grams.combination(self._check_weights(d)), combined)
         return combined
 
+    def accumulate(self, d: ArrayLike, out: Array) -> None:
+        unpack(self._grams.combination(self._check_weights(d)), out, add=True)
+
     def quadratic_forms(self, a: ArrayLike) -> Array:
-        vector = np.asarray(a, dtype=np.float64)
-        products = self._K.reshape(-1, self.n_samples) @ vector
-        return products.reshape(self.n_kernels, -1) @ vector
+        return self._grams.quadratic_forms(np.asarray(a, dtype=np.float64))
 
     def products(self, a: ArrayLike, kernels: ArrayLike) -> Array:
-        vector = np.asarray(a, dtype=np.float64)
         chosen = np.asarray(kernels, dtype=np.intp)
-        rows = np.empty((len(chosen), self.n_samples))
-        for row, m in zip(rows, chosen, strict=True):
-            np.dot(self._K[m], vector, out=row)
-        return rows
+        return self._grams.products(np.asarray(a, dtype=np.float64), chosen)
 
     def traces(self) -> Array:
-        return np.trace(self._K, axis1=1, axis2=2)
+        return self._grams.traces()
 
     def inner_products_with(self, K: Array) -> Array:
-        return self._K.reshape(self.n_kernels, -1) @ K.ravel()
+        return self._grams.inner_products_with(K)
 
     def inner_products(self) -> Array:
-        flat = self._K.reshape(self.n_kernels, -1)
-        return flat @ flat.T
+        return self._grams.inner_products()
 
 
 class DenseBank(_StackedBank):
-    """Kernel functions on all features, their Gram matrices stored.
+    """Kernel functions on all features, their Gram matrices stored as halves.
 
     Parameters
     ----------
@@ -69,9 +61,9 @@ class DenseBank(_StackedBank):
     """
 
     def __init__(self, X: ArrayLike, functions: Sequence[KernelFunction]) -> None:
-        self._X = check_features("X", X)
-        self._functions = tuple(functions)
-        super().__init__(np.array([function(self._X, self._X) for function in self._functions]))
+        samples = check_features("X", X)
+        grams = (function(samples, samples) for function in functions)
+        self._bind(samples, functions, PackedGrams.of(len(samples), grams, len(functions)))
 
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
         d = self._check_weights(weights)
@@ -82,16 +74,21 @@ class DenseBank(_StackedBank):
         return combined
 
     def restrict(self, rows: ArrayLike) -> DenseBank:
-        indices = np.asarray(rows)
+        indices = np.asarray(rows, dtype=np.intp)
         restricted = DenseBank.__new__(DenseBank)
-        restricted._X = self._X[indices]
-        restricted._functions = self._functions
-        _StackedBank.__init__(restricted, self._K[:, indices[:, None], indices])
+        restricted._bind(self._X[indices], self._functions, self._grams.restrict(indices))
         return restricted
+
+    def _bind(self, X: Array, functions: Sequence[KernelFunction], grams: PackedGrams) -> None:
+        self._X = X
+        self._functions = tuple(functions)
+        super().__init__(grams)
 
 
 class PrecomputedBank(_StackedBank):
     """Gram matrices that the user brings.
+
+    What is kept are copies of their lower halves, half the memory of `K`; nothing refers to `K`.
 
     Parameters
     ----------
@@ -105,16 +102,8 @@ class PrecomputedBank(_StackedBank):
     """
 
     def __init__(self, K: ArrayLike, groups: Sequence[Sequence[int]] | None = None) -> None:
-        stack = np.asarray(K, dtype=np.float64)
-        check_gram_stack(stack)
-        super().__init__(stack)
-        if groups is not None:
-            if sorted(m for group in groups for m in group) != list(range(self.n_kernels)):
-                raise InputError(
-                    f"groups={[list(group) for group in groups]} do not name each of the "
-                    f"{self.n_kernels} kernels exactly once."
-                )
-            self.groups = groups
+        super().__init__(pack_stack(K), groups)
+        _check_groups(groups, self.n_kernels)
 
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
         """Return the combination (n_z, n) of `Z`, the stack (M, n_z, n) of cross Gram matrices."""
@@ -128,63 +117,116 @@ class PrecomputedBank(_StackedBank):
         return np.tensordot(d, stack, axes=1)
 
     def restrict(self, rows: ArrayLike) -> PrecomputedBank:
-        indices = np.asarray(rows)
-        restricted = PrecomputedBank.__new__(PrecomputedBank)
-        _StackedBank.__init__(restricted, self._K[:, indices[:, None], indices])
-        restricted.groups = self.groups
+        restricted = type(self).__new__(type(self))
+        grams = self._grams.restrict(np.asarray(rows, dtype=np.intp))
+        _StackedBank.__init__(restricted, grams, self.groups)
         return restricted
 
 
-class IndexedBank(PrecomputedBank):
-    """Precomputed Gram matrices of a whole data set, bound to some of its rows.
+class GrowingBank(PrecomputedBank):
+    """Precomputed Gram matrices to which kernels are added one by one.
 
-    New samples are named by their row in the whole stack, so that splits and cross-validation work
-    on Gram matrices as they do on features.
+    The room for halves doubles when it is used up, so that adding a kernel costs a copy of that
+    kernel, on average. The memory is at most twice that of a `PrecomputedBank`.
 
     Parameters
     ----------
-    K : (M, N, N) Gram matrices of the whole data set.
+    K : (M, n, n) symmetric Gram matrices on the training samples, M >= 1, to begin with.
+    """
+
+    def __init__(self, K: ArrayLike) -> None:
+        super().__init__(K)
+
+    def append(self, gram: ArrayLike) -> None:
+        """Add the Gram matrix `gram` (n, n) as kernel M.
+
+        Raises
+        ------
+        InputError
+            If it is not a finite symmetric matrix on the same samples.
+        """
+        matrix = np.asarray(gram, dtype=np.float64)
+        if matrix.shape != (self.n_samples, self.n_samples):
+            raise InputError(
+                f"gram has shape {matrix.shape}, but the bank has {self.n_samples} samples: "
+                f"pass a Gram matrix of shape {(self.n_samples, self.n_samples)}."
+            )
+        self._grams.append(_checked(self.n_kernels, matrix))
+        self.n_kernels += 1
+        self.features = (*self.features, -1)
+
+
+class IndexedBank(_StackedBank):
+    """Precomputed Gram matrices of a whole data set, bound to some of its rows.
+
+    New samples are named by their row in the whole stack, so that splits and cross-validation work
+    on Gram matrices as they do on features. What is kept are the lower halves of the whole stack,
+    shared by all restrictions of a bank, and those of the training samples.
+
+    Parameters
+    ----------
+    K : (M, N, N) Gram matrices of the whole data set, or what `pack_stack` made of them.
     rows : indices of the training samples.
     groups : as in `PrecomputedBank`.
     """
 
     def __init__(
-        self, K: ArrayLike, rows: ArrayLike, groups: Sequence[Sequence[int]] | None = None
+        self,
+        K: ArrayLike | PackedGrams,
+        rows: ArrayLike,
+        groups: Sequence[Sequence[int]] | None = None,
     ) -> None:
-        self._whole = np.asarray(K, dtype=np.float64)
-        check_gram_stack(self._whole)
-        self._rows = _check_rows(rows, self._whole.shape[1])
-        super().__init__(self._whole[:, self._rows[:, None], self._rows], groups)
+        self._whole = K if isinstance(K, PackedGrams) else pack_stack(K)
+        _check_groups(groups, len(self._whole))
+        self._rows = _check_rows(rows, self._whole.n_samples)
+        super().__init__(self._whole.restrict(self._rows), groups)
 
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
         """Return the kernel (n_z, n) between the rows `Z` (n_z,) of the stack and the training."""
-        new = _check_rows(Z, self._whole.shape[1])
-        return super().cross(weights, self._whole[:, new[:, None], self._rows])
+        new = _check_rows(Z, self._whole.n_samples)
+        return self._whole.block(self._check_weights(weights), new, self._rows)
 
     def restrict(self, rows: ArrayLike) -> IndexedBank:
-        indices = np.asarray(rows)
-        restricted = IndexedBank.__new__(IndexedBank)
-        _StackedBank.__init__(restricted, self._K[:, indices[:, None], indices])
-        restricted.groups = self.groups
-        restricted._whole = self._whole
-        restricted._rows = self._rows[indices]
-        return restricted
+        return IndexedBank(self._whole, self._rows[np.asarray(rows)], self.groups)
 
 
-def check_gram_stack(K: Array) -> None:
-    """Raise an InputError unless `K` is a finite stack (M, n, n) of symmetric matrices."""
-    if K.ndim != 3 or K.shape[1] != K.shape[2] or 0 in K.shape:
+def pack_stack(K: ArrayLike) -> PackedGrams:
+    """Return the lower halves of a stack (M, n, n), checked and packed in one pass.
+
+    Raises
+    ------
+    InputError
+        If `K` is not a finite stack of symmetric matrices.
+    """
+    stack = np.asarray(K, dtype=np.float64)
+    if stack.ndim != 3 or stack.shape[1] != stack.shape[2] or 0 in stack.shape:
         raise InputError(
-            f"K has shape {K.shape}: pass the Gram matrices as one array (n_kernels, n, n)."
+            f"K has shape {stack.shape}: pass the Gram matrices as one array (n_kernels, n, n)."
         )
-    for m, gram in enumerate(K):
-        if not np.isfinite(gram).all():
-            raise InputError(
-                f"kernel {m} of K holds NaN or infinite values: remove or mend the samples."
-            )
-        scale = np.abs(gram).max()
-        if np.abs(gram - gram.T).max() > 1e-8 * scale:
-            raise InputError(f"kernel {m} of K is not symmetric: a Gram matrix must be.")
+    checked: Iterator[Array] = (_checked(m, gram) for m, gram in enumerate(stack))
+    return PackedGrams.of(stack.shape[1], checked, len(stack))
+
+
+def _checked(m: int, gram: Array) -> Array:
+    """Return the Gram matrix of kernel `m` if it is finite and symmetric to 1e-8."""
+    largest = np.maximum(gram.max(), -gram.min())  # NaN if one entry is
+    if not np.isfinite(largest):
+        raise InputError(
+            f"kernel {m} of K holds NaN or infinite values: remove or mend the samples."
+        )
+    if asymmetry(gram) > 1e-8 * largest:
+        raise InputError(f"kernel {m} of K is not symmetric: a Gram matrix must be.")
+    return gram
+
+
+def _check_groups(groups: Sequence[Sequence[int]] | None, n_kernels: int) -> None:
+    if groups is not None and sorted(m for group in groups for m in group) != list(
+        range(n_kernels)
+    ):
+        raise InputError(
+            f"groups={[list(group) for group in groups]} do not name each of the "
+            f"{n_kernels} kernels exactly once."
+        )
 
 
 def _check_rows(rows: ArrayLike, n: int) -> NDArray[np.intp]:

@@ -1,0 +1,192 @@
+"""Symmetric matrices kept as their lower halves.
+
+A pass over a stack of Gram matrices is bound by memory, so half the numbers take half the time. The
+half of K is the vector of K_ij, j <= i, row by row, which is what LAPACK calls packed storage of
+the upper triangle (of the transpose, by columns): its routines for packed matrices work on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import blas, lapack
+
+from mklbench.kernels.base import Array
+
+# Numbers of a sum that stay in the processor's cache while the terms stream past.
+_CHUNK = 2**15
+# Rows written at once: a block and its mirror image fit into the cache.
+BLOCK = 64
+
+
+class PackedGrams:
+    """A growing list of symmetric matrices (n, n), n (n + 1) / 2 numbers each.
+
+    Parameters
+    ----------
+    n_samples : n.
+    capacity : number of matrices to make room for.
+    """
+
+    def __init__(self, n_samples: int, capacity: int = 1) -> None:
+        self.n_samples = n_samples
+        self._size = 0
+        self._buffer = np.empty((capacity, half_size(n_samples)))
+
+    @classmethod
+    def of(cls, n_samples: int, grams: Iterable[Array], capacity: int = 1) -> PackedGrams:
+        """Return the halves of `grams`, of which one at a time need exist."""
+        packed = cls(n_samples, capacity)
+        for gram in grams:
+            packed.append(gram)
+        return packed
+
+    @property
+    def halves(self) -> Array:
+        """The halves (M, n (n + 1) / 2)."""
+        return self._buffer[: self._size]
+
+    def __len__(self) -> int:
+        return self._size
+
+    def append(self, gram: Array) -> None:
+        """Add the lower half of `gram`; the room doubles when it is used up."""
+        if self._size == len(self._buffer):
+            larger = np.empty((max(1, 2 * self._size), self._buffer.shape[1]))
+            larger[: self._size] = self._buffer
+            self._buffer = larger
+        self._buffer[self._size] = pack(gram)
+        self._size += 1
+
+    def combination(self, weights: Array) -> Array:
+        """Return the half of sum_m weights_m K_m."""
+        halves = self.halves
+        if halves.size <= _CHUNK:
+            return weights @ halves
+        active = np.flatnonzero(weights)
+        total = np.zeros(halves.shape[1])
+        for start in range(0, len(total), _CHUNK):
+            part = total[start : start + _CHUNK]
+            for m in active:
+                blas.daxpy(halves[m, start : start + _CHUNK], part, a=weights[m])
+        return total
+
+    def quadratic_forms(self, a: Array) -> Array:
+        """Return a' K_m a (M,) for `a` (n,)."""
+        zeros = np.zeros(half_size(self.n_samples))
+        products = blas.dspr(self.n_samples, 2.0, a, zeros, overwrite_ap=1)
+        products[_diagonal(self.n_samples)] *= 0.5
+        return self.halves @ products
+
+    def products(self, a: Array, kernels: NDArray[np.intp]) -> Array:
+        """Return the rows K_m a (k, n) for the indices `kernels` (k,)."""
+        rows = np.empty((len(kernels), self.n_samples))
+        for row, m in zip(rows, kernels, strict=True):
+            row[...] = blas.dspmv(self.n_samples, 1.0, self._buffer[m], a)
+        return rows
+
+    def traces(self) -> Array:
+        """Return the traces (M,)."""
+        return self.halves[:, _diagonal(self.n_samples)].sum(axis=1)
+
+    def inner_products_with(self, K: Array) -> Array:
+        """Return <K_m, K>_F (M,) for a symmetric matrix `K` (n, n)."""
+        doubled = 2.0 * pack(K)
+        doubled[_diagonal(self.n_samples)] *= 0.5
+        return self.halves @ doubled
+
+    def inner_products(self) -> Array:
+        """Return <K_m, K_l>_F (M, M)."""
+        diagonals = self.halves[:, _diagonal(self.n_samples)]
+        return 2.0 * (self.halves @ self.halves.T) - diagonals @ diagonals.T
+
+    def restrict(self, rows: NDArray[np.intp]) -> PackedGrams:
+        """Return the same matrices on the samples `rows` only."""
+        chosen = np.arange(self.n_samples)[rows]
+        i, j = np.tril_indices(len(chosen))
+        halves = self.halves.take(_position(chosen[i], chosen[j]), axis=1)
+        return self._holding(len(chosen), halves)
+
+    def block(self, weights: Array, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Array:
+        """Return sum_m weights_m K_m between the samples `rows` and `columns` (indices)."""
+        position = _position(rows[:, None], columns)
+        combined = np.zeros(position.shape)
+        for m in np.flatnonzero(weights):
+            combined += weights[m] * self._buffer[m, position]
+        return combined
+
+    def keep(self, kernels: NDArray[np.intp]) -> PackedGrams:
+        """Return a list of the matrices `kernels` (indices) only."""
+        return self._holding(self.n_samples, self.halves[kernels])
+
+    @classmethod
+    def _holding(cls, n_samples: int, halves: Array) -> PackedGrams:
+        packed = cls(n_samples, 0)
+        packed._buffer, packed._size = halves, len(halves)
+        return packed
+
+
+def half_size(n: int) -> int:
+    """Return n (n + 1) / 2, the numbers in one half."""
+    return n * (n + 1) // 2
+
+
+def pack(gram: Array) -> Array:
+    """Return the half of a matrix (n, n); what is above its diagonal is not read."""
+    half, _ = lapack.dtrttp(gram.T, uplo="U")
+    return half
+
+
+def unpack(half: Array, out: Array, add: bool = False) -> None:
+    """Write the symmetric matrix of `half` into `out` (n, n), or add it."""
+    lower = lapack.dtpttr(len(out), half, uplo="U")[0].T
+    for start in range(0, len(out), BLOCK):
+        stop = min(start + BLOCK, len(out))
+        rows = lower[start:stop, :stop]
+        corner = np.tril(rows[:, start:])
+        rows[:, start:] = corner + np.tril(corner, -1).T
+        write_rows(rows, start, out, add)
+
+
+def write_rows(rows: Array, start: int, out: Array, add: bool) -> None:
+    """Write rows of a symmetric matrix, up to their diagonal block, and their mirror image.
+
+    Parameters
+    ----------
+    rows : (b, start + b) the rows from `start` on.
+    out : (n, n) where they are written, or added to what is there.
+    """
+    stop = start + len(rows)
+    here, mirrored = out[start:stop, :stop], out[:start, start:stop]
+    if add:
+        here += rows
+        mirrored += rows[:, :start].T
+    else:
+        here[...] = rows
+        mirrored[...] = rows[:, :start].T
+
+
+def asymmetry(gram: Array) -> float:
+    """Return the largest |K_ij - K_ji|."""
+    blocks = range(0, len(gram), BLOCK)
+    return max(
+        float(np.abs(gram[i : i + BLOCK, : i + BLOCK] - gram[: i + BLOCK, i : i + BLOCK].T).max())
+        for i in blocks
+    )
+
+
+@lru_cache(maxsize=8)
+def _diagonal(n: int) -> NDArray[np.intp]:
+    """Return where the diagonal stands in a half."""
+    rows = np.arange(n)
+    return rows * (rows + 3) // 2
+
+
+def _position(rows: Any, columns: Any) -> NDArray[np.intp]:
+    """Return where the entries (rows, columns) stand in a half."""
+    high, low = np.maximum(rows, columns), np.minimum(rows, columns)
+    return high * (high + 1) // 2 + low
