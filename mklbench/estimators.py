@@ -18,7 +18,7 @@ in two ways:
 from __future__ import annotations
 
 import warnings
-from abc import abstractmethod
+from types import ModuleType
 from typing import Any, Self
 
 import numpy as np
@@ -30,16 +30,21 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from mklbench import one_vs_rest
-from mklbench.algorithms import gmkl, qnpkl, simplemkl, svm, uniform
+from mklbench.algorithms import gmkl, mkl, qnpkl, simplemkl, svm, uniform
 from mklbench.errors import InputError
 from mklbench.kernels import KernelBuilder, KernelOperator, resolve
 from mklbench.solution import Solution
 
 Array = NDArray[np.float64]
 
+# The parameters of estimators that are no hyperparameters of their `solve`.
+_NOT_OF_SOLVE = ("kernel", "warm_start")
+
 
 class KernelLearner(ClassifierMixin, BaseEstimator):
-    """What the estimators share; a subclass says how one binary problem is solved.
+    """What the estimators share; a subclass names its algorithm and that one's hyperparameters.
+
+    A parameter ``warm_start`` is for algorithms whose `solve` has the parameter ``start``.
 
     Attributes
     ----------
@@ -54,6 +59,7 @@ class KernelLearner(ClassifierMixin, BaseEstimator):
     """
 
     kernel: str | KernelBuilder
+    _algorithm: ModuleType
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn the kernel and the classifier.
@@ -74,13 +80,15 @@ class KernelLearner(ClassifierMixin, BaseEstimator):
         else:
             samples, labels = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(labels)
-        self.classes_, codes = np.unique(labels, return_inverse=True)
-        if len(self.classes_) < 2:
+        classes, codes = np.unique(labels, return_inverse=True)
+        if len(classes) < 2:
             raise InputError(
-                f"y has one class only ({self.classes_[0]!r}): a classifier needs at least two."
+                f"y has one class only ({classes[0]!r}): a classifier needs at least two."
             )
-        self._operator = resolve(self.kernel)(samples)
-        self.solutions_ = one_vs_rest.fit(self._solve, self._operator, codes, len(self.classes_))
+        operator = resolve(self.kernel)(samples)
+        starts = self._starts(classes, operator.n_kernels)
+        self.solutions_ = one_vs_rest.fit(self._solve, operator, codes, len(classes), starts=starts)
+        self.classes_, self._operator = classes, operator
         unfinished = sum(not solution.converged for solution in self.solutions_)
         if unfinished:
             warnings.warn(
@@ -111,9 +119,26 @@ class KernelLearner(ClassifierMixin, BaseEstimator):
         decision = self.decision_function(X)
         return self.classes_[one_vs_rest.predict(decision)]
 
-    @abstractmethod
-    def _solve(self, operator: KernelOperator, y: Array) -> Solution:
+    def _solve(self, operator: KernelOperator, y: Array, **start: Array) -> Solution:
         """Solve one binary problem with labels in {-1, +1}."""
+        parameters = self.get_params(deep=False)
+        hyperparameters = {
+            name: value for name, value in parameters.items() if name not in _NOT_OF_SOLVE
+        }
+        return self._algorithm.solve(operator, y, **hyperparameters, **start)
+
+    def _starts(self, classes: NDArray[Any], n_kernels: int) -> list[Array] | None:
+        """Return the weights (M,) to start each binary problem from; None to start from nothing.
+
+        They are those of the fit before, with 0 for kernels that it did not have.
+        """
+        if not (getattr(self, "warm_start", False) and hasattr(self, "solutions_")):
+            return None
+        before = [solution.weights for solution in self.solutions_]
+        n_new = n_kernels - len(before[0])
+        if n_new < 0 or not np.array_equal(classes, self.classes_):
+            return None
+        return [np.pad(weights, (0, n_new)) for weights in before]
 
     def _takes_stack(self, X: ArrayLike) -> bool:
         return self.kernel == "precomputed" and np.ndim(X) == 3
@@ -139,6 +164,8 @@ class KernelSVC(KernelLearner):
     svm_tol : LIBSVM's stopping tolerance.
     """
 
+    _algorithm = svm
+
     def __init__(
         self,
         kernel: str | KernelBuilder = "gaussian",
@@ -151,9 +178,6 @@ class KernelSVC(KernelLearner):
         self.weights = weights
         self.svm_tol = svm_tol
 
-    def _solve(self, operator: KernelOperator, y: Array) -> Solution:
-        return svm.solve(operator, y, self.C, weights=self.weights, svm_tol=self.svm_tol)
-
 
 class UniformMKL(KernelLearner):
     """The uniform combination of kernels (`mklbench.algorithms.uniform`).
@@ -165,6 +189,8 @@ class UniformMKL(KernelLearner):
     svm_tol : LIBSVM's stopping tolerance.
     """
 
+    _algorithm = uniform
+
     def __init__(
         self,
         kernel: str | KernelBuilder = "feature_gaussians",
@@ -175,8 +201,37 @@ class UniformMKL(KernelLearner):
         self.C = C
         self.svm_tol = svm_tol
 
-    def _solve(self, operator: KernelOperator, y: Array) -> Solution:
-        return uniform.solve(operator, y, self.C, svm_tol=self.svm_tol)
+
+class MKL(KernelLearner):
+    """Sparse convex combination of kernels by the default exact solver (`mklbench.algorithms.mkl`).
+
+    Parameters
+    ----------
+    kernel : name or callable of a bank, see the module's docstring.
+    C : box constraint. The kernels of "simplemkl" have unit trace, so C is larger than usual.
+    tol : certified relative duality gap at which to stop.
+    max_iter : at most so many SVM calls.
+    warm_start : whether `fit` starts at the weights of the fit before, if that had the same
+        classes; kernels behind those it had start at 0, and with fewer kernels it starts from
+        nothing. The result is the same to within `tol`, but found sooner on a path of C or with a
+        kernel more each time.
+    """
+
+    _algorithm = mkl
+
+    def __init__(
+        self,
+        kernel: str | KernelBuilder = "simplemkl",
+        C: float = 100.0,
+        tol: float = 1e-4,
+        max_iter: int = 100,
+        warm_start: bool = False,
+    ) -> None:
+        self.kernel = kernel
+        self.C = C
+        self.tol = tol
+        self.max_iter = max_iter
+        self.warm_start = warm_start
 
 
 class SimpleMKL(KernelLearner):
@@ -191,6 +246,8 @@ class SimpleMKL(KernelLearner):
     line_search_tol : a line search ends where the slope of the objective has shrunk to this.
     svm_tol : LIBSVM's stopping tolerance.
     """
+
+    _algorithm = simplemkl
 
     def __init__(
         self,
@@ -208,17 +265,6 @@ class SimpleMKL(KernelLearner):
         self.line_search_tol = line_search_tol
         self.svm_tol = svm_tol
 
-    def _solve(self, operator: KernelOperator, y: Array) -> Solution:
-        return simplemkl.solve(
-            operator,
-            y,
-            self.C,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            line_search_tol=self.line_search_tol,
-            svm_tol=self.svm_tol,
-        )
-
 
 class GMKL(KernelLearner):
     """Regularised sum or product of kernels (`mklbench.algorithms.gmkl`).
@@ -234,6 +280,8 @@ class GMKL(KernelLearner):
     max_iter : at most so many gradient steps.
     svm_tol : LIBSVM's stopping tolerance.
     """
+
+    _algorithm = gmkl
 
     def __init__(
         self,
@@ -255,19 +303,6 @@ class GMKL(KernelLearner):
         self.max_iter = max_iter
         self.svm_tol = svm_tol
 
-    def _solve(self, operator: KernelOperator, y: Array) -> Solution:
-        return gmkl.solve(
-            operator,
-            y,
-            self.C,
-            regulariser=self.regulariser,
-            strength=self.strength,
-            random_state=self.random_state,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            svm_tol=self.svm_tol,
-        )
-
 
 class QNPKL(KernelLearner):
     """Product of Gaussians by quasi-Newton descent (`mklbench.algorithms.qnpkl`).
@@ -285,6 +320,8 @@ class QNPKL(KernelLearner):
     max_iter : at most so many directions.
     svm_tol : LIBSVM's stopping tolerance.
     """
+
+    _algorithm = qnpkl
 
     def __init__(
         self,
@@ -305,16 +342,3 @@ class QNPKL(KernelLearner):
         self.initial_step = initial_step
         self.max_iter = max_iter
         self.svm_tol = svm_tol
-
-    def _solve(self, operator: KernelOperator, y: Array) -> Solution:
-        return qnpkl.solve(
-            operator,
-            y,
-            self.C,
-            variant=self.variant,
-            tol=self.tol,
-            initial_rate=self.initial_rate,
-            initial_step=self.initial_step,
-            max_iter=self.max_iter,
-            svm_tol=self.svm_tol,
-        )

@@ -15,8 +15,8 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import mklbench
-from mklbench import GMKL, QNPKL, KernelSVC, SimpleMKL, UniformMKL
-from mklbench.algorithms import simplemkl
+from mklbench import GMKL, MKL, QNPKL, KernelSVC, SimpleMKL, UniformMKL
+from mklbench.algorithms import mkl, simplemkl
 from mklbench.kernels import Precomputed, feature_gaussians
 
 ESTIMATORS = [getattr(mklbench, name)() for name in mklbench.__all__]
@@ -105,6 +105,9 @@ def test_kernel_may_be_any_builder(binary):
     ("estimator", "message"),
     [
         (SimpleMKL(C=0), "C=0"),
+        (MKL(C=0), "C=0"),
+        (MKL(tol=0.0), "tol=0"),
+        (MKL(kernel="product"), "needs a bank"),
         (SimpleMKL(kernel="simplmkl"), "did you mean simplemkl"),
         (SimpleMKL(kernel="product"), "needs a bank"),
         (QNPKL(kernel="feature_gaussians"), "needs a continuous family"),
@@ -120,6 +123,82 @@ def test_a_wrong_parameter_is_named(binary, estimator, message):
     X, y = binary
     with pytest.raises(ValueError, match=message):
         estimator.fit(X, y)
+
+
+def test_default_solver_agrees_with_simplemkl(binary):
+    X, y = binary
+    ours = MKL(kernel="feature_gaussians", C=5.0).fit(X, y).solutions_[0]
+    theirs = SimpleMKL(kernel="feature_gaussians", C=5.0, tol=1e-4).fit(X, y).solutions_[0]
+    assert ours.gap <= 1e-4
+    assert ours.objective == pytest.approx(theirs.objective, rel=2e-4)
+
+
+def test_a_warm_start_along_the_path_of_C_saves_svm_calls(binary):
+    X, y = binary
+    warm = MKL(kernel="feature_gaussians", warm_start=True)
+    calls = {"warm": 0, "cold": 0}
+    for C in np.geomspace(1.0, 1000.0, 10):
+        path = warm.set_params(C=C).fit(X, y).solutions_[0]
+        alone = MKL(kernel="feature_gaussians", C=C).fit(X, y).solutions_[0]
+        assert path.gap <= 1e-4
+        assert path.objective == pytest.approx(alone.objective, rel=2e-4)
+        calls["warm"] += path.n_svm_calls
+        calls["cold"] += alone.n_svm_calls
+    assert calls["warm"] < calls["cold"]
+
+
+@pytest.fixture
+def starts(monkeypatch):
+    """The starts that the estimators pass to the default solver."""
+    noted = []
+    solve = mkl.solve
+
+    def noting(operator, y, *, start=None, **hyperparameters):
+        noted.append(start)
+        return solve(operator, y, start=start, **hyperparameters)
+
+    monkeypatch.setattr(mkl, "solve", noting)
+    return noted
+
+
+@pytest.fixture(scope="module")
+def stack(binary):
+    """Gram matrices of a Gaussian on each of the 6 features."""
+    X, _ = binary
+    return np.exp(-((X.T[:, :, None] - X.T[:, None, :]) ** 2))
+
+
+def test_a_warm_start_sets_out_from_the_fit_before_and_new_kernels_enter_with_0(
+    binary, stack, starts
+):
+    _, y = binary
+    model = MKL(kernel="precomputed", C=5.0, warm_start=True).fit(stack[:4], y)
+    before = model.weights_
+    model.fit(stack[:4], y).fit(stack, y)
+    assert starts[0] is None
+    np.testing.assert_array_equal(starts[1], before)
+    np.testing.assert_allclose(starts[2], [*before, 0.0, 0.0], atol=0.05)
+    np.testing.assert_array_equal(starts[2][4:], 0.0)
+    alone = MKL(kernel="precomputed", C=5.0).fit(stack, y).solutions_[0]
+    assert model.solutions_[0].objective == pytest.approx(alone.objective, rel=2e-4)
+
+
+def test_a_warm_start_that_does_not_fit_is_none(binary, stack, starts):
+    _, y = binary
+    model = MKL(kernel="precomputed", C=5.0, warm_start=True).fit(stack, y)
+    model.fit(stack[:4], y)  # fewer kernels
+    model.fit(stack[:4], np.where(y == "yes", "maybe", y))  # another class
+    model.set_params(warm_start=False).fit(stack[:4], y)
+    assert starts == [None] * 4
+
+
+def test_every_class_starts_at_its_own_weights(starts):
+    X, y = load_iris(return_X_y=True)
+    model = MKL(kernel="feature_gaussians", C=10.0, warm_start=True).fit(X, y)
+    before = model.weights_
+    model.fit(X, y)
+    assert starts[:3] == [None] * 3
+    np.testing.assert_array_equal(starts[3:], before)
 
 
 def test_an_iteration_limit_warns(binary):
