@@ -8,15 +8,15 @@ import sys
 from benchmarks.timing import Result
 
 _QNPKL = """
-import resource
 import numpy as np
+from benchmarks.processes import peak_megabytes
 from mklbench.algorithms import qnpkl
 from mklbench.kernels import product_gaussians
 rng = np.random.default_rng(0)
 X = rng.standard_normal((1000, 500))
 y = np.where(X[:, 0] + X[:, 1] * X[:, 2] > 0, 1.0, -1.0)
 solution = qnpkl.solve(product_gaussians(X), y, C=1.0, max_iter=20)
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, solution.n_svm_calls)
+print(peak_megabytes(), solution.n_svm_calls)
 """
 
 

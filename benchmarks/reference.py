@@ -97,7 +97,12 @@ def load(name: str) -> Problem:
     """
     base, C = name.rsplit("-C", 1)
     K, y = kernels_and_labels(base)
-    return Problem(name, K, y, float(C), _OPTIMA.get(name))
+    return Problem(name, K, y, float(C), optimum(name))
+
+
+def optimum(name: str) -> Optimum | None:
+    """Return the optimum of the problem `name` where it is known."""
+    return _OPTIMA.get(name)
 
 
 @lru_cache(maxsize=1)

@@ -1,0 +1,45 @@
+"""Where the benchmarks leave their tables, and under which conditions they were measured."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from tabulate import tabulate
+
+from mklbench.experiments.provenance import cpu_model, versions
+from mklbench.report.files import write_result
+
+RESULTS = Path(__file__).resolve().parents[1] / "results"
+
+
+def conditions() -> str:
+    """Say in a sentence on what was measured."""
+    known = (f"{name} {version}" for name, version in versions().items() if version)
+    return f"Measured on {cpu_model()}, one thread of BLAS and of LIBSVM; {', '.join(known)}."
+
+
+def table(rows: Sequence[Sequence[str]], headers: Sequence[str], n_labels: int) -> str:
+    """Return a Markdown table whose first `n_labels` columns are texts, the others numbers."""
+    alignment = ["left"] * n_labels + ["right"] * (len(headers) - n_labels)
+    return tabulate(
+        rows, headers=headers, tablefmt="github", colalign=alignment, disable_numparse=True
+    )
+
+
+def write_text(name: str, text: str) -> None:
+    """Write a table to ``results/bench``."""
+    write_result(RESULTS / "bench" / name, text.encode())
+
+
+def write_csv(name: str, records: Sequence[Mapping[str, object]], folder: str = "bench") -> None:
+    """Write records with the same keys, one a line, below ``results``; None is left empty."""
+    if not records:
+        return
+    stream = io.StringIO(newline="")
+    writer = csv.DictWriter(stream, fieldnames=list(records[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(records)
+    write_result(RESULTS / folder / name, stream.getvalue().encode())
