@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -158,10 +158,10 @@ def _dense() -> BankCase:
     )
 
 
-def _features(n: int, copies: int = 1) -> BankCase:
-    X, Z = (np.tile(part, copies) for part in awkward_features(n))
+def _features(n: int, form: Literal["halves", "factors"], memory_limit: float = 1e8) -> BankCase:
+    X, Z = awkward_features(n)
     return BankCase(
-        kernels.FeatureBank(X, _FUNCTIONS),
+        kernels.FeatureBank(X, _FUNCTIONS, form=form, memory_limit=memory_limit),
         on_each_feature(_DENSE, X, X),
         Z,
         on_each_feature(_DENSE, Z, X),
@@ -246,8 +246,9 @@ def _plain() -> BankCase:
 
 BANK_CASES: dict[str, Callable[[], BankCase]] = {
     "dense": _dense,
-    "features as a stack": lambda: _features(30),
-    "features as factors": lambda: _features(300, copies=2),
+    "features as halves": lambda: _features(30, "halves"),
+    "features as factors": lambda: _features(150, "factors"),
+    "features as factors alone": lambda: _features(150, "factors", memory_limit=0),
     "features, polynomials": _features_polynomial,
     "concatenated": _concatenated,
     "scaled": _scaled,

@@ -12,7 +12,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import mklbench.kernels
 from mklbench.errors import InputError
-from mklbench.kernels import factored
 from mklbench.kernels.base import Bank, Family, KernelOperator
 from mklbench.svm import SVM
 
@@ -55,13 +54,6 @@ def test_every_operator_has_a_dense_twin() -> None:
     twins = {type(bank_case(name).bank) for name in BANK_CASES}
     twins |= {type(family_case(name).family) for name in FAMILY_CASES}
     assert operators <= twins, "add a case to dense_twins.py for each operator without one"
-
-
-def test_both_representations_of_a_feature_bank_are_covered() -> None:
-    sizes = {
-        name: bank_case(name).stack.size for name in ("features as a stack", "features as factors")
-    }
-    assert sizes["features as a stack"] <= factored._STACK_LIMIT < sizes["features as factors"]
 
 
 class TestBank:
@@ -168,17 +160,8 @@ class TestBank:
             case.bank.gram(wrong)
 
 
-def test_restricting_a_large_feature_bank_to_few_samples() -> None:
-    """The restriction is small enough for a stack, which must be that of the chosen rows."""
-    case = bank_case("features as factors")
-    rows = np.arange(0, 300, 7)
-    d = weight_vectors(case.bank.n_kernels)["all"]
-    dense = np.tensordot(d, case.stack[:, rows[:, None], rows], axes=1)
-    assert_twins(case.bank.restrict(rows).combine(d), dense)
-
-
 def test_a_feature_bank_orders_its_kernels_by_feature() -> None:
-    assert bank_case("features as a stack").bank.features == tuple(np.repeat(range(6), 4))
+    assert bank_case("features as halves").bank.features == tuple(np.repeat(range(6), 4))
 
 
 class TestFamily:

@@ -15,8 +15,8 @@ from mklbench.kernels.builders import (
 )
 from mklbench.kernels.composite import ConcatenatedBank, ScaledBank, unit_trace
 from mklbench.kernels.dense import DenseBank, GrowingBank, IndexedBank, PrecomputedBank
-from mklbench.kernels.factored import FeatureBank
 from mklbench.kernels.families import ProductGaussians
+from mklbench.kernels.feature_bank import FeatureBank
 from mklbench.kernels.functions import Gaussian, Polynomial
 
 __all__ = [

@@ -19,8 +19,8 @@ from mklbench.errors import InputError, unknown
 from mklbench.kernels.base import KernelOperator
 from mklbench.kernels.composite import ConcatenatedBank, ScaledBank, unit_trace
 from mklbench.kernels.dense import DenseBank, IndexedBank, PrecomputedBank, pack_stack
-from mklbench.kernels.factored import FeatureBank
 from mklbench.kernels.families import ProductGaussians
+from mklbench.kernels.feature_bank import FeatureBank
 from mklbench.kernels.functions import Gaussian, KernelFunction, Polynomial
 from mklbench.validation import check_features
 

@@ -1,147 +1,210 @@
-"""A bank of kernels on single features, kept as low-rank factors.
+"""Kernels on single features as low-rank factors.
 
-A smooth kernel on one real feature has a Gram matrix of small numerical rank (15 to 35 for
+A smooth kernel on one real feature has a Gram matrix of small numerical rank (15 to 50 for
 Gaussians, degree + 1 for polynomials), and all kernels on the same feature share one basis. With
 B_j (n, r) an orthonormal basis on the samples' values of feature j and S_m (r, r) the core of
 kernel m,
 
-    K_m = B_j S_m B_j',    a' K_m a = t' S_m t  with  t = B_j' a,
+    K_m = B_j S_m B_j',    K_m a = B_j S_m t,    a' K_m a = t' S_m t    with  t = B_j' a,
 
-so that all quadratic forms cost one matrix-vector product with the stacked bases, and the bank
-takes n * sum_j r_j numbers where the stack of Gram matrices takes M n^2.
+so that all quadratic forms cost one matrix-vector product with the stacked bases, and one with the
+cores. The factors take n * sum_j r_j numbers where the stack of Gram matrices takes M n^2.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
+from scipy.linalg import blas
 from scipy.linalg.lapack import dpstrf
 
-from mklbench.kernels.base import Array, Bank
+from mklbench.kernels.base import Array
 from mklbench.kernels.functions import KernelFunction
-from mklbench.validation import check_features
+from mklbench.kernels.packed import diagonal, pack, write_rows
 
 # Relative to the largest diagonal entry of a Gram matrix. What is dropped stays two orders below
 # the 1e-10 to which a bank agrees with its dense twin.
 _RANK_TOLERANCE = 1e-13
 
-# Numbers in a stack of Gram matrices that is small enough to stay in the processor's cache: summing
-# its symmetric halves is then five times faster than multiplying the factors (60 kernels on 145
-# samples).
-_STACK_LIMIT = 2**21
+# Ranks are rounded up to multiples of this, so that one batched product serves all features of one
+# rounded rank in place of a Python loop over features.
+_RANK_STEP = 4
+
+# Rows of a combined matrix that one product forms: with the columns up to the diagonal only, half
+# the work of the full product.
+_ROWS = 128
 
 
-class FeatureBank(Bank):
-    """Every kernel function on every single feature, by low-rank factors.
+@dataclass(frozen=True)
+class _Batch:
+    """Features whose bases have one rounded rank r; what a basis lacks is zero.
 
-    Kernels are ordered by feature first: kernel m = j * len(functions) + k is function k on
-    feature j.
-
-    Parameters
+    Attributes
     ----------
-    X : (n, d) training samples.
-    functions : kernel functions, applied to each feature on its own.
+    features : (f,) indices of the features.
+    bases : (f, r, n) the transposes B_j'.
+    cores : (f, k, r (r + 1) / 2) the halves of the k cores of each feature.
     """
 
-    def __init__(self, X: ArrayLike, functions: Sequence[KernelFunction]) -> None:
-        self._X = check_features("X", X)
-        self._functions = tuple(functions)
-        self.n_samples, d = self._X.shape
-        self.n_kernels = d * len(self._functions)
-        self.features = tuple(j for j in range(d) for _ in self._functions)
-        factors = [_factorise(column, self._functions) for column in self._X.T]
-        # Features differ in rank. Zero columns make them alike, so that one batched product serves
-        # all of them in place of a Python loop.
-        rank = max(basis.shape[1] for basis, _ in factors)
-        self._bases = np.zeros((d, self.n_samples, rank))
-        self._cores = np.zeros((d, len(self._functions), rank, rank))
-        for j, (basis, cores) in enumerate(factors):
-            self._bases[j, :, : basis.shape[1]] = basis
-            self._cores[j, :, : basis.shape[1], : basis.shape[1]] = cores
-        self._halves = self._small_stack()
+    features: NDArray[np.intp]
+    bases: Array
+    cores: Array
 
-    def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
-        weights = self._check_weights(d)
-        combined = np.empty((self.n_samples, self.n_samples)) if out is None else out
-        if self._halves is not None:
-            combined[...] = (weights @ self._halves)[_half_index(self.n_samples)]
-            return combined
-        by_feature = weights.reshape(len(self._bases), -1)
-        active = np.flatnonzero(by_feature.any(axis=1))
-        bases = self._bases[active]
-        cores = np.einsum("jk,jkrs->jrs", by_feature[active], self._cores[active])
-        left = (bases @ cores).transpose(1, 0, 2).reshape(self.n_samples, -1)
-        right = bases.transpose(1, 0, 2).reshape(self.n_samples, -1)
-        combined[...] = left @ right.T
-        return combined
+    @property
+    def rank(self) -> int:
+        return self.bases.shape[1]
 
-    def quadratic_forms(self, a: ArrayLike) -> Array:
-        projections = np.asarray(a, dtype=np.float64) @ self._bases
-        products = (self._cores @ projections[:, None, :, None])[..., 0]
-        return np.einsum("jkr,jr->jk", products, projections).ravel()
+    def combination(self, weights: Array) -> tuple[Array, Array] | None:
+        """Return A, B (R, n) with A'B = sum_m weights_m K_m for weights (f, k), None if all 0."""
+        active = np.flatnonzero(weights.any(axis=1))
+        if not len(active):
+            return None
+        n = self.bases.shape[2]
+        bases = self.bases if len(active) == len(self.bases) else self.bases[active]
+        cores = np.array([weights[j] @ self.cores[j] for j in active])
+        left = cores[:, _square(self.rank)] @ bases
+        return left.reshape(-1, n), bases.reshape(-1, n)
 
-    def products(self, a: ArrayLike, kernels: ArrayLike) -> Array:
-        vector = np.asarray(a, dtype=np.float64)
-        features, functions = np.divmod(np.asarray(kernels, dtype=np.intp), len(self._functions))
-        rows = np.empty((len(features), self.n_samples))
-        for j in np.unique(features):
-            own = features == j
-            projection = vector @ self._bases[j]
-            rows[own] = (self._cores[j, functions[own]] @ projection) @ self._bases[j].T
+    def pair_products(self, projections: Array) -> Array:
+        """Return w with S . w = t' S t, (f, r (r + 1) / 2), for the projections t (f, r)."""
+        products = np.zeros((len(projections), self.cores.shape[2]))
+        for projection, half in zip(projections, products, strict=True):
+            blas.dspr(self.rank, 2.0, projection, half, overwrite_ap=1)
+        products[:, diagonal(self.rank)] *= 0.5
+        return products
+
+
+class FeatureFactors:
+    """The factors of every kernel function on every single feature, and the operations on them.
+
+    Kernel m = j * n_functions + k is function k on feature j.
+
+    Attributes
+    ----------
+    n_samples, n_functions : n and the number k of functions.
+    ranks : (d,) rounded ranks of the features.
+    """
+
+    def __init__(self, batches: Sequence[_Batch]) -> None:
+        self._batches = tuple(batches)
+        self.n_samples = batches[0].bases.shape[2]
+        self.n_functions = batches[0].cores.shape[1]
+        d = sum(len(batch.features) for batch in batches)
+        self.ranks = np.empty(d, dtype=np.intp)
+        self._place = [(batches[0], 0)] * d
+        for batch in batches:
+            self.ranks[batch.features] = batch.rank
+            for position, j in enumerate(batch.features):
+                self._place[j] = (batch, position)
+
+    @classmethod
+    def of(cls, X: Array, functions: Sequence[KernelFunction]) -> FeatureFactors:
+        """Return the factors of `functions` on the features of `X` (n, d)."""
+        factors = [_factorise(column, functions) for column in X.T]
+        ranks = np.array([max(1, basis.shape[1]) for basis, _ in factors])
+        rounded = -(-ranks // _RANK_STEP) * _RANK_STEP
+        batches = []
+        for rank in np.unique(rounded):
+            features = np.flatnonzero(rounded == rank)
+            bases = np.zeros((len(features), rank, len(X)))
+            cores = np.zeros((len(features), len(functions), rank * (rank + 1) // 2))
+            for position, j in enumerate(features):
+                basis, unpadded = factors[j]
+                bases[position, : basis.shape[1]] = basis.T
+                # Zeros at the end of a half are zero rows of the matrix.
+                for k, core in enumerate(unpadded):
+                    half = pack(core)
+                    cores[position, k, : len(half)] = half
+            batches.append(_Batch(features, bases, cores))
+        return cls(batches)
+
+    def restrict(self, rows: NDArray[np.intp]) -> FeatureFactors:
+        """Return the factors on the samples `rows` only; the cores are shared."""
+        return FeatureFactors(
+            [_Batch(b.features, np.take(b.bases, rows, axis=2), b.cores) for b in self._batches]
+        )
+
+    def quadratic_forms(self, a: Array) -> Array:
+        """Return a' K_m a (M,) for `a` (n,)."""
+        forms = np.empty((len(self.ranks), self.n_functions))
+        for batch in self._batches:
+            projections = (batch.bases.reshape(-1, self.n_samples) @ a).reshape(-1, batch.rank)
+            products = batch.pair_products(projections)
+            forms[batch.features] = (batch.cores @ products[:, :, None])[:, :, 0]
+        return forms.ravel()
+
+    def products(self, a: Array, kernels: NDArray[np.intp]) -> Array:
+        """Return the rows K_m a (k, n) for the indices `kernels` (k,)."""
+        rows = np.empty((len(kernels), self.n_samples))
+        projections: dict[int, Array] = {}
+        for row, m in zip(rows, kernels.tolist(), strict=True):
+            j, k = divmod(m, self.n_functions)
+            batch, position = self._place[j]
+            basis = batch.bases[position]
+            if j not in projections:
+                projections[j] = basis @ a
+            core = batch.cores[position, k]
+            np.dot(blas.dspmv(batch.rank, 1.0, core, projections[j]), basis, out=row)
         return rows
 
+    def gram(self, m: int) -> Array:
+        """Return K_m (n, n)."""
+        j, k = divmod(m, self.n_functions)
+        batch, position = self._place[j]
+        basis = batch.bases[position]
+        return basis.T @ (batch.cores[position, k][_square(batch.rank)] @ basis)
+
+    def combine(self, weights: Array, out: Array, add: bool = False) -> None:
+        """Write sum_m weights_m K_m into `out` (n, n), or add it."""
+        by_feature = weights.reshape(len(self.ranks), self.n_functions)
+        parts = [
+            part
+            for batch in self._batches
+            if (part := batch.combination(by_feature[batch.features])) is not None
+        ]
+        for start in range(0, self.n_samples, _ROWS):
+            stop = min(start + _ROWS, self.n_samples)
+            rows = np.zeros((stop - start, stop))
+            for left, right in parts:
+                rows += left[:, start:stop].T @ right[:, :stop]
+            write_rows(rows, start, out, add)
+
     def traces(self) -> Array:
-        gramians = self._bases.transpose(0, 2, 1) @ self._bases
-        return np.einsum("jkrs,jrs->jk", self._cores, gramians).ravel()
+        """Return the traces (M,)."""
+        return self._contract(lambda bases: bases)
 
     def inner_products_with(self, K: Array) -> Array:
-        projected = self._bases.transpose(0, 2, 1) @ (K @ self._bases)
-        return np.einsum("jkrs,jrs->jk", self._cores, projected).ravel()
+        """Return <K_m, K>_F (M,) for a symmetric matrix `K` (n, n)."""
+        return self._contract(lambda bases: bases @ K)
 
-    def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
-        d = self._check_weights(weights)
-        samples = check_features("Z", Z, self._X.shape[1])
-        combined = np.zeros((len(samples), self.n_samples))
-        for m in np.flatnonzero(d):
-            j, k = divmod(int(m), len(self._functions))
-            combined += d[m] * self._functions[k](samples[:, [j]], self._X[:, [j]])
-        return combined
-
-    def restrict(self, rows: ArrayLike) -> FeatureBank:
-        indices = np.asarray(rows)
-        restricted = FeatureBank.__new__(FeatureBank)
-        restricted._X = self._X[indices]
-        restricted._functions = self._functions
-        restricted.n_samples = len(indices)
-        restricted.n_kernels = self.n_kernels
-        restricted.features = self.features
-        restricted._bases = self._bases[:, indices]
-        restricted._cores = self._cores
-        restricted._halves = restricted._small_stack()
-        return restricted
-
-    def _small_stack(self) -> Array | None:
-        """Return the lower halves (M, n (n + 1) / 2) of the Gram matrices if they are few."""
-        if self.n_kernels * self.n_samples**2 > _STACK_LIMIT:
-            return None
-        half = np.tril_indices(self.n_samples)
-        grams = (basis @ core @ basis.T for basis, cores in self._factors() for core in cores)
-        return np.array([gram[half] for gram in grams])
-
-    def _factors(self) -> Iterator[tuple[Array, Array]]:
-        return zip(self._bases, self._cores, strict=True)
+    def _contract(self, apply: Callable[[Array], Array]) -> Array:
+        """Return <S_m, apply(B_j') B_j>_F (M,)."""
+        contracted = np.empty((len(self.ranks), self.n_functions))
+        for batch in self._batches:
+            projected = apply(batch.bases) @ batch.bases.transpose(0, 2, 1)
+            i, j = np.tril_indices(batch.rank)
+            halves = projected[:, i, j] * _doubling(batch.rank)
+            contracted[batch.features] = (batch.cores @ halves[:, :, None])[:, :, 0]
+        return contracted.ravel()
 
 
-@lru_cache(maxsize=8)
-def _half_index(n: int) -> NDArray[np.intp]:
-    """Return where entry (i, j) of a symmetric matrix (n, n) stands in its lower half."""
-    index = np.empty((n, n), dtype=np.intp)
-    rows, columns = np.tril_indices(n)
-    index[rows, columns] = index[columns, rows] = np.arange(len(rows))
-    return index
+@lru_cache(maxsize=64)
+def _square(rank: int) -> NDArray[np.intp]:
+    """Return where entry (i, j) of a symmetric matrix (rank, rank) stands in its half."""
+    high = np.maximum(*np.indices((rank, rank)))
+    low = np.minimum(*np.indices((rank, rank)))
+    return high * (high + 1) // 2 + low
+
+
+@lru_cache(maxsize=64)
+def _doubling(rank: int) -> Array:
+    """Return 1 for the entries of a half on the diagonal, 2 for the others."""
+    i, j = np.tril_indices(rank)
+    return np.where(i == j, 1.0, 2.0)
 
 
 def _factorise(column: Array, functions: Sequence[KernelFunction]) -> tuple[Array, Array]:

@@ -22,6 +22,8 @@ _CHUNK = 2**15
 # Rows written at once: a block and its mirror image fit into the cache.
 BLOCK = 64
 
+_ABOVE_DIAGONAL = ~np.tri(BLOCK, dtype=bool)
+
 
 class PackedGrams:
     """A growing list of symmetric matrices (n, n), n (n + 1) / 2 numbers each.
@@ -65,7 +67,7 @@ class PackedGrams:
     def combination(self, weights: Array) -> Array:
         """Return the half of sum_m weights_m K_m."""
         halves = self.halves
-        if halves.size <= _CHUNK:
+        if halves.size <= _CHUNK or weights.all():
             return weights @ halves
         active = np.flatnonzero(weights)
         total = np.zeros(halves.shape[1])
@@ -79,7 +81,7 @@ class PackedGrams:
         """Return a' K_m a (M,) for `a` (n,)."""
         zeros = np.zeros(half_size(self.n_samples))
         products = blas.dspr(self.n_samples, 2.0, a, zeros, overwrite_ap=1)
-        products[_diagonal(self.n_samples)] *= 0.5
+        products[diagonal(self.n_samples)] *= 0.5
         return self.halves @ products
 
     def products(self, a: Array, kernels: NDArray[np.intp]) -> Array:
@@ -91,17 +93,17 @@ class PackedGrams:
 
     def traces(self) -> Array:
         """Return the traces (M,)."""
-        return self.halves[:, _diagonal(self.n_samples)].sum(axis=1)
+        return self.halves[:, diagonal(self.n_samples)].sum(axis=1)
 
     def inner_products_with(self, K: Array) -> Array:
         """Return <K_m, K>_F (M,) for a symmetric matrix `K` (n, n)."""
         doubled = 2.0 * pack(K)
-        doubled[_diagonal(self.n_samples)] *= 0.5
+        doubled[diagonal(self.n_samples)] *= 0.5
         return self.halves @ doubled
 
     def inner_products(self) -> Array:
         """Return <K_m, K_l>_F (M, M)."""
-        diagonals = self.halves[:, _diagonal(self.n_samples)]
+        diagonals = self.halves[:, diagonal(self.n_samples)]
         return 2.0 * (self.halves @ self.halves.T) - diagonals @ diagonals.T
 
     def restrict(self, rows: NDArray[np.intp]) -> PackedGrams:
@@ -147,8 +149,8 @@ def unpack(half: Array, out: Array, add: bool = False) -> None:
     for start in range(0, len(out), BLOCK):
         stop = min(start + BLOCK, len(out))
         rows = lower[start:stop, :stop]
-        corner = np.tril(rows[:, start:])
-        rows[:, start:] = corner + np.tril(corner, -1).T
+        corner = rows[:, start:]
+        np.copyto(corner, corner.T, where=_ABOVE_DIAGONAL[: stop - start, : stop - start])
         write_rows(rows, start, out, add)
 
 
@@ -180,7 +182,7 @@ def asymmetry(gram: Array) -> float:
 
 
 @lru_cache(maxsize=8)
-def _diagonal(n: int) -> NDArray[np.intp]:
+def diagonal(n: int) -> NDArray[np.intp]:
     """Return where the diagonal stands in a half."""
     rows = np.arange(n)
     return rows * (rows + 3) // 2

@@ -1,0 +1,149 @@
+"""A bank of kernels on single features, in the form that costs less."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mklbench.kernels.base import Array, Bank
+from mklbench.kernels.cost import FeatureCosts
+from mklbench.kernels.factored import FeatureFactors
+from mklbench.kernels.functions import KernelFunction
+from mklbench.kernels.packed import PackedGrams, unpack
+from mklbench.validation import check_features
+
+_MEMORY_LIMIT = 2**29
+
+
+class FeatureBank(Bank):
+    """Every kernel function on every single feature.
+
+    Kernels are ordered by feature first: kernel m = j * len(functions) + k is function k on
+    feature j.
+
+    The bank holds low-rank factors (`mklbench.kernels.factored`), and halves of Gram matrices: of
+    all kernels, where the cost model (`mklbench.kernels.cost`) finds these faster; else of kernels
+    that have been active in a combination, so that a sparse combination of the same kernels is a
+    short sum. Combining therefore changes what the bank keeps: it is not for several threads.
+
+    Parameters
+    ----------
+    X : (n, d) training samples.
+    functions : kernel functions, applied to each feature on its own.
+    form : "halves" or "factors", to overrule the cost model.
+    memory_limit : bytes that halves may take.
+
+    Attributes
+    ----------
+    form : "halves" (of all kernels) or "factors" (and halves of active kernels).
+    costs : the cost model of this bank.
+    """
+
+    def __init__(
+        self,
+        X: ArrayLike,
+        functions: Sequence[KernelFunction],
+        *,
+        form: Literal["halves", "factors"] | None = None,
+        memory_limit: float = _MEMORY_LIMIT,
+    ) -> None:
+        samples = check_features("X", X)
+        self._functions = tuple(functions)
+        self._bind(samples, FeatureFactors.of(samples, self._functions), form, memory_limit)
+
+    def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
+        combined = np.empty((self.n_samples, self.n_samples)) if out is None else out
+        self._combine(self._check_weights(d), combined, add=False)
+        return combined
+
+    def accumulate(self, d: ArrayLike, out: Array) -> None:
+        self._combine(self._check_weights(d), out, add=True)
+
+    def quadratic_forms(self, a: ArrayLike) -> Array:
+        vector = np.asarray(a, dtype=np.float64)
+        if self.form == "halves":
+            return self._grams.quadratic_forms(vector)
+        return self._factors.quadratic_forms(vector)
+
+    def products(self, a: ArrayLike, kernels: ArrayLike) -> Array:
+        vector, chosen = np.asarray(a, dtype=np.float64), np.asarray(kernels, dtype=np.intp)
+        if self.form == "halves":
+            return self._grams.products(vector, chosen)
+        return self._factors.products(vector, chosen)
+
+    def traces(self) -> Array:
+        return self._factors.traces()
+
+    def inner_products_with(self, K: Array) -> Array:
+        return self._factors.inner_products_with(K)
+
+    def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
+        d = self._check_weights(weights)
+        samples = check_features("Z", Z, self._X.shape[1])
+        combined = np.zeros((len(samples), self.n_samples))
+        for m in np.flatnonzero(d):
+            j, k = divmod(int(m), len(self._functions))
+            combined += d[m] * self._functions[k](samples[:, [j]], self._X[:, [j]])
+        return combined
+
+    def restrict(self, rows: ArrayLike) -> FeatureBank:
+        indices = np.asarray(rows, dtype=np.intp)
+        restricted = FeatureBank.__new__(FeatureBank)
+        restricted._functions = self._functions
+        factors = self._factors.restrict(indices)
+        restricted._bind(self._X[indices], factors, self._overruled, self.costs.memory_limit)
+        return restricted
+
+    def _bind(
+        self,
+        X: Array,
+        factors: FeatureFactors,
+        form: Literal["halves", "factors"] | None,
+        memory_limit: float,
+    ) -> None:
+        self._X = X
+        self._factors = factors
+        self._overruled = form
+        self.n_samples = len(X)
+        self.n_kernels = X.shape[1] * len(self._functions)
+        self.features = tuple(j for j in range(X.shape[1]) for _ in self._functions)
+        self.costs = FeatureCosts(len(X), len(self._functions), factors.ranks, memory_limit)
+        self.form = form or ("halves" if self.costs.prefers_halves() else "factors")
+        # Kernel m's half is the one in slot m of the kept ones, or it is not kept (-1).
+        self._slots = np.full(self.n_kernels, -1)
+        self._grams = PackedGrams(self.n_samples, self.n_kernels if self.form == "halves" else 0)
+        if self.form == "halves":
+            self._keep(np.arange(self.n_kernels))
+
+    def _combine(self, weights: Array, out: Array, add: bool) -> None:
+        active = np.flatnonzero(weights)
+        if self.form == "factors" and not self._halves_are_faster(active):
+            self._factors.combine(weights, out, add)
+            return
+        self._keep(active)
+        by_slot = np.zeros(len(self._grams))
+        by_slot[self._slots[active]] = weights[active]
+        unpack(self._grams.combination(by_slot), out, add)
+
+    def _halves_are_faster(self, active: NDArray[np.intp]) -> bool:
+        owners = active // len(self._functions)
+        missing = owners[self._slots[active] < 0]
+        return self.costs.keeping_pays(len(active), np.unique(owners), missing)
+
+    def _keep(self, active: NDArray[np.intp]) -> None:
+        """Make sure that the halves of the kernels `active` are kept."""
+        missing = active[self._slots[active] < 0]
+        if self.form == "factors" and len(self._grams) + len(missing) > self.costs.room:
+            self._forget_all_but(active)
+        for m in missing.tolist():
+            self._slots[m] = len(self._grams)
+            self._grams.append(self._factors.gram(m))
+
+    def _forget_all_but(self, active: NDArray[np.intp]) -> None:
+        kept = active[self._slots[active] >= 0]
+        self._grams = self._grams.keep(self._slots[kept])
+        self._slots[:] = -1
+        self._slots[kept] = np.arange(len(kept))
