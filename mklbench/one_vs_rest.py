@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -12,6 +13,16 @@ from mklbench.solution import Solution
 
 Array = NDArray[np.float64]
 Solver = Callable[..., Solution]
+
+
+def takes_start(solve: Solver) -> bool:
+    """Tell whether a solver can be warm-started: whether it has the parameter ``start``, left None.
+
+    `start` are the weights (M,) from which a solver sets out. Who has the parameter promises that
+    the result depends on it no more than on the solver's tolerance, as with convex problems.
+    """
+    parameter = inspect.signature(solve).parameters.get("start")
+    return parameter is not None and parameter.default is None
 
 
 def fit(
@@ -29,8 +40,9 @@ def fit(
     solve : solves one binary problem, ``solve(operator, y)`` with y (n,) in {-1, +1}.
     operator : the kernels of all problems.
     codes : (n,) class codes 0 ... n_classes - 1.
-    starts : weights (M,) to start each binary problem from, in the order of the result; `solve`
-        must then have the parameter ``start``.
+    starts : weights (M,) to start each binary problem from, in the order of the result, for a
+        `solve` that takes them (`takes_start`). One class is no start for the next: that was found
+        not to save time, and so each solution is that of its problem alone.
 
     Returns
     -------

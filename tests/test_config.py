@@ -116,15 +116,6 @@ def test_with_values_leaves_the_original_alone():
     assert (config["algo"]["C"], config["kernel"]["gamma"]) == (3, None)
 
 
-def test_a_solver_takes_a_start_unless_it_was_given_one():
-    config = compose("algo=svm")["algo"]
-    warm = config | {"_target_": "experiment_fakes.solve_from"}
-    assert not configs.takes_start(config)
-    assert configs.takes_start(warm)
-    assert configs.takes_start(warm | {"start": None})
-    assert not configs.takes_start(warm | {"start": [1.0]})
-
-
 def test_user_configs_are_found_and_composed(tmp_path):
     composed = configs.compose(["algo=fake", "algo.C=2"], fake_configs(tmp_path))
     assert configs.cell_config(composed)["algo"]["C"] == 2

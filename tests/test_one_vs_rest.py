@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mklbench import one_vs_rest
-from mklbench.algorithms import qnpkl, simplemkl, svm
+from mklbench.algorithms import mkl, qnpkl, simplemkl, svm
 from mklbench.errors import InputError
 from mklbench.kernels import feature_gaussians, gaussian, product_gaussians
 
@@ -114,3 +114,22 @@ def test_each_problem_gets_its_own_start(three_classes: tuple[np.ndarray, np.nda
     assert_array_equal([solution.weights for solution in solutions], starts)
     with pytest.raises(ValueError, match="shorter"):
         one_vs_rest.fit(solve, feature_gaussians(X), codes, 3, starts=starts[:2])
+
+
+class StartedCallable:
+    def __call__(self, bank: object, y: object, *, start: object = None) -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("solve", "expected"),
+    [
+        (mkl.solve, True),
+        (partial(mkl.solve, C=2.0), True),
+        (partial(mkl.solve, start=[1.0]), False),  # the start that was chosen counts
+        (StartedCallable(), True),
+        (simplemkl.solve, False),
+        (lambda bank, y, **anything: None, False),
+    ],
+)
+def test_a_solver_takes_a_start_if_it_says_so(solve: one_vs_rest.Solver, expected: bool) -> None:
+    assert one_vs_rest.takes_start(solve) is expected

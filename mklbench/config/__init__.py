@@ -16,7 +16,6 @@ from mklbench.config.composition import COMPOSE_ERRORS, check_config_dir, compos
 from mklbench.config.explain import explain
 from mklbench.config.names import GROUPS
 from mklbench.config.schemas import RunConfig, SearchConfig, SplitConfig
-from mklbench.config.signatures import takes_start
 
 __all__ = [
     "COMPOSE_ERRORS",
@@ -32,6 +31,5 @@ __all__ = [
     "explain",
     "kernel",
     "run_config",
-    "takes_start",
     "with_values",
 ]

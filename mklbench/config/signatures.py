@@ -63,17 +63,6 @@ def keywords(group: str, config: Mapping[str, Any]) -> dict[str, Any] | None:
     }
 
 
-def takes_start(config: Mapping[str, Any]) -> bool:
-    """Tell whether the ``solve`` of an algo config can be warm-started.
-
-    It can if it has the parameter ``start``: weights (M,) from which the solver sets out. Whoever
-    names a parameter so promises that the result does not depend on it beyond the solver's
-    tolerance, so only solvers of convex problems have it. Where the config gives a value to
-    ``start``, that one counts.
-    """
-    return "start" in (keywords("algo", config) or ()) and config.get("start") is None
-
-
 def check_arguments(group: str, config: Mapping[str, Any], given: Mapping[str, Any]) -> None:
     """Raise InputError for the first of `given` that the callable of a config does not take."""
     accepted = keywords(group, config)

@@ -53,7 +53,7 @@ def select(
     The kernels are built once on the training part for each setting of the ``kernel.*`` keys and
     restricted once to each fold; all settings of the ``algo.*`` keys are tried on that.
 
-    Solvers that take a start (`mklbench.config.takes_start`) are warm-started: the entries that
+    Solvers that take a start (`one_vs_rest.takes_start`) are warm-started: the entries that
     differ in C alone are walked in ascending C, and each starts at the mean of the weights of its
     neighbours, the entry before it on this path and the same entry in the fold before. That saves
     SVM calls and changes weights within the solver's tolerance only. It ends with the search: the
@@ -87,14 +87,14 @@ def select(
         for fit_rows, held_out in parts:
             fold_operator = operator.restrict(fit_rows)
             for step in path:
-                algo = configs.with_values(config, entries[step.entry])["algo"]
+                solve = configs.algorithm(configs.with_values(config, entries[step.entry])["algo"])
                 neighbours = [learned[index] for index in step if index in learned]
                 solutions = one_vs_rest.fit(
-                    configs.algorithm(algo),
+                    solve,
                     fold_operator,
                     codes[fit_rows],
                     n_classes,
-                    starts=_means(neighbours) if configs.takes_start(algo) else None,
+                    starts=_means(neighbours) if one_vs_rest.takes_start(solve) else None,
                 )
                 learned[step.entry] = [solution.weights for solution in solutions]
                 predicted = predictor.predict(solutions, held_out, fit_rows)
