@@ -19,7 +19,9 @@ PARTS = (
     "memory",
     "libsvm_share",
     "startup",
+    "banks",
     "solvers",
+    "targets",
 )
 
 _VERDICTS = {True: "yes", False: "no", None: ""}

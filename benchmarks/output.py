@@ -21,6 +21,11 @@ def conditions() -> str:
     return f"Measured on {cpu_model()}, one thread of BLAS and of LIBSVM; {', '.join(known)}."
 
 
+def missing(sets: Sequence[str]) -> list[str]:
+    """Return the sentence, if any, that names the sets that could not be had."""
+    return [f"Not at hand: {', '.join(dict.fromkeys(sets))}."] if sets else []
+
+
 def table(rows: Sequence[Sequence[str]], headers: Sequence[str], n_labels: int) -> str:
     """Return a Markdown table whose first `n_labels` columns are texts, the others numbers."""
     alignment = ["left"] * n_labels + ["right"] * (len(headers) - n_labels)
