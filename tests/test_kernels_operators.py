@@ -84,6 +84,25 @@ class TestBank:
         assert case.bank.gram(d, out=strided) is strided
         assert_twins(strided, np.tensordot(d, case.stack, axes=1))
 
+    @pytest.mark.parametrize("which", ["all", "one", "none"])
+    def test_accumulate_onto_the_memory_of_the_solver(self, case: BankCase, which: str) -> None:
+        d = weight_vectors(case.bank.n_kernels)[which]
+        strided = SVM(np.resize([-1.0, 1.0], case.bank.n_samples)).gram
+        there = case.stack.sum(axis=0)
+        strided[...] = there
+        case.bank.accumulate(d, strided)
+        assert_twins(strided, there + np.tensordot(d, case.stack, axes=1))
+
+    def test_combining_again_gives_the_same(self, case: BankCase) -> None:
+        """What a bank keeps of earlier combinations does not show."""
+        rng = np.random.default_rng(10)
+        for share in (1.0, 0.3, 0.3, 0.1, 0.1, 0.6, 0.1):
+            active = rng.uniform(size=case.bank.n_kernels) < share
+            for _ in range(2):
+                d = rng.uniform(size=case.bank.n_kernels) * active
+                dense = np.tensordot(d, case.stack, axes=1)
+                assert_twins(case.bank.combine(d), dense, np.abs(case.stack).max())
+
     def test_a_result_belongs_to_the_caller(self, case: BankCase) -> None:
         d = np.eye(case.bank.n_kernels)[0]
         case.bank.combine(d)[...] = np.nan
@@ -153,6 +172,21 @@ class TestBank:
         assert_twins(restricted.quadratic_forms(a), forms, np.abs(dense).sum((1, 2)).max())
         new = case.new_after_restricting(rows)
         assert_twins(restricted.cross(d, new), np.tensordot(d, case.cross[:, :, rows], axes=1))
+
+    def test_restrict_again(self, case: BankCase) -> None:
+        first = np.random.default_rng(7).permutation(case.bank.n_samples)[:-2]
+        second = np.array([4, 0, 3, 2])
+        rows = first[second]
+        bank = case.bank.restrict(first).restrict(second)
+        dense = case.stack[:, rows[:, None], rows]
+        d, a = weight_vectors(bank.n_kernels)["all"], np.array([1.0, -2.0, 0.0, 0.5])
+        assert_twins(bank.combine(d), np.tensordot(d, dense, axes=1))
+        every = np.arange(bank.n_kernels)
+        scale = np.abs(dense).sum(axis=(1, 2)).max()
+        assert_twins(bank.products(a, every), np.einsum("mij,j->mi", dense, a), scale)
+        assert_twins(bank.quadratic_forms(a), np.einsum("i,mij,j->m", a, dense, a), scale)
+        new = case.new_after_restricting(rows)
+        assert_twins(bank.cross(d, new), np.tensordot(d, case.cross[:, :, rows], axes=1))
 
     def test_wrong_number_of_weights(self, case: BankCase) -> None:
         wrong = np.ones(case.bank.n_kernels + 1)

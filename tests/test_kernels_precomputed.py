@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 from mklbench.errors import InputError
-from mklbench.kernels import IndexedBank, Precomputed, PrecomputedBank
+from mklbench.kernels import GrowingBank, IndexedBank, Precomputed, PrecomputedBank
 
 
 @pytest.fixture
@@ -35,10 +36,81 @@ class TestBadMatrices:
         with pytest.raises(InputError, match="kernel 2 of K holds NaN or infinite values"):
             PrecomputedBank(K)
 
+    def test_asymmetry_is_seen_across_blocks(self) -> None:
+        K = np.ones((2, 200, 200))
+        K[1, 190, 3] = 1.1
+        with pytest.raises(InputError, match="kernel 1 of K is not symmetric"):
+            PrecomputedBank(K)
+
     @pytest.mark.parametrize("shape", [(8, 8), (2, 8, 7), (0, 8, 8), (2, 0, 0), (5,)])
     def test_shape(self, shape: tuple[int, ...]) -> None:
         with pytest.raises(InputError, match=r"K has shape \(.*pass .* \(n_kernels, n, n\)"):
             PrecomputedBank(np.zeros(shape))
+
+
+class TestMemory:
+    def test_what_is_kept_is_half_of_the_input(self) -> None:
+        roots = np.random.default_rng(0).standard_normal((30, 150, 2))
+        K = roots @ roots.transpose(0, 2, 1)
+        tracemalloc.start()
+        try:
+            bank = PrecomputedBank(K)
+            kept, peak = tracemalloc.get_traced_memory()
+            assert kept < 0.55 * K.nbytes
+            assert peak < 0.65 * K.nbytes
+            tracemalloc.reset_peak()
+            bank.combine(np.ones(30), out=K[0])
+            bank.products(np.ones(150), np.arange(5))
+            assert tracemalloc.get_traced_memory()[1] - kept < 3 * K[0].nbytes
+        finally:
+            tracemalloc.stop()
+
+    def test_the_bank_does_not_change_with_the_input(self, K: np.ndarray) -> None:
+        bank, before = PrecomputedBank(K), K.sum(axis=0)
+        K[...] = 0.0
+        assert_allclose(bank.combine(np.ones(3)), before)
+
+    def test_restrictions_to_rows_share_the_whole(self, K: np.ndarray) -> None:
+        whole = Precomputed(K)
+        assert whole([0, 1])._whole is whole([2, 3]).restrict([1])._whole
+
+
+class TestGrowing:
+    def test_it_equals_the_bank_built_at_once(self) -> None:
+        roots = np.random.default_rng(1).standard_normal((40, 9, 4))
+        stack = roots @ roots.transpose(0, 2, 1)
+        growing, rooms = GrowingBank(stack[:2]), set()
+        a = np.arange(9.0)
+        for m in range(2, 40):
+            growing.append(stack[m])
+            rooms.add(len(growing._grams._buffer))
+            at_once = PrecomputedBank(stack[: m + 1])
+            assert growing.n_kernels == len(growing.features) == m + 1
+            d = np.linspace(0, 1, m + 1)
+            assert_array_equal(growing.combine(d), at_once.combine(d))
+            assert_array_equal(growing.quadratic_forms(a), at_once.quadratic_forms(a))
+            assert_array_equal(growing.products(a, [m, 0]), at_once.products(a, [m, 0]))
+        # Doubling the room means that the kernels there are copied 5 times, not 38.
+        assert rooms == {4, 8, 16, 32, 64}
+
+    def test_a_restriction_grows_on_its_own(self, K: np.ndarray) -> None:
+        bank = GrowingBank(K)
+        part = bank.restrict([5, 2])
+        part.append(np.eye(2))
+        assert (bank.n_kernels, part.n_kernels) == (3, 4)
+        assert_allclose(part.combine([0, 1, 0, 2]), K[1][np.ix_([5, 2], [5, 2])] + 2 * np.eye(2))
+
+    def test_what_it_refuses(self, K: np.ndarray) -> None:
+        bank = GrowingBank(K)
+        with pytest.raises(
+            InputError, match=r"gram has shape \(7, 7\), but the bank has 8 samples"
+        ):
+            bank.append(np.eye(7))
+        with pytest.raises(InputError, match="kernel 3 of K is not symmetric"):
+            bank.append(np.triu(np.ones((8, 8))))
+        with pytest.raises(InputError, match="kernel 3 of K holds NaN"):
+            bank.append(np.full((8, 8), np.nan))
+        assert bank.n_kernels == 3
 
 
 class TestGroups:

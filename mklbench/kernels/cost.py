@@ -41,7 +41,7 @@ CALL_SECONDS = 1e-6
 # Active kernels near a sparse optimum.
 FEW = 20
 
-# Combinations of the same kernels in which keeping their halves must pay.
+# Combinations in which keeping a half must pay, once its kernel has been active twice in a row.
 _REUSES = 20
 
 
@@ -112,20 +112,22 @@ class FeatureCosts:
         return self._n_kernels <= self.room and self.halves().step < self.factors().step
 
     def keeping_pays(
-        self, n_active: int, features: NDArray[np.intp], missing: NDArray[np.intp]
+        self, features: NDArray[np.intp], missing: NDArray[np.bool_], again: NDArray[np.bool_]
     ) -> bool:
-        """Whether a combination is to be made from kept halves.
+        """Whether a combination is to be made from kept halves, the missing ones formed first.
 
         Parameters
         ----------
-        n_active : number of active kernels.
-        features : indices of the features they are on.
-        missing : for each active kernel whose half is not there yet, the index of its feature.
+        features : (m,) the features of the active kernels.
+        missing : (m,) whether the half of an active kernel is to be formed. This must pay at once,
+        again : (m,) or in the long run if the kernel has been active in the last combination, too.
         """
-        r = self.ranks[missing]
-        building = _multiplying(self.n_samples**2 * r.sum() + self.n_samples * (r**2).sum())
-        halves = self._combine_halves(n_active) + building / _REUSES
-        return n_active <= self.room and halves < self._combine_factors(self.ranks[features])
+        r = self.ranks[features[missing]]
+        reuses = np.where(again[missing], _REUSES, 1)
+        forming = _multiplying(((self.n_samples**2 * r + self.n_samples * r**2) / reuses).sum())
+        halves = self._combine_halves(len(features)) + forming
+        by_factors = self._combine_factors(self.ranks[np.unique(features)])
+        return len(features) <= self.room and halves < by_factors
 
     @property
     def _n_kernels(self) -> int:

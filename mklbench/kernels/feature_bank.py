@@ -26,8 +26,9 @@ class FeatureBank(Bank):
 
     The bank holds low-rank factors (`mklbench.kernels.factored`), and halves of Gram matrices: of
     all kernels, where the cost model (`mklbench.kernels.cost`) finds these faster; else of kernels
-    that have been active in a combination, so that a sparse combination of the same kernels is a
-    short sum. Combining therefore changes what the bank keeps: it is not for several threads.
+    that are active in combinations, where this pays, so that a sparse combination of the same
+    kernels is a short sum. Combining therefore changes what the bank keeps: a bank is not for
+    several threads.
 
     Parameters
     ----------
@@ -114,13 +115,14 @@ class FeatureBank(Bank):
         self.form = form or ("halves" if self.costs.prefers_halves() else "factors")
         # Kernel m's half is the one in slot m of the kept ones, or it is not kept (-1).
         self._slots = np.full(self.n_kernels, -1)
+        self._last = np.zeros(self.n_kernels, dtype=bool)  # active in the last combination
         self._grams = PackedGrams(self.n_samples, self.n_kernels if self.form == "halves" else 0)
         if self.form == "halves":
             self._keep(np.arange(self.n_kernels))
 
     def _combine(self, weights: Array, out: Array, add: bool) -> None:
         active = np.flatnonzero(weights)
-        if self.form == "factors" and not self._halves_are_faster(active):
+        if self.form == "factors" and not self._keeping_pays(active):
             self._factors.combine(weights, out, add)
             return
         self._keep(active)
@@ -128,10 +130,12 @@ class FeatureBank(Bank):
         by_slot[self._slots[active]] = weights[active]
         unpack(self._grams.combination(by_slot), out, add)
 
-    def _halves_are_faster(self, active: NDArray[np.intp]) -> bool:
-        owners = active // len(self._functions)
-        missing = owners[self._slots[active] < 0]
-        return self.costs.keeping_pays(len(active), np.unique(owners), missing)
+    def _keeping_pays(self, active: NDArray[np.intp]) -> bool:
+        again = self._last[active]
+        self._last[:] = False
+        self._last[active] = True
+        features = active // len(self._functions)
+        return self.costs.keeping_pays(features, self._slots[active] < 0, again)
 
     def _keep(self, active: NDArray[np.intp]) -> None:
         """Make sure that the halves of the kernels `active` are kept."""
