@@ -81,13 +81,14 @@ def select(
     parts = folds(codes, config["search"]["folds"], seed)
     correct = [0] * len(entries)
     for path in _paths(entries):
-        operator = build(configs.with_values(config, entries[path[0].entry])["kernel"])
+        settings = [configs.with_values(config, entries[step.entry]) for step in path]
+        operator = build(settings[0]["kernel"])
         predictor = _Predictor(operator)
+        solves = [configs.algorithm(setting["algo"]) for setting in settings]
         learned: dict[int | None, list[Weights]] = {}  # entry -> weights of its latest solutions
         for fit_rows, held_out in parts:
             fold_operator = operator.restrict(fit_rows)
-            for step in path:
-                solve = configs.algorithm(configs.with_values(config, entries[step.entry])["algo"])
+            for step, solve in zip(path, solves, strict=True):
                 neighbours = [learned[index] for index in step if index in learned]
                 solutions = one_vs_rest.fit(
                     solve,
