@@ -31,6 +31,7 @@ FLOW = [
     {"kernels", "validation"},
     {"svm", "solution", "certify"},
     {"algorithms", "one_vs_rest"},
+    {"kernel_learner"},
     {"estimators"},
     {"config", "experiments"},
     {"report"},

@@ -1,0 +1,138 @@
+"""What the scikit-learn estimators of `mklbench.estimators` share."""
+
+from __future__ import annotations
+
+import warnings
+from types import ModuleType
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import Tags
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+
+from mklbench import one_vs_rest
+from mklbench.errors import InputError
+from mklbench.kernels import KernelBuilder, KernelOperator, resolve
+from mklbench.solution import Solution
+
+Array = NDArray[np.float64]
+
+# The parameters of estimators that their `solve` does not take.
+_NOT_OF_SOLVE = ("kernel", "warm_start")
+
+
+class KernelLearner(ClassifierMixin, BaseEstimator):
+    """What the estimators share; a subclass names its algorithm and that one's hyperparameters.
+
+    The algorithm is a module whose `solve` takes the parameters of the estimator as keywords, apart
+    from ``kernel`` and ``warm_start``; the latter is for a `solve` that has the keyword ``start``.
+
+    Attributes
+    ----------
+    classes_ : (k,) the class labels.
+    weights_ : (M,) kernel weights, or (k, M), one row a class, for more than two classes.
+    dual_coef_ : (n,) alpha_i * y_i, or (k, n).
+    intercept_ : (1,) or (k,) intercepts.
+    solutions_ : the `mklbench.solution.Solution` of each binary problem, with its objective,
+        certified gap, number of SVM calls and history.
+    n_iter_ : outer iterations of the longest binary problem, its start included.
+    n_features_in_ : number of features (rows of X at prediction must have as many).
+    """
+
+    kernel: str | KernelBuilder
+    _algorithm: ModuleType
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Learn the kernel and the classifier.
+
+        Parameters
+        ----------
+        X : (n, d) training samples (or Gram matrices, see `mklbench.estimators`).
+        y : (n,) class labels, at least two different ones.
+
+        Raises
+        ------
+        ValueError
+            If the data or a hyperparameter cannot be accepted; the message names it.
+        """
+        if self._takes_stack(X):
+            samples, labels = np.asarray(X, dtype=np.float64), column_or_1d(y, warn=True)
+            self.n_features_in_ = samples.shape[2]
+        else:
+            samples, labels = validate_data(self, X, y, dtype=np.float64)
+        check_classification_targets(labels)
+        classes, codes = np.unique(labels, return_inverse=True)
+        if len(classes) < 2:
+            raise InputError(
+                f"y has one class only ({classes[0]!r}): a classifier needs at least two."
+            )
+        operator = resolve(self.kernel)(samples)
+        starts = self._starts(classes, operator.n_kernels)
+        self.solutions_ = one_vs_rest.fit(self._solve, operator, codes, len(classes), starts=starts)
+        self.classes_, self._operator = classes, operator
+        unfinished = sum(not solution.converged for solution in self.solutions_)
+        if unfinished:
+            warnings.warn(
+                f"{type(self).__name__} stopped at its iteration limit in {unfinished} of "
+                f"{len(self.solutions_)} binary problems: raise max_iter or tol.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        self.n_iter_ = 1 + max(solution.n_iter for solution in self.solutions_)
+        self.weights_ = self._stacked([solution.weights for solution in self.solutions_])
+        self.dual_coef_ = self._stacked([solution.dual_coef for solution in self.solutions_])
+        self.intercept_ = np.array([solution.intercept for solution in self.solutions_])
+        return self
+
+    def decision_function(self, X: ArrayLike) -> Array:
+        """Return the decision values (n_new,), or (n_new, k) for more than two classes."""
+        check_is_fitted(self)
+        if self._takes_stack(X):
+            samples = np.asarray(X, dtype=np.float64)
+        else:
+            samples = validate_data(self, X, dtype=np.float64, reset=False)
+            if self.kernel == "precomputed":
+                samples = samples[None]
+        return one_vs_rest.decision_function(self._operator, self.solutions_, samples)
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Return the predicted class labels (n_new,)."""
+        decision = self.decision_function(X)
+        return self.classes_[one_vs_rest.predict(decision)]
+
+    def _solve(self, operator: KernelOperator, y: Array, **start: Array) -> Solution:
+        """Solve one binary problem with labels in {-1, +1}."""
+        parameters = self.get_params(deep=False)
+        hyperparameters = {
+            name: value for name, value in parameters.items() if name not in _NOT_OF_SOLVE
+        }
+        return self._algorithm.solve(operator, y, **hyperparameters, **start)
+
+    def _starts(self, classes: NDArray[Any], n_kernels: int) -> list[Array] | None:
+        """Return the weights (M,) to start each binary problem from; None to start from nothing.
+
+        They are those of the fit before, with 0 for kernels that it did not have.
+        """
+        if not (getattr(self, "warm_start", False) and hasattr(self, "solutions_")):
+            return None
+        before = [solution.weights for solution in self.solutions_]
+        n_new = n_kernels - len(before[0])
+        if n_new < 0 or not np.array_equal(classes, self.classes_):
+            return None
+        return [np.pad(weights, (0, n_new)) for weights in before]
+
+    def _takes_stack(self, X: ArrayLike) -> bool:
+        return self.kernel == "precomputed" and np.ndim(X) == 3
+
+    @staticmethod
+    def _stacked(rows: list[Array]) -> Array:
+        return rows[0] if len(rows) == 1 else np.stack(rows)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        return tags
