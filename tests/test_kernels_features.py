@@ -9,8 +9,9 @@ import pytest
 from dense_twins import awkward_features, dense_gaussian, on_each_feature
 from numpy.testing import assert_allclose
 
-from mklbench.kernels import FeatureBank, Gaussian
+from mklbench.kernels import FeatureBank, Gaussian, Polynomial
 from mklbench.kernels.cost import FeatureCosts
+from mklbench.kernels.functions import KernelFunction
 from mklbench.svm import SVM
 
 GAMMAS = (0.1, 1.0)
@@ -19,6 +20,13 @@ GAUSSIANS = [Gaussian(gamma) for gamma in GAMMAS]
 
 def samples(n: int, d: int) -> np.ndarray:
     return np.random.default_rng(n).standard_normal((n, d))
+
+
+@pytest.mark.parametrize("function", [Gaussian(0.7), Polynomial(3), Polynomial(1, offset=0.0)])
+@pytest.mark.parametrize("d", [1, 4])
+def test_the_diagonal_of_a_kernel_function(function: KernelFunction, d: int) -> None:
+    X = samples(9, d)
+    assert_allclose(function.diagonal(X), function(X, X).diagonal(), rtol=1e-12)
 
 
 class TestChoice:
@@ -112,6 +120,17 @@ class TestKeptHalves:
 
 
 class TestMemory:
+    def test_factors_are_made_without_a_gram_matrix(self) -> None:
+        n = 1500
+        X = samples(n, 2)
+        tracemalloc.start()
+        try:
+            FeatureBank(X, GAUSSIANS)
+            _, peak = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+        assert peak < 8 * n**2 / 3
+
     def test_factors_take_a_small_part_of_the_stack(self) -> None:
         n, d = 400, 20
         X = samples(n, d)

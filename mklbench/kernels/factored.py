@@ -20,7 +20,6 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import blas
-from scipy.linalg.lapack import dpstrf
 
 from mklbench.kernels.base import Array
 from mklbench.kernels.functions import KernelFunction
@@ -210,25 +209,35 @@ def _doubling(rank: int) -> Array:
 def _factorise(column: Array, functions: Sequence[KernelFunction]) -> tuple[Array, Array]:
     """Return the basis (n, r) and the cores (len(functions), r, r) of one feature."""
     values, inverse = np.unique(column, return_inverse=True)
-    points = values[:, None]
-    grams = [function(points, points) for function in functions]
-    # Pivoted Cholesky stops at the numerical rank and bounds what it leaves by its trace; the
-    # singular vectors of all factors together span every kernel of the feature.
-    spanning = np.hstack([_pivoted_cholesky(gram) for gram in grams])
-    left, singular, _ = np.linalg.svd(spanning, full_matrices=False)
-    basis = left[:, singular > _RANK_TOLERANCE * singular.max(initial=0.0)]
-    cores = np.array([basis.T @ gram @ basis for gram in grams])
-    return basis[inverse], cores
+    factors = [_pivoted_cholesky(function, values[:, None]) for function in functions]
+    # The singular vectors of all factors together, each in its own units, span every kernel.
+    scales = [np.abs(factor).max(initial=0.0) or 1.0 for factor in factors]
+    spanning = np.vstack([factor / scale for factor, scale in zip(factors, scales, strict=True)])
+    _, singular, right = np.linalg.svd(spanning, full_matrices=False)
+    basis = right[singular > _RANK_TOLERANCE * singular.max(initial=0.0)].T
+    halves = [factor @ basis for factor in factors]
+    return basis[inverse], np.array([half.T @ half for half in halves])
 
 
-def _pivoted_cholesky(gram: Array) -> Array:
-    """Return L (u, r) with gram / max(diag) = L L' up to a remainder of small trace."""
-    largest = gram.diagonal().max()
-    if largest == 0:  # a linear kernel on a feature that is zero
-        return np.empty((len(gram), 0))
-    scaled = gram / largest
-    factor, pivots, rank, _ = dpstrf(scaled, tol=_RANK_TOLERANCE, lower=1)
-    lower = np.tril(factor)[:, :rank]
-    unpivoted = np.empty_like(lower)
-    unpivoted[pivots - 1] = lower
-    return unpivoted
+def _pivoted_cholesky(function: KernelFunction, points: Array) -> Array:
+    """Return L (r, u) with L'L the Gram matrix of `points` (u, 1) up to a small trace.
+
+    Only r columns of the Gram matrix are evaluated. Each step takes the point that is explained
+    worst, and stops at the numerical rank r (Fine & Scheinberg 2001, section 3).
+    """
+    residual = function.diagonal(points)
+    limit = _RANK_TOLERANCE * residual.max()
+    rows, rank = np.empty((min(len(points), 32), len(points))), 0
+    while rank < len(points):
+        pivot = int(residual.argmax())
+        if residual[pivot] <= limit:
+            break
+        if rank == len(rows):
+            rows = np.concatenate([rows, np.empty_like(rows)])
+        row, known = rows[rank], rows[:rank]
+        row[...] = function(points[pivot, None], points)[0]
+        row -= known[:, pivot] @ known
+        row /= np.sqrt(residual[pivot])
+        residual -= row * row
+        rank += 1
+    return rows[:rank]

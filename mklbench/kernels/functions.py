@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +12,15 @@ from mklbench.validation import check_count, check_positive
 
 Array = NDArray[np.float64]
 
-# A kernel function maps samples (n, d) and (n_z, d) to their kernel matrix (n, n_z).
-KernelFunction = Callable[[Array, Array], Array]
+
+class KernelFunction(Protocol):
+    """A positive semidefinite function k of two samples."""
+
+    def __call__(self, X: Array, Z: Array) -> Array:
+        """Return the matrix (n, n_z) of k between the rows of `X` (n, d) and `Z` (n_z, d)."""
+
+    def diagonal(self, X: Array) -> Array:
+        """Return k(x, x) (n,) for the rows of `X` (n, d)."""
 
 
 def squared_distances(X: Array, Z: Array) -> Array:
@@ -63,6 +70,10 @@ class Gaussian:
         exponent *= -self.gamma
         return np.exp(exponent, out=exponent)
 
+    def diagonal(self, X: Array) -> Array:
+        """Return k(x, x) = 1 (n,)."""
+        return np.ones(len(X))
+
 
 @dataclass(frozen=True)
 class Polynomial:
@@ -77,3 +88,7 @@ class Polynomial:
     def __call__(self, X: Array, Z: Array) -> Array:
         """Return the matrix (n, n_z) of k between the rows of `X` (n, d) and `Z` (n_z, d)."""
         return (X @ Z.T + self.offset) ** self.degree
+
+    def diagonal(self, X: Array) -> Array:
+        """Return (x'x + offset)^degree (n,)."""
+        return (np.einsum("ij,ij->i", X, X) + self.offset) ** self.degree
