@@ -55,6 +55,22 @@ class ConcatenatedBank(Bank):
     def inner_products_with(self, K: Array) -> Array:
         return np.concatenate([bank.inner_products_with(K) for bank in self._banks])
 
+    def inner_products(self) -> Array:
+        starts = (*self._starts, self.n_kernels)
+        products = np.empty((self.n_kernels, self.n_kernels))
+        for i, bank in enumerate(self._banks):
+            own = slice(starts[i], starts[i + 1])
+            products[own, own] = bank.inner_products()
+            for j, other in enumerate(self._banks[:i]):
+                # The kernels of the smaller bank are formed one by one.
+                few, many = sorted((bank, other), key=lambda each: each.n_kernels)
+                units = np.eye(few.n_kernels)
+                block = np.array([many.inner_products_with(few.combine(unit)) for unit in units])
+                theirs = slice(starts[j], starts[j + 1])
+                products[own, theirs] = block if few is bank else block.T
+                products[theirs, own] = products[own, theirs].T
+        return products
+
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
         combined = np.zeros((len(np.asarray(Z)), self.n_samples))
         for bank, part in self._parts(weights):

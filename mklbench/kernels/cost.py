@@ -9,20 +9,23 @@ The model knows three prices, measured on one core by ``benchmarks/banks.py`` an
 With n samples, d features of ranks r_j, k kernel functions, M = d k kernels, L = n (n + 1) / 2
 numbers in a half and R = sum_j r_j, the operations need
 
-=================  ========================  ====================================================
-operation          halves                    factors
-=================  ========================  ====================================================
-quadratic_forms    M L numbers               n R + k sum_j r_j^2 / 2 numbers, 10 calls a rank
-combine, all       M L numbers, write        n^2 R / 2 + n sum_j r_j^2 multiplications, write
-combine, few       20 L numbers, write       the same where halves are kept, else as for all with
-                                             the features of the few
-products, few      20 L numbers, 60 calls    20 times: 2 n r numbers, 4 calls
-=================  ========================  ====================================================
+================  =====================  ==========================================================
+operation         halves                 factors
+================  =====================  ==========================================================
+quadratic_forms   M L numbers, 5 calls   n R + k sum_j r_j^2 / 2 numbers, 10 calls a rank
+combine, all      M L numbers, write     n (n + b) R / 2 + n sum_j r_j^2 multiplications,
+                                         k sum_j r_j^2 / 2 numbers, write
+combine, few      20 L numbers, write    the same where halves are kept, else as for all, with the
+                                         features of the few
+products, few     20 L numbers, 60       20 times 2 n r numbers, 80 calls
+                  calls
+================  =====================  ==========================================================
 
-where write stands for 5 n^2 numbers: an entry of the combination is unpacked, read and written into
-the memory of the SVM solver, where a number takes the room of two. Near a sparse optimum few
-kernels are active and the same ones at every call, so that a bank of factors keeps the halves of
-the active kernels, as far as `memory_limit` allows.
+where b = 128 is the number of rows formed at once, up to the diagonal, and write stands for 5 n^2
+numbers: an entry of the combination is unpacked, read and written into the memory of the SVM
+solver, where a number takes the room of two. Near a sparse optimum few kernels are active and the
+same ones at every call, so that a bank of factors keeps the halves of the active kernels, as far as
+`memory_limit` allows.
 """
 
 from __future__ import annotations
@@ -32,6 +35,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from mklbench.kernels.factored import ROWS
 from mklbench.kernels.packed import half_size
 
 BYTES_PER_SECOND = 2.5e10
@@ -137,8 +141,10 @@ class FeatureCosts:
         return _reading(n_active * half_size(self.n_samples)) + self._writing()
 
     def _combine_factors(self, ranks: NDArray[np.intp]) -> float:
-        n = self.n_samples
-        return _multiplying(n**2 * ranks.sum() / 2 + n * (ranks**2).sum()) + self._writing()
+        n, squares = self.n_samples, (ranks**2).sum()
+        multiplications = n * (n + ROWS) * ranks.sum() / 2 + n * squares
+        mixing = _reading(self.n_functions * squares / 2)
+        return _multiplying(multiplications) + mixing + self._writing()
 
     def _writing(self) -> float:
         return _reading(5 * self.n_samples**2)

@@ -35,7 +35,7 @@ _RANK_STEP = 4
 
 # Rows of a combined matrix that one product forms: with the columns up to the diagonal only, half
 # the work of the full product.
-_ROWS = 128
+ROWS = 128
 
 
 @dataclass(frozen=True)
@@ -165,8 +165,8 @@ class FeatureFactors:
             for batch in self._batches
             if (part := batch.combination(by_feature[batch.features])) is not None
         ]
-        for start in range(0, self.n_samples, _ROWS):
-            stop = min(start + _ROWS, self.n_samples)
+        for start in range(0, self.n_samples, ROWS):
+            stop = min(start + ROWS, self.n_samples)
             rows = np.zeros((stop - start, stop))
             for left, right in parts:
                 rows += left[:, start:stop].T @ right[:, :stop]
@@ -179,6 +179,20 @@ class FeatureFactors:
     def inner_products_with(self, K: Array) -> Array:
         """Return <K_m, K>_F (M,) for a symmetric matrix `K` (n, n)."""
         return self._contract(lambda bases: bases @ K)
+
+    def inner_products(self) -> Array:
+        """Return <K_m, K_l>_F (M, M)."""
+        d, k = len(self.ranks), self.n_functions
+        products = np.empty((d, k, d, k))
+        for i, (batch, position) in enumerate(self._place):
+            basis, halves = batch.bases[position], batch.cores[position] * _doubling(batch.rank)
+            lower = np.tril_indices(batch.rank)
+            for j, (other, place) in enumerate(self._place[: i + 1]):
+                between = basis @ other.bases[place].T
+                projected = between @ other.cores[place][:, _square(other.rank)] @ between.T
+                products[i, :, j] = halves @ projected[:, lower[0], lower[1]].T
+                products[j, :, i] = products[i, :, j].T
+        return products.reshape(d * k, d * k)
 
     def _contract(self, apply: Callable[[Array], Array]) -> Array:
         """Return <S_m, apply(B_j') B_j>_F (M,)."""

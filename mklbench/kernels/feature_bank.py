@@ -81,6 +81,9 @@ class FeatureBank(Bank):
     def inner_products_with(self, K: Array) -> Array:
         return self._factors.inner_products_with(K)
 
+    def inner_products(self) -> Array:
+        return self._factors.inner_products()
+
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
         d = self._check_weights(weights)
         samples = check_features("Z", Z, self._X.shape[1])
