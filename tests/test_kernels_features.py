@@ -9,6 +9,7 @@ import pytest
 from dense_twins import awkward_features, dense_gaussian, on_each_feature
 from numpy.testing import assert_allclose
 
+from mklbench.errors import InputError
 from mklbench.kernels import FeatureBank, Gaussian, Polynomial
 from mklbench.kernels.cost import FeatureCosts
 from mklbench.kernels.functions import KernelFunction
@@ -54,10 +55,22 @@ class TestChoice:
         overruled = FeatureBank(samples(600, 8), GAUSSIANS, form="factors")
         assert overruled.restrict(range(15)).form == "factors"
 
+    def test_a_form_that_is_not_known(self) -> None:
+        with pytest.raises(InputError, match="form=halfs is not known: did you mean halves"):
+            FeatureBank(samples(9, 2), GAUSSIANS, form="halfs")  # type: ignore[arg-type]
+
     def test_without_memory_there_are_no_halves(self) -> None:
         bank = FeatureBank(samples(15, 8), GAUSSIANS, memory_limit=0)
         bank.combine(np.ones(16))
         assert (bank.form, len(bank._grams)) == ("factors", 0)
+
+
+def test_a_feature_on_which_every_kernel_is_zero() -> None:
+    X = np.column_stack([np.zeros(6), np.arange(6.0)])
+    bank = FeatureBank(X, [Polynomial(1, offset=0.0)], form="factors")
+    assert_allclose(bank.combine([1.0, 0.0]), np.zeros((6, 6)))
+    assert_allclose(bank.combine([1.0, 2.0]), 2.0 * np.outer(X[:, 1], X[:, 1]))
+    assert_allclose(bank.quadratic_forms(np.ones(6)), [0.0, 225.0])
 
 
 class TestCosts:

@@ -92,7 +92,8 @@ class PrecomputedBank(_StackedBank):
 
     Parameters
     ----------
-    K : (M, n, n) symmetric Gram matrices on the training samples.
+    K : (M, n, n) Gram matrices on the training samples, symmetric up to 1e-8 of their largest
+        entry. Above the diagonal they are read for this check only.
     groups : lists of kernel indices, where the kernels come in groups.
 
     Raises

@@ -237,7 +237,7 @@ def _pivoted_cholesky(function: KernelFunction, points: Array) -> Array:
     """Return L (r, u) with L'L the Gram matrix of `points` (u, 1) up to a small trace.
 
     Only r columns of the Gram matrix are evaluated. Each step takes the point that is explained
-    worst, and stops at the numerical rank r (Fine & Scheinberg 2001, section 3).
+    worst, and stops at the numerical rank r (Fine & Scheinberg 2001).
     """
     residual = function.diagonal(points)
     limit = _RANK_TOLERANCE * residual.max()

@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mklbench.errors import unknown
 from mklbench.kernels.base import Array, Bank
 from mklbench.kernels.cost import FeatureCosts
 from mklbench.kernels.factored import FeatureFactors
@@ -15,6 +16,7 @@ from mklbench.kernels.functions import KernelFunction
 from mklbench.kernels.packed import PackedGrams, unpack
 from mklbench.validation import check_features
 
+_FORMS = ("halves", "factors")
 _MEMORY_LIMIT = 2**29
 
 
@@ -37,6 +39,11 @@ class FeatureBank(Bank):
     form : "halves" or "factors", to overrule the cost model.
     memory_limit : bytes that halves may take.
 
+    Raises
+    ------
+    InputError
+        If `X` is no finite matrix, or `form` is not known.
+
     Attributes
     ----------
     form : "halves" (of all kernels) or "factors" (and halves of active kernels).
@@ -51,6 +58,8 @@ class FeatureBank(Bank):
         form: Literal["halves", "factors"] | None = None,
         memory_limit: float = _MEMORY_LIMIT,
     ) -> None:
+        if form not in (None, *_FORMS):
+            raise unknown("form", form, _FORMS)
         samples = check_features("X", X)
         self._functions = tuple(functions)
         self._bind(samples, FeatureFactors.of(samples, self._functions), form, memory_limit)
