@@ -6,10 +6,6 @@ import argparse
 import importlib
 import os
 
-# Before NumPy is loaded: what is measured is one core's work.
-os.environ["OPENBLAS_NUM_THREADS"] = "1"
-os.environ["OMP_NUM_THREADS"] = "1"
-
 from tabulate import tabulate
 
 # Modules with a function run() that returns results; some print and write tables of their own, too.
@@ -22,6 +18,7 @@ PARTS = (
     "banks",
     "solvers",
     "targets",
+    "scaling",
 )
 
 _VERDICTS = {True: "yes", False: "no", None: ""}
@@ -37,6 +34,9 @@ def main() -> None:
     for part in parts:
         if part not in PARTS:
             parser.error(f"{part} is no benchmark: choose from {', '.join(PARTS)}.")
+    # Before NumPy is loaded: what is measured is one core's work.
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"
+    os.environ["OMP_NUM_THREADS"] = "1"
     rows = []
     for part in parts:
         module = importlib.import_module(f"benchmarks.{part}")

@@ -125,10 +125,9 @@ def kernels_and_labels(name: str) -> tuple[Array, Array]:
     return K, y
 
 
-def synthetic_samples() -> tuple[Array, Array]:
-    """Return 145 standardised samples of 60 features, of which six matter, and their labels."""
+def synthetic_samples(n: int = 145, d: int = 60) -> tuple[Array, Array]:
+    """Return `n` standardised samples of `d` >= 6 features, of which six matter, and labels."""
     rng = np.random.default_rng(0)
-    n, d = 145, 60
     X = rng.standard_normal((n, d))
     score = (
         np.sin(1.5 * X[:, 0])

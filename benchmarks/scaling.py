@@ -1,0 +1,139 @@
+"""How the time of every exact solver to a gap of 1e-3 grows with the samples and the kernels.
+
+The problems are generated: Gaussians on single features (`mklbench.kernels.feature_gaussians`,
+whose making is not counted), labels as in the synthetic reference problem, C = 10. A solver that
+takes longer than `LIMIT_SECONDS` for one problem is not asked for larger ones.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from benchmarks.growth import TOL, C, Growth, Sweep, measure
+from benchmarks.output import RESULTS, conditions, table, write_csv, write_text
+from benchmarks.processes import limited
+from benchmarks.timing import Result
+from mklbench.algorithms import exact_solvers
+from mklbench.report.figures import COLOURS, RESOLUTION, STYLE
+from mklbench.report.files import write_result
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+LIMIT_SECONDS = 120.0
+SWEEPS = (
+    Sweep("n", tuple((n, 20) for n in (145, 300, 600, 1200, 2000, 3000))),
+    Sweep("M", tuple((145, M) for M in (20, 60, 200, 600, 2000))),
+)
+
+_NAMES = {"n": "samples n", "M": "kernels M"}
+_MARKERS = "osD^v"
+
+
+def run() -> list[Result]:
+    """Measure; print and write the table, the figure and its data. There is no target."""
+    growths = [
+        Growth(sweep, solver, tuple(limited(measure, solver, sweep, seconds=LIMIT_SECONDS)))
+        for sweep in SWEEPS
+        for solver in exact_solvers()
+    ]
+    text = f"{conditions()}\n\n{_table(growths)}"
+    print(text, end="\n\n", flush=True)
+    write_text("scaling.md", f"# Growth of time with samples and with kernels\n\n{text}\n")
+    write_csv("bench_scaling.csv", _records(growths), folder="figures")
+    _write_figure(growths)
+    return []
+
+
+def _table(growths: Sequence[Growth]) -> str:
+    cells = []
+    for growth in growths:
+        reached, law = growth.reached, growth.law
+        sizes = [size for size, _ in reached]
+        limit = growth.sweep.sizes[-1]
+        full = limit[0] if growth.sweep.axis == "n" else limit[1]
+        cells.append(
+            (
+                f"{_NAMES[growth.sweep.axis]} ({growth.sweep.fixed})",
+                growth.solver,
+                "-" if law is None else f"{law[0]:.2f}",
+                f"{sizes[0]} to {sizes[-1]}" if reached else "-",
+                f"{reached[-1][1]:.3g}" if reached else "-",
+                "" if reached and sizes[-1] == full else f"no: {full} asked for",
+            )
+        )
+    headers = (
+        "growing", "solver", "exponent", "measured range", "seconds at its end", "whole range",
+    )  # fmt: skip
+    legend = (
+        f"Seconds to a gap of {TOL:g} as size^exponent, fitted by least squares on the logarithms. "
+        f"Gaussians on single features, C = {C:g}; the bank is given. A solver that takes more "
+        f"than {LIMIT_SECONDS:.0f} s for a problem, or stops by its own limits, is not asked for "
+        f"larger ones."
+    )
+    return f"{legend}\n\n{table(cells, headers, n_labels=2)}"
+
+
+def _records(growths: Sequence[Growth]) -> list[dict[str, object]]:
+    return [
+        {
+            "growing": growth.sweep.axis,
+            "solver": growth.solver,
+            "n_samples": point.n_samples,
+            "n_kernels": point.n_kernels,
+            "tol": TOL,
+            "C": C,
+            "reached": point.reached,
+            "svm_calls": point.svm_calls,
+            "seconds": point.seconds,
+            "svm_seconds": point.svm_seconds,
+            "exponent": growth.law and growth.law[0],
+        }
+        for growth in growths
+        for point in growth.points
+    ]
+
+
+def _write_figure(growths: Sequence[Growth]) -> None:
+    """Draw the times, one panel a sweep, on logarithmic axes with the fitted lines."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    with mpl.rc_context(STYLE):
+        canvas = Figure(figsize=(7.2, 3.1), layout="constrained")
+        axes = canvas.subplots(1, len(SWEEPS), sharey=True)
+        for axis, sweep in zip(axes, SWEEPS, strict=True):
+            _panel(axis, sweep, [growth for growth in growths if growth.sweep == sweep])
+        axes[0].set_ylabel(f"seconds to a gap of 10$^{{{np.log10(TOL):.0f}}}$")
+        for kind, metadata in {"png": {"Software": None}, "svg": {"Date": None}}.items():
+            stream = io.BytesIO()
+            canvas.savefig(stream, format=kind, dpi=RESOLUTION, metadata=metadata)
+            write_result(RESULTS / "figures" / f"bench_scaling.{kind}", stream.getvalue())
+
+
+def _panel(axis: Axes, sweep: Sweep, growths: Sequence[Growth]) -> None:
+    for growth, colour, marker in zip(growths, COLOURS, _MARKERS, strict=False):
+        if not growth.reached:
+            continue
+        sizes, seconds = (np.array(column) for column in zip(*growth.reached, strict=True))
+        label = growth.solver
+        if growth.law is not None:
+            exponent, constant = growth.law
+            axis.plot(sizes, constant * sizes**exponent, color=colour, linewidth=1.2)
+            label += f": ${sweep.axis}^{{{exponent:.2f}}}$"
+        axis.plot(
+            sizes, seconds, color=colour, marker=marker, markersize=4, linestyle="none", label=label
+        )
+    axis.set_xscale("log")
+    axis.set_yscale("log")
+    ticks = [n if sweep.axis == "n" else M for n, M in sweep.sizes]
+    axis.set_xticks(ticks, [str(tick) for tick in ticks])
+    axis.minorticks_off()
+    axis.set_xlabel(_NAMES[sweep.axis])
+    axis.set_title(sweep.fixed, loc="left")
+    if axis.has_data():
+        axis.legend(loc="upper left", fontsize=8, handletextpad=0.2, borderaxespad=0.1)
