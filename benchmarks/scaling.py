@@ -72,7 +72,7 @@ def _table(growths: Sequence[Growth]) -> str:
     legend = (
         f"Seconds to a gap of {TOL:g} as size^exponent, fitted by least squares on the logarithms. "
         f"Gaussians on single features, C = {C:g}; the bank is given. A solver that takes more "
-        f"than {LIMIT_SECONDS:.0f} s for a problem, or stops by its own limits, is not asked for "
+        f"than {LIMIT_SECONDS:.0f} s for a problem, or finds no way to go on, is not asked for "
         f"larger ones."
     )
     return f"{legend}\n\n{table(cells, headers, n_labels=2)}"

@@ -100,9 +100,9 @@ def _table(rows: Sequence[Row]) -> str:
     )  # fmt: skip
     legend = (
         f"Kernels given. One solve a gap, from the start and with that `tol` (up to five where it "
-        f"is short; the median); `-`: not reached in {LIMIT_SECONDS:.0f} s or by the solver's own "
-        f"limits. Share inside LIBSVM and J are of the smallest gap reached; memory is the growth "
-        f"of the peak over a process that has the kernels. `{YARDSTICK}` is "
+        f"is short; the median); `-`: not reached in {LIMIT_SECONDS:.0f} s, or the solver found no "
+        f"way to go on. Share inside LIBSVM and J are of the smallest gap reached; memory is the "
+        f"growth of the peak over a process that has the kernels. `{YARDSTICK}` is "
         f"`benchmarks/newton_prototype.py`."
     )
     return f"{legend}\n\n{table(cells, headers, n_labels=3)}"

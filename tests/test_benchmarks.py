@@ -79,7 +79,7 @@ class TestExactSolvers:
     def test_keeps_the_contract(self, name: str) -> None:
         problem = reference_problem("synthetic-C10")
         bank = PrecomputedBank(problem.K)
-        found = exact_solvers()[name](bank, problem.y, problem.C, tol=1e-2)
+        found = exact_solvers()[name](bank, problem.y, problem.C, tol=1e-2, max_iter=1000)
         assert found.converged
         assert found.gap <= 1e-2
         assert problem.optimum is not None

@@ -4,9 +4,9 @@
 numbers an algorithm returns.
 
 A module with ``EXACT = True`` solves exactly the problem of SimpleMKL (`mklbench.algorithms.
-simplemkl`), kernel weights on the simplex with the hinge loss. Its ``solve(bank, y, C, tol=...)``
-takes `tol`, the relative duality gap to stop at, and returns a `Solution` whose history holds for
-every iteration
+simplemkl`), kernel weights on the simplex with the hinge loss. Its ``solve(bank, y, C, tol=...,
+max_iter=...)`` takes `tol`, the relative duality gap to stop at, and `max_iter`, a limit on its
+iterations, and returns a `Solution` whose history holds for every iteration
 
 - ``objective``: J at its weights,
 - ``gap``: the relative gap at that point, by `mklbench.certify`,
