@@ -19,9 +19,12 @@ _MAX_ITERATIONS = 50
 # A step goes this far towards the nearest bound.
 _TO_THE_BOUNDARY = 0.99
 # The starting point is kept away from its bounds by this share of the mean.
-_INTERIOR = 0.1
-# Added to the diagonal of Q in units of its mean, as Q is singular where the model is exact.
-_RIDGE = 1e-13
+_INTERIOR = 0.2
+_LEAST_ROOM = 1e-16
+_TINY = np.finfo(float).tiny
+# Added to diagonals in units of their mean: Q is singular where all alpha are free, the multipliers
+# are not unique where kernels are equal. It grows where rounding has made Q indefinite.
+_RIDGE, _LARGEST_RIDGE = 1e-13, 1e-2
 
 
 @dataclass(frozen=True)
@@ -80,11 +83,15 @@ class Point:
             at_upper=self.at_upper + size * step.at_upper,
         )
 
+    def room(self, upper: Array) -> Array:
+        """Return upper - alpha, which rounding must not make zero."""
+        return np.maximum(upper - self.alpha, _LEAST_ROOM * upper)
+
     def complementarity(self, upper: Array) -> float:
         """Return the sum of all products that vanish at the solution."""
         return float(
             self.at_zero @ self.alpha
-            + self.at_upper @ (upper - self.alpha)
+            + self.at_upper @ self.room(upper)
             + self.multipliers @ self.slack
         )
 
@@ -93,7 +100,7 @@ class Point:
         room = np.concatenate(
             [
                 self.alpha,
-                upper - self.alpha,
+                self.room(upper),
                 self.at_zero,
                 self.at_upper,
                 self.multipliers,
@@ -114,23 +121,29 @@ class Point:
         return 1.0 / ratio if ratio > 1.0 else 1.0
 
 
-def interior(programme: Programme, alpha: Array, multipliers: Array, intercept: float) -> Point:
-    """Return a point inside all bounds close to the given values, which may lie on them."""
+def interior(
+    programme: Programme, alpha: Array, multipliers: Array, intercept: float, unit: float
+) -> Point:
+    """Return a point inside all bounds close to the given values, which may lie on them.
+
+    `unit` is the size of a typical alpha.
+    """
     upper = programme.upper
-    shift = np.minimum(_INTERIOR * alpha.mean() + 1e-6 * upper, 0.5 * _INTERIOR * upper)
+    shift = _INTERIOR * np.minimum(unit, 0.5 * upper)
     inner = np.clip(alpha, shift, upper - shift)
     lifted = multipliers + _INTERIOR * multipliers.mean()
     tau = float(lifted.sum())
     violation = programme.p - programme.Q @ inner - programme.X @ lifted - programme.y * intercept
-    least = _INTERIOR * max(float(np.abs(violation).mean()), 1e-3)
+    product = _INTERIOR * unit * max(float(np.abs(violation).mean()), 1e-3)
     slack = tau - programme.offset - programme.X.T @ inner
+    low = inner < 0.5 * upper
     return Point(
         alpha=inner,
         multipliers=lifted,
         intercept=intercept,
         slack=np.maximum(slack, _INTERIOR * tau),
-        at_zero=np.maximum(-violation, 0.0) + least,
-        at_upper=np.maximum(violation, 0.0) + least,
+        at_zero=np.where(low, np.maximum(-violation, 0.0), 0.0) + product / inner,
+        at_upper=np.where(low, 0.0, np.maximum(violation, 0.0)) + product / (upper - inner),
     )
 
 
@@ -149,16 +162,19 @@ def maximise(programme: Programme, start: Point, tol: float) -> Point:
     Point
         The last point; where rounding ends the iteration early, the closest that could be had.
     """
-    point = start
+    point, ridge = start, _RIDGE
     upper = programme.upper
     n_products = 2 * len(upper) + len(programme.offset)
     for _ in range(_MAX_ITERATIONS):
         residuals = _Residuals(programme, point)
         if residuals.small(tol):
             break
-        system = _NewtonSystem(programme, point, residuals)
+        system = _NewtonSystem(programme, point, residuals, ridge)
         if system.singular:
-            break
+            if ridge >= _LARGEST_RIDGE:
+                break
+            ridge *= 1e3
+            continue
         affine = system.step(0.0, None)
         size = point.largest_step(affine, upper)
         remaining = point.moved(size, affine).complementarity(upper) / residuals.complementarity
@@ -192,11 +208,12 @@ class _Residuals:
         self.objective = float(programme.p @ alpha - 0.5 * (alpha @ Qa)) - 0.5 * tau**2
 
     def small(self, tol: float) -> bool:
-        return bool(
-            self.complementarity <= tol * abs(self.objective)
-            and np.abs(self.stationarity).max() <= tol
-            and np.abs(self.feasibility).max() <= tol * self.tau
+        complementarity = self.complementarity / max(abs(self.objective), _TINY)
+        linear = max(
+            float(np.abs(self.stationarity).max()), float(np.abs(self.feasibility).max()) / self.tau
         )
+        # The linear conditions cannot be met better than to rounding.
+        return complementarity <= (tol if linear <= tol else 1e-3 * tol)
 
 
 class _NewtonSystem:
@@ -210,15 +227,17 @@ class _NewtonSystem:
         y' d_alpha = imbalance.
     """
 
-    def __init__(self, programme: Programme, point: Point, residuals: _Residuals) -> None:
+    def __init__(
+        self, programme: Programme, point: Point, residuals: _Residuals, ridge: float
+    ) -> None:
         self._point = point
-        self._room = programme.upper - point.alpha
+        self._room = point.room(programme.upper)
         self._residuals = residuals
         w = len(point.multipliers)
         barrier = programme.Q.copy()
         diagonal = barrier.reshape(-1)[:: len(barrier) + 1]
-        ridge = _RIDGE * float(diagonal.mean())
-        diagonal += ridge + point.at_zero / point.alpha + point.at_upper / self._room
+        diagonal += ridge * float(diagonal.mean())
+        diagonal += point.at_zero / point.alpha + point.at_upper / self._room
         self._factor, failed = dpotrf(barrier.T, lower=1, clean=0, overwrite_a=1)
         self.singular = bool(failed)
         if self.singular:
@@ -227,7 +246,9 @@ class _NewtonSystem:
         self._half, _ = dtrtrs(self._factor, columns, lower=1)
         schur = self._half.T @ self._half
         schur[:w, :w] += 1.0
-        schur.reshape(-1)[: w * (w + 1) : w + 2] += point.slack / point.multipliers
+        diagonal = schur.reshape(-1)[:: w + 2]
+        diagonal += ridge * float(diagonal.mean())
+        diagonal[:w] += point.slack / point.multipliers
         self._schur, failed = dpotrf(schur, lower=1)
         self.singular = bool(failed)
 

@@ -95,15 +95,43 @@ def minimise(at: Expansion, rows: NDArray[np.bool_], tol: float) -> Prediction:
     programme = _programme(at, kept)
     alpha = np.abs(at.dual_coef)
     tau = np.sqrt(at.weights @ at.norms**2)
-    start = interior_point.interior(programme, alpha[kept], at.weights * tau, at.intercept)
+    start = interior_point.interior(
+        programme, alpha[kept], at.weights * tau, at.intercept, unit=float(alpha.mean())
+    )
     point = interior_point.maximise(programme, start, tol)
     alpha[kept] = _on_bounds(point, programme.upper)
     weights = np.where(point.multipliers > 0.1 * point.slack, point.multipliers, 0.0)
+    if not weights.any():  # the programme could not be solved
+        weights = point.multipliers
     return Prediction(
         weights=weights / weights.sum(),
         dual_coef=_balanced(alpha, at.y, at.upper) * at.y,
         intercept=point.intercept,
     )
+
+
+def solve_svm(
+    K: Array, y: Array, upper: Array, dual_coef: Array, tol: float
+) -> tuple[Array, float]:
+    """Solve the SVM with the Gram matrix `K` in double precision, from an inexact `dual_coef`.
+
+    It takes the time of a few Cholesky factorisations of `K` in place of LIBSVM's, which keeps
+    kernel values in single precision. Returns the dual coefficients and the intercept.
+    """
+    n = len(y)
+    alpha = np.abs(dual_coef)
+    programme = Programme(
+        Q=K * y * y[:, None],
+        X=np.zeros((n, 1)),
+        p=np.ones(n),
+        y=y,
+        upper=upper,
+        offset=np.zeros(1),
+        balance=0.0,
+    )
+    start = interior_point.interior(programme, alpha, np.ones(1), 0.0, unit=float(alpha.mean()))
+    point = interior_point.maximise(programme, start, tol)
+    return _balanced(_on_bounds(point, upper), y, upper) * y, point.intercept
 
 
 def _programme(at: Expansion, kept: Indices) -> Programme:

@@ -31,7 +31,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklbench import certify
 from mklbench.algorithms import local_model
-from mklbench.algorithms.local_model import Expansion
+from mklbench.algorithms.local_model import Expansion, Prediction
 from mklbench.algorithms.objective import check_bank
 from mklbench.errors import InputError
 from mklbench.kernels.base import Bank, KernelOperator
@@ -48,14 +48,19 @@ Indices = NDArray[np.intp]
 # Kernels with positive weight at the start; more are added as their prices ask for it.
 _FIRST_KERNELS = 10
 # LIBSVM's tolerance and that of the model follow the gap, at these fractions of it.
-_SVM_TOL, _LOOSEST_SVM, _TIGHTEST_SVM = 1e-2, 1e-2, 1e-6
-_MODEL_TOL, _LOOSEST_MODEL, _TIGHTEST_MODEL = 1e-3, 1e-2, 1e-11
+_SVM_TOL, _LOOSEST_SVM, _TIGHTEST_SVM = 1e-3, 1e-2, 1e-6
+# LIBSVM's tolerance stays above the rounding of its single-precision kernel values, up to this one.
+_SINGLE_PRECISION, _COARSEST_SVM = 2.0**-24, 0.1
+_MODEL_TOL, _LOOSEST_MODEL, _TIGHTEST_MODEL = 1e-4, 1e-3, 1e-11
 # A kernel whose price is this small beside the largest one takes no part in a model.
-_NEGLIGIBLE = 1e-12
-# Progress is to shrink the gap to this share. So many iterations without it, each with a tighter
-# model, end the search.
+_NEGLIGIBLE = 1e-16
+# Samples whose alpha may change in a model: so many, and so many more a free support vector.
+_ROWS, _ROWS_PER_FREE = 300, 3
+# Progress is to shrink the gap to this share. So many iterations without it, each with a wider and
+# tighter model, end the search.
 _PROGRESS, _PATIENCE = 0.7, 5
-_SHORTEST_STEP = 1e-4
+# Steps tried along one direction, each shorter than the one before.
+_STEPS = 4
 
 
 @dataclass(frozen=True)
@@ -77,6 +82,15 @@ class _Trained:
     intercept: float
     objective: float
     upper: float
+
+
+@dataclass(frozen=True)
+class _Step:
+    """Weights (M,) to go to, the slope of J towards them, and the SVM solution expected there."""
+
+    weights: Array
+    slope: float
+    expected: Prediction | None
 
 
 @dataclass(frozen=True)
@@ -137,7 +151,7 @@ def solve(
         intercept=best.intercept,
         objective=best.objective,
         gap=best.gap,
-        n_svm_calls=machine.calls,
+        n_svm_calls=search.calls,
         n_iter=len(search.history),
         converged=best.gap <= tol,
         history=search.history,
@@ -165,30 +179,29 @@ class _Search:
         nothing = np.empty(0)
         self._best = _Candidate(nothing, nothing, 0.0, np.inf, gap=np.inf)
         self._combined: Array | None = None
+        self._calls_in_double = 0
+        # Of alpha: the last sum, at first the largest that the bounds allow.
+        self._total = 2.0 * min(float(machine.upper[machine.y == side].sum()) for side in (-1, 1))
 
     def run(self, start: ArrayLike | None) -> _Candidate:
         """Return the best certified candidate, when it is good enough or none better in sight."""
         weights = self._aligned() if start is None else self._given(start)
-        first = self._train(weights)
+        trained = self._train(weights)
         if start is not None:
-            self._certify(first.weights, first.dual_coef, first.intercept)
-        trained: _Trained | None = first
-        patience, precision = _PATIENCE, 1.0
-        while trained is not None:
+            self._certify(trained.weights, trained.dual_coef, trained.intercept)
+        failures = 0
+        while True:
             last_gap = self._gap
             self._assess(trained)
             if self._finished():
                 break
-            if self._gap <= _PROGRESS * last_gap:
-                patience, precision = _PATIENCE, 1.0
-            else:
-                patience, precision = patience - 1, 0.1 * precision
-            if patience == 0:
+            failures = 0 if self._gap <= _PROGRESS * last_gap else failures + 1
+            if failures == _PATIENCE:
                 break
-            weights, slope = self._next(trained, precision)
+            step = self._next(trained, failures)
             if self._finished():
                 break
-            trained = self._descend(trained, weights, slope)
+            trained = self._descend(trained, step)
         return self._best
 
     def _aligned(self) -> Array:
@@ -220,24 +233,50 @@ class _Search:
             )
         return _on_simplex(weights)
 
-    def _train(self, weights: Array) -> _Trained:
-        """Solve the SVM at `weights`."""
-        machine = self.machine
-        machine.tol = float(np.clip(_SVM_TOL * self._gap, _TIGHTEST_SVM, _LOOSEST_SVM))
+    def _train(self, weights: Array, expected: Prediction | None = None) -> _Trained:
+        """Solve the SVM at `weights`; `expected` is the solution that a model expects there.
+
+        Where numbers are so large that single precision leaves LIBSVM further from the solution
+        than the model was, the model's is taken.
+        """
         self._combine(weights)
+        trained = self._at(weights, *self._svm(expected))
+        if expected is not None:
+            alternative = self._at(weights, expected.dual_coef, expected.intercept)
+            if alternative.upper - alternative.objective < trained.upper - trained.objective:
+                return alternative
+        return trained
+
+    def _svm(self, expected: Prediction | None) -> tuple[Array, float]:
+        """Return the dual coefficients and the intercept of the SVM at the weights at hand."""
+        machine = self.machine
+        if expected is not None and self._rounding() > _LOOSEST_SVM:
+            self._calls_in_double += 1
+            a = expected.dual_coef
+            return local_model.solve_svm(machine.gram, machine.y, machine.upper, a, _TIGHTEST_MODEL)
+        tol = float(np.clip(_SVM_TOL * self._gap, _TIGHTEST_SVM, _LOOSEST_SVM))
+        machine.tol = max(tol, min(self._rounding(), _COARSEST_SVM))
         solution = machine.solve()
-        a = solution.dual_coef
-        outputs = machine.gram @ a
-        norm = float(a @ outputs)
+        self._total = float(np.abs(solution.dual_coef).sum())
+        return solution.dual_coef, solution.intercept
+
+    def _rounding(self) -> float:
+        """Return the rounding of the outputs K a in LIBSVM, for alpha of the size of the last."""
+        return _SINGLE_PRECISION * self._total * float(self.machine.gram.diagonal().max())
+
+    def _at(self, weights: Array, dual_coef: Array, intercept: float) -> _Trained:
+        """Return the values of an SVM solution at `weights`, whose Gram matrix is at hand."""
+        machine = self.machine
+        outputs = machine.gram @ dual_coef
+        norm = float(dual_coef @ outputs)
+        margins = machine.y * (outputs + intercept)
         return _Trained(
             weights=weights,
-            dual_coef=a,
+            dual_coef=dual_coef,
             outputs=outputs,
-            intercept=solution.intercept,
-            objective=float(np.abs(a).sum()) - 0.5 * norm,
-            upper=certify.primal_value(
-                norm, machine.y * (outputs + solution.intercept), machine.upper
-            ),
+            intercept=intercept,
+            objective=float(np.abs(dual_coef).sum()) - 0.5 * norm,
+            upper=certify.primal_value(norm, margins, machine.upper),
         )
 
     def _combine(self, weights: Array) -> None:
@@ -249,13 +288,13 @@ class _Search:
     def _assess(self, trained: _Trained) -> None:
         """Bound the gap at new weights, and certify them with LIBSVM's solution if that may do."""
         self._gap = (trained.upper - self._lower) / trained.upper
-        if self._gap <= self._tol or self.machine.calls >= self._max_iter:
+        if self._gap <= self._tol or self.calls >= self._max_iter:
             self._certify(trained.weights, trained.dual_coef, trained.intercept)
         self.history.append(
             {
                 "objective": trained.objective,
                 "gap": self._gap,
-                "n_svm_calls": float(self.machine.calls),
+                "n_svm_calls": float(self.calls),
             }
         )
 
@@ -281,18 +320,22 @@ class _Search:
                 weights, dual_coef, intercept, objective, float(bounds.relative_gap)
             )
 
+    @property
+    def calls(self) -> int:
+        """Number of SVMs solved, by LIBSVM or in double precision."""
+        return self.machine.calls + self._calls_in_double
+
     def _finished(self) -> bool:
-        return self._best.gap <= self._tol or self.machine.calls >= self._max_iter
+        return self._best.gap <= self._tol or self.calls >= self._max_iter
 
-    def _next(self, trained: _Trained, precision: float) -> tuple[Array, float]:
-        """Return the weights that the local model proposes, and the slope of J towards them.
-
-        The proposal is certified with the SVM solution that the model expects.
-        """
+    def _next(self, trained: _Trained, failures: int) -> _Step:
+        """Return the step that the local model proposes, certified with what it expects."""
         kernels = self._working_set(trained.weights)
         products = self.bank.products(trained.dual_coef, kernels)
         prices = products @ trained.dual_coef
         taking_part = prices > _NEGLIGIBLE * prices.max()
+        if not taking_part.any():
+            return self._restart(trained)
         kernels, products, prices = kernels[taking_part], products[taking_part], prices[taking_part]
         at = Expansion(
             K=self.machine.gram,
@@ -305,53 +348,68 @@ class _Search:
             products=products,
             norms=np.sqrt(prices),
         )
-        tol = precision * np.clip(_MODEL_TOL * self._gap, _TIGHTEST_MODEL, _LOOSEST_MODEL)
-        prediction = local_model.minimise(at, self._rows(trained), float(tol))
+        tol = np.clip(_MODEL_TOL * self._gap, _TIGHTEST_MODEL, _LOOSEST_MODEL) * 0.1**failures
+        prediction = local_model.minimise(at, self._rows(trained, failures), float(tol))
         weights = np.zeros(self.bank.n_kernels)
         weights[kernels] = prediction.weights
         weights = _on_simplex(weights)
         self._combine(weights)
         self._certify(weights, prediction.dual_coef, prediction.intercept)
-        return weights, -0.5 * float((prediction.weights - at.weights) @ prices)
+        slope = -0.5 * float((prediction.weights - at.weights) @ prices)
+        return _Step(weights, slope, prediction)
+
+    def _restart(self, trained: _Trained) -> _Step:
+        """Return the step to other kernels where K a = 0 for those at hand."""
+        self._certify(trained.weights, trained.dual_coef, trained.intercept)
+        weights = self._equal_on_dearest()
+        return _Step(weights, -0.5 * float((weights - trained.weights) @ self._prices), None)
 
     def _working_set(self, weights: Array) -> Indices:
         """Return the kernels with positive weight and those whose price may earn them one."""
         support = np.flatnonzero(weights)
         return np.union1d(support, _largest(self._prices, 2 * len(support) + _FIRST_KERNELS))
 
-    def _rows(self, trained: _Trained) -> NDArray[np.bool_]:
+    def _rows(self, trained: _Trained, failures: int) -> NDArray[np.bool_]:
         """Return the samples whose alpha may change: a mask (n,).
 
-        At fixed weights, an optimal function is within sqrt(2 gap) of this one in its norm, and so
-        within sqrt(2 gap K_ii) at sample i (the gap-safe rule of Fercoq et al. 2015); whoever is
-        further than that from the margin stays at the bound.
+        At fixed weights and intercept, an optimal function is within sqrt(2 gap) of this one in its
+        norm, and so within sqrt(2 gap K_ii) at sample i (the gap-safe rule of Fercoq et al. 2015):
+        whoever is further than that from the margin stays at its bound. Of the others the nearest
+        take part, as the model's time grows with the cube of their number. Both limits are wider
+        after steps that have failed.
         """
         machine = self.machine
         alpha = np.abs(trained.dual_coef)
         free = (alpha > 0) & (alpha < machine.upper)
         gap = min(self._gap, 1.0) * trained.upper
-        radius = np.sqrt(2.0 * gap * np.maximum(machine.gram.diagonal(), 0.0))
+        reach = np.sqrt(2.0 * gap * np.maximum(machine.gram.diagonal(), 0.0)) * 3.0**failures
         margins = machine.y * (trained.outputs + trained.intercept)
-        return free | (np.abs(1.0 - margins) <= radius)
+        distance = np.where(free, 0.0, np.abs(1.0 - margins))
+        count = int((_ROWS + _ROWS_PER_FREE * free.sum()) * 2**failures)
+        rows = np.zeros(len(alpha), dtype=bool)
+        rows[np.argsort(distance, kind="stable")[:count]] = True
+        rows &= distance <= reach
+        return rows if rows.any() else ~rows
 
-    def _descend(self, start: _Trained, weights: Array, slope: float) -> _Trained | None:
-        """Solve the SVM at `weights`, or nearer to `start` where J has not decreased there.
+    def _descend(self, start: _Trained, step: _Step) -> _Trained:
+        """Solve the SVM at the end of a step, or nearer to its start where J has not decreased.
 
-        `slope` is the derivative of J from `start` to `weights`. Returns None where no shorter step
-        helps, which only an inexact SVM can cause.
+        Returns `start` where no shorter step helps.
         """
-        share = 1.0
-        while self.machine.calls < self._max_iter:
-            trained = self._train(weights)
+        weights, expected, share = step.weights, step.expected, 1.0
+        for _ in range(_STEPS):
+            trained = self._train(weights, expected)
             if trained.objective <= start.upper:
                 return trained
-            # The minimiser of the parabola through both values and the slope.
-            rise = trained.objective - start.objective - share * slope
-            share *= float(np.clip(-0.5 * share * slope / rise, 0.1, 0.5))
-            if share < _SHORTEST_STEP:
+            if self.calls >= self._max_iter:
                 break
-            weights = _on_simplex(start.weights + share * (weights - start.weights))
-        return None
+            # The minimiser of the parabola through both values and the slope.
+            rise = trained.objective - start.objective - share * step.slope
+            share *= float(np.clip(-0.5 * share * step.slope / rise, 0.1, 0.5))
+            weights = _on_simplex((1.0 - share) * start.weights + share * step.weights)
+            expected = None
+        self._combine(start.weights)
+        return start
 
 
 def _largest(values: Array, count: int) -> Indices:
@@ -362,5 +420,10 @@ def _largest(values: Array, count: int) -> Indices:
 def _on_simplex(weights: Array) -> Array:
     """Return the weights divided by their sum, which is 1 then to the last bit."""
     scaled = weights / weights.sum()
-    scaled[np.argmax(scaled)] += 1.0 - scaled.sum()
+    for largest in np.argsort(-scaled):
+        # The correction of one weight may itself be rounded off; that of the next is smaller.
+        excess = scaled.sum() - 1.0
+        if excess == 0.0:
+            break
+        scaled[largest] -= excess
     return scaled
