@@ -132,6 +132,8 @@ def interior(
     shift = _INTERIOR * np.minimum(unit, 0.5 * upper)
     inner = np.clip(alpha, shift, upper - shift)
     lifted = multipliers + _INTERIOR * multipliers.mean()
+    reached = float((programme.offset + programme.X.T @ inner).max())
+    lifted *= max(1.0, reached / float(lifted.sum()))
     tau = float(lifted.sum())
     violation = programme.p - programme.Q @ inner - programme.X @ lifted - programme.y * intercept
     product = _INTERIOR * unit * max(float(np.abs(violation).mean()), 1e-3)

@@ -94,9 +94,12 @@ def minimise(at: Expansion, rows: NDArray[np.bool_], tol: float) -> Prediction:
     kept = np.flatnonzero(rows)
     programme = _programme(at, kept)
     alpha = np.abs(at.dual_coef)
-    tau = np.sqrt(at.weights @ at.norms**2)
+    if at.weights.any():
+        multipliers = at.weights * np.sqrt(at.weights @ at.norms**2)
+    else:  # those with weight do not see the solution
+        multipliers = np.full(len(at.norms), at.norms.mean())
     start = interior_point.interior(
-        programme, alpha[kept], at.weights * tau, at.intercept, unit=float(alpha.mean())
+        programme, alpha[kept], multipliers, at.intercept, unit=float(alpha.mean())
     )
     point = interior_point.maximise(programme, start, tol)
     alpha[kept] = _on_bounds(point, programme.upper)

@@ -56,9 +56,8 @@ _MODEL_TOL, _LOOSEST_MODEL, _TIGHTEST_MODEL = 1e-4, 1e-3, 1e-11
 _NEGLIGIBLE = 1e-16
 # Samples whose alpha may change in a model: so many, and so many more a free support vector.
 _ROWS, _ROWS_PER_FREE = 300, 3
-# Progress is to shrink the gap to this share. So many iterations without it, each with a wider and
-# tighter model, end the search.
-_PROGRESS, _PATIENCE = 0.7, 5
+# So many iterations without progress, each with a wider and tighter model, end the search.
+_PATIENCE = 5
 # Steps tried along one direction, each shorter than the one before.
 _STEPS = 4
 
@@ -180,6 +179,7 @@ class _Search:
         self._best = _Candidate(nothing, nothing, 0.0, np.inf, gap=np.inf)
         self._combined: Array | None = None
         self._calls_in_double = 0
+        self._failures = 0
         # Of alpha: the last sum, at first the largest that the bounds allow.
         self._total = 2.0 * min(float(machine.upper[machine.y == side].sum()) for side in (-1, 1))
 
@@ -189,16 +189,17 @@ class _Search:
         trained = self._train(weights)
         if start is not None:
             self._certify(trained.weights, trained.dual_coef, trained.intercept)
-        failures = 0
+        smallest_gap = lowest = np.inf
         while True:
-            last_gap = self._gap
             self._assess(trained)
             if self._finished():
                 break
-            failures = 0 if self._gap <= _PROGRESS * last_gap else failures + 1
-            if failures == _PATIENCE:
+            progress = self._gap <= 0.7 * smallest_gap or trained.upper <= 0.9 * lowest
+            self._failures = 0 if progress else self._failures + 1
+            if self._failures == _PATIENCE:
                 break
-            step = self._next(trained, failures)
+            smallest_gap, lowest = min(smallest_gap, self._gap), min(lowest, trained.upper)
+            step = self._next(trained)
             if self._finished():
                 break
             trained = self._descend(trained, step)
@@ -250,12 +251,13 @@ class _Search:
     def _svm(self, expected: Prediction | None) -> tuple[Array, float]:
         """Return the dual coefficients and the intercept of the SVM at the weights at hand."""
         machine = self.machine
-        if expected is not None and self._rounding() > _LOOSEST_SVM:
+        tol = float(np.clip(_SVM_TOL * self._gap, _TIGHTEST_SVM, _LOOSEST_SVM))
+        rounding = self._rounding()
+        if expected is not None and rounding > _LOOSEST_SVM:
             self._calls_in_double += 1
             a = expected.dual_coef
             return local_model.solve_svm(machine.gram, machine.y, machine.upper, a, _TIGHTEST_MODEL)
-        tol = float(np.clip(_SVM_TOL * self._gap, _TIGHTEST_SVM, _LOOSEST_SVM))
-        machine.tol = max(tol, min(self._rounding(), _COARSEST_SVM))
+        machine.tol = max(tol, min(rounding, _COARSEST_SVM))
         solution = machine.solve()
         self._total = float(np.abs(solution.dual_coef).sum())
         return solution.dual_coef, solution.intercept
@@ -328,7 +330,7 @@ class _Search:
     def _finished(self) -> bool:
         return self._best.gap <= self._tol or self.calls >= self._max_iter
 
-    def _next(self, trained: _Trained, failures: int) -> _Step:
+    def _next(self, trained: _Trained) -> _Step:
         """Return the step that the local model proposes, certified with what it expects."""
         kernels = self._working_set(trained.weights)
         products = self.bank.products(trained.dual_coef, kernels)
@@ -348,8 +350,8 @@ class _Search:
             products=products,
             norms=np.sqrt(prices),
         )
-        tol = np.clip(_MODEL_TOL * self._gap, _TIGHTEST_MODEL, _LOOSEST_MODEL) * 0.1**failures
-        prediction = local_model.minimise(at, self._rows(trained, failures), float(tol))
+        tol = np.clip(_MODEL_TOL * self._gap, _TIGHTEST_MODEL, _LOOSEST_MODEL) * 0.1**self._failures
+        prediction = local_model.minimise(at, self._rows(trained), float(tol))
         weights = np.zeros(self.bank.n_kernels)
         weights[kernels] = prediction.weights
         weights = _on_simplex(weights)
@@ -369,7 +371,7 @@ class _Search:
         support = np.flatnonzero(weights)
         return np.union1d(support, _largest(self._prices, 2 * len(support) + _FIRST_KERNELS))
 
-    def _rows(self, trained: _Trained, failures: int) -> NDArray[np.bool_]:
+    def _rows(self, trained: _Trained) -> NDArray[np.bool_]:
         """Return the samples whose alpha may change: a mask (n,).
 
         At fixed weights and intercept, an optimal function is within sqrt(2 gap) of this one in its
@@ -382,10 +384,10 @@ class _Search:
         alpha = np.abs(trained.dual_coef)
         free = (alpha > 0) & (alpha < machine.upper)
         gap = min(self._gap, 1.0) * trained.upper
-        reach = np.sqrt(2.0 * gap * np.maximum(machine.gram.diagonal(), 0.0)) * 3.0**failures
+        reach = np.sqrt(2.0 * gap * np.maximum(machine.gram.diagonal(), 0.0)) * 3.0**self._failures
         margins = machine.y * (trained.outputs + trained.intercept)
         distance = np.where(free, 0.0, np.abs(1.0 - margins))
-        count = int((_ROWS + _ROWS_PER_FREE * free.sum()) * 2**failures)
+        count = int((_ROWS + _ROWS_PER_FREE * free.sum()) * 1.5**self._failures)
         rows = np.zeros(len(alpha), dtype=bool)
         rows[np.argsort(distance, kind="stable")[:count]] = True
         rows &= distance <= reach
@@ -405,7 +407,7 @@ class _Search:
                 break
             # The minimiser of the parabola through both values and the slope.
             rise = trained.objective - start.objective - share * step.slope
-            share *= float(np.clip(-0.5 * share * step.slope / rise, 0.1, 0.5))
+            share *= float(np.clip(-0.5 * share * step.slope / rise, 0.25, 0.75))
             weights = _on_simplex((1.0 - share) * start.weights + share * step.weights)
             expected = None
         self._combine(start.weights)
@@ -418,12 +420,10 @@ def _largest(values: Array, count: int) -> Indices:
 
 
 def _on_simplex(weights: Array) -> Array:
-    """Return the weights divided by their sum, which is 1 then to the last bit."""
-    scaled = weights / weights.sum()
-    for largest in np.argsort(-scaled):
-        # The correction of one weight may itself be rounded off; that of the next is smaller.
-        excess = scaled.sum() - 1.0
-        if excess == 0.0:
-            break
-        scaled[largest] -= excess
+    """Return the weights divided by their sum, so that their sum is 1 to the last bit.
+
+    They are rounded to multiples of 2^-50, whose sums are exact.
+    """
+    scaled = np.round(weights / weights.sum() * 2.0**50) / 2.0**50
+    scaled[np.argmax(scaled)] += 1.0 - scaled.sum()
     return scaled
