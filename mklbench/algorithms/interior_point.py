@@ -16,15 +16,14 @@ from scipy.linalg.lapack import dpotrf, dpotrs, dtrtrs
 Array = NDArray[np.float64]
 
 _MAX_ITERATIONS = 50
-# A step goes this far towards the nearest bound.
-_TO_THE_BOUNDARY = 0.99
+# A step goes this far towards the nearest bound, and one shorter than the second leads nowhere.
+_TO_THE_BOUNDARY, _SHORTEST_STEP = 0.99, 1e-8
 # The starting point is kept away from its bounds by this share of the mean.
 _INTERIOR = 0.2
-_LEAST_ROOM = 1e-16
-_TINY = np.finfo(float).tiny
 # Added to diagonals in units of their mean: Q is singular where all alpha are free, the multipliers
 # are not unique where kernels are equal. It grows where rounding has made Q indefinite.
 _RIDGE, _LARGEST_RIDGE = 1e-13, 1e-2
+_TINY = np.finfo(float).tiny
 
 
 @dataclass(frozen=True)
@@ -54,71 +53,44 @@ class Programme:
 
 @dataclass(frozen=True)
 class Point:
-    """A primal-dual point of a `Programme`.
+    """A primal-dual point of a `Programme`, inside all bounds.
 
     Attributes
     ----------
-    alpha : (n,) strictly between the bounds.
-    multipliers : (w,) of the kernels' constraints, > 0; their sum is tau.
+    pairs : (2, 2 n + w), positive. The first row has alpha, upper - alpha and the slacks of the
+        kernels' constraints; the second row the multiplier of each. The products of a column vanish
+        at the solution.
     intercept : multiplier of the equation.
-    slack : (w,) room under the kernels' constraints, > 0.
-    at_zero, at_upper : (n,) multipliers of the bounds, > 0.
     """
 
-    alpha: Array
-    multipliers: Array
+    pairs: Array
     intercept: float
-    slack: Array
-    at_zero: Array
-    at_upper: Array
+    n: int
 
-    def moved(self, size: float, step: Point) -> Point:
-        """Return the point `size` times `step` further on."""
-        return Point(
-            alpha=self.alpha + size * step.alpha,
-            multipliers=self.multipliers + size * step.multipliers,
-            intercept=self.intercept + size * step.intercept,
-            slack=self.slack + size * step.slack,
-            at_zero=self.at_zero + size * step.at_zero,
-            at_upper=self.at_upper + size * step.at_upper,
-        )
+    @property
+    def alpha(self) -> Array:
+        """The variables (n,)."""
+        return self.pairs[0, : self.n]
 
-    def room(self, upper: Array) -> Array:
-        """Return upper - alpha, which rounding must not make zero."""
-        return np.maximum(upper - self.alpha, _LEAST_ROOM * upper)
+    @property
+    def slack(self) -> Array:
+        """tau - offset - X'alpha (w,)."""
+        return self.pairs[0, 2 * self.n :]
 
-    def complementarity(self, upper: Array) -> float:
-        """Return the sum of all products that vanish at the solution."""
-        return float(
-            self.at_zero @ self.alpha
-            + self.at_upper @ self.room(upper)
-            + self.multipliers @ self.slack
-        )
+    @property
+    def multipliers(self) -> Array:
+        """The multipliers of the kernels' constraints (w,); their sum is tau."""
+        return self.pairs[1, 2 * self.n :]
 
-    def largest_step(self, step: Point, upper: Array) -> float:
-        """Return the largest size in (0, 1] for which the moved point keeps its bounds."""
-        room = np.concatenate(
-            [
-                self.alpha,
-                self.room(upper),
-                self.at_zero,
-                self.at_upper,
-                self.multipliers,
-                self.slack,
-            ]
-        )
-        change = np.concatenate(
-            [
-                step.alpha,
-                -step.alpha,
-                step.at_zero,
-                step.at_upper,
-                step.multipliers,
-                step.slack,
-            ]
-        )
-        ratio = float(np.max(-change / room))
-        return 1.0 / ratio if ratio > 1.0 else 1.0
+    @property
+    def at_zero(self) -> Array:
+        """The multipliers of alpha >= 0 (n,)."""
+        return self.pairs[1, : self.n]
+
+    @property
+    def at_upper(self) -> Array:
+        """The multipliers of alpha <= upper (n,)."""
+        return self.pairs[1, self.n : 2 * self.n]
 
 
 def interior(
@@ -131,22 +103,22 @@ def interior(
     upper = programme.upper
     shift = _INTERIOR * np.minimum(unit, 0.5 * upper)
     inner = np.clip(alpha, shift, upper - shift)
+    reached = programme.offset + programme.X.T @ inner
     lifted = multipliers + _INTERIOR * multipliers.mean()
-    reached = float((programme.offset + programme.X.T @ inner).max())
-    lifted *= max(1.0, reached / float(lifted.sum()))
+    lifted *= max(1.0, float(reached.max()) / float(lifted.sum()))
     tau = float(lifted.sum())
     violation = programme.p - programme.Q @ inner - programme.X @ lifted - programme.y * intercept
     product = _INTERIOR * unit * max(float(np.abs(violation).mean()), 1e-3)
-    slack = tau - programme.offset - programme.X.T @ inner
     low = inner < 0.5 * upper
-    return Point(
-        alpha=inner,
-        multipliers=lifted,
-        intercept=intercept,
-        slack=np.maximum(slack, _INTERIOR * tau),
-        at_zero=np.where(low, np.maximum(-violation, 0.0), 0.0) + product / inner,
-        at_upper=np.where(low, 0.0, np.maximum(violation, 0.0)) + product / (upper - inner),
-    )
+    room = upper - inner
+    primal = [inner, room, np.maximum(tau - reached, _INTERIOR * tau)]
+    dual = [
+        np.where(low, np.maximum(-violation, 0.0), 0.0) + product / inner,
+        np.where(low, 0.0, np.maximum(violation, 0.0)) + product / room,
+        lifted,
+    ]
+    pairs = np.array([np.concatenate(primal), np.concatenate(dual)])
+    return Point(pairs, intercept, len(inner))
 
 
 def maximise(programme: Programme, start: Point, tol: float) -> Point:
@@ -165,64 +137,70 @@ def maximise(programme: Programme, start: Point, tol: float) -> Point:
         The last point; where rounding ends the iteration early, the closest that could be had.
     """
     point, ridge = start, _RIDGE
-    upper = programme.upper
-    n_products = 2 * len(upper) + len(programme.offset)
+    columns = np.column_stack([programme.X, programme.y])
     for _ in range(_MAX_ITERATIONS):
         residuals = _Residuals(programme, point)
         if residuals.small(tol):
             break
-        system = _NewtonSystem(programme, point, residuals, ridge)
+        system = _NewtonSystem(programme, columns, point, residuals, ridge)
         if system.singular:
             if ridge >= _LARGEST_RIDGE:
                 break
             ridge *= 1e3
             continue
-        affine = system.step(0.0, None)
-        size = point.largest_step(affine, upper)
-        remaining = point.moved(size, affine).complementarity(upper) / residuals.complementarity
-        target = remaining**3 * residuals.complementarity / n_products
-        step = system.step(target, affine)
-        size = _TO_THE_BOUNDARY * point.largest_step(step, upper)
-        if not np.isfinite(step.intercept) or size < 1e-8:
+        pairs = point.pairs
+        affine, _ = system.step(-pairs[0] * pairs[1])
+        primal, dual = pairs + _largest_step(pairs, affine) * affine
+        shrinking = float(primal @ dual) / residuals.complementarity
+        target = shrinking**3 * residuals.complementarity / pairs.shape[1]
+        step, change = system.step(target - pairs[0] * pairs[1] - affine[0] * affine[1])
+        size = _TO_THE_BOUNDARY * _largest_step(pairs, step)
+        if not np.isfinite(change) or size < _SHORTEST_STEP:
             break
-        point = point.moved(size, step)
+        point = Point(pairs + size * step, point.intercept + size * change, point.n)
     return point
+
+
+def _largest_step(pairs: Array, step: Array) -> float:
+    """Return the largest size in (0, 1] that keeps the pairs >= 0."""
+    ratio = -float((step / pairs).min())
+    return 1.0 / ratio if ratio > 1.0 else 1.0
 
 
 class _Residuals:
     """How far a point is from meeting the optimality conditions."""
 
     def __init__(self, programme: Programme, point: Point) -> None:
-        alpha, tau = point.alpha, float(point.multipliers.sum())
+        alpha, multipliers = point.alpha, point.multipliers
+        self.tau = float(multipliers.sum())
         Qa = programme.Q @ alpha
-        self.tau = tau
-        self.stationarity = (
-            programme.p
-            - Qa
-            - programme.X @ point.multipliers
-            - programme.y * point.intercept
-            + point.at_zero
-            - point.at_upper
-        )
-        self.feasibility = tau - programme.offset - programme.X.T @ alpha - point.slack
+        slope = programme.p - Qa
+        self.objective = 0.5 * float((slope + programme.p) @ alpha) - 0.5 * self.tau**2
+        slope -= programme.X @ multipliers
+        slope -= point.intercept * programme.y
+        slope += point.at_zero
+        slope -= point.at_upper
+        self.stationarity = slope
+        self.feasibility = self.tau - programme.offset - programme.X.T @ alpha - point.slack
         self.imbalance = programme.balance - float(programme.y @ alpha)
-        self.complementarity = point.complementarity(programme.upper)
-        self.objective = float(programme.p @ alpha - 0.5 * (alpha @ Qa)) - 0.5 * tau**2
+        self.complementarity = float(point.pairs[0] @ point.pairs[1])
 
     def small(self, tol: float) -> bool:
         complementarity = self.complementarity / max(abs(self.objective), _TINY)
+        if complementarity > tol:
+            return False
         linear = max(
             float(np.abs(self.stationarity).max()), float(np.abs(self.feasibility).max()) / self.tau
         )
         # The linear conditions cannot be met better than to rounding.
-        return complementarity <= (tol if linear <= tol else 1e-3 * tol)
+        return linear <= tol or complementarity <= 1e-3 * tol
 
 
 class _NewtonSystem:
     """The linear equations of one iteration, factorised once for its two right-hand sides.
 
-    With Theta the diagonal of at_zero / alpha + at_upper / (upper - alpha), what is left after
-    eliminating the bounds and the slacks is
+    With Theta the diagonal of the multipliers of both bounds, each divided by the distance to its
+    bound, what is left after eliminating the bounds and the slacks is
 
         (Q + Theta) d_alpha + X d_multipliers + y d_intercept = right-hand side
         X' d_alpha - (1 1' + diag(slack / multipliers)) d_multipliers = right-hand side
@@ -230,57 +208,52 @@ class _NewtonSystem:
     """
 
     def __init__(
-        self, programme: Programme, point: Point, residuals: _Residuals, ridge: float
+        self,
+        programme: Programme,
+        columns: Array,
+        point: Point,
+        residuals: _Residuals,
+        ridge: float,
     ) -> None:
-        self._point = point
-        self._room = point.room(programme.upper)
+        self._pairs, self._n = point.pairs, point.n
         self._residuals = residuals
-        w = len(point.multipliers)
+        n, w = point.n, columns.shape[1] - 1
+        self._ratios = point.pairs[1] / point.pairs[0]
         barrier = programme.Q.copy()
-        diagonal = barrier.reshape(-1)[:: len(barrier) + 1]
-        diagonal += ridge * float(diagonal.mean())
-        diagonal += point.at_zero / point.alpha + point.at_upper / self._room
+        diagonal = barrier.reshape(-1)[:: n + 1]
+        diagonal += ridge * float(diagonal.sum()) / n
+        diagonal += self._ratios[:n]
+        diagonal += self._ratios[n : 2 * n]
         self._factor, failed = dpotrf(barrier.T, lower=1, clean=0, overwrite_a=1)
         self.singular = bool(failed)
         if self.singular:
             return
-        columns = np.column_stack([programme.X, programme.y])
         self._half, _ = dtrtrs(self._factor, columns, lower=1)
         schur = self._half.T @ self._half
         schur[:w, :w] += 1.0
         diagonal = schur.reshape(-1)[:: w + 2]
-        diagonal += ridge * float(diagonal.mean())
-        diagonal[:w] += point.slack / point.multipliers
+        diagonal += ridge * float(diagonal.sum()) / w
+        diagonal[:w] += 1.0 / self._ratios[2 * n :]
         self._schur, failed = dpotrf(schur, lower=1)
         self.singular = bool(failed)
 
-    def step(self, target: float, affine: Point | None) -> Point:
-        """Return the step towards complementary products of size `target`.
-
-        `affine` is the step to target 0, whose second-order effect is corrected for; None to
-        compute that step itself.
-        """
-        point, residuals = self._point, self._residuals
-        zero = target - point.at_zero * point.alpha
-        upper = target - point.at_upper * self._room
-        slack = target - point.multipliers * point.slack
-        if affine is not None:
-            zero -= affine.alpha * affine.at_zero
-            upper += affine.alpha * affine.at_upper
-            slack -= affine.multipliers * affine.slack
-        right = residuals.stationarity + zero / point.alpha - upper / self._room
+    def step(self, products: Array) -> tuple[Array, float]:
+        """Return the step of the pairs and of the intercept that changes products by `products`."""
+        n, residuals = self._n, self._residuals
+        primal, dual = self._pairs
+        scaled = products / primal
+        right = residuals.stationarity + scaled[:n]
+        right -= scaled[n : 2 * n]
         half, _ = dtrtrs(self._factor, right, lower=1)
         reduced = self._half.T @ half
-        reduced[:-1] -= residuals.feasibility - slack / point.multipliers
+        reduced[:-1] -= residuals.feasibility
+        reduced[:-1] += products[2 * n :] / dual[2 * n :]
         reduced[-1] -= residuals.imbalance
-        duals, _ = dpotrs(self._schur, reduced, lower=1)
-        alpha, _ = dtrtrs(self._factor, half - self._half @ duals, lower=1, trans=1)
-        multipliers = duals[:-1]
-        return Point(
-            alpha=alpha,
-            multipliers=multipliers,
-            intercept=float(duals[-1]),
-            slack=(slack - point.slack * multipliers) / point.multipliers,
-            at_zero=(zero - point.at_zero * alpha) / point.alpha,
-            at_upper=(upper + point.at_upper * alpha) / self._room,
-        )
+        solved, _ = dpotrs(self._schur, reduced, lower=1)
+        step = np.empty_like(self._pairs)
+        alpha, _ = dtrtrs(self._factor, half - self._half @ solved, lower=1, trans=1)
+        step[0, :n] = alpha
+        step[0, n : 2 * n] = -alpha
+        step[0, 2 * n :] = (products[2 * n :] - primal[2 * n :] * solved[:-1]) / dual[2 * n :]
+        step[1] = scaled - self._ratios * step[0]
+        return step, float(solved[-1])
