@@ -14,6 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 
+_TIGHT = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), 1e-9)
+
 
 @dataclass(frozen=True)
 class ConicSolution:
@@ -43,8 +45,7 @@ class _Dual:
         self, objective: cp.Expression, extra: list[cp.Constraint], weights: ArrayLike | None = None
     ) -> ConicSolution:
         problem = cp.Problem(cp.Maximize(objective), [*self.constraints, *extra])
-        tight = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), 1e-9)
-        problem.solve(solver=cp.CLARABEL, **tight)
+        problem.solve(solver=cp.CLARABEL, **_TIGHT)
         duals = [float(np.squeeze(constraint.dual_value)) for constraint in extra]
         return ConicSolution(
             value=float(problem.value),
@@ -88,6 +89,42 @@ def gmkl_l2(stack: Array, y: Array, box: ArrayLike, strength: float) -> ConicSol
     forms = np.einsum("i,mij,j->m", solution.dual_coef, stack, solution.dual_coef)
     return ConicSolution(
         solution.value, 1.0 + forms / (4.0 * strength), solution.dual_coef, solution.intercept
+    )
+
+
+@dataclass(frozen=True)
+class ProgrammeSolution:
+    """Optimal value, alpha (n,), tau and the multipliers (w,) of the kernels' constraints."""
+
+    value: float
+    alpha: Array
+    tau: float
+    multipliers: Array
+
+
+def programme(
+    Q: Array,
+    X: Array,
+    p: Array,
+    y: Array,
+    upper: Array,
+    offset: ArrayLike = 0.0,
+    balance: float = 0.0,
+    lower: ArrayLike = 0.0,
+) -> ProgrammeSolution:
+    """Maximise p'alpha - 1/2 alpha' Q alpha - 1/2 tau^2 over alpha (n,) and tau
+
+    subject to offset + X'alpha <= tau, lower <= alpha <= upper, y'alpha = balance.
+    """
+    alpha, tau = cp.Variable(len(y)), cp.Variable()
+    kernels = offset + X.T @ alpha <= tau
+    problem = cp.Problem(
+        cp.Maximize(p @ alpha - 0.5 * cp.sum_squares(_root(Q) @ alpha) - 0.5 * cp.square(tau)),
+        [kernels, alpha >= lower, alpha <= upper, y @ alpha == balance],
+    )
+    problem.solve(solver=cp.CLARABEL, **_TIGHT)
+    return ProgrammeSolution(
+        float(problem.value), alpha.value, float(tau.value), kernels.dual_value
     )
 
 
