@@ -32,7 +32,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mklbench.algorithms import interior_point
+from mklbench.algorithms import active_set, interior_point
 from mklbench.algorithms.interior_point import Programme
 
 Array = NDArray[np.float64]
@@ -82,7 +82,7 @@ class Prediction:
     intercept: float
 
 
-def minimise(at: Expansion, rows: NDArray[np.bool_], tol: float) -> Prediction:
+def minimise(at: Expansion, rows: NDArray[np.bool_], tol: float, near: bool = False) -> Prediction:
     """Minimise the model over the weights.
 
     Parameters
@@ -90,6 +90,7 @@ def minimise(at: Expansion, rows: NDArray[np.bool_], tol: float) -> Prediction:
     at : where the model is made.
     rows : (n,) the samples whose alpha may change; it must hold every free support vector.
     tol : accuracy of the quadratic programme, see `interior_point.maximise`.
+    near : whether to try first if the alpha at bounds and the kernels with weight stay the same.
     """
     kept = np.flatnonzero(rows)
     programme = _programme(at, kept)
@@ -98,10 +99,11 @@ def minimise(at: Expansion, rows: NDArray[np.bool_], tol: float) -> Prediction:
         multipliers = at.weights * np.sqrt(at.weights @ at.norms**2)
     else:  # those with weight do not see the solution
         multipliers = np.full(len(at.norms), at.norms.mean())
-    start = interior_point.interior(
-        programme, alpha[kept], multipliers, at.intercept, unit=float(alpha.mean())
-    )
-    point = interior_point.maximise(programme, start, tol)
+    point = active_set.maximise(programme, alpha[kept], multipliers, tol) if near else None
+    if point is None:
+        unit = float(alpha.mean())
+        start = interior_point.interior(programme, alpha[kept], multipliers, at.intercept, unit)
+        point = interior_point.maximise(programme, start, tol)
     alpha[kept] = _on_bounds(point, programme.upper)
     weights = np.where(point.multipliers > 0.1 * point.slack, point.multipliers, 0.0)
     if not weights.any():  # the programme could not be solved
@@ -132,7 +134,8 @@ def solve_svm(
         offset=np.zeros(1),
         balance=0.0,
     )
-    start = interior_point.interior(programme, alpha, np.ones(1), 0.0, unit=float(alpha.mean()))
+    unit = float(alpha.mean()) or float(upper.mean())
+    start = interior_point.interior(programme, alpha, np.ones(1), 0.0, unit)
     point = interior_point.maximise(programme, start, tol)
     return _balanced(_on_bounds(point, upper), y, upper) * y, point.intercept
 

@@ -45,19 +45,24 @@ EXACT = True
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-# Kernels with positive weight at the start; more are added as their prices ask for it.
-_FIRST_KERNELS = 10
+# Kernels with positive weight at the start, and those that join a working set beyond the double of
+# the ones with weight.
+_FIRST_KERNELS, _FURTHER_KERNELS = 60, 20
 # LIBSVM's tolerance and that of the model follow the gap, at these fractions of it.
 _SVM_TOL, _LOOSEST_SVM, _TIGHTEST_SVM = 1e-3, 1e-2, 1e-6
 # LIBSVM's tolerance stays above the rounding of its single-precision kernel values, up to this one.
 _SINGLE_PRECISION, _COARSEST_SVM = 2.0**-24, 0.1
-_MODEL_TOL, _LOOSEST_MODEL, _TIGHTEST_MODEL = 1e-4, 1e-3, 1e-11
+_MODEL_TOL, _LOOSEST_MODEL, _TIGHTEST_MODEL = 1e-4, 1e-2, 1e-11
+# From this gap on, a model's active set may be that of the point where it is made.
+_NEAR = 0.3
 # A kernel whose price is this small beside the largest one takes no part in a model.
 _NEGLIGIBLE = 1e-16
 # Samples whose alpha may change in a model: so many, and so many more a free support vector.
 _ROWS, _ROWS_PER_FREE = 300, 3
 # So many iterations without progress, each with a wider and tighter model, end the search.
 _PATIENCE = 5
+# Values of J that differ by less are equal.
+_ROUNDING = 1e-12
 # Steps tried along one direction, each shorter than the one before.
 _STEPS = 4
 
@@ -253,14 +258,20 @@ class _Search:
         machine = self.machine
         tol = float(np.clip(_SVM_TOL * self._gap, _TIGHTEST_SVM, _LOOSEST_SVM))
         rounding = self._rounding()
-        if expected is not None and rounding > _LOOSEST_SVM:
-            self._calls_in_double += 1
-            a = expected.dual_coef
-            return local_model.solve_svm(machine.gram, machine.y, machine.upper, a, _TIGHTEST_MODEL)
+        if expected is not None and rounding > (tol if self._failures > 2 else _LOOSEST_SVM):
+            return self._svm_in_double(expected.dual_coef)
         machine.tol = max(tol, min(rounding, _COARSEST_SVM))
         solution = machine.solve()
         self._total = float(np.abs(solution.dual_coef).sum())
         return solution.dual_coef, solution.intercept
+
+    def _svm_in_double(self, dual_coef: Array) -> tuple[Array, float]:
+        """Return the solution at the weights at hand in double precision, from an inexact one."""
+        self._calls_in_double += 1
+        machine = self.machine
+        return local_model.solve_svm(
+            machine.gram, machine.y, machine.upper, dual_coef, _TIGHTEST_MODEL
+        )
 
     def _rounding(self) -> float:
         """Return the rounding of the outputs K a in LIBSVM, for alpha of the size of the last."""
@@ -351,7 +362,7 @@ class _Search:
             norms=np.sqrt(prices),
         )
         tol = np.clip(_MODEL_TOL * self._gap, _TIGHTEST_MODEL, _LOOSEST_MODEL) * 0.1**self._failures
-        prediction = local_model.minimise(at, self._rows(trained), float(tol))
+        prediction = local_model.minimise(at, self._rows(trained), float(tol), self._gap <= _NEAR)
         weights = np.zeros(self.bank.n_kernels)
         weights[kernels] = prediction.weights
         weights = _on_simplex(weights)
@@ -362,14 +373,14 @@ class _Search:
 
     def _restart(self, trained: _Trained) -> _Step:
         """Return the step to other kernels where K a = 0 for those at hand."""
-        self._certify(trained.weights, trained.dual_coef, trained.intercept)
+        self._certify(trained.weights, *self._svm_in_double(trained.dual_coef))
         weights = self._equal_on_dearest()
         return _Step(weights, -0.5 * float((weights - trained.weights) @ self._prices), None)
 
     def _working_set(self, weights: Array) -> Indices:
         """Return the kernels with positive weight and those whose price may earn them one."""
         support = np.flatnonzero(weights)
-        return np.union1d(support, _largest(self._prices, 2 * len(support) + _FIRST_KERNELS))
+        return np.union1d(support, _largest(self._prices, len(support) + _FURTHER_KERNELS))
 
     def _rows(self, trained: _Trained) -> NDArray[np.bool_]:
         """Return the samples whose alpha may change: a mask (n,).
@@ -401,13 +412,14 @@ class _Search:
         weights, expected, share = step.weights, step.expected, 1.0
         for _ in range(_STEPS):
             trained = self._train(weights, expected)
-            if trained.objective <= start.upper:
+            if trained.objective <= start.upper * (1.0 + _ROUNDING):
                 return trained
             if self.calls >= self._max_iter:
                 break
             # The minimiser of the parabola through both values and the slope.
             rise = trained.objective - start.objective - share * step.slope
-            share *= float(np.clip(-0.5 * share * step.slope / rise, 0.25, 0.75))
+            lowest = -0.5 * share * step.slope / rise if rise > 0 else 0.5
+            share *= float(np.clip(lowest, 0.25, 0.75))
             weights = _on_simplex((1.0 - share) * start.weights + share * step.weights)
             expected = None
         self._combine(start.weights)
