@@ -44,7 +44,6 @@ class Problem:
             y=self.y,
             upper=self.upper,
             dual_coef=a,
-            outputs=K @ a,
             intercept=solution.intercept,
             weights=self.weights,
             products=products,
@@ -155,7 +154,7 @@ class TestModelAndObjective:
         model = conic_twins.svm(model_kernel(at, at.weights), at.y, at.upper)
         assert model.value == pytest.approx(expected, rel=1e-7)
         a = at.dual_coef
-        assert np.abs(a).sum() - 0.5 * a @ at.outputs == pytest.approx(expected, rel=1e-7)
+        assert np.abs(a).sum() - 0.5 * a @ at.K @ a == pytest.approx(expected, rel=1e-7)
 
     def test_gradient(self, case: Problem) -> None:
         """It is -1/2 (g_m' a)^2 = -1/2 a' K_m a, and that is how the model's value changes."""

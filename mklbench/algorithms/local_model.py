@@ -48,7 +48,6 @@ class Expansion:
     K : (n, n) Gram matrix at the weights.
     y, upper : (n,) labels and bounds of alpha.
     dual_coef : (n,) a, the SVM's alpha o y.
-    outputs : (n,) K a.
     intercept : b.
     weights : (w,) weights of the kernels that take part; all others have weight zero.
     products : (w, n) K_m a of these kernels.
@@ -59,7 +58,6 @@ class Expansion:
     y: Array
     upper: Array
     dual_coef: Array
-    outputs: Array
     intercept: float
     weights: Array
     products: Array

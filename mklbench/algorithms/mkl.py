@@ -137,7 +137,8 @@ def solve(
     Solution
         `weights` sum to 1 and have exact zeros. `objective` is the value of the SVM's dual at the
         returned weights and dual coefficients, which is J up to the gap. Each entry of `history`
-        has J at the weights of that iteration's SVM and the gap to the best lower bound so far.
+        has J at the weights of one SVM and the gap between its primal value and the best lower
+        bound so far; the last gap is no larger than that of what is returned.
 
     Raises
     ------
@@ -156,7 +157,7 @@ def solve(
         objective=best.objective,
         gap=best.gap,
         n_svm_calls=search.calls,
-        n_iter=len(search.history),
+        n_iter=len(search.history) - 1,
         converged=best.gap <= tol,
         history=search.history,
         svm_seconds=machine.seconds,
@@ -181,7 +182,7 @@ class _Search:
         self._lower = -np.inf
         self._gap = np.inf
         nothing = np.empty(0)
-        self._best = _Candidate(nothing, nothing, 0.0, np.inf, gap=np.inf)
+        self._best = _Candidate(nothing, nothing, 0.0, objective=np.inf, gap=np.inf)
         self._combined: Array | None = None
         self._calls_in_double = 0
         self._failures = 0
@@ -208,6 +209,8 @@ class _Search:
             if self._finished():
                 break
             trained = self._descend(trained, step)
+        if self._best.gap < self.history[-1]["gap"]:
+            self._record(self._best.objective, self._best.gap)
         return self._best
 
     def _aligned(self) -> Array:
@@ -303,12 +306,12 @@ class _Search:
         self._gap = (trained.upper - self._lower) / trained.upper
         if self._gap <= self._tol or self.calls >= self._max_iter:
             self._certify(trained.weights, trained.dual_coef, trained.intercept)
+            self._gap = (trained.upper - self._lower) / trained.upper
+        self._record(trained.objective, self._gap)
+
+    def _record(self, objective: float, gap: float) -> None:
         self.history.append(
-            {
-                "objective": trained.objective,
-                "gap": self._gap,
-                "n_svm_calls": float(self.calls),
-            }
+            {"objective": objective, "gap": float(gap), "n_svm_calls": float(self.calls)}
         )
 
     def _certify(self, weights: Array, dual_coef: Array, intercept: float) -> None:
@@ -327,7 +330,7 @@ class _Search:
         )
         self._prices = prices
         self._lower = max(self._lower, bounds.lower)
-        if self._best is None or bounds.relative_gap < self._best.gap:
+        if bounds.relative_gap < self._best.gap:
             objective = float(np.abs(dual_coef).sum()) - 0.5 * float(weights @ prices)
             self._best = _Candidate(
                 weights, dual_coef, intercept, objective, float(bounds.relative_gap)
@@ -355,7 +358,6 @@ class _Search:
             y=self.machine.y,
             upper=self.machine.upper,
             dual_coef=trained.dual_coef,
-            outputs=trained.outputs,
             intercept=trained.intercept,
             weights=trained.weights[kernels],
             products=products,
