@@ -18,6 +18,9 @@ from mklbench.errors import InputError
 from mklbench.kernels import PrecomputedBank, product_gaussians
 from mklbench.solution import Solution
 
+# The conic solver says so where it misses its 1e-9.
+pytestmark = pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
+
 Array = np.ndarray
 
 # SVM calls that the solver may take to a gap.
@@ -354,6 +357,38 @@ def test_random_problems(seed: int) -> None:
     assert solution.gap <= 1e-4
     assert solution.n_svm_calls <= 25
     check_history(solution)
+
+
+def scaled_problem(seed: int) -> tuple[Array, Array]:
+    """Return linear and Gaussian kernels on the same features, in units from 1e-3 to 1e3."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(20, 60))
+    X, y = random_problem(n, 4, seed)
+    stack = np.concatenate([X.T[:, :, None] * X.T[:, None, :], random_stack(n, 4, seed)[0]])
+    return stack * 10.0 ** rng.uniform(-3.0, 3.0, 8)[:, None, None], y
+
+
+class TestHardProblems:
+    @pytest.mark.parametrize(
+        ("seed", "C"), [(2, 1e3), (2, 1e5), (23, 1e4), (39, 1e4), (44, 1e2), (52, 1e2)]
+    )
+    def test_full_steps_that_would_raise_the_objective(self, seed: int, C: float) -> None:
+        solution = solve(*scaled_problem(seed), C)
+        assert solution.converged
+        assert solution.n_svm_calls <= 25
+        check_history(solution)
+
+    @pytest.mark.parametrize("seed", [2, 39])
+    def test_the_best_of_all_iterations_is_returned(self, seed: int) -> None:
+        stack, y = scaled_problem(seed)
+        gaps = [solve(stack, y, 1e4, max_iter=limit).gap for limit in range(1, 13)]
+        assert gaps == sorted(gaps, reverse=True)
+
+    def test_more_samples_than_a_model_takes(self) -> None:
+        stack, y = random_stack(n=600, n_kernels=6)
+        solution = solve(stack, y, 10.0, tol=1e-6)
+        assert solution.converged
+        assert solution.n_svm_calls <= 12
 
 
 class TestStart:
