@@ -18,22 +18,25 @@ the norms of functions are homogeneous, so that its minimiser is a good step fro
 By duality, to minimise J~ over the simplex is one quadratic programme,
 
     maximise    sum alpha - 1/2 a' B a - 1/2 tau^2      over alpha and tau, a = alpha o y,
-    subject to  g_m' a <= tau,   0 <= alpha <= C,   y'alpha = 0,
+    subject to  -tau <= g_m' a <= tau,   0 <= alpha <= C,   y'alpha = 0,
 
-whose multipliers divided by tau are the weights. (The other side, g_m' a >= -tau, is left out: at
-the current a, g_m' a = sqrt(a' K_m a).) Its alpha is feasible for MKL's own dual, too, and so
-bounds MKL's value from below.
+whose multipliers divided by tau are the weights. At the current a, g_m' a = sqrt(a' K_m a), so that
+the lower side is left out until a solution violates it. The alpha is feasible for MKL's own dual,
+too, and so bounds MKL's value from below.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mklbench.algorithms import active_set, interior_point
 from mklbench.algorithms.interior_point import Programme
+
+# A constraint is violated from this multiple of tau on.
+_BEYOND = 1.001
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -99,17 +102,43 @@ def minimise(at: Expansion, rows: NDArray[np.bool_], tol: float, near: bool = Fa
         multipliers = np.full(len(at.norms), at.norms.mean())
     point = active_set.maximise(programme, alpha[kept], multipliers, tol) if near else None
     if point is None:
-        unit = float(alpha.mean())
-        start = interior_point.interior(programme, alpha[kept], multipliers, at.intercept, unit)
-        point = interior_point.maximise(programme, start, tol)
+        point = _interior_solution(programme, at, alpha[kept], multipliers, tol)
+    if _crosses_the_lower_side(programme, point):
+        programme = _with_both_sides(programme)
+        multipliers = 0.5 * np.concatenate([multipliers, multipliers])
+        point = _interior_solution(programme, at, alpha[kept], multipliers, tol)
     alpha[kept] = _on_bounds(point, programme.upper)
     weights = np.where(point.multipliers > 0.1 * point.slack, point.multipliers, 0.0)
     if not weights.any():  # the programme could not be solved
         weights = point.multipliers
+    weights = weights.reshape(-1, len(at.norms)).sum(axis=0)
     return Prediction(
         weights=weights / weights.sum(),
         dual_coef=_balanced(alpha, at.y, at.upper) * at.y,
         intercept=point.intercept,
+    )
+
+
+def _interior_solution(
+    programme: Programme, at: Expansion, alpha: Array, multipliers: Array, tol: float
+) -> interior_point.Point:
+    unit = float(np.abs(at.dual_coef).mean())
+    start = interior_point.interior(programme, alpha, multipliers, at.intercept, unit)
+    return interior_point.maximise(programme, start, tol)
+
+
+def _crosses_the_lower_side(programme: Programme, point: interior_point.Point) -> bool:
+    """Return whether some g_m' a is below -tau."""
+    reached = programme.offset + programme.X.T @ point.alpha
+    return bool(reached.min() < -_BEYOND * point.multipliers.sum())
+
+
+def _with_both_sides(programme: Programme) -> Programme:
+    """Return the programme with the constraints -tau <= g_m' a as well."""
+    return replace(
+        programme,
+        X=np.hstack([programme.X, -programme.X]),
+        offset=np.concatenate([programme.offset, -programme.offset]),
     )
 
 

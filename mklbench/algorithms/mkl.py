@@ -302,9 +302,9 @@ class _Search:
             self._combined = weights
 
     def _assess(self, trained: _Trained) -> None:
-        """Bound the gap at new weights, and certify them with LIBSVM's solution if that may do."""
+        """Bound the gap at new weights, and certify them with the SVM's solution if that may do."""
         self._gap = (trained.upper - self._lower) / trained.upper
-        if self._gap <= self._tol or self.calls >= self._max_iter:
+        if self._gap <= self._tol or self._failures or self.calls >= self._max_iter:
             self._certify(trained.weights, trained.dual_coef, trained.intercept)
             self._gap = (trained.upper - self._lower) / trained.upper
         self._record(trained.objective, self._gap)
