@@ -49,7 +49,8 @@ def check_certificate(bank: PrecomputedBank, y: Array, box: Array, solution: Sol
     bounds = certify.mkl_bounds(
         bank, y, solution.weights, solution.dual_coef, solution.intercept, box
     )
-    assert bounds.relative_gap == pytest.approx(solution.gap, rel=1e-6, abs=1e-11)
+    rounding = 1e-11 + 1e-16 * alpha.sum()
+    assert bounds.relative_gap == pytest.approx(solution.gap, rel=1e-6, abs=rounding)
     value = alpha.sum() - 0.5 * solution.weights @ bank.quadratic_forms(solution.dual_coef)
     assert solution.objective == pytest.approx(value, rel=1e-9)
     rounding = 1e-12 * bounds.upper
@@ -398,6 +399,18 @@ class TestHardProblems:
         stack, y = scaled_problem(seed)
         gaps = [solve(stack, y, 1e4, max_iter=limit).gap for limit in range(1, 13)]
         assert gaps == sorted(gaps, reverse=True)
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_alpha_too_large_for_single_precision(self, seed: int) -> None:
+        """Times 2^-24, their sum is more than the tolerance of the margins."""
+        X, y = random_problem(60, 3, seed)
+        difference = X.T[:, :, None] - X.T[:, None, :]
+        stack = np.concatenate([X.T[:, :, None] * X.T[:, None, :], np.exp(-0.1 * difference**2)])
+        solution = solve(stack, y, 1e5, tol=1e-7)
+        assert np.abs(solution.dual_coef).sum() > 5e5
+        assert solution.converged
+        assert solution.n_svm_calls <= 12
+        check_history(solution)
 
     def test_more_samples_than_a_model_takes(self) -> None:
         stack, y = random_stack(n=600, n_kernels=6)
