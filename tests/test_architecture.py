@@ -44,7 +44,7 @@ SLOW = ("sklearn", "pandas", "matplotlib", "scipy.stats")
 RUN_PATH = ("data", "kernels", "svm", "certify", "algorithms", "experiments", "config")
 
 # The one module among the algorithms that is none: what they share.
-SHARED = {"active_set", "interior_point", "local_model", "objective"}
+SHARED = {"active_set", "inner_svm", "interior_point", "local_model", "objective"}
 
 
 def modules_of(part: str) -> Iterator[tuple[str, Path]]:

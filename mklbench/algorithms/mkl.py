@@ -31,6 +31,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklbench import certify
 from mklbench.algorithms import local_model
+from mklbench.algorithms.inner_svm import InnerSVM, Trained
 from mklbench.algorithms.local_model import Expansion, Prediction
 from mklbench.algorithms.objective import check_bank
 from mklbench.errors import InputError
@@ -48,10 +49,7 @@ Indices = NDArray[np.intp]
 # Kernels with positive weight at the start, and those that join a working set beyond the double of
 # the ones with weight.
 _FIRST_KERNELS, _FURTHER_KERNELS = 60, 20
-# LIBSVM's tolerance and that of the model follow the gap, at these fractions of it.
-_SVM_TOL, _LOOSEST_SVM, _TIGHTEST_SVM = 1e-3, 1e-2, 1e-6
-# LIBSVM's tolerance stays above the rounding of its single-precision kernel values, up to this one.
-_SINGLE_PRECISION, _COARSEST_SVM = 2.0**-24, 0.1
+# The tolerance of a model in units of the gap, and its limits.
 _MODEL_TOL, _LOOSEST_MODEL, _TIGHTEST_MODEL = 1e-4, 1e-2, 1e-11
 # From this gap on, a model's active set may be that of the point where it is made.
 _NEAR = 0.3
@@ -65,27 +63,6 @@ _PATIENCE = 5
 _ROUNDING = 1e-12
 # Steps tried along one direction, each shorter than the one before.
 _STEPS = 4
-
-
-@dataclass(frozen=True)
-class _Trained:
-    """The SVM at some weights.
-
-    Attributes
-    ----------
-    weights : (M,).
-    dual_coef, outputs : (n,) a and K a.
-    intercept : b.
-    objective : the SVM's dual value, J up to LIBSVM's accuracy.
-    upper : the SVM's primal value, an upper bound on J and on the optimum.
-    """
-
-    weights: Array
-    dual_coef: Array
-    outputs: Array
-    intercept: float
-    objective: float
-    upper: float
 
 
 @dataclass(frozen=True)
@@ -147,16 +124,18 @@ def solve(
     """
     check_positive("tol", tol)
     check_count("max_iter", max_iter)
-    search = _Search(check_bank("mkl", bank), SVM(y, C, class_weight=class_weight), tol, max_iter)
+    bank = check_bank("mkl", bank)
+    machine = SVM(y, C, class_weight=class_weight)
+    svm = InnerSVM(bank, machine)
+    search = _Search(bank, svm, tol, max_iter)
     best = search.run(start)
-    machine = search.machine
     return Solution(
         weights=best.weights,
         dual_coef=best.dual_coef,
         intercept=best.intercept,
         objective=best.objective,
         gap=best.gap,
-        n_svm_calls=search.calls,
+        n_svm_calls=svm.calls,
         n_iter=len(search.history) - 1,
         converged=best.gap <= tol,
         history=search.history,
@@ -167,27 +146,18 @@ def solve(
 class _Search:
     """The state of one solve: what has been priced and certified so far."""
 
-    def __init__(self, bank: Bank, machine: SVM, tol: float, max_iter: int) -> None:
-        if bank.n_samples != len(machine.y):
-            raise InputError(
-                f"y has {len(machine.y)} labels, but the kernels are on {bank.n_samples} samples: "
-                "give one label a sample."
-            )
-        self.bank = bank
-        self.machine = machine
+    def __init__(self, bank: Bank, svm: InnerSVM, tol: float, max_iter: int) -> None:
         self.history: list[dict[str, float]] = []
+        self._bank = bank
+        self._svm = svm
         self._tol = tol
         self._max_iter = max_iter
         self._prices = np.zeros(bank.n_kernels)
         self._lower = -np.inf
         self._gap = np.inf
+        self._failures = 0
         nothing = np.empty(0)
         self._best = _Candidate(nothing, nothing, 0.0, objective=np.inf, gap=np.inf)
-        self._combined: Array | None = None
-        self._calls_in_double = 0
-        self._failures = 0
-        # Of alpha: the last sum, at first the largest that the bounds allow.
-        self._total = 2.0 * min(float(machine.upper[machine.y == side].sum()) for side in (-1, 1))
 
     def run(self, start: ArrayLike | None) -> _Candidate:
         """Return the best certified candidate, when it is good enough or none better in sight."""
@@ -219,21 +189,21 @@ class _Search:
         Their agreement y'K_m y, with either class weighing the same, is the price at the SVM's
         solution when all alpha of a class are equal, as they are for a small C.
         """
-        positive = self.machine.y > 0
+        positive = self._svm.y > 0
         a = np.where(positive, 1.0 / positive.sum(), -1.0 / (~positive).sum())
-        self._prices = self.bank.quadratic_forms(a)
+        self._prices = self._bank.quadratic_forms(a)
         return self._equal_on_dearest()
 
     def _equal_on_dearest(self) -> Array:
-        weights = np.zeros(self.bank.n_kernels)
+        weights = np.zeros(self._bank.n_kernels)
         weights[_largest(self._prices, _FIRST_KERNELS)] = 1.0
         return _on_simplex(weights)
 
     def _given(self, start: ArrayLike) -> Array:
         weights = np.array(start, dtype=np.float64)
-        if weights.shape != (self.bank.n_kernels,):
+        if weights.shape != (self._bank.n_kernels,):
             raise InputError(
-                f"start has shape {weights.shape}, but there are {self.bank.n_kernels} kernels: "
+                f"start has shape {weights.shape}, but there are {self._bank.n_kernels} kernels: "
                 "give one weight a kernel, 0 for a new one."
             )
         if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
@@ -242,90 +212,33 @@ class _Search:
             )
         return _on_simplex(weights)
 
-    def _train(self, weights: Array, expected: Prediction | None = None) -> _Trained:
-        """Solve the SVM at `weights`; `expected` is the solution that a model expects there.
+    def _train(self, weights: Array, expected: Prediction | None = None) -> Trained:
+        return self._svm.train(weights, self._gap, self._failures, expected)
 
-        Where numbers are so large that single precision leaves LIBSVM further from the solution
-        than the model was, the model's is taken.
-        """
-        self._combine(weights)
-        trained = self._at(weights, *self._svm(expected))
-        if expected is not None:
-            alternative = self._at(weights, expected.dual_coef, expected.intercept)
-            if alternative.upper - alternative.objective < trained.upper - trained.objective:
-                return alternative
-        return trained
-
-    def _svm(self, expected: Prediction | None) -> tuple[Array, float]:
-        """Return the dual coefficients and the intercept of the SVM at the weights at hand."""
-        machine = self.machine
-        tol = float(np.clip(_SVM_TOL * self._gap, _TIGHTEST_SVM, _LOOSEST_SVM))
-        rounding = self._rounding()
-        if expected is not None and rounding > (tol if self._failures > 2 else _LOOSEST_SVM):
-            return self._svm_in_double(expected.dual_coef)
-        machine.tol = max(tol, min(rounding, _COARSEST_SVM))
-        solution = machine.solve()
-        self._total = float(np.abs(solution.dual_coef).sum())
-        return solution.dual_coef, solution.intercept
-
-    def _svm_in_double(self, dual_coef: Array) -> tuple[Array, float]:
-        """Return the solution at the weights at hand in double precision, from an inexact one."""
-        self._calls_in_double += 1
-        machine = self.machine
-        return local_model.solve_svm(
-            machine.gram, machine.y, machine.upper, dual_coef, _TIGHTEST_MODEL
-        )
-
-    def _rounding(self) -> float:
-        """Return the rounding of the outputs K a in LIBSVM, for alpha of the size of the last."""
-        return _SINGLE_PRECISION * self._total * float(self.machine.gram.diagonal().max())
-
-    def _at(self, weights: Array, dual_coef: Array, intercept: float) -> _Trained:
-        """Return the values of an SVM solution at `weights`, whose Gram matrix is at hand."""
-        machine = self.machine
-        outputs = machine.gram @ dual_coef
-        norm = float(dual_coef @ outputs)
-        margins = machine.y * (outputs + intercept)
-        return _Trained(
-            weights=weights,
-            dual_coef=dual_coef,
-            outputs=outputs,
-            intercept=intercept,
-            objective=float(np.abs(dual_coef).sum()) - 0.5 * norm,
-            upper=certify.primal_value(norm, margins, machine.upper),
-        )
-
-    def _combine(self, weights: Array) -> None:
-        """Write the Gram matrix at `weights` into LIBSVM's buffer, unless it is there."""
-        if weights is not self._combined:
-            self.bank.combine(weights, out=self.machine.gram)
-            self._combined = weights
-
-    def _assess(self, trained: _Trained) -> None:
+    def _assess(self, trained: Trained) -> None:
         """Bound the gap at new weights, and certify them with the SVM's solution if that may do."""
         self._gap = (trained.upper - self._lower) / trained.upper
-        if self._gap <= self._tol or self._failures or self.calls >= self._max_iter:
+        if self._gap <= self._tol or self._failures or self._svm.calls >= self._max_iter:
             self._certify(trained.weights, trained.dual_coef, trained.intercept)
             self._gap = (trained.upper - self._lower) / trained.upper
         self._record(trained.objective, self._gap)
 
     def _record(self, objective: float, gap: float) -> None:
         self.history.append(
-            {"objective": objective, "gap": float(gap), "n_svm_calls": float(self.calls)}
+            {"objective": objective, "gap": float(gap), "n_svm_calls": float(self._svm.calls)}
         )
 
     def _certify(self, weights: Array, dual_coef: Array, intercept: float) -> None:
         """Price all kernels at `dual_coef` and certify it with `weights`, whose K is at hand."""
-        prices = self.bank.quadratic_forms(dual_coef)
-        machine = self.machine
+        prices = self._bank.quadratic_forms(dual_coef)
         bounds = certify.mkl_bounds(
-            self.bank,
-            machine.y,
+            self._bank,
+            self._svm.y,
             weights,
             dual_coef,
             intercept,
-            machine.upper,
-            K=machine.gram,
+            self._svm.upper,
+            K=self._svm.gram,
             q=prices,
         )
         self._prices = prices
@@ -336,27 +249,22 @@ class _Search:
                 weights, dual_coef, intercept, objective, float(bounds.relative_gap)
             )
 
-    @property
-    def calls(self) -> int:
-        """Number of SVMs solved, by LIBSVM or in double precision."""
-        return self.machine.calls + self._calls_in_double
-
     def _finished(self) -> bool:
-        return self._best.gap <= self._tol or self.calls >= self._max_iter
+        return self._best.gap <= self._tol or self._svm.calls >= self._max_iter
 
-    def _next(self, trained: _Trained) -> _Step:
+    def _next(self, trained: Trained) -> _Step:
         """Return the step that the local model proposes, certified with what it expects."""
         kernels = self._working_set(trained.weights)
-        products = self.bank.products(trained.dual_coef, kernels)
+        products = self._bank.products(trained.dual_coef, kernels)
         prices = products @ trained.dual_coef
         taking_part = prices > _NEGLIGIBLE * prices.max()
         if not taking_part.any():
             return self._restart(trained)
         kernels, products, prices = kernels[taking_part], products[taking_part], prices[taking_part]
         at = Expansion(
-            K=self.machine.gram,
-            y=self.machine.y,
-            upper=self.machine.upper,
+            K=self._svm.gram,
+            y=self._svm.y,
+            upper=self._svm.upper,
             dual_coef=trained.dual_coef,
             intercept=trained.intercept,
             weights=trained.weights[kernels],
@@ -365,17 +273,18 @@ class _Search:
         )
         tol = np.clip(_MODEL_TOL * self._gap, _TIGHTEST_MODEL, _LOOSEST_MODEL) * 0.1**self._failures
         prediction = local_model.minimise(at, self._rows(trained), float(tol), self._gap <= _NEAR)
-        weights = np.zeros(self.bank.n_kernels)
+        weights = np.zeros(self._bank.n_kernels)
         weights[kernels] = prediction.weights
         weights = _on_simplex(weights)
-        self._combine(weights)
+        self._svm.combine(weights)
         self._certify(weights, prediction.dual_coef, prediction.intercept)
         slope = -0.5 * float((prediction.weights - at.weights) @ prices)
         return _Step(weights, slope, prediction)
 
-    def _restart(self, trained: _Trained) -> _Step:
+    def _restart(self, trained: Trained) -> _Step:
         """Return the step to other kernels where K a = 0 for those at hand."""
-        self._certify(trained.weights, *self._svm_in_double(trained.dual_coef))
+        exact = self._svm.in_double_precision(trained.weights, trained.dual_coef)
+        self._certify(exact.weights, exact.dual_coef, exact.intercept)
         weights = self._equal_on_dearest()
         return _Step(weights, -0.5 * float((weights - trained.weights) @ self._prices), None)
 
@@ -384,7 +293,7 @@ class _Search:
         support = np.flatnonzero(weights)
         return np.union1d(support, _largest(self._prices, len(support) + _FURTHER_KERNELS))
 
-    def _rows(self, trained: _Trained) -> NDArray[np.bool_]:
+    def _rows(self, trained: Trained) -> NDArray[np.bool_]:
         """Return the samples whose alpha may change: a mask (n,).
 
         At fixed weights and intercept, an optimal function is within sqrt(2 gap) of this one in its
@@ -393,12 +302,12 @@ class _Search:
         take part, as the model's time grows with the cube of their number. Both limits are wider
         after steps that have failed.
         """
-        machine = self.machine
         alpha = np.abs(trained.dual_coef)
-        free = (alpha > 0) & (alpha < machine.upper)
+        free = (alpha > 0) & (alpha < self._svm.upper)
         gap = min(self._gap, 1.0) * trained.upper
-        reach = np.sqrt(2.0 * gap * np.maximum(machine.gram.diagonal(), 0.0)) * 3.0**self._failures
-        margins = machine.y * (trained.outputs + trained.intercept)
+        diagonal = np.maximum(self._svm.gram.diagonal(), 0.0)
+        reach = np.sqrt(2.0 * gap * diagonal) * 3.0**self._failures
+        margins = self._svm.y * (trained.outputs + trained.intercept)
         distance = np.where(free, 0.0, np.abs(1.0 - margins))
         count = int((_ROWS + _ROWS_PER_FREE * free.sum()) * 1.5**self._failures)
         rows = np.zeros(len(alpha), dtype=bool)
@@ -406,7 +315,7 @@ class _Search:
         rows &= distance <= reach
         return rows if rows.any() else ~rows
 
-    def _descend(self, start: _Trained, step: _Step) -> _Trained:
+    def _descend(self, start: Trained, step: _Step) -> Trained:
         """Solve the SVM at the end of a step, or nearer to its start where J has not decreased.
 
         Returns `start` where no shorter step helps.
@@ -416,7 +325,7 @@ class _Search:
             trained = self._train(weights, expected)
             if trained.objective <= start.upper * (1.0 + _ROUNDING):
                 return trained
-            if self.calls >= self._max_iter:
+            if self._svm.calls >= self._max_iter:
                 break
             # The minimiser of the parabola through both values and the slope.
             rise = trained.objective - start.objective - share * step.slope
@@ -424,7 +333,7 @@ class _Search:
             share *= float(np.clip(lowest, 0.25, 0.75))
             weights = _on_simplex((1.0 - share) * start.weights + share * step.weights)
             expected = None
-        self._combine(start.weights)
+        self._svm.combine(start.weights)
         return start
 
 
