@@ -57,6 +57,8 @@ _NEAR = 0.3
 _NEGLIGIBLE = 1e-16
 # Samples whose alpha may change in a model: so many, and so many more a free support vector.
 _ROWS, _ROWS_PER_FREE = 300, 3
+# Progress is to bring the gap, or far from the optimum J itself, down to this share of the best.
+_SMALLER_GAP, _LOWER_VALUE = 0.7, 0.9
 # So many iterations without progress, each with a wider and tighter model, end the search.
 _PATIENCE = 5
 # Values of J that differ by less are equal.
@@ -170,7 +172,9 @@ class _Search:
             self._assess(trained)
             if self._finished():
                 break
-            progress = self._gap <= 0.7 * smallest_gap or trained.upper <= 0.9 * lowest
+            progress = (
+                self._gap <= _SMALLER_GAP * smallest_gap or trained.upper <= _LOWER_VALUE * lowest
+            )
             self._failures = 0 if progress else self._failures + 1
             if self._failures == _PATIENCE:
                 break
