@@ -9,13 +9,13 @@ import numpy as np
 
 from benchmarks.timing import Result, alternate
 from mklbench.kernels import Bank, FeatureBank, Gaussian, PrecomputedBank, cost
-from mklbench.kernels.builders import SIMPLEMKL_WIDTHS
+from mklbench.kernels.builders import simplemkl_functions
 from mklbench.kernels.packed import half_size
 from mklbench.svm import SVM
 
 _SAMPLES = (25, 50, 100, 200, 500, 1000, 2000)
 _GAUSSIAN = (Gaussian(1.0),)
-_TEN_GAUSSIANS = tuple(Gaussian(0.5 / width**2) for width in SIMPLEMKL_WIDTHS)
+_TEN_GAUSSIANS = tuple(simplemkl_functions(degrees=()))
 
 
 def run() -> list[Result]:

@@ -34,9 +34,11 @@ def table(rows: Sequence[Sequence[str]], headers: Sequence[str], n_labels: int) 
     )
 
 
-def write_text(name: str, text: str) -> None:
-    """Write a table to ``results/bench``."""
-    write_result(RESULTS / "bench" / name, text.encode())
+def publish(name: str, title: str, *parts: str) -> None:
+    """Print the parts of a table below its conditions, and write them to ``results/bench``."""
+    text = "\n\n".join([conditions(), *parts])
+    print(text, end="\n\n", flush=True)
+    write_result(RESULTS / "bench" / name, f"# {title}\n\n{text}\n".encode())
 
 
 def write_csv(name: str, records: Sequence[Mapping[str, object]], folder: str = "bench") -> None:

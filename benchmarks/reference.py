@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklbench import data, resources
-from mklbench.kernels import Gaussian, Polynomial
-from mklbench.kernels.builders import SIMPLEMKL_WIDTHS
+from mklbench.kernels import Gaussian
+from mklbench.kernels.builders import simplemkl_functions
 
 Array = NDArray[np.float64]
 
@@ -160,10 +160,7 @@ def toolbox_kernels(X: Array) -> Array:
 
     They are those of `mklbench.kernels.simplemkl_bank`, stored one by one.
     """
-    functions = [
-        *(Gaussian(0.5 / width**2) for width in SIMPLEMKL_WIDTHS),
-        *(Polynomial(degree, offset=float(degree > 1)) for degree in (1, 2, 3)),
-    ]
+    functions = simplemkl_functions()
     columns = [X, *(X[:, [j]] for j in range(X.shape[1]))]
     K = np.empty((len(columns) * len(functions), len(X), len(X)))
     for gram, (Z, function) in zip(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchmarks.growth import TOL, C, Growth, Sweep, measure
-from benchmarks.output import RESULTS, conditions, table, write_csv, write_text
+from benchmarks.output import RESULTS, publish, table, write_csv
 from benchmarks.processes import limited
 from benchmarks.timing import Result
 from mklbench.algorithms import exact_solvers
@@ -41,9 +41,7 @@ def run() -> list[Result]:
         for sweep in SWEEPS
         for solver in exact_solvers()
     ]
-    text = f"{conditions()}\n\n{_table(growths)}"
-    print(text, end="\n\n", flush=True)
-    write_text("scaling.md", f"# Growth of time with samples and with kernels\n\n{text}\n")
+    publish("scaling.md", "Growth of time with samples and with kernels", _table(growths))
     write_csv("bench_scaling.csv", _records(growths), folder="figures")
     _write_figure(growths)
     return []

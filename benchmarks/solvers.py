@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from benchmarks import reference, solving
-from benchmarks.output import conditions, missing, table, write_csv, write_text
+from benchmarks.output import missing, publish, table, write_csv
 from benchmarks.processes import limited
 from benchmarks.solving import GAPS, YARDSTICK, Solved, stored_problems
 from benchmarks.timing import Result
@@ -54,9 +54,8 @@ def run() -> list[Result]:
     """Measure, print and write the table; return SimpleMKL's calls beside the toolbox's."""
     absent: list[str] = []
     rows = list(_rows(absent))
-    text = "\n\n".join([conditions(), _table(rows), *missing(absent)])
-    print(text, end="\n\n", flush=True)
-    write_text("solvers.md", f"# Exact solvers on the reference problems\n\n{text}\n")
+    title = "Exact solvers on the reference problems"
+    publish("solvers.md", title, _table(rows), *missing(absent))
     write_csv("solvers.csv", _records(rows))
     return _toolbox_results(rows)
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from benchmarks import reference, solving
-from benchmarks.output import conditions, missing, table, write_csv, write_text
+from benchmarks.output import missing, publish, table, write_csv
 from benchmarks.processes import limited
 from benchmarks.solving import GAPS, Compared, Solved, stored_problems
 from benchmarks.timing import Result
@@ -66,9 +66,7 @@ def run() -> list[Result]:
     """Measure, print and write the table; return the targets."""
     absent: list[str] = []
     targets = list(_targets(absent))
-    text = "\n\n".join([conditions(), _table(targets), *missing(absent)])
-    print(text, end="\n\n", flush=True)
-    write_text("targets.md", f"# mkl beside its targets\n\n{text}\n")
+    publish("targets.md", "mkl beside its targets", _table(targets), *missing(absent))
     write_csv("targets.csv", _records(targets))
     return _results(targets)
 

@@ -49,7 +49,13 @@ def svm_bounds(K: Array, y: Array, dual_coef: Array, intercept: float, box: Arra
     intercept : b.
     box : the bound C on alpha, or one bound C_i a sample.
     """
-    outputs = K @ dual_coef
+    return bounds_at_outputs(K @ dual_coef, y, dual_coef, intercept, box)
+
+
+def bounds_at_outputs(
+    outputs: Array, y: Array, dual_coef: Array, intercept: float, box: ArrayLike
+) -> Bounds:
+    """Bound the value of one SVM problem, as `svm_bounds`, from its outputs K a (n,)."""
     norm = float(dual_coef @ outputs)
     return Bounds(
         upper=primal_value(norm, y * (outputs + intercept), box),

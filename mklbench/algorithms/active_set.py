@@ -96,15 +96,15 @@ def _solve(programme: Programme, sets: _Sets) -> tuple[Array, Array, float] | No
     if f == 0 or k == 0:
         return None
     alpha = np.where(sets.at_upper, programme.upper, 0.0)
-    X, y = programme.X[:, binding], programme.y
+    X, y, Q = programme.X[:, binding], programme.y, programme.Q[free]
     equations = np.zeros((f + k + 1, f + k + 1))
-    equations[:f, :f] = programme.Q[free][:, free]
+    equations[:f, :f] = Q[:, free]
     equations[:f, f:-1] = X[free]
     equations[f:-1, :f] = X[free].T
     equations[f:-1, f:-1] = -1.0  # tau is the sum of the multipliers
     equations[:f, -1] = equations[-1, :f] = y[free]
     right = np.empty(f + k + 1)
-    right[:f] = programme.p[free] - programme.Q[free] @ alpha
+    right[:f] = programme.p[free] - Q @ alpha
     right[f:-1] = -programme.offset[binding] - X.T @ alpha
     right[-1] = programme.balance - y @ alpha
     _, _, solution, failed = dgesv(equations, right)

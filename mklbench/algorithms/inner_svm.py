@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from mklbench import certify
 from mklbench.algorithms import local_model
 from mklbench.algorithms.local_model import Prediction
-from mklbench.errors import InputError
+from mklbench.algorithms.objective import check_samples
 from mklbench.kernels.base import Bank
 from mklbench.svm import SVM
 
@@ -66,11 +66,7 @@ class InnerSVM:
     """
 
     def __init__(self, bank: Bank, machine: SVM) -> None:
-        if bank.n_samples != len(machine.y):
-            raise InputError(
-                f"y has {len(machine.y)} labels, but the kernels are on {bank.n_samples} samples: "
-                "give one label a sample."
-            )
+        check_samples(bank, len(machine.y))
         self._bank = bank
         self._machine = machine
         self.y, self.upper, self.gram = machine.y, machine.upper, machine.gram
@@ -134,13 +130,12 @@ class InnerSVM:
 
     def _at(self, weights: Array, dual_coef: Array, intercept: float) -> Trained:
         outputs = self.gram @ dual_coef
-        norm = float(dual_coef @ outputs)
-        margins = self.y * (outputs + intercept)
+        bounds = certify.bounds_at_outputs(outputs, self.y, dual_coef, intercept, self.upper)
         return Trained(
             weights=weights,
             dual_coef=dual_coef,
             outputs=outputs,
             intercept=intercept,
-            objective=float(np.abs(dual_coef).sum()) - 0.5 * norm,
-            upper=certify.primal_value(norm, margins, self.upper),
+            objective=bounds.lower,
+            upper=bounds.upper,
         )

@@ -61,6 +61,7 @@ class Point:
         kernels' constraints; the second row the multiplier of each. The products of a column vanish
         at the solution.
     intercept : multiplier of the equation.
+    n : the number of variables.
     """
 
     pairs: Array

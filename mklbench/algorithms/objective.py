@@ -72,11 +72,7 @@ class Objective:
     ) -> None:
         self.machine = SVM(y, C, tol=svm_tol, class_weight=class_weight)
         self.operator = operator
-        if operator.n_samples != len(self.machine.y):
-            raise InputError(
-                f"y has {len(self.machine.y)} labels, but the kernels are on "
-                f"{operator.n_samples} samples: give one label a sample."
-            )
+        check_samples(operator, len(self.machine.y))
 
     def __call__(self, weights: Array, K: Array | None = None) -> Point:
         """Solve the SVM at `weights` (M,); `K` is their Gram matrix where the caller has it."""
@@ -116,6 +112,15 @@ class Objective:
             converged=bool(converged),
             history=history,
             svm_seconds=self.machine.seconds,
+        )
+
+
+def check_samples(operator: KernelOperator, n_labels: int) -> None:
+    """Raise an InputError unless there is one label for each training sample of `operator`."""
+    if operator.n_samples != n_labels:
+        raise InputError(
+            f"y has {n_labels} labels, but the kernels are on {operator.n_samples} samples: "
+            "give one label a sample."
         )
 
 

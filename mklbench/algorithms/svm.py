@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mklbench import certify
+from mklbench.algorithms.objective import check_samples
 from mklbench.errors import InputError
 from mklbench.kernels.base import KernelOperator
 from mklbench.solution import Solution
@@ -50,10 +51,7 @@ def solve(
         If an argument has the wrong shape or range.
     """
     machine = SVM(y, C, tol=svm_tol, class_weight=class_weight)
-    if operator.n_samples != len(machine.y):
-        raise InputError(
-            f"y has {len(machine.y)} labels, but the kernels are on {operator.n_samples} samples."
-        )
+    check_samples(operator, len(machine.y))
     fixed = operator.uniform_weights() if weights is None else np.asarray(weights, dtype=float)
     refused = fixed[~((fixed >= 0) & (fixed < np.inf))]
     if len(refused):

@@ -60,12 +60,18 @@ def simplemkl_bank(
     Gaussians exp(-||x - z||^2 / (2 width^2)) and polynomials (x'z + 1)^degree, where degree 1 is
     the plain inner product, on all features together and then on every single one.
     """
-    gammas = [0.5 / width**2 for width in _not_empty("widths", widths)]
-    functions: list[KernelFunction] = [
-        *(Gaussian(gamma) for gamma in gammas),
+    functions = simplemkl_functions(_not_empty("widths", widths), degrees)
+    return unit_trace(ConcatenatedBank([DenseBank(X, functions), FeatureBank(X, functions)]))
+
+
+def simplemkl_functions(
+    widths: Sequence[float] = SIMPLEMKL_WIDTHS, degrees: Sequence[int] = (1, 2, 3)
+) -> list[KernelFunction]:
+    """Return the kernel functions of `simplemkl_bank`, Gaussians first."""
+    return [
+        *(Gaussian(0.5 / width**2) for width in widths),
         *(Polynomial(degree, offset=float(degree > 1)) for degree in degrees),
     ]
-    return unit_trace(ConcatenatedBank([DenseBank(X, functions), FeatureBank(X, functions)]))
 
 
 def product_gaussians(X: ArrayLike) -> ProductGaussians:
