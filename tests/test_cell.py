@@ -36,6 +36,19 @@ def test_the_key_tells_results_apart(different):
     assert tiny_cell(different, "kernel=gaussian").key != tiny_cell().key
 
 
+def test_the_key_knows_on_how_many_splits_hyperparameters_are_chosen():
+    shared = tiny_cell("search=first_splits")
+    assert shared.key != tiny_cell("search=first_splits", "search.splits=3").key
+    alone = tiny_cell("search=first_splits", "search.splits=null", "search.name=cv")
+    assert alone.key == tiny_cell("search=cv").key
+
+
+def test_the_splits_of_a_search_are_checked_before_running():
+    tiny_cell("search=first_splits").check([1])
+    with pytest.raises(InputError, match="folds=40"):
+        tiny_cell("search=first_splits", "search.folds=40").check([9])
+
+
 def test_a_new_version_of_the_algorithm_has_a_new_key(tmp_path, monkeypatch):
     before = fake_cell(tmp_path).key
     monkeypatch.setattr(experiment_fakes, "VERSION", 2)

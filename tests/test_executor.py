@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import signal
 import threading
 import time
@@ -154,20 +155,124 @@ def test_a_store_that_cannot_be_written_is_said_before_running(tmp_path, jobs):
         run_cells([tiny_cell()], Store(tmp_path / "file"), jobs=jobs)
 
 
-def test_two_runs_at_once_end_in_one_whole_store(store, tmp_path):
-    cell = fake_cell(tmp_path, "algo.seconds=0.02", "split.n_splits=8")
+def at_once(n_runs, run):
+    """Run `run` in threads and return what the runs returned, joined."""
     results = []
-    threads = [
-        threading.Thread(target=lambda: results.extend(run_cells([cell], store, jobs=2)))
-        for _ in range(2)
-    ]
+    threads = [threading.Thread(target=lambda: results.extend(run())) for _ in range(n_runs)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
+    return results
+
+
+def test_two_runs_at_once_end_in_one_whole_store(store, tmp_path):
+    cell = fake_cell(tmp_path, "algo.seconds=0.02", "split.n_splits=8")
+    results = at_once(2, lambda: run_cells([cell], store, jobs=2))
     assert [result.status for result in results] == ["done", "done"]
     names = sorted(path.name for path in store.directory(cell).iterdir())
     assert names == ["cell.json", *(f"split-{split:03d}.json" for split in range(8))]
+
+
+# Hyperparameters chosen on two splits for all four, which takes two fits for each choice.
+SHARED = ["search=first_splits", "search.splits=2", "search.folds=2", "search.grid.algo.C=[2]"]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_selections_are_made_once_for_all_splits(store, jobs):
+    cell = tiny_cell(*SHARED)
+    (result,) = run_cells([cell], store, jobs=jobs)
+    assert result.status == "done"
+    assert {record["C"] for record in result.records} == {2}
+    assert len({repr(record["selections"]) for record in result.records}) == 1
+    names = sorted(path.name for path in store.directory(cell).iterdir())
+    selections = ["selection-000.json", "selection-001.json"]
+    assert names == ["cell.json", *selections, *(f"split-{split:03d}.json" for split in range(4))]
+
+
+def test_workers_do_other_cells_while_a_selection_is_made(store, tmp_path):
+    selecting = fake_cell(tmp_path, *SHARED, "search.splits=1", "algo.seconds=0.5")
+    other = tiny_cell()
+    run_cells([selecting, other], store, jobs=2)
+    selected = store.selection_path(selecting, 0).stat().st_mtime_ns
+    assert max(modification_times(store, other).values()) < selected
+    assert selected < min(modification_times(store, selecting).values())
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_selection_that_crashes_fails_its_cell_and_is_tried_again(store, tmp_path, jobs):
+    crash = ["algo.behaviour=raise", f"algo.once='{tmp_path}/crashed'"]
+    cell, other = fake_cell(tmp_path, *SHARED, *crash), tiny_cell()
+    log = io.StringIO()
+    result, untouched = run_cells([cell, other], store, jobs=jobs, progress=Lines(log))
+    assert (result.status, untouched.status) == ("failed", "done")
+    (failed,) = result.records  # no split was run with half of the selections
+    said = "model selection on split [01]: ZeroDivisionError: the fake divided by zero"
+    assert re.fullmatch(said, failed["error"])
+    assert "experiment_fakes.py" in failed["traceback"]
+    assert failed["error"] in log.getvalue()
+    (again,) = run_cells([cell], store, jobs=jobs)
+    assert again.status == "done"
+
+
+def test_a_worker_that_dies_of_a_selection_fails_its_cell(store, tmp_path):
+    crash = ["algo.behaviour=die", f"algo.once='{tmp_path}/died'"]
+    result, untouched = run_cells([fake_cell(tmp_path, *SHARED, *crash), tiny_cell()], store, 2)
+    assert (result.status, untouched.status) == ("failed", "done")
+    assert re.match(
+        r"model selection on split [01]: the worker .* died", result.records[0]["error"]
+    )
+
+
+def test_a_timeout_counts_selections_and_keeps_those_made(store, tmp_path):
+    cell = fake_cell(tmp_path, *SHARED, "algo.seconds=0.4")  # 0.8 s a selection
+    (result,) = run_cells([cell], store, timeout=1.2)
+    assert result.status == "timeout"
+    assert result.records[0]["error"].startswith("model selection on split 1: stopped after 1.2 s")
+    assert list(store.selections(cell)) == [0]
+    made = store.selection_path(cell, 0).stat().st_mtime_ns
+    (again,) = run_cells([cell], store, timeout=60)
+    assert again.status == "done"
+    assert store.selection_path(cell, 0).stat().st_mtime_ns == made
+
+
+def selection_files(store, cell):
+    return sorted(store.directory(cell).glob("selection-*.json"))
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_run_killed_while_selecting_goes_on_where_it_was(store, tmp_path, jobs):
+    search = [*SHARED, "search.splits=6", "algo.seconds=0.2"]
+    cell = fake_cell(tmp_path, *search)
+    options = ["--config-dir", str(fake_configs(tmp_path)), f"jobs={jobs}", "results_dir=store"]
+    process = start(["run", *TINY, "algo=fake", *search, *options], tmp_path)
+    wait_until(lambda: store.selections(cell) or process.poll() is not None)
+    assert process.poll() is None, process.communicate()
+    process.kill()
+    process.communicate()
+    workers_are_gone(tmp_path)
+    made = {path: path.stat().st_mtime_ns for path in selection_files(store, cell)}
+    assert 1 <= len(store.selections(cell)) < 6
+    assert store.records(cell) == []
+    (result,) = run_cells([cell], store, jobs=2)
+    assert result.status == "done"
+    assert {path: path.stat().st_mtime_ns for path in made} == made
+    assert len(selection_files(store, cell)) == 6
+
+
+def test_two_runs_at_once_share_selections(store, tmp_path):
+    cell = fake_cell(tmp_path, *SHARED, "search.splits=4", "algo.seconds=0.05")
+    results = at_once(2, lambda: run_cells([cell], store, jobs=2))
+    assert [result.status for result in results] == ["done", "done"]
+    assert len({repr(record["selections"]) for record in results[0].records}) == 1
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_bad_input_in_a_selection_stops_its_cell_only(store, jobs):
+    cells = [tiny_cell(*SHARED, "search.grid.algo.C=[-1]"), tiny_cell()]
+    bad, good = run_cells(cells, store, jobs=jobs)
+    assert bad.error == "C=-1 is not accepted: it must be a finite number > 0."
+    assert (bad.status, good.status) == ("missing", "done")
 
 
 SLOW = ["run", *TINY, "algo=fake", "algo.seconds=0.3", "split.n_splits=30", "results_dir=store"]
@@ -245,6 +350,14 @@ def test_lines_tell_of_each_cell_and_of_each_failure(store, tmp_path):
     assert lines[2].startswith("fake-gaussian-twonorm failed: 3 splits, accuracy ")
     assert "(4 of 8 splits, about " in lines[2]
     assert lines[3].startswith("svm-gaussian-twonorm done: 4 splits, accuracy ")
+
+
+def test_lines_tell_of_selections(store):
+    log = io.StringIO()
+    run_cells([tiny_cell(*SHARED)], store, progress=Lines(log))
+    heading = "1 cell to run, 4 splits, and 2 selections of hyperparameters"
+    assert log.getvalue().startswith(heading)
+    assert "(4 of 4 splits)" in log.getvalue()
 
 
 def test_lines_tell_of_a_long_cell_between(store, monkeypatch):

@@ -14,6 +14,8 @@ from mklbench.data.splits import folds
 from mklbench.experiments import search
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.evaluation import run_split
+from mklbench.experiments.executor import run_cells
+from mklbench.experiments.store import Store
 
 SEED = 11
 
@@ -118,6 +120,42 @@ def test_several_classes_are_searched_as_well(tmp_path):
     record = run_split(cell, 0)
     assert record["search_accuracy"] > 0.9
     assert len(record["weights"]) == 3
+
+
+def test_medians_are_values_of_the_grid_each_hyperparameter_by_itself():
+    pairs = [(10, 0.3), (0.1, 5.0), (1, 0.01), (10, 0.3)]
+    choices = [{"algo.C": C, "kernel.gamma": gamma} for C, gamma in pairs]
+    assert search.medians(choices) == {"algo.C": 1, "kernel.gamma": 0.3}
+    assert search.medians(choices[:3]) == {"algo.C": 1, "kernel.gamma": 0.3}
+    assert search.medians(choices[:1]) == choices[0]
+
+
+FIRST = [option for option in GRID if option != "search=cv"]
+
+
+def test_shared_hyperparameters_are_the_medians_of_what_the_first_splits_choose(tmp_path):
+    noisy = ["data.noise_features=6", "split.n_splits=6", *FIRST]
+    alone = [run_split(tiny_cell(*noisy, "search=cv"), split)["params"] for split in range(5)]
+    assert len({repr(params) for params in alone}) > 1  # or every rule would do
+    shared = {path: sorted(params[path] for params in alone)[2] for path in alone[0]}
+    for n_splits in (2, 6):  # the selections do not depend on how many splits are run
+        cell = tiny_cell(*noisy, "search=first_splits", f"split.n_splits={n_splits}")
+        (result,) = run_cells([cell], Store(tmp_path / str(n_splits)))
+        assert [record["params"] for record in result.records] == [shared] * n_splits
+        for record in result.records:
+            assert [item["params"] for item in record["selections"]] == alone
+            assert [item["split"] for item in record["selections"]] == [0, 1, 2, 3, 4]
+
+
+def test_shared_hyperparameters_are_used_and_their_cost_is_noted_once(tmp_path):
+    cell = tiny_cell("search=first_splits", "search.splits=2", "search.grid.algo.C=[0.25]")
+    (result,) = run_cells([cell], Store(tmp_path))
+    fixed = run_split(tiny_cell("algo.C=0.25"), 3)
+    assert result.records[3]["C"] == 0.25
+    assert result.records[3]["objective"] == fixed["objective"]
+    spent = [item["seconds"] for item in result.records[3]["selections"]]
+    assert [record["search_seconds"] for record in result.records] == [*spent, 0.0, 0.0]
+    assert min(spent) > 0
 
 
 @pytest.fixture

@@ -58,17 +58,22 @@ class SplitConfig(Schema):
 class SearchConfig(Schema):
     """Schema of the group `search`: the grid tried inside the training part (empty: none).
 
-    `grid` maps dotted paths of hyperparameters (``algo.C``) to lists of values.
+    `grid` maps dotted paths of hyperparameters (``algo.C``) to lists of values. With `splits` a
+    choice is made on the training parts of the first so many splits, and of each hyperparameter
+    the median of these is used on all; null lets every split choose for itself.
     """
 
     name: str = "custom"
     title: str = ""
     folds: int = 5
+    splits: int | None = None
     grid: dict[str, Any] = field(default_factory=dict)
 
     def check(self) -> None:
         """Raise InputError for the first value out of range."""
         _at_least("search.folds", self.folds, 2)
+        if self.splits is not None:
+            _at_least("search.splits", self.splits, 1)
         for path, values in self.grid.items():
             group, _, key = path.partition(".")
             if group not in ("algo", "kernel") or not key or key in ("name", "title"):
@@ -79,6 +84,11 @@ class SearchConfig(Schema):
             if not isinstance(values, list) or not values:
                 raise InputError(
                     f"search.grid.{path}={values} is not accepted: give a list of values to try."
+                )
+            if self.splits is not None and not all(map(_is_number, values)):
+                raise InputError(
+                    f"search.grid.{path}={values} is not accepted with search.splits={self.splits}:"
+                    " only of numbers is there a median; set search.splits=null."
                 )
 
 
@@ -143,6 +153,10 @@ def _wrong_type(prefix: str, schema: type[Schema], values: Mapping[str, Any]) ->
 def _at_least(option: str, value: int, minimum: int) -> None:
     if value < minimum:
         raise InputError(f"{option}={value} is not accepted: it must be at least {minimum}.")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _one_of(option: str, value: str, accepted: Sequence[str]) -> None:

@@ -80,6 +80,15 @@ class Cell:
         return str(self.config["search"]["name"])
 
     @property
+    def selection_splits(self) -> range:
+        """The splits whose training parts choose for all (`search.splits`); none if each chooses.
+
+        They do not depend on `n_splits`.
+        """
+        search = self.config["search"]
+        return range(search["splits"] or 0) if search["grid"] else range(0)
+
+    @property
     def label(self) -> str:
         """Readable name; cells that differ in a hyperparameter alone share it."""
         return f"{self.algo}-{self.kernel}-{self.data}"
@@ -106,6 +115,8 @@ class Cell:
             for group, node in self.config.items()
         }
         del identity["split"]["n_splits"]
+        if identity["search"]["splits"] is None:  # the keys from before there was this option
+            del identity["search"]["splits"]
         identity["kernel"] = {name: _content(value) for name, value in identity["kernel"].items()}
         chosen = {name: identity["data"].get(name) for name in _DATA_CHOICES}
         identity["data"] = {name: value for name, value in chosen.items() if value}
@@ -138,15 +149,17 @@ class Cell:
     def check(self, splits: Iterable[int] | None = None) -> None:
         """Raise InputError for what can be seen to be wrong before anything is run.
 
-        Loads the data, draws the splits (all if not given) and their folds, and makes the
-        callables.
+        Loads the data, draws the splits (all if not given), those of the search and their folds,
+        and makes the callables.
         """
         configs.algorithm(self.config["algo"])
         configs.kernel(self.config["kernel"])
         codes = self.dataset().y
-        for split in range(self.n_splits) if splits is None else splits:
+        wanted = range(self.n_splits) if splits is None else list(splits)
+        searched = self.selection_splits or (wanted if self.config["search"]["grid"] else ())
+        for split in sorted({*wanted, *searched}):
             train, _ = self.rows(split)
-            if self.config["search"]["grid"]:
+            if split in searched:
                 folds(codes[train], self.config["search"]["folds"], seed=0)
 
     def __repr__(self) -> str:

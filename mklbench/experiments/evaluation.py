@@ -6,6 +6,7 @@ import math
 import time
 import traceback
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from mklbench.data.splits import split_seed
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.provenance import provenance
-from mklbench.experiments.search import Selection, select
+from mklbench.experiments.search import Selection, medians, select
 from mklbench.kernels import KernelOperator
 from mklbench.solution import Solution
 
@@ -29,15 +30,31 @@ SCHEMA = 1
 Record = dict[str, Any]
 
 
-def run_split(cell: Cell, split: int) -> Record:
+def run_selection(cell: Cell, split: int) -> Selection:
+    """Choose the hyperparameters of a cell on the training part of one split.
+
+    Raises
+    ------
+    InputError : for what the user can mend.
+    """
+    return _select(cell, split, _Parts(cell, split))
+
+
+def run_split(cell: Cell, split: int, selections: Mapping[int, Selection] | None = None) -> Record:
     """Run one split of a cell and return its record; a crash of the algorithm is recorded, too.
+
+    Parameters
+    ----------
+    cell, split : what to run.
+    selections : where all splits share them, the result of `run_selection` for each of
+        ``cell.selection_splits``; else nothing.
 
     Raises
     ------
     InputError : for what the user can mend; nothing is recorded then.
     """
     try:
-        return _run_split(cell, split)
+        return _run_split(cell, split, selections or {})
     except InputError:
         raise
     except Exception as error:
@@ -54,36 +71,53 @@ def unfinished(
 
 
 _MEASURED = (
-    "n_train", "n_test", "C", "params", "accuracy", "rmse", "n_kernels", "n_base_kernels",
-    "objective", "gap", "converged", "svm_calls", "n_iter", "fit_seconds", "fit_cpu_seconds",
-    "svm_seconds", "kernel_seconds", "search_seconds", "search_accuracy", "predict_seconds",
-    "relevant_weight", "weights",
+    "n_train", "n_test", "C", "params", "selections", "accuracy", "rmse", "n_kernels",
+    "n_base_kernels", "objective", "gap", "converged", "svm_calls", "n_iter", "fit_seconds",
+    "fit_cpu_seconds", "svm_seconds", "kernel_seconds", "search_seconds", "search_accuracy",
+    "predict_seconds", "relevant_weight", "weights",
 )  # fmt: skip
 
 
-def _run_split(cell: Cell, split: int) -> Record:
-    data = cell.dataset()
-    train, test = cell.rows(split)
-    scaling = fit_scaling(cell.config["split"]["scaling"], data.X[train])
-    X_train, X_test = scaling.transform(data.X[train]), scaling.transform(data.X[test])
-    codes, n_classes = data.y[train], len(data.classes)
+class _Parts:
+    """The training and the test part of a split, scaled as the training part says."""
 
-    def build(kernel_config: Mapping[str, Any]) -> KernelOperator:
+    def __init__(self, cell: Cell, split: int) -> None:
+        self.data = cell.dataset()
+        self.train, self.test = cell.rows(split)
+        scaling = fit_scaling(cell.config["split"]["scaling"], self.data.X[self.train])
+        self._X_train = scaling.transform(self.data.X[self.train])
+        self._X_test = scaling.transform(self.data.X[self.test])
+        self.codes, self.n_classes = self.data.y[self.train], len(self.data.classes)
+
+    def build(self, kernel_config: Mapping[str, Any]) -> KernelOperator:
+        """Return the operator of a kernel config on the training part."""
         builder = configs.kernel(kernel_config)
-        return builder(train if getattr(builder, "takes_rows", False) else X_train)
+        return builder(self.train if _takes_rows(builder) else self._X_train)
 
-    selection = select(cell.config, build, codes, n_classes, _seed(cell, split) + 1)
+    def test_samples(self, kernel_config: Mapping[str, Any]) -> NDArray[Any]:
+        """Return the test part as that operator takes it: features, or row numbers."""
+        return self.test if _takes_rows(configs.kernel(kernel_config)) else self._X_test
+
+
+def _takes_rows(builder: Any) -> bool:
+    return bool(getattr(builder, "takes_rows", False))
+
+
+def _run_split(cell: Cell, split: int, selections: Mapping[int, Selection]) -> Record:
+    parts = _Parts(cell, split)
+    shared = {index: selections[index] for index in cell.selection_splits}
+    selection = _agreed(shared, split) if shared else _select(cell, split, parts)
     chosen = configs.with_values(cell.config, selection.params)
-    solve, builder = configs.algorithm(chosen["algo"]), configs.kernel(chosen["kernel"])
-    takes_rows = getattr(builder, "takes_rows", False)
+    solve = configs.algorithm(chosen["algo"])
+    test_samples = parts.test_samples(chosen["kernel"])
 
     start = time.perf_counter()
-    operator = build(chosen["kernel"])
+    operator = parts.build(chosen["kernel"])
     built = time.perf_counter()
     cpu = time.process_time()
-    solutions = one_vs_rest.fit(solve, operator, codes, n_classes)
+    solutions = one_vs_rest.fit(solve, operator, parts.codes, parts.n_classes)
     fitted, fit_cpu = time.perf_counter(), time.process_time() - cpu
-    decision = one_vs_rest.decision_function(operator, solutions, test if takes_rows else X_test)
+    decision = one_vs_rest.decision_function(operator, solutions, test_samples)
     predicted = time.perf_counter()
 
     seconds = {
@@ -96,14 +130,28 @@ def _run_split(cell: Cell, split: int) -> Record:
     }
     return (
         _header(cell, split)
-        | {"n_train": len(train), "n_test": len(test)}
-        | _hyperparameters(chosen, selection)
-        | _quality(decision, data.y[test])
+        | {"n_train": len(parts.train), "n_test": len(parts.test)}
+        | _hyperparameters(chosen, selection, shared)
+        | _quality(decision, parts.data.y[parts.test])
         | _solver(solutions, operator)
         | seconds
-        | _weights(solutions, operator, data)
+        | _weights(solutions, operator, parts.data)
         | _ending(cell, "done", None, None)
     )
+
+
+def _select(cell: Cell, split: int, parts: _Parts) -> Selection:
+    seed = _seed(cell, split) + 1
+    return select(cell.config, parts.build, parts.codes, parts.n_classes, seed)
+
+
+def _agreed(shared: Mapping[int, Selection], split: int) -> Selection:
+    """Return the medians of shared selections.
+
+    Their seconds are noted once a cell: with the splits that they were spent on.
+    """
+    params = medians([selection.params for selection in shared.values()])
+    return Selection(params, None, shared[split].seconds if split in shared else 0.0)
 
 
 def _seed(cell: Cell, split: int) -> int:
@@ -129,10 +177,14 @@ def _header(cell: Cell, split: int) -> Record:
     }
 
 
-def _hyperparameters(chosen: Mapping[str, Any], selection: Selection) -> Record:
+def _hyperparameters(
+    chosen: Mapping[str, Any], selection: Selection, shared: Mapping[int, Selection]
+) -> Record:
+    """What was chosen; where all splits share the selections these, too, so that none is lost."""
     return {
         "C": chosen["algo"].get("C"),
         "params": selection.params,
+        "selections": [{"split": index, **asdict(shared[index])} for index in shared] or None,
         "search_accuracy": selection.accuracy,
     }
 

@@ -1,4 +1,4 @@
-"""Running cells: what is missing, here or in workers, each finished split stored at once."""
+"""Running cells: what is missing, here or in workers, each finished step stored at once."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
-from mklbench.experiments.evaluation import Record, run_split
+from mklbench.experiments.evaluation import Record
 from mklbench.experiments.progress import Progress, Silent
-from mklbench.experiments.store import Status, Store
+from mklbench.experiments.steps import Step, is_done, missing_steps, record, take
+from mklbench.experiments.store import Status, Store, StoreError
 
 
 @dataclass(frozen=True)
@@ -40,8 +41,9 @@ def run_cells(
     """Run the splits of `cells` that the store does not have, and return how each cell ended.
 
     One cell that cannot run or fails does not stop the others. With one job and no timeout the
-    work is done in this process; otherwise in worker processes that take one split at a time, so
-    that a crash costs that split only and a timeout can interrupt it.
+    work is done in this process; otherwise in worker processes that take one step at a time (a
+    split, or a selection for all splits), so that a crash costs that step only and a timeout can
+    interrupt it.
 
     Parameters
     ----------
@@ -49,7 +51,7 @@ def run_cells(
     store : where the records are and go.
     jobs : worker processes.
     timeout : seconds of computing a cell may take, summed over its workers; None for no limit.
-    progress : told of every split; silent if not given.
+    progress : told of every step; silent if not given.
 
     Raises
     ------
@@ -60,10 +62,10 @@ def run_cells(
     told = progress or Silent()
     errors: dict[str, str] = {}
     work = _plan(listed, store, errors)
-    n_splits = sum(cell.n_splits for cell in _distinct(listed, errors))
     if work:
         store.check_writable()
-        told.start(n_splits, n_splits - sum(len(splits) for _, splits in work), len(work))
+        n_splits = sum(cell.n_splits for cell in _distinct(listed, errors))
+        told.start([step for steps in work for step in steps], n_splits)
         try:
             if jobs == 1 and timeout is None:
                 _run_here(work, store, told, errors)
@@ -74,9 +76,6 @@ def run_cells(
         finally:
             told.stop()
     return [_result(cell, store, errors) for cell in listed]
-
-
-Work = list[tuple[Cell, list[int]]]
 
 
 def _distinct(cells: Sequence[Cell], errors: dict[str, str]) -> list[Cell]:
@@ -93,37 +92,42 @@ def _distinct(cells: Sequence[Cell], errors: dict[str, str]) -> list[Cell]:
     return list(distinct.values())
 
 
-def _plan(cells: Sequence[Cell], store: Store, errors: dict[str, str]) -> Work:
-    """Return the splits to run of each cell, having checked what can be checked beforehand."""
-    work: Work = []
+def _plan(cells: Sequence[Cell], store: Store, errors: dict[str, str]) -> list[list[Step]]:
+    """Return the steps of each cell, having checked what can be checked beforehand."""
+    work: list[list[Step]] = []
     for cell in _distinct(cells, errors):
-        missing = store.missing(cell)
-        if not missing:
+        steps = missing_steps(cell, store)
+        if not steps:
             continue
         try:
-            cell.check(missing)
+            cell.check(step.split for step in steps)
         except InputError as error:
             errors[cell.key] = str(error)
             continue
         store.tidy(cell)
-        work.append((cell, missing))
+        work.append(steps)
     return work
 
 
-def _run_here(work: Work, store: Store, progress: Progress, errors: dict[str, str]) -> None:
+def _run_here(
+    work: list[list[Step]], store: Store, progress: Progress, errors: dict[str, str]
+) -> None:
     from threadpoolctl import threadpool_limits
 
     with threadpool_limits(1):  # so that timings mean the same as in a worker
-        for cell, splits in work:
-            for split in splits:
-                if not store.is_done(cell, split):  # another run may have done it meanwhile
-                    try:
-                        record = run_split(cell, split)
-                    except InputError as error:
-                        errors[cell.key] = str(error)
-                        break
-                    store.write(cell, record)
-                progress.split_ended(cell, store.record(cell, split))
+        for steps in work:
+            cell = steps[0].cell
+            for step in steps:
+                try:
+                    take(step, store)
+                except StoreError:
+                    raise
+                except InputError as error:
+                    errors[cell.key] = str(error)
+                    break
+                progress.step_ended(step, record(step, store))
+                if step.selects and not is_done(step, store):
+                    break  # the splits cannot be run without it
             if cell.key not in errors:
                 progress.cell_ended(cell, store.status(cell), store.records(cell))
 

@@ -1,4 +1,4 @@
-"""Worker processes under supervision: a crash costs one split, a timeout interrupts, Ctrl-C stops.
+"""Worker processes under supervision: a crash costs one step, a timeout interrupts, Ctrl-C stops.
 
 The workers are plain subprocesses (`mklbench.experiments.worker`), not a pool of multiprocessing:
 they do not import the caller's main module, so a script or a notebook needs no guard, and they end
@@ -22,8 +22,8 @@ from typing import Any
 
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
-from mklbench.experiments.evaluation import unfinished
 from mklbench.experiments.progress import Progress
+from mklbench.experiments.steps import Step, give_up, is_done, record
 from mklbench.experiments.store import Store
 
 # Set before NumPy is loaded, which reads them once.
@@ -45,16 +45,20 @@ _STDERR_CHARACTERS = 4000
 
 @dataclass
 class _Task:
-    cell: Cell
-    split: int
+    step: Step
     started: float = 0.0
+
+    @property
+    def cell(self) -> Cell:
+        return self.step.cell
 
 
 @dataclass
 class _Budget:
-    """Seconds of computing used on one cell, and its splits that have not ended."""
+    """Seconds of computing used on one cell, its steps that have not ended, and its selections."""
 
     unfinished: int
+    selecting: int
     seconds: float = 0.0
 
 
@@ -88,7 +92,8 @@ class _Worker:
         task.started = time.monotonic()
         message = {
             "config": task.cell.config,
-            "split": task.split,
+            "split": task.step.split,
+            "selects": task.step.selects,
             "store": str(store.path.absolute()),
         }
         # If it died while idle, its end shows on stdout, as for any other death.
@@ -122,22 +127,25 @@ class _Worker:
 
 
 def run_in_workers(
-    work: list[tuple[Cell, list[int]]],
+    work: list[list[Step]],
     store: Store,
     jobs: int,
     timeout: float | None,
     progress: Progress,
     errors: dict[str, str],
 ) -> None:
-    """Run the splits in `work` in at most `jobs` worker processes.
+    """Take the steps in `work` in at most `jobs` worker processes.
+
+    They are taken in order, but the splits of a cell wait for its selections, and the workers
+    meanwhile go on with the next cells.
 
     Parameters
     ----------
-    work : cells and the splits of each to run.
-    store : where the workers put the records.
+    work : the steps of each cell.
+    store : where the workers put the results.
     jobs : processes at once.
     timeout : seconds of computing a cell may take, summed over the workers; None for no limit.
-    progress : told of each split and cell.
+    progress : told of each step and cell.
     errors : receives, by cell key, the sentences of the InputErrors that stopped a cell.
 
     Raises
@@ -154,7 +162,7 @@ def run_in_workers(
 
 @dataclass
 class _Supervisor:
-    work: list[tuple[Cell, list[int]]]
+    work: list[list[Step]]
     store: Store
     timeout: float | None
     progress: Progress
@@ -162,8 +170,11 @@ class _Supervisor:
     workers: list[_Worker] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.queue = deque(_Task(cell, split) for cell, splits in self.work for split in splits)
-        self.budgets = {cell.key: _Budget(len(splits)) for cell, splits in self.work}
+        self.queue = deque(_Task(step) for steps in self.work for step in steps)
+        self.budgets = {
+            steps[0].cell.key: _Budget(len(steps), sum(step.selects for step in steps))
+            for steps in self.work
+        }
 
     def run(self, jobs: int) -> None:
         """Keep `jobs` workers busy until nothing is left."""
@@ -185,13 +196,22 @@ class _Supervisor:
         return [worker for worker in self.workers if worker.task is not None]
 
     def _hand_out(self, jobs: int) -> None:
-        for worker in self.workers:
-            if worker.task is None and self.queue:
-                worker.give(self.queue.popleft(), self.store)
-        while self.queue and len(self.workers) < jobs:
-            worker = _Worker()
-            self.workers.append(worker)
-            worker.give(self.queue.popleft(), self.store)
+        idle = [worker for worker in self.workers if worker.task is None]
+        while (idle or len(self.workers) < jobs) and (task := self._next()) is not None:
+            if idle:
+                worker = idle.pop(0)
+            else:
+                worker = _Worker()
+                self.workers.append(worker)
+            worker.give(task, self.store)
+
+    def _next(self) -> _Task | None:
+        """Take the first task off the queue that need not wait for selections in hand."""
+        for task in self.queue:
+            if task.step.selects or self.budgets[task.cell.key].selecting == 0:
+                self.queue.remove(task)
+                return task
+        return None
 
     def _hear(self, worker: _Worker) -> None:
         """Take one answer of a worker, or note its death."""
@@ -212,23 +232,26 @@ class _Supervisor:
             self._end(task)
 
     def _bury(self, worker: _Worker, task: _Task) -> None:
-        """Record the split that a worker died of; a new worker takes its place when needed."""
+        """Record the step that a worker died of; a new worker takes its place when needed."""
         self.workers.remove(worker)
         how, printed = worker.last_words()
         if not worker.ready:
             raise RuntimeError(f"A worker process could not start ({how}): {printed.strip()}")
         message = f"the worker process died ({how})"
-        self.store.write(task.cell, unfinished(task.cell, task.split, "failed", message, printed))
+        give_up(task.step, self.store, "failed", message, printed)
         self._end(task)
 
     def _end(self, task: _Task) -> None:
-        """Account for a split that has ended in whatever way."""
+        """Account for a step that has ended in whatever way."""
         cell, budget = task.cell, self.budgets[task.cell.key]
         budget.seconds += time.monotonic() - task.started
         budget.unfinished -= 1
+        budget.selecting -= task.step.selects
+        if task.step.selects and not is_done(task.step, self.store):
+            self._abandon(cell)  # the splits cannot be run without it
         if cell.key in self.errors:  # said at the end of the run
             return
-        self.progress.split_ended(cell, self.store.record(cell, task.split))
+        self.progress.step_ended(task.step, record(task.step, self.store))
         if budget.unfinished == 0:
             self.progress.cell_ended(cell, self.store.status(cell), self.store.records(cell))
 
@@ -269,7 +292,7 @@ class _Supervisor:
             self.workers.remove(worker)
             worker.kill()
             message = f"stopped after {self.timeout:g} s of computing on the cell (timeout)"
-            self.store.write(task.cell, unfinished(task.cell, task.split, "timeout", message))
+            give_up(task.step, self.store, "timeout", message)
             self._end(task)
 
 

@@ -4,26 +4,28 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Sequence
 from typing import Any, Protocol, TextIO
 
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.evaluation import Record
+from mklbench.experiments.steps import Step
 
-# Seconds between two lines about splits; a line about a finished cell never waits.
+# Seconds between two lines about steps; a line about a finished cell never waits.
 _INTERVAL = 10.0
 
 
 class Progress(Protocol):
     """Told of a run's progress by the executor."""
 
-    def start(self, n_splits: int, n_done: int, n_cells: int) -> None:
-        """`n_splits` in all, of which `n_done` are there; `n_cells` are to be run."""
+    def start(self, steps: Sequence[Step], n_splits: int) -> None:
+        """`steps` are to be taken; the cells have `n_splits` in all, also those done before."""
 
-    def split_ended(self, cell: Cell, record: Record | None) -> None:
-        """One split was run, or found done by another run."""
+    def step_ended(self, step: Step, record: Record | None) -> None:
+        """One step has ended; `record` is that of a split, or of a selection that failed."""
 
     def cell_ended(self, cell: Cell, status: str, records: list[Record]) -> None:
-        """No split of the cell is left to run."""
+        """No step of the cell is left to take."""
 
     def stop(self) -> None:
         """The run is over, also if it was interrupted."""
@@ -45,9 +47,9 @@ class Silent:
     def __init__(self, stream: TextIO | None = None) -> None:
         pass
 
-    def start(self, n_splits: int, n_done: int, n_cells: int) -> None: ...
+    def start(self, steps: Sequence[Step], n_splits: int) -> None: ...
 
-    def split_ended(self, cell: Cell, record: Record | None) -> None: ...
+    def step_ended(self, step: Step, record: Record | None) -> None: ...
 
     def cell_ended(self, cell: Cell, status: str, records: list[Record]) -> None: ...
 
@@ -61,22 +63,28 @@ class Lines:
         self._stream = stream
         self._clock = time.monotonic
 
-    def start(self, n_splits: int, n_done: int, n_cells: int) -> None:
-        self._n_splits, self._n_done, self._n_run = n_splits, n_done, 0
+    def start(self, steps: Sequence[Step], n_splits: int) -> None:
+        self._n_steps, self._n_taken, self._n_splits = len(steps), 0, n_splits
+        n_selections = sum(step.selects for step in steps)
+        self._n_ended = n_done = n_splits - (len(steps) - n_selections)
         self._started = self._last = self._clock()
-        # Said with the first split that ends, so that a run that cannot begin says only why.
+        # Said with the first step that ends, so that a run that cannot begin says only why.
+        n_cells = len({step.cell.key for step in steps})
         self._heading = f"{_count(n_cells, 'cell')} to run, {_count(n_splits, 'split')}"
         if n_done:
             self._heading += f", {n_done} of them done before"
+        if n_selections:
+            self._heading += f", and {_count(n_selections, 'selection')} of hyperparameters"
 
-    def split_ended(self, cell: Cell, record: Record | None) -> None:
-        if self._n_run == 0:
+    def step_ended(self, step: Step, record: Record | None) -> None:
+        if self._n_taken == 0:
             self._say(self._heading)
-        self._n_run += 1
+        self._n_taken += 1
+        self._n_ended += not step.selects
         if record is not None and record["status"] != "done":
-            self._say(_misfortune(cell, record))
+            self._say(_misfortune(step.cell, record))
         elif self._clock() - self._last >= _INTERVAL:
-            self._say(f"{cell.label}: {self._so_far()}")
+            self._say(f"{step.cell.label}: {self._so_far()}")
 
     def cell_ended(self, cell: Cell, status: str, records: list[Record]) -> None:
         self._say(f"{cell.label} {status}: {outcome(records)} ({self._so_far()})")
@@ -84,11 +92,10 @@ class Lines:
     def stop(self) -> None: ...
 
     def _so_far(self) -> str:
-        ended = self._n_done + self._n_run
-        text = f"{ended} of {self._n_splits} splits"
-        if self._n_run and ended < self._n_splits:
-            pace = (self._clock() - self._started) / self._n_run
-            text += f", about {duration(pace * (self._n_splits - ended))} left"
+        text = f"{self._n_ended} of {self._n_splits} splits"
+        if 0 < self._n_taken < self._n_steps:
+            pace = (self._clock() - self._started) / self._n_taken
+            text += f", about {duration(pace * (self._n_steps - self._n_taken))} left"
         return text
 
     def _say(self, text: str) -> None:
@@ -97,13 +104,13 @@ class Lines:
 
 
 class Bar:
-    """One bar over all splits (rich), with a line above it for each finished cell."""
+    """One bar over all steps and splits done before (rich), with a line above it for each cell."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
         self._bar: Any = None
 
-    def start(self, n_splits: int, n_done: int, n_cells: int) -> None:
+    def start(self, steps: Sequence[Step], n_splits: int) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as RichProgress
@@ -116,13 +123,15 @@ class Bar:
             console=Console(file=self._stream, highlight=False),
             transient=True,
         )
-        self._task = self._bar.add_task("starting", total=n_splits, completed=n_done)
+        n_selections = sum(step.selects for step in steps)
+        total = n_splits + n_selections
+        self._task = self._bar.add_task("starting", total=total, completed=total - len(steps))
         self._bar.start()
 
-    def split_ended(self, cell: Cell, record: Record | None) -> None:
+    def step_ended(self, step: Step, record: Record | None) -> None:
         if record is not None and record["status"] != "done":
-            self._print(_misfortune(cell, record))
-        self._bar.update(self._task, advance=1, description=cell.label)
+            self._print(_misfortune(step.cell, record))
+        self._bar.update(self._task, advance=1, description=step.cell.label)
 
     def cell_ended(self, cell: Cell, status: str, records: list[Record]) -> None:
         self._print(f"{cell.label} {status}: {outcome(records)}")

@@ -1,8 +1,13 @@
-"""Model selection: a grid of hyperparameters, cross-validated inside the training part."""
+"""Model selection: a grid of hyperparameters, cross-validated inside the training part.
+
+A cell either selects anew on the training part of each split (`select`), or does so on the first
+few splits and uses the medians of these choices on all (`medians`).
+"""
 
 from __future__ import annotations
 
 import itertools
+import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -106,6 +111,24 @@ def select(
         accuracy=correct[best] / len(codes),
         seconds=time.perf_counter() - start,
     )
+
+
+def medians(choices: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return of each hyperparameter the median over several choices.
+
+    Of an even number it is the lower of the two in the middle, so that it is a value of the grid.
+
+    Used on every split, the medians are the protocol of the IDA benchmarks and of Gehler & Nowozin
+    2008, but they break the rule that hyperparameters never see the test part: the training parts
+    of the first splits overlap with the test parts of the others. Cawley & Talbot, "On over-fitting
+    in model selection", JMLR 11, 2010, find the test errors so obtained optimistic.
+
+    Parameters
+    ----------
+    choices : `Selection.params` of one selection each, all of the same grid; at least one.
+    """
+    paths = choices[0]
+    return {path: statistics.median_low(choice[path] for choice in choices) for path in paths}
 
 
 def _box(entry: Mapping[str, Any]) -> float:

@@ -1,5 +1,7 @@
 """Where records are kept: one directory a cell, one file a split, each whole or absent.
 
+Where the splits of a cell share their hyperparameters, each selection has a file as well.
+
 Several processes, also on several machines, may use one store at once: files appear by an atomic
 rename, a finished split is never replaced, and what cannot be read counts as missing.
 """
@@ -8,7 +10,8 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any, Literal
 
@@ -21,10 +24,15 @@ from mklbench.experiments.files import (
     remove_abandoned,
     write_atomically,
 )
+from mklbench.experiments.search import Selection
 
 Status = Literal["done", "incomplete", "failed", "timeout", "missing"]
 
 _SPLIT_STATES = ("done", "failed", "timeout")
+
+
+class StoreError(InputError):
+    """A store that cannot be written."""
 
 
 class RecordSource(ABC):
@@ -63,6 +71,22 @@ class RecordSource(ABC):
         record = self.record(cell, split)
         return record is not None and record["status"] == "done"
 
+    def selections(self, cell: Cell) -> dict[int, Selection]:
+        """Return by split the selections that the splits of a cell share, as far as there are any.
+
+        Every finished record of the cell carries all of them.
+        """
+        for split in range(cell.n_splits) if cell.selection_splits else ():
+            record = self.record(cell, split)
+            if record is not None and record["status"] == "done":
+                return {item["split"]: _selection(item) for item in record["selections"]}
+        return {}
+
+    def missing_selections(self, cell: Cell) -> list[int]:
+        """Return the splits on whose training parts hyperparameters are still to be chosen."""
+        found = self.selections(cell)
+        return [split for split in cell.selection_splits if split not in found]
+
 
 class Store(RecordSource):
     """A directory of records.
@@ -85,10 +109,7 @@ class Store(RecordSource):
 
     def record(self, cell: Cell, split: int) -> Record | None:
         """Return the record of one split, or None if it is absent, cut short or of another kind."""
-        try:
-            content = json.loads(self.record_path(cell, split).read_text(encoding="utf-8"))
-        except (OSError, ValueError):  # ValueError: bad JSON or bad UTF-8
-            return None
+        content = _read(self.record_path(cell, split))
         return content if _is_record(content, cell.key, split) else None
 
     def write(self, cell: Cell, record: Record) -> None:
@@ -96,19 +117,49 @@ class Store(RecordSource):
 
         Raises
         ------
-        InputError : if the store cannot be written.
+        StoreError : if the store cannot be written.
         """
-        if self.is_done(cell, record["split"]):
-            return
-        directory = self.directory(cell)
-        description = directory / "cell.json"
+        if not self.is_done(cell, record["split"]):
+            self._write(cell, self.record_path(cell, record["split"]), record)
+
+    def selection_path(self, cell: Cell, split: int) -> Path:
+        """Return the file of the selection on one split's training part."""
+        return self.directory(cell) / f"selection-{split:03d}.json"
+
+    def selections(self, cell: Cell) -> dict[int, Selection]:
+        """Return by split the selections of a cell: of a finished record, or from their files."""
+        found = super().selections(cell)
+        if found:
+            return found
+        read = {split: self._read_selection(cell, split) for split in cell.selection_splits}
+        return {split: selection for split, selection in read.items() if selection is not None}
+
+    def write_selection(self, cell: Cell, split: int, selection: Selection) -> None:
+        """Write the selection on one split's training part, unless there is one already.
+
+        Raises
+        ------
+        StoreError : if the store cannot be written.
+        """
+        if split not in self.selections(cell):
+            content = {"schema": SCHEMA, "key": cell.key, "split": split, **asdict(selection)}
+            self._write(cell, self.selection_path(cell, split), content)
+
+    def _read_selection(self, cell: Cell, split: int) -> Selection | None:
+        content = _read(self.selection_path(cell, split))
+        expected = {"schema": SCHEMA, "key": cell.key, "split": split}
+        whole = isinstance(content, dict) and expected.items() <= content.items()
+        return _selection(content) if whole else None
+
+    def _write(self, cell: Cell, path: Path, content: dict[str, Any]) -> None:
+        description = self.directory(cell) / "cell.json"
         try:
             if not description.exists():
-                directory.mkdir(parents=True, exist_ok=True)
+                self.directory(cell).mkdir(parents=True, exist_ok=True)
                 write_atomically(description, _dump(_describe(cell), indent=1))
-            write_atomically(self.record_path(cell, record["split"]), _dump(record))
+            write_atomically(path, _dump(content))
         except OSError as error:
-            raise InputError(
+            raise StoreError(
                 f"results_dir={self.path} cannot be written: {reason(error)}."
             ) from error
 
@@ -167,6 +218,18 @@ def read_records(path: Path | str) -> list[Record]:
         raise InputError(f"The records in {path} cannot be read: {why}.") from error
     parsed = (_parse(line) for line in lines)
     return [item for item in parsed if item is not None]
+
+
+def _read(path: Path) -> Any:
+    """Return the content of a JSON file, or None if it is absent or cut short."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):  # ValueError: bad JSON or bad UTF-8
+        return None
+
+
+def _selection(content: Mapping[str, Any]) -> Selection:
+    return Selection(**{item.name: content[item.name] for item in fields(Selection)})
 
 
 def _parse(line: str) -> Record | None:

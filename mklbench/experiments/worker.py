@@ -1,4 +1,4 @@
-"""A worker process: runs the splits it is told to, one at a time, and stores their records.
+"""A worker process: takes the steps it is told to, one at a time, and stores their results.
 
 Tasks come as JSON lines on standard input, answers go as JSON lines to standard output. When the
 input closes, because the parent is done, was interrupted or was killed, the worker is gone at once.
@@ -17,8 +17,8 @@ from typing import Any, TextIO
 
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
-from mklbench.experiments.evaluation import run_split
-from mklbench.experiments.store import Store
+from mklbench.experiments.steps import Step, take
+from mklbench.experiments.store import Store, StoreError
 
 
 def main() -> None:
@@ -40,18 +40,13 @@ def _read_tasks(stream: TextIO, tasks: queue.SimpleQueue[dict[str, Any]]) -> Non
 
 
 def _serve(task: dict[str, Any]) -> dict[str, Any]:
-    cell, store, split = Cell(task["config"]), Store(task["store"]), task["split"]
-    if store.is_done(cell, split):  # another run did it meanwhile
-        return {"ended": split}
     try:
-        record = run_split(cell, split)
+        take(Step(Cell(task["config"]), task["split"], task["selects"]), Store(task["store"]))
+    except StoreError as error:
+        return {"store_error": str(error)}
     except InputError as error:
         return {"input_error": str(error)}
-    try:
-        store.write(cell, record)
-    except InputError as error:
-        return {"store_error": str(error)}
-    return {"ended": split}
+    return {"ended": True}
 
 
 def _private_stdout() -> TextIO:

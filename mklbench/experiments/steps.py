@@ -1,0 +1,101 @@
+"""The steps of a cell: its selections, where all splits share them, and then its splits.
+
+Each step is run by whoever takes it, stored at once, and never run again.
+"""
+
+from __future__ import annotations
+
+import traceback
+from dataclasses import dataclass
+
+from mklbench.errors import InputError
+from mklbench.experiments.cell import Cell
+from mklbench.experiments.evaluation import Record, run_selection, run_split, unfinished
+from mklbench.experiments.store import Store
+
+
+@dataclass(frozen=True)
+class Step:
+    """A piece of work that is done as a whole.
+
+    Attributes
+    ----------
+    cell : what it is part of.
+    split : number of the split.
+    selects : whether hyperparameters are to be chosen on the training part of the split for all
+        splits of the cell (`Cell.selection_splits`), rather than the split to be run.
+    """
+
+    cell: Cell
+    split: int
+    selects: bool = False
+
+
+def missing_steps(cell: Cell, store: Store) -> list[Step]:
+    """Return the steps still to take, the selections first: the splits need all of them."""
+    splits = store.missing(cell)
+    selections = store.missing_selections(cell) if splits else []
+    return [
+        *(Step(cell, split, selects=True) for split in selections),
+        *(Step(cell, split) for split in splits),
+    ]
+
+
+def is_done(step: Step, store: Store) -> bool:
+    """Tell whether the store has the result of a step."""
+    if step.selects:
+        return step.split in store.selections(step.cell)
+    return store.is_done(step.cell, step.split)
+
+
+def take(step: Step, store: Store) -> None:
+    """Take a step and store its result or its crash, unless another run has done it meanwhile.
+
+    Raises
+    ------
+    InputError : for what the user can mend; nothing is stored then.
+    StoreError : if the store cannot be written.
+    """
+    cell, split = step.cell, step.split
+    if is_done(step, store):
+        return
+    if not step.selects:
+        store.write(cell, run_split(cell, split, store.selections(cell)))
+        return
+    try:
+        selection = run_selection(cell, split)
+    except InputError:
+        raise
+    except Exception as error:
+        message = f"{type(error).__name__}: {error}"
+        give_up(step, store, "failed", message, traceback.format_exc())
+    else:
+        store.write_selection(cell, split, selection)
+
+
+def give_up(step: Step, store: Store, status: str, error: str, details: str | None = None) -> None:
+    """Store that a step has ended without a result: "failed" or "timeout".
+
+    Of a selection this is said in the record of the first split that waits for it; the others
+    stay without one.
+
+    Raises
+    ------
+    StoreError : if the store cannot be written.
+    """
+    split = step.split
+    if step.selects:
+        waiting = store.missing(step.cell)
+        if not waiting:  # another run has ended the cell
+            return
+        split, error = waiting[0], f"model selection on split {split}: {error}"
+    store.write(step.cell, unfinished(step.cell, split, status, error, details))
+
+
+def record(step: Step, store: Store) -> Record | None:
+    """Return the record a step has led to: of a split its own, of a selection only a failure."""
+    if not step.selects:
+        return store.record(step.cell, step.split)
+    if is_done(step, store):
+        return None
+    return next((r for r in store.records(step.cell) if r["status"] != "done"), None)
