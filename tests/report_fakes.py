@@ -14,8 +14,17 @@ from mklbench.experiments.cell import Cell
 from mklbench.experiments.store import RecordSource
 from mklbench.report.assemble import Place, SlotRecords
 from mklbench.report.cells import slot_records
-from mklbench.report.paper_table import PaperTable, Slot
+from mklbench.report.paper_table import (
+    Baseline,
+    Column,
+    Figure,
+    PaperTable,
+    Protocol,
+    Row,
+    Slot,
+)
 from mklbench.report.table_loading import load_table
+from mklbench.report.verdict import Published
 
 PROVENANCE = {
     "cpu": "Test CPU",
@@ -62,6 +71,7 @@ def record(split: int, **changes: Any) -> dict[str, Any]:
         "n_train": 100,
         "n_test": 50,
         "C": 1.0,
+        "params": {},
         "converged": True,
         "weights": [generator.random() for _ in range(60)],
         "provenance": PROVENANCE,
@@ -103,6 +113,46 @@ class FakeFinder:
 def table1() -> PaperTable:
     """The first table of the paper."""
     return load_table("picard2012_table1")
+
+
+def comparison() -> PaperTable:
+    """A table that holds one column against another, on rows with 100 and with 20 published splits.
+
+    Of the published errors that of `easy` is within the margin and that of `hard` much lower; the
+    paper has nothing on `unseen`.
+    """
+    return PaperTable(
+        name="comparison",
+        title="A comparison",
+        citation="Nobody, nowhere.",
+        url="",
+        common=(),
+        rows=(
+            Row("easy", "Easy", (), published_n_splits=20),
+            Row("hard", "Hard", ()),
+            Row("unseen", "Unseen", ()),
+        ),
+        columns=(
+            Column("plain", "Plain", (), ("error",)),
+            Column("new", "New", (), ("error", "n_kernels")),
+        ),
+        protocols=(Protocol("once", "measured", ()),),
+        published={
+            ("easy", "plain", "error"): Published(20.0, 2.0),
+            ("easy", "new", "error"): Published(20.5, 2.0),
+            ("easy", "new", "n_kernels"): Published(12.0),
+            ("hard", "plain", "error"): Published(20.0, 2.0),
+            ("hard", "new", "error"): Published(15.0, 2.0),
+        },
+        published_n_splits=100,
+        baseline=Baseline("plain", "error", 1.0),
+        figures=(
+            Figure(
+                "gains", "difference", "New - Plain", protocol="once",
+                columns=("new", "plain"), metric="error",
+            ),
+        ),
+    )  # fmt: skip
 
 
 def only_tables(monkeypatch: pytest.MonkeyPatch, directory: Path, **contents: str) -> None:

@@ -123,11 +123,14 @@ def test_markdown_grids_are_rectangular() -> None:
         assert len(widths) == 1
 
 
-def test_searched_cells_list_the_chosen_values_of_C() -> None:
-    searched = found([record(s, C=1.0 if s < 5 else 10.0) for s in range(20)])
+def test_searched_cells_list_what_was_chosen() -> None:
+    chosen = [{"algo.C": 1.0 if s < 5 else 10, "kernel.gamma": 1 / 9} for s in range(20)]
+    searched = found([record(s, params=params) for s, params in enumerate(chosen)])
     report = assemble(table1(), FakeFinder({("sonar", "svm", "cv"): searched}))
     markdown = to_markdown(lay_out(report))
-    assert "1 (5), 10 (15)" in markdown
+    listed = markdown.partition("## Chosen on the training parts")[2].partition("## ")[0]
+    assert "C = 1, gamma = 0.111 (5); C = 10, gamma = 0.111 (15)" in listed
+    assert listed.count("Sonar") == 1  # cells that did not search are not listed
 
 
 def test_splits_that_did_not_converge_are_counted() -> None:

@@ -26,6 +26,9 @@ protocols: [{name: c, label: C, overrides: []}]
 published: {a: {b: {accuracy: [90.0, 1.0]}}}
 """
 
+BASELINE = "baseline: {{column: {}, metric: {}, margin: 1.0}}"
+FIGURE = "figures: [{{name: f, kind: difference, title: F, protocol: c, columns: {}, metric: {}}}]"
+
 
 @pytest.mark.parametrize("name", table_names())
 def test_every_table_loads_and_has_cells(name: str) -> None:
@@ -118,6 +121,17 @@ def test_unknown_table_is_refused_with_the_nearest_name() -> None:
         ("overrides: [data=wdbc]", "overrides: data=wdbc", "must be a list of texts"),
         ("rows: [", "rows: [{name: a, label: A}, ", "the name a is given twice"),
         ("title: A table", "title: [unclosed", "cannot be read as YAML"),
+        ("{name: a,", "{name: a, published_n_splits: 0,", "published_n_splits=0 must be a whole"),
+        ("title:", "published_n_splits: many\ntitle:", "published_n_splits='many' must be a whole"),
+        ("title:", "baseline: {column: bb, metric: error}\ntitle:", "margin=None must be a number"),
+        ("title:", f"{BASELINE.format('bb', 'error')}\ntitle:", "baseline column=bb is not known"),
+        ("title:", f"{BASELINE.format('b', 'eror')}\ntitle:", "did you mean error"),
+        (
+            "title:",
+            f"{FIGURE.format('[b]', 'error')}\ntitle:",
+            r"columns=\['b'\] of figure f must be",
+        ),
+        ("title:", f"{FIGURE.format('[b, b]', 'eror')}\ntitle:", "did you mean error"),
     ],
 )
 def test_wrong_table_is_refused_in_one_sentence(

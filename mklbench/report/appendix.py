@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from mklbench.report.assemble import Report
 from mklbench.report.document import Block, CodeBlock, Definitions, Entry, Grid, Heading, Paragraph
 from mklbench.report.entries import mark, tone
-from mklbench.report.paper_table import Slot
+from mklbench.report.paper_table import PaperTable, Slot
 from mklbench.report.provenance import provenance_items
 from mklbench.report.verdict import Verdict
 
@@ -37,16 +37,25 @@ def appendix(report: Report) -> Iterator[Block]:
 
 
 def _chosen_values(report: Report) -> Iterator[Block]:
-    """Yield the values of C of the cells in which C is not the same on every split."""
+    """Yield the hyperparameters of the cells that searched for them."""
     lines = []
     for slot, found in report.slots.values():
-        counts = Counter(float(record["C"]) for record in found.done)
-        if len(counts) > 1:
-            text = ", ".join(f"{value:g} ({counts[value]})" for value in sorted(counts))
-            lines.append([*_place(slot), Entry(text)])
+        counts = Counter(tuple((record["params"] or {}).items()) for record in found.done)
+        if any(counts):
+            chosen = (f"{_setting(params)} ({counts[params]})" for params in sorted(counts))
+            lines.append([*_place(slot), Entry("; ".join(chosen))])
     if lines:
-        yield Heading(2, "C chosen on the training parts")
-        yield Grid([*PLACE_HEADINGS, "C (number of splits)"], lines, n_label_columns=4)
+        yield Heading(2, "Chosen on the training parts")
+        yield Grid([*PLACE_HEADINGS, "chosen (number of splits)"], lines, n_label_columns=4)
+
+
+def _setting(params: Sequence[tuple[str, object]]) -> str:
+    """Print hyperparameters by their names alone: C = 10, gamma = 0.04."""
+    return ", ".join(f"{path.rpartition('.')[2]} = {_value(value)}" for path, value in params)
+
+
+def _value(value: object) -> str:
+    return f"{value:.3g}" if isinstance(value, int | float) else str(value)
 
 
 def _unfinished(report: Report) -> Iterator[Block]:
@@ -119,7 +128,19 @@ def _verdicts(report: Report) -> Iterator[Block]:
     yield Heading(2, "Verdicts")
     yield Grid(headings, lines, n_label_columns=2)
     yield Paragraph(
-        f"Each published mean is taken as one over {report.table.published_n_splits} splits. The "
+        f"Each published mean is taken as one over {_published_splits(report.table)}. The "
         "splits of one data set overlap, so the standard errors are rather too small: a match is "
         "a strict statement. No number is adjusted towards the paper's."
     )
+
+
+def _published_splits(table: PaperTable) -> str:
+    """Say how many splits stand behind the published means, and where it is another number."""
+    others: dict[int, list[str]] = {}
+    for row in table.rows:
+        n_splits = table.published_n_splits_of(row)
+        if n_splits != table.published_n_splits:
+            others.setdefault(n_splits, []).append(row.label)
+    exceptions = "; ".join(f"{n} on {', '.join(labels)}" for n, labels in others.items())
+    text = f"{table.published_n_splits} splits"
+    return f"{text} ({exceptions})" if exceptions else text

@@ -7,6 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from mklbench.report.baseline import (
+    Difference,
+    Standing,
+    paired_difference,
+    published_difference,
+    standing,
+)
 from mklbench.report.metrics import METRICS, Metric
 from mklbench.report.paper_table import PaperTable, Ratio, Slot
 from mklbench.report.verdict import Published, Sample, Verdict, judge
@@ -40,12 +47,18 @@ class SlotRecords:
         """The records of finished splits."""
         return [record for record in self.records if record["status"] == DONE]
 
+    def by_split(self, metric: Metric) -> dict[int, float]:
+        """Values of `metric` by split, for the finished splits that have one."""
+        values = {record["split"]: metric.value(record) for record in self.done}
+        return {split: value for split, value in values.items() if value is not None}
+
     def values(self, metric: Metric) -> list[float]:
-        """Values of `metric` on the finished splits that have one."""
-        return [value for value in map(metric.value, self.done) if value is not None]
+        """The same values without their splits."""
+        return list(self.by_split(metric).values())
 
 
 Finder = Callable[[Slot], SlotRecords]
+Slots = Mapping[Place, tuple[Slot, SlotRecords]]
 
 
 @dataclass(frozen=True)
@@ -54,7 +67,9 @@ class Number:
 
     `verdict` and `difference` are None while the cell is not done; `measured` is then the mean of
     the splits that are, if any. `difference` is measured minus published, except for metrics
-    compared by ratio, where it is None and `ratio` is measured over published.
+    compared by ratio, where it is None and `ratio` is measured over published. `n_splits` are those
+    of the cell, `published_n_splits` those behind the paper's means of the row, or None where no
+    paper prints such a table.
     """
 
     slot: Slot
@@ -63,6 +78,7 @@ class Number:
     published: Published | None
     measured: Sample | None
     n_splits: int
+    published_n_splits: int | None
     verdict: Verdict | None
     difference: float | None
     ratio: float | None
@@ -80,12 +96,18 @@ class RatioNumber:
 
 @dataclass(frozen=True)
 class Report:
-    """A table with everything that was found for it."""
+    """A table with everything that was found for it.
+
+    `standings` and `published_standings` (by row, column and metric) say which measured and which
+    published numbers are much better or much worse than the table's baseline.
+    """
 
     table: PaperTable
-    slots: Mapping[Place, tuple[Slot, SlotRecords]]
+    slots: Slots
     numbers: Mapping[NumberPlace, Number]
     ratios: Sequence[RatioNumber]
+    standings: Mapping[NumberPlace, Standing]
+    published_standings: Mapping[tuple[str, str, str], Standing]
 
     @property
     def verdict_counts(self) -> dict[Verdict, int]:
@@ -116,18 +138,33 @@ def assemble(table: PaperTable, find: Finder) -> Report:
     ratios = [
         _ratio(table, numbers, ratio, row.name) for ratio in table.ratios for row in table.rows
     ]
-    return Report(table, slots, numbers, ratios)
+    return Report(
+        table, slots, numbers, ratios, _standings(table, slots), _published_standings(table)
+    )
+
+
+def measured_difference(
+    slots: Slots, first: Place, second: Place, metric: Metric
+) -> Difference | None:
+    """Return a metric of one cell minus that of another by split; None unless both are done."""
+    if first not in slots or second not in slots:
+        return None
+    (_, minuend), (_, subtrahend) = slots[first], slots[second]
+    if minuend.status != DONE or subtrahend.status != DONE:
+        return None
+    return paired_difference(minuend.by_split(metric), subtrahend.by_split(metric))
 
 
 def _number(table: PaperTable, slot: Slot, found: SlotRecords, metric: Metric) -> Number:
     published = table.published.get((slot.row.name, slot.column.name, metric.name))
+    published_n_splits = table.published_n_splits_of(slot.row)
     measured = Sample.of(found.values(metric))
     verdict, difference, ratio = None, None, None
     if found.status == DONE and measured is not None:
         if metric.compared_by_ratio and published is not None:
             verdict, ratio = Verdict.RATIO_ONLY, measured.mean / published.mean
         else:
-            verdict = judge(published, table.published_n_splits, measured)
+            verdict = judge(published, published_n_splits, measured)
             difference = None if published is None else measured.mean - published.mean
     return Number(
         slot=slot,
@@ -136,10 +173,40 @@ def _number(table: PaperTable, slot: Slot, found: SlotRecords, metric: Metric) -
         published=published,
         measured=measured,
         n_splits=found.n_splits,
+        published_n_splits=published_n_splits if table.published else None,
         verdict=verdict,
         difference=difference,
         ratio=ratio,
     )
+
+
+def _standings(table: PaperTable, slots: Slots) -> dict[NumberPlace, Standing]:
+    """Return how the finished numbers stand against the baseline, where they have a standing."""
+    if table.baseline is None:
+        return {}
+    baseline, metric = table.baseline, METRICS[table.baseline.metric]
+    found = {}
+    for row, column, protocol in slots:
+        reference = (row, baseline.column, protocol)
+        difference = measured_difference(slots, (row, column, protocol), reference, metric)
+        found[row, column, protocol, metric.name] = standing(difference, baseline.margin, metric)
+    return {place: judged for place, judged in found.items() if judged is not None}
+
+
+def _published_standings(table: PaperTable) -> dict[tuple[str, str, str], Standing]:
+    """Return the same for the published numbers, by row, column and metric."""
+    if table.baseline is None:
+        return {}
+    baseline, metric = table.baseline, METRICS[table.baseline.metric]
+    found = {}
+    for row in table.rows:
+        reference = table.published.get((row.name, baseline.column, metric.name))
+        n_splits = table.published_n_splits_of(row)
+        for column in table.columns:
+            place = (row.name, column.name, metric.name)
+            difference = published_difference(table.published.get(place), reference, n_splits)
+            found[place] = standing(difference, baseline.margin, metric)
+    return {place: judged for place, judged in found.items() if judged is not None}
 
 
 def _ratio(

@@ -79,7 +79,7 @@ def load_check(path: Path | None = None) -> CheckConfig:
     """
     path = path or resources.configs() / "check.yaml"
     section = Section(resources.read_yaml(path), path.name)
-    n_splits = _positive(section, "splits", section.get("splits"))
+    n_splits = section.count("splits")
     default = _tolerance(section.section("tolerances"), None)
     load = cache(load_table)
     cells = tuple(_cell(part, load, n_splits, default) for part in section.sections("cells"))
@@ -97,7 +97,7 @@ def _cell(
     slots = {" ".join(slot.place): slot for slot in table.slots()}
     if place not in slots:
         raise unknown(f"{section.where}: cell of {table.name}", place, slots)
-    own_splits = _positive(section, "splits", section.get("splits", n_splits))
+    own_splits = section.count("splits", n_splits)
     special = section.section("tolerances")
     tolerance = _tolerance(special, default) if special.names() else default
     section.finish()
@@ -106,19 +106,11 @@ def _cell(
 
 def _tolerance(section: Section, default: Tolerance | None) -> Tolerance:
     """Read tolerances; a missing one is that of `default`, but a reason is always asked for."""
-
-    def number(key: str) -> float:
-        value = section.get(key, None if default is None else getattr(default, key))
-        if not isinstance(value, int | float) or value < 0:
-            raise InputError(f"{section.where}: {key}={value!r} must be a number, 0 or more.")
-        return float(value)
-
-    tolerance = Tolerance(number("accuracy"), number("objective"), section.text("reason"))
+    accuracy, objective = (None, None) if default is None else (default.accuracy, default.objective)
+    tolerance = Tolerance(
+        accuracy=section.number("accuracy", accuracy),
+        objective=section.number("objective", objective),
+        reason=section.text("reason"),
+    )
     section.finish()
     return tolerance
-
-
-def _positive(section: Section, key: str, value: object) -> int:
-    if not isinstance(value, int) or value < 1:
-        raise InputError(f"{section.where}: {key}={value!r} must be a whole number, 1 or more.")
-    return value

@@ -38,10 +38,14 @@ class Definitions:
 
 @dataclass(frozen=True)
 class Entry:
-    """What stands in one place of a grid; `tone` is a style of the HTML page, or empty."""
+    """What stands in one place of a grid.
+
+    `tone` is a style of the HTML page, `emphasis` is "bold" or "italic"; both may be empty.
+    """
 
     text: str
     tone: str = ""
+    emphasis: str = ""
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mklbench.report.assemble import DONE, Number
+from mklbench.report.baseline import Standing
 from mklbench.report.document import Entry
 from mklbench.report.metrics import Metric
 from mklbench.report.verdict import Published, Sample, Verdict
@@ -15,6 +16,8 @@ JUDGEMENTS = {
     Verdict.HIGHER: ("▲", "differs"),
     Verdict.LOWER: ("▼", "differs"),
 }
+
+EMPHASES = {Standing.BETTER: "bold", Standing.WORSE: "italic"}
 
 
 def mark(verdict: Verdict | None) -> str:
@@ -38,15 +41,32 @@ def format_sample(metric: Metric, sample: Published | Sample | None) -> str:
     return f"{metric.format(sample.mean)} ± {metric.format(sample.std)}"
 
 
-def format_measured(number: Number) -> Entry:
-    """Print what was measured; an unfinished cell shows its state instead of a verdict."""
-    if number.status == DONE:
-        text = f"{format_sample(number.metric, number.measured)} {mark(number.verdict)}".strip()
-        return Entry(text, "" if number.measured is None else tone(number.verdict))
-    if number.measured is None:
-        return Entry(number.status, "unfinished")
+def format_measured(number: Number, standing: Standing | None = None) -> Entry:
+    """Print what was measured.
+
+    The number of splits follows where the paper has more; an unfinished cell shows its state
+    instead of a verdict.
+    """
     sample = format_sample(number.metric, number.measured)
-    return Entry(f"{sample} ({format_count(number)}, {number.status})", "unfinished")
+    if number.status != DONE:
+        if number.measured is None:
+            return Entry(number.status, "unfinished")
+        return Entry(f"{sample} ({format_count(number)}, {number.status})", "unfinished")
+    if number.measured is None:
+        return Entry(sample)
+    parts = [sample, f"({number.n_splits})" if has_fewer_splits(number) else ""]
+    text = " ".join(filter(None, [*parts, mark(number.verdict)]))
+    return Entry(text, tone(number.verdict), emphasis(standing))
+
+
+def has_fewer_splits(number: Number) -> bool:
+    """Tell whether the cell has fewer splits than stand behind the paper's means of its row."""
+    return number.published_n_splits is not None and number.n_splits < number.published_n_splits
+
+
+def emphasis(standing: Standing | None) -> str:
+    """Return the emphasis of a number that is much better or much worse than the baseline."""
+    return "" if standing is None else EMPHASES[standing]
 
 
 def format_difference(number: Number) -> str:

@@ -9,13 +9,15 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mklbench.errors import InputError
 from mklbench.report.assemble import DONE, Report, SlotRecords
+from mklbench.report.difference_figure import difference_row, draw_differences
+from mklbench.report.figure_style import BLUE, COLOURS, INK, ORANGE, SOFT, STYLE
 from mklbench.report.files import write_result
 from mklbench.report.identity_kernel import objective_at_identity
 from mklbench.report.metrics import METRICS
@@ -25,31 +27,6 @@ from mklbench.report.verdict import Sample
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
-
-# Okabe & Ito's palette, which colour-blind readers can tell apart.
-BLUE, ORANGE, GREEN = "#0072B2", "#D55E00", "#009E73"
-COLOURS = (BLUE, ORANGE, GREEN, "#CC79A7", "#56B4E9", "#E69F00")
-INK, SOFT = "#333333", "#8a8a8a"
-
-STYLE: Any = {
-    "font.family": "DejaVu Sans",
-    "font.size": 9,
-    "axes.edgecolor": SOFT,
-    "axes.labelcolor": INK,
-    "axes.linewidth": 0.8,
-    "axes.spines.right": False,
-    "axes.spines.top": False,
-    "axes.titlesize": 10,
-    "text.color": INK,
-    "xtick.color": INK,
-    "ytick.color": INK,
-    "xtick.labelsize": 8,
-    "ytick.labelsize": 8,
-    "legend.frameon": False,
-    "pdf.fonttype": 42,
-    "savefig.facecolor": "white",
-    "svg.hashsalt": "mklbench",
-}
 
 RESOLUTION = 200  # dots per inch of bitmaps
 FORMATS = ("png", "pdf", "svg")
@@ -75,7 +52,8 @@ def write_figure(report: Report, figure: Figure, paths: Sequence[Path]) -> None:
         )
     import matplotlib as mpl
 
-    draw = {"weights": _draw_weights, "path": _draw_path}[figure.kind]
+    kinds = {"weights": _draw_weights, "path": _draw_path, "difference": draw_differences}
+    draw = kinds[figure.kind]
     with mpl.rc_context(STYLE):
         canvas = draw(report, figure)
         for path in paths:
@@ -83,9 +61,17 @@ def write_figure(report: Report, figure: Figure, paths: Sequence[Path]) -> None:
 
 
 def unfinished_cells(report: Report, figure: Figure) -> list[str]:
-    """Name the cells that `figure` needs and that are not done."""
+    """Name the cells that `figure` needs and that are not done.
+
+    A figure of differences leaves gaps, so it needs no more than one row that is done.
+    """
     if figure.kind == "weights":
         wanted = {(figure.row, column, figure.protocol) for column in figure.columns}
+    elif figure.kind == "difference":
+        rows = report.table.rows
+        if any(difference_row(report, figure, row).measured is not None for row in rows):
+            return []
+        wanted = {(row.name, column, figure.protocol) for row in rows for column in figure.columns}
     else:
         wanted = set(report.slots)
     return [

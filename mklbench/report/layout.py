@@ -6,19 +6,22 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from mklbench.report.appendix import appendix
-from mklbench.report.assemble import Number, Report
+from mklbench.report.assemble import Number, NumberPlace, Report
 from mklbench.report.document import Block, Document, Entry, Grid, Heading, Paragraph, Picture
 from mklbench.report.entries import (
     JUDGEMENTS,
     NOTHING,
+    emphasis,
     format_count,
     format_difference,
     format_measured,
     format_sample,
+    has_fewer_splits,
     tone,
 )
 from mklbench.report.metrics import METRICS
-from mklbench.report.paper_table import Row
+from mklbench.report.paper_table import Baseline, PaperTable, Row
+from mklbench.report.split_sources import describe_split_sources
 from mklbench.report.sweep_layout import sweep_blocks
 
 
@@ -33,6 +36,7 @@ def lay_out(report: Report, figures: Mapping[str, Path] | None = None) -> Docume
     table = report.table
     blocks: list[Block] = [Heading(1, table.title), Paragraph(_source(report))]
     blocks.append(Paragraph(_summary(report)))
+    blocks.extend(Paragraph(text) for text in describe_split_sources(report))
     blocks.extend(Paragraph(note) for note in table.notes)
     if table.sweep is not None:
         blocks.extend(sweep_blocks(report))
@@ -82,26 +86,49 @@ def _mirror(report: Report) -> Iterator[Block]:
     headings = ["Data", "", *(f"{column.label} {metric.heading}" for column, metric in shown)]
     lines: list[list[Entry]] = []
     for row in table.rows:
-        published = [table.published.get((row.name, c.name, m.name)) for c, m in shown]
-        entries = [
-            Entry(format_sample(metric, number), "published")
-            for (_, metric), number in zip(shown, published, strict=True)
-        ]
-        lines.append([Entry(row.label), Entry("published", "published"), *entries])
+        published = [_published(report, (row.name, c.name, m.name)) for c, m in shown]
+        lines.append([Entry(row.label), Entry("published", "published"), *published])
         for protocol in table.protocols:
-            numbers = [
-                report.numbers.get((row.name, column.name, protocol.name, metric.name))
-                for column, metric in shown
-            ]
-            if any(number is not None for number in numbers):
-                measured = [format_measured(n) if n else Entry("") for n in numbers]
+            places = [(row.name, c.name, protocol.name, m.name) for c, m in shown]
+            if any(place in report.numbers for place in places):
+                measured = [_measured(report, place) for place in places]
                 lines.append([Entry(""), Entry(protocol.label), *measured])
     yield Heading(2, "Beside the paper")
     yield Grid(headings, lines, n_label_columns=2)
-    yield Paragraph(
-        "Mean ± standard deviation over the splits. "
+    yield Paragraph(_legend(report))
+    if table.baseline is not None:
+        yield Paragraph(_baseline_legend(table, table.baseline))
+
+
+def _published(report: Report, place: tuple[str, str, str]) -> Entry:
+    text = format_sample(METRICS[place[-1]], report.table.published.get(place))
+    return Entry(text, "published", emphasis(report.published_standings.get(place)))
+
+
+def _measured(report: Report, place: NumberPlace) -> Entry:
+    number = report.numbers.get(place)
+    return Entry("") if number is None else format_measured(number, report.standings.get(place))
+
+
+def _legend(report: Report) -> str:
+    fewer = any(has_fewer_splits(number) for number in report.numbers.values())
+    return (
+        "Mean ± standard deviation over the splits"
+        + (", whose number follows in parentheses where the paper has more. " if fewer else ". ")
         + ", ".join(f"{mark} {verdict}" for verdict, (mark, _) in JUDGEMENTS.items())
         + "; the rules stand at the end."
+    )
+
+
+def _baseline_legend(table: PaperTable, baseline: Baseline) -> str:
+    label = next(column.label for column in table.columns if column.name == baseline.column)
+    metric = METRICS[baseline.metric]
+    return (
+        f"Bold: much better than {label} on the same line; italic: much worse. Much is more than "
+        f"two standard errors of the difference and at least {baseline.margin:.1f} "
+        f"{metric.difference_unit} of {metric.label}. Between measured numbers it is the standard "
+        "error of the differences split by split; between published ones it follows from their "
+        "standard deviations."
     )
 
 

@@ -17,11 +17,12 @@ class Metric:
     label : its heading.
     unit : printed after the label; may be empty.
     field : key of the record it is read from.
-    scale : factor from the record's unit to the printed one.
+    scale, offset : the printed value is offset + scale times that of the record.
     per : key of the record it is divided by, if any.
     decimals : digits after the point; None prints tenths, and two significant digits below 1.
     compared_by_ratio : whether a published value is set beside the measured one as a ratio only,
         because it belongs to a machine and not to a method.
+    lower_is_better : which of two values is the better one.
     """
 
     name: str
@@ -29,21 +30,28 @@ class Metric:
     unit: str
     field: str
     scale: float = 1.0
+    offset: float = 0.0
     per: str | None = None
     decimals: int | None = 1
     compared_by_ratio: bool = False
+    lower_is_better: bool = False
 
     @property
     def heading(self) -> str:
         """Label and unit, for the head of a column."""
         return f"{self.label} {self.unit}".strip()
 
+    @property
+    def difference_unit(self) -> str:
+        """Unit of a difference of two values."""
+        return "percentage points" if self.unit == "%" else self.unit
+
     def value(self, record: Mapping[str, Any]) -> float | None:
         """Read the quantity from a record, or None where the record has none."""
         raw = record.get(self.field)
         if raw is None:
             return None
-        value = float(raw) * self.scale
+        value = self.offset + float(raw) * self.scale
         return value if self.per is None else value / float(record[self.per])
 
     def format(self, value: float) -> str:
@@ -57,6 +65,8 @@ METRICS: dict[str, Metric] = {
     metric.name: metric
     for metric in (
         Metric("accuracy", "accuracy", "%", "accuracy", scale=100.0),
+        # A record's own "error" is what went wrong, so the error rate is read from the accuracy.
+        Metric("error", "error", "%", "accuracy", scale=-100.0, offset=100.0, lower_is_better=True),
         Metric("time", "time", "s", "fit_seconds", decimals=None, compared_by_ratio=True),
         Metric("relevant_weight", "R", "%", "relevant_weight", scale=100.0),
         Metric("n_kernels", "kernels", "", "n_kernels"),

@@ -10,12 +10,17 @@ from mklbench.report.verdict import Published
 
 @dataclass(frozen=True)
 class Row:
-    """One data set. `larger_class` is the share of its larger class, where a figure needs it."""
+    """One data set.
+
+    `larger_class` is the share of its larger class, where a figure needs it; `published_n_splits`
+    the number of splits behind the paper's means, where it is not that of the whole table.
+    """
 
     name: str
     label: str
     overrides: tuple[str, ...]
     larger_class: float | None = None
+    published_n_splits: int | None = None
 
 
 @dataclass(frozen=True)
@@ -74,10 +79,26 @@ class Ratio:
 
 
 @dataclass(frozen=True)
+class Baseline:
+    """The column that the others are held against, in one metric.
+
+    A number is much better or much worse than the baseline's on the same row where the two differ
+    by more than two standard errors of the difference and by at least `margin`, in the printed
+    unit of the metric.
+    """
+
+    column: str
+    metric: str
+    margin: float
+
+
+@dataclass(frozen=True)
 class Figure:
     """A figure drawn from the table's cells.
 
-    `kind` is "weights" (of `columns` on `row` under `protocol`) or "path" (of the whole sweep).
+    `kind` is "weights" (of `columns` on `row` under `protocol`), "path" (of the whole sweep) or
+    "difference" (of `metric` under `protocol`: the first of two `columns` minus the second, on
+    every row).
     """
 
     name: str
@@ -86,6 +107,7 @@ class Figure:
     row: str | None = None
     protocol: str | None = None
     columns: tuple[str, ...] = ()
+    metric: str | None = None
 
 
 @dataclass(frozen=True)
@@ -124,9 +146,11 @@ class PaperTable:
     common : overrides of every cell.
     rows, columns, protocols : what the cells are the product of.
     published : numbers of the paper by (row, column, metric).
-    published_n_splits : number of splits assumed behind each published mean.
+    published_n_splits : number of splits assumed behind each published mean, but for the rows that
+        state their own (`published_n_splits_of`).
     ratios, figures, ledger, notes : what else the report shows.
     sweep : the option whose values are the protocols, or None.
+    baseline : the column that the others are held against, or None.
     """
 
     name: str
@@ -144,6 +168,11 @@ class PaperTable:
     ledger: tuple[LedgerEntry, ...] = ()
     notes: tuple[str, ...] = ()
     sweep: Sweep | None = None
+    baseline: Baseline | None = None
+
+    def published_n_splits_of(self, row: Row) -> int:
+        """Return the number of splits behind the paper's means of one row."""
+        return row.published_n_splits or self.published_n_splits
 
     @property
     def metrics(self) -> tuple[str, ...]:

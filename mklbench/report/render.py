@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from mklbench.report.assemble import Number, Report
+from mklbench.report.assemble import Number, NumberPlace, Report
 from mklbench.report.document import (
     Block,
     CodeBlock,
@@ -38,7 +38,12 @@ CSV_COLUMNS = (
     "difference",
     "verdict",
     "status",
+    "standing",
+    "published_standing",
 )
+
+MARKDOWN_EMPHASIS = {"": "", "bold": "**", "italic": "*"}
+HTML_EMPHASIS = {"": "", "bold": "strong", "italic": "em"}
 
 
 def to_markdown(document: Document, directory: Path | None = None) -> str:
@@ -69,27 +74,31 @@ def to_csv(report: Report) -> str:
 
     `measured_mean` and `measured_std` are full doubles in the printed unit, `n_splits` is the
     number of finished splits behind them, and `verdict` is empty unless the cell is done.
+    `standing` and `published_standing` say which numbers are much better or worse than the table's
+    baseline.
     """
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(CSV_COLUMNS)
-    writer.writerows(map(_csv_line, report.numbers.values()))
+    writer.writerows(_csv_line(report, *item) for item in report.numbers.items())
     return stream.getvalue()
 
 
-def _csv_line(number: Number) -> list[object]:
+def _csv_line(report: Report, place: NumberPlace, number: Number) -> list[object]:
     published, measured = number.published, number.measured
+    row, column, _, metric = place
     return [
-        *number.slot.place,
-        number.metric.name,
+        *place,
         None if published is None else published.mean,
         None if published is None else published.std,
         None if measured is None else measured.mean,
         None if measured is None else measured.std,
         0 if measured is None else measured.n,
         number.difference,
-        None if number.verdict is None else str(number.verdict),
+        number.verdict,
         number.status,
+        report.standings.get(place),
+        report.published_standings.get((row, column, metric)),
     ]
 
 
@@ -120,7 +129,7 @@ def _markdown_grid(grid: Grid) -> str:
     from tabulate import tabulate
 
     n_numbers = len(grid.headings) - grid.n_label_columns
-    rows = [[entry.text.replace("|", "\\|") for entry in row] for row in grid.rows]
+    rows = [[_markdown_entry(entry) for entry in row] for row in grid.rows]
     return tabulate(
         rows,
         headers=list(grid.headings),
@@ -128,6 +137,11 @@ def _markdown_grid(grid: Grid) -> str:
         disable_numparse=True,
         colalign=["left"] * grid.n_label_columns + ["right"] * n_numbers,
     )
+
+
+def _markdown_entry(entry: Entry) -> str:
+    stars = MARKDOWN_EMPHASIS[entry.emphasis]
+    return f"{stars}{entry.text}{stars}".replace("|", "\\|")
 
 
 def _html_block(block: Block) -> str:
@@ -167,9 +181,14 @@ def _html_grid(grid: Grid) -> str:
 
 def _html_row(grid: Grid, row: Sequence[Entry]) -> str:
     return "".join(
-        f"<td{_html_class(grid, i, entry.tone)}>{_inline(entry.text)}</td>"
+        f"<td{_html_class(grid, i, entry.tone)}>{_html_entry(entry)}</td>"
         for i, entry in enumerate(row)
     )
+
+
+def _html_entry(entry: Entry) -> str:
+    text, tag = _inline(entry.text), HTML_EMPHASIS[entry.emphasis]
+    return f"<{tag}>{text}</{tag}>" if tag else text
 
 
 def _html_class(grid: Grid, position: int, tone: str) -> str:

@@ -10,6 +10,7 @@ from mklbench import resources
 from mklbench.errors import InputError, unknown
 from mklbench.report.metrics import METRICS
 from mklbench.report.paper_table import (
+    Baseline,
     Column,
     Figure,
     LedgerEntry,
@@ -21,7 +22,7 @@ from mklbench.report.paper_table import (
 )
 from mklbench.report.verdict import Published
 
-FIGURE_KINDS = ("weights", "path")
+FIGURE_KINDS = ("weights", "path", "difference")
 
 
 def table_names() -> list[str]:
@@ -82,6 +83,18 @@ class Section:
             raise InputError(f"{self.where}: {key}={value!r} must be a list of texts.")
         return tuple(" ".join(str(item).split()) for item in value)
 
+    def number(self, key: str, default: float | None = None) -> float:
+        value = self.get(key, default)
+        if not isinstance(value, int | float) or value < 0:
+            raise InputError(f"{self.where}: {key}={value!r} must be a number, 0 or more.")
+        return float(value)
+
+    def count(self, key: str, default: int | None = None) -> int:
+        value = self.get(key, default)
+        if not isinstance(value, int) or value < 1:
+            raise InputError(f"{self.where}: {key}={value!r} must be a whole number, 1 or more.")
+        return value
+
     def section(self, key: str) -> Section:
         return Section(self.get(key, {}), f"{self.where}: {key}")
 
@@ -119,24 +132,26 @@ def _build(name: str, section: Section) -> PaperTable:
         columns=tuple(_column(part, default_metrics) for part in section.sections("columns")),
         protocols=protocols if sweep is None else sweep.protocols(),
         published=_published(section.section("published")),
-        published_n_splits=int(section.get("published_n_splits", 20)),
+        published_n_splits=section.count("published_n_splits", 20),
         ratios=tuple(_ratio(part) for part in section.sections("ratios")),
         figures=tuple(_figure(part) for part in section.sections("figures")),
         ledger=tuple(_ledger_entry(part) for part in section.sections("ledger")),
         notes=section.texts("notes"),
         sweep=sweep,
+        baseline=_baseline(section),
     )
     section.finish()
     return table
 
 
 def _row(section: Section) -> Row:
-    larger_class = section.get("larger_class")
+    larger_class, n_splits = section.get("larger_class"), section.get("published_n_splits")
     row = Row(
         name=section.text("name"),
         label=section.text("label"),
         overrides=section.texts("overrides"),
         larger_class=None if larger_class is None else float(larger_class),
+        published_n_splits=None if n_splits is None else section.count("published_n_splits"),
     )
     section.finish()
     return row
@@ -181,6 +196,15 @@ def _sweep(section: Section) -> Sweep | None:
     return sweep
 
 
+def _baseline(section: Section) -> Baseline | None:
+    if section.get("baseline") is None:
+        return None
+    part = section.section("baseline")
+    baseline = Baseline(part.text("column"), part.text("metric"), part.number("margin"))
+    part.finish()
+    return baseline
+
+
 def _published(section: Section) -> dict[tuple[str, str, str], Published]:
     """Read ``row: {column: {metric: [mean, std] or [mean]}}``."""
     published = {}
@@ -219,6 +243,7 @@ def _figure(section: Section) -> Figure:
         row=section.text("row", "") or None,
         protocol=section.text("protocol", "") or None,
         columns=section.texts("columns"),
+        metric=section.text("metric", "") or None,
     )
     section.finish()
     return figure
@@ -256,10 +281,21 @@ def _check_references(table: PaperTable, where: str) -> None:
         known("ratio metric", ratio.metric, list(METRICS))
         for column in (ratio.over, ratio.under):
             known("ratio column", column, columns)
+    if table.baseline is not None:
+        known("baseline column", table.baseline.column, columns)
+        known("baseline metric", table.baseline.metric, list(METRICS))
     for figure in table.figures:
         known(f"kind of figure {figure.name}", figure.kind, FIGURE_KINDS)
         if figure.kind == "weights":
             known(f"row of figure {figure.name}", str(figure.row), rows)
+        if figure.kind == "difference":
+            known(f"metric of figure {figure.name}", str(figure.metric), list(METRICS))
+            if len(figure.columns) != 2:
+                raise InputError(
+                    f"{where}: columns={list(figure.columns)} of figure {figure.name} must be two: "
+                    "the second is subtracted from the first."
+                )
+        if figure.kind in ("weights", "difference"):
             known(f"protocol of figure {figure.name}", str(figure.protocol), protocols)
         for column in figure.columns:
             known(f"column of figure {figure.name}", column, columns)
