@@ -120,8 +120,17 @@ def _table(parsed: argparse.Namespace) -> int:
 def _reproduce_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("names", nargs="*", metavar="TABLE", help="default: every table")
     _jobs_argument(parser)
-    parser.add_argument(
+    run_nothing = parser.add_mutually_exclusive_group()
+    run_nothing.add_argument(
         "--dry-run", action="store_true", help="say what would be run, and run nothing"
+    )
+    run_nothing.add_argument(
+        "--write-only", action="store_true", help="write what is finished, and run nothing"
+    )
+    parser.add_argument(
+        "--from-records",
+        action="store_true",
+        help="take over finished splits from the records in --out-dir instead of running them",
     )
     parser.add_argument(
         "--timeout", type=_seconds, metavar="SECONDS", help="of computing that a cell may take"
@@ -141,6 +150,8 @@ def _reproduce(parsed: argparse.Namespace) -> int:
         store=Store(parsed.results_dir),
         jobs=parsed.jobs,
         dry_run=parsed.dry_run,
+        from_records=parsed.from_records,
+        write_only=parsed.write_only,
         results_dir=parsed.out_dir,
         timeout=parsed.timeout,
     )

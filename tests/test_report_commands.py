@@ -13,7 +13,9 @@ from report_fakes import TINY_TABLE, only_tables
 from mklbench.algorithms import svm
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
-from mklbench.experiments.store import RecordFile, Store
+from mklbench.experiments.executor import run_cells
+from mklbench.experiments.records import RecordFile
+from mklbench.experiments.store import Store
 from mklbench.report import commands
 from mklbench.report.cells import CellFinder
 from mklbench.report.table_loading import load_table
@@ -85,6 +87,64 @@ def test_dry_run_estimates_from_measured_splits(
     printed = capsys.readouterr().out
     assert f"{N_CELLS} cells, 1 splits to run" in printed
     assert "not known" not in printed
+
+
+def test_reproduce_goes_on_from_records(
+    store: Store, results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    commands.reproduce(["tiny"], store=store, results_dir=str(results))
+    path = results / "records" / "tiny.jsonl"
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    path.write_text("".join(lines[:-1]), encoding="utf-8")
+    elsewhere = Store(tmp_path / "elsewhere")
+    take_over = {"from_records": True, "results_dir": str(results)}
+    commands.reproduce(["tiny"], store=elsewhere, dry_run=True, **take_over)
+    assert f"{N_CELLS} cells, 1 splits to run" in capsys.readouterr().out
+    assert not elsewhere.path.exists()
+    assert commands.reproduce(["tiny"], store=elsewhere, **take_over) == 0
+    assert f"{N_SPLITS - 1} finished splits taken over from {path}" in capsys.readouterr().out
+    again = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    assert again[:-1] == lines[:-1]
+    assert again[-1] != lines[-1]  # measured anew
+
+
+def test_reproduce_measures_anew_unless_told(store: Store, results: Path, tmp_path: Path) -> None:
+    commands.reproduce(["tiny"], store=store, results_dir=str(results))
+    path = results / "records" / "tiny.jsonl"
+    before = set(path.read_text(encoding="utf-8").splitlines())
+    commands.reproduce(["tiny"], store=Store(tmp_path / "elsewhere"), results_dir=str(results))
+    assert not before & set(path.read_text(encoding="utf-8").splitlines())
+
+
+def test_what_is_finished_is_written_without_running(store: Store, results: Path) -> None:
+    cells = CellFinder(store).cells(load_table("tiny").slots())
+    run_cells(cells[:1], store)
+    run_cells(
+        [Cell(cells[1].config | {"split": cells[1].config["split"] | {"n_splits": 1}})], store
+    )
+    finished = {path: path.stat().st_mtime_ns for path in store.path.rglob("split-*.json")}
+    write = {"store": store, "write_only": True, "results_dir": str(results)}
+    assert commands.reproduce(["tiny"], **write) == 1
+    assert statuses(results / "tables" / "tiny.csv") == {"done", "incomplete", "missing"}
+    markdown = (results / "tables" / "tiny.md").read_text(encoding="utf-8")
+    assert "| incomplete |" in markdown
+    assert "1/2" in markdown
+    exported = RecordFile(results / "records" / "tiny.jsonl")
+    assert [len(exported.records(cell)) for cell in cells] == [2, 1, 0, 0]
+    assert {path: path.stat().st_mtime_ns for path in store.path.rglob("split-*.json")} == finished
+
+
+def test_writing_without_running_loses_no_records(
+    store: Store, results: Path, tmp_path: Path
+) -> None:
+    commands.reproduce(["tiny"], store=store, results_dir=str(results))
+    path = results / "records" / "tiny.jsonl"
+    before = path.read_bytes()
+    empty = {"store": Store(tmp_path / "empty"), "write_only": True, "results_dir": str(results)}
+    with pytest.raises(InputError, match=f"would lose {N_SPLITS} finished splits"):
+        commands.reproduce(["tiny"], **empty)
+    assert commands.reproduce(["tiny"], **empty, from_records=True) == 0
+    assert path.read_bytes() == before
 
 
 def test_reproduce_with_a_failing_cell_says_so_and_is_no_success(

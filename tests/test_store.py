@@ -11,9 +11,11 @@ import pytest
 from experiment_fakes import tiny_cell
 
 from mklbench.errors import InputError
-from mklbench.experiments.evaluation import run_split, unfinished
+from mklbench.experiments.evaluation import run_selection, run_split, unfinished
 from mklbench.experiments.files import write_atomically
-from mklbench.experiments.store import RecordFile, Store, export_records, read_records
+from mklbench.experiments.records import Layers, RecordFile, export_records, read_records
+from mklbench.experiments.search import Selection
+from mklbench.experiments.store import Store, copy_records
 
 
 @pytest.fixture(scope="module")
@@ -208,3 +210,72 @@ def test_an_export_that_cannot_be_read_or_written_is_one_sentence(store, cell, t
         RecordFile(tmp_path / "nothing.jsonl")
     with pytest.raises(InputError, match="cannot be written"):
         export_records([cell], store, tmp_path / "no" / "directory.jsonl")
+
+
+@pytest.fixture(scope="module")
+def sharing():
+    """A cell of three splits whose hyperparameters are chosen on two."""
+    grid = ["search.splits=2", "search.folds=2", "search.grid.algo.C=[1,2]"]
+    return tiny_cell("split.n_splits=3", "search=first_splits", *grid)
+
+
+@pytest.fixture(scope="module")
+def selections(sharing):
+    return {split: run_selection(sharing, split) for split in range(2)}
+
+
+def test_selections_are_read_as_they_were_written(store, sharing, selections):
+    store.write_selection(sharing, 1, selections[1])
+    assert store.selections(sharing) == {1: selections[1]}
+    assert store.missing_selections(sharing) == [0]
+    store.write_selection(sharing, 1, Selection({"algo.C": 7}, 0.0, 1.0))
+    assert store.selections(sharing) == {1: selections[1]}  # never replaced
+    assert store.status(sharing) == "missing"
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"schema": 1, "split": 0, "key": "another"}'])
+def test_a_selection_that_cannot_be_read_counts_as_missing(store, sharing, selections, content):
+    store.write_selection(sharing, 0, selections[0])
+    store.selection_path(sharing, 0).write_text(content)
+    assert store.missing_selections(sharing) == [0, 1]
+
+
+def test_any_finished_record_carries_the_selections(store, sharing, selections, tmp_path):
+    store.write(sharing, run_split(sharing, 2, selections))
+    assert store.selections(sharing) == selections
+    export_records([sharing], store, tmp_path / "records.jsonl")
+    assert RecordFile(tmp_path / "records.jsonl").selections(sharing) == selections
+
+
+def test_finished_records_are_copied_and_nothing_else(store, cell, done, tmp_path):
+    other = Store(tmp_path / "other")
+    other.write(cell, done[0] | {"accuracy": 0.0})
+    other.write(cell, done[1])
+    other.write(cell, unfinished(cell, 2, "failed", "for the test"))
+    store.write(cell, done[0])
+    assert copy_records([cell, tiny_cell("algo.C=3")], other, store) == 1
+    assert store.records(cell) == done[:2]
+    assert copy_records([cell], other, store) == 0
+
+
+def test_records_of_another_choice_of_hyperparameters_are_not_mixed(
+    store, sharing, selections, tmp_path
+):
+    other = Store(tmp_path / "other")
+    other.write(sharing, run_split(sharing, 0, selections))
+    chosen = selections[1].params["algo.C"]
+    store.write_selection(sharing, 1, Selection({"algo.C": 3 - chosen}, 0.5, 1.0))
+    assert copy_records([sharing], other, store) == 0
+    store.selection_path(sharing, 1).unlink()
+    assert copy_records([sharing], other, store) == 1
+
+
+def test_of_several_sources_the_first_with_a_result_counts(store, cell, done, tmp_path):
+    other = Store(tmp_path / "other")
+    store.write(cell, done[0])
+    store.write(cell, unfinished(cell, 1, "failed", "here"))
+    other.write(cell, done[0] | {"accuracy": 0.0})
+    other.write(cell, done[1])
+    both = Layers([store, other])
+    assert both.records(cell) == done[:2]
+    assert both.missing(cell) == [2]

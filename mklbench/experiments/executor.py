@@ -9,8 +9,9 @@ from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.evaluation import Record
 from mklbench.experiments.progress import Progress, Silent
+from mklbench.experiments.records import Status
 from mklbench.experiments.steps import Step, is_done, missing_steps, record, take
-from mklbench.experiments.store import Status, Store, StoreError
+from mklbench.experiments.store import Store, StoreError
 
 
 @dataclass(frozen=True)

@@ -1,56 +1,18 @@
-"""Worker processes under supervision: a crash costs one step, a timeout interrupts, Ctrl-C stops.
-
-The workers are plain subprocesses (`mklbench.experiments.worker`), not a pool of multiprocessing:
-they do not import the caller's main module, so a script or a notebook needs no guard, and they end
-with the pipe to their parent, however that ended.
-"""
+"""Workers under supervision: a crash costs one step, a timeout interrupts, Ctrl-C stops."""
 
 from __future__ import annotations
 
-import contextlib
-import json
-import os
-import signal
-import subprocess
-import sys
-import tempfile
 import time
 from collections import deque
 from dataclasses import dataclass, field
 from multiprocessing.connection import wait
-from typing import Any
 
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.progress import Progress
 from mklbench.experiments.steps import Step, give_up, is_done, record
 from mklbench.experiments.store import Store
-
-# Set before NumPy is loaded, which reads them once.
-_ONE_THREAD = dict.fromkeys(
-    (
-        "OMP_NUM_THREADS",
-        "OPENBLAS_NUM_THREADS",
-        "MKL_NUM_THREADS",
-        "BLIS_NUM_THREADS",
-        "VECLIB_MAXIMUM_THREADS",
-        "NUMEXPR_NUM_THREADS",
-    ),
-    "1",
-)
-
-# How much of a dead worker's last words goes into the record.
-_STDERR_CHARACTERS = 4000
-
-
-@dataclass
-class _Task:
-    step: Step
-    started: float = 0.0
-
-    @property
-    def cell(self) -> Cell:
-        return self.step.cell
+from mklbench.experiments.worker_process import Task, WorkerProcess
 
 
 @dataclass
@@ -60,70 +22,6 @@ class _Budget:
     unfinished: int
     selecting: int
     seconds: float = 0.0
-
-
-class _Worker:
-    """One worker process and the task it has in hand."""
-
-    def __init__(self) -> None:
-        self.task: _Task | None = None
-        self.ready = False
-        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the process
-        search_path = os.pathsep.join(entry or os.getcwd() for entry in sys.path)
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "mklbench.experiments.worker"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._stderr,
-            env=os.environ | _ONE_THREAD | {"PYTHONPATH": search_path},
-            bufsize=0,
-            process_group=0,  # Ctrl-C on the terminal is for the parent alone
-        )
-
-    def fileno(self) -> int:
-        """Return the descriptor to wait on for an answer or for the end of the process."""
-        assert self._process.stdout is not None
-        return self._process.stdout.fileno()
-
-    def give(self, task: _Task, store: Store) -> None:
-        """Hand a task to the worker."""
-        assert self._process.stdin is not None
-        self.task = task
-        task.started = time.monotonic()
-        message = {
-            "config": task.cell.config,
-            "split": task.step.split,
-            "selects": task.step.selects,
-            "store": str(store.path.absolute()),
-        }
-        # If it died while idle, its end shows on stdout, as for any other death.
-        with contextlib.suppress(BrokenPipeError):
-            self._process.stdin.write(json.dumps(message).encode() + b"\n")
-
-    def answer(self) -> dict[str, Any] | None:
-        """Return the next answer, or None if the process has died."""
-        assert self._process.stdout is not None
-        line = self._process.stdout.readline()
-        return json.loads(line) if line.endswith(b"\n") else None
-
-    def kill(self) -> None:
-        """End the process now."""
-        self._process.kill()
-        self._close()
-
-    def _close(self) -> None:
-        self._process.wait()
-        for stream in (self._process.stdin, self._process.stdout):
-            assert stream is not None
-            stream.close()
-
-    def last_words(self) -> tuple[str, str]:
-        """Return how a dead process ended, in a few words, and the end of what it printed."""
-        self._close()
-        self._stderr.seek(0)
-        printed = self._stderr.read().decode(errors="replace")[-_STDERR_CHARACTERS:]
-        self._stderr.close()
-        return _ending(self._process.returncode), printed
 
 
 def run_in_workers(
@@ -167,10 +65,10 @@ class _Supervisor:
     timeout: float | None
     progress: Progress
     errors: dict[str, str]
-    workers: list[_Worker] = field(default_factory=list)
+    workers: list[WorkerProcess] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.queue = deque(_Task(step) for steps in self.work for step in steps)
+        self.queue = deque(Task(step) for steps in self.work for step in steps)
         self.budgets = {
             steps[0].cell.key: _Budget(len(steps), sum(step.selects for step in steps))
             for steps in self.work
@@ -192,7 +90,7 @@ class _Supervisor:
             worker.kill()
         self.workers.clear()
 
-    def _busy(self) -> list[_Worker]:
+    def _busy(self) -> list[WorkerProcess]:
         return [worker for worker in self.workers if worker.task is not None]
 
     def _hand_out(self, jobs: int) -> None:
@@ -201,11 +99,11 @@ class _Supervisor:
             if idle:
                 worker = idle.pop(0)
             else:
-                worker = _Worker()
+                worker = WorkerProcess()
                 self.workers.append(worker)
             worker.give(task, self.store)
 
-    def _next(self) -> _Task | None:
+    def _next(self) -> Task | None:
         """Take the first task off the queue that need not wait for selections in hand."""
         for task in self.queue:
             if task.step.selects or self.budgets[task.cell.key].selecting == 0:
@@ -213,7 +111,7 @@ class _Supervisor:
                 return task
         return None
 
-    def _hear(self, worker: _Worker) -> None:
+    def _hear(self, worker: WorkerProcess) -> None:
         """Take one answer of a worker, or note its death."""
         answer, task = worker.answer(), worker.task
         assert task is not None
@@ -231,7 +129,7 @@ class _Supervisor:
                 self._abandon(task.cell)
             self._end(task)
 
-    def _bury(self, worker: _Worker, task: _Task) -> None:
+    def _bury(self, worker: WorkerProcess, task: Task) -> None:
         """Record the step that a worker died of; a new worker takes its place when needed."""
         self.workers.remove(worker)
         how, printed = worker.last_words()
@@ -241,7 +139,7 @@ class _Supervisor:
         give_up(task.step, self.store, "failed", message, printed)
         self._end(task)
 
-    def _end(self, task: _Task) -> None:
+    def _end(self, task: Task) -> None:
         """Account for a step that has ended in whatever way."""
         cell, budget = task.cell, self.budgets[task.cell.key]
         budget.seconds += time.monotonic() - task.started
@@ -294,11 +192,3 @@ class _Supervisor:
             message = f"stopped after {self.timeout:g} s of computing on the cell (timeout)"
             give_up(task.step, self.store, "timeout", message)
             self._end(task)
-
-
-def _ending(returncode: int) -> str:
-    if returncode >= 0:
-        return f"exit status {returncode}"
-    name = signal.Signals(-returncode).name
-    memory = ", perhaps for want of memory" if name == "SIGKILL" else ""
-    return f"{name}{memory}"

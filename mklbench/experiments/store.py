@@ -9,11 +9,10 @@ rename, a finished split is never replaced, and what cannot be read counts as mi
 from __future__ import annotations
 
 import json
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, fields
+from collections.abc import Iterable
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
@@ -24,68 +23,12 @@ from mklbench.experiments.files import (
     remove_abandoned,
     write_atomically,
 )
+from mklbench.experiments.records import RecordSource, as_selection, dump, is_record
 from mklbench.experiments.search import Selection
-
-Status = Literal["done", "incomplete", "failed", "timeout", "missing"]
-
-_SPLIT_STATES = ("done", "failed", "timeout")
 
 
 class StoreError(InputError):
     """A store that cannot be written."""
-
-
-class RecordSource(ABC):
-    """Anything that has the records of cells."""
-
-    @abstractmethod
-    def record(self, cell: Cell, split: int) -> Record | None:
-        """Return the record of one split, or None if there is none that can be read."""
-
-    def records(self, cell: Cell) -> list[Record]:
-        """Return the records of the cell's splits that there are, sorted by split."""
-        found = (self.record(cell, split) for split in range(cell.n_splits))
-        return [record for record in found if record is not None]
-
-    def status(self, cell: Cell) -> Status:
-        """Return how far a cell is.
-
-        "done" only if every split is; else "failed" or "timeout" if a split ended so, "incomplete"
-        if splits are missing, "missing" if all are.
-        """
-        states = [record["status"] for record in self.records(cell)]
-        if states.count("done") == cell.n_splits:
-            return "done"
-        bad: tuple[Status, ...] = ("failed", "timeout")
-        for state in bad:
-            if state in states:
-                return state
-        return "incomplete" if states else "missing"
-
-    def missing(self, cell: Cell) -> list[int]:
-        """Return the splits still to run: those without a record and those that failed."""
-        return [split for split in range(cell.n_splits) if not self.is_done(cell, split)]
-
-    def is_done(self, cell: Cell, split: int) -> bool:
-        """Tell whether a split has a result."""
-        record = self.record(cell, split)
-        return record is not None and record["status"] == "done"
-
-    def selections(self, cell: Cell) -> dict[int, Selection]:
-        """Return by split the selections that the splits of a cell share, as far as there are any.
-
-        Every finished record of the cell carries all of them.
-        """
-        for split in range(cell.n_splits) if cell.selection_splits else ():
-            record = self.record(cell, split)
-            if record is not None and record["status"] == "done":
-                return {item["split"]: _selection(item) for item in record["selections"]}
-        return {}
-
-    def missing_selections(self, cell: Cell) -> list[int]:
-        """Return the splits on whose training parts hyperparameters are still to be chosen."""
-        found = self.selections(cell)
-        return [split for split in cell.selection_splits if split not in found]
 
 
 class Store(RecordSource):
@@ -110,7 +53,7 @@ class Store(RecordSource):
     def record(self, cell: Cell, split: int) -> Record | None:
         """Return the record of one split, or None if it is absent, cut short or of another kind."""
         content = _read(self.record_path(cell, split))
-        return content if _is_record(content, cell.key, split) else None
+        return content if is_record(content, cell.key, split) else None
 
     def write(self, cell: Cell, record: Record) -> None:
         """Write the record of one split, unless a finished one is there already.
@@ -149,15 +92,15 @@ class Store(RecordSource):
         content = _read(self.selection_path(cell, split))
         expected = {"schema": SCHEMA, "key": cell.key, "split": split}
         whole = isinstance(content, dict) and expected.items() <= content.items()
-        return _selection(content) if whole else None
+        return as_selection(content) if whole else None
 
     def _write(self, cell: Cell, path: Path, content: dict[str, Any]) -> None:
         description = self.directory(cell) / "cell.json"
         try:
             if not description.exists():
                 self.directory(cell).mkdir(parents=True, exist_ok=True)
-                write_atomically(description, _dump(_describe(cell), indent=1))
-            write_atomically(path, _dump(content))
+                write_atomically(description, dump(_describe(cell), indent=1))
+            write_atomically(path, dump(content))
         except OSError as error:
             raise StoreError(
                 f"results_dir={self.path} cannot be written: {reason(error)}."
@@ -172,52 +115,26 @@ class Store(RecordSource):
         remove_abandoned(self.directory(cell))
 
 
-class RecordFile(RecordSource):
-    """Records exported to one file of JSON lines (`export_records`), read-only.
+def copy_records(cells: Iterable[Cell], source: RecordSource, store: Store) -> int:
+    """Write to `store` the finished records of `source` that it lacks; return how many.
+
+    A cell whose splits share their hyperparameters is left out where the two have chosen others,
+    as may happen on another machine: all its records are then of one choice.
 
     Raises
     ------
-    InputError : if the file cannot be read.
+    StoreError : if the store cannot be written.
     """
-
-    def __init__(self, path: Path | str) -> None:
-        self.path = Path(path)
-        self._records = {(item["key"], item["split"]): item for item in read_records(path)}
-
-    def record(self, cell: Cell, split: int) -> Record | None:
-        """Return the record of one split, or None if the file has none."""
-        return self._records.get((cell.key, split))
-
-
-def export_records(cells: Iterable[Cell], source: RecordSource, path: Path | str) -> int:
-    """Write all records of `cells` to one file of JSON lines, in order; return how many.
-
-    Raises
-    ------
-    InputError : if the file cannot be written.
-    """
-    records = [record for cell in cells for record in source.records(cell)]
-    try:
-        write_atomically(path, "".join(_dump(record) for record in records))
-    except OSError as error:
-        raise InputError(f"The records cannot be written to {path}: {reason(error)}.") from error
-    return len(records)
-
-
-def read_records(path: Path | str) -> list[Record]:
-    """Return the records of a file of JSON lines; lines that are no records are passed over.
-
-    Raises
-    ------
-    InputError : if the file cannot be read.
-    """
-    try:
-        lines = Path(path).read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        why = reason(error) if isinstance(error, OSError) else "it is not text"
-        raise InputError(f"The records in {path} cannot be read: {why}.") from error
-    parsed = (_parse(line) for line in lines)
-    return [item for item in parsed if item is not None]
+    n_copied = 0
+    for cell in cells:
+        mine, theirs = store.selections(cell), source.selections(cell)
+        if any(mine[split].params != theirs[split].params for split in mine.keys() & theirs.keys()):
+            continue
+        for record in source.records(cell):
+            if record["status"] == "done" and not store.is_done(cell, record["split"]):
+                store.write(cell, record)
+                n_copied += 1
+    return n_copied
 
 
 def _read(path: Path) -> Any:
@@ -228,31 +145,6 @@ def _read(path: Path) -> Any:
         return None
 
 
-def _selection(content: Mapping[str, Any]) -> Selection:
-    return Selection(**{item.name: content[item.name] for item in fields(Selection)})
-
-
-def _parse(line: str) -> Record | None:
-    try:
-        content = json.loads(line)
-    except ValueError:
-        return None
-    if not isinstance(content, dict):
-        return None
-    return content if _is_record(content, content.get("key"), content.get("split")) else None
-
-
-def _is_record(content: Any, key: str | None, split: int | None) -> bool:
-    """Tell whether parsed JSON is a record of this program, of the given cell and split."""
-    return (
-        isinstance(content, dict)
-        and content.get("schema") == SCHEMA
-        and content.get("status") in _SPLIT_STATES
-        and content.get("key") == key is not None
-        and content.get("split") == split is not None
-    )
-
-
 def _describe(cell: Cell) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
@@ -261,7 +153,3 @@ def _describe(cell: Cell) -> dict[str, Any]:
         "data_digest": cell.data_digest,
         "config": cell.config,
     }
-
-
-def _dump(content: dict[str, Any], indent: int | None = None) -> str:
-    return json.dumps(content, indent=indent, allow_nan=False, ensure_ascii=False) + "\n"

@@ -8,7 +8,7 @@ from pathlib import Path
 from mklbench import resources
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
-from mklbench.experiments.store import RecordFile, RecordSource
+from mklbench.experiments.records import RecordFile, RecordSource
 from mklbench.report.assemble import DONE, Place, SlotRecords
 from mklbench.report.paper_table import PaperTable, Slot
 

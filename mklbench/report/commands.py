@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Sequence
 from pathlib import Path
 
 from mklbench.errors import InputError, unknown
+from mklbench.experiments.cell import Cell
 from mklbench.experiments.executor import run_cells
 from mklbench.experiments.files import check_writable_directory, check_writable_file
 from mklbench.experiments.progress import progress
-from mklbench.experiments.store import RecordSource, Store
+from mklbench.experiments.records import Layers, RecordFile
+from mklbench.experiments.store import Store, copy_records
 from mklbench.report import regression
 from mklbench.report.assemble import Report, assemble
 from mklbench.report.cells import CellFinder, recorded_results, recorded_source
@@ -85,10 +86,14 @@ def reproduce(
     store: Store,
     jobs: int = 1,
     dry_run: bool = False,
+    from_records: bool = False,
+    write_only: bool = False,
     results_dir: str = "results",
     timeout: float | None = None,
 ) -> int:
     """Run what is missing of the paper tables and write them with figures and records.
+
+    Everything is measured anew, but for what the store has, unless `from_records` is given.
 
     Parameters
     ----------
@@ -96,6 +101,10 @@ def reproduce(
     store : where records are kept.
     jobs : worker processes.
     dry_run : only say what would be run and how long that may take.
+    from_records : first take the finished splits over into the store that are recorded in
+        `results_dir`, of cells that have not changed since; so a run goes on on another machine.
+    write_only : run nothing, and write the tables and records of what is finished; also while
+        another process runs them.
     results_dir : where ``tables``, ``figures`` and ``records`` are written.
     timeout : seconds of computing a cell may take; None for no limit.
 
@@ -106,21 +115,28 @@ def reproduce(
     Raises
     ------
     InputError
-        If a table is not known, or something cannot be written.
+        If a table is not known, something cannot be written, or `write_only` would put fewer
+        finished splits in the place of more.
     """
     tables = [load_table(name) for name in dict.fromkeys(names or table_names())]
+    earlier = _record_files(Path(results_dir) / "records", tables)
+    taken_over = earlier if from_records else []
     finders = {table.name: CellFinder(store) for table in tables}
     cells = [cell for table in tables for cell in finders[table.name].cells(table.slots())]
     if dry_run:
-        print(describe_work(outstanding_work(cells, store, _recorded_sources(tables))))
+        recorded = [*earlier, *_record_files(recorded_results() / "records", tables)]
+        work = outstanding_work(cells, Layers([store, *taken_over]), recorded)
+        print(describe_work(work, jobs))
         return 0
     check_writable_directory("--out-dir", results_dir)  # before hours of work, not after
-    try:
-        run_cells(cells, store, jobs=jobs, timeout=timeout, progress=progress("auto"))
-    except KeyboardInterrupt as interrupt:
-        raise KeyboardInterrupt(
-            f"finished splits are kept in {store.path}; the same command goes on from there."
-        ) from interrupt
+    for source in taken_over:
+        n_splits = copy_records(cells, source, store)
+        print(f"{n_splits} finished splits taken over from {source.path}", flush=True)
+    if write_only:
+        for source in earlier:
+            _check_nothing_is_lost(cells, source, store)
+    else:
+        _run(cells, store, jobs, timeout)
     reports = [write_results(table, finders[table.name], Path(results_dir)) for table in tables]
     for report in reports:
         print(_outcome(report, Path(results_dir)))
@@ -171,13 +187,30 @@ def _figure(name: str) -> tuple[PaperTable, Figure]:
     return figures[name]
 
 
-def _recorded_sources(tables: Sequence[PaperTable]) -> list[RecordSource]:
-    """Return the recorded results of those tables that have any."""
-    sources: list[RecordSource] = []
-    for paper_table in tables:
-        with contextlib.suppress(InputError):
-            sources.append(recorded_source(paper_table))
-    return sources
+def _run(cells: Sequence[Cell], store: Store, jobs: int, timeout: float | None) -> None:
+    try:
+        run_cells(cells, store, jobs=jobs, timeout=timeout, progress=progress("auto"))
+    except KeyboardInterrupt as interrupt:
+        raise KeyboardInterrupt(
+            f"finished splits are kept in {store.path}; the same command goes on from there, "
+            "and with --write-only it writes what there is."
+        ) from interrupt
+
+
+def _record_files(directory: Path, tables: Sequence[PaperTable]) -> list[RecordFile]:
+    """Return the records in `directory` of those tables that have any."""
+    paths = (directory / f"{paper_table.name}.jsonl" for paper_table in tables)
+    return [RecordFile(path) for path in paths if path.is_file()]
+
+
+def _check_nothing_is_lost(cells: Sequence[Cell], earlier: RecordFile, store: Store) -> None:
+    missing = ((cell, split) for cell in cells for split in store.missing(cell))
+    n_lost = sum(earlier.is_done(cell, split) for cell, split in missing)
+    if n_lost:
+        raise InputError(
+            f"--write-only would lose {n_lost} finished splits in {earlier.path} that {store.path} "
+            "does not have: add --from-records to take them over, or give another --out-dir."
+        )
 
 
 def _outcome(report: Report, results: Path) -> str:

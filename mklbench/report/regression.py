@@ -18,7 +18,8 @@ from mklbench.errors import DataError, InputError
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.executor import CellResult, run_cells
 from mklbench.experiments.progress import Progress
-from mklbench.experiments.store import RecordFile, RecordSource, Store
+from mklbench.experiments.records import RecordFile, RecordSource
+from mklbench.experiments.store import Store
 from mklbench.report.assemble import DONE, NumberPlace, Record, Report, assemble
 from mklbench.report.cells import CellFinder
 from mklbench.report.check_config import CheckConfig, CheckedCell, Tolerance

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from mklbench.experiments.store import export_records
+from mklbench.experiments.records import export_records
 from mklbench.report.assemble import Report, assemble
 from mklbench.report.cells import CellFinder
 from mklbench.report.figures import unfinished_cells, write_figure

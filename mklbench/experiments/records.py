@@ -1,0 +1,179 @@
+"""Records wherever they are kept, and their export to one file of JSON lines."""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, Literal
+
+from mklbench.errors import InputError
+from mklbench.experiments.cell import Cell
+from mklbench.experiments.evaluation import SCHEMA, Record
+from mklbench.experiments.files import reason, write_atomically
+from mklbench.experiments.search import Selection
+
+Status = Literal["done", "incomplete", "failed", "timeout", "missing"]
+
+_SPLIT_STATES = ("done", "failed", "timeout")
+
+
+class RecordSource(ABC):
+    """Anything that has the records of cells."""
+
+    @abstractmethod
+    def record(self, cell: Cell, split: int) -> Record | None:
+        """Return the record of one split, or None if there is none that can be read."""
+
+    def records(self, cell: Cell) -> list[Record]:
+        """Return the records of the cell's splits that there are, sorted by split."""
+        found = (self.record(cell, split) for split in range(cell.n_splits))
+        return [record for record in found if record is not None]
+
+    def status(self, cell: Cell) -> Status:
+        """Return how far a cell is.
+
+        "done" only if every split is; else "failed" or "timeout" if a split ended so, "incomplete"
+        if splits are missing, "missing" if all are.
+        """
+        states = [record["status"] for record in self.records(cell)]
+        if states.count("done") == cell.n_splits:
+            return "done"
+        bad: tuple[Status, ...] = ("failed", "timeout")
+        for state in bad:
+            if state in states:
+                return state
+        return "incomplete" if states else "missing"
+
+    def missing(self, cell: Cell) -> list[int]:
+        """Return the splits still to run: those without a record and those that failed."""
+        return [split for split in range(cell.n_splits) if not self.is_done(cell, split)]
+
+    def is_done(self, cell: Cell, split: int) -> bool:
+        """Tell whether a split has a result."""
+        record = self.record(cell, split)
+        return record is not None and record["status"] == "done"
+
+    def selections(self, cell: Cell) -> dict[int, Selection]:
+        """Return by split the selections that the splits of a cell share, as far as there are any.
+
+        Every finished record of the cell carries all of them.
+        """
+        for split in range(cell.n_splits) if cell.selection_splits else ():
+            record = self.record(cell, split)
+            if record is not None and record["status"] == "done":
+                return {item["split"]: as_selection(item) for item in record["selections"]}
+        return {}
+
+    def missing_selections(self, cell: Cell) -> list[int]:
+        """Return the splits on whose training parts hyperparameters are still to be chosen."""
+        found = self.selections(cell)
+        return [split for split in cell.selection_splits if split not in found]
+
+
+class RecordFile(RecordSource):
+    """Records exported to one file of JSON lines (`export_records`), read-only.
+
+    Raises
+    ------
+    InputError : if the file cannot be read.
+    """
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = Path(path)
+        self._records = {(item["key"], item["split"]): item for item in read_records(path)}
+
+    def record(self, cell: Cell, split: int) -> Record | None:
+        """Return the record of one split, or None if the file has none."""
+        return self._records.get((cell.key, split))
+
+    def alike(self, cell: Cell) -> list[Record]:
+        """Return the records of all cells with the same algorithm, kernel, data and search.
+
+        They are another version's, or another's in some option: no results of `cell`, but they
+        tell how long it may take.
+        """
+        same = {"algo": cell.algo, "kernel": cell.kernel, "data": cell.data, "search": cell.search}
+        return [record for record in self._records.values() if same.items() <= record.items()]
+
+
+class Layers(RecordSource):
+    """Several sources as one, in which a split is done if it is in any of them."""
+
+    def __init__(self, sources: Sequence[RecordSource]) -> None:
+        self._sources = sources
+
+    def record(self, cell: Cell, split: int) -> Record | None:
+        """Return the record of one split: of the first source where it is done, if there is one."""
+        found = [source.record(cell, split) for source in self._sources]
+        there = [record for record in found if record is not None]
+        done = (record for record in there if record["status"] == "done")
+        return next(done, there[0] if there else None)
+
+    def selections(self, cell: Cell) -> dict[int, Selection]:
+        """Return by split the shared selections of the source that has the most of them."""
+        return max((source.selections(cell) for source in self._sources), key=len, default={})
+
+
+def export_records(cells: Iterable[Cell], source: RecordSource, path: Path | str) -> int:
+    """Write all records of `cells` to one file of JSON lines, in order; return how many.
+
+    Raises
+    ------
+    InputError : if the file cannot be written.
+    """
+    records = [record for cell in cells for record in source.records(cell)]
+    try:
+        write_atomically(path, "".join(dump(record) for record in records))
+    except OSError as error:
+        raise InputError(f"The records cannot be written to {path}: {reason(error)}.") from error
+    return len(records)
+
+
+def read_records(path: Path | str) -> list[Record]:
+    """Return the records of a file of JSON lines; lines that are no records are passed over.
+
+    Raises
+    ------
+    InputError : if the file cannot be read.
+    """
+    try:
+        lines = Path(path).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        why = reason(error) if isinstance(error, OSError) else "it is not text"
+        raise InputError(f"The records in {path} cannot be read: {why}.") from error
+    parsed = (_parse(line) for line in lines)
+    return [item for item in parsed if item is not None]
+
+
+def is_record(content: Any, key: str | None, split: int | None) -> bool:
+    """Tell whether parsed JSON is a record of this program, of the given cell and split."""
+    return (
+        isinstance(content, dict)
+        and content.get("schema") == SCHEMA
+        and content.get("status") in _SPLIT_STATES
+        and content.get("key") == key is not None
+        and content.get("split") == split is not None
+    )
+
+
+def as_selection(content: Mapping[str, Any]) -> Selection:
+    """Return a selection from its JSON."""
+    return Selection(**{item.name: content[item.name] for item in fields(Selection)})
+
+
+def dump(content: dict[str, Any], indent: int | None = None) -> str:
+    """Return one line of JSON, or several with an indent; NaN has no place in it."""
+    return json.dumps(content, indent=indent, allow_nan=False, ensure_ascii=False) + "\n"
+
+
+def _parse(line: str) -> Record | None:
+    try:
+        content = json.loads(line)
+    except ValueError:
+        return None
+    if not isinstance(content, dict):
+        return None
+    return content if is_record(content, content.get("key"), content.get("split")) else None
