@@ -44,7 +44,9 @@ td.published { color: var(--soft); }
 tbody td.match { color: var(--match); background: var(--match-back); }
 tbody td.close { color: var(--close); background: var(--close-back); }
 tbody td.differs { color: var(--differs); background: var(--differs-back); }
-tbody td.unfinished { color: var(--unfinished); background: var(--unfinished-back); }
+tbody td.unfinished { color: var(--unfinished); background: var(--unfinished-back);
+                      white-space: normal; }
+tr:has(> td.label.published) > td { border-bottom-color: transparent; }
 dl { max-width: 60rem; }
 dt { font-weight: 600; margin-top: .9rem; }
 dd { margin: .15rem 0 0 1.25rem; color: var(--soft); }
