@@ -7,7 +7,7 @@ import numpy as np
 from benchmarks.reference import synthetic_samples
 from mklbench import data, resources
 from mklbench.data.preprocessing import fit_scaling
-from mklbench.data.splits import random_split
+from mklbench.data.splits import Protocol, random_split
 from mklbench.errors import DataError
 
 
@@ -24,8 +24,6 @@ def _training_split(name: str) -> tuple[np.ndarray, np.ndarray]:
     """Return standardised training samples and labels -1/+1 of the first 70/30 split of a set."""
     config = data.read_configs(resources.configs() / "data")[name]
     dataset = data.load(config)
-    rows, _ = random_split(
-        dataset.y, dataset.digest, 0, test_fraction=0.3, stratified=False, seed=0
-    )
+    rows, _ = random_split(dataset.y, dataset.digest, 0, Protocol(test_fraction=0.3))
     X = dataset.X[rows]
     return fit_scaling("standard", X).transform(X), np.where(dataset.y[rows] == 1, 1.0, -1.0)

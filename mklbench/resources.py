@@ -42,6 +42,8 @@ def choices(group: str, config_dir: Path | str | None = None) -> dict[str, Path]
 def read_yaml(path: Path) -> Any:
     """Read a YAML file by OmegaConf's rules (``1e-3`` is a number) into plain containers.
 
+    References to other configs (``${data.name}``) are left as they are written.
+
     Raises
     ------
     InputError : if the file cannot be read or is no YAML.
@@ -51,7 +53,7 @@ def read_yaml(path: Path) -> Any:
     from yaml import YAMLError
 
     try:
-        return OmegaConf.to_container(OmegaConf.load(path), resolve=True)
+        return OmegaConf.to_container(OmegaConf.load(path), resolve=False)
     except (OSError, UnicodeDecodeError, YAMLError, OmegaConfBaseException) as error:
         reason = " ".join(str(error).split())
         raise InputError(f"{path} cannot be read as YAML: {reason}.") from error

@@ -75,7 +75,7 @@ def test_every_data_config_is_accepted(name):
 
 @pytest.mark.parametrize("name", choices("split"))
 def test_every_split_is_accepted(name):
-    split = compose("algo=svm", f"split={name}")["split"]
+    split = compose("algo=svm", "data=splice", f"split={name}")["split"]
     assert split["name"] == name
     assert split["title"]
 
@@ -100,6 +100,16 @@ def test_every_cell_of_a_table_composes(name):
 def test_the_command_line_wins_over_the_kernel_of_the_algorithm():
     assert compose("algo=qnpkl")["kernel"]["name"] == "product"
     assert compose("algo=gmkl", "kernel=feature_gaussians")["kernel"]["name"] == "feature_gaussians"
+
+
+def test_a_data_set_may_choose_its_split_and_the_command_line_wins():
+    published = compose("algo=svm", "data=splice")["split"]
+    sizes = [published[name] for name in ("n_train", "n_test", "n_splits")]
+    assert (published["name"], sizes) == ("published", [1000, 2175, 20])
+    assert compose("algo=svm", "data=splice", "split.n_splits=3")["split"]["n_splits"] == 3
+    random = compose("algo=svm", "data=splice", "split=random70")["split"]
+    assert (random["test_fraction"], random["n_train"]) == (0.3, None)
+    assert compose("algo=svm", "data=sonar")["split"]["name"] == "random70"
 
 
 def test_a_grid_may_be_written_nested_or_dotted():
@@ -150,6 +160,10 @@ BAD_OVERRIDES = [
     ("split.n_splits=0", "split.n_splits=0 is not accepted: it must be at least 1"),
     ("split.n_splits=many", "it must be of type int"),
     ("split.test_fraction=1.5", "between 0 and 1"),
+    ("split.test_fraction=null", "split.n_train is not set: give the rows of both parts"),
+    ("split.test_fraction=null +split.n_train=5 +split.n_test=0", "split.n_test=0 is not accepted"),
+    ("+split.n_train=5", "split.test_fraction=0.3 is not accepted beside split.n_train"),
+    ("split=published", "from data.splits.n_train, which data=wdbc does not state: choose another"),
     ("split.scaling=maxmin", "did you mean minmax"),
     ("split.seed=-1", "at least 0"),
     ("search.folds=1", "search.folds=1 is not accepted"),

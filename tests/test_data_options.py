@@ -35,9 +35,9 @@ def test_a_shipped_configuration_is_complete(name: str) -> None:
     assert parsed.expected is not None
     assert re.fullmatch("sha256:[0-9a-f]{64}", parsed.expected.digest)
     assert sum(parsed.expected.classes.values()) == parsed.expected.n_samples
-    assert list(parsed.expected.classes)[-1] == parsed.positive
-    kinds = [source.kind for source in parsed.sources]
-    assert kinds[-3:] == ["mirror", "url", "url"]
+    if len(parsed.expected.classes) == 2:
+        assert list(parsed.expected.classes)[-1] == parsed.positive
+    assert "mirror" in [source.kind for source in parsed.sources]
 
 
 @pytest.mark.parametrize("name", CONFIGS)

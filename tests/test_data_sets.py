@@ -12,14 +12,22 @@ import pytest
 from data_fakes import CONFIG_DIRECTORY, NOWHERE
 
 from mklbench.data import content_digest, load, read_configs, verify
-from mklbench.data.splits import random_split
+from mklbench.data.splits import Protocol, random_split
 
 CONFIGS = read_configs(CONFIG_DIRECTORY)
 REAL = [name for name, config in CONFIGS.items() if "expected" in config]
 
 
+IDA = (
+    *("banana", "breast_cancer", "diabetis", "flare_solar", "german", "heart", "image"),
+    *("ida_ringnorm", "splice", "thyroid", "titanic", "ida_twonorm", "ida_waveform"),
+)
+
+
 def test_all_the_real_sets_are_here() -> None:
     assert set(REAL) == {
+        *IDA,
+        *("abe", "dna", "sat", "seg", "wav"),
         "breast_cancer_wisconsin",
         "ionosphere",
         "liver",
@@ -33,13 +41,13 @@ def test_all_the_real_sets_are_here() -> None:
 
 @pytest.mark.parametrize("name", REAL)
 def test_a_real_set_is_the_published_one(name: str, mirror: Path, tmp_path: Path) -> None:
-    config = CONFIGS[name]
+    config = CONFIGS[name] | {"drop_constant": False}
     dataset = load(config, mirror=mirror, cache_dir=tmp_path)
     expected = config["expected"]
     assert dataset.X.shape == (expected["n_samples"], expected["n_features"])
     assert dataset.class_counts == expected["classes"]
     assert dataset.digest == content_digest(dataset.X, dataset.y) == expected["digest"]
-    assert dataset.classes[1] == config["positive"]
+    assert dataset.classes[-1] == config.get("positive", dataset.classes[-1])
     assert len(set(dataset.feature_names)) == dataset.X.shape[1]
     constant = [
         name
@@ -129,9 +137,7 @@ def test_the_published_sizes_of_the_splits(mirror: Path, tmp_path: Path) -> None
     sizes = {}
     for name in ("sonar", "pima"):
         dataset = load(CONFIGS[name], mirror=mirror, cache_dir=tmp_path)
-        train, test = random_split(
-            dataset.y, dataset.digest, 0, test_fraction=0.3, stratified=False, seed=0
-        )
+        train, test = random_split(dataset.y, dataset.digest, 0, Protocol(test_fraction=0.3))
         sizes[name] = (len(train), len(test))
     assert sizes == {"sonar": (145, 63), "pima": (537, 231)}
 

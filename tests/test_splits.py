@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import inspect
+from dataclasses import fields
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from mklbench.data import splits
-from mklbench.data.splits import folds, n_test_rows, random_split, split_seed
+from mklbench.data.splits import Protocol, folds, n_test_rows, random_split, split_seed
 from mklbench.errors import InputError
 
 DIGEST = "sha256:0123"
@@ -20,13 +22,10 @@ def draw(
     y: NDArray[np.int64] = Y,
     digest: str = DIGEST,
     index: int = 0,
-    test_fraction: float = 0.3,
-    stratified: bool = False,
-    seed: int = 0,
+    test_fraction: float | None = 0.3,
+    **protocol: Any,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    return random_split(
-        y, digest, index, test_fraction=test_fraction, stratified=stratified, seed=seed
-    )
+    return random_split(y, digest, index, Protocol(test_fraction=test_fraction, **protocol))
 
 
 @pytest.mark.parametrize("stratified", [False, True])
@@ -48,13 +47,13 @@ def test_a_split_depends_on_data_protocol_and_index_and_on_nothing_else() -> Non
         {"seed": 1},
         {"stratified": True},
     ):
-        assert not np.array_equal(test, draw(**change)[1])  # type: ignore[arg-type]
+        assert not np.array_equal(test, draw(**change)[1])
     # Neither an algorithm nor the number of splits can be passed in.
-    assert set(inspect.signature(random_split).parameters) == {
-        "y",
-        "digest",
-        "index",
+    assert list(inspect.signature(random_split).parameters) == ["y", "digest", "index", "protocol"]
+    assert {item.name for item in fields(Protocol)} == {
         "test_fraction",
+        "n_train",
+        "n_test",
         "stratified",
         "seed",
     }
@@ -62,9 +61,7 @@ def test_a_split_depends_on_data_protocol_and_index_and_on_nothing_else() -> Non
 
 def test_splits_do_not_move_between_versions() -> None:
     # Recorded results are only comparable while these rows stay as they are.
-    assert (
-        split_seed(DIGEST, 0, test_fraction=0.3, stratified=False, seed=0) == 10526534628818674104
-    )
+    assert split_seed(DIGEST, 0, Protocol(test_fraction=0.3)) == 10526534628818674104
     assert draw()[1][:8].tolist() == [2, 4, 7, 9, 12, 14, 19, 23]
     assert draw(stratified=True)[1][:8].tolist() == [0, 3, 6, 7, 10, 11, 13, 21]
     assert folds(Y, 5, seed=0)[0][1][:8].tolist() == [2, 3, 7, 10, 16, 21, 31, 39]
@@ -94,6 +91,54 @@ def test_stratified_splits_keep_the_shares_to_within_one_row() -> None:
         _, test = draw(y, index=index, stratified=True)
         assert len(test) == 31
         assert (np.abs(np.bincount(y[test]) - 31 * np.array([10, 25, 66]) / 101) < 1).all()
+
+
+def draw_sizes(
+    n_train: int, n_test: int, y: NDArray[np.int64] = Y, **protocol: Any
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    return draw(y, test_fraction=None, n_train=n_train, n_test=n_test, **protocol)
+
+
+@pytest.mark.parametrize("stratified", [False, True])
+@pytest.mark.parametrize("sizes", [(145, 63), (40, 168), (40, 20)])
+def test_sizes_may_be_given_in_rows(stratified: bool, sizes: tuple[int, int]) -> None:
+    train, test = draw_sizes(*sizes, stratified=stratified)
+    assert (len(train), len(test)) == sizes
+    assert len(np.unique(np.concatenate([train, test]))) == sum(sizes)
+    assert (np.diff(train) > 0).all()
+    assert (np.diff(test) > 0).all()
+    if stratified:
+        for rows in (train, test):
+            assert abs(Y[rows].mean() - Y.mean()) < 1.5 / len(rows)
+
+
+def test_splits_of_given_sizes_depend_on_the_sizes() -> None:
+    seeds = {
+        split_seed(DIGEST, 0, Protocol(n_train=n_train, n_test=n_test))
+        for n_train, n_test in ((145, 63), (63, 145), (145, 62), (1456, 3))
+    }
+    assert len(seeds) == 4
+
+
+@pytest.mark.parametrize("sizes", [(200, 9), (208, 1), (0, 5), (5, 0), (-1, 5)])
+def test_sizes_that_the_set_cannot_give_are_named(sizes: tuple[int, int]) -> None:
+    n_train, n_test = sizes
+    named = rf"split.n_train={n_train} and split.n_test={n_test} cannot be drawn from 208 rows"
+    with pytest.raises(InputError, match=named):
+        draw_sizes(*sizes)
+
+
+def test_sizes_and_a_fraction_exclude_each_other() -> None:
+    for protocol in (Protocol(0.3, n_train=4, n_test=4), Protocol(), Protocol(n_train=4)):
+        with pytest.raises(InputError, match=r"by split.test_fraction alone, or by split.n_train"):
+            random_split(Y, DIGEST, 0, protocol)
+
+
+def test_a_class_missing_from_a_small_training_part_is_refused() -> None:
+    y = np.array([0] * 95 + [1] * 5)
+    with pytest.raises(InputError, match="training part without class 1, which has 5 of 100 rows"):
+        draw_sizes(2, 98, y)
+    assert set(y[draw_sizes(20, 80, y, stratified=True)[0]]) == {0, 1}
 
 
 @pytest.mark.parametrize("fraction", [0.0, 1.0, -0.1, 30, float("nan")])

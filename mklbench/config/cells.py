@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, fields
@@ -101,12 +102,22 @@ def _plain(node: DictConfig, group: str) -> dict[str, Any]:
             f"{error.full_key!s} is not set: give it a value, as in {error.full_key!s}=VALUE."
         ) from error
     except OmegaConfBaseException as error:
-        reason = str(error).strip().splitlines()[0].rstrip(".")
-        raise InputError(f"The config of {group} is incomplete: {reason}.") from error
+        raise _incomplete(node, group, error) from error
     if not isinstance(plain, dict):
         raise InputError(f"{group}={plain} is not a config with keys.")
     # As JSON has it, keys are text: what is stored, sent to workers and run is then the same.
     return dict(json.loads(json.dumps(plain)))
+
+
+def _incomplete(node: DictConfig, group: str, error: OmegaConfBaseException) -> InputError:
+    """Build the error for a group that refers to what is not there."""
+    reason = str(error).strip().splitlines()[0].rstrip(".")
+    if absent := re.search(r"'data\.([\w.]+)' not found", reason):
+        return InputError(
+            f"{group}={node[group].get('name')} takes {group}.{error.key} from data.{absent[1]}, "
+            f"which data={node['data'].get('name')} does not state: choose another {group}."
+        )
+    return InputError(f"The config of {group} is incomplete: {reason}.")
 
 
 def _flatten(tree: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

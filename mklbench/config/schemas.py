@@ -32,12 +32,17 @@ S = TypeVar("S", bound=Schema)
 
 @dataclass
 class SplitConfig(Schema):
-    """Schema of the group `split`: how rows are divided and features scaled."""
+    """Schema of the group `split`: how rows are divided and features scaled.
+
+    The sizes of the parts are a `test_fraction`, or `n_train` and `n_test` with no fraction.
+    """
 
     name: str = "custom"
     title: str = ""
     n_splits: int = 20
-    test_fraction: float = 0.3
+    test_fraction: float | None = 0.3
+    n_train: int | None = None
+    n_test: int | None = None
     stratified: bool = False
     scaling: str = "minmax"
     seed: int = 0
@@ -46,12 +51,28 @@ class SplitConfig(Schema):
         """Raise InputError for the first value out of range."""
         _at_least("split.n_splits", self.n_splits, 1)
         _at_least("split.seed", self.seed, 0)
-        if not 0 < self.test_fraction < 1:
+        if self.test_fraction is None:
+            self._check_sizes()
+        elif self.n_train is not None or self.n_test is not None:
+            raise InputError(
+                f"split.test_fraction={self.test_fraction:g} is not accepted beside split.n_train "
+                "and split.n_test: set split.test_fraction=null, or leave the other two out."
+            )
+        elif not 0 < self.test_fraction < 1:
             raise InputError(
                 f"split.test_fraction={self.test_fraction:g} is not accepted: "
                 "it must lie between 0 and 1, both excluded."
             )
         _one_of("split.scaling", self.scaling, SCALINGS)
+
+    def _check_sizes(self) -> None:
+        for option, value in (("n_train", self.n_train), ("n_test", self.n_test)):
+            if value is None:
+                raise InputError(
+                    f"split.{option} is not set: give the rows of both parts, as in "
+                    "split.n_train=400 split.n_test=4900, or a split.test_fraction."
+                )
+            _at_least(f"split.{option}", value, 1)
 
 
 @dataclass

@@ -74,7 +74,8 @@ def read_configs(directory: Directory) -> dict[str, dict[str, Any]]:
         config = read_yaml(path)
         if not isinstance(config, dict):
             raise InputError(f"{path} must hold a YAML mapping of options.")
-        configs[path.stem] = config
+        # Which groups a set chooses for a run (its split) is Hydra's; the rest is the set itself.
+        configs[path.stem] = {key: value for key, value in config.items() if key != "defaults"}
     if not configs:
         raise InputError(f"{os.fspath(directory)} holds no data configurations (*.yaml).")
     return configs
@@ -134,17 +135,19 @@ def fetch(
     place = found.place
     if place.kind == "cache":
         return Fetched(parsed.name, "cached", place.location, place.location)
-    if place.cache_path is None:
+    if not place.cache_paths:
         return Fetched(parsed.name, "local", place.location, place.location)
     try:
-        keep(found.content, place.cache_path)
+        for content, path in zip(found.contents, place.cache_paths, strict=True):
+            keep(content, path)
     except OSError as error:
         raise DataError(
-            f"The download cache {place.cache_path.parent} cannot be written "
+            f"The download cache {place.cache_paths[0].parent} cannot be written "
             f"({error.strerror or error}): set {CACHE_VARIABLE} to a directory you can "
             f"write to."
         ) from error
-    return Fetched(parsed.name, "fetched", str(place.cache_path), place.location)
+    kept = " + ".join(map(str, place.cache_paths))
+    return Fetched(parsed.name, "fetched", kept, place.location)
 
 
 def verify(
@@ -180,8 +183,8 @@ def verify(
 
 def _verified(config: FileConfig, place: sources.Place, timeout: float) -> Verified:
     try:
-        content = read(place.location, timeout)
-        dataset = from_bytes(config, content, place.layout, "the file")
+        contents = [read(location, timeout) for location in place.locations]
+        dataset = from_bytes(config, contents, place.layout, "the file")
     except AbsentError as error:
         return Verified(config.name, place.kind, place.location, "absent", str(error))
     except UnreadableError as error:
@@ -257,7 +260,7 @@ def _where(config: FileConfig, cache_dir: Directory | None, mirror: Directory | 
     """The first place that seems to have the file; a URL is taken at its word."""
     shown = {"cache": "cached", "path": "your file"}
     for place in sources.places(config, cache_dir, mirror):
-        if place.remote or Path(place.location).is_file():
+        if place.remote or all(Path(location).is_file() for location in place.locations):
             return shown.get(place.kind, place.kind)
     return "nowhere"
 

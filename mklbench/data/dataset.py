@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
+Split = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
 @dataclass(frozen=True)
@@ -25,7 +28,8 @@ class Dataset:
         of such variants are paired; the resolved configuration tells the variants apart.
     notes : what was done: rows dropped, columns left out or appended.
     n_noise_features : how many of the last columns of X are N(0, 1) noise.
-    source : where the content came from: "embedded", "generated", a path or a URL.
+    source : where the content came from: "embedded", "generated", paths or URLs.
+    splits : training and test rows of each split that the source itself holds: the official ones.
     """
 
     name: str
@@ -37,6 +41,7 @@ class Dataset:
     notes: tuple[str, ...]
     n_noise_features: int = 0
     source: str = ""
+    splits: tuple[Split, ...] = ()
 
     def __post_init__(self) -> None:
         self.X.setflags(write=False)
@@ -65,4 +70,13 @@ def content_digest(X: NDArray[np.float64], y: NDArray[np.int64]) -> str:
     digest = hashlib.sha256(f"{X.shape[0]} {X.shape[1]}\n".encode())
     digest.update(np.ascontiguousarray(X + 0.0, dtype="<f8").tobytes())
     digest.update(np.ascontiguousarray(y, dtype="<i8").tobytes())
+    return f"sha256:{digest.hexdigest()}"
+
+
+def splits_digest(splits: Sequence[Split]) -> str:
+    """Digest of splits: of the sizes and the rows of both parts of each, in their order."""
+    digest = hashlib.sha256()
+    for train, test in splits:
+        digest.update(f"{len(train)} {len(test)}\n".encode())
+        digest.update(np.concatenate([train, test]).astype("<i8").tobytes())
     return f"sha256:{digest.hexdigest()}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,10 +11,11 @@ import numpy as np
 
 from mklbench.data import sources, transforms
 from mklbench.data.cache import keep_or_warn
-from mklbench.data.dataset import Dataset, content_digest
+from mklbench.data.dataset import Dataset, content_digest, splits_digest
+from mklbench.data.formats import parse_files
 from mklbench.data.generate import generate
 from mklbench.data.options import parse_config
-from mklbench.data.parse import Table, parse_table
+from mklbench.data.parse import Table
 from mklbench.data.schema import (
     DataConfig,
     Expected,
@@ -54,8 +55,9 @@ def load(
         return with_choices(from_generator(parsed), parsed)
     found = find(parsed, cache_dir=cache_dir, mirror=mirror, timeout=timeout)
     place = found.place
-    if place.remote and place.cache_path is not None:
-        keep_or_warn(found.content, place.cache_path)
+    if place.remote:
+        for content, path in zip(found.contents, place.cache_paths, strict=True):
+            keep_or_warn(content, path)
     source = "embedded" if place.kind == "embedded" else place.location
     return with_choices(replace(found.accepted, source=source), parsed)
 
@@ -70,7 +72,7 @@ def find(
     """Find verified content; the arguments and the errors are those of `load`."""
     return sources.resolve(
         config,
-        lambda content, layout, place: from_bytes(config, content, layout, place),
+        lambda contents, layout, place: from_bytes(config, contents, layout, place),
         cache_dir=cache_dir,
         mirror=mirror,
         timeout=timeout,
@@ -92,22 +94,24 @@ def from_generator(config: GeneratedConfig) -> Dataset:
     )
 
 
-def from_bytes(config: FileConfig, content: bytes, layout: Layout, place: str) -> Dataset:
-    """Parse and verify the content of a file, before the choices of its configuration.
+def from_bytes(
+    config: FileConfig, contents: Sequence[bytes], layout: Layout, place: str
+) -> Dataset:
+    """Parse and verify the content of files, before the choices of the configuration.
 
     Parameters
     ----------
     config : of the data set.
-    content : the bytes of the file.
-    layout : how the file is read.
-    place : the file's name in messages.
+    contents : the bytes of each file.
+    layout : how the files are read.
+    place : where the files are, in messages.
 
     Raises
     ------
     DataError
         It cannot be parsed, has one class only, or is not the expected content.
     """
-    table = parse_table(content, layout, place)
+    table = _of_classes(parse_files(contents, layout, place), config.keep_classes, place)
     classes = _classes(table, config.positive, layout, place)
     codes = {label: code for code, label in enumerate(classes)}
     y = np.array([codes[label] for label in table.labels], dtype=np.int64)
@@ -123,6 +127,7 @@ def from_bytes(config: FileConfig, content: bytes, layout: Layout, place: str) -
         digest=content_digest(table.X, y),
         notes=tuple(notes),
         source=place,
+        splits=table.splits,
     )
     if config.expected is not None:
         _verify(dataset, config.expected, place)
@@ -139,6 +144,18 @@ def with_choices(dataset: Dataset, config: DataConfig) -> Dataset:
         note = f"constant features kept: {', '.join(constant)}"
         dataset = replace(dataset, notes=(*dataset.notes, note))
     return transforms.with_noise_features(dataset, config.noise_features)
+
+
+def _of_classes(table: Table, classes: Sequence[str], place: str) -> Table:
+    """Keep the rows of some classes; splits of the file, which number all rows, are left out."""
+    if not classes:
+        return table
+    for label in classes:
+        if label not in table.labels:
+            raise DataError(f"data.keep_classes={label} is not a label of {place}.")
+    kept = [i for i, label in enumerate(table.labels) if label in classes]
+    labels = tuple(table.labels[i] for i in kept)
+    return replace(table, X=table.X[kept], labels=labels, splits=())
 
 
 def _classes(table: Table, positive: str | None, layout: Layout, place: str) -> tuple[str, ...]:
@@ -204,6 +221,10 @@ def _verify(dataset: Dataset, expected: Expected, place: str) -> None:
             f"{place} has numbers that differ from the published ones: content digest "
             f"{dataset.digest[:19]}... instead of {expected.digest[:19]}...."
         )
+    if dataset.splits and splits_digest(dataset.splits) != expected.splits_digest:
+        raise DataError(f"{place} has splits that differ from the published ones.")
+    if expected.splits_digest is not None and not dataset.splits:
+        raise DataError(f"{place} has none of the published splits.")
 
 
 def _counts(classes: Mapping[str, int]) -> str:

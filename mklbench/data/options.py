@@ -9,15 +9,17 @@ import numbers
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
-from typing import Any, Literal, get_args
+from typing import Any, Literal, cast, get_args
 
 from mklbench.data.schema import (
     ColumnReference,
     DataConfig,
     Expected,
     FileConfig,
+    FileFormat,
     GeneratedConfig,
     Layout,
+    PublishedSplits,
     Source,
     SourceKind,
 )
@@ -27,8 +29,11 @@ _COMMON_KEYS = {item.name for item in fields(DataConfig)}
 _LAYOUT_KEYS = {item.name for item in fields(Layout)}
 _GENERATED_KEYS = {item.name for item in fields(GeneratedConfig)}
 _FILE_KEYS = (
-    _COMMON_KEYS | _LAYOUT_KEYS | {"path", "sources", "positive", "feature_names", "expected"}
+    _COMMON_KEYS
+    | _LAYOUT_KEYS
+    | {"path", "sources", "positive", "feature_names", "expected", "keep_classes"}
 )
+_SPLITS_KEYS = {item.name for item in fields(PublishedSplits)}
 _EXPECTED_KEYS = {item.name for item in fields(Expected)}
 
 
@@ -58,6 +63,7 @@ def parse_config(config: Mapping[str, Any]) -> FileConfig | GeneratedConfig:
         "noise_features": _integer(config, "noise_features", 0, least=0),
         "drop_constant": _flag(config, "drop_constant", False),
         "drop_features": _texts(config, "drop_features"),
+        "splits": _splits(config),
     }
     if generated:
         return GeneratedConfig(
@@ -73,6 +79,7 @@ def parse_config(config: Mapping[str, Any]) -> FileConfig | GeneratedConfig:
         positive=_optional_text(config, "positive"),
         feature_names=_texts(config, "feature_names"),
         expected=_expected(config),
+        keep_classes=_texts(config, "keep_classes"),
     )
 
 
@@ -83,21 +90,21 @@ def _sources(config: Mapping[str, Any], layout: Layout) -> tuple[Source, ...]:
             raise InputError(
                 "data.path is not set: give the path of your file, as in data.path=mine.csv."
             )
-        return (Source("path", _text(config, "path"), layout),)
+        return (Source("path", (_text(config, "path"),), layout),)
     entries = config.get("sources")
     if not isinstance(entries, Sequence) or isinstance(entries, str) or not entries:
         raise InputError(
             f"data.sources={entries!r} must be a list with at least one mirror, url or embedded."
         )
     sources = tuple(_source(entry, layout) for entry in entries)
-    layouts: dict[str, Layout] = {}
+    layouts: dict[tuple[str, ...], Layout] = {}
     for source in sources:
         downloaded = source.kind in ("mirror", "url")
         # They share one file of the cache, which must not depend on who filled it.
-        if downloaded and layouts.setdefault(source.basename, source.layout) != source.layout:
+        if downloaded and layouts.setdefault(source.basenames, source.layout) != source.layout:
             raise InputError(
-                f"data.sources lists {source.basename} with two layouts: rename one of the "
-                f"files, or describe both by one layout."
+                f"data.sources lists {' and '.join(source.basenames)} with two layouts: rename "
+                f"one of the files, or describe both by one layout."
             )
     return sources
 
@@ -115,13 +122,27 @@ def _source(entry: Any, layout: Layout) -> Source:
             f"data.sources holds an entry with {len(stated)} places: name exactly one of "
             f"{', '.join(kinds)}."
         )
-    return Source(stated[0], _text(entry, stated[0]), _layout(entry, layout))
+    kind = stated[0]
+    several = isinstance(entry[kind], Sequence) and not isinstance(entry[kind], str)
+    locations = _texts(entry, kind) if several else (_text(entry, kind),)
+    if not locations:
+        raise InputError(f"data.sources holds an empty list of files: name the files of {kind}.")
+    source = Source(kind, locations, _layout(entry, layout))
+    if len(locations) > 1 and source.layout.format in ("npz", "mat"):
+        raise InputError(
+            f"data.format={source.layout.format} is read from one file, and data.sources lists "
+            f"{', '.join(locations)}: give a list with one of them."
+        )
+    return source
 
 
 def _layout(config: Mapping[str, Any], default: Layout) -> Layout:
     """Apply the layout keys of `config` to `default`."""
     layout = replace(
         default,
+        format=_format(config, default.format),
+        inputs=_text(config, "inputs", default.inputs),
+        struct=_optional_text(config, "struct") or default.struct,
         delimiter=_text(config, "delimiter", default.delimiter),
         skip_lines=_integer(config, "skip_lines", default.skip_lines, least=0),
         header=_header(config, default.header),
@@ -142,6 +163,13 @@ def _layout(config: Mapping[str, Any], default: Layout) -> Layout:
     if "label_names" in config:
         layout = replace(layout, label_names=_label_names(config["label_names"]))
     return layout
+
+
+def _format(config: Mapping[str, Any], default: FileFormat) -> FileFormat:
+    value = config.get("format", default)
+    if value not in get_args(FileFormat):
+        raise unknown("data.format", value, get_args(FileFormat))
+    return cast(FileFormat, value)
 
 
 def _header(config: Mapping[str, Any], default: bool | Literal["auto"]) -> bool | Literal["auto"]:
@@ -177,6 +205,22 @@ def _expected(config: Mapping[str, Any]) -> Expected | None:
         digest=_text(value, "digest"),
         dropped_rows=_integer(value, "dropped_rows", 0, least=0),
         constant_features=_texts(value, "constant_features"),
+        splits_digest=_optional_text(value, "splits_digest"),
+    )
+
+
+def _splits(config: Mapping[str, Any]) -> PublishedSplits | None:
+    value = config.get("splits")
+    if value is None:
+        return None
+    if not isinstance(value, Mapping):
+        raise InputError(f"data.splits={value!r} must be a mapping with n_train, n_test, ....")
+    _refuse_unknown("data.splits", value, _SPLITS_KEYS)
+    return PublishedSplits(
+        n_train=_integer(value, "n_train", None, least=1),
+        n_test=_integer(value, "n_test", None, least=1),
+        n_splits=_integer(value, "n_splits", None, least=1),
+        stratified=_flag(value, "stratified", False),
     )
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from mklbench.data.dataset import Split
 from mklbench.data.schema import ColumnReference, Layout
 from mklbench.errors import DataError
 
@@ -33,12 +34,14 @@ class Table:
     labels : n labels as text.
     feature_names : d names, from the header or x1 ... xd.
     dropped_rows : number of rows left out for a missing value.
+    splits : training and test rows of each split that the file holds, from 0.
     """
 
     X: NDArray[np.float64]
     labels: tuple[str, ...]
     feature_names: tuple[str, ...]
-    dropped_rows: int
+    dropped_rows: int = 0
+    splits: tuple[Split, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -127,16 +130,27 @@ def parse_table(content: bytes, layout: Layout, place: str) -> Table:
     )
 
 
-def _decode(content: bytes, place: str) -> str:
-    """Unpack and decode; a byte-order mark is passed over."""
+def unpack(content: bytes, place: str) -> bytes:
+    """Unpack what gzip, xz or bzip2 packed; anything else is returned as it is.
+
+    Raises
+    ------
+    DataError
+        The compressed content is damaged.
+    """
     for signature, decompress in _DECOMPRESSORS.items():
         if content.startswith(signature):
             try:
-                content = decompress(content)
+                return decompress(content)
             except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
                 raise DataError(f"{place} is a damaged compressed file ({error}).") from error
+    return content
+
+
+def _decode(content: bytes, place: str) -> str:
+    """Unpack and decode; a byte-order mark is passed over."""
     try:
-        return content.decode("utf-8-sig")
+        return unpack(content, place).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise DataError(
             f"{place} is not a text file in UTF-8: byte {error.start + 1} cannot be read."

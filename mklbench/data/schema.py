@@ -10,15 +10,21 @@ from dataclasses import dataclass
 from typing import Literal
 
 SourceKind = Literal["embedded", "mirror", "url", "path"]
+FileFormat = Literal["text", "svmlight", "npz", "mat"]
+Edition = Literal["auto", "official", "pooled"]
 ColumnReference = str | int
 
 
 @dataclass(frozen=True)
 class Layout:
-    """How a delimited text file is read.
+    """How a file is read: delimited text unless `format` says otherwise.
 
     Attributes
     ----------
+    format : "text"; "svmlight"; "npz" or "mat" (MATLAB, up to version 7), files of named arrays.
+    inputs : name of the array of inputs, whose `label` is a name, too.
+    struct : the variable of a MATLAB file whose fields the arrays are, besides the fields train
+        and test: rows of 1-based numbers, one a split. None: the arrays are variables themselves.
     delimiter : one character, or "whitespace" for runs of blanks and tabs.
     header : whether the first line names the columns; "auto" takes it as names when none of its
         cells is a number.
@@ -30,6 +36,9 @@ class Layout:
     label_names : label in the file -> label to use instead.
     """
 
+    format: FileFormat = "text"
+    inputs: str = "x"
+    struct: str | None = None
     delimiter: str = ","
     header: bool | Literal["auto"] = False
     skip_lines: int = 0
@@ -41,24 +50,24 @@ class Layout:
 
 @dataclass(frozen=True)
 class Source:
-    """One place a file may come from, and how it is read there.
+    """One place the files of a set may come from, and how they are read there.
 
     Attributes
     ----------
     kind : "embedded" (inside an installed package: ``package/path``), "mirror" (path below the
         mirror), "url" (upstream) or "path" (the user's own file).
-    location : the path or URL.
+    locations : the path or URL of each file; the rows of several are taken one after the other.
     layout : the layout of the set, with the differences this source states.
     """
 
     kind: SourceKind
-    location: str
+    locations: tuple[str, ...]
     layout: Layout
 
     @property
-    def basename(self) -> str:
-        """The file name, which is also its name in the cache."""
-        return self.location.rstrip("/").rsplit("/", 1)[-1]
+    def basenames(self) -> tuple[str, ...]:
+        """The file names, which are also those in the cache."""
+        return tuple(location.rstrip("/").rsplit("/", 1)[-1] for location in self.locations)
 
 
 @dataclass(frozen=True)
@@ -72,6 +81,8 @@ class Expected:
     digest : "sha256:..." of the parsed arrays (`mklbench.data.dataset.content_digest`).
     dropped_rows : rows with a missing value.
     constant_features : names of the features that have a single value.
+    splits_digest : of the splits that the file holds (`mklbench.data.dataset.splits_digest`);
+        None: it holds none.
     """
 
     n_samples: int
@@ -80,6 +91,24 @@ class Expected:
     digest: str
     dropped_rows: int = 0
     constant_features: tuple[str, ...] = ()
+    splits_digest: str | None = None
+
+
+@dataclass(frozen=True)
+class PublishedSplits:
+    """The splits that publications use with a set: what ``split=published`` draws or takes.
+
+    Attributes
+    ----------
+    n_train, n_test : rows of the two parts.
+    n_splits : number of splits.
+    stratified : whether each class has its share of either part.
+    """
+
+    n_train: int
+    n_test: int
+    n_splits: int
+    stratified: bool
 
 
 @dataclass(frozen=True)
@@ -93,6 +122,7 @@ class DataConfig:
     noise_features : number of N(0, 1) features to append to every input vector.
     drop_constant : leave out the features that have a single value.
     drop_features : names of features to leave out.
+    splits : those of the publications, if the set has such.
     """
 
     name: str
@@ -103,11 +133,12 @@ class DataConfig:
     noise_features: int = 0
     drop_constant: bool = False
     drop_features: tuple[str, ...] = ()
+    splits: PublishedSplits | None = None
 
 
 @dataclass(frozen=True)
 class FileConfig(DataConfig):
-    """A data set read from a file.
+    """A data set read from files.
 
     Attributes
     ----------
@@ -115,12 +146,14 @@ class FileConfig(DataConfig):
     positive : the label that becomes code 1 in a binary set; None: the last label in order.
     feature_names : names of the inputs; empty: those of the header, or x1, x2, ...
     expected : the content to verify; None for a user's own file.
+    keep_classes : the labels whose rows are used; empty: all rows are.
     """
 
     sources: tuple[Source, ...] = ()
     positive: str | None = None
     feature_names: tuple[str, ...] = ()
     expected: Expected | None = None
+    keep_classes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

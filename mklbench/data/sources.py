@@ -11,14 +11,14 @@ from __future__ import annotations
 import importlib.util
 import logging
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, Literal, TypeVar
 from urllib.parse import quote
 
 from mklbench.data.download import AbsentError, read
-from mklbench.data.schema import FileConfig, Layout, Source
+from mklbench.data.schema import FileConfig, Layout
 from mklbench.data.settings import (
     MIRROR_VARIABLE,
     cache_directory,
@@ -36,25 +36,30 @@ Accepted = TypeVar("Accepted")
 
 @dataclass(frozen=True)
 class Place:
-    """One concrete place that may hold the file of a data set.
+    """One concrete place that may hold the files of a data set.
 
     Attributes
     ----------
     kind : where it is, as `mklbench data list` calls it.
-    location : a path or an http(s) URL.
-    layout : how the file is read there.
-    cache_path : where a copy may be kept; None for what is local already.
+    locations : a path or an http(s) URL for each file.
+    layout : how the files are read there.
+    cache_paths : where copies may be kept; none for what is local already.
     """
 
     kind: PlaceKind
-    location: str
+    locations: tuple[str, ...]
     layout: Layout
-    cache_path: Path | None = None
+    cache_paths: tuple[Path, ...] = ()
+
+    @property
+    def location(self) -> str:
+        """The paths or URLs in one text, for messages and records."""
+        return " + ".join(self.locations)
 
     @property
     def remote(self) -> bool:
         """Whether reading it needs a network."""
-        return is_http(self.location)
+        return is_http(self.locations[0])
 
     def describe(self) -> str:
         """The place as messages call it."""
@@ -65,10 +70,10 @@ class Place:
 
 @dataclass(frozen=True)
 class Found(Generic[Accepted]):
-    """The place a data set was found at, its bytes, and what they were accepted as."""
+    """The place a data set was found at, the bytes of its files, what they were accepted as."""
 
     place: Place
-    content: bytes
+    contents: tuple[bytes, ...]
     accepted: Accepted
 
 
@@ -77,7 +82,7 @@ def places(
     cache_dir: str | os.PathLike[str] | None = None,
     mirror: str | os.PathLike[str] | None = None,
 ) -> Iterator[Place]:
-    """The places that may hold the file, in the order in which they are tried.
+    """The places that may hold the files, in the order in which they are tried.
 
     A mirror that is a directory is read where it is; what a mirror or an upstream server sends is
     kept in the cache.
@@ -92,30 +97,30 @@ def places(
     mirror = mirror_location(mirror) if remote else None
     for source in config.sources:
         if source.kind == "embedded":
-            yield Place("embedded", _embedded_path(source), source.layout)
+            yield Place("embedded", tuple(map(_embedded_path, source.locations)), source.layout)
         elif source.kind == "path":
-            yield Place("path", str(Path(source.location).expanduser()), source.layout)
+            paths = tuple(str(Path(location).expanduser()) for location in source.locations)
+            yield Place("path", paths, source.layout)
     directory = cache_directory(cache_dir) / config.name
-    kept: set[Path] = set()
+    kept: set[tuple[str, ...]] = set()
     for source in remote:
-        path = directory / source.basename
-        if path not in kept:
-            kept.add(path)
-            yield Place("cache", str(path), source.layout)
+        if source.basenames not in kept:
+            kept.add(source.basenames)
+            paths = tuple(str(directory / name) for name in source.basenames)
+            yield Place("cache", paths, source.layout)
     for source in remote:
-        path = directory / source.basename
+        cache_paths = tuple(directory / name for name in source.basenames)
         if source.kind == "url":
-            yield Place("upstream", source.location, source.layout, path)
-        elif mirror is not None and is_http(mirror):
-            yield Place("mirror", f"{mirror}/{quote(source.location)}", source.layout, path)
+            yield Place("upstream", source.locations, source.layout, cache_paths)
         elif mirror is not None:
-            # Kept only on request (`fetch`): reading a local directory again costs nothing.
-            yield Place("mirror", str(Path(mirror, source.location)), source.layout, path)
+            # What a directory holds is kept only on request (`fetch`): reading it costs nothing.
+            files = tuple(_in_mirror(mirror, location) for location in source.locations)
+            yield Place("mirror", files, source.layout, cache_paths)
 
 
 def resolve(
     config: FileConfig,
-    accept: Callable[[bytes, Layout, str], Accepted],
+    accept: Callable[[Sequence[bytes], Layout, str], Accepted],
     *,
     cache_dir: str | os.PathLike[str] | None = None,
     mirror: str | os.PathLike[str] | None = None,
@@ -126,8 +131,8 @@ def resolve(
     Parameters
     ----------
     config : of the data set.
-    accept : called with the bytes, the layout and the name of a place; returns what it makes of
-        them, or raises `DataError` to refuse them.
+    accept : called with the bytes of the files, the layout and the name of a place; returns what
+        it makes of them, or raises `DataError` to refuse them.
     cache_dir, mirror, timeout : as `cache_directory`, `mirror_location`, `download_timeout`.
 
     Returns
@@ -144,8 +149,8 @@ def resolve(
     bad: list[str] = []
     for place in places(config, cache_dir, mirror):
         try:
-            content = read(place.location, seconds)
-            accepted = accept(content, place.layout, place.describe())
+            contents = tuple(read(location, seconds) for location in place.locations)
+            accepted = accept(contents, place.layout, place.describe())
         except DataError as error:
             if place.kind == "path":
                 raise _own_file_error(place, error) from error
@@ -155,17 +160,21 @@ def resolve(
             continue
         if bad:
             logger.warning("data=%s passed over %s.", config.name, "; ".join(bad))
-        return Found(place, content, accepted)
+        return Found(place, contents, accepted)
     raise DataError(_nowhere(config, tried, mirror))
 
 
-def _embedded_path(source: Source) -> str:
+def _embedded_path(location: str) -> str:
     """Path of a file inside an installed package, found without importing the package."""
-    package, _, inside = source.location.partition("/")
+    package, _, inside = location.partition("/")
     spec = importlib.util.find_spec(package)
     if spec is None or spec.origin is None:
-        return source.location  # which is not there, as the caller will say
+        return location  # which is not there, as the caller will say
     return str(Path(spec.origin).parent / inside)
+
+
+def _in_mirror(mirror: str, location: str) -> str:
+    return f"{mirror}/{quote(location)}" if is_http(mirror) else str(Path(mirror, location))
 
 
 def _reason(place: Place, error: DataError) -> str:
@@ -183,7 +192,7 @@ def _own_file_error(place: Place, error: DataError) -> DataError:
 
 
 def _nowhere(config: FileConfig, tried: list[str], mirror: str | os.PathLike[str] | None) -> str:
-    names = [source.location for source in config.sources if source.kind == "mirror"]
+    names = [" and ".join(s.locations) for s in config.sources if s.kind == "mirror"]
     remedy = (
         f"set {MIRROR_VARIABLE} to a directory or URL that has {names[0]}"
         if names and mirror_location(mirror) is None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +18,57 @@ from mklbench.errors import InputError
 Rows = NDArray[np.int64]
 
 
-def split_seed(
-    digest: str, index: int, *, test_fraction: float, stratified: bool, seed: int
-) -> int:
+@dataclass(frozen=True)
+class Protocol:
+    """How the rows of a set are divided.
+
+    Attributes
+    ----------
+    test_fraction : share of the rows in the test part, the rest being the training part; or None,
+        and the sizes are given:
+    n_train, n_test : rows of the two parts; None with a fraction.
+    stratified : whether each class has its share of a part, to within one row.
+    seed : of the random splits.
+    """
+
+    test_fraction: float | None = None
+    n_train: int | None = None
+    n_test: int | None = None
+    stratified: bool = False
+    seed: int = 0
+
+    def sizes(self, n_samples: int) -> tuple[int, int]:
+        """Rows of the training and of the test part of a set of `n_samples`.
+
+        Raises
+        ------
+        InputError
+            A part would be empty, the set has too few rows, or sizes and a fraction are given.
+        """
+        if self.test_fraction is not None and (self.n_train, self.n_test) == (None, None):
+            n_test = n_test_rows(n_samples, self.test_fraction)
+            return n_samples - n_test, n_test
+        if self.test_fraction is not None or self.n_train is None or self.n_test is None:
+            raise InputError(
+                "A split is given by split.test_fraction alone, or by split.n_train and "
+                "split.n_test with split.test_fraction=null."
+            )
+        if self.n_train < 1 or self.n_test < 1 or self.n_train + self.n_test > n_samples:
+            raise InputError(
+                f"split.n_train={self.n_train} and split.n_test={self.n_test} cannot be drawn from "
+                f"{n_samples} rows: choose parts of one row or more that together have at most "
+                f"{n_samples}."
+            )
+        return self.n_train, self.n_test
+
+
+def split_seed(digest: str, index: int, protocol: Protocol) -> int:
     """The 64-bit seed of one split, from the data and the protocol alone."""
-    text = f"split {digest} {float(test_fraction)!r} {bool(stratified)} {int(seed)} {int(index)}"
+    if protocol.test_fraction is not None:
+        sizes = repr(float(protocol.test_fraction))
+    else:
+        sizes = f"{protocol.n_train}/{protocol.n_test}"
+    text = f"split {digest} {sizes} {bool(protocol.stratified)} {int(protocol.seed)} {int(index)}"
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
 
 
@@ -48,13 +95,7 @@ def n_test_rows(n_samples: int, test_fraction: float) -> int:
 
 
 def random_split(
-    y: NDArray[np.int64],
-    digest: str,
-    index: int,
-    *,
-    test_fraction: float,
-    stratified: bool,
-    seed: int,
+    y: NDArray[np.int64], digest: str, index: int, protocol: Protocol
 ) -> tuple[Rows, Rows]:
     """Draw the training and the test rows of one split.
 
@@ -63,35 +104,42 @@ def random_split(
     y : (n,) class codes.
     digest : of the data (`Dataset.digest`).
     index : number of the split, from 0. Split i is the same however many splits are run.
-    test_fraction : share of the rows in the test part (`n_test_rows`).
-    stratified : whether each class has its share of the test part, to within one row.
-    seed : of the protocol.
+    protocol : sizes of the parts, stratification and seed.
 
     Returns
     -------
-    train_rows, test_rows : sorted, disjoint, and together all rows.
+    train_rows, test_rows : sorted and disjoint; together all rows, unless the protocol's sizes are
+        fewer.
 
     Raises
     ------
     InputError
-        A class would be missing from one of the parts.
+        The sizes do not fit the set (`Protocol.sizes`), or a class would be missing from a part.
     """
     if index < 0:
         raise InputError(f"The split index must be 0 or more, not {index}.")
-    n_test = n_test_rows(len(y), test_fraction)
-    number = split_seed(
-        digest, index, test_fraction=test_fraction, stratified=stratified, seed=seed
-    )
-    generator = np.random.Generator(np.random.PCG64(number))
-    in_test = np.zeros(len(y), dtype=bool)
-    if stratified:
-        for code, n_of_class in _stratified_counts(y, n_test).items():
-            rows = generator.permutation(np.flatnonzero(y == code))
-            in_test[rows[:n_of_class]] = True
-    else:
-        in_test[generator.permutation(len(y))[:n_test]] = True
-    _require_every_class(y, in_test, index, stratified)
-    return np.flatnonzero(~in_test), np.flatnonzero(in_test)
+    n_train, n_test = protocol.sizes(len(y))
+    generator = np.random.Generator(np.random.PCG64(split_seed(digest, index, protocol)))
+    draw = _draw_stratified if protocol.stratified else _draw
+    test = draw(np.arange(len(y)), y, n_test, generator)
+    rest = np.setdiff1d(np.arange(len(y)), test)
+    train = rest if len(rest) == n_train else draw(rest, y, n_train, generator)
+    remedy = "use more rows of it" if protocol.stratified else "set split.stratified=true"
+    require_every_class(y, train, test, f"Split {index}", remedy)
+    return train, test
+
+
+def require_every_class(
+    y: NDArray[np.int64], train: Rows, test: Rows, split: str, remedy: str
+) -> None:
+    """Raise InputError, which begins with the name `split`, if a part lacks one of the classes."""
+    for part, rows in (("training", train), ("test", test)):
+        missing = np.setdiff1d(y, y[rows])
+        if missing.size:
+            raise InputError(
+                f"{split} leaves the {part} part without class {missing[0]}, which has "
+                f"{int((y == missing[0]).sum())} of {len(y)} rows: {remedy}."
+            )
 
 
 def folds(y: NDArray[np.int64], k: int, seed: int) -> list[tuple[Rows, Rows]]:
@@ -130,24 +178,27 @@ def folds(y: NDArray[np.int64], k: int, seed: int) -> list[tuple[Rows, Rows]]:
     return [(np.flatnonzero(fold_of != i), np.flatnonzero(fold_of == i)) for i in range(k)]
 
 
-def _stratified_counts(y: NDArray[np.int64], n_test: int) -> dict[int, int]:
-    """Test rows of each class: its share rounded down, then one more by largest remainder."""
+def _draw(rows: Rows, y: NDArray[np.int64], n_drawn: int, generator: np.random.Generator) -> Rows:
+    """Draw `n_drawn` of `rows`; sorted."""
+    return np.sort(generator.permutation(rows)[:n_drawn])
+
+
+def _draw_stratified(
+    rows: Rows, y: NDArray[np.int64], n_drawn: int, generator: np.random.Generator
+) -> Rows:
+    """Draw `n_drawn` of `rows`, of each class its share; sorted."""
+    drawn = [
+        generator.permutation(rows[y[rows] == code])[:n_of_class]
+        for code, n_of_class in _stratified_counts(y[rows], n_drawn).items()
+    ]
+    return np.sort(np.concatenate(drawn))
+
+
+def _stratified_counts(y: NDArray[np.int64], n_drawn: int) -> dict[int, int]:
+    """Rows to draw of each class: its share rounded down, then one more by largest remainder."""
     codes, members = np.unique(y, return_counts=True)
-    share = members * n_test / len(y)
+    share = members * n_drawn / len(y)
     counts = np.floor(share).astype(np.int64)
     by_remainder = np.argsort(-(share - counts), kind="stable")
-    counts[by_remainder[: n_test - counts.sum()]] += 1
+    counts[by_remainder[: n_drawn - counts.sum()]] += 1
     return dict(zip(codes.tolist(), counts.tolist(), strict=True))
-
-
-def _require_every_class(
-    y: NDArray[np.int64], in_test: NDArray[np.bool_], index: int, stratified: bool
-) -> None:
-    for part, chosen in (("training", ~in_test), ("test", in_test)):
-        missing = np.setdiff1d(y, y[chosen])
-        if missing.size:
-            remedy = "use more rows of it" if stratified else "set split.stratified=true"
-            raise InputError(
-                f"Split {index} leaves the {part} part without class {missing[0]}, which has "
-                f"{int((y == missing[0]).sum())} of {len(y)} rows: {remedy}."
-            )

@@ -6,13 +6,14 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import fields
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from mklbench import config as configs
 from mklbench.data import Dataset, load
-from mklbench.data.splits import folds, random_split
+from mklbench.data.splits import Protocol, folds, random_split
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
@@ -115,8 +116,9 @@ class Cell:
             for group, node in self.config.items()
         }
         del identity["split"]["n_splits"]
-        if identity["search"]["splits"] is None:  # the keys from before there was this option
-            del identity["search"]["splits"]
+        for group in ("split", "search"):  # without what is not set: new options keep old keys
+            stated = identity[group].items()
+            identity[group] = {name: value for name, value in stated if value is not None}
         identity["kernel"] = {name: _content(value) for name, value in identity["kernel"].items()}
         chosen = {name: identity["data"].get(name) for name in _DATA_CHOICES}
         identity["data"] = {name: value for name, value in chosen.items() if value}
@@ -134,17 +136,29 @@ class Cell:
         """
         return _load(json.dumps(self.config["data"]))
 
+    @cached_property
+    def split_protocol(self) -> Protocol:
+        """How the rows are divided into a training and a test part."""
+        chosen = self.config["split"]
+        return Protocol(**{item.name: chosen[item.name] for item in fields(Protocol)})
+
     def rows(self, split: int) -> tuple[Any, Any]:
-        """Return the training and the test rows of a split."""
-        protocol = self.config["split"]
-        return random_split(
-            self.dataset().y,
-            self.dataset().digest,
-            split,
-            test_fraction=protocol["test_fraction"],
-            stratified=protocol["stratified"],
-            seed=protocol["seed"],
-        )
+        """Return the training and the test rows of a split, official or random."""
+        data = self.dataset()
+        if self._is_official(split):
+            return data.splits[split]
+        return random_split(data.y, data.digest, split, self.split_protocol)
+
+    def split_source(self, split: int) -> Literal["official", "random"]:
+        """Tell whether a split is one that the data's source holds, or drawn by us."""
+        return "official" if self._is_official(split) else "random"
+
+    def _is_official(self, split: int) -> bool:
+        """Whether the source of the data holds this split, and of the sizes that are asked for."""
+        splits, protocol = self.dataset().splits, self.split_protocol
+        if split >= len(splits):
+            return False
+        return tuple(map(len, splits[split])) == (protocol.n_train, protocol.n_test)
 
     def check(self, splits: Iterable[int] | None = None) -> None:
         """Raise InputError for what can be seen to be wrong before anything is run.

@@ -155,14 +155,7 @@ def _agreed(shared: Mapping[int, Selection], split: int) -> Selection:
 
 
 def _seed(cell: Cell, split: int) -> int:
-    protocol = cell.config["split"]
-    return split_seed(
-        cell.data_digest,
-        split,
-        test_fraction=protocol["test_fraction"],
-        stratified=protocol["stratified"],
-        seed=protocol["seed"],
-    )
+    return split_seed(cell.data_digest, split, cell.split_protocol)
 
 
 def _header(cell: Cell, split: int) -> Record:
@@ -174,6 +167,7 @@ def _header(cell: Cell, split: int) -> Record:
         "data": cell.data,
         "search": cell.search,
         "split": split,
+        "split_source": cell.split_source(split),
     }
 
 
@@ -199,10 +193,15 @@ def _quality(decision: NDArray[np.float64], codes: NDArray[np.int64]) -> Record:
 
 
 def _solver(solutions: Sequence[Solution], operator: KernelOperator) -> Record:
-    """What the solver reports; for one-versus-rest sums, means or the worst over the classes."""
+    """What the solver reports; for one-versus-rest sums, means or the worst over the classes.
+
+    `n_kernels` is the mean number of kernels in use over the binary problems. Kernels that the
+    solver has found itself are of infinitely many: `n_base_kernels` is None.
+    """
+    found = any(solution.thetas is not None for solution in solutions)
     return {
         "n_kernels": float(np.mean([np.count_nonzero(s.weights) for s in solutions])),
-        "n_base_kernels": operator.n_kernels,
+        "n_base_kernels": None if found else operator.n_kernels,
         "objective": _finite(sum(s.objective for s in solutions)),
         "gap": _finite(max(s.gap for s in solutions)),
         "converged": all(bool(s.converged) for s in solutions),
@@ -212,15 +211,20 @@ def _solver(solutions: Sequence[Solution], operator: KernelOperator) -> Record:
 
 
 def _weights(solutions: Sequence[Solution], operator: KernelOperator, data: Dataset) -> Record:
-    """The weights, and the share of them that lies on features which are not appended noise."""
-    weights = np.array([solution.weights for solution in solutions])
+    """The weights, and the share of them that lies on features which are not appended noise.
+
+    Of kernels that the solver has found itself there is no such share. They are not recorded: a
+    hundred of them on 60 features take 100 kB a split, and another run finds them again.
+    """
+    listed = [solution.weights.tolist() for solution in solutions]
     features = np.asarray(operator.features)
     relevant = None
-    if (features >= 0).all() and weights.sum() > 0:
+    if (features >= 0).all() and all(solution.thetas is None for solution in solutions):
+        weights = np.array(listed)
         n_original = data.X.shape[1] - data.n_noise_features
-        relevant = float(weights[:, features < n_original].sum() / weights.sum())
-    listed = weights[0].tolist() if len(solutions) == 1 else weights.tolist()
-    return {"relevant_weight": relevant, "weights": listed}
+        if weights.sum() > 0:
+            relevant = float(weights[:, features < n_original].sum() / weights.sum())
+    return {"relevant_weight": relevant, "weights": listed[0] if len(listed) == 1 else listed}
 
 
 def _ending(cell: Cell, status: str, error: str | None, details: str | None) -> Record:
@@ -236,8 +240,8 @@ def _ending(cell: Cell, status: str, error: str | None, details: str | None) -> 
 
 
 def _place(source: str) -> str:
-    """Return where data came from; of a file its name, as directories differ between machines."""
-    return source if "://" in source else Path(source).name
+    """Return where data came from; of files their names, as directories differ between machines."""
+    return source if "://" in source else " + ".join(Path(p).name for p in source.split(" + "))
 
 
 def _finite(value: float) -> float | None:

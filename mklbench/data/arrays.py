@@ -1,0 +1,167 @@
+"""From files that hold arrays (NumPy's npz, MATLAB's mat, svmlight) to a `Table`.
+
+Their content is checked as that of a text file is: finite inputs, whole labels, sound splits.
+"""
+
+from __future__ import annotations
+
+import io
+import itertools
+import zipfile
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mklbench.data.dataset import Split
+from mklbench.data.parse import Table, unpack
+from mklbench.data.schema import Layout
+from mklbench.errors import DataError
+
+
+def parse_npz(content: bytes, layout: Layout, place: str) -> Table:
+    """Parse a NumPy archive with the arrays that `layout` names.
+
+    The arrays train_1, test_1, train_2, ... are the rows, from 0, of splits that the file holds.
+
+    Parameters
+    ----------
+    content : the bytes of the file.
+    layout : names the array of the inputs (n, d) and that of the labels (n,).
+    place : the file's name in messages.
+
+    Raises
+    ------
+    DataError
+        It is no such archive, an array is absent or not sound, or a split is not.
+    """
+    try:
+        with np.load(io.BytesIO(content), allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+    except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile, zlib.error) as error:
+        raise DataError(
+            f"{place} is not an archive of arrays (npz): {_one_line(error)}."
+        ) from error
+    numbers = itertools.takewhile(lambda k: f"train_{k}" in arrays, itertools.count(1))
+    pairs = ((arrays[f"train_{k}"], _array(arrays, f"test_{k}", place)) for k in numbers)
+    return _table(arrays, layout, pairs, place)
+
+
+def parse_mat(content: bytes, layout: Layout, place: str) -> Table:
+    """Parse a MATLAB file (up to version 7) with the arrays that `layout` names.
+
+    With ``layout.struct`` the arrays are fields of that variable, beside ``train`` and ``test`` of
+    shapes (n_splits, n_train) and (n_splits, n_test): the rows, from 1, of splits that the file
+    holds.
+
+    Parameters, raised errors as in `parse_npz`.
+    """
+    from scipy.io import loadmat
+
+    wanted = [layout.struct] if layout.struct else [layout.inputs, str(layout.label)]
+    try:
+        variables = loadmat(io.BytesIO(content), variable_names=wanted)
+    except Exception as error:  # a damaged file makes loadmat raise almost anything
+        raise DataError(
+            f"{place} is not a MATLAB file of version 7 or before: {_one_line(error)}."
+        ) from error
+    if layout.struct is None:
+        return _table(variables, layout, (), place)
+    fields = _struct(variables, layout.struct, place)
+    train, test = (_array(fields, name, place) for name in ("train", "test"))
+    if train.ndim != 2 or test.ndim != 2 or len(train) != len(test):
+        raise DataError(
+            f"{place} has splits of shapes {train.shape} and {test.shape}: the fields train and "
+            f"test must have one row a split."
+        )
+    # Matlab's numbers are doubles more often than not; `_splits` refuses what is not whole.
+    return _table(fields, layout, zip(train - 1.0, test - 1.0, strict=True), place)
+
+
+def parse_svmlight(contents: Sequence[bytes], place: str) -> Table:
+    """Parse files of lines ``label index:value ...``, with indices from 1, as LIBSVM has them.
+
+    Parameters
+    ----------
+    contents : the bytes of each file; gzip, xz and bzip2 are unpacked. The number of features is
+        the largest index in any of them.
+    place : where the files are, in messages.
+
+    Raises
+    ------
+    DataError
+        A file is not of that form.
+    """
+    from sklearn.datasets import load_svmlight_files
+
+    streams = [io.BytesIO(unpack(content, place)) for content in contents]
+    try:
+        parts = load_svmlight_files(streams, zero_based=False)
+    except ValueError as error:
+        raise DataError(f"{place} is not in svmlight's format: {_one_line(error)}.") from error
+    X = np.vstack([part.toarray() for part in parts[::2]])
+    return _table({"x": X, "y": np.concatenate(parts[1::2])}, Layout(label="y"), (), place)
+
+
+def _table(
+    arrays: Mapping[str, Any], layout: Layout, pairs: Iterable[tuple[Any, Any]], place: str
+) -> Table:
+    X = _numbers(arrays, layout.inputs, place)
+    labels = _numbers(arrays, str(layout.label), place).ravel()
+    if X.ndim != 2 or X.size == 0 or len(X) != len(labels):
+        raise DataError(
+            f"{place} has inputs {layout.inputs} of shape {X.shape} for {len(labels)} labels "
+            f"{layout.label}: one row of inputs a label is needed."
+        )
+    return Table(
+        X=X,
+        labels=tuple(f"{label:g}" for label in labels),
+        feature_names=tuple(f"x{i + 1}" for i in range(X.shape[1])),
+        splits=tuple(
+            _split(train, test, len(X), f"{place}, split {index}")
+            for index, (train, test) in enumerate(pairs)
+        ),
+    )
+
+
+def _split(train: Any, test: Any, n_samples: int, place: str) -> Split:
+    """Rows of the two parts, checked: whole numbers from 0, in range, and each row once."""
+    rows = np.concatenate([np.asarray(train).ravel(), np.asarray(test).ravel()])
+    if not np.size(train) or not np.size(test):
+        raise DataError(f"{place} has an empty part.")
+    if not np.array_equal(rows, np.round(rows)) or rows.min() < 0 or rows.max() >= n_samples:
+        raise DataError(f"{place} names a row that is none of the {n_samples}.")
+    if len(np.unique(rows)) < len(rows):
+        raise DataError(f"{place} names a row twice: no row may be in both parts.")
+    whole = rows.astype(np.int64)
+    return whole[: np.size(train)], whole[np.size(train) :]
+
+
+def _struct(variables: Mapping[str, Any], name: str, place: str) -> dict[str, Any]:
+    """Fields of a MATLAB struct, which loadmat gives as a structured array of shape (1, 1)."""
+    value = variables.get(name)
+    if value is None or value.dtype.names is None or value.size != 1:
+        raise DataError(f"{place} has no struct {name}.")
+    return {field: value[field].item() for field in value.dtype.names}
+
+
+def _numbers(arrays: Mapping[str, Any], name: str, place: str) -> NDArray[np.float64]:
+    array = _array(arrays, name, place).astype(np.float64)
+    if not np.isfinite(array).all():
+        raise DataError(f"{place} holds NaN or infinite values in {name}.")
+    return array
+
+
+def _array(arrays: Mapping[str, Any], name: str, place: str) -> NDArray[Any]:
+    if name not in arrays:
+        raise DataError(f"{place} has no array {name}.")
+    array = np.asarray(arrays[name])
+    if array.dtype.kind not in "biuf":
+        raise DataError(f"{place} has an array {name} that does not hold numbers.")
+    return array
+
+
+def _one_line(error: Exception) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
