@@ -28,6 +28,8 @@ class Solution:
     converged : whether the stopping rule was met, rather than an iteration limit.
     history : one entry an outer iteration, with at least "objective" and "n_svm_calls".
     svm_seconds : wall-clock seconds spent inside LIBSVM's ``svm_train``.
+    thetas : (k, D) the kernels of a family that an algorithm has found, one row a kernel, in the
+        order of `weights`, which are then (k,); None for banks and for one kernel of a family.
     """
 
     weights: NDArray[np.float64]
@@ -40,3 +42,4 @@ class Solution:
     converged: bool
     history: list[dict[str, float]] = field(default_factory=list)
     svm_seconds: float = 0.0
+    thetas: NDArray[np.float64] | None = None

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,8 @@ import numpy as np
 
 from mklbench.algorithms import svm
 from mklbench.experiments.cell import Cell
+from mklbench.kernels import PrecomputedBank
+from mklbench.solution import Solution
 
 VERSION = 1
 
@@ -74,6 +77,15 @@ def solve_from(
     weights = np.full(operator.n_kernels, 1.0 + len(CALLS))
     CALLS.append((C, y, start, weights))
     return svm.solve(operator, y, C, weights=weights)
+
+
+def solve_found(operator: Any, y: np.ndarray, C: float = 1.0) -> Solution:
+    """Train an SVM on kernels of a family as if found: two, or three if the first label is +1."""
+    thetas = np.outer([0.01, 0.1, 0.5][: 2 + (y[0] > 0)], np.ones(operator.n_kernels))
+    weights = np.array([0.5, 0.0, 0.25])[: len(thetas)]
+    K = sum(d * operator.gram(theta) for d, theta in zip(weights, thetas, strict=True))
+    solution = svm.solve(PrecomputedBank(K[None]), y, C)
+    return replace(solution, weights=weights, thetas=thetas)
 
 
 def _first(path: str) -> bool:

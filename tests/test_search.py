@@ -78,6 +78,24 @@ def test_the_choice_is_that_of_a_plain_cross_validation():
     assert scores[chosen] == max(scores.values())
 
 
+def test_kernels_that_a_solver_has_found_predict_the_rows_held_out():
+    X, codes = problem()
+    correct = 0
+    for fit_rows, held_out in folds(codes, 5, SEED):
+        family = kernels.product_gaussians(X[fit_rows])
+        solution = experiment_fakes.solve_found(family, np.where(codes[fit_rows] == 1, 1.0, -1.0))
+        K = sum(
+            weight * family.cross(theta, X[held_out])
+            for weight, theta in zip(solution.weights, solution.thetas, strict=True)
+        )
+        decision = K @ solution.dual_coef + solution.intercept
+        correct += np.count_nonzero((decision > 0) == (codes[held_out] == 1))
+    found = ["algo._target_=experiment_fakes.solve_found", "~algo.svm_tol", "kernel=product"]
+    selection, _ = select(*found, "search=cv", "search.grid.algo.C=[1.0]")
+    assert 0.6 < selection.accuracy < 1.0
+    assert selection.accuracy == correct / len(codes)
+
+
 def test_kernels_are_built_once_a_setting_and_restricted_once_a_fold():
     _, built = select(*GRID)
     assert len(built) == 3

@@ -28,6 +28,7 @@ _COLUMNS: dict[str, Callable[[Record], Any]] = {
             "rmse", "n_kernels", "objective", "gap", "svm_calls", "fit_seconds", "svm_seconds",
             "fit_cpu_seconds", "kernel_seconds", "search_seconds", "predict_seconds", "search",
             "n_base_kernels", "relevant_weight", "n_iter", "converged", "search_accuracy",
+            "split_source",
         )
     },
     "params": lambda record: json.dumps(record["params"]) if record.get("params") else None,
@@ -123,12 +124,18 @@ def _measured(result: CellResult) -> list[str]:
     return [
         *ended,
         _mean_and_deviation([100 * record["accuracy"] for record in done]),
-        f"{_mean(done, 'n_kernels'):.3g}/{done[0]['n_base_kernels']}",
+        _kernels(done),
         _worst_gap(done),
         f"{_mean(done, 'svm_calls'):.3g}",
         f"{fit:.3g}",
         f"{100 * svm / fit:.0f} %" if fit > 0 else "",
     ]
+
+
+def _kernels(records: Sequence[Record]) -> str:
+    """Return the mean number of kernels in use, and of how many unless there is no end of them."""
+    n_base = records[0]["n_base_kernels"]
+    return f"{_mean(records, 'n_kernels'):.3g}" + ("" if n_base is None else f"/{n_base}")
 
 
 def _values(records: Sequence[Record], name: str) -> str:

@@ -171,7 +171,8 @@ def _paths(entries: Sequence[Mapping[str, Any]]) -> list[list[_Step]]:
 class _Predictor:
     """Predictions for held-out training rows, from the Gram matrix of the whole training part.
 
-    The last Gram matrix is kept: at fixed weights it serves every fold and every C.
+    The last Gram matrix is kept: at fixed weights it serves every fold and every C. Of kernels that
+    a solver has found, which are others each time, only the block at hand is computed.
     """
 
     def __init__(self, operator: KernelOperator) -> None:
@@ -181,13 +182,23 @@ class _Predictor:
     def predict(
         self, solutions: Sequence[Solution], held_out: Rows, fit_rows: Rows
     ) -> NDArray[np.intp]:
-        block = np.ix_(held_out, fit_rows)
         values = [
-            self._at(solution.weights)[block] @ solution.dual_coef + solution.intercept
+            self._values(solution, held_out, fit_rows) + solution.intercept
             for solution in solutions
         ]
         decision = values[0] if len(values) == 1 else np.stack(values, axis=1)
         return one_vs_rest.predict(decision)
+
+    def _values(self, solution: Solution, held_out: Rows, fit_rows: Rows) -> NDArray[np.float64]:
+        if solution.thetas is None:
+            return self._at(solution.weights)[np.ix_(held_out, fit_rows)] @ solution.dual_coef
+        support = np.flatnonzero(solution.dual_coef)
+        block = self._operator.restrict(np.concatenate([held_out, fit_rows[support]]))
+        n = len(held_out)
+        values = np.zeros(n)
+        for weight, theta in zip(solution.weights, solution.thetas, strict=True):
+            values += weight * (block.gram(theta)[:n, n:] @ solution.dual_coef[support])
+        return values
 
     def _at(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         if self._last is None or not np.array_equal(weights, self._last[0]):
