@@ -119,6 +119,14 @@ def test_a_grid_may_be_written_nested_or_dotted():
     assert dotted["search"]["grid"] == {"algo.svm_tol": [0.1]}
 
 
+def test_a_later_grid_wins_as_in_the_rows_of_a_table():
+    general = ["search=first_splits", "+search.grid.kernel.gamma=[0.1,1.0]"]
+    special = ["search.grid.algo.C=[7]", "+search.grid.kernel.gamma=[3.5]"]
+    config = compose("algo=svm", *general, *special)
+    assert config["search"]["grid"] == {"algo.C": [7], "kernel.gamma": [3.5]}
+    assert config["search"]["splits"] == 5
+
+
 def test_with_values_leaves_the_original_alone():
     config = compose("algo=svm", "algo.C=3")
     changed = configs.with_values(config, {"algo.C": 7, "kernel.gamma": 0.5})
@@ -168,6 +176,8 @@ BAD_OVERRIDES = [
     ("split.seed=-1", "at least 0"),
     ("search.folds=1", "search.folds=1 is not accepted"),
     ("+search.grid.algo.C=5", "give a list of values"),
+    ("search=first_splits search.splits=0", "search.splits=0 is not accepted: it must be at least"),
+    ("search=first_splits search.grid.algo.C=[a]", "only of numbers is there a median"),
     ("+search.grid.data.name=[a]", "dotted path of a hyperparameter"),
     ("+search.grid.algo.colour=[1]", "algo.colour=1 is not known"),
 ]
