@@ -105,6 +105,8 @@ def _takes_rows(builder: Any) -> bool:
 
 def _run_split(cell: Cell, split: int, selections: Mapping[int, Selection]) -> Record:
     parts = _Parts(cell, split)
+    if absent := [index for index in cell.selection_splits if index not in selections]:
+        raise ValueError(f"the selections on splits {absent} have to be made first")
     shared = {index: selections[index] for index in cell.selection_splits}
     selection = _agreed(shared, split) if shared else _select(cell, split, parts)
     chosen = configs.with_values(cell.config, selection.params)
