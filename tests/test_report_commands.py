@@ -223,7 +223,9 @@ def test_finder_composes_each_place_once(store: Store, monkeypatch: pytest.Monke
     composed = []
     original = Cell.from_overrides
     monkeypatch.setattr(
-        Cell, "from_overrides", lambda overrides: composed.append(1) or original(overrides)
+        Cell,
+        "from_overrides",
+        lambda overrides, **options: composed.append(1) or original(overrides, **options),
     )
     finder, slots = CellFinder(store), list(load_table("tiny").slots())
     finder.cells(slots)
