@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,10 @@ import pytest
 from data_fakes import CONFIG_DIRECTORY, NOWHERE
 
 from mklbench.data import content_digest, load, read_configs, verify
+from mklbench.data.loading import from_bytes
+from mklbench.data.options import parse_config
+from mklbench.data.preprocessing import fit_scaling
+from mklbench.data.schema import FileConfig
 from mklbench.data.splits import Protocol, random_split
 
 CONFIGS = read_configs(CONFIG_DIRECTORY)
@@ -22,6 +27,12 @@ IDA = (
     *("banana", "breast_cancer", "diabetis", "flare_solar", "german", "heart", "image"),
     *("ida_ringnorm", "splice", "thyroid", "titanic", "ida_twonorm", "ida_waveform"),
 )
+
+
+def pooled(name: str) -> dict[str, Any]:
+    """The configuration of a set that reads the pooled edition where there are two."""
+    config = CONFIGS[name]
+    return config | {"edition": "pooled"} if "official" in config else config
 
 
 def test_all_the_real_sets_are_here() -> None:
@@ -41,7 +52,7 @@ def test_all_the_real_sets_are_here() -> None:
 
 @pytest.mark.parametrize("name", REAL)
 def test_a_real_set_is_the_published_one(name: str, mirror: Path, tmp_path: Path) -> None:
-    config = CONFIGS[name] | {"drop_constant": False}
+    config = pooled(name) | {"drop_constant": False}
     dataset = load(config, mirror=mirror, cache_dir=tmp_path)
     expected = config["expected"]
     assert dataset.X.shape == (expected["n_samples"], expected["n_features"])
@@ -61,7 +72,7 @@ def test_a_real_set_is_the_published_one(name: str, mirror: Path, tmp_path: Path
 
 @pytest.mark.parametrize("name", REAL)
 def test_every_copy_in_the_mirror_verifies(name: str, mirror: Path, tmp_path: Path) -> None:
-    copies = {copy.place: copy for copy in verify(CONFIGS[name], mirror=mirror, cache_dir=tmp_path)}
+    copies = {copy.place: copy for copy in verify(pooled(name), mirror=mirror, cache_dir=tmp_path)}
     assert copies["mirror"].status == "ok"
     assert copies["mirror"].detail == CONFIGS[name]["expected"]["digest"]
 
@@ -140,6 +151,50 @@ def test_the_published_sizes_of_the_splits(mirror: Path, tmp_path: Path) -> None
         train, test = random_split(dataset.y, dataset.digest, 0, Protocol(test_fraction=0.3))
         sizes[name] = (len(train), len(test))
     assert sizes == {"sonar": (145, 63), "pima": (537, 231)}
+
+
+@pytest.mark.parametrize("name", [name for name in REAL if "splits" in CONFIGS[name]])
+def test_published_splits_can_be_drawn_and_scaled(name: str, mirror: Path, tmp_path: Path) -> None:
+    dataset = load(pooled(name), mirror=mirror, cache_dir=tmp_path)
+    stated = CONFIGS[name]["splits"]
+    sizes = {part: stated[part] for part in ("n_train", "n_test", "stratified")}
+    assert stated["n_train"] + stated["n_test"] == len(dataset.y)
+    for index in range(3):
+        train, test = random_split(dataset.y, dataset.digest, index, Protocol(**sizes))
+        assert (len(train), len(test)) == (stated["n_train"], stated["n_test"])
+        # Some features are constant in a training part, and many rows occur more than once.
+        assert np.isfinite(fit_scaling("standard", dataset.X[train]).transform(dataset.X)).all()
+
+
+@pytest.mark.parametrize("name", IDA)
+def test_the_sizes_are_those_of_the_pooled_file(name: str, mirror: Path) -> None:
+    stated = CONFIGS[name]["splits"]
+    with np.load(mirror / CONFIGS[name]["sources"][0]["mirror"], allow_pickle=False) as file:
+        for part in ("n_train", "n_test", "n_splits"):
+            assert file[part] == stated[part]
+
+
+@pytest.mark.parametrize("name", ["banana", "ida_twonorm", "ida_waveform"])
+def test_three_pooled_sets_have_the_first_official_split(
+    name: str, mirror: Path, tmp_path: Path
+) -> None:
+    dataset = load(pooled(name), mirror=mirror, cache_dir=tmp_path)
+    ((train, test),) = dataset.splits
+    raw = mirror / "ida" / "raw" / f"{name.removeprefix('ida_')}_train_labels_1.asc.gz"
+    labels = np.loadtxt(gzip.decompress(raw.read_bytes()).decode().splitlines())
+    np.testing.assert_array_equal(np.where(dataset.y[train] == 1, 1, -1), labels)
+    np.testing.assert_array_equal(np.sort(np.concatenate([train, test])), np.arange(len(dataset.y)))
+
+
+@pytest.mark.parametrize("name", [name for name in IDA if len(CONFIGS[name]["sources"]) > 1])
+def test_the_upstream_copy_of_a_pooled_set_has_the_same_content(name: str, mirror: Path) -> None:
+    parsed = parse_config(CONFIGS[name])
+    assert isinstance(parsed, FileConfig)
+    upstream = parsed.sources[-1]
+    copies = [mirror / "ida" / "raw" / f"{upstream.basenames[0]}{end}" for end in ("", ".gz")]
+    content = next(copy for copy in copies if copy.is_file()).read_bytes()
+    dataset = from_bytes(parsed, [content], upstream.layout, "the copy")
+    assert dataset.digest == CONFIGS[name]["expected"]["digest"]
 
 
 def test_the_digest_is_of_the_numbers_alone() -> None:

@@ -42,7 +42,7 @@ def run(arguments: list[str]) -> int:
     from mklbench.commands.execution import execute
     from mklbench.experiments.cell import Cell
 
-    return execute([Cell.from_config(config) for config in composed], options)
+    return execute([Cell.from_config(config, download=True) for config in composed], options)
 
 
 def compose_all(arguments: list[str]) -> list[DictConfig]:

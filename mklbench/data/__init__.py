@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mklbench.data.catalogue import fetch, list_rows, read_configs, verify
 from mklbench.data.dataset import Dataset, content_digest
+from mklbench.data.editions import open_editions, registered_digest, settle
 from mklbench.data.loading import load
 
 __all__ = [
@@ -12,6 +13,9 @@ __all__ = [
     "fetch",
     "list_rows",
     "load",
+    "open_editions",
     "read_configs",
+    "registered_digest",
+    "settle",
     "verify",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +11,9 @@ from typing import Any, Literal
 
 from mklbench.data import sources
 from mklbench.data.cache import keep
+from mklbench.data.dataset import Dataset
 from mklbench.data.download import AbsentError, UnreadableError, read
+from mklbench.data.editions import in_edition, settle
 from mklbench.data.loading import find, from_bytes, from_generator
 from mklbench.data.options import parse_config
 from mklbench.data.schema import FileConfig, GeneratedConfig, Layout
@@ -46,7 +49,7 @@ class Verified:
 
     Attributes
     ----------
-    name : of the data set.
+    name : of the data set, and its edition where that is the official one.
     place : "embedded", "cache", "mirror", "path" or "generated".
     location : the path or URL.
     status : "ok"; "absent"; "unreadable" for now, such as a server that does not answer; or
@@ -117,7 +120,9 @@ def fetch(
     """Put a verified copy of a data set into the cache, so that no network is needed later.
 
     Unlike `load`, this copies from a mirror directory too, and fails if the cache cannot be
-    written. A damaged copy in the cache is replaced. The parameters are those of `load`.
+    written. A damaged copy in the cache is replaced. Of a set with official splits the file that
+    has them is fetched, also over the network, and the pooled rows only if that cannot be had.
+    The parameters are those of `load`.
 
     Raises
     ------
@@ -131,7 +136,7 @@ def fetch(
     parsed = parse_config(config)
     if isinstance(parsed, GeneratedConfig):
         return Fetched(parsed.name, "local", "generated", "generated")
-    found = find(parsed, cache_dir=cache_dir, mirror=mirror, timeout=timeout)
+    found = _find_any(parsed, cache_dir=cache_dir, mirror=mirror, timeout=timeout)
     place = found.place
     if place.kind == "cache":
         return Fetched(parsed.name, "cached", place.location, place.location)
@@ -175,23 +180,41 @@ def verify(
         return [Verified(parsed.name, "generated", "generated", "ok", dataset.digest)]
     seconds = download_timeout(timeout)
     return [
-        _verified(parsed, place, seconds)
-        for place in sources.places(parsed, cache_dir, mirror)
+        _verified(edition, place, seconds)
+        for edition in _editions(parsed)
+        for place in sources.places(edition, cache_dir, mirror)
         if place.kind != "upstream"
     ]
 
 
+def _editions(config: FileConfig) -> list[FileConfig]:
+    """The set in each edition among which the configuration leaves the choice, or in its own."""
+    if config.edition == "auto":
+        return [in_edition(config, "official"), in_edition(config, "pooled")]
+    return [in_edition(config, config.edition)]
+
+
+def _find_any(config: FileConfig, **where: Any) -> sources.Found[Dataset]:
+    """Find the first edition that can be had; if none can, the error is that of the last."""
+    *others, last = _editions(config)
+    for edition in others:
+        with contextlib.suppress(DataError):
+            return find(edition, **where)
+    return find(last, **where)
+
+
 def _verified(config: FileConfig, place: sources.Place, timeout: float) -> Verified:
+    name = f"{config.name} (official)" if config.edition == "official" else config.name
     try:
         contents = [read(location, timeout) for location in place.locations]
         dataset = from_bytes(config, contents, place.layout, "the file")
     except AbsentError as error:
-        return Verified(config.name, place.kind, place.location, "absent", str(error))
+        return Verified(name, place.kind, place.location, "absent", str(error))
     except UnreadableError as error:
-        return Verified(config.name, place.kind, place.location, "unreadable", str(error))
+        return Verified(name, place.kind, place.location, "unreadable", str(error))
     except DataError as error:
-        return Verified(config.name, place.kind, place.location, "damaged", str(error))
-    return Verified(config.name, place.kind, place.location, "ok", dataset.digest)
+        return Verified(name, place.kind, place.location, "damaged", str(error))
+    return Verified(name, place.kind, place.location, "ok", dataset.digest)
 
 
 def _row(
@@ -220,7 +243,9 @@ def _row(
             "handling": f"drawn with seed {parsed.seed}",
             "where": "generated",
         }
-    row |= {"handling": _handling(parsed), "where": _where(parsed, cache_dir, mirror)}
+    settled = settle(config, cache_dir=cache_dir, mirror=mirror)
+    edition = in_edition(parsed, settled.get("edition", "pooled"))
+    row |= {"handling": _handling(edition), "where": _where(edition, cache_dir, mirror)}
     if parsed.expected is not None:
         dropped = set(parsed.drop_features)
         dropped |= set(parsed.expected.constant_features) if parsed.drop_constant else set()
@@ -247,6 +272,9 @@ def _handling(config: FileConfig) -> str:
         parts.append(f"{', '.join(config.drop_features)} dropped")
     if config.noise_features:
         parts.append(f"{config.noise_features} noise features appended")
+    if config.official is not None:
+        kind = "official" if config.edition == "official" else "random"
+        parts.append(f"{kind} splits")
     return "; ".join(parts)
 
 

@@ -8,10 +8,12 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mklbench.data import sources, transforms
 from mklbench.data.cache import keep_or_warn
 from mklbench.data.dataset import Dataset, content_digest, splits_digest
+from mklbench.data.editions import in_edition, settle, verify_file
 from mklbench.data.formats import parse_files
 from mklbench.data.generate import generate
 from mklbench.data.options import parse_config
@@ -23,6 +25,7 @@ from mklbench.data.schema import (
     GeneratedConfig,
     Layout,
 )
+from mklbench.data.splits import absent_class
 from mklbench.errors import DataError
 
 
@@ -50,10 +53,11 @@ def load(
     DataError
         The data cannot be had, read or verified; the message lists what was tried.
     """
-    parsed = parse_config(config)
+    parsed = parse_config(settle(config, cache_dir=cache_dir, mirror=mirror))
     if isinstance(parsed, GeneratedConfig):
         return with_choices(from_generator(parsed), parsed)
-    found = find(parsed, cache_dir=cache_dir, mirror=mirror, timeout=timeout)
+    edition = in_edition(parsed, parsed.edition)
+    found = find(edition, cache_dir=cache_dir, mirror=mirror, timeout=timeout)
     place = found.place
     if place.remote:
         for content, path in zip(found.contents, place.cache_paths, strict=True):
@@ -111,6 +115,8 @@ def from_bytes(
     DataError
         It cannot be parsed, has one class only, or is not the expected content.
     """
+    for content in contents:
+        verify_file(content, config, place)
     table = _of_classes(parse_files(contents, layout, place), config.keep_classes, place)
     classes = _classes(table, config.positive, layout, place)
     codes = {label: code for code, label in enumerate(classes)}
@@ -124,13 +130,14 @@ def from_bytes(
         y=y,
         classes=classes,
         feature_names=_feature_names(config, table),
-        digest=content_digest(table.X, y),
+        digest=_digest(config, table.X, y),
         notes=tuple(notes),
         source=place,
         splits=table.splits,
     )
     if config.expected is not None:
         _verify(dataset, config.expected, place)
+    _verify_splits(dataset, config, place)
     return dataset
 
 
@@ -221,10 +228,31 @@ def _verify(dataset: Dataset, expected: Expected, place: str) -> None:
             f"{place} has numbers that differ from the published ones: content digest "
             f"{dataset.digest[:19]}... instead of {expected.digest[:19]}...."
         )
-    if dataset.splits and splits_digest(dataset.splits) != expected.splits_digest:
+
+
+def _digest(config: FileConfig, X: NDArray[np.float64], y: NDArray[np.int64]) -> str:
+    """Digest of the content: that which is registered for the bytes of the file, or its own."""
+    if config.sha256 is not None and config.expected is not None:
+        return config.expected.digest
+    return content_digest(X, y)
+
+
+def _verify_splits(dataset: Dataset, config: FileConfig, place: str) -> None:
+    """Check the splits that the file itself holds: their sizes, classes and, if known, digest."""
+    sizes = config.splits
+    if config.edition == "official" and sizes and len(dataset.splits) != sizes.n_splits:
+        raise DataError(f"{place} has {len(dataset.splits)} splits instead of {sizes.n_splits}.")
+    for index, (train, test) in enumerate(dataset.splits):
+        if sizes and (len(train), len(test)) != (sizes.n_train, sizes.n_test):
+            raise DataError(
+                f"{place}, split {index} has {len(train)} training and {len(test)} test rows "
+                f"instead of {sizes.n_train} and {sizes.n_test}."
+            )
+        if absent := absent_class(dataset.y, train, test):
+            raise DataError(f"{place}, split {index} leaves {absent}.")
+    registered = config.expected.splits_digest if config.expected is not None else None
+    if registered is not None and splits_digest(dataset.splits) != registered:
         raise DataError(f"{place} has splits that differ from the published ones.")
-    if expected.splits_digest is not None and not dataset.splits:
-        raise DataError(f"{place} has none of the published splits.")
 
 
 def _counts(classes: Mapping[str, int]) -> str:

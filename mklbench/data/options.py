@@ -14,11 +14,13 @@ from typing import Any, Literal, cast, get_args
 from mklbench.data.schema import (
     ColumnReference,
     DataConfig,
+    Edition,
     Expected,
     FileConfig,
     FileFormat,
     GeneratedConfig,
     Layout,
+    OfficialFile,
     PublishedSplits,
     Source,
     SourceKind,
@@ -32,8 +34,10 @@ _FILE_KEYS = (
     _COMMON_KEYS
     | _LAYOUT_KEYS
     | {"path", "sources", "positive", "feature_names", "expected", "keep_classes"}
+    | {"official", "edition"}
 )
 _SPLITS_KEYS = {item.name for item in fields(PublishedSplits)}
+_OFFICIAL_KEYS = {item.name for item in fields(OfficialFile)}
 _EXPECTED_KEYS = {item.name for item in fields(Expected)}
 
 
@@ -73,6 +77,7 @@ def parse_config(config: Mapping[str, Any]) -> FileConfig | GeneratedConfig:
             seed=_integer(config, "seed", 0, least=0),
         )
     layout = _layout(config, Layout())
+    official = _official(config)
     return FileConfig(
         **common,
         sources=_sources(config, layout),
@@ -80,6 +85,8 @@ def parse_config(config: Mapping[str, Any]) -> FileConfig | GeneratedConfig:
         feature_names=_texts(config, "feature_names"),
         expected=_expected(config),
         keep_classes=_texts(config, "keep_classes"),
+        official=official,
+        edition=_edition(config, official),
     )
 
 
@@ -207,6 +214,27 @@ def _expected(config: Mapping[str, Any]) -> Expected | None:
         constant_features=_texts(value, "constant_features"),
         splits_digest=_optional_text(value, "splits_digest"),
     )
+
+
+def _official(config: Mapping[str, Any]) -> OfficialFile | None:
+    value = config.get("official")
+    if value is None:
+        return None
+    if not isinstance(value, Mapping):
+        raise InputError(f"data.official={value!r} must be a mapping with mirror, url, ....")
+    _refuse_unknown("data.official", value, _OFFICIAL_KEYS)
+    return OfficialFile(**{name: _text(value, name) for name in _OFFICIAL_KEYS})
+
+
+def _edition(config: Mapping[str, Any], official: OfficialFile | None) -> Edition:
+    value = config.get("edition", "pooled")
+    if value not in get_args(Edition):
+        raise unknown("data.edition", value, get_args(Edition))
+    if value != "pooled" and official is None:
+        raise InputError(
+            f"data.edition={value} needs a set that has official splits: leave it out."
+        )
+    return cast(Edition, value)
 
 
 def _splits(config: Mapping[str, Any]) -> PublishedSplits | None:

@@ -112,6 +112,24 @@ class PublishedSplits:
 
 
 @dataclass(frozen=True)
+class OfficialFile:
+    """A MATLAB file with the rows of a set and the splits that its publications use.
+
+    Attributes
+    ----------
+    mirror : its path below a mirror.
+    url : its upstream address.
+    struct : the variable of the set, with the fields x, t, train and test.
+    sha256 : digest of the file, 64 hexadecimal digits.
+    """
+
+    mirror: str
+    url: str
+    struct: str
+    sha256: str
+
+
+@dataclass(frozen=True)
 class DataConfig:
     """What every kind of data set states.
 
@@ -147,6 +165,11 @@ class FileConfig(DataConfig):
     feature_names : names of the inputs; empty: those of the header, or x1, x2, ...
     expected : the content to verify; None for a user's own file.
     keep_classes : the labels whose rows are used; empty: all rows are.
+    official : the file with the official splits, if the set has one.
+    edition : "official" reads that file, "pooled" the sources; "auto" leaves it to
+        `mklbench.data.editions`.
+    folder : of the files in the cache; empty: the name of the set.
+    sha256 : digest that the bytes of the file must have; None: the content is verified alone.
     """
 
     sources: tuple[Source, ...] = ()
@@ -154,6 +177,10 @@ class FileConfig(DataConfig):
     feature_names: tuple[str, ...] = ()
     expected: Expected | None = None
     keep_classes: tuple[str, ...] = ()
+    official: OfficialFile | None = None
+    edition: Edition = "pooled"
+    folder: str = ""
+    sha256: str | None = None
 
 
 @dataclass(frozen=True)

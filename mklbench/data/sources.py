@@ -101,7 +101,7 @@ def places(
         elif source.kind == "path":
             paths = tuple(str(Path(location).expanduser()) for location in source.locations)
             yield Place("path", paths, source.layout)
-    directory = cache_directory(cache_dir) / config.name
+    directory = cache_directory(cache_dir) / (config.folder or config.name)
     kept: set[tuple[str, ...]] = set()
     for source in remote:
         if source.basenames not in kept:

@@ -124,22 +124,22 @@ def random_split(
     test = draw(np.arange(len(y)), y, n_test, generator)
     rest = np.setdiff1d(np.arange(len(y)), test)
     train = rest if len(rest) == n_train else draw(rest, y, n_train, generator)
-    remedy = "use more rows of it" if protocol.stratified else "set split.stratified=true"
-    require_every_class(y, train, test, f"Split {index}", remedy)
+    if absent := absent_class(y, train, test):
+        remedy = "use more rows of it" if protocol.stratified else "set split.stratified=true"
+        raise InputError(f"Split {index} leaves {absent}: {remedy}.")
     return train, test
 
 
-def require_every_class(
-    y: NDArray[np.int64], train: Rows, test: Rows, split: str, remedy: str
-) -> None:
-    """Raise InputError, which begins with the name `split`, if a part lacks one of the classes."""
+def absent_class(y: NDArray[np.int64], train: Rows, test: Rows) -> str | None:
+    """Say which part of a split is without which class, in a few words; None if none is."""
     for part, rows in (("training", train), ("test", test)):
         missing = np.setdiff1d(y, y[rows])
         if missing.size:
-            raise InputError(
-                f"{split} leaves the {part} part without class {missing[0]}, which has "
-                f"{int((y == missing[0]).sum())} of {len(y)} rows: {remedy}."
+            n_rows = int((y == missing[0]).sum())
+            return (
+                f"the {part} part without class {missing[0]}, which has {n_rows} of {len(y)} rows"
             )
+    return None
 
 
 def folds(y: NDArray[np.int64], k: int, seed: int) -> list[tuple[Rows, Rows]]:

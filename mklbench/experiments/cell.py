@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from mklbench import config as configs
-from mklbench.data import Dataset, load
+from mklbench.data import Dataset, load, open_editions, registered_digest, settle
 from mklbench.data.splits import Protocol, folds, random_split
 
 if TYPE_CHECKING:
@@ -33,19 +33,28 @@ class Cell:
     config : resolved and checked groups (`mklbench.config.cell_config`): algo, kernel, data, split,
         search.
 
+    download : whether a file with official splits may be downloaded where no data are at hand; of
+        which edition the data are is settled here, once and for all splits.
+
     Attributes
     ----------
-    config : as given.
+    config : as given, with the edition of the data settled.
     n_splits : how many splits are wanted; not part of the key, so that more can be added later.
     """
 
-    def __init__(self, config: Mapping[str, Any]) -> None:
+    def __init__(self, config: Mapping[str, Any], *, download: bool = False) -> None:
         self.config: dict[str, Any] = {group: dict(node) for group, node in config.items()}
+        self._editions = open_editions(self.config["data"])
+        self.config["data"] = settle(self.config["data"], download=download)
         self.n_splits: int = self.config["split"]["n_splits"]
 
     @classmethod
     def from_overrides(
-        cls, overrides: Iterable[str] = (), config_dir: Path | str | None = None
+        cls,
+        overrides: Iterable[str] = (),
+        config_dir: Path | str | None = None,
+        *,
+        download: bool = False,
     ) -> Cell:
         """Compose a cell from overrides such as ``["algo=svm", "data=sonar"]``.
 
@@ -53,12 +62,23 @@ class Cell:
         ------
         InputError : for an unknown choice, key or value.
         """
-        return cls.from_config(configs.compose(overrides, config_dir))
+        return cls.from_config(configs.compose(overrides, config_dir), download=download)
 
     @classmethod
-    def from_config(cls, composed: DictConfig | Mapping[str, Any]) -> Cell:
+    def from_config(
+        cls, composed: DictConfig | Mapping[str, Any], *, download: bool = False
+    ) -> Cell:
         """Return the cell of a composed config, checked."""
-        return cls(configs.cell_config(composed))
+        return cls(configs.cell_config(composed), download=download)
+
+    def editions(self) -> tuple[Cell, ...]:
+        """Return the cells of every edition of the data, unless the config names one; this first.
+
+        What was recorded on another machine may be of another edition than is at hand here.
+        """
+        data = self.config["data"]
+        others = (other for other in self._editions if other != data["edition"])
+        return self, *(Cell({**self.config, "data": {**data, "edition": o}}) for o in others)
 
     @property
     def algo(self) -> str:
@@ -102,8 +122,7 @@ class Cell:
     @cached_property
     def data_digest(self) -> str:
         """Digest of the data's content; known without loading where the config states it."""
-        expected = self.config["data"].get("expected") or {}
-        return str(expected.get("digest") or self.dataset().digest)
+        return registered_digest(self.config["data"]) or self.dataset().digest
 
     @cached_property
     def key(self) -> str:

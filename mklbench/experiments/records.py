@@ -89,6 +89,14 @@ class RecordFile(RecordSource):
         """Return the record of one split, or None if the file has none."""
         return self._records.get((cell.key, split))
 
+    def as_recorded(self, cell: Cell) -> Cell:
+        """Return the cell on the edition of its data that is recorded; `cell` if none is."""
+        recorded = {key for key, _ in self._records}
+        editions = cell.editions()
+        if len(editions) == 1:
+            return cell
+        return next((edition for edition in editions if edition.key in recorded), cell)
+
     def alike(self, cell: Cell) -> list[Record]:
         """Return the records of all cells with the same algorithm, kernel, data and search.
 

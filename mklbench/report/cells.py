@@ -18,11 +18,14 @@ class CellFinder:
 
     Parameters
     ----------
-    source : the store, or the records that were exported from one.
+    source : the store, or the records that were exported from one. Where such records are of
+        another edition of the data than is at hand, the cell is that of the records.
+    download : as for `Cell`.
     """
 
-    def __init__(self, source: RecordSource) -> None:
+    def __init__(self, source: RecordSource, *, download: bool = False) -> None:
         self.source = source
+        self.download = download
         self._cells: dict[Place, Cell] = {}
 
     def cell(self, slot: Slot) -> Cell:
@@ -34,7 +37,10 @@ class CellFinder:
             If the overrides of the place do not make a cell.
         """
         if slot.place not in self._cells:
-            self._cells[slot.place] = Cell.from_overrides(slot.overrides)
+            cell = Cell.from_overrides(slot.overrides, download=self.download)
+            if isinstance(self.source, RecordFile):
+                cell = self.source.as_recorded(cell)
+            self._cells[slot.place] = cell
         return self._cells[slot.place]
 
     def cells(self, slots: Iterable[Slot]) -> list[Cell]:

@@ -121,7 +121,9 @@ def reproduce(
     tables = [load_table(name) for name in dict.fromkeys(names or table_names())]
     earlier = _record_files(Path(results_dir) / "records", tables)
     taken_over = earlier if from_records else []
-    finders = {table.name: CellFinder(store) for table in tables}
+    finders = {
+        table.name: CellFinder(store, download=not (dry_run or write_only)) for table in tables
+    }
     cells = [cell for table in tables for cell in finders[table.name].cells(table.slots())]
     if dry_run:
         recorded = [*earlier, *_record_files(recorded_results() / "records", tables)]

@@ -59,7 +59,9 @@ def check_again(
     progress : told of every split.
     """
     sources = {cell.table: _recorded(recorded, cell.table) for cell in config.cells}
-    composed = [(checked, _compose(checked)) for checked in config.cells]
+    composed = [
+        (checked, sources[checked.table].as_recorded(_compose(checked))) for checked in config.cells
+    ]
     absent = _data_problems([cell for _, cell in composed])
     runnable = [cell for _, cell in composed if cell.data not in absent]
     with tempfile.TemporaryDirectory(prefix="mklbench-check-") as directory:

@@ -1,0 +1,138 @@
+"""Files of arrays (npz, mat, svmlight): what is read, and what is wrong with those that are not."""
+
+from __future__ import annotations
+
+import gzip
+import io
+from typing import Any
+
+import numpy as np
+import pytest
+from data_fakes import benchmarks_file, toy_benchmark
+from scipy.io import savemat
+
+from mklbench.data.formats import parse_files
+from mklbench.data.parse import Table
+from mklbench.data.schema import Layout
+from mklbench.errors import DataError
+
+X = np.array([[1.0, 2.0], [3.0, 4.5], [-1.0, 0.0], [2.0, 7.0]])
+T = np.array([-1, 1, 1, -1], dtype=np.int8)
+NPZ = Layout(format="npz", inputs="x", label="t")
+TOY = Layout(format="mat", inputs="x", label="t", struct="toy")
+
+
+def npz(**arrays: Any) -> bytes:
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, **arrays)
+    return buffer.getvalue()
+
+
+def mat(**variables: Any) -> bytes:
+    buffer = io.BytesIO()
+    savemat(buffer, variables)
+    return buffer.getvalue()
+
+
+def parse(content: bytes, layout: Layout) -> Table:
+    return parse_files([content], layout, "the file")
+
+
+def test_an_npz_file_gives_rows_labels_and_splits_from_0() -> None:
+    table = parse(npz(x=X, t=T, train_1=[2, 0], test_1=[1, 3], n_splits=100), NPZ)
+    np.testing.assert_array_equal(table.X, X)
+    assert table.labels == ("-1", "1", "1", "-1")
+    assert table.feature_names == ("x1", "x2")
+    ((train, test),) = table.splits
+    assert (train.tolist(), test.tolist()) == ([2, 0], [1, 3])
+
+
+def test_whole_numbers_of_few_bits_become_doubles() -> None:
+    table = parse(npz(x=np.array([[0, 255], [3, 4]], dtype=np.uint8), t=[-1, 1]), NPZ)
+    assert table.X.dtype == np.float64
+    assert table.X.max() == 255
+
+
+def test_a_mat_file_of_plain_variables() -> None:
+    layout = Layout(format="mat", inputs="data", label="target")
+    table = parse(mat(data=X, target=T[:, None], other="text"), layout)
+    np.testing.assert_array_equal(table.X, X)
+    assert table.labels == ("-1", "1", "1", "-1")
+    assert table.splits == ()
+
+
+def test_a_struct_of_a_mat_file_has_splits_that_count_from_1() -> None:
+    toy = toy_benchmark()
+    table = parse(benchmarks_file(toy=toy), TOY)
+    np.testing.assert_array_equal(table.X, toy["x"])
+    assert len(table.splits) == 3
+    for (train, test), given, left in zip(table.splits, toy["train"], toy["test"], strict=True):
+        np.testing.assert_array_equal(train, given - 1.0)
+        np.testing.assert_array_equal(test, left - 1.0)
+        assert train.dtype == np.int64
+
+
+def test_svmlight_files_share_their_features_and_may_be_packed() -> None:
+    first, second = b"2 1:1 3:0.5\n1 2:-1\n", gzip.compress(b"3 4:2\n")
+    table = parse_files([first, second], Layout(format="svmlight"), "the file")
+    np.testing.assert_array_equal(table.X, [[1, 0, 0.5, 0], [0, -1, 0, 0], [0, 0, 0, 2]])
+    assert table.labels == ("2", "1", "3")
+
+
+def test_text_files_are_taken_one_after_the_other() -> None:
+    table = parse_files([b"1,2,a\n3,4,b\n", b"5,6,a"], Layout(), "the file")
+    np.testing.assert_array_equal(table.X, [[1, 2], [3, 4], [5, 6]])
+    assert table.labels == ("a", "b", "a")
+    with pytest.raises(DataError, match=r"the file, file 2, line 1, column 2: 'x' is not a number"):
+        parse_files([b"1,2,a\n3,4,b\n", b"5,x,a"], Layout(), "the file")
+    with pytest.raises(DataError, match="the file has files of 2, 1 features: they must agree"):
+        parse_files([b"1,2,a\n", b"5,a\n"], Layout(), "the file")
+
+
+BAD_FILES: dict[str, tuple[bytes, Layout, str]] = {
+    "no npz": (b"1,2,3\n", NPZ, "the file is not an archive of arrays"),
+    "a cut npz": (npz(x=X, t=T)[:100], NPZ, "the file is not an archive of arrays"),
+    "pickled objects": (npz(x=np.array([{}], object), t=T), NPZ, "is not an archive of arrays"),
+    "no inputs": (npz(t=T), NPZ, "the file has no array x"),
+    "no labels": (npz(x=X), NPZ, "the file has no array t"),
+    "texts": (npz(x=X, t=["a", "b", "a", "b"]), NPZ, "array t that does not hold numbers"),
+    "not a number": (npz(x=X * np.nan, t=T), NPZ, "holds NaN or infinite values in x"),
+    "other lengths": (npz(x=X, t=T[:3]), NPZ, r"of shape \(4, 2\) for 3 labels t"),
+    "a vector": (npz(x=X[:, 0], t=T), NPZ, r"of shape \(4,\) for 4 labels t"),
+    "half a split": (npz(x=X, t=T, train_1=[0]), NPZ, "has no array test_1"),
+    "no mat": (b"MATLAB 5.0 MAT-file, or so", TOY, "is not a MATLAB file of version 7 or before"),
+    "a cut mat": (benchmarks_file(toy=toy_benchmark())[:300], TOY, "is not a MATLAB file"),
+    "an hdf5 mat": (b"\x89HDF\r\n\x1a\n" + bytes(600), TOY, "is not a MATLAB file of version 7"),
+    "no struct": (benchmarks_file(other=toy_benchmark()), TOY, "the file has no struct toy"),
+    "no field": (benchmarks_file(toy={"x": X, "t": T}), TOY, "the file has no array train"),
+    "svmlight": (b"1 a:b\n", Layout(format="svmlight"), "is not in svmlight's format"),
+    "svmlight from 0": (b"1 0:1\n", Layout(format="svmlight"), "is not in svmlight's format"),
+}
+
+
+@pytest.mark.parametrize(("content", "layout", "reason"), BAD_FILES.values(), ids=BAD_FILES)
+def test_a_bad_file_is_one_sentence(content: bytes, layout: Layout, reason: str) -> None:
+    with pytest.raises(DataError, match=reason) as caught:
+        parse(content, layout)
+    assert "\n" not in str(caught.value)
+    assert str(caught.value).endswith(".")
+
+
+BAD_SPLITS: dict[str, tuple[dict[str, Any], str]] = {
+    "a row too many": ({"test": [[2, 4], [1, 5]]}, "split 1 names a row that is none of the 4"),
+    "row 0": ({"train": [[0, 3], [2, 3]]}, "split 0 names a row that is none of the 4"),
+    "half a row": ({"train": [[1, 2.5], [2, 3]]}, "split 0 names a row that is none of the 4"),
+    "not a number": ({"train": [[1, np.nan], [2, 3]]}, "split 0 names a row that is none of"),
+    "in both parts": ({"test": [[2, 4], [1, 3]]}, "split 1 names a row twice: no row may be in"),
+    "twice in one": ({"train": [[1, 1], [2, 3]]}, "split 0 names a row twice"),
+    "other numbers": ({"train": [[1, 3]]}, "must have one row a split"),
+    "nothing to test": ({"test": np.empty((2, 0))}, "split 0 has an empty part"),
+}
+
+
+@pytest.mark.parametrize(("wrong", "reason"), BAD_SPLITS.values(), ids=BAD_SPLITS)
+def test_a_bad_split_of_a_mat_file_is_named(wrong: dict[str, Any], reason: str) -> None:
+    sound = {"x": X, "t": T[:, None], "train": [[1, 3], [2, 3]], "test": [[2, 4], [1, 4]]}
+    assert len(parse(benchmarks_file(toy=sound), TOY).splits) == 2
+    with pytest.raises(DataError, match=reason):
+        parse(benchmarks_file(toy={**sound, **wrong}), TOY)
