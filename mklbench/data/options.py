@@ -5,14 +5,12 @@ Every mistake a user can make in it is an `InputError` that names the key.
 
 from __future__ import annotations
 
-import numbers
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any, Literal, cast, get_args
 
+from mklbench.data import values
 from mklbench.data.schema import (
-    ColumnReference,
     DataConfig,
     Edition,
     Expected,
@@ -57,34 +55,34 @@ def parse_config(config: Mapping[str, Any]) -> FileConfig | GeneratedConfig:
     if not isinstance(config, Mapping):
         raise InputError(f"data must be a mapping of options, not {type(config).__name__}.")
     generated = "generator" in config
-    _refuse_unknown("data", config, _GENERATED_KEYS if generated else _FILE_KEYS)
+    values.refuse_unknown("data", config, _GENERATED_KEYS if generated else _FILE_KEYS)
     common: dict[str, Any] = {
-        "name": _name(config),
-        "title": _text(config, "title", ""),
-        "licence": _text(config, "licence", ""),
-        "citation": _text(config, "citation", ""),
-        "notes": _texts(config, "notes"),
-        "noise_features": _integer(config, "noise_features", 0, least=0),
-        "drop_constant": _flag(config, "drop_constant", False),
-        "drop_features": _texts(config, "drop_features"),
+        "name": values.name(config),
+        "title": values.text(config, "title", ""),
+        "licence": values.text(config, "licence", ""),
+        "citation": values.text(config, "citation", ""),
+        "notes": values.texts(config, "notes"),
+        "noise_features": values.integer(config, "noise_features", 0, least=0),
+        "drop_constant": values.flag(config, "drop_constant", False),
+        "drop_features": values.texts(config, "drop_features"),
         "splits": _splits(config),
     }
     if generated:
         return GeneratedConfig(
             **common,
-            generator=_text(config, "generator"),
-            n_samples=_integer(config, "n_samples", None, least=2),
-            seed=_integer(config, "seed", 0, least=0),
+            generator=values.text(config, "generator"),
+            n_samples=values.integer(config, "n_samples", None, least=2),
+            seed=values.integer(config, "seed", 0, least=0),
         )
     layout = _layout(config, Layout())
     official = _official(config)
     return FileConfig(
         **common,
         sources=_sources(config, layout),
-        positive=_optional_text(config, "positive"),
-        feature_names=_texts(config, "feature_names"),
+        positive=values.optional_text(config, "positive"),
+        feature_names=values.texts(config, "feature_names"),
         expected=_expected(config),
-        keep_classes=_texts(config, "keep_classes"),
+        keep_classes=values.texts(config, "keep_classes"),
         official=official,
         edition=_edition(config, official),
     )
@@ -97,7 +95,7 @@ def _sources(config: Mapping[str, Any], layout: Layout) -> tuple[Source, ...]:
             raise InputError(
                 "data.path is not set: give the path of your file, as in data.path=mine.csv."
             )
-        return (Source("path", (_text(config, "path"),), layout),)
+        return (Source("path", (values.text(config, "path"),), layout),)
     entries = config.get("sources")
     if not isinstance(entries, Sequence) or isinstance(entries, str) or not entries:
         raise InputError(
@@ -122,7 +120,7 @@ def _source(entry: Any, layout: Layout) -> Source:
         raise InputError(
             f"data.sources holds {entry!r} where it needs 'mirror: ...' or 'url: ...'."
         )
-    _refuse_unknown("data.sources", entry, set(kinds) | _LAYOUT_KEYS)
+    values.refuse_unknown("data.sources", entry, set(kinds) | _LAYOUT_KEYS)
     stated = [kind for kind in kinds if kind in entry]
     if len(stated) != 1:
         raise InputError(
@@ -131,7 +129,7 @@ def _source(entry: Any, layout: Layout) -> Source:
         )
     kind = stated[0]
     several = isinstance(entry[kind], Sequence) and not isinstance(entry[kind], str)
-    locations = _texts(entry, kind) if several else (_text(entry, kind),)
+    locations = values.texts(entry, kind) if several else (values.text(entry, kind),)
     if not locations:
         raise InputError(f"data.sources holds an empty list of files: name the files of {kind}.")
     source = Source(kind, locations, _layout(entry, layout))
@@ -148,10 +146,10 @@ def _layout(config: Mapping[str, Any], default: Layout) -> Layout:
     layout = replace(
         default,
         format=_format(config, default.format),
-        inputs=_text(config, "inputs", default.inputs),
-        struct=_optional_text(config, "struct") or default.struct,
-        delimiter=_text(config, "delimiter", default.delimiter),
-        skip_lines=_integer(config, "skip_lines", default.skip_lines, least=0),
+        inputs=values.text(config, "inputs", default.inputs),
+        struct=values.optional_text(config, "struct") or default.struct,
+        delimiter=values.text(config, "delimiter", default.delimiter),
+        skip_lines=values.integer(config, "skip_lines", default.skip_lines, least=0),
         header=_header(config, default.header),
     )
     one_character = len(layout.delimiter) == 1 and layout.delimiter not in '"\r\n'
@@ -161,12 +159,12 @@ def _layout(config: Mapping[str, Any], default: Layout) -> Layout:
             f"'whitespace'."
         )
     if "label" in config:
-        layout = replace(layout, label=_column(config["label"], "label"))
+        layout = replace(layout, label=values.column(config["label"], "label"))
     if "id_columns" in config:
-        columns = _sequence(config, "id_columns")
-        layout = replace(layout, id_columns=tuple(_column(c, "id_columns") for c in columns))
+        columns = values.sequence(config, "id_columns")
+        layout = replace(layout, id_columns=tuple(values.column(c, "id_columns") for c in columns))
     if "missing" in config:
-        layout = replace(layout, missing=_optional_text(config, "missing"))
+        layout = replace(layout, missing=values.optional_text(config, "missing"))
     if "label_names" in config:
         layout = replace(layout, label_names=_label_names(config["label_names"]))
     return layout
@@ -200,19 +198,19 @@ def _expected(config: Mapping[str, Any]) -> Expected | None:
         return None
     if not isinstance(value, Mapping):
         raise InputError(f"data.expected={value!r} must be a mapping with n_samples, digest, ....")
-    _refuse_unknown("data.expected", value, _EXPECTED_KEYS)
+    values.refuse_unknown("data.expected", value, _EXPECTED_KEYS)
     classes = value.get("classes")
     if not isinstance(classes, Mapping):
         raise InputError(f"data.expected.classes={classes!r} must map each label to its count.")
-    counts = {str(label): _integer(classes, label, None, least=1) for label in classes}
+    counts = {str(label): values.integer(classes, label, None, least=1) for label in classes}
     return Expected(
-        n_samples=_integer(value, "n_samples", None, least=1),
-        n_features=_integer(value, "n_features", None, least=1),
+        n_samples=values.integer(value, "n_samples", None, least=1),
+        n_features=values.integer(value, "n_features", None, least=1),
         classes=counts,
-        digest=_text(value, "digest"),
-        dropped_rows=_integer(value, "dropped_rows", 0, least=0),
-        constant_features=_texts(value, "constant_features"),
-        splits_digest=_optional_text(value, "splits_digest"),
+        digest=values.text(value, "digest"),
+        dropped_rows=values.integer(value, "dropped_rows", 0, least=0),
+        constant_features=values.texts(value, "constant_features"),
+        splits_digest=values.optional_text(value, "splits_digest"),
     )
 
 
@@ -222,8 +220,8 @@ def _official(config: Mapping[str, Any]) -> OfficialFile | None:
         return None
     if not isinstance(value, Mapping):
         raise InputError(f"data.official={value!r} must be a mapping with mirror, url, ....")
-    _refuse_unknown("data.official", value, _OFFICIAL_KEYS)
-    return OfficialFile(**{name: _text(value, name) for name in _OFFICIAL_KEYS})
+    values.refuse_unknown("data.official", value, _OFFICIAL_KEYS)
+    return OfficialFile(**{name: values.text(value, name) for name in _OFFICIAL_KEYS})
 
 
 def _edition(config: Mapping[str, Any], official: OfficialFile | None) -> Edition:
@@ -243,85 +241,10 @@ def _splits(config: Mapping[str, Any]) -> PublishedSplits | None:
         return None
     if not isinstance(value, Mapping):
         raise InputError(f"data.splits={value!r} must be a mapping with n_train, n_test, ....")
-    _refuse_unknown("data.splits", value, _SPLITS_KEYS)
+    values.refuse_unknown("data.splits", value, _SPLITS_KEYS)
     return PublishedSplits(
-        n_train=_integer(value, "n_train", None, least=1),
-        n_test=_integer(value, "n_test", None, least=1),
-        n_splits=_integer(value, "n_splits", None, least=1),
-        stratified=_flag(value, "stratified", False),
+        n_train=values.integer(value, "n_train", None, least=1),
+        n_test=values.integer(value, "n_test", None, least=1),
+        n_splits=values.integer(value, "n_splits", None, least=1),
+        stratified=values.flag(value, "stratified", False),
     )
-
-
-def _refuse_unknown(where: str, config: Mapping[str, Any], accepted: set[str]) -> None:
-    for key in config:
-        if key not in accepted:
-            raise unknown(f"{where} option", key, accepted)
-
-
-def _name(config: Mapping[str, Any]) -> str:
-    """The name, which is also that of directories."""
-    name = _text(config, "name")
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", name):
-        raise InputError(
-            f"data.name={name!r} must start with a letter or digit and go on with letters, digits, "
-            f"'_', '-' or '.'."
-        )
-    return name
-
-
-def _text(config: Mapping[str, Any], key: str, default: str | None = None) -> str:
-    value = config.get(key, default)
-    if value is None:
-        raise InputError(f"data.{key} is not set, and it is needed.")
-    if not isinstance(value, str):
-        raise InputError(f"data.{key}={value!r} must be text.")
-    return value
-
-
-def _optional_text(config: Mapping[str, Any], key: str) -> str | None:
-    """Text or None; a number counts as its text, so that ``data.positive=1`` needs no quotes."""
-    value = config.get(key)
-    if value is None or isinstance(value, str):
-        return value
-    if isinstance(value, numbers.Real) and not isinstance(value, bool):
-        return str(value)
-    raise InputError(f"data.{key}={value!r} must be text or null.")
-
-
-def _integer(config: Mapping[str, Any], key: str, default: int | None, *, least: int) -> int:
-    value = config.get(key, default)
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < least:
-        raise InputError(f"data.{key}={value!r} must be a whole number of at least {least}.")
-    return int(value)
-
-
-def _flag(config: Mapping[str, Any], key: str, default: bool) -> bool:
-    value = config.get(key, default)
-    if not isinstance(value, bool):
-        raise InputError(f"data.{key}={value!r} must be true or false.")
-    return value
-
-
-def _sequence(config: Mapping[str, Any], key: str) -> Sequence[Any]:
-    value = config.get(key)
-    if value is None:
-        return ()
-    if isinstance(value, str) or not isinstance(value, Sequence):
-        raise InputError(f"data.{key}={value!r} must be a list, as in data.{key}=[a,b].")
-    return value
-
-
-def _texts(config: Mapping[str, Any], key: str) -> tuple[str, ...]:
-    values = _sequence(config, key)
-    for value in values:
-        if not isinstance(value, str):
-            raise InputError(f"data.{key} holds {value!r}, which is not text.")
-    return tuple(values)
-
-
-def _column(value: Any, key: str) -> ColumnReference:
-    if isinstance(value, bool) or not isinstance(value, str | int) or value in ("", 0):
-        raise InputError(
-            f"data.{key}={value!r} is not a column: give its name or its number, from 1."
-        )
-    return value
