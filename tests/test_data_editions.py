@@ -175,9 +175,14 @@ def test_a_download_that_fails_is_said_once_and_not_tried_again(
     assert message.endswith("The pooled rows are used instead.")
 
 
-def test_fetch_falls_back_to_the_pooled_rows(mirror: Path, upstream: str) -> None:
+def test_fetch_falls_back_to_the_pooled_rows_and_says_so(
+    mirror: Path, upstream: str, caplog: pytest.LogCaptureFixture
+) -> None:
     write_pooled(mirror)
-    assert fetch(CONFIG).location.endswith("toy.npz")
+    with caplog.at_level(logging.WARNING):
+        assert fetch(CONFIG).location.endswith("toy.npz")
+    assert "(no connection)" in caplog.text
+    assert "The pooled rows are fetched instead." in caplog.text
     assert fetch(benchmark_config(OFFICIAL, upstream)).location.endswith("benchmarks.mat")
 
 

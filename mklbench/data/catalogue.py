@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
+import logging
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,6 +20,8 @@ from mklbench.data.schema import FileConfig, GeneratedConfig, Layout
 from mklbench.data.settings import CACHE_VARIABLE, download_timeout
 from mklbench.errors import DataError, InputError
 from mklbench.resources import read_yaml
+
+logger = logging.getLogger(__name__)
 
 Directory = str | os.PathLike[str]
 
@@ -198,8 +200,10 @@ def _find_any(config: FileConfig, **where: Any) -> sources.Found[Dataset]:
     """Find the first edition that can be had; if none can, the error is that of the last."""
     *others, last = _editions(config)
     for edition in others:
-        with contextlib.suppress(DataError):
+        try:
             return find(edition, **where)
+        except DataError as error:
+            logger.warning("%s The pooled rows are fetched instead.", error)
     return find(last, **where)
 
 
