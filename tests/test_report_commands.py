@@ -8,7 +8,7 @@ import json
 from pathlib import Path
 
 import pytest
-from report_fakes import TINY_TABLE, only_tables
+from report_fakes import TINY_TABLE, only_tables, record
 
 from mklbench.algorithms import svm
 from mklbench.errors import InputError
@@ -145,6 +145,27 @@ def test_writing_without_running_loses_no_records(
         commands.reproduce(["tiny"], **empty)
     assert commands.reproduce(["tiny"], **empty, from_records=True) == 0
     assert path.read_bytes() == before
+
+
+def test_records_of_another_edition_of_the_data_are_added_to(
+    store: Store, results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("MKLBENCH_MIRROR", raising=False)
+    monkeypatch.setenv("MKLBENCH_CACHE", str(tmp_path / "cache"))  # so that no data are at hand
+    banana = TINY_TABLE.replace("data=twonorm, data.n_samples=60", "data=banana")
+    only_tables(monkeypatch, tmp_path, tiny=banana)
+    (slot, *_) = load_table("tiny").slots()
+    elsewhere = Cell.from_overrides([*slot.overrides, "data.edition=official"])
+    here = Cell.from_overrides(slot.overrides)
+    assert here.key != elsewhere.key
+    path = results / "records" / "tiny.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps(record(0, key=elsewhere.key)) + "\n", encoding="utf-8")
+    write = {"store": store, "write_only": True, "results_dir": str(results)}
+    with pytest.raises(InputError, match="would lose 1 finished splits"):
+        commands.reproduce(["tiny"], **write)
+    commands.reproduce(["tiny"], **write, from_records=True)
+    assert RecordFile(path).is_done(elsewhere, 0)
 
 
 def test_reproduce_with_a_failing_cell_says_so_and_is_no_success(

@@ -18,13 +18,17 @@ class CellFinder:
 
     Parameters
     ----------
-    source : the store, or the records that were exported from one. Where such records are of
-        another edition of the data than is at hand, the cell is that of the records.
+    source : the store, or the records that were exported from one.
+    recorded : exported records that are to be added to; by default `source`, if it is such. Where
+        they are of another edition of the data than is at hand, the cell is that of the records.
     download : as for `Cell`.
     """
 
-    def __init__(self, source: RecordSource, *, download: bool = False) -> None:
+    def __init__(
+        self, source: RecordSource, *, recorded: RecordFile | None = None, download: bool = False
+    ) -> None:
         self.source = source
+        self.recorded = source if isinstance(source, RecordFile) else recorded
         self.download = download
         self._cells: dict[Place, Cell] = {}
 
@@ -38,8 +42,8 @@ class CellFinder:
         """
         if slot.place not in self._cells:
             cell = Cell.from_overrides(slot.overrides, download=self.download)
-            if isinstance(self.source, RecordFile):
-                cell = self.source.as_recorded(cell)
+            if self.recorded is not None:
+                cell = self.recorded.as_recorded(cell)
             self._cells[slot.place] = cell
         return self._cells[slot.place]
 

@@ -120,22 +120,25 @@ def reproduce(
     """
     tables = [load_table(name) for name in dict.fromkeys(names or table_names())]
     earlier = _record_files(Path(results_dir) / "records", tables)
-    taken_over = earlier if from_records else []
+    taken_over = earlier if from_records else {}
+    download = not (dry_run or write_only)
     finders = {
-        table.name: CellFinder(store, download=not (dry_run or write_only)) for table in tables
+        table.name: CellFinder(store, recorded=taken_over.get(table.name), download=download)
+        for table in tables
     }
     cells = [cell for table in tables for cell in finders[table.name].cells(table.slots())]
     if dry_run:
-        recorded = [*earlier, *_record_files(recorded_results() / "records", tables)]
-        work = outstanding_work(cells, Layers([store, *taken_over]), recorded)
+        shipped = _record_files(recorded_results() / "records", tables)
+        recorded = [*earlier.values(), *shipped.values()]
+        work = outstanding_work(cells, Layers([store, *taken_over.values()]), recorded)
         print(describe_work(work, jobs))
         return 0
     check_writable_directory("--out-dir", results_dir)  # before hours of work, not after
-    for source in taken_over:
+    for source in taken_over.values():
         n_splits = copy_records(cells, source, store)
         print(f"{n_splits} finished splits taken over from {source.path}", flush=True)
     if write_only:
-        for source in earlier:
+        for source in earlier.values():
             _check_nothing_is_lost(cells, source, store)
     else:
         _run(cells, store, jobs, timeout)
@@ -199,14 +202,16 @@ def _run(cells: Sequence[Cell], store: Store, jobs: int, timeout: float | None) 
         ) from interrupt
 
 
-def _record_files(directory: Path, tables: Sequence[PaperTable]) -> list[RecordFile]:
-    """Return the records in `directory` of those tables that have any."""
-    paths = (directory / f"{paper_table.name}.jsonl" for paper_table in tables)
-    return [RecordFile(path) for path in paths if path.is_file()]
+def _record_files(directory: Path, tables: Sequence[PaperTable]) -> dict[str, RecordFile]:
+    """Return the records in `directory` of those tables that have any, by table."""
+    paths = {paper_table.name: directory / f"{paper_table.name}.jsonl" for paper_table in tables}
+    return {name: RecordFile(path) for name, path in paths.items() if path.is_file()}
 
 
 def _check_nothing_is_lost(cells: Sequence[Cell], earlier: RecordFile, store: Store) -> None:
-    missing = ((cell, split) for cell in cells for split in store.missing(cell))
+    missing = (
+        (earlier.as_recorded(cell), split) for cell in cells for split in store.missing(cell)
+    )
     n_lost = sum(earlier.is_done(cell, split) for cell, split in missing)
     if n_lost:
         raise InputError(
