@@ -81,7 +81,7 @@ def solve_from(
 
 def solve_found(operator: Any, y: np.ndarray, C: float = 1.0) -> Solution:
     """Train an SVM on kernels of a family as if found: two, or three if the first label is +1."""
-    thetas = np.outer([0.01, 0.1, 0.5][: 2 + (y[0] > 0)], np.ones(operator.n_kernels))
+    thetas = np.outer([0.5, 0.1, 2.0][: 2 + (y[0] > 0)], np.ones(operator.n_kernels))
     weights = np.array([0.5, 0.0, 0.25])[: len(thetas)]
     K = sum(d * operator.gram(theta) for d, theta in zip(weights, thetas, strict=True))
     solution = svm.solve(PrecomputedBank(K[None]), y, C)
