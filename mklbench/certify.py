@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklbench.kernels.base import Bank
+from mklbench.kernels import Bank, Family, combined_cross
 
 Array = NDArray[np.float64]
 
@@ -78,9 +78,14 @@ def primal_value(norm: float, margins: Array, box: ArrayLike) -> float:
         The value at f; or at f divided by its smallest margin, where that is positive and the value
         lower. A huge C would else multiply the rounding of margins that are 1 on paper.
     """
-    value = 0.5 * norm + float(np.sum(np.asarray(box) * np.maximum(0.0, 1.0 - margins)))
+    value = 0.5 * norm + hinge_loss(margins, box)
     smallest = float(margins.min())
     return min(value, 0.5 * norm / smallest**2) if smallest > 0 else value
+
+
+def hinge_loss(margins: Array, box: ArrayLike) -> float:
+    """Return sum_i C_i max(0, 1 - y_i f(x_i)) for `margins` (n,) and the bounds C or C_i."""
+    return float(np.sum(np.asarray(box) * np.maximum(0.0, 1.0 - margins)))
 
 
 def mkl_bounds(
@@ -107,6 +112,36 @@ def mkl_bounds(
     return Bounds(
         upper=primal_value(float(weights @ q), y * decision, box),
         lower=float(np.abs(dual_coef).sum()) - 0.5 * float(q.max()),
+    )
+
+
+def family_bounds(
+    family: Family,
+    y: Array,
+    weights: Array,
+    thetas: Array,
+    dual_coef: Array,
+    intercept: float,
+    box: ArrayLike,
+    rivals: Array,
+) -> Bounds:
+    """Bound the value of MKL over members of a family (Gehler & Nowozin 2008, eq. 1 and 2).
+
+    The upper bound holds for the whole family. The lower one holds for MKL on the kernels `thetas`
+    and `rivals` together: over the family, T(theta) = 1/2 a' K_theta a can only be searched for its
+    maximum, and the bound is as good as the rivals are. Gram matrices are formed one by one.
+
+    Parameters are as in `mkl_bounds`, with the weights (k,) of the kernels `thetas` (k, M), and
+    the parameters `rivals` (r, M) of the kernels that might be better.
+    """
+    support = np.flatnonzero(dual_coef)
+    machine, a = family.restrict(support), dual_coef[support]
+    prices = np.array([a @ machine.gram(theta) @ a for theta in (*thetas, *rivals)])
+    outputs = combined_cross(machine, weights, thetas, family.samples) @ a
+    norm = float(weights @ prices[: len(weights)])
+    return Bounds(
+        upper=primal_value(norm, y * (outputs + intercept), box),
+        lower=float(np.abs(a).sum()) - 0.5 * float(prices.max()),
     )
 
 

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklbench.kernels.base import KernelOperator
-from mklbench.solution import Solution
+from mklbench.kernels import Family, KernelOperator, combined_cross
+from mklbench.solution import Mixture, Solution
 
 Array = NDArray[np.float64]
 Solver = Callable[..., Solution]
+Start = Array | Mixture
 
 
 def takes_start(solve: Solver) -> bool:
     """Tell whether a solver can be warm-started: whether it has the parameter ``start``, left None.
 
-    `start` are the weights (M,) from which a solver sets out. Who has the parameter promises that
-    the result depends on it no more than on the solver's tolerance, as with convex problems.
+    `start` are the weights (M,) from which a solver sets out, or the kernels of a family with their
+    weights. Who has the parameter promises that the result depends on it no more than on the
+    solver's tolerance, as with convex problems, or no more than on where else it might set out, as
+    with searches in a family.
     """
     parameter = inspect.signature(solve).parameters.get("start")
     return parameter is not None and parameter.default is None
@@ -31,7 +35,7 @@ def fit(
     codes: ArrayLike,
     n_classes: int,
     *,
-    starts: Sequence[Array] | None = None,
+    starts: Sequence[Start] | None = None,
 ) -> list[Solution]:
     """Solve the binary problems of a classification into `n_classes` classes.
 
@@ -40,8 +44,8 @@ def fit(
     solve : solves one binary problem, ``solve(operator, y)`` with y (n,) in {-1, +1}.
     operator : the kernels of all problems.
     codes : (n,) class codes 0 ... n_classes - 1.
-    starts : weights (M,) to start each binary problem from, in the order of the result, for a
-        `solve` that takes them (`takes_start`). One class is no start for the next: that was found
+    starts : what to start each binary problem from, in the order of the result, for a `solve` that
+        takes it (`takes_start`). One class is no start for the next: that was found
         not to save time, and so each solution is that of its problem alone.
 
     Returns
@@ -61,11 +65,45 @@ def decision_function(
     operator: KernelOperator, solutions: Sequence[Solution], Z: ArrayLike
 ) -> Array:
     """Return the decision values (n_z,) of one problem or (n_z, k) of k problems at `Z`."""
-    values = [
-        operator.cross(solution.weights, Z) @ solution.dual_coef + solution.intercept
-        for solution in solutions
-    ]
+    values = [outputs(operator, solution, Z) + solution.intercept for solution in solutions]
     return values[0] if len(values) == 1 else np.stack(values, axis=1)
+
+
+def outputs(operator: KernelOperator, solution: Solution, Z: ArrayLike) -> Array:
+    """Return the decision values (n_z,) of one binary problem at `Z`, without the intercept."""
+    if solution.thetas is None:
+        return operator.cross(solution.weights, Z) @ solution.dual_coef
+    support = np.flatnonzero(solution.dual_coef)  # the other samples would only cost time
+    machine = cast(Family, operator).restrict(support)
+    K = combined_cross(machine, solution.weights, solution.thetas, Z)
+    return K @ solution.dual_coef[support]
+
+
+def mean_starts(neighbours: Sequence[Sequence[Solution]]) -> list[Start] | None:
+    """Return a start for each binary problem between the solutions of similar ones.
+
+    Parameters
+    ----------
+    neighbours : solutions of the same binary problems, in the same order, at other
+        hyperparameters or on other samples; several sequences of them, or none.
+
+    Returns
+    -------
+    list of starts or None
+        The mean of the weights; where kernels were found in a family, all of them, with their
+        weights divided by the number of neighbours. None without neighbours.
+    """
+    if not neighbours:
+        return None
+    return [_mean(alike) for alike in zip(*neighbours, strict=True)]
+
+
+def _mean(solutions: Sequence[Solution]) -> Start:
+    found = [solution.thetas for solution in solutions if solution.thetas is not None]
+    if not found:
+        return np.mean([solution.weights for solution in solutions], axis=0)
+    weights = np.concatenate([solution.weights for solution in solutions]) / len(solutions)
+    return Mixture(weights, np.concatenate(found))
 
 
 def predict(decision: Array) -> NDArray[np.intp]:

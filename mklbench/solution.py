@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+
+class Mixture(NamedTuple):
+    """A combination of members of a family: weights (k,) and parameters thetas (k, M)."""
+
+    weights: NDArray[np.float64]
+    thetas: NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -13,11 +21,13 @@ class Solution:
     """One trained binary kernel machine with its learned kernel weights.
 
     The decision function is ``f(z) = sum_i dual_coef[i] k(x_i, z) + intercept`` with k the kernel
-    at `weights`.
+    at `weights`: that of a bank or a family, or sum_k weights_k K_thetas_k where there are
+    `thetas`.
 
     Attributes
     ----------
-    weights : (M,) kernel weights of a bank, or the parameters theta of a family.
+    weights : (M,) kernel weights of a bank, or the parameters theta of the one kernel that is
+        learned in a family, or the weights (k,) of the kernels `thetas`.
     dual_coef : (n,) alpha_i * y_i, with 0 <= alpha_i <= C.
     intercept : b.
     objective : the paper's objective at the returned weights (its scaling is in each `solve`).

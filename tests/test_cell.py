@@ -12,6 +12,8 @@ from experiment_fakes import fake_cell, three_classes, tiny_cell
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.evaluation import run_split
+from mklbench.experiments.executor import CellResult
+from mklbench.experiments.rows import summary
 
 
 @pytest.mark.parametrize("same", ["split.n_splits=9", "algo.C=1", "algo.title=other", "jobs=7"])
@@ -124,6 +126,29 @@ def test_several_classes_are_one_versus_rest(tmp_path):
     assert record["rmse"] is None
     assert record["weights"] == [[1.0]] * 3
     assert record["svm_calls"] == 3
+
+
+FOUND = ("algo=svm", "algo._target_=experiment_fakes.solve_found", "~algo.svm_tol")
+
+
+def test_kernels_found_in_a_family_are_counted_among_infinitely_many():
+    cell = tiny_cell(*FOUND, "kernel=product", "split.n_splits=1")
+    record = run_split(cell, 0)
+    assert record["weights"] in ([0.5, 0.0], [0.5, 0.0, 0.25])
+    assert record["n_kernels"] == np.count_nonzero(record["weights"])
+    assert (record["n_base_kernels"], record["relevant_weight"]) == (None, None)
+    assert record["accuracy"] > 0.6
+    assert json.loads(json.dumps(record, allow_nan=False)) == record
+    assert "kernels" in summary([CellResult(cell, "done", [record])])
+
+
+def test_each_class_has_kernels_of_its_own(tmp_path):
+    three_classes(tmp_path / "colours.csv")
+    data = ["data=csv", f"data.path='{tmp_path}/colours.csv'"]
+    record = run_split(Cell.from_overrides([*FOUND, "kernel=product", *data]), 0)
+    assert sorted(map(len, record["weights"])) == [2, 2, 3]  # the first sample is of one class
+    assert record["n_kernels"] == pytest.approx((1 + 1 + 2) / 3)
+    assert record["accuracy"] > 0.9
 
 
 def test_gram_matrices_from_a_file_are_cut_to_the_splits(tmp_path):

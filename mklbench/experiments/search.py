@@ -11,7 +11,7 @@ import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,12 +19,11 @@ from numpy.typing import NDArray
 from mklbench import config as configs
 from mklbench import one_vs_rest
 from mklbench.data.splits import folds
-from mklbench.kernels import KernelOperator
+from mklbench.kernels import Family, KernelOperator
 from mklbench.solution import Solution
 
 Codes = NDArray[np.int64]
 Rows = NDArray[np.int64]
-Weights = NDArray[np.float64]
 Build = Callable[[Mapping[str, Any]], KernelOperator]
 
 
@@ -61,7 +60,9 @@ def select(
     Solvers that take a start (`one_vs_rest.takes_start`) are warm-started: the entries that
     differ in C alone are walked in ascending C, and each starts at the mean of the weights of its
     neighbours, the entry before it on this path and the same entry in the fold before. That saves
-    SVM calls and changes weights within the solver's tolerance only. It ends with the search: the
+    SVM calls and changes weights within the solver's tolerance only. In a family, where a search
+    for kernels may end elsewhere if it starts elsewhere, nothing passes from fold to fold, as the
+    kernels of one fold have seen the held-out rows of the next. It ends with the search: the
     fit at the chosen hyperparameters starts from nothing, as where they are given, so that
     fit_seconds compares algorithms and no part of a fit is hidden in search_seconds.
 
@@ -90,19 +91,21 @@ def select(
         operator = build(settings[0]["kernel"])
         predictor = _Predictor(operator)
         solves = [configs.algorithm(setting["algo"]) for setting in settings]
-        learned: dict[int | None, list[Weights]] = {}  # entry -> weights of its latest solutions
+        learned: dict[int | None, list[Solution]] = {}  # entry -> its latest solutions
         for fit_rows, held_out in parts:
             fold_operator = operator.restrict(fit_rows)
             for step, solve in zip(path, solves, strict=True):
-                neighbours = [learned[index] for index in step if index in learned]
+                takes_start = one_vs_rest.takes_start(solve)
+                near = [step.before] if isinstance(fold_operator, Family) else step
+                neighbours = [learned[index] for index in near if index in learned]
                 solutions = one_vs_rest.fit(
                     solve,
                     fold_operator,
                     codes[fit_rows],
                     n_classes,
-                    starts=_means(neighbours) if one_vs_rest.takes_start(solve) else None,
+                    starts=one_vs_rest.mean_starts(neighbours) if takes_start else None,
                 )
-                learned[step.entry] = [solution.weights for solution in solutions]
+                learned[step.entry] = solutions
                 predicted = predictor.predict(solutions, held_out, fit_rows)
                 correct[step.entry] += int(np.count_nonzero(predicted == codes[held_out]))
     best = min(range(len(entries)), key=lambda i: (-correct[i], _box(entries[i]), i))
@@ -134,13 +137,6 @@ def medians(choices: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 def _box(entry: Mapping[str, Any]) -> float:
     """Return the entry's C, or 0 where C is not searched."""
     return float(entry.get("algo.C", 0.0))
-
-
-def _means(neighbours: Sequence[Sequence[Weights]]) -> list[Weights] | None:
-    """Return the mean weights of each binary problem; None without neighbours."""
-    if not neighbours:
-        return None
-    return [np.mean(weights, axis=0) for weights in zip(*neighbours, strict=True)]
 
 
 class _Step(NamedTuple):
@@ -192,13 +188,8 @@ class _Predictor:
     def _values(self, solution: Solution, held_out: Rows, fit_rows: Rows) -> NDArray[np.float64]:
         if solution.thetas is None:
             return self._at(solution.weights)[np.ix_(held_out, fit_rows)] @ solution.dual_coef
-        support = np.flatnonzero(solution.dual_coef)
-        block = self._operator.restrict(np.concatenate([held_out, fit_rows[support]]))
-        n = len(held_out)
-        values = np.zeros(n)
-        for weight, theta in zip(solution.weights, solution.thetas, strict=True):
-            values += weight * (block.gram(theta)[:n, n:] @ solution.dual_coef[support])
-        return values
+        family = cast(Family, self._operator)
+        return one_vs_rest.outputs(family.restrict(fit_rows), solution, family.samples[held_out])
 
     def _at(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         if self._last is None or not np.array_equal(weights, self._last[0]):

@@ -8,16 +8,20 @@ from mklbench.kernels.builders import (
     feature_gaussians,
     gaussian,
     gaussians,
+    isotropic_gaussians,
     precomputed,
     product_gaussians,
     resolve,
+    separate,
     simplemkl_bank,
+    single,
 )
 from mklbench.kernels.composite import ConcatenatedBank, ScaledBank, unit_trace
 from mklbench.kernels.dense import DenseBank, GrowingBank, IndexedBank, PrecomputedBank
-from mklbench.kernels.families import ProductGaussians
+from mklbench.kernels.families import IsotropicGaussians, ProductGaussians
 from mklbench.kernels.feature_bank import FeatureBank
 from mklbench.kernels.functions import Gaussian, Polynomial
+from mklbench.kernels.members import FamilyBank, KernelSubset, combined_cross
 
 __all__ = [
     "BUILDERS",
@@ -25,23 +29,30 @@ __all__ = [
     "ConcatenatedBank",
     "DenseBank",
     "Family",
+    "FamilyBank",
     "FeatureBank",
     "Gaussian",
     "GrowingBank",
     "IndexedBank",
+    "IsotropicGaussians",
     "KernelBuilder",
     "KernelOperator",
+    "KernelSubset",
     "Polynomial",
     "Precomputed",
     "PrecomputedBank",
     "ProductGaussians",
     "ScaledBank",
+    "combined_cross",
     "feature_gaussians",
     "gaussian",
     "gaussians",
+    "isotropic_gaussians",
     "precomputed",
     "product_gaussians",
     "resolve",
+    "separate",
     "simplemkl_bank",
+    "single",
     "unit_trace",
 ]

@@ -1,8 +1,9 @@
 """Kernels as operators: what the algorithms may ask of a bank or a family.
 
 A **bank** is a finite list of base kernels K_1 ... K_M on n training samples, combined with weights
-d >= 0 into sum_m d_m K_m. A **family** is a continuous set of kernels K_theta, theta >= 0. Both are
-bound to their training samples; neither needs to store its Gram matrices.
+d >= 0 into sum_m d_m K_m. A **family** is a continuous set of kernels K_theta, theta >= 0, of which
+algorithms use one (a product of kernels) or find several to combine. Both are bound to their
+training samples; neither needs to store its Gram matrices.
 """
 
 from __future__ import annotations
@@ -16,6 +17,9 @@ from numpy.typing import ArrayLike, NDArray
 from mklbench.errors import InputError
 
 Array = NDArray[np.float64]
+
+# Kernel widths among the starts of a search in a family.
+_N_SCALES = 4
 
 
 class KernelOperator(ABC):
@@ -123,7 +127,17 @@ class Bank(KernelOperator):
 
 
 class Family(KernelOperator):
-    """A continuous set of kernels K_theta, theta in R^M with theta >= 0."""
+    """A continuous set of kernels K_theta, theta in R^M with theta >= 0.
+
+    Attributes
+    ----------
+    samples : (n, d) training samples.
+    lower, upper : (M,) the box in which algorithms look for kernels; `upper` may be infinite.
+    """
+
+    samples: Array
+    lower: Array
+    upper: Array
 
     @abstractmethod
     def gradient(self, theta: ArrayLike, a: ArrayLike, K: Array | None = None) -> Array:
@@ -131,3 +145,49 @@ class Family(KernelOperator):
 
         `K` is ``gram(theta)`` where the caller has it, which spares the time to form it again.
         """
+
+    @abstractmethod
+    def restrict(self, rows: ArrayLike) -> Family: ...
+
+    def rough(self) -> RoughFamily:
+        """Return the same kernels for the many evaluations of a search, where digits matter less.
+
+        Subclasses may compute in single precision, with errors up to 1e-5 of (sum_i |a_i|)^2 in
+        a' K a; what a search has found is then to be checked by `gram`.
+        """
+        return RoughFamily(self)
+
+    def scales(self) -> Array:
+        """Return a few theta (s, M) from wide to narrow kernels that treat all features alike.
+
+        They are on a logarithmic scale within the box, which has to be bounded.
+        """
+        shares = np.geomspace(1e-3, 1.0, _N_SCALES) / self.n_kernels
+        return np.clip(shares[:, None] * self.upper, self.lower, self.upper)
+
+    def starts(self) -> Array:
+        """Return the theta (s, M) where a search for the best kernel may begin, `scales` first."""
+        return self.scales()
+
+
+class RoughFamily:
+    """What a search in a family evaluates: Gram matrices, quadratic forms and their gradients.
+
+    Parameters
+    ----------
+    family : the family on n training samples.
+    """
+
+    def __init__(self, family: Family) -> None:
+        self._family = family
+
+    def gram(self, theta: Array) -> NDArray[np.floating]:
+        """Return K_theta (n, n)."""
+        return self._family.gram(theta)
+
+    def quadratic_form(
+        self, theta: Array, a: Array, K: NDArray[np.floating]
+    ) -> tuple[float, Array]:
+        """Return a' K a and its gradient (M,) in theta, for `a` (n,) and ``K = gram(theta)``."""
+        double = np.asarray(K, dtype=np.float64)
+        return float(a @ double @ a), self._family.gradient(theta, a, double)

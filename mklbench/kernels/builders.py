@@ -19,15 +19,20 @@ from mklbench.errors import InputError, unknown
 from mklbench.kernels.base import KernelOperator
 from mklbench.kernels.composite import ConcatenatedBank, ScaledBank, unit_trace
 from mklbench.kernels.dense import DenseBank, IndexedBank, PrecomputedBank, pack_stack
-from mklbench.kernels.families import ProductGaussians
+from mklbench.kernels.families import IsotropicGaussians, ProductGaussians
 from mklbench.kernels.feature_bank import FeatureBank
 from mklbench.kernels.functions import Gaussian, KernelFunction, Polynomial
-from mklbench.validation import check_features
+from mklbench.validation import check_features, check_positive
 
 KernelBuilder = Callable[[ArrayLike], KernelOperator]
 
 # Rakotomamonjy et al. 2008, the widths and degrees of the authors' toolbox.
 SIMPLEMKL_WIDTHS = (0.5, 1.0, 2.0, 5.0, 7.0, 10.0, 12.0, 15.0, 17.0, 20.0)
+# Gehler & Nowozin 2008, footnote 3, for data sets of two classes; those of footnote 4, for more
+# classes, are SIMPLEMKL_WIDTHS.
+GEHLER_WIDTHS = (1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 75.0, 100.0, 125.0, 150.0)
+# The end of the box of "products", section 3 of the same paper.
+GEHLER_GAMMA_MAX = 30.0
 
 
 def gaussian(X: ArrayLike, gamma: float | None = None) -> DenseBank:
@@ -74,9 +79,35 @@ def simplemkl_functions(
     ]
 
 
-def product_gaussians(X: ArrayLike) -> ProductGaussians:
-    """Return the family exp(-sum_m theta_m (x_m - z_m)^2), theta >= 0."""
-    return ProductGaussians(X)
+def product_gaussians(
+    X: ArrayLike, gamma_min: float = 0.0, gamma_max: float = np.inf
+) -> ProductGaussians:
+    """Return the family exp(-sum_m theta_m (x_m - z_m)^2), gamma_min <= theta_m <= gamma_max."""
+    return ProductGaussians(X, gamma_min, gamma_max)
+
+
+def isotropic_gaussians(
+    X: ArrayLike, gamma_min: float = 0.0, gamma_max: float = np.inf
+) -> IsotropicGaussians:
+    """Return the family exp(-gamma ||x - z||^2), gamma_min <= gamma <= gamma_max."""
+    return IsotropicGaussians(X, gamma_min, gamma_max)
+
+
+def single(X: ArrayLike, widths: Sequence[float] = GEHLER_WIDTHS) -> DenseBank:
+    """Return one Gaussian exp(-||x - z||^2 / width^2) on all features for each of `widths`.
+
+    The finite set "single" of Gehler & Nowozin 2008, its footnote 3.
+    """
+    return DenseBank(X, _inverse_square_widths(widths))
+
+
+def separate(X: ArrayLike, widths: Sequence[float] = GEHLER_WIDTHS) -> ConcatenatedBank:
+    """Return the Gaussians of `single` on all features together, then on every single one.
+
+    The finite set "separate" of Gehler & Nowozin 2008: len(widths) (d + 1) kernels.
+    """
+    functions = _inverse_square_widths(widths)
+    return ConcatenatedBank([DenseBank(X, functions), FeatureBank(X, functions)])
 
 
 class Precomputed:
@@ -111,6 +142,10 @@ BUILDERS: dict[str, KernelBuilder] = {
     "feature_gaussians": feature_gaussians,
     "simplemkl": simplemkl_bank,
     "product": product_gaussians,
+    "single": single,
+    "separate": separate,
+    "isotropic": partial(isotropic_gaussians, gamma_max=GEHLER_GAMMA_MAX),
+    "products": partial(product_gaussians, gamma_max=GEHLER_GAMMA_MAX),
     "precomputed": precomputed,
 }
 
@@ -122,6 +157,12 @@ def resolve(kernel: str | KernelBuilder, **parameters: object) -> KernelBuilder:
     if kernel not in BUILDERS:
         raise unknown("kernel", kernel, BUILDERS)
     return partial(BUILDERS[kernel], **parameters) if parameters else BUILDERS[kernel]
+
+
+def _inverse_square_widths(widths: Sequence[float]) -> list[Gaussian]:
+    return [
+        Gaussian(check_positive("width", width) ** -2) for width in _not_empty("widths", widths)
+    ]
 
 
 def _not_empty(name: str, values: Sequence[float]) -> Sequence[float]:

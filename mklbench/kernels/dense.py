@@ -14,7 +14,7 @@ from mklbench.kernels.packed import PackedGrams, asymmetry, unpack
 from mklbench.validation import check_features
 
 
-class _StackedBank(Bank):
+class StackedBank(Bank):
     """The operations on Gram matrices of which the lower halves are kept, M n (n + 1) / 2 numbers.
 
     All passes are bound by memory, and so take half the time they take on the stack (M, n, n).
@@ -51,7 +51,7 @@ class _StackedBank(Bank):
         return self._grams.inner_products()
 
 
-class DenseBank(_StackedBank):
+class DenseBank(StackedBank):
     """Kernel functions on all features, their Gram matrices stored as halves.
 
     Parameters
@@ -85,7 +85,7 @@ class DenseBank(_StackedBank):
         super().__init__(grams)
 
 
-class PrecomputedBank(_StackedBank):
+class PrecomputedBank(StackedBank):
     """Gram matrices that the user brings.
 
     What is kept are copies of their lower halves, half the memory of `K`; nothing refers to `K`.
@@ -120,7 +120,7 @@ class PrecomputedBank(_StackedBank):
     def restrict(self, rows: ArrayLike) -> PrecomputedBank:
         restricted = type(self).__new__(type(self))
         grams = self._grams.restrict(np.asarray(rows, dtype=np.intp))
-        _StackedBank.__init__(restricted, grams, self.groups)
+        StackedBank.__init__(restricted, grams, self.groups)
         return restricted
 
 
@@ -157,7 +157,7 @@ class GrowingBank(PrecomputedBank):
         self.features = (*self.features, -1)
 
 
-class IndexedBank(_StackedBank):
+class IndexedBank(StackedBank):
     """Precomputed Gram matrices of a whole data set, bound to some of its rows.
 
     New samples are named by their row in the whole stack, so that splits and cross-validation work

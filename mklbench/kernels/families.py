@@ -3,15 +3,54 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from mklbench.errors import InputError
-from mklbench.kernels.base import Array, Family
+from mklbench.kernels.base import Array, Family, RoughFamily
 from mklbench.kernels.functions import centred_squared_distances, squared_distances
 from mklbench.validation import check_features
 
+Single = NDArray[np.floating]
 
-class ProductGaussians(Family):
+# Exponents below this are set to it: exp of less is nothing beside the 1 on the diagonal, and in
+# single precision it is denormal, with which processors are slow.
+_LOWEST_EXPONENT = -60.0
+
+
+class _Gaussians(Family):
+    """What families of Gaussians share: a box [gamma_min, gamma_max] for every parameter.
+
+    Raises
+    ------
+    InputError
+        If the box is empty or not within the numbers >= 0.
+    """
+
+    def __init__(self, X: ArrayLike, n_parameters: int, gamma_min: float, gamma_max: float) -> None:
+        if not 0 <= gamma_min <= gamma_max or gamma_min == np.inf or gamma_max == 0:
+            raise InputError(
+                f"gamma_min={gamma_min:g} and gamma_max={gamma_max:g} leave no kernel to choose: "
+                "give 0 <= gamma_min <= gamma_max with gamma_max > 0."
+            )
+        self.samples = np.asarray(X, dtype=np.float64)
+        self.n_samples, self.n_kernels = len(self.samples), n_parameters
+        self.lower = np.full(n_parameters, float(gamma_min))
+        self.upper = np.full(n_parameters, float(gamma_max))
+        # Shifted to the origin, where differences of squares lose the fewest digits.
+        self._centre = self.samples.mean(axis=0)
+        self._X = self.samples - self._centre
+
+    def _check_theta(self, theta: ArrayLike) -> Array:
+        checked = self._check_weights(theta)
+        if not (checked >= 0).all():
+            raise InputError(
+                f"theta has the entry {checked.min():g}: the parameters of Gaussians are numbers "
+                ">= 0."
+            )
+        return checked
+
+
+class ProductGaussians(_Gaussians):
     """Products of Gaussians, one a feature: K_theta = exp(-sum_m theta_m (x_m - z_m)^2).
 
     This is the major kernel of Picard et al. 2012 with d_m(x, z) = (x_m - z_m)^2 and
@@ -25,14 +64,12 @@ class ProductGaussians(Family):
     Parameters
     ----------
     X : (n, d) training samples; the family has M = d parameters.
+    gamma_min, gamma_max : the box of each parameter where kernels are searched for.
     """
 
-    def __init__(self, X: ArrayLike) -> None:
+    def __init__(self, X: ArrayLike, gamma_min: float = 0.0, gamma_max: float = np.inf) -> None:
         features = check_features("X", X)
-        # Shifted to the origin, where the differences of squares above lose the fewest digits.
-        self._centre = features.mean(axis=0)
-        self._X = features - self._centre
-        self.n_samples, self.n_kernels = features.shape
+        super().__init__(features, features.shape[1], gamma_min, gamma_max)
         self.features = tuple(range(self.n_kernels))
 
     def gram(self, weights: ArrayLike, out: Array | None = None) -> Array:
@@ -61,14 +98,126 @@ class ProductGaussians(Family):
         W *= vector[rows]
         return 2.0 * (np.einsum("im,im->m", X, W @ X) - W.sum(axis=1) @ (X * X))
 
-    def restrict(self, rows: ArrayLike) -> ProductGaussians:
-        return ProductGaussians(self._X[np.asarray(rows)] + self._centre)
+    def rough(self) -> RoughFamily:
+        return _RoughProducts(self, self._X)
 
-    def _check_theta(self, theta: ArrayLike) -> Array:
-        checked = self._check_weights(theta)
-        if not (checked >= 0).all():
-            raise InputError(
-                f"theta has the entry {checked.min():g}: the parameters of a product of Gaussians "
-                "are numbers >= 0."
-            )
-        return checked
+    def starts(self) -> Array:
+        """Return `scales` and, for each feature, the Gaussians of the same widths on it alone."""
+        scales = self.scales()
+        alone = [
+            np.where(np.arange(self.n_kernels) == m, self.n_kernels * scale, 0.0)
+            for m in range(self.n_kernels)
+            for scale in scales
+        ]
+        return np.concatenate([scales, np.clip(alone, self.lower, self.upper)])
+
+    def restrict(self, rows: ArrayLike) -> ProductGaussians:
+        return ProductGaussians(
+            self.samples[np.asarray(rows)], float(self.lower[0]), float(self.upper[0])
+        )
+
+
+class IsotropicGaussians(_Gaussians):
+    """Gaussians on all features together: K_gamma = exp(-gamma ||x - z||^2).
+
+    The family "single" of Gehler & Nowozin 2008, with one parameter.
+
+    Parameters
+    ----------
+    X : (n, d) training samples.
+    gamma_min, gamma_max : the interval in which kernels are searched for.
+    """
+
+    def __init__(self, X: ArrayLike, gamma_min: float = 0.0, gamma_max: float = np.inf) -> None:
+        super().__init__(check_features("X", X), 1, gamma_min, gamma_max)
+        self.features = (-1,)
+
+    def gram(self, weights: ArrayLike, out: Array | None = None) -> Array:
+        (gamma,) = self._check_theta(weights)
+        exponent = centred_squared_distances(self._X)
+        exponent *= -gamma
+        return np.exp(exponent, out=exponent if out is None else out)
+
+    def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
+        (gamma,) = self._check_theta(weights)
+        samples = check_features("Z", Z, self._X.shape[1]) - self._centre
+        exponent = squared_distances(samples, self._X)
+        exponent *= -gamma
+        return np.exp(exponent, out=exponent)
+
+    def gradient(self, theta: ArrayLike, a: ArrayLike, K: Array | None = None) -> Array:
+        (gamma,) = self._check_theta(theta)
+        vector = np.asarray(a, dtype=np.float64)
+        rows = np.flatnonzero(vector)
+        distances = centred_squared_distances(self._X[rows])
+        W = distances * (np.exp(-gamma * distances) if K is None else K[rows[:, None], rows])
+        return np.array([-vector[rows] @ W @ vector[rows]])
+
+    def rough(self) -> RoughFamily:
+        return _RoughIsotropic(self, self._X)
+
+    def starts(self) -> Array:
+        """Return a fine logarithmic grid: one parameter can be searched all over."""
+        grid = np.geomspace(1e-6, 1.0, 25)[:, None] * self.upper
+        return np.unique(np.clip(np.concatenate([self.scales(), grid]), self.lower, self.upper))[
+            :, None
+        ]
+
+    def restrict(self, rows: ArrayLike) -> IsotropicGaussians:
+        return IsotropicGaussians(
+            self.samples[np.asarray(rows)], float(self.lower[0]), float(self.upper[0])
+        )
+
+
+class _RoughProducts(RoughFamily):
+    """Products of Gaussians in single precision."""
+
+    def __init__(self, family: Family, X: Array) -> None:
+        super().__init__(family)
+        self._X = X.astype(np.float32)
+        self._squares = self._X * self._X
+        self._with_ones = np.hstack((np.ones((len(X), 1), np.float32), self._X))
+
+    def gram(self, theta: Array) -> Single:
+        used = np.flatnonzero(theta)  # often few: many parameters end at the bound 0
+        X = self._X[:, used] * np.sqrt(theta[used]).astype(np.float32)
+        norms = np.einsum("im,im->i", X, X)[:, None]
+        ones = np.ones_like(norms)
+        # The exponents 2 x_i'x_j - |x_i|^2 - |x_j|^2 come from one product.
+        K = np.hstack((2.0 * X, -norms, ones)) @ np.hstack((X, ones, -norms)).T
+        return _exp(K)
+
+    def quadratic_form(
+        self, theta: Array, a: Array, K: NDArray[np.floating]
+    ) -> tuple[float, Array]:
+        coefficients = a.astype(np.float32)
+        # Columns K a and K (a o x_m): both sums in the docstring of the family in one product.
+        weighted = coefficients[:, None] * self._with_ones
+        products = K @ weighted
+        r = coefficients * products[:, 0]
+        quadratic = np.einsum("im,im->m", weighted[:, 1:], products[:, 1:])
+        return float(r.sum()), 2.0 * (quadratic - r @ self._squares).astype(np.float64)
+
+
+class _RoughIsotropic(RoughFamily):
+    """Isotropic Gaussians in single precision, all from one distance matrix."""
+
+    def __init__(self, family: Family, X: Array) -> None:
+        super().__init__(family)
+        self._distances = centred_squared_distances(X).astype(np.float32)
+
+    def gram(self, theta: Array) -> Single:
+        return _exp(self._distances * np.float32(-theta[0]))
+
+    def quadratic_form(
+        self, theta: Array, a: Array, K: NDArray[np.floating]
+    ) -> tuple[float, Array]:
+        coefficients = a.astype(np.float32)
+        slope = -float(coefficients @ ((K * self._distances) @ coefficients))
+        return float(coefficients @ (K @ coefficients)), np.array([slope])
+
+
+def _exp(exponents: Single) -> Single:
+    """Return exp of the `exponents` in their place, those above 0 by rounding taken for 0."""
+    np.clip(exponents, _LOWEST_EXPONENT, 0.0, out=exponents)
+    return np.exp(exponents, out=exponents)

@@ -64,6 +64,10 @@ class PackedGrams:
         self._buffer[self._size] = pack(gram)
         self._size += 1
 
+    def replace(self, kernel: int, gram: Array) -> None:
+        """Put the lower half of `gram` in the place of matrix `kernel`."""
+        self._buffer[kernel] = pack(gram)
+
     def combination(self, weights: Array) -> Array:
         """Return the half of sum_m weights_m K_m."""
         halves = self.halves

@@ -1,0 +1,349 @@
+"""Infinite kernel learning, IKL (Gehler & Nowozin 2008): MKL on all members of a family.
+
+The problem is MKL with the best finite choice of kernels from a set Theta (eq. 1). Its dual (eq. 2)
+has one constraint for each member:
+
+    maximise  sum_i alpha_i - lambda   over 0 <= alpha <= C, y'alpha = 0 and lambda
+    such that T(theta; alpha) <= lambda for all theta in Theta,
+
+    T(theta; alpha) = 1/2 a' K_theta a,        a = alpha o y.
+
+A constraint is a kernel of the primal, so the constraints are generated one by one (Algorithm 1):
+
+1. the restricted master, MKL on the kernels at hand, gives alpha, the weights and lambda
+   (`mklbench.algorithms.restricted_master`);
+2. the subproblem looks for kernels with T(theta; alpha) > lambda; on a bank all are priced, in a
+   family a search finds local maxima (`mklbench.algorithms.kernel_search`);
+3. the largest violators join with weight 0 (multiple pricing), kernels of weight 0 are dropped, and
+   the master is solved again over all weights (totally corrective), from the weights before.
+
+It ends where no violation is left that could lower the objective by more than the tolerance. On a
+bank that is an exact solver of MKL: the gap is certified. In a family it is certified for the
+kernels that were found and those the last search compared them with.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mklbench import certify
+from mklbench.algorithms.kernel_search import Found, KernelSearch, is_new
+from mklbench.algorithms.objective import check_samples
+from mklbench.algorithms.restricted_master import FamilyMaster, MasterSolver, Restricted, on_bank
+from mklbench.errors import InputError
+from mklbench.kernels import Bank, Family, KernelOperator, KernelSubset
+from mklbench.solution import Mixture, Solution
+from mklbench.svm import SVM
+from mklbench.validation import check_count, check_positive
+
+VERSION = 1
+EXACT = True
+
+Array = NDArray[np.float64]
+
+# The tolerance of a master in units of the gap before it, and its limits: far from the end it need
+# not be exact, and at the end it may take this share of the tolerance.
+_MASTER_TOL, _LOOSEST_MASTER, _TIGHTEST_MASTER = 0.1, 1e-2, 0.2
+# A violator joins if it exceeds lambda by this share of the tolerance, in units of the objective.
+_ACCEPTED = 0.1
+# So many rounds, each of which lowers the objective by less than this share of it, end the search.
+_PATIENCE, _LEAST_DECREASE = 5, 1e-5
+# Of the kernels that the last search found, so many enter the certificate.
+_RIVALS = 10
+
+
+def solve(
+    operator: KernelOperator,
+    y: ArrayLike,
+    C: float = 1.0,
+    *,
+    tol: float = 1e-2,
+    max_iter: int = 100,
+    pricing: int = 12,
+    master: str = "mkl",
+    start: Mixture | ArrayLike | None = None,
+    class_weight: Mapping[int, float] | None = None,
+) -> Solution:
+    """Learn which members of a family to combine, and how, or the weights of a bank.
+
+    Parameters
+    ----------
+    operator : a family with a bounded box, or a bank, on n training samples.
+    y : (n,) labels in {-1, +1}.
+    C : box constraint.
+    tol : stop at this relative duality gap (see `certify.family_bounds` for what it means in a
+        family).
+    max_iter : at most so many masters.
+    pricing : at most so many kernels join at once; 1 is Algorithm 1 to the letter.
+    master : "mkl", the default exact solver, or "simplemkl", which the paper used.
+    start : what to start from: the kernels of a family and their weights (`Mixture`), or weights
+        (M,) of a bank. If not given, the one kernel that agrees best with the labels.
+    class_weight : factors on C by class, ``{-1: ..., +1: ...}``.
+
+    Returns
+    -------
+    Solution
+        On a family `weights` (k,) are those of the kernels `thetas` (k, M), all positive; on a bank
+        they are (M,). They sum to 1. `objective` is J, the value of the SVM's dual at the weights.
+        Each entry of `history` has the objective, the gap, the number of kernels in the master and
+        the SVM calls so far.
+
+    Raises
+    ------
+    InputError
+        If an argument has the wrong type, shape or range, or the box of the family is unbounded.
+    """
+    check_positive("tol", tol)
+    check_count("max_iter", max_iter)
+    check_count("pricing", pricing)
+    machine = SVM(y, C, class_weight=class_weight)
+    check_samples(operator, len(machine.y))
+    solver = MasterSolver(master, C, class_weight)
+    columns: _Columns = (
+        _BankColumns(operator, machine, solver, start)
+        if isinstance(operator, Bank)
+        else _FamilyColumns(_check_bounded(operator), machine, solver, start)
+    )
+    history = _generate(columns, solver, tol, max_iter, pricing)
+    gap = columns.certified_gap()
+    weights, thetas = columns.weights()
+    return Solution(
+        weights=weights,
+        dual_coef=columns.restricted.dual_coef,
+        intercept=columns.restricted.intercept,
+        objective=columns.restricted.objective,
+        gap=gap,
+        n_svm_calls=solver.calls,
+        n_iter=len(history) - 1,
+        converged=gap <= tol,
+        history=history,
+        svm_seconds=solver.svm_seconds,
+        thetas=thetas,
+    )
+
+
+class _Columns(ABC):
+    """The kernels at hand, which masters weigh and subproblems add to."""
+
+    restricted: Restricted
+
+    @abstractmethod
+    def solve_master(self, tol: float) -> None:
+        """Solve the master on the kernels at hand, and set `restricted`."""
+
+    @abstractmethod
+    def search(self, thorough: bool) -> float:
+        """Solve the subproblem at the master's alpha, and return the largest T found."""
+
+    @abstractmethod
+    def extend(self, excess: float, count: int) -> bool:
+        """Add the kernels found whose T exceeds lambda by `excess`, at most `count` of them.
+
+        Those of weight 0 make room for them. Returns whether any has been added.
+        """
+
+    @abstractmethod
+    def certified_gap(self) -> float:
+        """Return the relative gap of the last master, by `mklbench.certify`."""
+
+    @abstractmethod
+    def weights(self) -> tuple[Array, Array | None]:
+        """Return the weights of the last master as a solution has them, and the thetas."""
+
+
+def _generate(
+    columns: _Columns, solver: MasterSolver, tol: float, max_iter: int, pricing: int
+) -> list[dict[str, float]]:
+    """Generate columns until the gap is at most `tol`, or no progress is made."""
+    history: list[dict[str, float]] = []
+    tightest, lowest, failures = _TIGHTEST_MASTER * tol, np.inf, 0
+    master_tol = max(_LOOSEST_MASTER, tightest)
+    while True:
+        columns.solve_master(master_tol)
+        restricted = columns.restricted
+        for thorough in (False, True):
+            gap = 1.0 - restricted.lower(columns.search(thorough)) / restricted.upper
+            if gap > tol:
+                break
+        history.append(
+            {
+                "objective": restricted.objective,
+                "gap": gap,
+                "n_kernels": float(len(restricted.weights)),
+                "n_svm_calls": float(solver.calls),
+            }
+        )
+        progress = restricted.objective < lowest * (1.0 - _LEAST_DECREASE)
+        failures = 0 if progress else failures + 1
+        lowest = min(lowest, restricted.objective)
+        if gap <= tol or len(history) == max_iter or failures == _PATIENCE:
+            return history
+        extended = columns.extend(_ACCEPTED * tol * restricted.upper, pricing)
+        if not extended and master_tol <= tightest:
+            return history
+        master_tol = (
+            max(min(_MASTER_TOL * gap, _LOOSEST_MASTER), tightest) if extended else tightest
+        )
+
+
+class _BankColumns(_Columns):
+    """Kernels of a bank: all of them are priced, at every master."""
+
+    def __init__(
+        self, bank: Bank, machine: SVM, solver: MasterSolver, start: Mixture | ArrayLike | None
+    ) -> None:
+        self._bank = bank
+        self._machine = machine
+        self._solver = solver
+        if start is None:
+            first = np.argmax(bank.quadratic_forms(_balanced(machine.y)))
+            self._chosen, self._start = np.array([first]), np.ones(1)
+        else:
+            weights = _check_start(start, bank.n_kernels)
+            self._chosen = np.flatnonzero(weights)
+            self._start = weights[self._chosen]
+
+    def solve_master(self, tol: float) -> None:
+        bank = KernelSubset(self._bank, self._chosen)
+        self.restricted = on_bank(self._solver, bank, self._machine.y, self._start, tol)
+
+    def search(self, thorough: bool) -> float:
+        self._prices = 0.5 * self._bank.quadratic_forms(self.restricted.dual_coef)
+        return float(self._prices.max())
+
+    def extend(self, excess: float, count: int) -> bool:
+        by_price = np.argsort(-self._prices, kind="stable")
+        violating = self._prices[by_price] > self.restricted.multiplier + excess
+        joining = np.setdiff1d(by_price[violating], self._chosen, assume_unique=True)[:count]
+        staying = self.restricted.weights > 0
+        self._chosen = np.concatenate([self._chosen[staying], joining])
+        self._start = np.pad(self.restricted.weights[staying], (0, len(joining)))
+        return len(joining) > 0
+
+    def certified_gap(self) -> float:
+        weights, _ = self.weights()
+        return certify.mkl_bounds(
+            self._bank,
+            self._machine.y,
+            weights,
+            self.restricted.dual_coef,
+            self.restricted.intercept,
+            self._machine.upper,
+        ).relative_gap
+
+    def weights(self) -> tuple[Array, None]:
+        weights = np.zeros(self._bank.n_kernels)
+        weights[self._chosen] = self.restricted.weights
+        return weights, None
+
+
+class _FamilyColumns(_Columns):
+    """Members of a family: the subproblem is a search for local maxima of T."""
+
+    def __init__(
+        self, family: Family, machine: SVM, solver: MasterSolver, start: Mixture | ArrayLike | None
+    ) -> None:
+        self._family = family
+        self._machine = machine
+        self._master = FamilyMaster(solver, family, machine.y)
+        self._search = KernelSearch(family)
+        self._found: list[Found] = []
+        self._mixture = _first_kernel(family, machine.y) if start is None else _mixture(start)
+
+    def solve_master(self, tol: float) -> None:
+        self.restricted = self._master.solve(self._mixture, tol)
+        self._mixture = self._mixture._replace(weights=self.restricted.weights)
+
+    def search(self, thorough: bool) -> float:
+        self._found = self._search.run(self.restricted.dual_coef, self._mixture, thorough)
+        return self._found[0].price
+
+    def extend(self, excess: float, count: int) -> bool:
+        least = self.restricted.multiplier + excess
+        violators = [
+            found
+            for found in self._found
+            if found.price > least and is_new(found.theta, self._mixture.thetas)
+        ]
+        joining = [theta for _, theta in violators[:count]]
+        self._search.keep(violators[count:])
+        # New kernels take the places of those without weight, so that the others keep theirs.
+        weights, thetas = self._mixture
+        places = np.flatnonzero(weights == 0)[: len(joining)]
+        thetas = thetas.copy()
+        for place, theta in zip(places, joining, strict=False):
+            thetas[place] = theta
+        more = joining[len(places) :]
+        self._mixture = Mixture(np.pad(weights, (0, len(more))), np.array([*thetas, *more]))
+        return len(joining) > 0
+
+    def certified_gap(self) -> float:
+        rivals = np.array([theta for _, theta in self._found[:_RIVALS]])
+        weights, thetas = self.weights()
+        return certify.family_bounds(
+            self._family,
+            self._machine.y,
+            weights,
+            thetas,
+            self.restricted.dual_coef,
+            self.restricted.intercept,
+            self._machine.upper,
+            rivals,
+        ).relative_gap
+
+    def weights(self) -> tuple[Array, Array]:
+        positive = self._mixture.weights > 0
+        return self._mixture.weights[positive], self._mixture.thetas[positive]
+
+
+def _balanced(y: Array) -> Array:
+    """Return the labels (n,) divided by the size of their class: both classes weigh the same."""
+    positive = y > 0
+    return np.where(positive, 1.0 / positive.sum(), -1.0 / (~positive).sum())
+
+
+def _first_kernel(family: Family, y: Array) -> Mixture:
+    """Return the one of the family's scales that agrees best with the labels.
+
+    The agreement is the alignment <K, t t'> / ||K||_F (Cristianini et al. 2002), for labels t that
+    give both classes the same weight; a constant kernel then has none.
+    """
+    targets = _balanced(y)
+
+    def alignment(theta: Array) -> float:
+        K = family.gram(theta)
+        return float(targets @ K @ targets) / float(np.linalg.norm(K))
+
+    return Mixture(np.ones(1), max(family.scales(), key=alignment)[None, :])
+
+
+def _check_bounded(operator: KernelOperator) -> Family:
+    assert isinstance(operator, Family)
+    if not np.isfinite(operator.upper).all():
+        raise InputError(
+            f"ikl searches a bounded box, but {type(operator).__name__} has parameters up to "
+            f"{operator.upper.max():g}: set kernel.gamma_max, or choose kernel=products."
+        )
+    return operator
+
+
+def _check_start(start: Mixture | ArrayLike, n_kernels: int) -> Array:
+    weights = np.asarray(start, dtype=np.float64)
+    if weights.shape != (n_kernels,) or not (weights >= 0).all() or not weights.any():
+        raise InputError(
+            f"start has shape {weights.shape}: give one weight >= 0 for each of the {n_kernels} "
+            "kernels, some > 0."
+        )
+    return weights
+
+
+def _mixture(start: Mixture | ArrayLike) -> Mixture:
+    if not isinstance(start, Mixture):
+        raise InputError(
+            "start is no Mixture: in a family give the kernels to start from with their weights."
+        )
+    return start

@@ -1,0 +1,136 @@
+"""The subproblem of infinite kernel learning: members of a family that violate T(theta) <= lambda.
+
+Gehler & Nowozin 2008, Problem 1: for given alpha and a = alpha o y, maximise over the box
+
+    T(theta) = 1/2 a' K_theta a,        dT/dtheta = 1/2 d(a' K_theta a)/dtheta.
+
+T is not concave, so the search is for local maxima, by L-BFGS-B with exact gradients from several
+starts. Only samples with alpha_i != 0 count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import Bounds, minimize
+
+from mklbench.kernels import Family
+from mklbench.solution import Mixture
+
+Array = NDArray[np.float64]
+QuadraticForm = Callable[[Array], tuple[float, Array]]
+
+# Iterations of one local search; the authors' Newton method has as many.
+_ITERATIONS = 20
+# It ends where T grows by less than this share: alpha will not stay, so more is not worth its time.
+_LEAST_GROWTH = 1e-4
+# Starts of a search: so many of the family's own, those with the largest T; so many of the kernels
+# at hand, by turns; and so many of the local maxima that the search before found beyond those that
+# joined. A thorough search has that many times as many of the first two.
+_BEST_STARTS, _AT_HAND, _LEFT_OVER, _THOROUGH = 6, 6, 6, 3
+# Kernels whose parameters differ by no more than this are one.
+_SAME = 1e-3
+
+
+class Found(NamedTuple):
+    """A member of the family and its price T (in single precision)."""
+
+    price: float
+    theta: Array
+
+
+class KernelSearch:
+    """Searches in one family, each of which may begin where the one before ended.
+
+    Parameters
+    ----------
+    family : on the training samples, with a bounded box.
+
+    Attributes
+    ----------
+    evaluations : of T and its gradient, so far.
+    """
+
+    def __init__(self, family: Family) -> None:
+        self.evaluations = 0
+        self._family = family
+        self._box = Bounds(family.lower, family.upper)
+        self._left: list[Array] = []
+        self._turn = 0
+
+    def run(self, dual_coef: Array, known: Mixture, thorough: bool) -> list[Found]:
+        """Return local maxima of T, the largest first, no two of them the same.
+
+        Parameters
+        ----------
+        dual_coef : (n,) alpha o y.
+        known : the kernels at hand with their weights.
+        thorough : whether to begin at more of the family's starts and of the kernels at hand.
+        """
+        form = self._form(dual_coef)
+        more = _THOROUGH if thorough else 1
+        starts = [*self._promising(form, more * _BEST_STARTS), *self._left]
+        starts += self._at_hand(known, more * _AT_HAND)
+        return _distinct(self._climb(form, start) for start in starts)
+
+    def keep(self, found: Iterable[Found]) -> None:
+        """Remember local maxima, the best first, as starts for the next search."""
+        self._left = [theta for _, theta in found][:_LEFT_OVER]
+
+    def _form(self, dual_coef: Array) -> QuadraticForm:
+        """Return theta -> (a' K_theta a, its gradient (M,)) on the support vectors."""
+        support = np.flatnonzero(dual_coef)
+        family, a = self._family.restrict(support).rough(), dual_coef[support]
+
+        def form(theta: Array) -> tuple[float, Array]:
+            self.evaluations += 1
+            return family.quadratic_form(theta, a, family.gram(theta))
+
+        return form
+
+    def _promising(self, form: QuadraticForm, count: int) -> list[Array]:
+        starts = self._family.starts()
+        prices = np.array([form(start)[0] for start in starts])
+        return [starts[i] for i in np.argsort(-prices, kind="stable")[:count]]
+
+    def _at_hand(self, known: Mixture, count: int) -> list[Array]:
+        weighted = known.thetas[known.weights > 0]
+        turns = [(self._turn + i) % len(weighted) for i in range(min(count, len(weighted)))]
+        self._turn += len(turns)
+        return [weighted[turn] for turn in turns]
+
+    def _climb(self, form: QuadraticForm, start: Array) -> Found:
+        start = np.clip(start, self._family.lower, self._family.upper)
+        first, _ = form(start)
+        unit: float = max(abs(first), float(np.finfo(np.float32).tiny))
+
+        def descended(theta: Array) -> tuple[float, Array]:
+            value, gradient = form(theta)
+            return -value / unit, -gradient / unit
+
+        result = minimize(
+            descended,
+            start,
+            jac=True,
+            method="L-BFGS-B",
+            bounds=self._box,
+            options={"maxiter": _ITERATIONS, "ftol": _LEAST_GROWTH},
+        )
+        return Found(-0.5 * unit * float(result.fun), result.x)
+
+
+def is_new(theta: Array, known: Iterable[Array]) -> bool:
+    """Tell whether no kernel in `known` has the parameters `theta`, to within 1e-3."""
+    return all(np.abs(theta - other).max() > _SAME for other in known)
+
+
+def _distinct(found: Iterable[Found]) -> list[Found]:
+    """Return the largest first, without those that repeat a larger one."""
+    different: list[Found] = []
+    for candidate in sorted(found, key=lambda each: -each.price):
+        if is_new(candidate.theta, (other.theta for other in different)):
+            different.append(candidate)
+    return different

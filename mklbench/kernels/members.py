@@ -1,0 +1,117 @@
+"""Banks of chosen kernels: members of a family, or some of the kernels of another bank."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mklbench.errors import InputError
+from mklbench.kernels.base import Array, Bank, Family
+from mklbench.kernels.dense import StackedBank
+from mklbench.kernels.packed import PackedGrams
+
+
+class FamilyBank(StackedBank):
+    """Finitely many members of a family, the lower halves of their Gram matrices stored.
+
+    Parameters
+    ----------
+    family : on n training samples, with M parameters.
+    thetas : (k, M) parameters, one row a kernel of the bank.
+
+    Raises
+    ------
+    InputError
+        If `thetas` are not rows of M parameters.
+    """
+
+    def __init__(self, family: Family, thetas: ArrayLike) -> None:
+        self._family = family
+        self.thetas = check_thetas(family, thetas)
+        grams = (family.gram(theta) for theta in self.thetas)
+        super().__init__(PackedGrams.of(family.n_samples, grams, len(self.thetas)))
+
+    def update(self, thetas: ArrayLike) -> None:
+        """Become the bank of `thetas` (k', M), k' >= k; only kernels that change are computed."""
+        wanted = check_thetas(self._family, thetas)
+        for k, theta in enumerate(wanted):
+            if k >= self.n_kernels:
+                self._grams.append(self._family.gram(theta))
+            elif not np.array_equal(theta, self.thetas[k]):
+                self._grams.replace(k, self._family.gram(theta))
+        self.thetas = wanted.copy()
+        self.n_kernels = len(wanted)
+        self.features = (-1,) * self.n_kernels
+
+    def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
+        return combined_cross(self._family, self._check_weights(weights), self.thetas, Z)
+
+    def restrict(self, rows: ArrayLike) -> FamilyBank:
+        return FamilyBank(self._family.restrict(rows), self.thetas)
+
+
+class KernelSubset(Bank):
+    """Some of the kernels of a bank, without copying anything.
+
+    Parameters
+    ----------
+    bank : the bank of M kernels.
+    kernels : (k,) indices of those that are meant, in any order.
+    """
+
+    def __init__(self, bank: Bank, kernels: ArrayLike) -> None:
+        self._bank = bank
+        self._kernels: NDArray[np.intp] = np.asarray(kernels, dtype=np.intp)
+        self.n_samples, self.n_kernels = bank.n_samples, len(self._kernels)
+        self.features = tuple(bank.features[m] for m in self._kernels)
+
+    def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
+        return self._bank.combine(self._embedded(d), out)
+
+    def accumulate(self, d: ArrayLike, out: Array) -> None:
+        self._bank.accumulate(self._embedded(d), out)
+
+    def quadratic_forms(self, a: ArrayLike) -> Array:
+        return self._bank.products(a, self._kernels) @ np.asarray(a, dtype=np.float64)
+
+    def products(self, a: ArrayLike, kernels: ArrayLike) -> Array:
+        return self._bank.products(a, self._kernels[np.asarray(kernels, dtype=np.intp)])
+
+    def traces(self) -> Array:
+        return self._bank.traces()[self._kernels]
+
+    def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
+        return self._bank.cross(self._embedded(weights), Z)
+
+    def restrict(self, rows: ArrayLike) -> KernelSubset:
+        return KernelSubset(self._bank.restrict(rows), self._kernels)
+
+    def _embedded(self, d: ArrayLike) -> Array:
+        weights = np.zeros(self._bank.n_kernels)
+        weights[self._kernels] = self._check_weights(d)
+        return weights
+
+
+def check_thetas(family: Family, thetas: ArrayLike) -> Array:
+    """Return `thetas` (k, M) as an array.
+
+    Raises
+    ------
+    InputError
+        If they are not rows of as many parameters as the family has.
+    """
+    checked = np.asarray(thetas, dtype=np.float64)
+    if checked.ndim != 2 or checked.shape[1] != family.n_kernels:
+        raise InputError(
+            f"thetas have shape {checked.shape}, but the family has {family.n_kernels} parameters: "
+            "give one row of so many for each kernel."
+        )
+    return checked
+
+
+def combined_cross(family: Family, weights: Array, thetas: Array, Z: ArrayLike) -> Array:
+    """Return sum_k weights_k K_thetas_k (n_z, n) between new samples `Z` and the training ones."""
+    combined = np.zeros((len(np.asarray(Z)), family.n_samples))
+    for k in np.flatnonzero(weights):
+        combined += weights[k] * family.cross(thetas[k], Z)
+    return combined
