@@ -61,7 +61,7 @@ def solve(
     y: ArrayLike,
     C: float = 1.0,
     *,
-    tol: float = 1e-2,
+    tol: float = 1e-3,
     max_iter: int = 100,
     pricing: int = 12,
     master: str = "mkl",
