@@ -238,6 +238,32 @@ def _indexed() -> BankCase:
     )
 
 
+def _members() -> BankCase:
+    """Members of a family, one of which has replaced another and one of which came later."""
+    X, Z = awkward_features(25)
+    rng = np.random.default_rng(3)
+    thetas = rng.uniform(0.0, 0.2, size=(4, 6)) * (rng.uniform(size=(4, 6)) < 0.6)
+    bank = kernels.FamilyBank(kernels.ProductGaussians(X), thetas[[0, 3, 2]])
+    bank.update(thetas)
+    return BankCase(
+        bank,
+        np.array([product_kernel(theta, X, X) for theta in thetas]),
+        Z,
+        np.array([product_kernel(theta, Z, X) for theta in thetas]),
+    )
+
+
+def _subset() -> BankCase:
+    X, Z = awkward_features(25)
+    chosen = [3, 0, 2]
+    return BankCase(
+        kernels.KernelSubset(kernels.DenseBank(X, _FUNCTIONS), chosen),
+        on_all_features(_DENSE, X, X)[chosen],
+        Z,
+        on_all_features(_DENSE, Z, X)[chosen],
+    )
+
+
 def _plain() -> BankCase:
     X, Z = awkward_features(25)
     stack, cross = on_all_features(_DENSE, X, X), on_all_features(_DENSE, Z, X)
@@ -256,6 +282,8 @@ BANK_CASES: dict[str, Callable[[], BankCase]] = {
     "precomputed": _precomputed,
     "growing": _growing,
     "indexed": _indexed,
+    "members of a family": _members,
+    "some kernels of a bank": _subset,
     "defaults of Bank": _plain,
 }
 
@@ -279,4 +307,22 @@ def _product() -> FamilyCase:
     return FamilyCase(kernels.ProductGaussians(X), X, Z, product_kernel, product_gradient)
 
 
-FAMILY_CASES: dict[str, Callable[[], FamilyCase]] = {"product of Gaussians": _product}
+def isotropic_kernel(theta: Array, X: Array, Z: Array) -> Array:
+    """Return exp(-theta ||x - z||^2), (n, n_z)."""
+    return dense_gaussian(float(theta[0]))(X, Z)
+
+
+def isotropic_gradient(theta: Array, X: Array, a: Array) -> Array:
+    """Return -a' (D o K) a for the squared distances D."""
+    return -np.array([a @ (dense_distances(X, X) * isotropic_kernel(theta, X, X)) @ a])
+
+
+def _isotropic() -> FamilyCase:
+    X, Z = awkward_features(35)
+    return FamilyCase(kernels.IsotropicGaussians(X), X, Z, isotropic_kernel, isotropic_gradient)
+
+
+FAMILY_CASES: dict[str, Callable[[], FamilyCase]] = {
+    "product of Gaussians": _product,
+    "isotropic Gaussians": _isotropic,
+}

@@ -25,6 +25,7 @@ OPERATORS: dict[str, tuple[Callable[[np.ndarray], KernelOperator], ...]] = {
     "bank": (feature_gaussians,),
     "family": (product_gaussians,),
     "operator": (feature_gaussians, product_gaussians),
+    "kernels": (feature_gaussians,),  # or a family with a bounded box, tested with the solver
 }
 C = 2.0
 

@@ -43,8 +43,16 @@ LIBRARY = {"kernels", "validation", "svm", "solution", "certify", "algorithms", 
 SLOW = ("sklearn", "pandas", "matplotlib", "scipy.stats")
 RUN_PATH = ("data", "kernels", "svm", "certify", "algorithms", "experiments", "config")
 
-# The one module among the algorithms that is none: what they share.
-SHARED = {"active_set", "inner_svm", "interior_point", "local_model", "objective"}
+# The modules among the algorithms that are none: what they share, and parts of one.
+SHARED = {
+    "active_set",
+    "inner_svm",
+    "interior_point",
+    "kernel_search",
+    "local_model",
+    "objective",
+    "restricted_master",
+}
 
 
 def modules_of(part: str) -> Iterator[tuple[str, Path]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from functools import cache
 
 import numpy as np
@@ -12,7 +13,14 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import mklbench.kernels
 from mklbench.errors import InputError
-from mklbench.kernels.base import Bank, Family, KernelOperator
+from mklbench.kernels import (
+    FamilyBank,
+    KernelSubset,
+    feature_gaussians,
+    isotropic_gaussians,
+    product_gaussians,
+)
+from mklbench.kernels.base import Bank, Family, KernelOperator, RoughFamily
 from mklbench.svm import SVM
 
 bank_case = cache(lambda name: BANK_CASES[name]())
@@ -270,7 +278,7 @@ class TestFamily:
     @pytest.mark.parametrize("bad", [-0.1, np.nan])
     def test_parameters_are_not_negative(self, family: FamilyCase, bad: float) -> None:
         theta = np.ones(family.family.n_kernels)
-        theta[1] = bad
+        theta[-1] = bad
         with pytest.raises(InputError, match="theta has the entry"):
             family.family.gram(theta)
 
@@ -286,3 +294,89 @@ def test_an_outlier_does_not_cost_digits() -> None:
     assert_allclose(
         mklbench.kernels.feature_gaussians(X).gram([1.0, 0.0]), dense, rtol=0, atol=1e-10
     )
+
+    def test_rough_kernels_are_those_of_the_family(
+        self, family: FamilyCase, theta: np.ndarray
+    ) -> None:
+        theta[::2] = 0.0
+        for parameters in (theta, 0.01 * theta, 1e3 * theta):
+            rough = family.family.rough().gram(parameters)
+            assert_allclose(rough, family.family.gram(parameters), atol=2e-5)
+
+    def test_rough_quadratic_form(
+        self, family: FamilyCase, theta: np.ndarray, a: np.ndarray
+    ) -> None:
+        rough = family.family.rough()
+        value, gradient = rough.quadratic_form(theta, a, rough.gram(theta))
+        dense = a @ family.kernel(theta, family.X, family.X) @ a
+        slopes = family.gradient(theta, family.X, a)
+        assert value == pytest.approx(dense, abs=1e-5 * np.abs(a).sum() ** 2)
+        # A feature around 1000 is shifted to 0 first: no digits are lost to its mean.
+        assert_allclose(gradient, slopes, atol=1e-4 * np.abs(slopes).max())
+
+    def test_rough_evaluations_by_default(self, theta: np.ndarray, a: np.ndarray) -> None:
+        """A family need not have any of its own."""
+        family = family_case("product of Gaussians").family
+        theta = np.resize(theta, family.n_kernels)
+        rough = RoughFamily(family)
+        value, gradient = rough.quadratic_form(theta, a, rough.gram(theta))
+        assert value == pytest.approx(a @ family.gram(theta) @ a)
+        assert_allclose(gradient, family.gradient(theta, a))
+
+
+class TestBox:
+    @pytest.mark.parametrize("build", [product_gaussians, isotropic_gaussians])
+    def test_starts_are_within_it(self, build: Callable[..., Family]) -> None:
+        X = np.random.default_rng(0).standard_normal((12, 3))
+        family = build(X, gamma_min=0.5, gamma_max=4.0)
+        for starts in (family.scales(), family.starts()):
+            assert starts.shape[1] == family.n_kernels
+            assert (starts >= family.lower).all()
+            assert (starts <= family.upper).all()
+        restricted = family.restrict(np.arange(5))
+        assert_array_equal(restricted.lower, family.lower)
+        assert_array_equal(restricted.upper, family.upper)
+
+    def test_starts_of_products_are_isotropic_or_on_one_feature(self) -> None:
+        X = np.random.default_rng(0).standard_normal((12, 3))
+        family = product_gaussians(X, gamma_max=30.0)
+        assert (np.ptp(family.scales(), axis=1) == 0).all()
+        others = family.starts()[len(family.scales()) :]
+        assert len(others) == 3 * len(family.scales())
+        assert (np.count_nonzero(others, axis=1) == 1).all()
+
+    @pytest.mark.parametrize("build", [product_gaussians, isotropic_gaussians])
+    @pytest.mark.parametrize(
+        "box", [(2.0, 1.0), (-1.0, 1.0), (0.0, 0.0), (np.nan, 1.0), (0.0, np.nan)]
+    )
+    def test_an_empty_box_is_refused(
+        self, build: Callable[..., Family], box: tuple[float, float]
+    ) -> None:
+        X = np.random.default_rng(0).standard_normal((12, 3))
+        with pytest.raises(InputError, match="leave no kernel to choose"):
+            build(X, gamma_min=box[0], gamma_max=box[1])
+
+
+class TestMembers:
+    def test_thetas_must_fit_the_family(self) -> None:
+        family = family_case("product of Gaussians").family
+        with pytest.raises(InputError, match="the family has 6 parameters"):
+            FamilyBank(family, np.ones((2, 5)))
+
+    def test_update_computes_only_what_has_changed(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        family = family_case("product of Gaussians").family
+        thetas = np.random.default_rng(0).uniform(size=(3, 6))
+        bank = FamilyBank(family, thetas)
+        computed: list[np.ndarray] = []
+        gram = type(family).gram
+        monkeypatch.setattr(
+            type(family), "gram", lambda self, theta: computed.append(theta) or gram(self, theta)
+        )
+        changed = np.vstack([thetas, thetas[:1] + 1.0])
+        changed[1] *= 2.0
+        bank.update(changed)
+        assert_array_equal(computed, changed[[1, 3]])
+
+    def test_subset_looks_at_the_features_of_its_kernels(self) -> None:
+        X = np.random.default_rng(0).standard_normal((12, 3))
+        assert KernelSubset(feature_gaussians(X), [2, 0]).features == (2, 0)

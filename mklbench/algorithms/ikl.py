@@ -26,6 +26,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -35,7 +36,7 @@ from mklbench.algorithms.kernel_search import Found, KernelSearch, is_new
 from mklbench.algorithms.objective import check_samples
 from mklbench.algorithms.restricted_master import FamilyMaster, MasterSolver, Restricted, on_bank
 from mklbench.errors import InputError
-from mklbench.kernels import Bank, Family, KernelOperator, KernelSubset
+from mklbench.kernels import Bank, Family, KernelOperator, KernelSubset, check_thetas
 from mklbench.solution import Mixture, Solution
 from mklbench.svm import SVM
 from mklbench.validation import check_count, check_positive
@@ -57,13 +58,14 @@ _RIVALS = 10
 
 
 def solve(
-    operator: KernelOperator,
+    kernels: KernelOperator,
     y: ArrayLike,
     C: float = 1.0,
     *,
     tol: float = 1e-3,
     max_iter: int = 100,
     pricing: int = 12,
+    samples: int = 1000,
     master: str = "mkl",
     start: Mixture | ArrayLike | None = None,
     class_weight: Mapping[int, float] | None = None,
@@ -72,13 +74,16 @@ def solve(
 
     Parameters
     ----------
-    operator : a family with a bounded box, or a bank, on n training samples.
+    kernels : a family with a bounded box, or a bank, on n training samples.
     y : (n,) labels in {-1, +1}.
     C : box constraint.
     tol : stop at this relative duality gap (see `certify.family_bounds` for what it means in a
         family).
     max_iter : at most so many masters.
     pricing : at most so many kernels join at once; 1 is Algorithm 1 to the letter.
+    samples : so many random members of the family are looked at before the search in it ends, and
+        the best of them are starts, too. The paper has none; without them a search takes a third
+        of the time and now and then leaves a sparse kernel unseen, with most parameters 0.
     master : "mkl", the default exact solver, or "simplemkl", which the paper used.
     start : what to start from: the kernels of a family and their weights (`Mixture`), or weights
         (M,) of a bank. If not given, the one kernel that agrees best with the labels.
@@ -100,13 +105,14 @@ def solve(
     check_positive("tol", tol)
     check_count("max_iter", max_iter)
     check_count("pricing", pricing)
+    check_count("samples", samples, minimum=0)
     machine = SVM(y, C, class_weight=class_weight)
-    check_samples(operator, len(machine.y))
+    check_samples(kernels, len(machine.y))
     solver = MasterSolver(master, C, class_weight)
     columns: _Columns = (
-        _BankColumns(operator, machine, solver, start)
-        if isinstance(operator, Bank)
-        else _FamilyColumns(_check_bounded(operator), machine, solver, start)
+        _BankColumns(kernels, machine, solver, start)
+        if isinstance(kernels, Bank)
+        else _FamilyColumns(_check_bounded(kernels), machine, solver, start, samples)
     )
     history = _generate(columns, solver, tol, max_iter, pricing)
     gap = columns.certified_gap()
@@ -242,17 +248,30 @@ class _BankColumns(_Columns):
 
 
 class _FamilyColumns(_Columns):
-    """Members of a family: the subproblem is a search for local maxima of T."""
+    """Members of a family: the subproblem is a search for local maxima of T.
+
+    All is done in the family's own order of parameters, so that the result does not depend on the
+    order in which the features were given: rounding would lead to other local maxima.
+    """
 
     def __init__(
-        self, family: Family, machine: SVM, solver: MasterSolver, start: Mixture | ArrayLike | None
+        self,
+        family: Family,
+        machine: SVM,
+        solver: MasterSolver,
+        start: Mixture | ArrayLike | None,
+        samples: int,
     ) -> None:
-        self._family = family
+        self._family, self._order = family.in_own_order()
         self._machine = machine
-        self._master = FamilyMaster(solver, family, machine.y)
-        self._search = KernelSearch(family)
+        self._master = FamilyMaster(solver, self._family, machine.y)
+        self._search = KernelSearch(self._family, samples)
         self._found: list[Found] = []
-        self._mixture = _first_kernel(family, machine.y) if start is None else _mixture(start)
+        if start is None:
+            self._mixture = _first_kernel(self._family, machine.y)
+        else:
+            given = _check_mixture(start, family)
+            self._mixture = given._replace(thetas=given.thetas[:, self._order])
 
     def solve_master(self, tol: float) -> None:
         self.restricted = self._master.solve(self._mixture, tol)
@@ -282,22 +301,23 @@ class _FamilyColumns(_Columns):
         return len(joining) > 0
 
     def certified_gap(self) -> float:
-        rivals = np.array([theta for _, theta in self._found[:_RIVALS]])
-        weights, thetas = self.weights()
+        positive = self._mixture.weights > 0
         return certify.family_bounds(
             self._family,
             self._machine.y,
-            weights,
-            thetas,
+            self._mixture.weights[positive],
+            self._mixture.thetas[positive],
             self.restricted.dual_coef,
             self.restricted.intercept,
             self._machine.upper,
-            rivals,
+            rivals=np.array([theta for _, theta in self._found[:_RIVALS]]),
         ).relative_gap
 
     def weights(self) -> tuple[Array, Array]:
         positive = self._mixture.weights > 0
-        return self._mixture.weights[positive], self._mixture.thetas[positive]
+        thetas = np.empty((np.count_nonzero(positive), self._family.n_kernels))
+        thetas[:, self._order] = self._mixture.thetas[positive]
+        return self._mixture.weights[positive], thetas
 
 
 def _balanced(y: Array) -> Array:
@@ -321,14 +341,14 @@ def _first_kernel(family: Family, y: Array) -> Mixture:
     return Mixture(np.ones(1), max(family.scales(), key=alignment)[None, :])
 
 
-def _check_bounded(operator: KernelOperator) -> Family:
-    assert isinstance(operator, Family)
-    if not np.isfinite(operator.upper).all():
+def _check_bounded(kernels: KernelOperator) -> Family:
+    family = cast(Family, kernels)  # what is no bank is a family
+    if not np.isfinite(family.upper).all():
         raise InputError(
-            f"ikl searches a bounded box, but {type(operator).__name__} has parameters up to "
-            f"{operator.upper.max():g}: set kernel.gamma_max, or choose kernel=products."
+            f"ikl searches a bounded box, but {type(family).__name__} has parameters up to "
+            f"{family.upper.max():g}: set kernel.gamma_max, or choose kernel=products."
         )
-    return operator
+    return family
 
 
 def _check_start(start: Mixture | ArrayLike, n_kernels: int) -> Array:
@@ -341,9 +361,10 @@ def _check_start(start: Mixture | ArrayLike, n_kernels: int) -> Array:
     return weights
 
 
-def _mixture(start: Mixture | ArrayLike) -> Mixture:
+def _check_mixture(start: Mixture | ArrayLike, family: Family) -> Mixture:
     if not isinstance(start, Mixture):
         raise InputError(
             "start is no Mixture: in a family give the kernels to start from with their weights."
         )
-    return start
+    thetas = check_thetas(family, start.thetas)
+    return Mixture(_check_start(start.weights, len(thetas)), thetas)

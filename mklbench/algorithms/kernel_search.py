@@ -31,6 +31,8 @@ _LEAST_GROWTH = 1e-4
 # at hand, by turns; and so many of the local maxima that the search before found beyond those that
 # joined. A thorough search has that many times as many of the first two.
 _BEST_STARTS, _AT_HAND, _LEFT_OVER, _THOROUGH = 6, 6, 6, 3
+# Random kernels have parameters over so many powers of ten, up to the end of the box.
+_DECADES = 4.0
 # Kernels whose parameters differ by no more than this are one.
 _SAME = 1e-3
 
@@ -48,15 +50,18 @@ class KernelSearch:
     Parameters
     ----------
     family : on the training samples, with a bounded box.
+    samples : number of random members of the family among which a thorough search looks for starts.
 
     Attributes
     ----------
     evaluations : of T and its gradient, so far.
     """
 
-    def __init__(self, family: Family) -> None:
+    def __init__(self, family: Family, samples: int = 0) -> None:
         self.evaluations = 0
         self._family = family
+        self._samples = samples
+        self._random = np.random.default_rng(0)
         self._box = Bounds(family.lower, family.upper)
         self._left: list[Array] = []
         self._turn = 0
@@ -72,7 +77,10 @@ class KernelSearch:
         """
         form = self._form(dual_coef)
         more = _THOROUGH if thorough else 1
-        starts = [*self._promising(form, more * _BEST_STARTS), *self._left]
+        own = self._family.starts()
+        if thorough and self._samples:
+            own = np.concatenate([own, self._sampled()])
+        starts = [*_dearest(form, own, more * _BEST_STARTS), *self._left]
         starts += self._at_hand(known, more * _AT_HAND)
         return _distinct(self._climb(form, start) for start in starts)
 
@@ -91,16 +99,22 @@ class KernelSearch:
 
         return form
 
-    def _promising(self, form: QuadraticForm, count: int) -> list[Array]:
-        starts = self._family.starts()
-        prices = np.array([form(start)[0] for start in starts])
-        return [starts[i] for i in np.argsort(-prices, kind="stable")[:count]]
-
     def _at_hand(self, known: Mixture, count: int) -> list[Array]:
         weighted = known.thetas[known.weights > 0]
         turns = [(self._turn + i) % len(weighted) for i in range(min(count, len(weighted)))]
         self._turn += len(turns)
         return [weighted[turn] for turn in turns]
+
+    def _sampled(self) -> Array:
+        """Return random members (samples, M): any number of parameters is 0, or at the lower end.
+
+        The others are drawn from a logarithmic scale, as widths of kernels are. Another sample is
+        drawn each time.
+        """
+        shape = (self._samples, self._family.n_kernels)
+        shares = 10.0 ** self._random.uniform(-_DECADES, 0.0, shape)
+        used = self._random.uniform(size=shape) < self._random.uniform(size=(self._samples, 1))
+        return np.maximum(np.where(used, shares * self._family.upper, 0.0), self._family.lower)
 
     def _climb(self, form: QuadraticForm, start: Array) -> Found:
         start = np.clip(start, self._family.lower, self._family.upper)
@@ -120,6 +134,12 @@ class KernelSearch:
             options={"maxiter": _ITERATIONS, "ftol": _LEAST_GROWTH},
         )
         return Found(-0.5 * unit * float(result.fun), result.x)
+
+
+def _dearest(form: QuadraticForm, thetas: Array, count: int) -> list[Array]:
+    """Return the `count` rows of `thetas` with the largest T, the largest first."""
+    prices = np.array([form(theta)[0] for theta in thetas])
+    return [thetas[i] for i in np.argsort(-prices, kind="stable")[:count]]
 
 
 def is_new(theta: Array, known: Iterable[Array]) -> bool:

@@ -138,6 +138,10 @@ class FamilyMaster:
     solver : the MKL solver.
     family : on the n training samples.
     y : (n,) labels.
+
+    Attributes
+    ----------
+    working_set : indices of the samples that the next master begins with.
     """
 
     def __init__(self, solver: MasterSolver, family: Family, y: Array) -> None:
@@ -145,7 +149,7 @@ class FamilyMaster:
         self._family = family
         self._y = y
         self._box = SVM(y, solver.C, class_weight=solver.class_weight).upper
-        self._rows: NDArray[np.intp] = np.arange(len(y))
+        self.working_set: NDArray[np.intp] = np.arange(len(y))
         self._bank: FamilyBank | None = None
 
     def solve(self, mixture: Mixture, tol: float) -> Restricted:
@@ -156,16 +160,16 @@ class FamilyMaster:
         """
         while True:
             bank = self._bank_of(mixture.thetas)
-            inside = on_bank(self._solver, bank, self._y[self._rows], mixture.weights, tol)
+            inside = on_bank(self._solver, bank, self._y[self.working_set], mixture.weights, tol)
             dual_coef = np.zeros(len(self._y))
-            dual_coef[self._rows] = inside.dual_coef
+            dual_coef[self.working_set] = inside.dual_coef
             margins = self._margins(bank, inside, dual_coef)
-            outside = np.delete(np.arange(len(self._y)), self._rows)
+            outside = np.delete(np.arange(len(self._y)), self.working_set)
             added = certify.hinge_loss(margins[outside], self._box[outside])
             complete = added <= _OUTSIDE * tol * inside.upper
             near = (dual_coef != 0) | (margins < 1.0 + _BAND)
-            if not complete or near.sum() < _MUCH_SMALLER * len(self._rows):
-                self._rows, self._bank = np.flatnonzero(near), None
+            if not complete or near.sum() < _MUCH_SMALLER * len(self.working_set):
+                self.working_set, self._bank = np.flatnonzero(near), None
             if complete:
                 return Restricted(
                     inside.weights, dual_coef, inside.intercept, inside.prices, inside.upper + added
@@ -173,7 +177,7 @@ class FamilyMaster:
 
     def _bank_of(self, thetas: Array) -> FamilyBank:
         if self._bank is None:
-            self._bank = FamilyBank(self._family.restrict(self._rows), thetas)
+            self._bank = FamilyBank(self._family.restrict(self.working_set), thetas)
         else:
             self._bank.update(thetas)
         return self._bank
@@ -181,8 +185,8 @@ class FamilyMaster:
     def _margins(self, bank: FamilyBank, inside: Restricted, dual_coef: Array) -> Array:
         """Return y_i f(x_i) (n,) for all samples."""
         outputs = np.empty(len(self._y))
-        outputs[self._rows] = bank.combine(inside.weights) @ inside.dual_coef
-        outside = np.delete(np.arange(len(self._y)), self._rows)
+        outputs[self.working_set] = bank.combine(inside.weights) @ inside.dual_coef
+        outside = np.delete(np.arange(len(self._y)), self.working_set)
         if len(outside):
             support = np.flatnonzero(dual_coef)
             machine = self._family.restrict(support)

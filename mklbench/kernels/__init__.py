@@ -21,7 +21,7 @@ from mklbench.kernels.dense import DenseBank, GrowingBank, IndexedBank, Precompu
 from mklbench.kernels.families import IsotropicGaussians, ProductGaussians
 from mklbench.kernels.feature_bank import FeatureBank
 from mklbench.kernels.functions import Gaussian, Polynomial
-from mklbench.kernels.members import FamilyBank, KernelSubset, combined_cross
+from mklbench.kernels.members import FamilyBank, KernelSubset, check_thetas, combined_cross
 
 __all__ = [
     "BUILDERS",
@@ -43,6 +43,7 @@ __all__ = [
     "PrecomputedBank",
     "ProductGaussians",
     "ScaledBank",
+    "check_thetas",
     "combined_cross",
     "feature_gaussians",
     "gaussian",

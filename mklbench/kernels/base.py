@@ -149,6 +149,14 @@ class Family(KernelOperator):
     @abstractmethod
     def restrict(self, rows: ArrayLike) -> Family: ...
 
+    def in_own_order(self) -> tuple[Family, NDArray[np.intp]]:
+        """Return the family with its parameters in an order of its own, and that order (M,).
+
+        The order depends on the training samples, but not on the order of their features; families
+        that have none return themselves.
+        """
+        return self, np.arange(self.n_kernels)
+
     def rough(self) -> RoughFamily:
         """Return the same kernels for the many evaluations of a search, where digits matter less.
 

@@ -34,8 +34,8 @@ class _Gaussians(Family):
             )
         self.samples = np.asarray(X, dtype=np.float64)
         self.n_samples, self.n_kernels = len(self.samples), n_parameters
-        self.lower = np.full(n_parameters, float(gamma_min))
-        self.upper = np.full(n_parameters, float(gamma_max))
+        self._box = float(gamma_min), float(gamma_max)
+        self.lower, self.upper = (np.full(n_parameters, end) for end in self._box)
         # Shifted to the origin, where differences of squares lose the fewest digits.
         self._centre = self.samples.mean(axis=0)
         self._X = self.samples - self._centre
@@ -111,10 +111,12 @@ class ProductGaussians(_Gaussians):
         ]
         return np.concatenate([scales, np.clip(alone, self.lower, self.upper)])
 
+    def in_own_order(self) -> tuple[ProductGaussians, NDArray[np.intp]]:
+        order = _own_order(self.samples)
+        return ProductGaussians(self.samples[:, order], *self._box), order
+
     def restrict(self, rows: ArrayLike) -> ProductGaussians:
-        return ProductGaussians(
-            self.samples[np.asarray(rows)], float(self.lower[0]), float(self.upper[0])
-        )
+        return ProductGaussians(self.samples[np.asarray(rows)], *self._box)
 
 
 class IsotropicGaussians(_Gaussians):
@@ -163,10 +165,17 @@ class IsotropicGaussians(_Gaussians):
             :, None
         ]
 
+    def in_own_order(self) -> tuple[IsotropicGaussians, NDArray[np.intp]]:
+        samples = self.samples[:, _own_order(self.samples)]
+        return IsotropicGaussians(samples, *self._box), np.zeros(1, dtype=np.intp)
+
     def restrict(self, rows: ArrayLike) -> IsotropicGaussians:
-        return IsotropicGaussians(
-            self.samples[np.asarray(rows)], float(self.lower[0]), float(self.upper[0])
-        )
+        return IsotropicGaussians(self.samples[np.asarray(rows)], *self._box)
+
+
+def _own_order(X: Array) -> NDArray[np.intp]:
+    """Return the order of the features (d,) that sorts them by their values, sample by sample."""
+    return np.lexsort(X[::-1])
 
 
 class _RoughProducts(RoughFamily):
