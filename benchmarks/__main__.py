@@ -1,4 +1,4 @@
-"""Run the benchmarks, all or those named, and print one table of figures beside their targets."""
+"""Run benchmarks, those named or all short ones, and print one table of figures and targets."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ PARTS = (
     "solvers",
     "targets",
     "scaling",
+    "separate",
 )
+# These take minutes for one figure, and are run when they are named.
+LONG_PARTS = ("ikl",)
 
 _VERDICTS = {True: "yes", False: "no", None: ""}
 
@@ -28,12 +31,16 @@ def main() -> None:
     """Print the measured figures beside their targets."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument(
-        "parts", nargs="*", metavar="part", help=f"{', '.join(PARTS)}; all if none is named"
+        "parts",
+        nargs="*",
+        metavar="part",
+        help=f"{', '.join(PARTS)}: all these if none is named; or {', '.join(LONG_PARTS)}",
     )
     parts = parser.parse_args().parts or PARTS
+    known = (*PARTS, *LONG_PARTS)
     for part in parts:
-        if part not in PARTS:
-            parser.error(f"{part} is no benchmark: choose from {', '.join(PARTS)}.")
+        if part not in known:
+            parser.error(f"{part} is no benchmark: choose from {', '.join(known)}.")
     # Before NumPy is loaded: what is measured is one core's work.
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
     os.environ["OMP_NUM_THREADS"] = "1"

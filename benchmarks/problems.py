@@ -2,28 +2,61 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
+from numpy.typing import NDArray
 
 from benchmarks.reference import synthetic_samples
-from mklbench import data, resources
 from mklbench.data.preprocessing import fit_scaling
-from mklbench.data.splits import Protocol, random_split
 from mklbench.errors import DataError
+from mklbench.experiments.cell import Cell
+
+Array = NDArray[np.float64]
 
 
-def sonar_like_split() -> tuple[np.ndarray, np.ndarray, str]:
+@dataclass(frozen=True)
+class Split:
+    """The first split of a set of two classes, its features scaled as its config says.
+
+    Attributes
+    ----------
+    name : of the set.
+    X, y : (n, d) training samples and labels -1/+1 (n,).
+    X_test, y_test : those of the test part.
+    source : "official" or "random", see `mklbench.experiments.cell.Cell.split_source`.
+    """
+
+    name: str
+    X: Array
+    y: Array
+    X_test: Array
+    y_test: Array
+    source: str
+
+
+def first_split(name: str) -> Split:
+    """Return the first split of a real set under its own protocol.
+
+    Raises
+    ------
+    DataError
+        If the data cannot be had.
+    """
+    cell = Cell.from_overrides([f"data={name}"])
+    dataset = cell.dataset()
+    train, test = cell.rows(0)
+    scaling = fit_scaling(cell.config["split"]["scaling"], dataset.X[train])
+    X, X_test = (scaling.transform(dataset.X[rows]) for rows in (train, test))
+    y = np.where(dataset.y == 1, 1.0, -1.0)
+    return Split(name, X, y[train], X_test, y[test], cell.split_source(0))
+
+
+def sonar_like_split() -> tuple[Array, Array, str]:
     """Return samples, labels and a name: sonar where its data are at hand, else one of its size."""
     try:
-        return *_training_split("sonar"), "sonar"
+        split = first_split("sonar")
     except DataError:
         X, y = synthetic_samples()
         return X, y, "generated 145 x 60"
-
-
-def _training_split(name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return standardised training samples and labels -1/+1 of the first 70/30 split of a set."""
-    config = data.read_configs(resources.configs() / "data")[name]
-    dataset = data.load(config)
-    rows, _ = random_split(dataset.y, dataset.digest, 0, Protocol(test_fraction=0.3))
-    X = dataset.X[rows]
-    return fit_scaling("standard", X).transform(X), np.where(dataset.y[rows] == 1, 1.0, -1.0)
+    return split.X, split.y, split.name

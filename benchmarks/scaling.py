@@ -18,7 +18,8 @@ from benchmarks.output import RESULTS, publish, table, write_csv
 from benchmarks.processes import limited
 from benchmarks.timing import Result
 from mklbench.algorithms import exact_solvers
-from mklbench.report.figures import COLOURS, RESOLUTION, STYLE
+from mklbench.report.figure_style import COLOURS, STYLE
+from mklbench.report.figures import RESOLUTION
 from mklbench.report.files import write_result
 
 if TYPE_CHECKING:
