@@ -7,6 +7,7 @@ ALGO   ?= qnpkl
 DATA   ?= wdbc
 JOBS   ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
 TABLES ?=
+PARTS  ?=
 
 # Real data beside the checkout serve as the download mirror where they are.
 ifneq ($(wildcard ../shared/data),)
@@ -53,8 +54,8 @@ lint: $(VENV)/.installed-lint  ## ruff and mypy
 check: $(VENV)/.installed  ## run a fast subset again and compare with the recorded and published numbers
 	$(BIN)/mklbench check --jobs $(JOBS)
 
-bench: $(VENV)/.installed  ## measure speed and memory, as ratios within one run
-	$(BIN)/python -m benchmarks
+bench: $(VENV)/.installed  ## measure speed and memory, as ratios within one run; PARTS=ikl for a long one
+	$(BIN)/python -m benchmarks $(PARTS)
 
 reproduce-tables: $(VENV)/.installed  ## run what is missing and write every table and figure under results/
 	$(BIN)/mklbench reproduce $(TABLES) --jobs $(JOBS)

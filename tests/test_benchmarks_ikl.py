@@ -1,0 +1,174 @@
+"""The benchmarks of infinite kernel learning: the yardstick, what is metered, what is compared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from problems import random_problem
+
+from benchmarks import ikl as comparison
+from benchmarks import ikl_prototype, problems, separate
+from benchmarks.ikl import AS_LOW, YARDSTICK, Learned
+from benchmarks.metering import Meter, MeteredFamily
+from benchmarks.problems import Split
+from benchmarks.timing import Result
+from mklbench.algorithms import ikl, mkl
+from mklbench.kernels import FamilyBank, product_gaussians
+
+
+@pytest.fixture(scope="module")
+def tiny() -> Split:
+    X, y = random_problem(100, 4)
+    return Split("tiny", X[:40], y[:40], X[40:], y[40:], "random")
+
+
+def learned(solver: str, **changes: object) -> Learned:
+    figures: dict[str, object] = {
+        "problem": "p", "n_samples": 100, "n_features": 5, "C": 1.0, "objective": 50.0,
+        "error": 0.04, "n_test": 2400, "n_kernels": 9, "evaluations": 900, "n_svm_calls": 30,
+        "seconds": 8.0, "search_seconds": 6.0, "gram_seconds": None, "svm_seconds": 0.4,
+    }  # fmt: skip
+    return Learned(solver=solver, **{**figures, **changes})  # type: ignore[arg-type]
+
+
+class TestYardstick:
+    def test_gradient_is_the_difference_of_prices(self, tiny: Split) -> None:
+        rng = np.random.default_rng(0)
+        a, theta = rng.standard_normal(40), rng.uniform(0.1, 2.0, 4)
+        price = ikl_prototype.Subproblem(tiny.X, a)
+        value, gradient = price(theta)
+        K = product_gaussians(tiny.X).gram(theta)
+        assert_allclose(ikl_prototype.gram(tiny.X, theta), K, atol=1e-12)
+        assert_allclose(value, 0.5 * a @ K @ a)
+        step = 1e-6
+        moved = [
+            price(theta + step * unit)[0] - price(theta - step * unit)[0] for unit in np.eye(4)
+        ]
+        assert_allclose(np.array(moved) / (2 * step), gradient, rtol=1e-5)
+        assert price.evaluations == 9
+
+    def test_is_mkl_on_the_kernels_it_has_found(self, tiny: Split) -> None:
+        found = ikl_prototype.solve(tiny.X, tiny.y, 1.0)
+        assert found.thetas is not None
+        assert (found.weights > 0).all()
+        assert_allclose(found.weights.sum(), 1.0)
+        bank = FamilyBank(product_gaussians(tiny.X), found.thetas)
+        assert_allclose(found.objective, mkl.solve(bank, tiny.y, 1.0).objective, rtol=1e-4)
+        objectives = [entry["objective"] for entry in found.history]
+        assert (np.diff(objectives) <= 1e-5 * objectives[0]).all()
+
+    def test_reaches_the_objective_of_ikl(self, tiny: Split) -> None:
+        family = product_gaussians(tiny.X, gamma_max=30.0)
+        plain = ikl_prototype.solve(tiny.X, tiny.y, 1.0)
+        assert plain.converged
+        assert_allclose(plain.objective, ikl.solve(family, tiny.y, 1.0).objective, rtol=1e-2)
+
+    def test_stops_at_its_limit(self, tiny: Split) -> None:
+        found = ikl_prototype.solve(tiny.X, tiny.y, 1.0, max_iter=2)
+        assert not found.converged
+        assert len(found.history) == 2
+
+
+class TestMetering:
+    def test_changes_nothing_and_counts(self, tiny: Split) -> None:
+        family = product_gaussians(tiny.X, gamma_max=30.0)
+        meter = Meter()
+        metered = ikl.solve(MeteredFamily(family, meter), tiny.y, 1.0)
+        plain = ikl.solve(family, tiny.y, 1.0)
+        assert_array_equal(metered.thetas, plain.thetas)
+        assert metered.history == plain.history
+        assert meter.evaluations > 0
+        assert all(seconds > 0 for seconds in meter.seconds.values())
+
+    def test_keeps_what_has_been_counted(self, tiny: Split) -> None:
+        family, meter = product_gaussians(tiny.X, gamma_max=30.0), Meter()
+        rough = MeteredFamily(family, meter).restrict(np.arange(20)).rough()
+        theta, a = np.ones(4), np.ones(20)
+        value, _ = rough.quadratic_form(theta, a, rough.gram(theta))
+        K = family.restrict(np.arange(20)).gram(theta)
+        assert_allclose(value, a @ K @ a, rtol=1e-5)
+        assert meter.evaluations == 1
+
+
+class TestComparison:
+    def test_the_stop_as_low_is_as_low_and_never_later_than_the_end(self, tiny: Split) -> None:
+        solves = {one.solver: one for one in comparison.compare(tiny, 1.0)}
+        assert list(solves) == [YARDSTICK, AS_LOW, "ikl, tol=0.001", "ikl, tol=0.01"]
+        limit = 1.001 * solves[YARDSTICK].objective
+        assert solves[AS_LOW].objective <= limit
+        assert solves[AS_LOW].evaluations <= solves["ikl, tol=0.001"].evaluations
+        assert solves[YARDSTICK].gram_seconds is None
+        for one in solves.values():
+            assert 0 <= one.error <= 0.5
+            assert one.search_seconds <= one.seconds
+
+    def test_an_objective_that_is_not_reached_is_no_success(
+        self, tiny: Split, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        plain = comparison._by_yardstick(tiny, 1.0)
+        lower = replace(plain, objective=0.5 * plain.objective)
+        monkeypatch.setattr(comparison, "_by_yardstick", lambda split, C: lower)
+        solves = comparison.compare(tiny, 1.0)
+        assert AS_LOW not in [one.solver for one in solves]
+        assert [result.met for result in comparison._results(solves)] == [None, None, False]
+
+    @pytest.mark.parametrize(
+        ("changes", "met"),
+        [
+            ({}, True),
+            ({"seconds": 0.9}, False),
+            ({"objective": 50.049}, True),
+            ({"objective": 50.051}, False),
+            ({"objective": 40.0}, True),
+            ({"error": 0.0439}, True),  # the standard error of 4% of 2400 is 0.4%
+            ({"error": 0.0441}, False),
+        ],
+    )
+    def test_the_aim_is_speed_at_the_same_objective_and_error(
+        self, changes: dict[str, object], met: bool
+    ) -> None:
+        one = learned(AS_LOW, **{"seconds": 0.8, **changes})
+        (result,) = comparison._results([learned(YARDSTICK), one])
+        assert result.met is met
+
+    def test_table_and_its_shares(self) -> None:
+        solves = [learned(YARDSTICK), learned(AS_LOW, seconds=2.0, search_seconds=1.0)]
+        cells = [
+            [cell.strip() for cell in line.strip("|").split("|")]
+            for line in comparison._table([solves]).splitlines()[-2:]
+        ]
+        assert cells[0][1:] == [
+            "yardstick", "50.000", "+0.0e+00", "4.00", "9", "900", "30", "8.0", "75%", "", "5%",
+            "1.0",
+        ]  # fmt: skip
+        assert cells[1][8:] == ["2.0", "50%", "", "20%", "4.0"]
+
+    def test_names_the_sets_that_are_not_at_hand(
+        self, tiny: Split, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def first_split(name: str) -> Split:
+            if name == "image":
+                raise problems.DataError("no image")
+            return tiny
+
+        monkeypatch.setattr(comparison, "first_split", first_split)
+        monkeypatch.setattr(comparison, "compare", lambda split, C: [(split.name, C)])
+        absent: list[str] = []
+        assert list(comparison._compared(absent)) == [[("tiny", 1.0)]]
+        assert absent == ["image"]
+
+
+class TestSeparate:
+    @pytest.mark.parametrize("measure", [separate.learn, separate.price])
+    def test_measures(
+        self, measure: Callable[[Callable[[Result], None], Split], None], tiny: Split
+    ) -> None:
+        results: list[Result] = []
+        measure(results.append, tiny)
+        (result,) = results
+        assert "M = 65" in result.name
+        assert isinstance(result.met, bool)
