@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from mklbench.algorithms import mkl
-from mklbench.kernels import PrecomputedBank, product_gaussians
+from mklbench.kernels import GrowingBank, product_gaussians
 from mklbench.solution import Solution
 
 Array = NDArray[np.float64]
@@ -93,13 +93,12 @@ def solve(
     starts = product_gaussians(X, gamma_max=gamma_max).starts()
     scales, alone = starts[:_N_SCALES], starts[_N_SCALES:]
     known = [np.full(X.shape[1], 1.0 / X.shape[1])]
-    grams = [gram(X, known[0])]
+    bank = GrowingBank(gram(X, known[0])[None])
     weights = np.ones(1)
     evaluations, calls, svm_seconds, search_seconds = 0, 0, 0.0, 0.0
     history: list[dict[str, float]] = []
     while True:
-        start = np.pad(weights, (0, len(grams) - len(weights)))
-        bank = PrecomputedBank(np.array(grams))
+        start = np.pad(weights, (0, len(known) - len(weights)))
         master = mkl.solve(bank, y, C, tol=_MASTER_TOLERANCE, start=start)
         weights, a = master.weights, master.dual_coef
         calls, svm_seconds = calls + master.n_svm_calls, svm_seconds + master.svm_seconds
@@ -126,7 +125,7 @@ def solve(
         for price, theta in found:
             if price - multiplier >= _ACCEPTED and _is_new(theta, known):
                 known.append(theta)
-                grams.append(gram(X, theta))
+                bank.append(gram(X, theta))
         stalled = (
             len(history) > 1
             and history[-2]["objective"] - master.objective < _LEAST_DECREASE * master.objective
