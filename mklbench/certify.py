@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklbench.kernels import Bank, Family, combined_cross
+from mklbench.kernels import Bank, Family, Groups, combined_cross
 
 Array = NDArray[np.float64]
 
@@ -113,6 +113,68 @@ def mkl_bounds(
         upper=primal_value(float(weights @ q), y * decision, box),
         lower=float(np.abs(dual_coef).sum()) - 0.5 * float(q.max()),
     )
+
+
+def mixed_norm_bounds(
+    bank: Bank,
+    groups: Groups,
+    q: float,
+    y: Array,
+    weights: Array,
+    dual_coef: Array,
+    intercept: float,
+    box: ArrayLike,
+    outputs: Array | None = None,
+    forms: Array | None = None,
+) -> Bounds:
+    """Bound the value of VSKL, q >= 1, and CKL, 1/2 <= q < 1 (Aflalo et al. 2011, eq. 1).
+
+    Minimise over the functions f_m in the spaces of the kernels, and an intercept,
+
+        1/2 [ sum_j ( sum_{m in group j} ||f_m|| )^(2q) ]^(1/q) + sum_i C_i max(0, 1 - y_i f(x_i)),
+
+    half the square of a norm: l_2q over the groups of l_1 within them. Its dual norm is l_s over
+    the groups of the maximum within them, s = 2q / (2q - 1), so that the dual is the maximum over
+    alpha of
+
+        sum alpha - 1/2 [ sum_j ( max_{m in group j} q_m )^p ]^(1/p),   p = q / (2q - 1),
+
+    with q_m = a' K_m a, a = alpha o y. The upper bound is the value at f_m = weights_m K_m a, which
+    has ||f_m|| = weights_m sqrt(q_m), for any weights >= 0; the lower one that at alpha.
+
+    Parameters are as in `mkl_bounds`, with the groups of the kernels and q, infinity included;
+    `outputs` (n,) are the combination times `dual_coef` and `forms` (M,) the q_m, where the caller
+    has them.
+    """
+    if forms is None:
+        forms = bank.quadratic_forms(dual_coef)
+    if outputs is None:
+        outputs = bank.combine(weights) @ dual_coef
+    forms = np.maximum(forms, 0.0)  # rounding
+    norms = groups.sums(weights * np.sqrt(forms))
+    return Bounds(
+        upper=primal_value(power_sum(norms**2, q), y * (outputs + intercept), box),
+        lower=float(np.abs(dual_coef).sum())
+        - 0.5 * power_sum(groups.maxima(forms), dual_exponent(q)),
+    )
+
+
+def dual_exponent(q: float) -> float:
+    """Return q / (2q - 1), from infinity at q = 1/2 to 1/2 at q = infinity."""
+    if q == 0.5:
+        return math.inf
+    return 0.5 if q == math.inf else q / (2.0 * q - 1.0)
+
+
+def power_sum(values: Array, exponent: float) -> float:
+    """Return (sum_j values_j^exponent)^(1/exponent) for `values` >= 0, their maximum at infinity.
+
+    The values are scaled by the largest, as their powers might overflow.
+    """
+    largest = float(values.max())
+    if largest <= 0.0 or exponent == math.inf:
+        return largest
+    return largest * float(((values / largest) ** exponent).sum()) ** (1.0 / exponent)
 
 
 def family_bounds(

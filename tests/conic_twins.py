@@ -6,6 +6,7 @@ can be tested at a solution that LIBSVM had no part in.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import cvxpy as cp
@@ -90,6 +91,29 @@ def gmkl_l2(stack: Array, y: Array, box: ArrayLike, strength: float) -> ConicSol
     return ConicSolution(
         solution.value, 1.0 + forms / (4.0 * strength), solution.dual_coef, solution.intercept
     )
+
+
+def mixed_norm(
+    stack: Array, y: Array, box: ArrayLike, groups: Sequence[Sequence[int]], q: float
+) -> ConicSolution:
+    """Minimise 1/2 [sum_j (sum_{m in group j} ||w_m||)^(2q)]^(1/q) + box'xi over w, xi >= 0 and b
+
+    such that y o (sum_m R_m'w_m + b) >= 1 - xi, where R_m'R_m = K_m: the primal of VSKL and CKL.
+    The weights are those with which w_m = weight_m R_m a.
+    """
+    roots = [_root(K) for K in stack]
+    w = [cp.Variable(len(root)) for root in roots]
+    xi, b, t = cp.Variable(len(y), nonneg=True), cp.Variable(), cp.Variable(len(groups))
+    outputs = sum(root.T @ part for root, part in zip(roots, w, strict=True)) + b
+    margins = cp.multiply(y, outputs) >= 1 - xi
+    norms = [sum(cp.norm(w[m]) for m in group) <= t[j] for j, group in enumerate(groups)]
+    loss = cp.sum(cp.multiply(np.broadcast_to(box, y.shape), xi))
+    problem = cp.Problem(cp.Minimize(0.5 * cp.square(cp.pnorm(t, 2 * q)) + loss), [margins, *norms])
+    problem.solve(solver=cp.CLARABEL, **_TIGHT)
+    dual_coef = y * margins.dual_value
+    forms = np.einsum("i,mij,j->m", dual_coef, stack, dual_coef)
+    lengths = np.array([float(np.linalg.norm(part.value)) for part in w])
+    return ConicSolution(float(problem.value), lengths / np.sqrt(forms), dual_coef, float(b.value))
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, partial
+from typing import Any
 
 import conic_twins
 import numpy as np
@@ -14,9 +15,15 @@ from problems import random_stack
 
 from mklbench import certify
 from mklbench.certify import Bounds
-from mklbench.kernels import PrecomputedBank
+from mklbench.kernels import Bank, Groups, PrecomputedBank
 
 STRENGTH = 0.3
+GROUPS = [[1, 4], [0], [3, 2]]
+
+
+def mixed_norm_bounds(bank: Bank, *numbers: Any, q: float) -> Bounds:
+    return certify.mixed_norm_bounds(bank, Groups(GROUPS, bank.n_kernels), q, *numbers)
+
 
 # Problem: how to bound it, how to solve it, and whether its weights are on the simplex.
 PROBLEMS: dict[str, tuple[Callable[..., Bounds], Callable[..., ConicSolution], bool]] = {
@@ -31,6 +38,14 @@ PROBLEMS: dict[str, tuple[Callable[..., Bounds], Callable[..., ConicSolution], b
         partial(conic_twins.gmkl_l2, strength=STRENGTH),
         False,
     ),
+    **{
+        f"mixed norm, q = {q}": (
+            partial(mixed_norm_bounds, q=q),
+            partial(conic_twins.mixed_norm, groups=GROUPS, q=q),
+            False,
+        )
+        for q in (0.5, 0.75, 1, 2, 3, np.inf)
+    },
 }
 
 BOXES: dict[str, float | np.ndarray] = {

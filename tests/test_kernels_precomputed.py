@@ -10,7 +10,13 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mklbench.errors import InputError
-from mklbench.kernels import GrowingBank, IndexedBank, Precomputed, PrecomputedBank
+from mklbench.kernels import (
+    GrowingBank,
+    IndexedBank,
+    Precomputed,
+    PrecomputedBank,
+    precomputed,
+)
 
 
 @pytest.fixture
@@ -119,10 +125,22 @@ class TestGroups:
         assert bank.groups == [[2], [0, 1]]
         assert bank.restrict([0, 1]).groups == [[2], [0, 1]]
 
-    @pytest.mark.parametrize("groups", [[[0, 1]], [[0, 1], [1, 2]], [[0, 1, 2, 3]], [[]]])
+    @pytest.mark.parametrize("groups", [[[0, 1]], [[0, 1], [1, 2]], [[0, 1, 2, 3]], []])
     def test_groups_that_do_not(self, K: np.ndarray, groups: list[list[int]]) -> None:
         with pytest.raises(InputError, match="do not name each of the 3 kernels exactly once"):
             PrecomputedBank(K, groups=groups)
+
+    def test_an_empty_group(self, K: np.ndarray) -> None:
+        with pytest.raises(InputError, match=r"\[\[0, 1, 2\], \[\]\] has an empty group: leave it"):
+            PrecomputedBank(K, groups=[[0, 1, 2], []])
+
+    def test_builders_pass_them_on(self, K: np.ndarray) -> None:
+        groups = [[2], [0, 1]]
+        assert Precomputed(K, groups)([0, 3]).groups == groups
+        assert Precomputed(K, groups)([0, 3]).restrict([1]).groups == groups
+        assert precomputed(K, groups).groups == groups
+        with pytest.raises(InputError, match="do not name each of the 3 kernels"):
+            Precomputed(K, [[0]])
 
 
 class TestCross:

@@ -21,6 +21,7 @@ from mklbench.kernels.dense import DenseBank, GrowingBank, IndexedBank, Precompu
 from mklbench.kernels.families import IsotropicGaussians, ProductGaussians
 from mklbench.kernels.feature_bank import FeatureBank
 from mklbench.kernels.functions import Gaussian, Polynomial
+from mklbench.kernels.groups import Groups, groups_of
 from mklbench.kernels.members import FamilyBank, KernelSubset, check_thetas, combined_cross
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "FamilyBank",
     "FeatureBank",
     "Gaussian",
+    "Groups",
     "GrowingBank",
     "IndexedBank",
     "IsotropicGaussians",
@@ -48,6 +50,7 @@ __all__ = [
     "feature_gaussians",
     "gaussian",
     "gaussians",
+    "groups_of",
     "isotropic_gaussians",
     "precomputed",
     "product_gaussians",

@@ -22,6 +22,7 @@ from mklbench.kernels.dense import DenseBank, IndexedBank, PrecomputedBank, pack
 from mklbench.kernels.families import IsotropicGaussians, ProductGaussians
 from mklbench.kernels.feature_bank import FeatureBank
 from mklbench.kernels.functions import Gaussian, KernelFunction, Polynomial
+from mklbench.kernels.groups import GroupLists, check_groups
 from mklbench.validation import check_features, check_positive
 
 KernelBuilder = Callable[[ArrayLike], KernelOperator]
@@ -119,22 +120,33 @@ class Precomputed:
     ----------
     K : (M, N, N) array, or the path of an ``.npy`` file of one, or of an ``.npz`` file that names
         it ``K``.
+    groups : lists of kernel indices, where the kernels come in groups.
+
+    Raises
+    ------
+    InputError
+        If `K` is no finite stack of symmetric matrices, or `groups` do not partition them.
     """
 
     takes_rows = True
 
-    def __init__(self, K: ArrayLike | str | Path) -> None:
+    def __init__(self, K: ArrayLike | str | Path, groups: GroupLists | None = None) -> None:
         self._whole = pack_stack(_load_stack(Path(K)) if isinstance(K, (str, Path)) else K)
+        check_groups(groups, len(self._whole))
+        self._groups = groups
 
     def __call__(self, rows: ArrayLike) -> IndexedBank:
         """Return the bank whose training samples are `rows` (n,) of the data set."""
-        return IndexedBank(self._whole, rows)
+        return IndexedBank(self._whole, rows, self._groups)
 
 
-def precomputed(X: ArrayLike) -> PrecomputedBank:
-    """Return the bank of the Gram matrices `X` (M, n, n), or of the one Gram matrix (n, n)."""
+def precomputed(X: ArrayLike, groups: GroupLists | None = None) -> PrecomputedBank:
+    """Return the bank of the Gram matrices `X` (M, n, n), or of the one Gram matrix (n, n).
+
+    `groups` are lists of kernel indices, where the kernels come in groups.
+    """
     stack = np.asarray(X, dtype=np.float64)
-    return PrecomputedBank(stack[None] if stack.ndim == 2 else stack)
+    return PrecomputedBank(stack[None] if stack.ndim == 2 else stack, groups)
 
 
 BUILDERS: dict[str, KernelBuilder] = {

@@ -3,24 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mklbench.errors import InputError
+from mklbench.errors import InputError, unknown
 from mklbench.kernels.base import Array, Bank
+from mklbench.kernels.groups import GroupLists, check_groups
 
 
 class ConcatenatedBank(Bank):
-    """The kernels of several banks on the same samples, one after the other."""
+    """The kernels of several banks on the same samples, one after the other.
 
-    def __init__(self, banks: Sequence[Bank]) -> None:
+    Parameters
+    ----------
+    banks : the parts.
+    groups : lists of kernel indices, counted through all parts; or "parts", where the kernels of
+        each part are a group, as those of one descriptor are.
+
+    Raises
+    ------
+    InputError
+        If `groups` do not partition the kernels.
+    """
+
+    def __init__(
+        self, banks: Sequence[Bank], groups: GroupLists | Literal["parts"] | None = None
+    ) -> None:
         self._banks = tuple(banks)
         self.n_samples = self._banks[0].n_samples
         self.n_kernels = sum(bank.n_kernels for bank in self._banks)
         self.features = tuple(feature for bank in self._banks for feature in bank.features)
         self._ends = np.cumsum([bank.n_kernels for bank in self._banks])[:-1]
         self._starts = (0, *self._ends)
+        if groups == "parts":
+            groups = [list(part) for part in np.split(np.arange(self.n_kernels), self._ends)]
+        elif isinstance(groups, str):
+            raise unknown("groups", groups, ["parts"])
+        check_groups(groups, self.n_kernels)
+        self.groups = groups
 
     def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
         parts = self._parts(d)
@@ -79,7 +101,7 @@ class ConcatenatedBank(Bank):
         return combined
 
     def restrict(self, rows: ArrayLike) -> ConcatenatedBank:
-        return ConcatenatedBank([bank.restrict(rows) for bank in self._banks])
+        return ConcatenatedBank([bank.restrict(rows) for bank in self._banks], self.groups)
 
     def _parts(self, d: ArrayLike) -> list[tuple[Bank, Array]]:
         weights = np.split(self._check_weights(d), self._ends)

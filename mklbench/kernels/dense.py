@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from mklbench.errors import InputError
 from mklbench.kernels.base import Array, Bank
 from mklbench.kernels.functions import KernelFunction
+from mklbench.kernels.groups import GroupLists, check_groups
 from mklbench.kernels.packed import PackedGrams, asymmetry, unpack
 from mklbench.validation import check_features
 
@@ -20,7 +21,7 @@ class StackedBank(Bank):
     All passes are bound by memory, and so take half the time they take on the stack (M, n, n).
     """
 
-    def __init__(self, grams: PackedGrams, groups: Sequence[Sequence[int]] | None = None) -> None:
+    def __init__(self, grams: PackedGrams, groups: GroupLists | None = None) -> None:
         self._grams = grams
         self.n_kernels, self.n_samples = len(grams), grams.n_samples
         self.features = (-1,) * self.n_kernels
@@ -77,6 +78,7 @@ class DenseBank(StackedBank):
         indices = np.asarray(rows, dtype=np.intp)
         restricted = DenseBank.__new__(DenseBank)
         restricted._bind(self._X[indices], self._functions, self._grams.restrict(indices))
+        restricted.groups = self.groups
         return restricted
 
     def _bind(self, X: Array, functions: Sequence[KernelFunction], grams: PackedGrams) -> None:
@@ -102,9 +104,9 @@ class PrecomputedBank(StackedBank):
         If `K` is not a finite stack of symmetric matrices, or `groups` do not partition them.
     """
 
-    def __init__(self, K: ArrayLike, groups: Sequence[Sequence[int]] | None = None) -> None:
+    def __init__(self, K: ArrayLike, groups: GroupLists | None = None) -> None:
         super().__init__(pack_stack(K), groups)
-        _check_groups(groups, self.n_kernels)
+        check_groups(groups, self.n_kernels)
 
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
         """Return the combination (n_z, n) of `Z`, the stack (M, n_z, n) of cross Gram matrices."""
@@ -175,10 +177,10 @@ class IndexedBank(StackedBank):
         self,
         K: ArrayLike | PackedGrams,
         rows: ArrayLike,
-        groups: Sequence[Sequence[int]] | None = None,
+        groups: GroupLists | None = None,
     ) -> None:
         self._whole = K if isinstance(K, PackedGrams) else pack_stack(K)
-        _check_groups(groups, len(self._whole))
+        check_groups(groups, len(self._whole))
         self._rows = _check_rows(rows, self._whole.n_samples)
         super().__init__(self._whole.restrict(self._rows), groups)
 
@@ -218,16 +220,6 @@ def _checked(m: int, gram: Array) -> Array:
     if asymmetry(gram) > 1e-8 * largest:
         raise InputError(f"kernel {m} of K is not symmetric: a Gram matrix must be.")
     return gram
-
-
-def _check_groups(groups: Sequence[Sequence[int]] | None, n_kernels: int) -> None:
-    if groups is not None and sorted(m for group in groups for m in group) != list(
-        range(n_kernels)
-    ):
-        raise InputError(
-            f"groups={[list(group) for group in groups]} do not name each of the "
-            f"{n_kernels} kernels exactly once."
-        )
 
 
 def _check_rows(rows: ArrayLike, n: int) -> NDArray[np.intp]:

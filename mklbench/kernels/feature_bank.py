@@ -108,6 +108,7 @@ class FeatureBank(Bank):
         restricted._functions = self._functions
         factors = self._factors.restrict(indices)
         restricted._bind(self._X[indices], factors, self._overruled, self.costs.memory_limit)
+        restricted.groups = self.groups
         return restricted
 
     def _bind(

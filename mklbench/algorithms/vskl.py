@@ -1,0 +1,263 @@
+"""Variable sparsity kernel learning by mirror descent, mirrorVSKL (Aflalo et al., JMLR 12, 2011).
+
+The kernels come in groups j = 1 ... n of n_j kernels. VSKL_q, q >= 1, regularises with
+
+    1/2 [ sum_j ( sum_k ||f_jk|| )^(2q) ]^(1/q)                                              (eq. 1)
+
+which chooses few kernels within a group, and uses all groups. With q_jk = a' K_jk a, a = alpha o y,
+and q* = q / (q - 1), problem (D) of the paper (Theorem 2.4) is to
+
+    minimise over lambda, one simplex a group,   G(lambda) = max over alpha, gamma of
+        f_lambda(alpha, gamma) = sum_i alpha_i - 1/2 sum_j (1 / gamma_j) sum_k lambda_jk q_jk
+
+over 0 <= alpha <= C, y'alpha = 0, and gamma >= 0 with sum_j gamma_j^q* <= 1 (gamma <= 1 at q = 1).
+G is convex with the subgradient -1/2 q_jk / gamma_j at the maximisers (Danskin).
+
+- The oracle (Algorithm 2) computes G by block coordinate ascent: alpha from the SVM with the kernel
+  sum_jk (lambda_jk / gamma_j) K_jk, gamma from the closed form of Proposition 3.3.
+- The descent (Algorithm 3) is that of mirrors with the entropy on each simplex, lambda_jk times
+  exp(-s_t dG/dlambda_jk), with s_t = A sqrt(log max_j n_j) / (||dG/dlambda||_inf sqrt(t)).
+
+With one group f is that of the SVM, and the problem MKL's for every q. With groups of one kernel
+nothing is left to descend on, and the first oracle is the solution; at q = 1 it is one SVM with the
+sum of the kernels.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from numbers import Real
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mklbench import certify
+from mklbench.algorithms.objective import Objective, Point, check_bank
+from mklbench.errors import InputError
+from mklbench.kernels.base import Bank, KernelOperator
+from mklbench.kernels.groups import GroupLists, Groups, groups_of
+from mklbench.solution import Solution
+from mklbench.validation import check_count, check_positive
+
+VERSION = 1
+
+Array = NDArray[np.float64]
+
+# The factor A of the step size, divided by the square root of the number of groups.
+_STEP_SIZE = 3.0
+# The oracle is as accurate as this share of the gap that was certified last, or of the tolerance.
+_ORACLE_TOL = 0.1
+_MAX_ASCENTS = 50
+# A gamma that changes by this share of it or less has been found.
+_STANDING_STILL = 1e-6
+# A share lambda_jk counts as 0 in combinations when it is this small beside its group's largest.
+_NEGLIGIBLE = 1e-8
+# D_j counts as at least this share of the largest one in gamma_j. A group without use would else
+# get ever larger weights 1 / gamma_j, and with them the rounding of LIBSVM's kernel values.
+_SMALLEST_D = 1e-8
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """What the oracle found at some lambda.
+
+    Attributes
+    ----------
+    point : the SVM at the kernel weights lambda_jk / gamma_j.
+    forms : (M,) q_jk at its alpha.
+    gamma : (n,) the best gamma for this alpha, up to the tolerance that of `point`.
+    ascents : iterations of the block coordinate ascent.
+    bounds : of problem (D), at the numbers of `point`.
+    """
+
+    point: Point
+    forms: Array
+    gamma: Array
+    ascents: int
+    bounds: certify.Bounds
+
+
+def solve(
+    bank: KernelOperator,
+    y: ArrayLike,
+    C: float = 100.0,
+    *,
+    q: float = 2.0,
+    groups: str | GroupLists = "bank",
+    tol: float = 1e-2,
+    objective_tol: float | None = None,
+    max_iter: int = 1000,
+    step_size: float | None = None,
+    svm_tol: float = 1e-3,
+    class_weight: Mapping[int, float] | None = None,
+) -> Solution:
+    """Learn kernel weights lambda_jk / gamma_j, few within each group, over all groups.
+
+    Parameters
+    ----------
+    bank : the M base kernels on n training samples, of unit trace in the paper
+        (`mklbench.kernels.unit_trace`).
+    y : (n,) labels in {-1, +1}.
+    C : box constraint.
+    q : >= 1, `math.inf` included; the larger, the more alike are the groups' norms.
+    groups : as in `mklbench.kernels.groups_of`: "bank" for the bank's own groups, or one group of
+        all kernels where it has none (then this is MKL); "one", "singletons" or "features"; or
+        lists of kernel indices.
+    tol : stop at this certified relative duality gap.
+    objective_tol : stop as well where the objective of an iterate differs from that of the one
+        before by less than this share of it; None for never. The paper has 1e-4.
+    max_iter : at most so many steps of the descent.
+    step_size : the factor A, which the paper leaves open; 3 sqrt(n) for n groups if not given.
+    svm_tol : LIBSVM's stopping tolerance; it is tightened by itself where it, not gamma, keeps the
+        oracle from its accuracy.
+    class_weight : factors on C by class, ``{-1: ..., +1: ...}``.
+
+    Returns
+    -------
+    Solution
+        Of the iterate with the smallest certified gap. `weights` are lambda_jk / gamma_j, so that
+        those of a group sum to 1 / gamma_j; `objective` is f_lambda(alpha, gamma), the value of
+        problem (D) up to the accuracy of the oracle. Each entry of `history` has the objective and
+        the gap of an iterate, the SVM calls so far ("n_svm_calls"), and the iterations of its block
+        coordinate ascent ("ascents").
+
+    Raises
+    ------
+    InputError
+        If an argument has the wrong type, shape or range, q < 1, or the groups are no partition.
+    """
+    bank = check_bank("vskl", bank)
+    _check_q(q)
+    check_positive("tol", tol)
+    check_count("max_iter", max_iter)
+    if step_size is not None:
+        check_positive("step_size", step_size)
+    if objective_tol is not None:
+        check_positive("objective_tol", objective_tol)
+    partition = groups_of(bank, groups)
+    oracle = _Oracle(bank, Objective(bank, y, C, svm_tol, class_weight), partition, float(q))
+
+    logarithms = -np.log(partition.spread(partition.sizes.astype(float)))
+    A = _STEP_SIZE * math.sqrt(len(partition)) if step_size is None else step_size
+    rate = A * math.sqrt(math.log(partition.sizes.max()))
+    answer = best = oracle.ask(np.exp(logarithms), oracle.uniform(), 1.0)
+    history = [oracle.entry(answer)]
+    ended = False
+    while best.bounds.relative_gap > tol and len(history) <= max_iter and not ended:
+        slopes = 0.5 * answer.forms / partition.spread(answer.gamma)
+        steepest = float(slopes.max()) or 1.0
+        logarithms = logarithms + rate / math.sqrt(len(history)) * slopes / steepest
+        logarithms -= partition.spread(partition.maxima(logarithms))
+        before, accuracy = answer, max(tol, min(answer.bounds.relative_gap, 1.0))
+        answer = oracle.ask(_on_simplices(logarithms, partition), before.gamma, accuracy)
+        history.append(oracle.entry(answer))
+        if answer.bounds.relative_gap < best.bounds.relative_gap:
+            best = answer
+        ended = (
+            _stands_still(before, answer) if rate == 0 else _settled(before, answer, objective_tol)
+        )
+    gap = best.bounds.relative_gap
+    converged = gap <= tol or (ended and rate > 0)
+    return oracle.objective.solution(best.point, gap=gap, converged=converged, history=history)
+
+
+def _settled(before: _Answer, answer: _Answer, objective_tol: float | None) -> bool:
+    """Tell whether the objective changed by less than `objective_tol` of it."""
+    if objective_tol is None:
+        return False
+    change = abs(answer.point.objective - before.point.objective)
+    return change < objective_tol * before.point.objective
+
+
+def _stands_still(before: _Answer, answer: _Answer) -> bool:
+    """Tell whether gamma no longer changes, all there is to find for groups of one kernel."""
+    return bool(np.allclose(answer.gamma, before.gamma, rtol=_STANDING_STILL, atol=0.0))
+
+
+class _Oracle:
+    """Algorithm 2: the maximum over alpha and gamma at given lambda, by block coordinate ascent."""
+
+    def __init__(self, bank: Bank, objective: Objective, groups: Groups, q: float) -> None:
+        self._bank = bank
+        self.objective = objective
+        self._groups = groups
+        self._q = q
+
+    def uniform(self) -> Array:
+        """Return the gamma (n,) with equal entries and sum_j gamma_j^q* = 1."""
+        return best_gamma(np.ones(len(self._groups)), self._q)
+
+    def ask(self, shares: Array, gamma: Array, accuracy: float) -> _Answer:
+        """Maximise f_lambda at lambda = `shares` (M,), starting from `gamma` (n,).
+
+        The ascent ends where a new gamma would raise f_lambda by less than a tenth of `accuracy`,
+        in units of its value; LIBSVM is made as accurate.
+        """
+        machine = self.objective.machine
+        ascents = 1
+        while True:
+            point = self.objective(shares / self._groups.spread(gamma))
+            forms = np.maximum(-2.0 * point.gradient, 0.0)
+            a, b = point.trained.dual_coef, point.trained.intercept
+            outputs = point.K @ a
+            of_svm = certify.bounds_at_outputs(outputs, machine.y, a, b, machine.upper)
+            if of_svm.relative_gap > _ORACLE_TOL * accuracy and self.objective.tighten():
+                continue
+            D = self._groups.sums(shares * forms)
+            improved = best_gamma(D, self._q)
+            increase = 0.5 * float((D / gamma - D / improved).sum())
+            if increase <= _ORACLE_TOL * accuracy * of_svm.upper or ascents == _MAX_ASCENTS:
+                break
+            gamma = improved
+            ascents += 1
+        bounds = certify.mixed_norm_bounds(
+            self._bank,
+            self._groups,
+            self._q,
+            machine.y,
+            point.weights,
+            a,
+            b,
+            machine.upper,
+            outputs,
+            forms,
+        )
+        return _Answer(point, forms, improved, ascents, bounds)
+
+    def entry(self, answer: _Answer) -> dict[str, float]:
+        """Return the entry of an iterate in the history."""
+        return {
+            "objective": answer.point.objective,
+            "gap": answer.bounds.relative_gap,
+            "n_svm_calls": float(self.objective.machine.calls),
+            "ascents": float(answer.ascents),
+        }
+
+
+def best_gamma(D: Array, q: float) -> Array:
+    """Return the gamma (n,) that minimises sum_j D_j / gamma_j (Proposition 3.3), for D >= 0.
+
+    That is D_j^(1 / (q* + 1)) divided by its q*-norm: all ones at q = 1.
+    """
+    largest = float(D.max())
+    scaled = np.maximum(D / largest, _SMALLEST_D) if largest > 0 else np.ones_like(D)
+    power = (q - 1.0) / (2.0 * q - 1.0) if q < math.inf else 0.5  # 1 / (q* + 1)
+    conjugate = q / (q - 1.0) if 1.0 < q < math.inf else (math.inf if q == 1.0 else 1.0)
+    gamma = scaled**power
+    return gamma / certify.power_sum(gamma, conjugate)
+
+
+def _on_simplices(logarithms: Array, groups: Groups) -> Array:
+    """Return the shares (M,) proportional to exp(logarithms), whose maximum in a group is 0."""
+    shares = np.exp(logarithms)
+    shares[shares < _NEGLIGIBLE] = 0.0
+    return shares / groups.spread(groups.sums(shares))
+
+
+def _check_q(q: float) -> None:
+    if not isinstance(q, Real) or isinstance(q, bool) or not q >= 1:
+        raise InputError(
+            f"q={q!r} is not accepted: VSKL is for q >= 1, inf included; for 1/2 <= q < 1 take ckl."
+        )

@@ -1,0 +1,105 @@
+"""Groups of kernels: a partition of a bank's kernels, such as one group a descriptor."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mklbench.errors import InputError, unknown
+from mklbench.kernels.base import Array, Bank
+
+GroupLists = Sequence[Sequence[int]]
+
+_CHOICES = ("bank", "one", "singletons", "features")
+
+
+class Groups:
+    """A partition of M kernels into groups, and sums and maxima within its groups.
+
+    Parameters
+    ----------
+    lists : the indices of the kernels of each group.
+    n_kernels : M.
+
+    Raises
+    ------
+    InputError
+        If a group is empty, or the groups do not name each of the M kernels exactly once.
+
+    Attributes
+    ----------
+    owner : (M,) the number of the group that each kernel is in.
+    sizes : (number of groups,) kernels in each group.
+    """
+
+    def __init__(self, lists: GroupLists, n_kernels: int) -> None:
+        check_groups(lists, n_kernels)
+        self.owner: NDArray[np.intp] = np.empty(n_kernels, dtype=np.intp)
+        for number, group in enumerate(lists):
+            self.owner[np.asarray(group, dtype=np.intp)] = number
+        self.sizes = np.array([len(group) for group in lists])
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    def sums(self, values: Array) -> Array:
+        """Return the sum of `values` (M,) within each group."""
+        totals = np.bincount(self.owner, weights=values, minlength=len(self))
+        return totals.astype(np.float64, copy=False)
+
+    def maxima(self, values: Array) -> Array:
+        """Return the largest of `values` (M,) within each group."""
+        largest = np.full(len(self), -np.inf)
+        np.maximum.at(largest, self.owner, values)
+        return largest
+
+    def spread(self, by_group: Array) -> Array:
+        """Return for each kernel (M,) the value of its group."""
+        return by_group[self.owner]
+
+
+def groups_of(bank: Bank, choice: str | GroupLists = "bank") -> Groups:
+    """Return the groups of the kernels of a bank.
+
+    Parameters
+    ----------
+    bank : the bank of M kernels.
+    choice : "bank" for the groups that the bank itself has, or one of all kernels where it has
+        none; "one" for one group of all kernels; "singletons" for a group of each kernel;
+        "features" for a group of the kernels on each feature, and one of those on several features;
+        or lists of kernel indices.
+
+    Raises
+    ------
+    InputError
+        If `choice` is no known name, or its lists are no partition of the kernels.
+    """
+    everything = range(bank.n_kernels)
+    if not isinstance(choice, str):
+        lists = choice
+    elif choice not in _CHOICES:
+        raise unknown("groups", choice, _CHOICES)
+    elif choice == "singletons":
+        lists = [[m] for m in everything]
+    elif choice == "features":
+        features = dict.fromkeys(bank.features)
+        lists = [[m for m in everything if bank.features[m] == feature] for feature in features]
+    else:
+        lists = bank.groups if choice == "bank" and bank.groups is not None else [everything]
+    return Groups(lists, bank.n_kernels)
+
+
+def check_groups(lists: GroupLists | None, n_kernels: int) -> None:
+    """Raise an InputError unless `lists` are None or a partition of the kernels 0 ... M - 1."""
+    if lists is None:
+        return
+    shown = f"groups={[list(group) for group in lists]}"
+    if not all(len(group) for group in lists):
+        raise InputError(f"{shown} has an empty group: leave it out.")
+    if sorted(m for group in lists for m in group) != list(range(n_kernels)):
+        raise InputError(
+            f"{shown} do not name each of the {n_kernels} kernels exactly once: "
+            f"give a partition of the indices 0 to {n_kernels - 1}."
+        )
