@@ -4,8 +4,9 @@ Each class validates as scikit-learn does, builds its bank or family from the tr
 calls the ``solve`` of its algorithm once a binary problem, and predicts. More than two classes are
 handled by one-versus-rest on one shared bank.
 
-The parameter ``kernel`` is a name ("gaussian", "feature_gaussians", "simplemkl", "product",
-"precomputed"), or any callable that takes training samples and returns a bank or a family, such as
+The parameter ``kernel`` is the name of a bank ("gaussian", "feature_gaussians", "simplemkl",
+"single", "separate", "precomputed") or of a family ("product", "products", "isotropic"), or any
+callable that takes training samples and returns one, such as
 ``functools.partial(mklbench.kernels.feature_gaussians, gammas=[0.1, 1.0])``. Own Gram matrices go
 in two ways:
 
@@ -19,7 +20,7 @@ from __future__ import annotations
 
 from numpy.typing import ArrayLike
 
-from mklbench.algorithms import gmkl, mkl, qnpkl, simplemkl, svm, uniform
+from mklbench.algorithms import gmkl, ikl, mkl, qnpkl, simplemkl, svm, uniform
 from mklbench.kernel_learner import KernelLearner
 from mklbench.kernels import KernelBuilder
 
@@ -173,6 +174,44 @@ class GMKL(KernelLearner):
         self.tol = tol
         self.max_iter = max_iter
         self.svm_tol = svm_tol
+
+
+class IKL(KernelLearner):
+    """Sparse combination of the best members of a family of kernels (`mklbench.algorithms.ikl`).
+
+    Standardise the features first: the box of "products" is made for that scale.
+
+    Parameters
+    ----------
+    kernel : name or callable of a family with a bounded box, or of a bank, see the module's
+        docstring.
+    C : box constraint.
+    tol : relative duality gap at which to stop.
+    max_iter : at most so many restricted master problems.
+    pricing : at most so many kernels join at once.
+    samples : random members of the family looked at before the search ends.
+    master : "mkl" or "simplemkl".
+    """
+
+    _algorithm = ikl
+
+    def __init__(
+        self,
+        kernel: str | KernelBuilder = "products",
+        C: float = 1.0,
+        tol: float = 1e-3,
+        max_iter: int = 100,
+        pricing: int = 12,
+        samples: int = 1000,
+        master: str = "mkl",
+    ) -> None:
+        self.kernel = kernel
+        self.C = C
+        self.tol = tol
+        self.max_iter = max_iter
+        self.pricing = pricing
+        self.samples = samples
+        self.master = master
 
 
 class QNPKL(KernelLearner):

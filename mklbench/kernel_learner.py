@@ -34,7 +34,10 @@ class KernelLearner(ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     classes_ : (k,) the class labels.
-    weights_ : (M,) kernel weights, or (k, M), one row a class, for more than two classes.
+    weights_ : (M,) kernel weights, or (k, M), one row a class, for more than two classes; with
+        kernels found in a family, a list of (M_c,), one array a class, for more than two.
+    thetas_ : (M, p) parameters of the kernels found in a family, or a list, as `weights_`; None for
+        banks and for one kernel of a family.
     dual_coef_ : (n,) alpha_i * y_i, or (k, n).
     intercept_ : (1,) or (k,) intercepts.
     solutions_ : the `mklbench.solution.Solution` of each binary problem, with its objective,
@@ -83,7 +86,11 @@ class KernelLearner(ClassifierMixin, BaseEstimator):
                 stacklevel=2,
             )
         self.n_iter_ = 1 + max(solution.n_iter for solution in self.solutions_)
-        self.weights_ = self._stacked([solution.weights for solution in self.solutions_])
+        found = [s.thetas for s in self.solutions_ if s.thetas is not None]
+        weights = [solution.weights for solution in self.solutions_]
+        # The binary problems find different numbers of kernels.
+        self.weights_ = weights if len(found) > 1 else self._stacked(weights)
+        self.thetas_ = found if len(found) > 1 else found[0] if found else None
         self.dual_coef_ = self._stacked([solution.dual_coef for solution in self.solutions_])
         self.intercept_ = np.array([solution.intercept for solution in self.solutions_])
         return self

@@ -15,11 +15,13 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import mklbench
-from mklbench import GMKL, MKL, QNPKL, KernelSVC, SimpleMKL, UniformMKL
+from mklbench import GMKL, IKL, MKL, QNPKL, KernelSVC, SimpleMKL, UniformMKL
 from mklbench.algorithms import mkl, simplemkl
 from mklbench.kernels import Precomputed, feature_gaussians
 
-ESTIMATORS = [getattr(mklbench, name)() for name in mklbench.__all__]
+# Where the search for kernels need not be thorough: the checks are about scikit-learn's rules.
+QUICK = {"IKL": {"samples": 0, "tol": 0.1}}
+ESTIMATORS = [getattr(mklbench, name)(**QUICK.get(name, {})) for name in mklbench.__all__]
 
 
 @parametrize_with_checks(ESTIMATORS)
@@ -84,6 +86,22 @@ def test_rows_of_a_whole_stack_work_in_a_grid_search(binary):
         on_features.cv_results_["mean_test_score"],
         atol=0.03,
     )
+
+
+def test_kernels_found_in_a_family(binary):
+    X, y = binary
+    learner = IKL(C=1.0, samples=0).fit(X, y)
+    assert learner.thetas_.shape == (len(learner.weights_), X.shape[1])
+    assert learner.score(X, y) > 0.9
+
+
+def test_each_class_finds_its_own_kernels():
+    X, y = load_iris(return_X_y=True)
+    learner = make_pipeline(StandardScaler(), IKL(samples=0)).fit(X, y)
+    weights, thetas = learner[-1].weights_, learner[-1].thetas_
+    assert [len(each) for each in weights] == [len(each) for each in thetas]
+    assert len(weights) == 3
+    assert learner.score(X, y) > 0.95
 
 
 def test_three_classes_by_one_versus_rest_in_a_pipeline():

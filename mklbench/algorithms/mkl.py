@@ -327,7 +327,8 @@ class _Search:
         weights, expected, share = step.weights, step.expected, 1.0
         for _ in range(_STEPS):
             trained = self._train(weights, expected)
-            if trained.objective <= start.upper * (1.0 + _ROUNDING):
+            # Below 0, the value at alpha = 0, the SVM has failed: a dual value is no upper bound.
+            if 0.0 <= trained.objective <= start.upper * (1.0 + _ROUNDING):
                 return trained
             if self._svm.calls >= self._max_iter:
                 break
