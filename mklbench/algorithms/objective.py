@@ -17,6 +17,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mklbench import certify
 from mklbench.errors import InputError
 from mklbench.kernels.base import Bank, Family, KernelOperator
 from mklbench.solution import Solution
@@ -37,6 +38,11 @@ class Point:
     K: Array
     trained: SVMSolution
     objective: float
+
+    @cached_property
+    def outputs(self) -> Array:
+        """K a (n,): the decision values without the intercept."""
+        return self.K @ self.trained.dual_coef
 
     @cached_property
     def gradient(self) -> Array:
@@ -81,6 +87,25 @@ class Objective:
         trained = self.machine.solve(K)
         return Point(self.operator, weights, K, trained, trained.dual_objective(K))
 
+    def accurate(self, weights: Array, tol: float, K: Array | None = None) -> Point:
+        """Solve the SVM at `weights` to this relative duality gap of its own, or as far as it goes.
+
+        LIBSVM's tolerance is tightened where that is needed, for all that comes after as well.
+        """
+        while True:
+            point = self(weights, K)
+            trained = point.trained
+            bounds = certify.bounds_at_outputs(
+                point.outputs,
+                self.machine.y,
+                trained.dual_coef,
+                trained.intercept,
+                self.machine.upper,
+            )
+            if bounds.relative_gap <= tol or not self.tighten():
+                return point
+            K = point.K
+
     def tighten(self) -> bool:
         """Make the SVM ten times more accurate; return False where that is no longer possible."""
         if self.machine.tol <= _SMALLEST_SVM_TOLERANCE:
@@ -113,6 +138,11 @@ class Objective:
             history=history,
             svm_seconds=self.machine.seconds,
         )
+
+
+def settled(before: float, now: float, objective_tol: float | None) -> bool:
+    """Tell whether an objective has changed by less than `objective_tol` of it; never at None."""
+    return objective_tol is not None and abs(now - before) < objective_tol * abs(before)
 
 
 def check_samples(operator: KernelOperator, n_labels: int) -> None:

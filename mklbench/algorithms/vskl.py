@@ -34,7 +34,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench import certify
-from mklbench.algorithms.objective import Objective, Point, check_bank
+from mklbench.algorithms.objective import Objective, Point, check_bank, settled
 from mklbench.errors import InputError
 from mklbench.kernels.base import Bank, KernelOperator
 from mklbench.kernels.groups import GroupLists, Groups, groups_of
@@ -156,19 +156,13 @@ def solve(
         if answer.bounds.relative_gap < best.bounds.relative_gap:
             best = answer
         ended = (
-            _stands_still(before, answer) if rate == 0 else _settled(before, answer, objective_tol)
+            settled(before.point.objective, answer.point.objective, objective_tol)
+            if rate > 0
+            else _stands_still(before, answer)
         )
     gap = best.bounds.relative_gap
     converged = gap <= tol or (ended and rate > 0)
     return oracle.objective.solution(best.point, gap=gap, converged=converged, history=history)
-
-
-def _settled(before: _Answer, answer: _Answer, objective_tol: float | None) -> bool:
-    """Tell whether the objective changed by less than `objective_tol` of it."""
-    if objective_tol is None:
-        return False
-    change = abs(answer.point.objective - before.point.objective)
-    return change < objective_tol * before.point.objective
 
 
 def _stands_still(before: _Answer, answer: _Answer) -> bool:
@@ -198,17 +192,13 @@ class _Oracle:
         machine = self.objective.machine
         ascents = 1
         while True:
-            point = self.objective(shares / self._groups.spread(gamma))
+            weights = shares / self._groups.spread(gamma)
+            point = self.objective.accurate(weights, _ORACLE_TOL * accuracy)
             forms = np.maximum(-2.0 * point.gradient, 0.0)
-            a, b = point.trained.dual_coef, point.trained.intercept
-            outputs = point.K @ a
-            of_svm = certify.bounds_at_outputs(outputs, machine.y, a, b, machine.upper)
-            if of_svm.relative_gap > _ORACLE_TOL * accuracy and self.objective.tighten():
-                continue
             D = self._groups.sums(shares * forms)
             improved = best_gamma(D, self._q)
             increase = 0.5 * float((D / gamma - D / improved).sum())
-            if increase <= _ORACLE_TOL * accuracy * of_svm.upper or ascents == _MAX_ASCENTS:
+            if increase <= _ORACLE_TOL * accuracy * point.objective or ascents == _MAX_ASCENTS:
                 break
             gamma = improved
             ascents += 1
@@ -218,10 +208,10 @@ class _Oracle:
             self._q,
             machine.y,
             point.weights,
-            a,
-            b,
+            point.trained.dual_coef,
+            point.trained.intercept,
             machine.upper,
-            outputs,
+            point.outputs,
             forms,
         )
         return _Answer(point, forms, improved, ascents, bounds)

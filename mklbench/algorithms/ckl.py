@@ -1,0 +1,162 @@
+"""Composite kernel learning, CKL(1, 2q) with 1/2 <= q < 1, and with it l_p-norm MKL.
+
+The problem is that of VSKL (Aflalo et al. 2011, eq. 1; `mklbench.algorithms.vskl`) on the other
+side of q = 1, where it is sparse across groups as well (Szafranski, Grandvalet & Rakotomamonjy,
+ICML 2008). With t_j = sum_k ||f_jk|| the norms of the groups and rho = q / (1 - q), the regulariser
+has the variational form
+
+    ( sum_j t_j^(2q) )^(1/q) = min over eta >= 0, sum_j eta_j^rho <= 1 of  sum_j t_j^2 / eta_j,
+    t_j^2 = min over lambda_j on the simplex of  sum_k ||f_jk||^2 / lambda_jk,
+
+so that kernel jk has the weight d_jk = eta_j lambda_jk, and the problem is to
+
+    minimise J(d) over d >= 0 with sum_j ( sum_k d_jk )^rho <= 1,
+
+J being the value of the SVM with the kernel sum_jk d_jk K_jk. It is convex for q >= 1/2. Each
+iteration solves that SVM and takes the d of the two minima, in closed form from the lengths
+||f_jk|| = d_jk sqrt(a' K_jk a), which never increases the primal value.
+
+One group is MKL for every q, and so is every grouping at q = 1/2. Groups of one kernel are l_p-norm
+MKL with sum_m d_m^p <= 1, p = rho (Kloft et al. 2011).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Real
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mklbench import certify
+from mklbench.algorithms.objective import Objective, check_bank, settled
+from mklbench.errors import InputError
+from mklbench.kernels.base import KernelOperator
+from mklbench.kernels.groups import GroupLists, Groups, groups_of
+from mklbench.solution import Solution
+from mklbench.validation import check_count, check_positive
+
+VERSION = 1
+
+Array = NDArray[np.float64]
+
+# The SVM is as accurate as this share of the gap that was certified last, or of the tolerance.
+_SVM_TOL = 0.1
+# A weight counts as 0 in combinations when it is this small beside the largest.
+_NEGLIGIBLE = 1e-8
+
+
+def solve(
+    bank: KernelOperator,
+    y: ArrayLike,
+    C: float = 100.0,
+    *,
+    q: float = 0.75,
+    groups: str | GroupLists = "bank",
+    tol: float = 1e-2,
+    objective_tol: float | None = None,
+    max_iter: int = 1000,
+    svm_tol: float = 1e-3,
+    class_weight: Mapping[int, float] | None = None,
+) -> Solution:
+    """Learn kernel weights that are sparse within groups, and the more across them the smaller q.
+
+    Parameters
+    ----------
+    bank : the M base kernels on n training samples.
+    y : (n,) labels in {-1, +1}.
+    C : box constraint.
+    q : 1/2 <= q < 1. Groups of one kernel are l_p-norm MKL with p = q / (1 - q).
+    groups : as in `mklbench.kernels.groups_of`: "bank" for the bank's own groups, or one group of
+        all kernels where it has none (then this is MKL); "one", "singletons" or "features"; or
+        lists of kernel indices.
+    tol : stop at this certified relative duality gap.
+    objective_tol : stop as well where the objective of an iterate differs from that of the one
+        before by less than this share of it; None for never.
+    max_iter : at most so many changes of the weights.
+    svm_tol : LIBSVM's stopping tolerance; it is tightened by itself where it, not the weights,
+        keeps the gap above `tol`.
+    class_weight : factors on C by class, ``{-1: ..., +1: ...}``.
+
+    Returns
+    -------
+    Solution
+        Of the iterate with the smallest certified gap. `weights` are d_jk = eta_j lambda_jk with
+        sum_j (sum_k d_jk)^rho = 1; `objective` is J, the value of the SVM's dual at the weights.
+        Each entry of `history` has the objective and the gap of an iterate, and the SVM calls so
+        far ("n_svm_calls").
+
+    Raises
+    ------
+    InputError
+        If an argument has the wrong type, shape or range, q is not in [1/2, 1), or the groups are
+        no partition.
+    """
+    bank = check_bank("ckl", bank)
+    _check_q(q)
+    check_positive("tol", tol)
+    check_count("max_iter", max_iter)
+    if objective_tol is not None:
+        check_positive("objective_tol", objective_tol)
+    partition = groups_of(bank, groups)
+    objective = Objective(bank, y, C, svm_tol, class_weight)
+    machine = objective.machine
+
+    weights = best_weights(1.0 / partition.spread(partition.sizes.astype(float)), partition, q)
+    best, smallest_gap, accuracy = None, np.inf, 1.0
+    history: list[dict[str, float]] = []
+    while True:
+        used = np.where(weights < _NEGLIGIBLE * weights.max(), 0.0, weights)
+        point = objective.accurate(used, _SVM_TOL * accuracy)
+        forms = np.maximum(-2.0 * point.gradient, 0.0)
+        gap = certify.mixed_norm_bounds(
+            bank,
+            partition,
+            q,
+            machine.y,
+            used,
+            point.trained.dual_coef,
+            point.trained.intercept,
+            machine.upper,
+            point.outputs,
+            forms,
+        ).relative_gap
+        history.append(
+            {"objective": point.objective, "gap": gap, "n_svm_calls": float(machine.calls)}
+        )
+        if best is None or gap < smallest_gap:
+            best, smallest_gap = point, gap
+        ended = len(history) > 1 and settled(
+            history[-2]["objective"], point.objective, objective_tol
+        )
+        if gap <= tol or ended or len(history) > max_iter:
+            break
+        weights = best_weights(weights * np.sqrt(forms), partition, q)
+        accuracy = max(tol, min(gap, 1.0))
+    return objective.solution(
+        best, gap=smallest_gap, converged=smallest_gap <= tol or ended, history=history
+    )
+
+
+def best_weights(lengths: Array, groups: Groups, q: float) -> Array:
+    """Return the weights d (M,) that minimise sum_m lengths_m^2 / d_m, for lengths ||f_m|| >= 0.
+
+    They are eta_j lambda_jk with lambda_jk = ||f_jk|| / t_j, and eta_j = t_j^(2 - 2q) divided by
+    its rho-norm (Micchelli & Pontil 2005; Lemma 2.2 of Aflalo et al.). Where all lengths are 0 any
+    d is as good, and the shares are equal.
+    """
+    totals = groups.sums(lengths)
+    largest = float(totals.max())
+    if largest <= 0.0:
+        return best_weights(np.ones_like(lengths), groups, q)
+    eta = (totals / largest) ** (2.0 - 2.0 * q)
+    eta /= certify.power_sum(eta, q / (1.0 - q))
+    return groups.spread(eta / np.where(totals > 0, totals, 1.0)) * lengths
+
+
+def _check_q(q: float) -> None:
+    if not isinstance(q, Real) or isinstance(q, bool) or not 0.5 <= q < 1:
+        raise InputError(
+            f"q={q!r} is not accepted: CKL is for 1/2 <= q < 1, below which it is not convex; for "
+            "q >= 1 take vskl."
+        )

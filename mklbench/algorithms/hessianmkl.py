@@ -1,0 +1,195 @@
+"""HessianMKL: Newton's method on the kernel weights (Chapelle & Rakotomamonjy, NIPS workshop 2008).
+
+The problem is that of SimpleMKL (`mklbench.algorithms.simplemkl`),
+
+    minimise over d >= 0, sum_m d_m = 1
+    J(d) = max over 0 <= alpha <= C, y'alpha = 0 of  sum_i alpha_i - 1/2 a' K_d a,   a = alpha o y.
+
+J has the gradient -1/2 a' K_m a, and second derivatives wherever no alpha is about to reach or to
+leave a bound. Let F be the free support vectors, 0 < alpha_i < C. Their margins stay at 1 as d
+changes, K_FF a_F + K_FB a_B + b = y_F with sum a = 0, which gives the change of a_F with d_l, and
+
+    d2 J / dd_m dd_l = (K_m a)_F' P (K_l a)_F,   P = K_FF^-1 - K_FF^-1 1 1' K_FF^-1 / 1' K_FF^-1 1.
+
+Each iteration minimises the quadratic model of J over the simplex, a quadratic programme in the M
+weights, and goes towards its solution as far as J decreases enough, one SVM a trial.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import cholesky, solve_triangular
+
+from mklbench import certify
+from mklbench.algorithms import interior_point
+from mklbench.algorithms.interior_point import Programme
+from mklbench.algorithms.objective import Objective, Point, check_bank, settled
+from mklbench.kernels.base import Bank, KernelOperator
+from mklbench.solution import Solution
+from mklbench.validation import check_count, check_positive
+
+VERSION = 1
+EXACT = True
+
+Array = NDArray[np.float64]
+
+# The SVM is as accurate as this share of the gap that was certified last, or of the tolerance.
+_SVM_TOL = 0.1
+# Added to the diagonals of K_FF and of the Hessian, in units of their means: neither need be
+# regular, as kernels may have low rank or be equal.
+_RIDGE = 1e-8
+_PROGRAMME_TOL = 1e-10
+# Armijo's share of the slope, the shortest and longest cut of a step, and the number of trials.
+_ARMIJO, _CUTS, _TRIALS = 1e-4, (0.1, 0.5), 8
+# A weight is zero when it is this small beside the largest one.
+_ZERO_WEIGHT = 1e-6
+
+
+def solve(
+    bank: KernelOperator,
+    y: ArrayLike,
+    C: float = 100.0,
+    *,
+    tol: float = 1e-2,
+    objective_tol: float | None = None,
+    max_iter: int = 200,
+    svm_tol: float = 1e-3,
+    class_weight: Mapping[int, float] | None = None,
+) -> Solution:
+    """Learn the kernel weights of a bank by Newton's method.
+
+    Parameters
+    ----------
+    bank : the M base kernels on n training samples. An iteration takes O(M^3) time beyond that of
+        the SVM, and O(M n) memory.
+    y : (n,) labels in {-1, +1}.
+    C : box constraint.
+    tol : stop at this certified relative duality gap.
+    objective_tol : stop as well where an iteration has changed the objective by less than this
+        share of it; None for never.
+    max_iter : at most so many Newton steps.
+    svm_tol : LIBSVM's stopping tolerance; it is tightened by itself where it, not the weights,
+        keeps the gap above `tol`.
+    class_weight : factors on C by class, ``{-1: ..., +1: ...}``.
+
+    Returns
+    -------
+    Solution
+        `weights` sum to 1. `objective` is J, the value of the SVM's dual at the weights. Each entry
+        of `history` has the objective and the gap after a step, and the SVM calls so far
+        ("n_svm_calls").
+
+    Raises
+    ------
+    InputError
+        If an argument has the wrong type, shape or range.
+    """
+    bank = check_bank("hessianmkl", bank)
+    check_positive("tol", tol)
+    check_count("max_iter", max_iter)
+    if objective_tol is not None:
+        check_positive("objective_tol", objective_tol)
+    objective = Objective(bank, y, C, svm_tol, class_weight)
+
+    point = objective.accurate(bank.uniform_weights(), _SVM_TOL)
+    history: list[dict[str, float]] = []
+    while True:
+        gap = _gap(bank, objective, point)
+        history.append(
+            {
+                "objective": point.objective,
+                "gap": gap,
+                "n_svm_calls": float(objective.machine.calls),
+            }
+        )
+        ended = len(history) > 1 and settled(
+            history[-2]["objective"], point.objective, objective_tol
+        )
+        if gap <= tol or ended or len(history) > max_iter:
+            break
+        accuracy = _SVM_TOL * max(tol, min(gap, 1.0))
+        following = _newton_step(bank, objective, point, accuracy)
+        if following is point:
+            # The inexact SVM hides any further decrease.
+            if not objective.tighten():
+                break
+            following = objective(point.weights, point.K)
+        point = following
+    return objective.solution(point, gap=gap, converged=gap <= tol or ended, history=history)
+
+
+def _gap(bank: Bank, objective: Objective, point: Point) -> float:
+    return certify.mkl_bounds(
+        bank,
+        objective.machine.y,
+        point.weights,
+        point.trained.dual_coef,
+        point.trained.intercept,
+        objective.machine.upper,
+        K=point.K,
+        q=-2.0 * point.gradient,
+    ).relative_gap
+
+
+def _newton_step(bank: Bank, objective: Objective, point: Point, accuracy: float) -> Point:
+    """Go to the minimum of the quadratic model, or less far; return `point` where nothing helps."""
+    target = minimise_on_simplex(
+        hessian(bank, point, objective.machine.upper), point.gradient, point.weights
+    )
+    slope = float(point.gradient @ (target - point.weights))
+    share = 1.0
+    for _ in range(_TRIALS):
+        weights = (1.0 - share) * point.weights + share * target
+        trial = objective.accurate(weights, accuracy)
+        rise = trial.objective - point.objective
+        if rise <= min(_ARMIJO * share * slope, 0.0):
+            return trial
+        # The minimum of the parabola through both values and the slope.
+        lowest = -0.5 * share * slope / (rise - share * slope)
+        share *= float(np.clip(lowest, *_CUTS))
+    return point
+
+
+def hessian(bank: Bank, point: Point, upper: Array) -> Array:
+    """Return the second derivatives (M, M) of J at a point; `upper` (n,) are the bounds on alpha.
+
+    They are 0 where no support vector is free.
+    """
+    coef = point.trained.dual_coef
+    free = np.flatnonzero((coef != 0) & (np.abs(coef) < upper))
+    M = bank.n_kernels
+    if len(free) == 0:
+        return np.zeros((M, M))
+    products = bank.products(coef, np.arange(M))[:, free]
+    K = point.K[np.ix_(free, free)]
+    K[np.diag_indices(len(free))] += _RIDGE * K.diagonal().mean()
+    root = cholesky(K, lower=True)
+    half = solve_triangular(root, products.T, lower=True)
+    ones = solve_triangular(root, np.ones(len(free)), lower=True)
+    half -= np.outer(ones, ones @ half) / (ones @ ones)
+    return half.T @ half
+
+
+def minimise_on_simplex(H: Array, gradient: Array, weights: Array) -> Array:
+    """Return the d (M,) on the simplex that minimises g'(d - w) + 1/2 (d - w)' H (d - w)."""
+    M = len(weights)
+    H = H + _RIDGE * (H.diagonal().mean() + np.abs(gradient).max()) * np.eye(M)
+    linear = gradient - H @ weights
+    # On the simplex a constant in the linear term does not matter; the unit is that of the model.
+    unit = float(np.ptp(linear)) + float(H.diagonal().max())
+    programme = Programme(
+        Q=H / unit,
+        X=np.zeros((M, 1)),
+        p=1.0 - (linear - linear.min()) / unit,
+        y=np.ones(M),
+        upper=np.full(M, 2.0),  # never reached
+        offset=np.zeros(1),
+        balance=1.0,
+    )
+    start = interior_point.interior(programme, weights, np.ones(1), 0.0, 1.0 / M)
+    found = interior_point.maximise(programme, start, _PROGRAMME_TOL).alpha
+    found = np.where(found < _ZERO_WEIGHT * found.max(), 0.0, found)
+    return found / found.sum()

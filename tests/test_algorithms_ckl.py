@@ -1,0 +1,188 @@
+"""CKL and l_p-norm MKL against a conic solver, and at their limits."""
+
+from __future__ import annotations
+
+import conic_twins
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from problems import random_problem, random_stack
+
+from mklbench import certify
+from mklbench.algorithms import ckl, mkl, svm, vskl
+from mklbench.errors import InputError
+from mklbench.kernels import Groups, PrecomputedBank, product_gaussians
+
+GROUPINGS = {
+    "two": [[0, 3, 1], [4, 2]],
+    "one": [[0, 1, 2, 3, 4]],
+    "singletons": [[0], [1], [2], [3], [4]],
+}
+EXPONENTS = [0.5, 0.6, 0.75, 0.95]
+
+
+class TestOptimum:
+    @pytest.mark.parametrize("groups", GROUPINGS.values(), ids=GROUPINGS)
+    @pytest.mark.parametrize("q", EXPONENTS)
+    @pytest.mark.parametrize("C", [1.0, 10.0])
+    def test_equals_that_of_a_conic_solver(
+        self, q: float, groups: list[list[int]], C: float
+    ) -> None:
+        stack, y = random_stack()
+        solution = ckl.solve(PrecomputedBank(stack, groups), y, C=C, q=q, tol=2e-4)
+        assert solution.converged
+        value = conic_twins.mixed_norm(stack, y, C, groups, q).value
+        assert_allclose(solution.objective, value, rtol=2e-4)
+
+    def test_equals_that_of_a_conic_solver_for_boxes_of_classes(self) -> None:
+        stack, y = random_stack()
+        groups = GROUPINGS["two"]
+        solution = ckl.solve(
+            PrecomputedBank(stack, groups), y, C=3.0, tol=2e-4, class_weight={-1: 0.2}
+        )
+        value = conic_twins.mixed_norm(stack, y, np.where(y > 0, 3.0, 0.6), groups, 0.75).value
+        assert_allclose(solution.objective, value, rtol=2e-4)
+
+    def test_weights_of_the_optimum(self) -> None:
+        stack, y = random_stack(n=60)
+        groups = GROUPINGS["two"]
+        solution = ckl.solve(PrecomputedBank(stack, groups), y, C=1.0, tol=1e-4)
+        twin = conic_twins.mixed_norm(stack, y, 1.0, groups, 0.75)
+        assert_allclose(solution.weights, twin.weights, atol=0.02 * twin.weights.max())
+
+    @pytest.mark.parametrize(("q", "groups"), [(0.8, "one"), (0.5, "singletons")])
+    def test_mkl_at_both_ends(self, q: float, groups: str) -> None:
+        """One group whatever q, and q = 1/2 whatever the groups."""
+        stack, y = random_stack(n=60, n_kernels=12)
+        bank = PrecomputedBank(stack)
+        solution = ckl.solve(bank, y, C=1.0, q=q, groups=groups, tol=1e-3)
+        assert_allclose(solution.objective, mkl.solve(bank, y, C=1.0).objective, rtol=1e-3)
+        assert_allclose(solution.weights.sum(), 1.0)
+
+    def test_meets_vskl_at_q_1(self) -> None:
+        stack, y = random_stack()
+        bank = PrecomputedBank(stack, GROUPINGS["two"])
+        below = ckl.solve(bank, y, C=1.0, q=0.9999, tol=1e-4)
+        at_one = vskl.solve(bank, y, C=1.0, q=1, tol=1e-4)
+        above = vskl.solve(bank, y, C=1.0, q=1.0001, tol=1e-4)
+        assert_allclose(below.objective, at_one.objective, rtol=3e-4)
+        assert_allclose(above.objective, at_one.objective, rtol=3e-4)
+
+    def test_l_p_norm_of_equal_kernels(self) -> None:
+        """Each of M equal kernels has the weight M^(-1/p)."""
+        stack, y = random_stack()
+        stack = stack[:1]
+        bank = PrecomputedBank(np.concatenate([stack] * 4))
+        solution = ckl.solve(bank, y, C=1.0, q=0.75, groups="singletons")
+        plain = svm.solve(PrecomputedBank(stack), y, C=1.0, weights=[4.0 ** (2 / 3)])
+        assert_allclose(solution.weights, 4.0 ** (-1 / 3))
+        assert_allclose(solution.objective, plain.objective, rtol=1e-4)
+
+
+class TestGap:
+    @pytest.mark.parametrize("q", EXPONENTS)
+    @pytest.mark.parametrize("tol", [1e-1, 1e-2, 1e-3])
+    def test_is_certified_and_reached(self, q: float, tol: float) -> None:
+        stack, y = random_stack()
+        groups = GROUPINGS["two"]
+        bank = PrecomputedBank(stack, groups)
+        solution = ckl.solve(bank, y, C=10.0, q=q, tol=tol)
+        bounds = certify.mixed_norm_bounds(
+            bank,
+            Groups(groups, 5),
+            q,
+            y,
+            solution.weights,
+            solution.dual_coef,
+            solution.intercept,
+            10.0,
+        )
+        assert solution.gap == pytest.approx(bounds.relative_gap, abs=1e-12)
+        assert -1e-12 <= solution.gap <= tol
+
+
+class TestWeights:
+    @pytest.mark.parametrize("q", EXPONENTS)
+    @pytest.mark.parametrize("groups", GROUPINGS.values(), ids=GROUPINGS)
+    def test_are_on_the_ball(self, q: float, groups: list[list[int]]) -> None:
+        stack, y = random_stack()
+        weights = ckl.solve(PrecomputedBank(stack, groups), y, C=10.0, q=q).weights
+        assert (weights >= 0).all()
+        totals = Groups(groups, 5).sums(weights)
+        assert_allclose((totals ** (q / (1 - q))).sum(), 1.0, rtol=1e-6)
+
+    @pytest.mark.parametrize("q", EXPONENTS)
+    def test_closed_form_is_the_best_there_is(self, q: float) -> None:
+        rng = np.random.default_rng(0)
+        groups = Groups(GROUPINGS["two"], 5)
+        lengths = np.array([1.0, 0.3, 2.0, 0.01, 0.5])
+        best = (lengths**2 / ckl.best_weights(lengths, groups, q)).sum()
+        for _ in range(500):
+            d = rng.uniform(0.01, 1.0, 5)
+            d /= certify.power_sum(groups.sums(d), q / (1 - q))
+            assert (lengths**2 / d).sum() >= best * (1 - 1e-12)
+
+    def test_follow_the_order_of_the_kernels(self) -> None:
+        stack, y = random_stack()
+        order = np.array([3, 0, 1, 4, 2])
+        place = np.argsort(order)
+        groups = GROUPINGS["two"]
+        moved = [[int(place[m]) for m in group] for group in groups]
+        there = ckl.solve(PrecomputedBank(stack, groups), y, C=1.0, tol=1e-4)
+        here = ckl.solve(PrecomputedBank(stack[order], moved), y, C=1.0, tol=1e-4)
+        assert_allclose(here.weights, there.weights[order], atol=1e-2)
+
+    def test_a_small_q_is_sparser_across_groups(self) -> None:
+        stack, y = random_stack(n=60, n_kernels=8)
+        bank = PrecomputedBank(stack)
+
+        def spread(q: float) -> float:
+            weights = ckl.solve(bank, y, C=0.5, q=q, groups="singletons", tol=1e-3).weights
+            return float(weights.min() / weights.max())
+
+        assert spread(0.55) < spread(0.75) < spread(0.95)
+
+    def test_nothing_but_zero_kernels(self) -> None:
+        y = np.array([1.0, 1.0, 1.0, -1.0])
+        solution = ckl.solve(PrecomputedBank(np.zeros((2, 4, 4)), [[0], [1]]), y, C=3.0)
+        assert_allclose(solution.objective, 6.0)
+        assert solution.converged
+
+
+class TestIterations:
+    def test_the_objective_never_increases(self) -> None:
+        stack, y = random_stack(n_kernels=8)
+        solution = ckl.solve(PrecomputedBank(stack), y, C=100.0, tol=1e-4, svm_tol=1e-6)
+        objectives = np.array([entry["objective"] for entry in solution.history])
+        assert len(objectives) > 3
+        assert (np.diff(objectives) <= 1e-6 * objectives[0]).all()
+
+    def test_too_few_do_not_pass_for_convergence(self) -> None:
+        stack, y = random_stack()
+        solution = ckl.solve(PrecomputedBank(stack), y, C=100.0, tol=1e-5, max_iter=2)
+        assert not solution.converged
+        assert solution.n_iter == 2
+
+    def test_a_small_change_of_the_objective_may_end_it(self) -> None:
+        stack, y = random_stack()
+        solution = ckl.solve(PrecomputedBank(stack), y, C=10.0, tol=1e-6, objective_tol=1e-2)
+        assert solution.converged
+        assert solution.gap > 1e-6
+
+
+class TestBadInput:
+    @pytest.mark.parametrize("q", [1, 1.5, 0.49, np.nan, "0.75", None])
+    def test_exponent(self, q: object) -> None:
+        stack, y = random_stack()
+        with pytest.raises(InputError, match=r"q=.* is not accepted: CKL is for 1/2 <= q < 1"):
+            ckl.solve(PrecomputedBank(stack), y, q=q)  # type: ignore[arg-type]
+
+    def test_groups(self) -> None:
+        stack, y = random_stack()
+        with pytest.raises(InputError, match="do not name each of the 5 kernels exactly once"):
+            ckl.solve(PrecomputedBank(stack), y, groups=[[0, 1]])
+
+    def test_needs_a_bank(self) -> None:
+        X, y = random_problem()
+        with pytest.raises(InputError, match="ckl needs a bank of kernels"):
+            ckl.solve(product_gaussians(X), y)
