@@ -8,11 +8,33 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from mklbench.estimators import GMKL, IKL, MKL, QNPKL, KernelSVC, SimpleMKL, UniformMKL
+    from mklbench.estimators import (
+        CKL,
+        GMKL,
+        IKL,
+        MKL,
+        QNPKL,
+        VSKL,
+        HessianMKL,
+        KernelSVC,
+        SimpleMKL,
+        UniformMKL,
+    )
 
 __version__ = "0.1.0"
 
-__all__ = ["GMKL", "IKL", "MKL", "QNPKL", "KernelSVC", "SimpleMKL", "UniformMKL"]
+__all__ = [
+    "CKL",
+    "GMKL",
+    "IKL",
+    "MKL",
+    "QNPKL",
+    "VSKL",
+    "HessianMKL",
+    "KernelSVC",
+    "SimpleMKL",
+    "UniformMKL",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -160,6 +160,17 @@ class TestIterations:
         assert solution.n_iter == 2
         assert solution.gap > 1e-5
 
+    def test_a_small_change_of_the_objective_may_end_it(self) -> None:
+        stack, y = random_stack(n_kernels=8)
+        bank = PrecomputedBank(stack)
+        solution = simplemkl.solve(bank, y, C=100.0, tol=1e-6, objective_tol=1e-2)
+        objectives = np.array([entry["objective"] for entry in solution.history])
+        changes = np.abs(np.diff(objectives)) / objectives[:-1]
+        assert solution.converged
+        assert changes[-1] < 1e-2
+        assert (changes[:-1] >= 1e-2).all()
+        assert solution.gap > 1e-6
+
     def test_the_objective_never_increases(self) -> None:
         stack, y = random_stack(n_kernels=8)
         solution = simplemkl.solve(PrecomputedBank(stack), y, C=100.0, tol=1e-4, svm_tol=1e-6)

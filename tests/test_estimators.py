@@ -15,7 +15,18 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import mklbench
-from mklbench import GMKL, IKL, MKL, QNPKL, KernelSVC, SimpleMKL, UniformMKL
+from mklbench import (
+    CKL,
+    GMKL,
+    IKL,
+    MKL,
+    QNPKL,
+    VSKL,
+    HessianMKL,
+    KernelSVC,
+    SimpleMKL,
+    UniformMKL,
+)
 from mklbench.algorithms import mkl, simplemkl
 from mklbench.kernels import Precomputed, feature_gaussians
 
@@ -132,6 +143,11 @@ def test_kernel_may_be_any_builder(binary):
         (QNPKL(variant="papper"), "did you mean paper"),
         (GMKL(regulariser="l3"), "did you mean"),
         (GMKL(tol=-1.0), "tol=-1.0"),
+        (HessianMKL(kernel="product"), "needs a bank"),
+        (VSKL(q=0.5), r"q=0\.5 is not accepted"),
+        (VSKL(groups="feature"), "did you mean features"),
+        (CKL(q=1.0), r"q=1\.0 is not accepted"),
+        (CKL(groups=[[0, 1]]), "do not name each of the"),
         (SimpleMKL(max_iter=0), "max_iter=0"),
         (KernelSVC(kernel="feature_gaussians", weights=[1.0]), "6 kernels"),
         (KernelSVC(kernel="feature_gaussians", weights=[-1.0] * 6), "-1"),
@@ -149,6 +165,23 @@ def test_default_solver_agrees_with_simplemkl(binary):
     theirs = SimpleMKL(kernel="feature_gaussians", C=5.0, tol=1e-4).fit(X, y).solutions_[0]
     assert ours.gap <= 1e-4
     assert ours.objective == pytest.approx(theirs.objective, rel=2e-4)
+
+
+@pytest.mark.parametrize("learner", [HessianMKL, VSKL, CKL])
+def test_one_group_of_kernels_is_mkl(binary, learner):
+    X, y = binary
+    ours = learner(kernel="feature_gaussians", C=5.0, tol=1e-3).fit(X, y).solutions_[0]
+    exact = MKL(kernel="feature_gaussians", C=5.0).fit(X, y).solutions_[0]
+    assert ours.objective == pytest.approx(exact.objective, rel=1e-3)
+
+
+@pytest.mark.parametrize("learner", [VSKL(q=np.inf), CKL(q=0.6)])
+def test_groups_by_feature(binary, learner):
+    X, y = binary
+    builder = partial(feature_gaussians, gammas=[0.1, 1.0, 10.0])
+    fitted = learner.set_params(kernel=builder, C=5.0, groups="features").fit(X, y)
+    assert (fitted.weights_.reshape(6, 3).sum(axis=1) > 0).all()
+    assert fitted.score(X, y) > 0.9
 
 
 def test_a_warm_start_along_the_path_of_C_saves_svm_calls(binary):

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench import certify
-from mklbench.algorithms.objective import Objective, Point, check_bank
+from mklbench.algorithms.objective import Objective, Point, check_bank, settled
 from mklbench.kernels.base import Bank, KernelOperator
 from mklbench.solution import Solution
 from mklbench.validation import check_count, check_positive
@@ -38,6 +38,7 @@ def solve(
     C: float = 100.0,
     *,
     tol: float = 1e-2,
+    objective_tol: float | None = None,
     max_iter: int = 500,
     line_search_tol: float = 0.1,
     svm_tol: float = 1e-3,
@@ -51,6 +52,8 @@ def solve(
     y : (n,) labels in {-1, +1}.
     C : box constraint.
     tol : stop at this certified relative duality gap.
+    objective_tol : stop as well where a descent direction has changed the objective by less than
+        this share of it; None for never.
     max_iter : at most so many descent directions.
     line_search_tol : a line search ends where the slope of J has shrunk to this fraction.
     svm_tol : LIBSVM's stopping tolerance; it is tightened by itself where it, not the weights,
@@ -71,6 +74,8 @@ def solve(
     check_positive("tol", tol)
     check_count("max_iter", max_iter)
     check_positive("line_search_tol", line_search_tol)
+    if objective_tol is not None:
+        check_positive("objective_tol", objective_tol)
     objective = Objective(bank, y, C, svm_tol, class_weight)
 
     point = objective(bank.uniform_weights())
@@ -84,7 +89,10 @@ def solve(
                 "n_svm_calls": float(objective.machine.calls),
             }
         )
-        if bounds.relative_gap <= tol or len(history) > max_iter:
+        ended = len(history) > 1 and settled(
+            history[-2]["objective"], point.objective, objective_tol
+        )
+        if bounds.relative_gap <= tol or ended or len(history) > max_iter:
             break
         following = _descend(point, objective, line_search_tol)
         if following is point:
@@ -96,7 +104,7 @@ def solve(
     return objective.solution(
         point,
         gap=bounds.relative_gap,
-        converged=bounds.relative_gap <= tol,
+        converged=bounds.relative_gap <= tol or ended,
         history=history,
     )
 
