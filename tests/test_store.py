@@ -43,6 +43,14 @@ def test_a_record_is_read_as_it_was_written(store, cell, done):
     assert described["key"] == cell.key
 
 
+def test_an_infinite_option_is_described_as_text(store):
+    infinite = tiny_cell("algo=vskl", "kernel=feature_gaussians", "algo.q=inf")
+    store.write(infinite, run_split(infinite, 0))
+    described = json.loads((store.directory(infinite) / "cell.json").read_text())
+    assert described["config"]["algo"]["q"] == "inf"
+    assert store.record(infinite, 0)["status"] == "done"
+
+
 def test_the_directory_says_what_it_holds(store, cell, done):
     store.write(cell, done[0])
     assert [path.name for path in store.path.iterdir()] == [f"svm-gaussian-twonorm-{cell.key}"]

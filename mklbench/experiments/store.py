@@ -9,7 +9,8 @@ rename, a finished split is never replaced, and what cannot be read counts as mi
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -151,5 +152,14 @@ def _describe(cell: Cell) -> dict[str, Any]:
         "key": cell.key,
         "label": cell.label,
         "data_digest": cell.data_digest,
-        "config": cell.config,
+        "config": _in_json(cell.config),
     }
+
+
+def _in_json(value: Any) -> Any:
+    """Return a part of a config with infinite numbers as text, as JSON has none."""
+    if isinstance(value, Mapping):
+        return {key: _in_json(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_in_json(item) for item in value]
+    return str(value) if isinstance(value, float) and math.isinf(value) else value
