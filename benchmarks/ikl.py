@@ -15,9 +15,10 @@ from benchmarks.metering import Meter, MeteredFamily
 from benchmarks.output import missing, publish, table, write_csv
 from benchmarks.problems import Split, first_split
 from benchmarks.timing import Result
+from mklbench import one_vs_rest
 from mklbench.algorithms import ikl
 from mklbench.errors import DataError
-from mklbench.kernels import Family, combined_cross, product_gaussians
+from mklbench.kernels import Family, product_gaussians
 from mklbench.kernels.builders import GEHLER_GAMMA_MAX
 from mklbench.solution import Solution
 from mklbench.svm import SVM
@@ -148,8 +149,7 @@ def _learned(
     mixed = zip(solution.weights, solution.thetas, strict=True)
     K = sum(weight * family.gram(theta) for weight, theta in mixed)
     machine = SVM(split.y, C, tol=_SVM_TOLERANCE)
-    cross = combined_cross(family, solution.weights, solution.thetas, split.X_test)
-    outputs = cross @ solution.dual_coef + solution.intercept
+    outputs = one_vs_rest.decision_function(family, [solution], split.X_test)
     return Learned(
         problem=split.name,
         solver=solver,

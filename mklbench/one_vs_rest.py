@@ -9,7 +9,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklbench.kernels import Family, KernelOperator, combined_cross
+from mklbench.kernels import Family, KernelOperator, mixture_outputs
 from mklbench.solution import Mixture, Solution
 
 Array = NDArray[np.float64]
@@ -73,10 +73,8 @@ def outputs(operator: KernelOperator, solution: Solution, Z: ArrayLike) -> Array
     """Return the decision values (n_z,) of one binary problem at `Z`, without the intercept."""
     if solution.thetas is None:
         return operator.cross(solution.weights, Z) @ solution.dual_coef
-    support = np.flatnonzero(solution.dual_coef)  # the other samples would only cost time
-    machine = cast(Family, operator).restrict(support)
-    K = combined_cross(machine, solution.weights, solution.thetas, Z)
-    return K @ solution.dual_coef[support]
+    family = cast(Family, operator)
+    return mixture_outputs(family, solution.weights, solution.thetas, solution.dual_coef, Z)
 
 
 def mean_starts(neighbours: Sequence[Sequence[Solution]]) -> list[Start] | None:

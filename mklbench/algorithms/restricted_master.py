@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from mklbench import certify
 from mklbench.algorithms import mkl, simplemkl
 from mklbench.errors import unknown
-from mklbench.kernels import Bank, Family, FamilyBank, combined_cross
+from mklbench.kernels import Bank, Family, FamilyBank, mixture_outputs
 from mklbench.solution import Mixture, Solution
 from mklbench.svm import SVM
 
@@ -188,8 +188,7 @@ class FamilyMaster:
         outputs[self.working_set] = bank.combine(inside.weights) @ inside.dual_coef
         outside = np.delete(np.arange(len(self._y)), self.working_set)
         if len(outside):
-            support = np.flatnonzero(dual_coef)
-            machine = self._family.restrict(support)
-            K = combined_cross(machine, inside.weights, bank.thetas, self._family.samples[outside])
-            outputs[outside] = K @ dual_coef[support]
+            outputs[outside] = mixture_outputs(
+                self._family, inside.weights, bank.thetas, dual_coef, self._family.samples[outside]
+            )
         return self._y * (outputs + inside.intercept)

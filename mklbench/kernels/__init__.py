@@ -22,7 +22,7 @@ from mklbench.kernels.families import IsotropicGaussians, ProductGaussians
 from mklbench.kernels.feature_bank import FeatureBank
 from mklbench.kernels.functions import Gaussian, Polynomial
 from mklbench.kernels.groups import Groups, groups_of
-from mklbench.kernels.members import FamilyBank, KernelSubset, check_thetas, combined_cross
+from mklbench.kernels.members import FamilyBank, KernelSubset, check_thetas, mixture_outputs
 
 __all__ = [
     "BUILDERS",
@@ -46,12 +46,12 @@ __all__ = [
     "ProductGaussians",
     "ScaledBank",
     "check_thetas",
-    "combined_cross",
     "feature_gaussians",
     "gaussian",
     "gaussians",
     "groups_of",
     "isotropic_gaussians",
+    "mixture_outputs",
     "precomputed",
     "product_gaussians",
     "resolve",

@@ -115,3 +115,20 @@ def combined_cross(family: Family, weights: Array, thetas: Array, Z: ArrayLike) 
     for k in np.flatnonzero(weights):
         combined += weights[k] * family.cross(thetas[k], Z)
     return combined
+
+
+def mixture_outputs(
+    family: Family, weights: Array, thetas: Array, dual_coef: Array, Z: ArrayLike
+) -> Array:
+    """Return f(z) (n_z,) without the intercept at `Z`, of a machine on members of a family.
+
+    Parameters
+    ----------
+    family : on the n training samples.
+    weights, thetas : (k,) and (k, M), the kernels.
+    dual_coef : (n,) alpha o y; samples where it is 0 cost nothing.
+    Z : (n_z, d) samples.
+    """
+    support = np.flatnonzero(dual_coef)
+    machine = family.restrict(support)
+    return combined_cross(machine, weights, thetas, Z) @ dual_coef[support]
