@@ -18,6 +18,11 @@ def check_positive(name: str, value: float) -> float:
     return float(value)
 
 
+def check_positive_or_none(name: str, value: float | None) -> float | None:
+    """Return `value` if it is None, or as `check_positive` does."""
+    return None if value is None else check_positive(name, value)
+
+
 def check_count(name: str, value: int, minimum: int = 1) -> int:
     """Return `value` as an int if it is a whole number >= `minimum`."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < minimum:

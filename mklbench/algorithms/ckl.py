@@ -34,7 +34,7 @@ from mklbench.errors import InputError
 from mklbench.kernels.base import KernelOperator
 from mklbench.kernels.groups import GroupLists, Groups, groups_of
 from mklbench.solution import Solution
-from mklbench.validation import check_count, check_positive
+from mklbench.validation import check_count, check_positive, check_positive_or_none
 
 VERSION = 1
 
@@ -96,8 +96,7 @@ def solve(
     _check_q(q)
     check_positive("tol", tol)
     check_count("max_iter", max_iter)
-    if objective_tol is not None:
-        check_positive("objective_tol", objective_tol)
+    check_positive_or_none("objective_tol", objective_tol)
     partition = groups_of(bank, groups)
     objective = Objective(bank, y, C, svm_tol, class_weight)
     machine = objective.machine

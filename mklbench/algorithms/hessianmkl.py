@@ -29,7 +29,7 @@ from mklbench.algorithms.interior_point import Programme
 from mklbench.algorithms.objective import Objective, Point, check_bank, settled
 from mklbench.kernels.base import Bank, KernelOperator
 from mklbench.solution import Solution
-from mklbench.validation import check_count, check_positive
+from mklbench.validation import check_count, check_positive, check_positive_or_none
 
 VERSION = 1
 EXACT = True
@@ -90,8 +90,7 @@ def solve(
     bank = check_bank("hessianmkl", bank)
     check_positive("tol", tol)
     check_count("max_iter", max_iter)
-    if objective_tol is not None:
-        check_positive("objective_tol", objective_tol)
+    check_positive_or_none("objective_tol", objective_tol)
     objective = Objective(bank, y, C, svm_tol, class_weight)
 
     point = objective.accurate(bank.uniform_weights(), _SVM_TOL)

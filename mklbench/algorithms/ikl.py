@@ -33,7 +33,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklbench import certify
 from mklbench.algorithms.kernel_search import Found, KernelSearch, is_new
-from mklbench.algorithms.objective import check_samples
+from mklbench.algorithms.objective import balanced, check_samples
 from mklbench.algorithms.restricted_master import FamilyMaster, MasterSolver, Restricted, on_bank
 from mklbench.errors import InputError
 from mklbench.kernels import Bank, Family, KernelOperator, KernelSubset, check_thetas
@@ -206,7 +206,7 @@ class _BankColumns(_Columns):
         self._machine = machine
         self._solver = solver
         if start is None:
-            first = np.argmax(bank.quadratic_forms(_balanced(machine.y)))
+            first = np.argmax(bank.quadratic_forms(balanced(machine.y)))
             self._chosen, self._start = np.array([first]), np.ones(1)
         else:
             weights = _check_start(start, bank.n_kernels)
@@ -216,9 +216,9 @@ class _BankColumns(_Columns):
     def solve_master(self, tol: float) -> None:
         bank = KernelSubset(self._bank, self._chosen)
         self.restricted = on_bank(self._solver, bank, self._machine.y, self._start, tol)
+        self._prices = 0.5 * self._bank.quadratic_forms(self.restricted.dual_coef)
 
     def search(self, thorough: bool) -> float:
-        self._prices = 0.5 * self._bank.quadratic_forms(self.restricted.dual_coef)
         return float(self._prices.max())
 
     def extend(self, excess: float, count: int) -> bool:
@@ -264,7 +264,7 @@ class _FamilyColumns(_Columns):
     ) -> None:
         self._family, self._order = family.in_own_order()
         self._machine = machine
-        self._master = FamilyMaster(solver, self._family, machine.y)
+        self._master = FamilyMaster(solver, self._family, machine)
         self._search = KernelSearch(self._family, samples)
         self._found: list[Found] = []
         if start is None:
@@ -301,12 +301,10 @@ class _FamilyColumns(_Columns):
         return len(joining) > 0
 
     def certified_gap(self) -> float:
-        positive = self._mixture.weights > 0
         return certify.family_bounds(
             self._family,
             self._machine.y,
-            self._mixture.weights[positive],
-            self._mixture.thetas[positive],
+            *self._weighted(),
             self.restricted.dual_coef,
             self.restricted.intercept,
             self._machine.upper,
@@ -314,16 +312,15 @@ class _FamilyColumns(_Columns):
         ).relative_gap
 
     def weights(self) -> tuple[Array, Array]:
+        weights, in_own_order = self._weighted()
+        thetas = np.empty_like(in_own_order)
+        thetas[:, self._order] = in_own_order
+        return weights, thetas
+
+    def _weighted(self) -> Mixture:
+        """Return the kernels of positive weight, their parameters in the family's own order."""
         positive = self._mixture.weights > 0
-        thetas = np.empty((np.count_nonzero(positive), self._family.n_kernels))
-        thetas[:, self._order] = self._mixture.thetas[positive]
-        return self._mixture.weights[positive], thetas
-
-
-def _balanced(y: Array) -> Array:
-    """Return the labels (n,) divided by the size of their class: both classes weigh the same."""
-    positive = y > 0
-    return np.where(positive, 1.0 / positive.sum(), -1.0 / (~positive).sum())
+        return Mixture(self._mixture.weights[positive], self._mixture.thetas[positive])
 
 
 def _first_kernel(family: Family, y: Array) -> Mixture:
@@ -332,7 +329,7 @@ def _first_kernel(family: Family, y: Array) -> Mixture:
     The agreement is the alignment <K, t t'> / ||K||_F (Cristianini et al. 2002), for labels t that
     give both classes the same weight; a constant kernel then has none.
     """
-    targets = _balanced(y)
+    targets = balanced(y)
 
     def alignment(theta: Array) -> float:
         K = family.gram(theta)

@@ -51,14 +51,9 @@ class KernelSearch:
     ----------
     family : on the training samples, with a bounded box.
     samples : number of random members of the family among which a thorough search looks for starts.
-
-    Attributes
-    ----------
-    evaluations : of T and its gradient, so far.
     """
 
     def __init__(self, family: Family, samples: int = 0) -> None:
-        self.evaluations = 0
         self._family = family
         self._samples = samples
         self._random = np.random.default_rng(0)
@@ -94,7 +89,6 @@ class KernelSearch:
         family, a = self._family.restrict(support).rough(), dual_coef[support]
 
         def form(theta: Array) -> tuple[float, Array]:
-            self.evaluations += 1
             return family.quadratic_form(theta, a, family.gram(theta))
 
         return form

@@ -33,7 +33,7 @@ from mklbench import certify
 from mklbench.algorithms import local_model
 from mklbench.algorithms.inner_svm import InnerSVM, Trained
 from mklbench.algorithms.local_model import Expansion, Prediction
-from mklbench.algorithms.objective import check_bank
+from mklbench.algorithms.objective import balanced, check_bank
 from mklbench.errors import InputError
 from mklbench.kernels.base import Bank, KernelOperator
 from mklbench.solution import Solution
@@ -193,9 +193,7 @@ class _Search:
         Their agreement y'K_m y, with either class weighing the same, is the price at the SVM's
         solution when all alpha of a class are equal, as they are for a small C.
         """
-        positive = self._svm.y > 0
-        a = np.where(positive, 1.0 / positive.sum(), -1.0 / (~positive).sum())
-        self._prices = self._bank.quadratic_forms(a)
+        self._prices = self._bank.quadratic_forms(balanced(self._svm.y))
         return self._equal_on_dearest()
 
     def _equal_on_dearest(self) -> Array:

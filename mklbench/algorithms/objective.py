@@ -145,6 +145,12 @@ def settled(before: float, now: float, objective_tol: float | None) -> bool:
     return objective_tol is not None and abs(now - before) < objective_tol * abs(before)
 
 
+def balanced(y: Array) -> Array:
+    """Return the labels (n,) divided by the size of their class: both classes weigh the same."""
+    positive = y > 0
+    return np.where(positive, 1.0 / positive.sum(), -1.0 / (~positive).sum())
+
+
 def check_samples(operator: KernelOperator, n_labels: int) -> None:
     """Raise an InputError unless there is one label for each training sample of `operator`."""
     if operator.n_samples != n_labels:

@@ -91,13 +91,9 @@ class MasterSolver:
         solution = self._solve(
             bank, y, self.C, tol=tol, start=start, class_weight=self.class_weight
         )
-        self.count(solution.n_svm_calls, solution.svm_seconds)
+        self.calls += solution.n_svm_calls
+        self.svm_seconds += solution.svm_seconds
         return solution
-
-    def count(self, calls: int, svm_seconds: float) -> None:
-        """Add SVM calls and the seconds inside LIBSVM."""
-        self.calls += calls
-        self.svm_seconds += svm_seconds
 
 
 def _simplemkl(bank: Bank, y: Array, C: float, *, start: Array, **options: object) -> Solution:
@@ -137,19 +133,19 @@ class FamilyMaster:
     ----------
     solver : the MKL solver.
     family : on the n training samples.
-    y : (n,) labels.
+    machine : the SVM on the same samples, for its labels and its bounds on alpha.
 
     Attributes
     ----------
     working_set : indices of the samples that the next master begins with.
     """
 
-    def __init__(self, solver: MasterSolver, family: Family, y: Array) -> None:
+    def __init__(self, solver: MasterSolver, family: Family, machine: SVM) -> None:
         self._solver = solver
         self._family = family
-        self._y = y
-        self._box = SVM(y, solver.C, class_weight=solver.class_weight).upper
-        self.working_set: NDArray[np.intp] = np.arange(len(y))
+        self._y = machine.y
+        self._box = machine.upper
+        self.working_set: NDArray[np.intp] = np.arange(len(self._y))
         self._bank: FamilyBank | None = None
 
     def solve(self, mixture: Mixture, tol: float) -> Restricted:
@@ -163,8 +159,8 @@ class FamilyMaster:
             inside = on_bank(self._solver, bank, self._y[self.working_set], mixture.weights, tol)
             dual_coef = np.zeros(len(self._y))
             dual_coef[self.working_set] = inside.dual_coef
-            margins = self._margins(bank, inside, dual_coef)
             outside = np.delete(np.arange(len(self._y)), self.working_set)
+            margins = self._margins(bank, inside, dual_coef, outside)
             added = certify.hinge_loss(margins[outside], self._box[outside])
             complete = added <= _OUTSIDE * tol * inside.upper
             near = (dual_coef != 0) | (margins < 1.0 + _BAND)
@@ -182,11 +178,12 @@ class FamilyMaster:
             self._bank.update(thetas)
         return self._bank
 
-    def _margins(self, bank: FamilyBank, inside: Restricted, dual_coef: Array) -> Array:
-        """Return y_i f(x_i) (n,) for all samples."""
+    def _margins(
+        self, bank: FamilyBank, inside: Restricted, dual_coef: Array, outside: NDArray[np.intp]
+    ) -> Array:
+        """Return y_i f(x_i) (n,) for all samples, those `outside` of the working set included."""
         outputs = np.empty(len(self._y))
         outputs[self.working_set] = bank.combine(inside.weights) @ inside.dual_coef
-        outside = np.delete(np.arange(len(self._y)), self.working_set)
         if len(outside):
             outputs[outside] = mixture_outputs(
                 self._family, inside.weights, bank.thetas, dual_coef, self._family.samples[outside]

@@ -20,7 +20,7 @@ from mklbench import certify
 from mklbench.algorithms.objective import Objective, Point, check_bank, settled
 from mklbench.kernels.base import Bank, KernelOperator
 from mklbench.solution import Solution
-from mklbench.validation import check_count, check_positive
+from mklbench.validation import check_count, check_positive, check_positive_or_none
 
 VERSION = 1
 EXACT = True
@@ -74,8 +74,7 @@ def solve(
     check_positive("tol", tol)
     check_count("max_iter", max_iter)
     check_positive("line_search_tol", line_search_tol)
-    if objective_tol is not None:
-        check_positive("objective_tol", objective_tol)
+    check_positive_or_none("objective_tol", objective_tol)
     objective = Objective(bank, y, C, svm_tol, class_weight)
 
     point = objective(bank.uniform_weights())

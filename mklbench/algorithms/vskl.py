@@ -39,7 +39,7 @@ from mklbench.errors import InputError
 from mklbench.kernels.base import Bank, KernelOperator
 from mklbench.kernels.groups import GroupLists, Groups, groups_of
 from mklbench.solution import Solution
-from mklbench.validation import check_count, check_positive
+from mklbench.validation import check_count, check_positive, check_positive_or_none
 
 VERSION = 1
 
@@ -132,10 +132,8 @@ def solve(
     _check_q(q)
     check_positive("tol", tol)
     check_count("max_iter", max_iter)
-    if step_size is not None:
-        check_positive("step_size", step_size)
-    if objective_tol is not None:
-        check_positive("objective_tol", objective_tol)
+    check_positive_or_none("step_size", step_size)
+    check_positive_or_none("objective_tol", objective_tol)
     partition = groups_of(bank, groups)
     oracle = _Oracle(bank, Objective(bank, y, C, svm_tol, class_weight), partition, float(q))
 
