@@ -72,7 +72,7 @@ def decision_function(
 def outputs(operator: KernelOperator, solution: Solution, Z: ArrayLike) -> Array:
     """Return the decision values (n_z,) of one binary problem at `Z`, without the intercept."""
     if solution.thetas is None:
-        return operator.cross(solution.weights, Z) @ solution.dual_coef
+        return operator.cross(solution.weights, Z) ** solution.degree @ solution.dual_coef
     family = cast(Family, operator)
     return mixture_outputs(family, solution.weights, solution.thetas, solution.dual_coef, Z)
 

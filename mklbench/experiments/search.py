@@ -187,7 +187,8 @@ class _Predictor:
 
     def _values(self, solution: Solution, held_out: Rows, fit_rows: Rows) -> NDArray[np.float64]:
         if solution.thetas is None:
-            return self._at(solution.weights)[np.ix_(held_out, fit_rows)] @ solution.dual_coef
+            block = np.ix_(held_out, fit_rows)
+            return one_vs_rest.outputs_from(lambda weights: self._at(weights)[block], solution)
         family = cast(Family, self._operator)
         return one_vs_rest.outputs(family.restrict(fit_rows), solution, family.samples[held_out])
 
