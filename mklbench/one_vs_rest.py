@@ -72,9 +72,17 @@ def decision_function(
 def outputs(operator: KernelOperator, solution: Solution, Z: ArrayLike) -> Array:
     """Return the decision values (n_z,) of one binary problem at `Z`, without the intercept."""
     if solution.thetas is None:
-        return operator.cross(solution.weights, Z) ** solution.degree @ solution.dual_coef
+        return outputs_from(lambda weights: operator.cross(weights, Z), solution)
     family = cast(Family, operator)
     return mixture_outputs(family, solution.weights, solution.thetas, solution.dual_coef, Z)
+
+
+def outputs_from(block: Callable[[Array], Array], solution: Solution) -> Array:
+    """Return the same from ``block(weights)``: the kernel (n_z, n) at weights of the operator.
+
+    Of a solution without kernels of its own (`Solution.thetas`).
+    """
+    return block(solution.weights) ** solution.degree @ solution.dual_coef
 
 
 def mean_starts(neighbours: Sequence[Sequence[Solution]]) -> list[Start] | None:

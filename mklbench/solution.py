@@ -28,7 +28,7 @@ class Solution:
     ----------
     weights : (M,) kernel weights of a bank, or the parameters theta of the one kernel that is
         learned in a family, or the weights (k,) of the kernels `thetas`.
-    dual_coef : (n,) alpha_i * y_i, with 0 <= alpha_i <= C.
+    dual_coef : (n,) alpha_i * y_i, with 0 <= alpha_i <= C; of a ridge regression alpha.
     intercept : b.
     objective : the paper's objective at the returned weights (its scaling is in each `solve`).
     gap : certified relative duality gap (convex problems) or KKT residual (the others), computed
@@ -38,6 +38,7 @@ class Solution:
     converged : whether the stopping rule was met, rather than an iteration limit.
     history : one entry an outer iteration, with at least "objective" and "n_svm_calls".
     svm_seconds : wall-clock seconds spent inside LIBSVM's ``svm_train``.
+    degree : d, where the kernel is that at `weights` to the power d, entry by entry.
     thetas : (k, D) the kernels of a family that an algorithm has found, one row a kernel, in the
         order of `weights`, which are then (k,); None for banks and for one kernel of a family.
     """
@@ -53,3 +54,4 @@ class Solution:
     history: list[dict[str, float]] = field(default_factory=list)
     svm_seconds: float = 0.0
     thetas: NDArray[np.float64] | None = None
+    degree: int = 1
