@@ -128,6 +128,13 @@ def test_several_classes_are_one_versus_rest(tmp_path):
     assert record["svm_calls"] == 3
 
 
+def test_the_most_ascents_of_an_iteration_are_recorded():
+    coupled = ["algo=vskl", "kernel=feature_gaussians", "algo.groups=features", "algo.q=2"]
+    assert run_split(tiny_cell(*coupled), 0)["ascents"] > 1
+    assert run_split(tiny_cell(*coupled, "algo.groups=one"), 0)["ascents"] == 1
+    assert run_split(tiny_cell(), 0)["ascents"] is None
+
+
 FOUND = ("algo=svm", "algo._target_=experiment_fakes.solve_found", "~algo.svm_tol")
 
 

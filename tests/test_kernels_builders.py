@@ -44,6 +44,14 @@ class TestNamedKernels:
         expected = dense_gaussian(5.0)(X[:, [3]], X[:, [3]])
         assert_allclose(stack_of(bank)[7], expected, atol=1e-10)
 
+    def test_feature_widths_end_where_the_toolbox_s_do(self) -> None:
+        X, _ = awkward_features(20)
+        bank = kernels.feature_widths(X, n_widths=3)
+        assert bank.features == tuple(np.repeat(range(6), 3))
+        column = X[:, [1]]
+        expected = [dense_gaussian(0.5 / width**2)(column, column) for width in (0.5, 10**0.5, 20)]
+        assert_allclose(stack_of(bank)[3:6], np.array(expected) / 20, atol=1e-10)
+
     def test_simplemkl_has_thirteen_kernels_on_all_and_on_each_feature(self) -> None:
         X, _ = awkward_features(20)
         bank = kernels.simplemkl_bank(X)

@@ -72,9 +72,9 @@ def unfinished(
 
 _MEASURED = (
     "n_train", "n_test", "C", "params", "selections", "accuracy", "rmse", "n_kernels",
-    "n_base_kernels", "objective", "gap", "converged", "svm_calls", "n_iter", "fit_seconds",
-    "fit_cpu_seconds", "svm_seconds", "kernel_seconds", "search_seconds", "search_accuracy",
-    "predict_seconds", "relevant_weight", "weights",
+    "n_base_kernels", "objective", "gap", "converged", "svm_calls", "n_iter", "ascents",
+    "fit_seconds", "fit_cpu_seconds", "svm_seconds", "kernel_seconds", "search_seconds",
+    "search_accuracy", "predict_seconds", "relevant_weight", "weights",
 )  # fmt: skip
 
 
@@ -198,9 +198,11 @@ def _solver(solutions: Sequence[Solution], operator: KernelOperator) -> Record:
     """What the solver reports; for one-versus-rest sums, means or the worst over the classes.
 
     `n_kernels` is the mean number of kernels in use over the binary problems. Kernels that the
-    solver has found itself are of infinitely many: `n_base_kernels` is None.
+    solver has found itself are of infinitely many: `n_base_kernels` is None. `ascents` is the
+    largest number that an iteration of VSKL's block coordinate ascent took, else None.
     """
     found = any(solution.thetas is not None for solution in solutions)
+    ascents = [entry["ascents"] for s in solutions for entry in s.history if "ascents" in entry]
     return {
         "n_kernels": float(np.mean([np.count_nonzero(s.weights) for s in solutions])),
         "n_base_kernels": None if found else operator.n_kernels,
@@ -209,6 +211,7 @@ def _solver(solutions: Sequence[Solution], operator: KernelOperator) -> Record:
         "converged": all(bool(s.converged) for s in solutions),
         "svm_calls": sum(int(s.n_svm_calls) for s in solutions),
         "n_iter": sum(int(s.n_iter) for s in solutions),
+        "ascents": int(max(ascents)) if ascents else None,
     }
 
 

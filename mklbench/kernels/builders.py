@@ -23,7 +23,7 @@ from mklbench.kernels.families import IsotropicGaussians, ProductGaussians
 from mklbench.kernels.feature_bank import FeatureBank
 from mklbench.kernels.functions import Gaussian, KernelFunction, Polynomial
 from mklbench.kernels.groups import GroupLists, check_groups
-from mklbench.validation import check_features, check_positive
+from mklbench.validation import check_count, check_features, check_positive
 
 KernelBuilder = Callable[[ArrayLike], KernelOperator]
 
@@ -54,6 +54,19 @@ def feature_gaussians(X: ArrayLike, gammas: Sequence[float] = (1.0,)) -> Feature
     Varma & Babu 2009.
     """
     return FeatureBank(X, [Gaussian(gamma) for gamma in _not_empty("gammas", gammas)])
+
+
+def feature_widths(X: ArrayLike, n_widths: int = 10) -> ScaledBank:
+    """Return Gaussians exp(-(x_m - z_m)^2 / (2 width^2)) on every single feature, of unit trace.
+
+    The kernels of the scalability experiments of Aflalo et al. 2011, a growing number of them. The
+    paper leaves the widths open: here they are `n_widths` on a logarithmic scale between the ends
+    of `SIMPLEMKL_WIDTHS`, both included where there are two or more.
+    """
+    widths = np.geomspace(
+        SIMPLEMKL_WIDTHS[0], SIMPLEMKL_WIDTHS[-1], check_count("n_widths", n_widths)
+    )
+    return unit_trace(FeatureBank(X, [Gaussian(0.5 / width**2) for width in widths.tolist()]))
 
 
 def simplemkl_bank(
@@ -152,6 +165,7 @@ def precomputed(X: ArrayLike, groups: GroupLists | None = None) -> PrecomputedBa
 BUILDERS: dict[str, KernelBuilder] = {
     "gaussian": gaussian,
     "feature_gaussians": feature_gaussians,
+    "feature_widths": feature_widths,
     "simplemkl": simplemkl_bank,
     "product": product_gaussians,
     "single": single,
