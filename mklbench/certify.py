@@ -88,6 +88,28 @@ def hinge_loss(margins: Array, box: ArrayLike) -> float:
     return float(np.sum(np.asarray(box) * np.maximum(0.0, 1.0 - margins)))
 
 
+def ridge_bounds(K: Array, y: Array, dual_coef: Array, lam: float) -> Bounds:
+    """Bound the value of kernel ridge regression (Cortes et al. 2009, eq. 5).
+
+    Minimise over functions f of the kernel ||f||^2 + 1/lam sum_i (y_i - f(x_i))^2; the dual is the
+    maximum over alpha of 2 alpha'y - alpha'(K + lam I) alpha. Both are taken at alpha = `dual_coef`
+    and f = sum_i alpha_i k(x_i, .), which may be any numbers.
+
+    Parameters
+    ----------
+    K : (n, n) Gram matrix.
+    y : (n,) targets.
+    dual_coef : (n,) alpha.
+    lam : the ridge lambda.
+    """
+    outputs = K @ dual_coef
+    norm = float(dual_coef @ outputs)
+    return Bounds(
+        upper=norm + float(np.sum((y - outputs) ** 2)) / lam,
+        lower=2.0 * float(dual_coef @ y) - norm - lam * float(dual_coef @ dual_coef),
+    )
+
+
 def mkl_bounds(
     bank: Bank,
     y: Array,

@@ -53,6 +53,25 @@ def check_labels(y: ArrayLike) -> NDArray[np.float64]:
     return labels
 
 
+def check_targets(y: ArrayLike) -> NDArray[np.float64]:
+    """Return `y` as an array (n,) of its own of finite numbers."""
+    try:
+        targets = np.array(y, dtype=np.float64, order="C")
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            "y has targets that are not numbers: a regression takes real numbers, a classifier "
+            "class labels."
+        ) from error
+    if targets.ndim != 1 or len(targets) == 0:
+        raise InputError(f"y has shape {targets.shape}: it must be a vector of numbers.")
+    if not np.isfinite(targets).all():
+        row = int(np.flatnonzero(~np.isfinite(targets))[0])
+        raise InputError(
+            f"y holds {targets[row]} at row {row}: remove or impute NaN and infinite values."
+        )
+    return targets
+
+
 def check_features(name: str, X: ArrayLike, n_features: int | None = None) -> NDArray[np.float64]:
     """Return `X` as a finite float64 matrix of its own, (n, d) with n, d >= 1.
 

@@ -1,4 +1,4 @@
-"""What holds for every algorithm: found by their modules, so that a new one is tested as well."""
+"""What holds for every classifier: found by their modules, so that a new one is tested as well."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def solvers() -> dict[str, tuple[Solver, Callable[[np.ndarray], KernelOperator]]
     found = {}
     for info in pkgutil.iter_modules(mklbench.algorithms.__path__):
         module = importlib.import_module(f"mklbench.algorithms.{info.name}")
-        if hasattr(module, "solve"):
+        if hasattr(module, "solve") and not getattr(module, "REGRESSION", False):
             first = next(iter(inspect.signature(module.solve).parameters))
             for build in OPERATORS[first]:
                 found[f"{info.name} on {build.__name__}"] = (module.solve, build)

@@ -1,0 +1,163 @@
+"""Kernel ridge regression (KRR) at fixed kernel weights (Cortes et al. 2009, eq. 5, 9 and 10).
+
+    F(mu) = max over alpha of  2 alpha'y - alpha'(K_mu + lam I) alpha  =  y'(K_mu + lam I)^-1 y
+
+is attained at alpha = (K_mu + lam I)^-1 y. It is the minimum over the functions f in the space of
+K_mu of ||f||^2 + 1/lam sum_i (y_i - f(x_i))^2, at f = sum_i alpha_i k_mu(x_i, .); there is no
+intercept. K_mu is the kernel of a bank or a family at the weights mu, or a Hadamard power of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import lapack
+
+from mklbench import certify
+from mklbench.algorithms.objective import check_samples
+from mklbench.errors import InputError
+from mklbench.kernels.base import KernelOperator
+from mklbench.solution import Solution
+from mklbench.validation import check_count, check_positive, check_targets
+
+VERSION = 1
+REGRESSION = True
+
+Array = NDArray[np.float64]
+
+
+def solve(
+    operator: KernelOperator,
+    y: ArrayLike,
+    lam: float = 1.0,
+    *,
+    weights: float | ArrayLike | None = None,
+    degree: int = 1,
+) -> Solution:
+    """Fit one kernel ridge regression on a bank or a family whose weights are given.
+
+    Parameters
+    ----------
+    operator : the bank or the family on the n training samples.
+    y : (n,) real targets, or labels in {-1, +1}.
+    lam : the ridge lambda > 0.
+    weights : (M,) kernel weights or parameters theta, >= 0, or one number for all of them; 1/M each
+        if not given.
+    degree : d of the kernel (sum_m mu_m K_m)^d, taken entry by entry.
+
+    Returns
+    -------
+    Solution
+        `dual_coef` is alpha, `objective` F and `gap` the relative duality gap, which is due to
+        rounding alone.
+
+    Raises
+    ------
+    InputError
+        If an argument has the wrong shape or range, or K + lam I is singular to working precision.
+    """
+    targets, mu, K = _problem(operator, y, weights, degree)
+    alpha = coefficients(K, targets, check_positive("lam", lam))
+    return _solution(K, targets, lam, mu, alpha, degree)
+
+
+def solve_path(
+    operator: KernelOperator,
+    y: ArrayLike,
+    lams: Sequence[float],
+    *,
+    weights: float | ArrayLike | None = None,
+    degree: int = 1,
+) -> list[Solution]:
+    """Return what `solve` returns for each of `lams`, from one eigendecomposition of the kernel.
+
+    With K = V diag(s) V', alpha = V diag(1 / (s + lam)) V'y costs two products of a matrix and a
+    vector. Parameters and errors are those of `solve`.
+    """
+    targets, mu, K = _problem(operator, y, weights, degree)
+    eigenvalues, vectors = np.linalg.eigh(K)
+    projected = vectors.T @ targets
+    solutions = []
+    for lam in lams:
+        shifted = eigenvalues + check_positive("lam", lam)
+        if shifted[0] <= np.finfo(float).eps * shifted[-1]:
+            raise _singular(lam, K)
+        alpha = vectors @ (projected / shifted)
+        solutions.append(_solution(K, targets, lam, mu, alpha, degree))
+    return solutions
+
+
+def coefficients(K: Array, y: Array, lam: float) -> Array:
+    """Return alpha = (K + lam I)^-1 y (n,) by Cholesky, for a Gram matrix `K` (n, n).
+
+    Raises
+    ------
+    InputError
+        If K + lam I is singular to working precision.
+    """
+    system = K.copy(order="F")
+    norm = float(np.abs(K).sum(axis=0).max()) + lam
+    system[np.diag_indices_from(system)] += lam
+    factor, failed = lapack.dpotrf(system, lower=True, overwrite_a=True, clean=False)
+    if failed or lapack.dpocon(factor, norm, uplo="L")[0] < np.finfo(float).eps:
+        raise _singular(lam, K)
+    return lapack.dpotrs(factor, y, lower=True)[0]
+
+
+def hadamard_power(K: Array, degree: int) -> Array:
+    """Return the entries of a Gram matrix `K` (n, n) to the power `degree` >= 1.
+
+    Raises
+    ------
+    InputError
+        If they overflow.
+    """
+    with np.errstate(over="ignore"):
+        power = K**degree
+    if not np.isfinite(power.diagonal()).all():  # no other entry of a Gram matrix is larger
+        raise InputError(
+            f"degree={degree} makes the kernel overflow: scale the features down, or the weights."
+        )
+    return power
+
+
+def _singular(lam: float, K: Array) -> InputError:
+    least = len(K) * np.finfo(float).eps * float(np.abs(K).sum(axis=0).max())
+    return InputError(
+        f"lam={lam:g} is too small: K + lam I is singular to working precision, take lam above "
+        f"{least:.0e}."
+    )
+
+
+def _problem(
+    operator: KernelOperator, y: ArrayLike, weights: float | ArrayLike | None, degree: int
+) -> tuple[Array, Array, Array]:
+    """Return the targets (n,), the weights (M,) and the Gram matrix (n, n)."""
+    targets = check_targets(y)
+    check_samples(operator, len(targets))
+    check_count("degree", degree)
+    mu = operator.uniform_weights() if weights is None else np.asarray(weights, dtype=float)
+    if mu.ndim == 0:
+        mu = np.full(operator.n_kernels, mu)
+    refused = mu[~((mu >= 0) & (mu < np.inf))]
+    if len(refused):
+        raise InputError(f"weights has the entry {refused[0]:g}: kernel weights are numbers >= 0.")
+    return targets, mu, hadamard_power(operator.gram(mu), degree)
+
+
+def _solution(K: Array, y: Array, lam: float, mu: Array, alpha: Array, degree: int) -> Solution:
+    bounds = certify.ridge_bounds(K, y, alpha, lam)
+    return Solution(
+        weights=mu,
+        dual_coef=alpha,
+        intercept=0.0,
+        objective=bounds.lower,
+        gap=bounds.relative_gap,
+        n_svm_calls=0,
+        n_iter=1,
+        converged=True,
+        history=[{"objective": bounds.lower, "n_svm_calls": 0.0}],
+        degree=degree,
+    )
