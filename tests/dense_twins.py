@@ -181,6 +181,15 @@ def _features_polynomial() -> BankCase:
     )
 
 
+def _linear(n_features: int) -> BankCase:
+    X, Z = awkward_features(25)
+    X, Z = np.resize(X.T, (n_features, 25)).T, np.resize(Z.T, (n_features, 7)).T
+    dense = [dense_polynomial(1, 0.0)]
+    return BankCase(
+        kernels.LinearBank(X), on_each_feature(dense, X, X), Z, on_each_feature(dense, Z, X)
+    )
+
+
 def _concatenated() -> BankCase:
     X, Z = awkward_features(25)
     parts = (on_each_feature, on_all_features)
@@ -276,6 +285,8 @@ BANK_CASES: dict[str, Callable[[], BankCase]] = {
     "features as factors": lambda: _features(150, "factors"),
     "features as factors alone": lambda: _features(150, "factors", memory_limit=0),
     "features, polynomials": _features_polynomial,
+    "linear": lambda: _linear(6),
+    "linear, more features than one product takes": lambda: _linear(300),
     "concatenated": _concatenated,
     "scaled": _scaled,
     "simplemkl": _simplemkl,

@@ -10,6 +10,7 @@ from mklbench.kernels.builders import (
     gaussian,
     gaussians,
     isotropic_gaussians,
+    linear_features,
     precomputed,
     product_gaussians,
     resolve,
@@ -23,6 +24,7 @@ from mklbench.kernels.families import IsotropicGaussians, ProductGaussians
 from mklbench.kernels.feature_bank import FeatureBank
 from mklbench.kernels.functions import Gaussian, Polynomial
 from mklbench.kernels.groups import Groups, groups_of
+from mklbench.kernels.linear_bank import LinearBank
 from mklbench.kernels.members import FamilyBank, KernelSubset, check_thetas, mixture_outputs
 
 __all__ = [
@@ -41,6 +43,7 @@ __all__ = [
     "KernelBuilder",
     "KernelOperator",
     "KernelSubset",
+    "LinearBank",
     "Polynomial",
     "Precomputed",
     "PrecomputedBank",
@@ -53,6 +56,7 @@ __all__ = [
     "gaussians",
     "groups_of",
     "isotropic_gaussians",
+    "linear_features",
     "mixture_outputs",
     "precomputed",
     "product_gaussians",

@@ -23,6 +23,7 @@ from mklbench.kernels.families import IsotropicGaussians, ProductGaussians
 from mklbench.kernels.feature_bank import FeatureBank
 from mklbench.kernels.functions import Gaussian, KernelFunction, Polynomial
 from mklbench.kernels.groups import GroupLists, check_groups
+from mklbench.kernels.linear_bank import LinearBank
 from mklbench.validation import check_count, check_features, check_positive
 
 KernelBuilder = Callable[[ArrayLike], KernelOperator]
@@ -67,6 +68,11 @@ def feature_widths(X: ArrayLike, n_widths: int = 10) -> ScaledBank:
         SIMPLEMKL_WIDTHS[0], SIMPLEMKL_WIDTHS[-1], check_count("n_widths", n_widths)
     )
     return unit_trace(FeatureBank(X, [Gaussian(0.5 / width**2) for width in widths.tolist()]))
+
+
+def linear_features(X: ArrayLike) -> LinearBank:
+    """Return the linear kernels x_m z_m, one a feature: the base kernels of Cortes et al. 2009."""
+    return LinearBank(X)
 
 
 def simplemkl_bank(
@@ -166,6 +172,7 @@ BUILDERS: dict[str, KernelBuilder] = {
     "gaussian": gaussian,
     "feature_gaussians": feature_gaussians,
     "feature_widths": feature_widths,
+    "linear_features": linear_features,
     "simplemkl": simplemkl_bank,
     "product": product_gaussians,
     "single": single,

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.linalg import blas, lapack
 
 from mklbench.kernels.base import Array
+from mklbench.kernels.centring import centre
 
 # Numbers of a sum that stay in the processor's cache while the terms stream past.
 _CHUNK = 2**15
@@ -110,6 +111,15 @@ class PackedGrams:
         diagonals = self.halves[:, diagonal(self.n_samples)]
         return 2.0 * (self.halves @ self.halves.T) - diagonals @ diagonals.T
 
+    def centred(self) -> PackedGrams:
+        """Return the matrices H K_m H, H = I - 1 1'/n, as a list of their own."""
+        gram = np.empty((self.n_samples, self.n_samples))
+        centred = PackedGrams(self.n_samples, len(self))
+        for half in self.halves:
+            unpack(half, gram)
+            centred.append(centre(gram))
+        return centred
+
     def restrict(self, rows: NDArray[np.intp]) -> PackedGrams:
         """Return the same matrices on the samples `rows` only."""
         chosen = np.arange(self.n_samples)[rows]
@@ -149,7 +159,15 @@ def pack(gram: Array) -> Array:
 
 def unpack(half: Array, out: Array, add: bool = False) -> None:
     """Write the symmetric matrix of `half` into `out` (n, n), or add it."""
-    lower = lapack.dtpttr(len(out), half, uplo="U")[0].T
+    write_lower(lapack.dtpttr(len(out), half, uplo="U")[0].T, out, add)
+
+
+def write_lower(lower: Array, out: Array, add: bool) -> None:
+    """Write the symmetric matrix with this lower triangle into `out` (n, n), or add it.
+
+    What `lower` (n, n) holds above its diagonal is not read, but may be overwritten; without `add`,
+    `out` may be `lower` itself.
+    """
     for start in range(0, len(out), BLOCK):
         stop = min(start + BLOCK, len(out))
         rows = lower[start:stop, :stop]
