@@ -146,6 +146,16 @@ class TestBank:
         flat = case.stack.reshape(case.bank.n_kernels, -1)
         assert_twins(case.bank.inner_products(), flat @ flat.T)
 
+    def test_inner_products_of_centred_kernels(self, case: BankCase) -> None:
+        H = np.eye(case.bank.n_samples) - 1.0 / case.bank.n_samples
+        flat = (H @ case.stack @ H).reshape(case.bank.n_kernels, -1)
+        actual = case.bank.inner_products(centred=True)
+        # Centring leaves little of some kernels, with the rounding of the whole.
+        smallest = 3e-3 * np.linalg.norm(case.stack, axis=(1, 2))
+        units = np.maximum(np.linalg.norm(flat, axis=1), smallest)
+        assert_twins(actual / np.outer(units, units), flat @ flat.T / np.outer(units, units), 1.0)
+        assert_array_equal(case.bank.centred_products, actual)
+
     def test_inner_products_with_a_matrix(self, case: BankCase) -> None:
         root = np.random.default_rng(3).standard_normal((case.bank.n_samples, 3))
         K = root @ root.T - np.eye(case.bank.n_samples)

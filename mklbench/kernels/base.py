@@ -10,11 +10,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench.errors import InputError
+from mklbench.kernels.centring import centre
 
 Array = NDArray[np.float64]
 
@@ -115,11 +117,23 @@ class Bank(KernelOperator):
             for value, vector in zip(eigenvalues, vectors.T, strict=True)
         )
 
-    def inner_products(self) -> Array:
-        """Return the matrix (M, M) of Frobenius inner products <K_m, K_l>_F."""
-        columns = [self.inner_products_with(self.combine(unit)) for unit in np.eye(self.n_kernels)]
+    def inner_products(self, *, centred: bool = False) -> Array:
+        """Return the matrix (M, M) of Frobenius inner products <K_m, K_l>_F.
+
+        They are those of the centred matrices H K_m H, H = I - 1 1'/n, where `centred`; to centre
+        one of the two is enough (Cortes et al. 2012, Lemma 1).
+        """
+        grams = (self.combine(unit) for unit in np.eye(self.n_kernels))
+        columns = [self.inner_products_with(centre(K) if centred else K) for K in grams]
         products = np.array(columns)
         return 0.5 * (products + products.T)
+
+    @cached_property
+    def centred_products(self) -> Array:
+        """``inner_products(centred=True)``, kept: it serves every label vector and every C."""
+        products = self.inner_products(centred=True)
+        products.setflags(write=False)
+        return products
 
     def target_alignments(self, y: ArrayLike) -> Array:
         """Return <K_m, y y'>_F (M,) for targets `y` (n,)."""

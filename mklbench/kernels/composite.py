@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from mklbench.errors import InputError, unknown
 from mklbench.kernels.base import Array, Bank
+from mklbench.kernels.centring import centre
 from mklbench.kernels.groups import GroupLists, check_groups
 
 
@@ -77,17 +78,19 @@ class ConcatenatedBank(Bank):
     def inner_products_with(self, K: Array) -> Array:
         return np.concatenate([bank.inner_products_with(K) for bank in self._banks])
 
-    def inner_products(self) -> Array:
+    def inner_products(self, *, centred: bool = False) -> Array:
         starts = (*self._starts, self.n_kernels)
         products = np.empty((self.n_kernels, self.n_kernels))
         for i, bank in enumerate(self._banks):
             own = slice(starts[i], starts[i + 1])
-            products[own, own] = bank.inner_products()
+            products[own, own] = bank.inner_products(centred=centred)
             for j, other in enumerate(self._banks[:i]):
                 # The kernels of the smaller bank are formed one by one.
                 few, many = sorted((bank, other), key=lambda each: each.n_kernels)
-                units = np.eye(few.n_kernels)
-                block = np.array([many.inner_products_with(few.combine(unit)) for unit in units])
+                grams = (few.combine(unit) for unit in np.eye(few.n_kernels))
+                block = np.array(
+                    [many.inner_products_with(centre(K) if centred else K) for K in grams]
+                )
                 theirs = slice(starts[j], starts[j + 1])
                 products[own, theirs] = block if few is bank else block.T
                 products[theirs, own] = products[own, theirs].T
@@ -144,8 +147,9 @@ class ScaledBank(Bank):
     def inner_products_with(self, K: Array) -> Array:
         return self._scales * self._bank.inner_products_with(K)
 
-    def inner_products(self) -> Array:
-        return self._scales[:, None] * self._bank.inner_products() * self._scales
+    def inner_products(self, *, centred: bool = False) -> Array:
+        products = self._bank.inner_products(centred=centred)
+        return self._scales[:, None] * products * self._scales
 
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
         return self._bank.cross(self._scales * self._check_weights(weights), Z)

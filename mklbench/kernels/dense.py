@@ -48,8 +48,8 @@ class StackedBank(Bank):
     def inner_products_with(self, K: Array) -> Array:
         return self._grams.inner_products_with(K)
 
-    def inner_products(self) -> Array:
-        return self._grams.inner_products()
+    def inner_products(self, *, centred: bool = False) -> Array:
+        return (self._grams.centred() if centred else self._grams).inner_products()
 
 
 class DenseBank(StackedBank):
@@ -155,6 +155,7 @@ class GrowingBank(PrecomputedBank):
                 f"pass a Gram matrix of shape {(self.n_samples, self.n_samples)}."
             )
         self._grams.append(_checked(self.n_kernels, matrix))
+        vars(self).pop("centred_products", None)
         self.n_kernels += 1
         self.features = (*self.features, -1)
 

@@ -127,6 +127,15 @@ class FeatureFactors:
             [_Batch(b.features, np.take(b.bases, rows, axis=2), b.cores) for b in self._batches]
         )
 
+    def centred(self) -> FeatureFactors:
+        """Return the factors of H K_m H, H = I - 1 1'/n: those with the bases H B_j."""
+        return FeatureFactors(
+            [
+                _Batch(b.features, b.bases - b.bases.mean(axis=2, keepdims=True), b.cores)
+                for b in self._batches
+            ]
+        )
+
     def quadratic_forms(self, a: Array) -> Array:
         """Return a' K_m a (M,) for `a` (n,)."""
         forms = np.empty((len(self.ranks), self.n_functions))

@@ -90,8 +90,8 @@ class FeatureBank(Bank):
     def inner_products_with(self, K: Array) -> Array:
         return self._factors.inner_products_with(K)
 
-    def inner_products(self) -> Array:
-        return self._factors.inner_products()
+    def inner_products(self, *, centred: bool = False) -> Array:
+        return (self._factors.centred() if centred else self._factors).inner_products()
 
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
         d = self._check_weights(weights)

@@ -65,8 +65,9 @@ class LinearBank(Bank):
         ]
         return np.concatenate(products)
 
-    def inner_products(self) -> Array:
-        return np.square(self._X.T @ self._X)
+    def inner_products(self, *, centred: bool = False) -> Array:
+        X = self._X - self._X.mean(axis=0) if centred else self._X
+        return np.square(X.T @ X)
 
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
         d = self._check_weights(weights)
