@@ -110,6 +110,71 @@ def ridge_bounds(K: Array, y: Array, dual_coef: Array, lam: float) -> Bounds:
     )
 
 
+def svr_bounds(
+    K: Array, y: Array, dual_coef: Array, intercept: float, C: float, epsilon: float
+) -> Bounds:
+    """Bound the value of one epsilon-SVR.
+
+    Minimise 1/2 ||f||^2 + C sum_i max(0, |y_i - f(x_i)| - epsilon) over functions f of the kernel
+    and an intercept; the dual is the maximum over |a_i| <= C, sum a = 0 of
+    a'y - epsilon sum |a| - 1/2 a' K a.
+
+    Parameters
+    ----------
+    K : (n, n) Gram matrix.
+    y : (n,) targets.
+    dual_coef : (n,) a.
+    intercept : b.
+    C, epsilon : box constraint, and half the width of the tube without loss.
+    """
+    outputs = K @ dual_coef
+    norm = float(dual_coef @ outputs)
+    excess = np.maximum(0.0, np.abs(y - outputs - intercept) - epsilon)
+    return Bounds(
+        upper=0.5 * norm + C * float(excess.sum()),
+        lower=float(dual_coef @ y) - epsilon * float(np.abs(dual_coef).sum()) - 0.5 * norm,
+    )
+
+
+def alignment_bounds(
+    products: Array, alignments: Array, target_norm: float, weights: Array
+) -> Bounds:
+    """Bound the largest centred alignment of a combination of kernels with the target.
+
+    For weights v >= 0 the alignment is v'c / (sqrt(v'Qv) ||y_c y_c'||_F), which no choice of v
+    makes larger than ||W||_F / ||y_c y_c'||_F for a matrix W with <K_mc, W>_F >= c_m for all m:
+    v'c <= <K_vc, W> <= ||K_vc|| ||W||. The upper bound is that at W = t K_vc with the smallest t
+    that is enough, the lower one the alignment itself.
+
+    Parameters
+    ----------
+    products : (M, M) Q, the inner products <K_mc, K_lc>_F of the centred kernels.
+    alignments : (M,) c, those with the target, <K_mc, y_c y_c'>_F.
+    target_norm : ||y_c y_c'||_F.
+    weights : (M,) v.
+    """
+    with_combination = products @ weights
+    norm = math.sqrt(max(float(weights @ with_combination), 0.0))
+    positive = alignments > 0
+    with np.errstate(divide="ignore"):
+        ratios = alignments[positive] / np.maximum(with_combination[positive], 0.0)
+    return Bounds(
+        upper=min(1.0, float(ratios.max(initial=0.0)) * norm / target_norm),
+        lower=float(weights @ alignments) / (norm * target_norm) if norm > 0 else 0.0,
+    )
+
+
+def simplex_programme_bounds(products: Array, alignments: Array, weights: Array) -> Bounds:
+    """Bound the minimum of 1/2 d'Qd - c'd over the simplex d >= 0, sum d = 1.
+
+    The lower bound is the least value of the tangent plane at `weights` on the simplex, below which
+    a convex function is nowhere. Parameters are as in `alignment_bounds`.
+    """
+    gradient = products @ weights - alignments
+    value = 0.5 * float(weights @ (gradient - alignments))
+    return Bounds(upper=value, lower=value - float(weights @ gradient) + float(gradient.min()))
+
+
 def mkl_bounds(
     bank: Bank,
     y: Array,

@@ -1,9 +1,9 @@
-"""The inner solver: LIBSVM's C-SVC on dense Gram matrices, without copies through Python objects.
+"""The inner solver: LIBSVM on dense Gram matrices, without copies through Python objects.
 
 LIBSVM takes a precomputed kernel as rows of ``svm_node`` (int32 index, float64 value) whose first
 node holds the serial number of the sample. One NumPy structured array of that layout is kept for
-the life of an `SVM`; a solve fills its value column and passes pointers into it. LIBSVM never reads
-the indices of a precomputed row, so they are left at zero.
+the life of an `SVM` or an `SVR`; a solve fills its value column and passes pointers into it. LIBSVM
+never reads the indices of a precomputed row, so they are left at zero.
 
 Two traps are dealt with here. LIBSVM is built with OpenMP, and as many threads as cores make small
 problems up to a thousand times slower on a busy machine: each call runs on one thread. And LIBSVM
@@ -14,6 +14,7 @@ class +1 whatever it chose.
 from __future__ import annotations
 
 import ctypes
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -26,7 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 from threadpoolctl import ThreadpoolController
 
 from mklbench.errors import InputError
-from mklbench.validation import check_labels, check_positive
+from mklbench.validation import check_labels, check_not_negative, check_positive, check_targets
 
 _NODE = np.dtype([("index", np.int32), ("value", np.float64)], align=True)
 _CACHE_MEGABYTES = 200.0
@@ -34,12 +35,12 @@ _CACHE_MEGABYTES = 200.0
 
 @dataclass(frozen=True)
 class SVMSolution:
-    """Solution of one SVM problem.
+    """Solution of one SVM or SVR problem.
 
     Attributes
     ----------
-    dual_coef : (n,) alpha_i * y_i.
-    support : (n_support,) ascending indices of the samples with alpha_i > 0.
+    dual_coef : (n,) alpha_i * y_i, or alpha_i - alpha*_i of a regression.
+    support : (n_support,) ascending indices of the samples where it is not 0.
     intercept : b of the decision function sum_i dual_coef_i K(x_i, .) + b.
     """
 
@@ -48,46 +49,25 @@ class SVMSolution:
     intercept: float
 
     def dual_objective(self, K: NDArray[np.float64]) -> float:
-        """Return sum alpha - 1/2 a' K a, for the Gram matrix `K` (n, n) that was solved."""
+        """Return sum alpha - 1/2 a' K a of an SVM, for the Gram matrix `K` (n, n) solved for."""
         a = self.dual_coef
         return float(np.abs(a).sum() - 0.5 * (a @ (K @ a)))
 
 
-class SVM:
-    """LIBSVM on one label vector, to be solved for many Gram matrices.
-
-    Each solve is a cold start of
-
-        max over alpha   sum_i alpha_i - 1/2 sum_ij alpha_i alpha_j y_i y_j K_ij
-        subject to       0 <= alpha_i <= C_i,   sum_i alpha_i y_i = 0.
+class _Machine(ABC):
+    """LIBSVM on one target vector, to be solved for many Gram matrices.
 
     Parameters
     ----------
-    y : (n,) labels in {-1, +1}, both present.
-    C : box constraint, > 0.
-    tol : LIBSVM's stopping tolerance on the maximal violation of the KKT conditions, > 0.
-    class_weight : factors on C by class, ``{-1: ..., +1: ...}``; a class left out has factor 1.
-
-    Attributes
-    ----------
-    gram : (n, n) writable view of the values LIBSVM reads. Kernel code may write a Gram matrix
-        straight into it (``np.exp(..., out=machine.gram)``) and then call ``solve()``.
-    upper : (n,) the bounds C_i.
-    calls, seconds : number of solves, and wall-clock seconds spent inside ``svm_train``.
+    y : (n,) labels or targets, an array of the machine's own.
+    parameter : of LIBSVM.
     """
 
-    def __init__(
-        self,
-        y: ArrayLike,
-        C: float = 1.0,
-        *,
-        tol: float = 1e-3,
-        class_weight: Mapping[int, float] | None = None,
-    ) -> None:
-        self.y = check_labels(y)
+    def __init__(self, y: NDArray[np.float64], parameter: libsvm_api.svm_parameter) -> None:
+        self.y = y
         self.calls = 0
         self.seconds = 0.0
-        n = len(self.y)
+        n = len(y)
         self._nodes = np.zeros((n, n + 2), dtype=_NODE)
         self._nodes["value"][:, 0] = np.arange(1, n + 1)
         self._nodes["index"][:, -1] = -1
@@ -95,9 +75,7 @@ class SVM:
         rows = self._nodes.ctypes.data + self._nodes.strides[0] * np.arange(n, dtype=np.uintp)
         self._row_pointers = rows.astype(np.uintp)
         self._problem = _problem(self.y, self._row_pointers)
-        factors = _class_factors(class_weight)
-        self._parameter = _parameter(check_positive("C", C), check_positive("tol", tol), factors)
-        self.upper = C * np.where(self.y > 0, factors[1], factors[-1])
+        self._parameter = parameter
 
     @property
     def tol(self) -> float:
@@ -134,14 +112,92 @@ class SVM:
             libsvm_api.libsvm.svm_free_and_destroy_model(ctypes.byref(model))
 
     def _read(self, model: libsvm_api.svm_model) -> SVMSolution:
-        sign = 1.0 if model.label[0] == 1 else -1.0
-        n_support = model.l
+        sign = self._sign(model)
         dual_coef = np.zeros(len(self.y))
-        if n_support:
-            indices = _view(model.sv_indices, ctypes.c_int * n_support, np.intc) - 1
-            dual_coef[indices] = _view(model.sv_coef[0], ctypes.c_double * n_support, np.double)
+        if model.l:
+            indices = _view(model.sv_indices, ctypes.c_int * model.l, np.intc) - 1
+            dual_coef[indices] = _view(model.sv_coef[0], ctypes.c_double * model.l, np.double)
             dual_coef *= sign
         return SVMSolution(dual_coef, np.flatnonzero(dual_coef), -sign * model.rho[0])
+
+    @abstractmethod
+    def _sign(self, model: libsvm_api.svm_model) -> float:
+        """Return the factor that makes LIBSVM's decision function ours."""
+
+
+class SVM(_Machine):
+    """LIBSVM's C-SVC on one label vector.
+
+    Each solve is a cold start of
+
+        max over alpha   sum_i alpha_i - 1/2 sum_ij alpha_i alpha_j y_i y_j K_ij
+        subject to       0 <= alpha_i <= C_i,   sum_i alpha_i y_i = 0.
+
+    Parameters
+    ----------
+    y : (n,) labels in {-1, +1}, both present.
+    C : box constraint, > 0.
+    tol : LIBSVM's stopping tolerance on the maximal violation of the KKT conditions, > 0.
+    class_weight : factors on C by class, ``{-1: ..., +1: ...}``; a class left out has factor 1.
+
+    Attributes
+    ----------
+    gram : (n, n) writable view of the values LIBSVM reads. Kernel code may write a Gram matrix
+        straight into it (``np.exp(..., out=machine.gram)``) and then call ``solve()``.
+    upper : (n,) the bounds C_i.
+    calls, seconds : number of solves, and wall-clock seconds spent inside ``svm_train``.
+    """
+
+    def __init__(
+        self,
+        y: ArrayLike,
+        C: float = 1.0,
+        *,
+        tol: float = 1e-3,
+        class_weight: Mapping[int, float] | None = None,
+    ) -> None:
+        labels, factors = check_labels(y), _class_factors(class_weight)
+        parameter = _parameter("-s 0 -t 4 -q", C, tol)
+        parameter.nr_weight = len(factors)
+        parameter.weight_label = (ctypes.c_int * len(factors))(*factors)
+        parameter.weight = (ctypes.c_double * len(factors))(*factors.values())
+        super().__init__(labels, parameter)
+        self.upper = C * np.where(self.y > 0, factors[1], factors[-1])
+
+    def _sign(self, model: libsvm_api.svm_model) -> float:
+        return 1.0 if model.label[0] == 1 else -1.0
+
+
+class SVR(_Machine):
+    """LIBSVM's epsilon-SVR on one vector of real targets.
+
+    Each solve is a cold start of
+
+        max over a   sum_i a_i y_i - epsilon sum_i |a_i| - 1/2 sum_ij a_i a_j K_ij
+        subject to   |a_i| <= C,   sum_i a_i = 0.
+
+    Parameters
+    ----------
+    y : (n,) targets.
+    C : box constraint, > 0.
+    epsilon : half the width of the tube in which errors cost nothing, in units of y, >= 0.
+    tol : LIBSVM's stopping tolerance on the maximal violation of the KKT conditions, in units of
+        y, > 0.
+
+    Attributes
+    ----------
+    gram, calls, seconds : as those of `SVM`.
+    """
+
+    def __init__(
+        self, y: ArrayLike, C: float = 1.0, *, epsilon: float = 0.1, tol: float = 1e-3
+    ) -> None:
+        parameter = _parameter("-s 3 -t 4 -q", C, tol)
+        parameter.p = check_not_negative("epsilon", epsilon)
+        super().__init__(check_targets(y), parameter)
+
+    def _sign(self, model: libsvm_api.svm_model) -> float:
+        return 1.0
 
 
 @cache
@@ -172,14 +228,11 @@ def _class_factors(class_weight: Mapping[int, float] | None) -> dict[int, float]
     return factors
 
 
-def _parameter(C: float, tol: float, factors: Mapping[int, float]) -> libsvm_api.svm_parameter:
-    parameter = libsvm_api.svm_parameter("-s 0 -t 4 -q")
-    parameter.C = C
-    parameter.eps = tol
+def _parameter(options: str, C: float, tol: float) -> libsvm_api.svm_parameter:
+    parameter = libsvm_api.svm_parameter(options)
+    parameter.C = check_positive("C", C)
+    parameter.eps = check_positive("tol", tol)
     parameter.cache_size = _CACHE_MEGABYTES
-    parameter.nr_weight = len(factors)
-    parameter.weight_label = (ctypes.c_int * len(factors))(*factors)
-    parameter.weight = (ctypes.c_double * len(factors))(*factors.values())
     return parameter
 
 

@@ -23,6 +23,13 @@ def check_positive_or_none(name: str, value: float | None) -> float | None:
     return None if value is None else check_positive(name, value)
 
 
+def check_not_negative(name: str, value: float) -> float:
+    """Return `value` as a float if it is a finite number >= 0."""
+    if not isinstance(value, Real) or isinstance(value, bool) or not 0 <= value < math.inf:
+        raise InputError(f"{name}={value!r} is not accepted: it must be a finite number >= 0.")
+    return float(value)
+
+
 def check_count(name: str, value: int, minimum: int = 1) -> int:
     """Return `value` as an int if it is a whole number >= `minimum`."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < minimum:

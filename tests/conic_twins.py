@@ -64,6 +64,16 @@ def svm(K: Array, y: Array, box: ArrayLike) -> ConicSolution:
     return dual.solve(dual.total - 0.5 * form, [], weights=[1.0])
 
 
+def svr(K: Array, y: Array, C: float, epsilon: float) -> ConicSolution:
+    """Maximise a'y - epsilon sum |a| - 1/2 a' K a over |a| <= C, sum a = 0."""
+    a = cp.Variable(len(y))
+    balance = cp.sum(a) == 0
+    value = a @ y - epsilon * cp.norm(a, 1) - 0.5 * cp.sum_squares(_root(K) @ a)
+    problem = cp.Problem(cp.Maximize(value), [balance, cp.abs(a) <= C])
+    problem.solve(solver=cp.CLARABEL, **_TIGHT)
+    return ConicSolution(float(problem.value), np.ones(1), a.value, float(balance.dual_value))
+
+
 def mkl(stack: Array, y: Array, box: ArrayLike) -> ConicSolution:
     """Maximise sum alpha - t with 1/2 a' K_m a <= t for all m; the weights are the multipliers."""
     dual = _Dual(y, box)

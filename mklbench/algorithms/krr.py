@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import lapack
 
 from mklbench import certify
-from mklbench.algorithms.objective import check_samples
+from mklbench.algorithms.objective import check_samples, fixed_weights
 from mklbench.errors import InputError
 from mklbench.kernels.base import KernelOperator
 from mklbench.solution import Solution
@@ -138,12 +138,7 @@ def _problem(
     targets = check_targets(y)
     check_samples(operator, len(targets))
     check_count("degree", degree)
-    mu = operator.uniform_weights() if weights is None else np.asarray(weights, dtype=float)
-    if mu.ndim == 0:
-        mu = np.full(operator.n_kernels, mu)
-    refused = mu[~((mu >= 0) & (mu < np.inf))]
-    if len(refused):
-        raise InputError(f"weights has the entry {refused[0]:g}: kernel weights are numbers >= 0.")
+    mu = fixed_weights(operator, weights)
     return targets, mu, hadamard_power(operator.gram(mu), degree)
 
 

@@ -160,6 +160,23 @@ def check_samples(operator: KernelOperator, n_labels: int) -> None:
         )
 
 
+def fixed_weights(operator: KernelOperator, weights: float | ArrayLike | None) -> Array:
+    """Return given weights (M,), one number standing for all of them; 1/M each for None.
+
+    Raises
+    ------
+    InputError
+        If one of them is not a number >= 0.
+    """
+    fixed = operator.uniform_weights() if weights is None else np.asarray(weights, dtype=float)
+    if fixed.ndim == 0:
+        fixed = np.full(operator.n_kernels, fixed)
+    refused = fixed[~((fixed >= 0) & (fixed < np.inf))]
+    if len(refused):
+        raise InputError(f"weights has the entry {refused[0]:g}: kernel weights are numbers >= 0.")
+    return fixed
+
+
 def check_bank(algorithm: str, operator: KernelOperator) -> Bank:
     """Return `operator` if it is a bank."""
     if not isinstance(operator, Bank):

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from mklbench import certify
-from mklbench.algorithms.objective import check_samples
-from mklbench.errors import InputError
+from mklbench.algorithms.objective import check_samples, fixed_weights
 from mklbench.kernels.base import KernelOperator
 from mklbench.solution import Solution
 from mklbench.svm import SVM
@@ -52,10 +50,7 @@ def solve(
     """
     machine = SVM(y, C, tol=svm_tol, class_weight=class_weight)
     check_samples(operator, len(machine.y))
-    fixed = operator.uniform_weights() if weights is None else np.asarray(weights, dtype=float)
-    refused = fixed[~((fixed >= 0) & (fixed < np.inf))]
-    if len(refused):
-        raise InputError(f"weights has the entry {refused[0]:g}: kernel weights are numbers >= 0.")
+    fixed = fixed_weights(operator, weights)
     K = operator.gram(fixed)
     trained = machine.solve(K)
     bounds = certify.svm_bounds(K, machine.y, trained.dual_coef, trained.intercept, machine.upper)

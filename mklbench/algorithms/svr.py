@@ -1,0 +1,72 @@
+"""Support vector regression at fixed kernel weights: epsilon-SVR by LIBSVM.
+
+    minimise over f, b   1/2 ||f||^2 + C sum_i max(0, |y_i - f(x_i) - b| - epsilon)
+
+f = sum_i a_i k(x_i, .) with |a_i| <= C, where a maximises a'y - epsilon sum |a| - 1/2 a' K a over
+sum a = 0, and K is the Gram matrix of a bank or a family at its weights.
+"""
+
+from __future__ import annotations
+
+from numpy.typing import ArrayLike
+
+from mklbench import certify
+from mklbench.algorithms.objective import check_samples, fixed_weights
+from mklbench.kernels.base import KernelOperator
+from mklbench.solution import Solution
+from mklbench.svm import SVR
+
+VERSION = 1
+REGRESSION = True
+
+
+def solve(
+    operator: KernelOperator,
+    y: ArrayLike,
+    C: float = 1.0,
+    *,
+    epsilon: float = 0.1,
+    weights: ArrayLike | None = None,
+    svm_tol: float = 1e-3,
+) -> Solution:
+    """Train one SVR on a bank or a family whose weights are given.
+
+    Parameters
+    ----------
+    operator : the bank or the family on the n training samples.
+    y : (n,) real targets, or labels in {-1, +1}.
+    C : box constraint.
+    epsilon : half the width of the tube in which errors cost nothing, in units of y, >= 0.
+    weights : (M,) kernel weights or parameters theta, >= 0; 1/M each if not given.
+    svm_tol : LIBSVM's stopping tolerance, in units of y.
+
+    Returns
+    -------
+    Solution
+        `dual_coef` is a, `objective` the value of the dual and `gap` its relative duality gap.
+
+    Raises
+    ------
+    InputError
+        If an argument has the wrong shape or range.
+    """
+    machine = SVR(y, C, epsilon=epsilon, tol=svm_tol)
+    check_samples(operator, len(machine.y))
+    fixed = fixed_weights(operator, weights)
+    K = operator.gram(fixed)
+    trained = machine.solve(K)
+    bounds = certify.svr_bounds(
+        K, machine.y, trained.dual_coef, trained.intercept, float(C), float(epsilon)
+    )
+    return Solution(
+        weights=fixed,
+        dual_coef=trained.dual_coef,
+        intercept=trained.intercept,
+        objective=bounds.lower,
+        gap=bounds.relative_gap,
+        n_svm_calls=machine.calls,
+        n_iter=1,
+        converged=True,
+        history=[{"objective": bounds.lower, "n_svm_calls": 1.0}],
+        svm_seconds=machine.seconds,
+    )

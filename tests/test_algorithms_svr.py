@@ -1,0 +1,88 @@
+"""Support vector regression at fixed kernel weights."""
+
+from __future__ import annotations
+
+import conic_twins
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from problems import random_problem, random_stack
+from sklearn.svm import SVR
+
+from mklbench import certify
+from mklbench.algorithms import svr
+from mklbench.errors import InputError
+from mklbench.kernels import PrecomputedBank, product_gaussians
+
+
+def targets(n: int = 30, n_features: int = 5) -> np.ndarray:
+    X, _ = random_problem(n, n_features)
+    return np.sin(2.0 * X[:, 0]) + X[:, 1] ** 2
+
+
+@pytest.mark.parametrize(("C", "epsilon"), [(3.0, 0.1), (0.2, 0.0), (100.0, 0.5)])
+def test_optimum_of_a_conic_solver(C: float, epsilon: float) -> None:
+    stack, _ = random_stack()
+    weights = np.array([0.0, 2.0, 0.5, 0.0, 1.0])
+    K, y = np.tensordot(weights, stack, axes=1), targets()
+    solution = svr.solve(
+        PrecomputedBank(stack), y, C, epsilon=epsilon, weights=weights, svm_tol=1e-7
+    )
+    twin = conic_twins.svr(K, y, C, epsilon)
+    assert_allclose(solution.objective, twin.value, rtol=1e-5)
+    assert_allclose(K @ solution.dual_coef, K @ twin.dual_coef, atol=1e-3)
+    assert 0 <= solution.gap < 1e-4
+    assert (solution.n_svm_calls, solution.converged) == (1, True)
+    bounds = certify.svr_bounds(K, y, twin.dual_coef, twin.intercept, C, epsilon)
+    assert bounds.relative_gap == pytest.approx(0.0, abs=1e-6)
+
+
+def test_is_scikit_learns_svr() -> None:
+    X, _ = random_problem(40, 5)
+    K, y = np.exp(-0.2 * ((X[:, None] - X) ** 2).sum(axis=2)), targets(40)
+    ours = svr.solve(PrecomputedBank(K[None]), y, 2.0, svm_tol=1e-6)
+    theirs = SVR(kernel="precomputed", C=2.0, tol=1e-6).fit(K, y)
+    assert_allclose(K @ ours.dual_coef + ours.intercept, theirs.predict(K), atol=1e-4)
+
+
+def test_a_coarse_solution_has_an_honest_gap() -> None:
+    stack, _ = random_stack()
+    y = targets()
+    coarse = svr.solve(PrecomputedBank(stack), y, 100.0, svm_tol=1.0)
+    value = conic_twins.svr(stack.mean(axis=0), y, 100.0, 0.1).value
+    assert coarse.gap > 1e-4
+    assert (value - coarse.objective) / value <= coarse.gap
+
+
+def test_the_first_target_does_not_set_the_sign() -> None:
+    X, _ = random_problem(40, 5)
+    y = targets(40)
+    there, back = (svr.solve(product_gaussians(X), sign * y, svm_tol=1e-6) for sign in (1, -1))
+    assert_allclose(back.dual_coef, -there.dual_coef, atol=1e-3)
+    assert_allclose(back.intercept, -there.intercept, atol=1e-3)
+
+
+def test_targets_within_the_tube_need_no_support_vector() -> None:
+    stack, y = random_stack()
+    solution = svr.solve(PrecomputedBank(stack), y, epsilon=2.0)
+    assert not solution.dual_coef.any()
+    assert (solution.objective, solution.gap) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"C": 0.0}, "C=0.0 is not accepted: it must be a finite number > 0"),
+        ({"epsilon": -0.1}, "epsilon=-0.1 is not accepted: it must be a finite number >= 0"),
+        ({"svm_tol": 0.0}, "tol=0.0 is not accepted"),
+        ({"weights": [1.0, -1.0, 1, 1, 1]}, "weights has the entry -1"),
+        ({"y": ["a", "b"]}, "y has targets that are not numbers"),
+        ({"y": [np.nan] * 30}, "y holds nan at row 0"),
+        ({"y": np.zeros(29)}, "y has 29 labels, but the kernels are on 30 samples"),
+    ],
+)
+def test_bad_input(arguments: dict, message: str) -> None:
+    stack, _ = random_stack()
+    arguments = {"y": targets(), **arguments}
+    with pytest.raises(InputError, match=message):
+        svr.solve(PrecomputedBank(stack), **arguments)
