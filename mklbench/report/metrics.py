@@ -68,9 +68,12 @@ METRICS: dict[str, Metric] = {
         # A record's own "error" is what went wrong, so the error rate is read from the accuracy.
         Metric("error", "error", "%", "accuracy", scale=-100.0, offset=100.0, lower_is_better=True),
         Metric("time", "time", "s", "fit_seconds", decimals=None, compared_by_ratio=True),
+        Metric("cpu_time", "CPU time", "s", "fit_cpu_seconds", decimals=None),
         Metric("relevant_weight", "R", "%", "relevant_weight", scale=100.0),
         Metric("n_kernels", "kernels", "", "n_kernels"),
         Metric("svm_calls", "SVM calls", "", "svm_calls", decimals=0),
+        Metric("ascents", "ascents", "", "ascents"),
+        Metric("gap", "certified gap", "", "gap", decimals=None, lower_is_better=True),
         Metric("objective", "objective / n", "", "objective", per="n_train", decimals=4),
     )
 }

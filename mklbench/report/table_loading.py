@@ -191,7 +191,7 @@ def _sweep(section: Section) -> Sweep | None:
     values = part.get("values")
     if not isinstance(values, list) or not all(isinstance(v, int | float) for v in values):
         raise InputError(f"{part.where}: values={values!r} must be a list of numbers.")
-    sweep = Sweep(part.text("option"), part.text("label"), tuple(float(v) for v in values))
+    sweep = Sweep(part.text("option"), part.text("label"), tuple(values))
     part.finish()
     return sweep
 
