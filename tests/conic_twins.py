@@ -126,6 +126,29 @@ def mixed_norm(
     return ConicSolution(float(problem.value), lengths / np.sqrt(forms), dual_coef, float(b.value))
 
 
+def alignment(stack: Array, target: Array, *, semidefinite: bool) -> tuple[float, Array]:
+    """Return the largest <K, T>_F / ||T||_F over K = sum_m v_m K_m with ||K||_F <= 1, and v (M,).
+
+    K is to be positive semidefinite (Cristianini et al. 2001, Lanckriet et al. 2004), or, which is
+    sufficient, v >= 0.
+    """
+    v = cp.Variable(len(stack))
+    K = sum(v[m] * each for m, each in enumerate(stack))
+    allowed = K >> 0 if semidefinite else v >= 0
+    value = cp.sum(cp.multiply(K, target)) / np.linalg.norm(target)
+    problem = cp.Problem(cp.Maximize(value), [cp.norm(K, "fro") <= 1, allowed])
+    problem.solve(solver=cp.CLARABEL, **({} if semidefinite else _TIGHT))
+    return float(problem.value), v.value
+
+
+def simplex_programme(Q: Array, c: Array) -> Array:
+    """Return the d that minimises 1/2 d'Qd - c'd over d >= 0, sum d = 1."""
+    d = cp.Variable(len(c))
+    value = 0.5 * cp.sum_squares(_root(Q) @ d) - c @ d
+    cp.Problem(cp.Minimize(value), [d >= 0, cp.sum(d) == 1]).solve(solver=cp.CLARABEL, **_TIGHT)
+    return np.asarray(d.value)
+
+
 @dataclass(frozen=True)
 class ProgrammeSolution:
     """Optimal value, alpha (n,), tau and the multipliers (w,) of the kernels' constraints."""

@@ -6,6 +6,7 @@ import importlib
 import inspect
 import pkgutil
 from collections.abc import Callable
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -36,11 +37,18 @@ def precise(solve: Solver, tol: float) -> dict[str, float]:
     return {"svm_tol": tol} if "svm_tol" in parameters else {"tol": tol}
 
 
+def classifies(module: ModuleType) -> bool:
+    """Tell whether an algorithm is a classifier, or its second stage is one by default."""
+    learner = inspect.signature(module.solve).parameters.get("learner")
+    regression = getattr(module, "REGRESSION", False)
+    return not regression or (learner is not None and learner.default == "svm")
+
+
 def solvers() -> dict[str, tuple[Solver, Callable[[np.ndarray], KernelOperator]]]:
     found = {}
     for info in pkgutil.iter_modules(mklbench.algorithms.__path__):
         module = importlib.import_module(f"mklbench.algorithms.{info.name}")
-        if hasattr(module, "solve") and not getattr(module, "REGRESSION", False):
+        if hasattr(module, "solve") and classifies(module):
             first = next(iter(inspect.signature(module.solve).parameters))
             for build in OPERATORS[first]:
                 found[f"{info.name} on {build.__name__}"] = (module.solve, build)

@@ -46,12 +46,14 @@ RUN_PATH = ("data", "kernels", "svm", "certify", "algorithms", "experiments", "c
 # The modules among the algorithms that are none: what they share, and parts of one.
 SHARED = {
     "active_set",
+    "alignment",
     "inner_svm",
     "interior_point",
     "kernel_search",
     "local_model",
     "objective",
     "restricted_master",
+    "second_stage",
 }
 
 

@@ -1,0 +1,106 @@
+"""ALIGN: each kernel weighted by its own alignment (Cortes, Mohri & Rostamizadeh 2012, sec. 3.1).
+
+The first stage needs no optimisation. Kernel m has the weight
+
+    d_m = rho(K_m) / ||d||,   rho(K_m) = <K_mc, y_c y_c'>_F / (||K_mc||_F ||y_c y_c'||_F),
+
+its centred alignment with the targets (`mklbench.algorithms.alignment`), at unit 2-norm of d. The
+second stage learns on sum_m d_m K_m. For machines with an intercept, SVM and SVR, the sum of the
+centred kernels is the same; for ridge regression it is not, and a bank is centred beforehand where
+that is wanted (`mklbench.kernels.CentredBank`).
+
+The kernels are used at the scale they come in: the alignment does not depend on it, their share in
+the sum does. Kernels of unit trace or with a diagonal of ones are comparable.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mklbench.algorithms.alignment import Alignment
+from mklbench.algorithms.objective import check_bank
+from mklbench.algorithms.second_stage import check_problem, learn
+from mklbench.kernels.base import KernelOperator
+from mklbench.solution import Solution
+
+VERSION = 1
+REGRESSION = True
+
+# Alignments between this and 0 are 0 up to rounding, not negative.
+_ROUNDING = -1e-10
+
+
+def solve(
+    bank: KernelOperator,
+    y: ArrayLike,
+    C: float = 1.0,
+    *,
+    learner: str = "svm",
+    lam: float = 1.0,
+    epsilon: float = 0.1,
+    svm_tol: float = 1e-3,
+    class_weight: Mapping[int, float] | None = None,
+) -> Solution:
+    """Weight the kernels of a bank by their alignment with the targets, and learn on their sum.
+
+    Parameters
+    ----------
+    bank : the M base kernels on n training samples. One with a negative alignment, which an
+        indefinite kernel may have, gets the weight 0, with a warning.
+    y : (n,) labels in {-1, +1}; real targets for "krr" and "svr".
+    C : box constraint of "svm" and "svr".
+    learner : the second stage, "svm", "krr" or "svr".
+    lam : the ridge lambda of "krr".
+    epsilon : half the width of the tube of "svr", in units of y.
+    svm_tol : LIBSVM's stopping tolerance.
+    class_weight : factors on C by class, ``{-1: ..., +1: ...}``, of "svm".
+
+    Returns
+    -------
+    Solution
+        `weights` have unit 2-norm, `objective` is the alignment of their combination with the
+        targets, and `gap` that of the second stage: the weights are a formula, with no optimum to
+        miss. The entry of `history` also has the number of weights set to 0 ("n_clipped").
+
+    Raises
+    ------
+    InputError
+        If an argument has the wrong type, shape or range, or no kernel a positive alignment.
+    """
+    bank = check_bank("align", bank)
+    targets = check_problem(learner, bank, y, class_weight)
+    alignment = Alignment.of(bank, targets)
+    each = alignment.of_each()
+    negative = np.flatnonzero(each < _ROUNDING)
+    if len(negative):
+        named = ", ".join(map(str, negative[:5])) + (", ..." if len(negative) > 5 else "")
+        warnings.warn(
+            f"align: kernels with a negative alignment with y get the weight 0 ({named}; "
+            f"{len(negative)} of {bank.n_kernels}).",
+            stacklevel=2,
+        )
+    clipped = np.maximum(each, 0.0)
+    weights = clipped / np.linalg.norm(clipped)
+    solution = learn(
+        learner,
+        bank,
+        targets,
+        weights,
+        C=C,
+        lam=lam,
+        epsilon=epsilon,
+        svm_tol=svm_tol,
+        class_weight=class_weight,
+    )
+    reached = alignment.bounds(weights).lower
+    entry = {
+        "objective": reached,
+        "n_svm_calls": float(solution.n_svm_calls),
+        "n_clipped": float(len(negative)),
+    }
+    return replace(solution, objective=reached, history=[entry])

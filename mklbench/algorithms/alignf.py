@@ -1,0 +1,150 @@
+"""ALIGNF: the combination of largest alignment (Cortes, Mohri & Rostamizadeh 2012, sec. 3.2).
+
+The first stage maximises the centred alignment of sum_m d_m K_m with the targets over d >= 0. With
+Q and c of `mklbench.algorithms.alignment` the maximiser is that of
+
+    minimise over v >= 0   v'Qv - 2 v'c,
+
+up to its length (Proposition 9): least squares ||A v - b|| with non-negative variables, A'A = Q and
+A'b = c. The second stage learns on sum_m d_m K_m, as for ALIGN (`mklbench.algorithms.align`).
+
+In Rousu's lecture of 2017 the programme has the further constraint sum_m d_m = 1, which moves the
+minimum to another point, one that depends on the scales of the kernels and of y. It is the
+programme "simplex". As A d - b = (A - b 1') d there, its minimiser is the point of least norm in a
+convex hull, and min over u >= 0 of ||(A - b 1') u||^2 + s^2 (sum u - 1)^2 has it as u / sum u, at
+any s > 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import nnls
+
+from mklbench import certify
+from mklbench.algorithms.alignment import Alignment
+from mklbench.algorithms.objective import check_bank
+from mklbench.algorithms.second_stage import check_problem, learn
+from mklbench.errors import unknown
+from mklbench.kernels.base import KernelOperator
+from mklbench.solution import Solution
+
+VERSION = 1
+REGRESSION = True
+
+Array = NDArray[np.float64]
+
+PROGRAMMES = ("alignment", "simplex")
+
+_STEPS_A_KERNEL = 30
+
+
+def solve(
+    bank: KernelOperator,
+    y: ArrayLike,
+    C: float = 1.0,
+    *,
+    learner: str = "svm",
+    programme: str = "alignment",
+    lam: float = 1.0,
+    epsilon: float = 0.1,
+    svm_tol: float = 1e-3,
+    class_weight: Mapping[int, float] | None = None,
+) -> Solution:
+    """Combine the kernels of a bank to the largest alignment with the targets, and learn on that.
+
+    Parameters
+    ----------
+    bank : the M base kernels on n training samples. Q takes O(M^2) memory, and is kept with the
+        bank for other targets and hyperparameters.
+    y : (n,) labels in {-1, +1}; real targets for "krr" and "svr".
+    C : box constraint of "svm" and "svr".
+    learner : the second stage, "svm", "krr" or "svr".
+    programme : "alignment", or "simplex" as the lecture prints it.
+    lam : the ridge lambda of "krr".
+    epsilon : half the width of the tube of "svr", in units of y.
+    svm_tol : LIBSVM's stopping tolerance.
+    class_weight : factors on C by class, ``{-1: ..., +1: ...}``, of "svm".
+
+    Returns
+    -------
+    Solution
+        `weights` have unit 2-norm, or with "simplex" the sum 1; `objective` is the alignment of
+        their combination with the targets, and `gap` the larger of the relative duality gaps of
+        the programme and of the second stage.
+
+    Raises
+    ------
+    InputError
+        If an argument has the wrong type, shape or range, or no kernel a positive alignment.
+    """
+    bank = check_bank("alignf", bank)
+    if programme not in PROGRAMMES:
+        raise unknown("programme", programme, PROGRAMMES)
+    targets = check_problem(learner, bank, y, class_weight)
+    alignment = Alignment.of(bank, targets)
+    if programme == "alignment":
+        weights = most_aligned(alignment)
+        gap = alignment.bounds(weights).relative_gap
+    else:
+        weights = least_on_simplex(alignment)
+        gap = certify.simplex_programme_bounds(
+            alignment.products, alignment.with_target, weights
+        ).relative_gap
+    solution = learn(
+        learner,
+        bank,
+        targets,
+        weights,
+        C=C,
+        lam=lam,
+        epsilon=epsilon,
+        svm_tol=svm_tol,
+        class_weight=class_weight,
+    )
+    reached = alignment.bounds(weights).lower
+    entry = {"objective": reached, "n_svm_calls": float(solution.n_svm_calls)}
+    return replace(solution, objective=reached, gap=max(gap, solution.gap), history=[entry])
+
+
+def most_aligned(alignment: Alignment) -> Array:
+    """Return the v (M,) of unit 2-norm that minimises v'Qv - 2 v'c over v >= 0, up to its length.
+
+    Where kernels are equal several do; it is one of them.
+    """
+    A, b, used = _least_squares(alignment)
+    found, _ = nnls(A, b, maxiter=_STEPS_A_KERNEL * len(used))
+    v = np.zeros(len(alignment.with_target))
+    v[used] = found / alignment.norms[used]
+    return v / np.linalg.norm(v)
+
+
+def least_on_simplex(alignment: Alignment) -> Array:
+    """Return the d (M,) that minimises 1/2 d'Qd - c'd over the simplex d >= 0, sum d = 1."""
+    A, b, used = _least_squares(alignment)
+    columns = np.zeros((len(A), len(alignment.with_target)))  # 0 for a constant kernel
+    columns[:, used] = A * alignment.norms[used]
+    hull = columns - alignment.target_norm * b[:, None]
+    unit = float(np.linalg.norm(hull, axis=0).max())
+    system = np.vstack([hull / unit, np.ones(hull.shape[1])])
+    right = np.append(np.zeros(len(hull)), 1.0)
+    u, _ = nnls(system, right, maxiter=_STEPS_A_KERNEL * len(right))
+    return u / u.sum()
+
+
+def _least_squares(alignment: Alignment) -> tuple[Array, Array, NDArray[np.intp]]:
+    """Return A (r, k), b (r,) and the k kernels that are not constant.
+
+    A'A are the products of the kernels at unit norm and A'b their alignments with a target of unit
+    norm; r is the rank, which equal kernels make smaller than k.
+    """
+    norms = alignment.norms
+    used = np.flatnonzero(norms)
+    scaled = alignment.products[np.ix_(used, used)] / np.outer(norms[used], norms[used])
+    eigenvalues, vectors = np.linalg.eigh(scaled)
+    kept = eigenvalues > len(used) * np.finfo(float).eps * eigenvalues[-1]
+    roots, vectors = np.sqrt(eigenvalues[kept]), vectors[:, kept]
+    return roots[:, None] * vectors.T, vectors.T @ alignment.of_each()[used] / roots, used

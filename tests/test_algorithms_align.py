@@ -1,0 +1,134 @@
+"""ALIGN: weights from alignments, and the three machines of the second stage."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from alignment_problems import dense_alignment, indefinite_stack, real_targets, scaled_stack
+from numpy.testing import assert_allclose, assert_array_equal
+
+from mklbench.algorithms import align, alignf, krr, svm, svr
+from mklbench.errors import InputError
+from mklbench.kernels import PrecomputedBank, feature_gaussians, product_gaussians
+
+BOTH = pytest.mark.parametrize("algorithm", [align, alignf])
+
+
+def test_weights_are_the_alignments_at_unit_norm() -> None:
+    stack, y = scaled_stack()
+    solution = align.solve(PrecomputedBank(stack), y)
+    each = np.array([dense_alignment(K, y) for K in stack])
+    assert_allclose(solution.weights, each / np.linalg.norm(each), rtol=1e-9)
+    reached = dense_alignment(np.tensordot(solution.weights, stack, axes=1), y)
+    assert_allclose(solution.objective, reached, rtol=1e-9)
+
+
+def test_labels_of_unequal_numbers_are_centred() -> None:
+    stack, y = scaled_stack()
+    y = y.copy()
+    y[:15] = 1.0
+    solution = align.solve(PrecomputedBank(stack), y)
+    each = np.array([dense_alignment(K, y) for K in stack])
+    assert_allclose(solution.weights, each / np.linalg.norm(each), rtol=1e-9)
+
+
+def test_the_scale_of_a_kernel_does_not_move_its_weight() -> None:
+    stack, y = scaled_stack()
+    rescaled = stack * np.array([1.0, 100.0, 1.0, 1e-3, 1.0, 1.0])[:, None, None]
+    there = align.solve(PrecomputedBank(stack), y).weights
+    assert_allclose(align.solve(PrecomputedBank(rescaled), y).weights, there, rtol=1e-9)
+
+
+@BOTH
+def test_neither_does_centring_it_beforehand(algorithm) -> None:
+    stack, y = scaled_stack()
+    H = np.eye(40) - 1.0 / 40
+    there = algorithm.solve(PrecomputedBank(stack), y, svm_tol=1e-6)
+    solution = algorithm.solve(PrecomputedBank(H @ stack @ H), y, svm_tol=1e-6)
+    assert_allclose(solution.weights, there.weights, rtol=1e-6)
+    assert_allclose(solution.objective, there.objective, rtol=1e-9)
+    assert_allclose(solution.dual_coef, there.dual_coef, atol=1e-3)  # the SVM has an intercept
+
+
+def test_a_negative_alignment_is_clipped_and_said() -> None:
+    stack, y = indefinite_stack()
+    with pytest.warns(UserWarning, match=r"negative alignment with y get the weight 0 \(1; 1 of 6"):
+        solution = align.solve(PrecomputedBank(stack), y)
+    assert solution.weights[1] == 0
+    assert (np.delete(solution.weights, 1) > 0).all()
+    assert solution.history[0]["n_clipped"] == 1
+    assert align.solve(PrecomputedBank(stack[2:]), y).history[0]["n_clipped"] == 0
+
+
+@BOTH
+def test_a_constant_kernel_takes_no_part(algorithm) -> None:
+    stack, y = scaled_stack()
+    constant = np.full_like(stack[:1], 7.0)
+    there = algorithm.solve(PrecomputedBank(stack), y)
+    solution = algorithm.solve(PrecomputedBank(np.concatenate([stack, constant])), y)
+    assert_allclose(solution.weights, [*there.weights, 0.0], rtol=1e-9)
+
+
+@BOTH
+@pytest.mark.parametrize("learner", ["svm", "krr", "svr"])
+def test_the_second_stage_is_that_machine_at_the_weights(algorithm, learner: str) -> None:
+    stack, y = scaled_stack()
+    bank = PrecomputedBank(stack)
+    targets = y if learner == "svm" else real_targets()
+    solution = algorithm.solve(bank, targets, C=3.0, lam=0.5, epsilon=0.2, learner=learner)
+    alone = {
+        "svm": lambda w: svm.solve(bank, y, C=3.0, weights=w),
+        "krr": lambda w: krr.solve(bank, targets, lam=0.5, weights=w),
+        "svr": lambda w: svr.solve(bank, targets, C=3.0, epsilon=0.2, weights=w),
+    }[learner](solution.weights)
+    assert_array_equal(solution.dual_coef, alone.dual_coef)
+    assert solution.intercept == alone.intercept
+    assert solution.n_svm_calls == (0 if learner == "krr" else 1)
+    assert solution.gap >= alone.gap
+    combined = np.tensordot(solution.weights, stack, axes=1)
+    assert_allclose(solution.objective, dense_alignment(combined, targets), rtol=1e-9)
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"learner": "svn"}, "learner=svn is not known: did you mean sv"),
+        ({"y": real_targets()}, "y has the value .* learner=krr or learner=svr for real targets"),
+        ({"y": np.ones(40)}, "y has one class only"),
+        ({"y": np.ones(40), "learner": "krr"}, r"y has one value only \(1\)"),
+        ({"y": ["a"] * 40}, "y has targets that are not numbers"),
+        ({"C": -1.0}, "C=-1.0 is not accepted"),
+        ({"lam": 0.0, "learner": "krr"}, "lam=0.0 is not accepted"),
+        ({"epsilon": -1.0, "learner": "svr"}, "epsilon=-1.0 is not accepted"),
+        ({"learner": "krr", "class_weight": {1: 2.0}}, "choose learner=svm"),
+    ],
+)
+def test_bad_input(algorithm, arguments: dict, message: str) -> None:
+    stack, y = scaled_stack()
+    with pytest.raises(InputError, match=message):
+        algorithm.solve(PrecomputedBank(stack), **{"y": y, **arguments})
+
+
+@BOTH
+def test_kernels_of_which_none_is_aligned(algorithm) -> None:
+    stack, y = scaled_stack()
+    with pytest.raises(InputError, match="none of the 2 kernels has a positive alignment with y"):
+        algorithm.solve(PrecomputedBank([-stack[0], np.ones_like(stack[0])]), y)
+
+
+@BOTH
+def test_a_family_has_no_list_of_kernels(algorithm) -> None:
+    X = np.random.default_rng(0).standard_normal((10, 2))
+    with pytest.raises(InputError, match="needs a bank"):
+        algorithm.solve(product_gaussians(X), np.resize([1.0, -1.0], 10))
+
+
+def test_factors_and_gram_matrices_give_the_same() -> None:
+    X = np.random.default_rng(0).standard_normal((150, 3))
+    y = np.where(X[:, 0] + X[:, 1] ** 2 > 1, 1.0, -1.0)
+    factored = feature_gaussians(X, gammas=[0.001, 0.1, 10.0])
+    dense = PrecomputedBank([factored.gram(unit) for unit in np.eye(9)])
+    for algorithm in (align, alignf):
+        there, here = algorithm.solve(dense, y), algorithm.solve(factored, y)
+        assert_allclose(here.weights, there.weights, atol=1e-6)
