@@ -65,12 +65,36 @@ def decision_function(
     operator: KernelOperator, solutions: Sequence[Solution], Z: ArrayLike
 ) -> Array:
     """Return the decision values (n_z,) of one problem or (n_z, k) of k problems at `Z`."""
-    values = [outputs(operator, solution, Z) + solution.intercept for solution in solutions]
+    return decision_values(solutions, lambda machine: outputs(operator, machine, Z))
+
+
+def decision_values(
+    solutions: Sequence[Solution], outputs_of: Callable[[Solution], Array]
+) -> Array:
+    """Return the same from ``outputs_of(machine)``: the `outputs` of a single machine."""
+    values = [_decision(solution, outputs_of) for solution in solutions]
     return values[0] if len(values) == 1 else np.stack(values, axis=1)
 
 
+def _decision(solution: Solution, outputs_of: Callable[[Solution], Array]) -> Array:
+    if solution.members is None:
+        return outputs_of(solution) + solution.intercept
+    values = np.array([_decision(member, outputs_of) for member in solution.members])
+    return vote(values) if solution.vote else values.mean(axis=0)
+
+
+def vote(values: Array) -> Array:
+    """Return what the decision values (k, n_z) of k machines vote: the mean (n_z,) of their signs.
+
+    To it a share of their mean value is added, too small to turn a majority or to change the order
+    of two, so that it decides between classes with the same votes.
+    """
+    mean = values.mean(axis=0)
+    return np.sign(values).mean(axis=0) + mean / (1.0 + np.abs(mean)) / (3.0 * len(values))
+
+
 def outputs(operator: KernelOperator, solution: Solution, Z: ArrayLike) -> Array:
-    """Return the decision values (n_z,) of one binary problem at `Z`, without the intercept."""
+    """Return the decision values (n_z,) of one machine at `Z`, without the intercept."""
     if solution.thetas is None:
         return outputs_from(lambda weights: operator.cross(weights, Z), solution)
     family = cast(Family, operator)

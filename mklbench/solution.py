@@ -41,6 +41,11 @@ class Solution:
     degree : d, where the kernel is that at `weights` to the power d, entry by entry.
     thetas : (k, D) the kernels of a family that an algorithm has found, one row a kernel, in the
         order of `weights`, which are then (k,); None for banks and for one kernel of a family.
+    members : the machines of an ensemble, each a solution on the same operator; None for a single
+        machine. The decision function of an ensemble is the mean of theirs, or what they vote; its
+        own `weights`, `dual_coef` and `intercept` are the means of theirs.
+    vote : whether the members of an ensemble vote: the decision value is the mean of the signs of
+        theirs, ties broken by their mean.
     """
 
     weights: NDArray[np.float64]
@@ -55,3 +60,5 @@ class Solution:
     svm_seconds: float = 0.0
     thetas: NDArray[np.float64] | None = None
     degree: int = 1
+    members: tuple[Solution, ...] | None = None
+    vote: bool = False
