@@ -61,6 +61,39 @@ def test_a_mat_file_of_plain_variables() -> None:
     assert table.splits == ()
 
 
+def cell(*arrays: Any) -> Any:
+    filled = np.empty((1, len(arrays)), dtype=object)
+    filled[0, :] = arrays
+    return filled
+
+
+def test_a_cell_of_a_mat_file_is_views_side_by_side() -> None:
+    wide = np.arange(12, dtype=np.uint8).reshape(3, 4)  # features by samples
+    labels = T.astype(np.int16)[:, None]
+    layout = Layout(format="mat", inputs="fea", label="gt")
+    table = parse(mat(fea=cell(X, wide), gt=cell(labels, labels)), layout)
+    np.testing.assert_array_equal(table.X, np.hstack([X, wide.T]))
+    assert table.view_sizes == (2, 3)
+    assert table.labels == ("-1", "1", "1", "-1")
+    assert parse(mat(fea=X, gt=labels), layout).view_sizes == ()
+
+
+@pytest.mark.parametrize(
+    ("variables", "reason"),
+    [
+        ({"fea": cell(X, X[:3]), "gt": T}, "inputs fea of shape (2, 3) for 4 labels gt"),
+        ({"fea": cell(X, "text"), "gt": T}, "an array fea that does not hold numbers"),
+        ({"fea": cell(X, X * np.nan), "gt": T}, "NaN or infinite values in fea"),
+        ({"fea": cell(X, X), "gt": cell(T, -T)}, "views whose labels gt differ"),
+        ({"gt": T}, "no array fea"),
+    ],
+)
+def test_views_that_cannot_be_used(variables: dict[str, Any], reason: str) -> None:
+    with pytest.raises(DataError) as raised:
+        parse(mat(**variables), Layout(format="mat", inputs="fea", label="gt"))
+    assert reason in str(raised.value)
+
+
 def test_a_struct_of_a_mat_file_has_splits_that_count_from_1() -> None:
     toy = toy_benchmark()
     table = parse(benchmarks_file(toy=toy), TOY)

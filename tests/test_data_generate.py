@@ -24,8 +24,9 @@ def test_a_set_is_a_function_of_its_seed_and_name(name: str) -> None:
     again, _ = generate(name, 50, seed=3)
     other, _ = generate(name, 50, seed=4)
     np.testing.assert_array_equal(X, again)
-    assert not np.isin(other, X).any()
-    assert set(y.tolist()) == {0, 1}
+    varied = np.ptp(X, axis=0) > 0  # the arm has a constant
+    assert not np.isin(other[:, varied], X).any()
+    assert set(y.tolist()) == {0, 1} or len(set(y.tolist())) == 50
 
 
 def test_two_sets_of_one_seed_share_no_noise() -> None:
@@ -94,6 +95,39 @@ def test_the_positive_waveforms_are_class_1_of_uci(mirror: Path) -> None:
         drawn = X[(y == 1) == positive]
         np.testing.assert_allclose(drawn.mean(axis=0), real.mean(axis=0), atol=0.2)
         np.testing.assert_allclose(drawn.std(axis=0), real.std(axis=0), atol=0.15)
+
+
+def rotation(axis: int, angle: float) -> np.ndarray:
+    """Return the matrix of a rotation that turns the first axis towards `axis`."""
+    turn = np.eye(3)
+    turn[0, 0] = turn[axis, axis] = np.cos(angle)
+    turn[axis, 0], turn[0, axis] = np.sin(angle), -np.sin(angle)
+    return turn
+
+
+def test_the_arm_is_a_chain_of_rotations() -> None:
+    X, y = generate("arm", 2000, seed=0)
+    assert X.shape == (2000, 9)
+    assert (X[:, -1] == 1).all()
+    assert (abs(X[:, :-1]) <= np.pi / 2).all()
+    distances = np.empty(len(y))
+    for row, angles in enumerate(X[:, :-1]):
+        frame, end = np.eye(3), np.zeros(3)
+        for joint, angle in enumerate(angles):
+            frame = frame @ rotation(1 + joint % 2, angle)
+            end += frame @ [1 / 8, 0, 0]
+        distances[row] = np.sqrt(((end - 0.5) ** 2).sum())
+    noise = y - distances
+    assert abs(noise.mean()) < 5 * 0.03 / np.sqrt(2000)
+    assert abs(noise.std() - 0.03) < 0.003
+    assert abs(noise).max() < 0.03 * 5
+
+
+def test_the_arm_is_a_regression_set() -> None:
+    dataset = load(CONFIGS["arm"] | {"n_samples": 100})
+    assert dataset.targets is not None
+    assert dataset.targets.shape == (100,)
+    assert (dataset.classes, dataset.class_counts, set(dataset.y)) == ((), {}, {0})
 
 
 def test_the_configuration_chooses_size_and_seed() -> None:

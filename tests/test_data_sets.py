@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,8 @@ def test_all_the_real_sets_are_here() -> None:
     assert set(REAL) == {
         *IDA,
         *("abe", "dna", "sat", "seg", "wav"),
+        *("mfeat", "leaves100", "msrc_v1", "scene15", "protein_fold"),
+        *("electronics", "kitchen"),
         "breast_cancer_wisconsin",
         "ionosphere",
         "liver",
@@ -65,7 +68,10 @@ def test_a_real_set_is_the_published_one(name: str, mirror: Path, tmp_path: Path
         for name, column in zip(dataset.feature_names, dataset.X.T, strict=True)
         if np.ptp(column) == 0
     ]
-    assert constant == expected.get("constant_features", [])
+    if name in ("electronics", "kitchen"):  # whose terms are those of other domains, too
+        assert len(constant) in (371, 436)
+    else:
+        assert constant == expected.get("constant_features", [])
     dropped = expected.get("dropped_rows", 0)
     assert (f"{dropped} rows with a missing value dropped" in dataset.notes) == (dropped > 0)
 
@@ -75,6 +81,24 @@ def test_every_copy_in_the_mirror_verifies(name: str, mirror: Path, tmp_path: Pa
     copies = {copy.place: copy for copy in verify(pooled(name), mirror=mirror, cache_dir=tmp_path)}
     assert copies["mirror"].status == "ok"
     assert copies["mirror"].detail == CONFIGS[name]["expected"]["digest"]
+
+
+@pytest.mark.parametrize("name", [name for name in REAL if "views" in CONFIGS[name]])
+def test_the_views_of_a_set_cover_its_features(name: str, mirror: Path, tmp_path: Path) -> None:
+    dataset = load(CONFIGS[name], mirror=mirror, cache_dir=tmp_path)
+    assert [view.name for view in dataset.views] == [v["name"] for v in CONFIGS[name]["views"]]
+    assert (dataset.views[0].start, dataset.views[-1].stop) == (0, dataset.X.shape[1])
+    for before, after in pairwise(dataset.views):
+        assert before.stop == after.start < after.stop
+    for view in dataset.views:
+        if view.distance == "chi2":
+            assert dataset.X[:, view.start : view.stop].min() >= 0
+
+
+def test_the_protein_folds_have_the_split_of_their_file(mirror: Path, tmp_path: Path) -> None:
+    ((train, test),) = load(CONFIGS["protein_fold"], mirror=mirror, cache_dir=tmp_path).splits
+    assert train.tolist() == list(range(311))
+    assert test.tolist() == list(range(311, 694))
 
 
 def test_the_first_row_of_sonar(mirror: Path, tmp_path: Path) -> None:

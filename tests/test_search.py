@@ -15,6 +15,7 @@ from mklbench.experiments import search
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.evaluation import run_split
 from mklbench.experiments.executor import run_cells
+from mklbench.experiments.responses import Responses
 from mklbench.experiments.store import Store
 
 SEED = 11
@@ -51,7 +52,7 @@ def select(*overrides):
         return built[-1]
 
     config = tiny_cell(*overrides).config
-    return search.select(config, build, codes, 2, SEED), built
+    return search.select(config, build, Responses(codes, 2), SEED), built
 
 
 def by_hand(gamma, C):

@@ -9,7 +9,9 @@ from mklbench.config.cells import (
     algorithm_version,
     cell_config,
     kernel,
+    path_algorithm,
     run_config,
+    takes_targets,
     with_values,
 )
 from mklbench.config.composition import COMPOSE_ERRORS, check_config_dir, compose
@@ -30,6 +32,8 @@ __all__ = [
     "compose",
     "explain",
     "kernel",
+    "path_algorithm",
     "run_config",
+    "takes_targets",
     "with_values",
 ]

@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, fields
+from functools import partial
 from typing import Any
 
 from hydra.errors import InstantiationException
@@ -64,6 +65,24 @@ def algorithm(config: Mapping[str, Any]) -> Callable[..., Any]:
 def kernel(config: Mapping[str, Any]) -> Callable[..., Any]:
     """Return the builder of a kernel config with its parameters bound: call it with X_train."""
     return _callable("kernel", config)
+
+
+def path_algorithm(config: Mapping[str, Any]) -> Callable[..., Any] | None:
+    """Return ``solve_path`` beside an algo config's callable, or None where there is none.
+
+    Called with (operator, y, lams) it returns the solutions for several ridges lambda at once; the
+    other hyperparameters are bound.
+    """
+    solve_path = getattr(sys.modules[target("algo", config).__module__], "solve_path", None)
+    if solve_path is None:
+        return None
+    others = {name: value for name, value in arguments(config).items() if name != "lam"}
+    return partial(solve_path, **others)
+
+
+def takes_targets(config: Mapping[str, Any]) -> bool:
+    """Tell whether an algo config's callable takes real targets: ``REGRESSION`` in its module."""
+    return bool(getattr(sys.modules[target("algo", config).__module__], "REGRESSION", False))
 
 
 def algorithm_version(config: Mapping[str, Any]) -> int:

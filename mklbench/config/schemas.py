@@ -15,6 +15,7 @@ from mklbench.config.names import hint
 from mklbench.errors import InputError
 
 SCALINGS = ("none", "standard", "minmax")
+SCORES = ("accuracy", "rmse")
 PROGRESS = ("auto", "bar", "lines", "none")
 
 
@@ -81,13 +82,16 @@ class SearchConfig(Schema):
 
     `grid` maps dotted paths of hyperparameters (``algo.C``) to lists of values. With `splits` a
     choice is made on the training parts of the first so many splits, and of each hyperparameter
-    the median of these is used on all; null lets every split choose for itself.
+    the median of these is used on all; null lets every split choose for itself. `score` is what the
+    cross-validation looks at, "accuracy" or "rmse"; null is the accuracy of classes and the RMSE of
+    real targets.
     """
 
     name: str = "custom"
     title: str = ""
     folds: int = 5
     splits: int | None = None
+    score: str | None = None
     grid: dict[str, Any] = field(default_factory=dict)
 
     def check(self) -> None:
@@ -95,6 +99,8 @@ class SearchConfig(Schema):
         _at_least("search.folds", self.folds, 2)
         if self.splits is not None:
             _at_least("search.splits", self.splits, 1)
+        if self.score is not None:
+            _one_of("search.score", self.score, SCORES)
         for path, values in self.grid.items():
             group, _, key = path.partition(".")
             if group not in ("algo", "kernel") or not key or key in ("name", "title"):

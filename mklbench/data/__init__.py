@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from mklbench.data.catalogue import fetch, list_rows, read_configs, verify
-from mklbench.data.dataset import Dataset, content_digest
+from mklbench.data.dataset import Dataset, View, content_digest
 from mklbench.data.editions import open_editions, registered_digest, settle
 from mklbench.data.loading import load
 
 __all__ = [
     "Dataset",
+    "View",
     "content_digest",
     "fetch",
     "list_rows",

@@ -10,6 +10,7 @@ import itertools
 import zipfile
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -52,6 +53,10 @@ def parse_npz(content: bytes, layout: Layout, place: str) -> Table:
 def parse_mat(content: bytes, layout: Layout, place: str) -> Table:
     """Parse a MATLAB file (up to version 7) with the arrays that `layout` names.
 
+    The inputs may be a cell of several arrays, the views of the rows, of shape (n, d_v) or
+    (d_v, n); they become one array (n, d), side by side. The labels may be a cell that repeats
+    them for each view.
+
     With ``layout.struct`` the arrays are fields of that variable, beside ``train`` and ``test`` of
     shapes (n_splits, n_train) and (n_splits, n_test): the rows, from 1, of splits that the file
     holds.
@@ -68,7 +73,7 @@ def parse_mat(content: bytes, layout: Layout, place: str) -> Table:
             f"{place} is not a MATLAB file of version 7 or before: {_one_line(error)}."
         ) from error
     if layout.struct is None:
-        return _table(variables, layout, (), place)
+        return _of_views(variables, layout, place)
     fields = _struct(variables, layout.struct, place)
     train, test = (_array(fields, name, place) for name in ("train", "test"))
     if train.ndim != 2 or test.ndim != 2 or len(train) != len(test):
@@ -80,8 +85,39 @@ def parse_mat(content: bytes, layout: Layout, place: str) -> Table:
     return _table(fields, layout, zip(train - 1.0, test - 1.0, strict=True), place)
 
 
-def parse_svmlight(contents: Sequence[bytes], place: str) -> Table:
+def _of_views(variables: Mapping[str, Any], layout: Layout, place: str) -> Table:
+    """Parse variables of which the inputs may be a cell of views."""
+    label = str(layout.label)
+    labels = _cell(variables, label, place)
+    if any(not np.array_equal(labels[0].ravel(), other.ravel()) for other in labels[1:]):
+        raise DataError(f"{place} has views whose labels {label} differ.")
+    views = _cell(variables, layout.inputs, place)
+    n_samples = labels[0].size
+    # A square array has its rows first, as most files do.
+    views = [view if len(view) == n_samples else view.T for view in views]
+    if odd := [view.shape for view in views if view.ndim != 2 or len(view) != n_samples]:
+        raise DataError(
+            f"{place} has inputs {layout.inputs} of shape {odd[0]} for {n_samples} labels {label}: "
+            f"one row of inputs a label is needed."
+        )
+    stacked = {layout.inputs: np.hstack(views), label: labels[0]}
+    table = _table(stacked, layout, (), place)
+    sizes = tuple(view.shape[1] for view in views) if len(views) > 1 else ()
+    return replace(table, view_sizes=sizes)
+
+
+def _cell(variables: Mapping[str, Any], name: str, place: str) -> list[NDArray[Any]]:
+    """Return the arrays of a cell, which loadmat gives as an array of objects, or the one array."""
+    value = np.asarray(variables.get(name))
+    if value.dtype != object or name not in variables:
+        return [_array(variables, name, place)]
+    return [_array({name: item}, name, place) for item in value.ravel()]
+
+
+def parse_svmlight(contents: Sequence[bytes], layout: Layout, place: str) -> Table:
     """Parse files of lines ``label index:value ...``, with indices from 1, as LIBSVM has them.
+
+    With ``layout.zero_based`` the indices begin at 0.
 
     Parameters
     ----------
@@ -98,7 +134,7 @@ def parse_svmlight(contents: Sequence[bytes], place: str) -> Table:
 
     streams = [io.BytesIO(unpack(content, place)) for content in contents]
     try:
-        parts = load_svmlight_files(streams, zero_based=False)
+        parts = load_svmlight_files(streams, zero_based=layout.zero_based)
     except ValueError as error:
         raise DataError(f"{place} is not in svmlight's format: {_one_line(error)}.") from error
     X = np.vstack([part.toarray() for part in parts[::2]])
@@ -117,7 +153,7 @@ def _table(
         )
     return Table(
         X=X,
-        labels=tuple(f"{label:g}" for label in labels),
+        labels=tuple(f"{label:.17g}" for label in labels),
         feature_names=tuple(f"x{i + 1}" for i in range(X.shape[1])),
         splits=tuple(
             _split(train, test, len(X), f"{place}, split {index}")

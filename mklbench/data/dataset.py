@@ -5,23 +5,45 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 Split = tuple[NDArray[np.int64], NDArray[np.int64]]
 
+Distance = Literal["euclidean", "seuclidean", "chi2"]
+
+
+@dataclass(frozen=True)
+class View:
+    """One descriptor of the rows of a data set: the columns ``X[:, start:stop]``.
+
+    Attributes
+    ----------
+    name : of the descriptor.
+    start, stop : its columns.
+    distance : how two rows are compared by it: "euclidean"; "seuclidean", the same with every
+        feature divided by its standard deviation; "chi2", for histograms.
+    """
+
+    name: str
+    start: int
+    stop: int
+    distance: Distance = "euclidean"
+
 
 @dataclass(frozen=True)
 class Dataset:
-    """A classification data set in memory. Its arrays are read-only.
+    """A data set in memory, for classification or for regression. Its arrays are read-only.
 
     Attributes
     ----------
     name : as in the configuration.
     X : (n, d) inputs.
-    y : (n,) class codes 0 .. k-1.
-    classes : code -> label as in the file; in a binary set code 1 is the positive class (+1).
+    y : (n,) class codes 0 .. k-1; all 0 where there are `targets` instead.
+    classes : code -> label as in the file; in a binary set code 1 is the positive class (+1). Empty
+        where there are `targets` instead.
     feature_names : d names.
     digest : "sha256:..." of rows, labels and shapes as parsed (`content_digest`). Choices about
         columns (a constant column left out, noise features appended) keep it, so that the splits
@@ -30,6 +52,8 @@ class Dataset:
     n_noise_features : how many of the last columns of X are N(0, 1) noise.
     source : where the content came from: "embedded", "generated", paths or URLs.
     splits : training and test rows of each split that the source itself holds: the official ones.
+    views : the columns of each descriptor, where the features come in several; else empty.
+    targets : (n,) real numbers to predict, of a regression set; None where there are classes.
     """
 
     name: str
@@ -42,34 +66,41 @@ class Dataset:
     n_noise_features: int = 0
     source: str = ""
     splits: tuple[Split, ...] = ()
+    views: tuple[View, ...] = ()
+    targets: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
-        self.X.setflags(write=False)
-        self.y.setflags(write=False)
+        for array in (self.X, self.y, self.targets):
+            if array is not None:
+                array.setflags(write=False)
 
     @property
     def class_counts(self) -> dict[str, int]:
-        """Label -> number of rows, in the order of the codes."""
+        """Label -> number of rows, in the order of the codes; empty where there are targets."""
+        if self.targets is not None:
+            return {}
         counts = np.bincount(self.y, minlength=len(self.classes))
         return dict(zip(self.classes, counts.tolist(), strict=True))
 
 
-def content_digest(X: NDArray[np.float64], y: NDArray[np.int64]) -> str:
+def content_digest(X: NDArray[np.float64], y: NDArray[np.int64] | NDArray[np.float64]) -> str:
     """Digest of the numbers of a data set, whatever file they were in.
 
     Parameters
     ----------
     X : (n, d) inputs.
-    y : (n,) class codes.
+    y : (n,) class codes, or real targets.
 
     Returns
     -------
     "sha256:" and 64 hexadecimal digits: of the shape, the inputs as little-endian doubles row by
-    row (-0.0 counts as 0.0) and the codes as little-endian 64-bit integers.
+    row (-0.0 counts as 0.0) and the codes as little-endian 64-bit integers, or the targets as the
+    inputs.
     """
     digest = hashlib.sha256(f"{X.shape[0]} {X.shape[1]}\n".encode())
-    digest.update(np.ascontiguousarray(X + 0.0, dtype="<f8").tobytes())
-    digest.update(np.ascontiguousarray(y, dtype="<i8").tobytes())
+    digest.update(np.ascontiguousarray(X + 0.0, dtype="<f8").data)
+    is_real = np.issubdtype(y.dtype, np.floating)
+    digest.update(np.ascontiguousarray(y + 0, dtype="<f8" if is_real else "<i8").data)
     return f"sha256:{digest.hexdigest()}"
 
 

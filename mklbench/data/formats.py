@@ -31,7 +31,7 @@ def parse_files(contents: Sequence[bytes], layout: Layout, place: str) -> Table:
     if layout.format == "mat":
         return parse_mat(contents[0], layout, place)
     if layout.format == "svmlight":
-        return parse_svmlight(contents, place)
+        return parse_svmlight(contents, layout, place)
     tables = [
         parse_table(content, layout, _file(place, number, len(contents)))
         for number, content in enumerate(contents, 1)

@@ -1,4 +1,4 @@
-"""Data sets drawn from their published definitions: twonorm, ringnorm and waveform.
+"""Data sets drawn from their definitions: twonorm, ringnorm and waveform, and a robot arm of ours.
 
 L. Breiman, "Bias, variance, and arcing classifiers", Technical Report 460, Statistics Department,
 University of California, Berkeley, 1996; the waveforms are from L. Breiman, J. Friedman,
@@ -15,8 +15,13 @@ from numpy.typing import NDArray
 
 from mklbench.errors import InputError, unknown
 
-Sample = tuple[NDArray[np.float64], NDArray[np.int64]]
+Labelled = tuple[NDArray[np.float64], NDArray[np.int64]]
+Measured = tuple[NDArray[np.float64], NDArray[np.float64]]
+Sample = tuple[NDArray[np.float64], NDArray[np.int64] | NDArray[np.float64]]
 
+N_JOINTS = 8
+ARM_TARGET = np.full(3, 0.5)
+ARM_NOISE = 0.03
 N_NORMAL_FEATURES = 20
 N_WAVE_FEATURES = 21
 # Both sets take the mean 2/sqrt(20) of DELVE, from which the Rätsch benchmarks were made: there,
@@ -25,7 +30,7 @@ N_WAVE_FEATURES = 21
 NORMAL_MEAN = 2.0 / np.sqrt(N_NORMAL_FEATURES)
 
 
-def twonorm(n_samples: int, generator: np.random.Generator) -> Sample:
+def twonorm(n_samples: int, generator: np.random.Generator) -> Labelled:
     """Two unit normal distributions in 20 dimensions, with means (a, ..., a) and (-a, ..., -a).
 
     a = 2 / sqrt(20); both classes are equally likely; the Bayes error is Phi(-2) = 2.3%.
@@ -39,7 +44,7 @@ def twonorm(n_samples: int, generator: np.random.Generator) -> Sample:
     return noise + np.where(y == 1, NORMAL_MEAN, -NORMAL_MEAN)[:, None], y
 
 
-def ringnorm(n_samples: int, generator: np.random.Generator) -> Sample:
+def ringnorm(n_samples: int, generator: np.random.Generator) -> Labelled:
     """One normal distribution inside another, in 20 dimensions.
 
     Code 1 has mean zero and covariance 4 I, code 0 has mean (a, ..., a), a = 2 / sqrt(20), and
@@ -55,7 +60,7 @@ def ringnorm(n_samples: int, generator: np.random.Generator) -> Sample:
     return np.where(wide, 2.0 * noise, noise + NORMAL_MEAN), y
 
 
-def waveform(n_samples: int, generator: np.random.Generator) -> Sample:
+def waveform(n_samples: int, generator: np.random.Generator) -> Labelled:
     """Random mixtures of two of three triangular waves at 21 points, plus unit normal noise.
 
     The waves have height 6, half-width 6 and peaks at points 7, 11 and 15. Of the three equally
@@ -78,10 +83,44 @@ def waveform(n_samples: int, generator: np.random.Generator) -> Sample:
     return X, (mixture == 1).astype(np.int64)
 
 
+def arm(n_samples: int, generator: np.random.Generator) -> Measured:
+    """How far the end of an arm of eight links is from a point, given the angles of its joints.
+
+    A task like the kin-8 sets of DELVE, whose geometry is not published; this one is ours. Eight
+    links of length 1/8 lie along the first axis from the origin when all angles are 0. Joint i
+    turns all that follows it by its angle: about the arm's own third axis for i = 1, 3, 5, 7, about
+    its own second for i = 2, 4, 6, 8. The angles are uniform in [-pi/2, pi/2]; the target is the
+    distance of the end of the last link from the point (1/2, 1/2, 1/2), whose standard deviation is
+    0.32, plus normal noise of standard deviation 0.03.
+
+    The ninth input is 1 in every row: with it polynomials of one degree in the inputs are those of
+    all lower degrees in the angles, too, which kernels without an intercept need here.
+
+    Returns
+    -------
+    X (n_samples, 9) the angles in radians and 1, y (n_samples,) the measured distances.
+    """
+    angles = generator.uniform(-np.pi / 2, np.pi / 2, (n_samples, N_JOINTS))
+    frame = np.broadcast_to(np.eye(3), (n_samples, 3, 3))  # columns: the axes of the last link
+    end = np.zeros((n_samples, 3))
+    for joint, angle in enumerate(angles.T):
+        sideways = 1 + joint % 2  # the first axis is turned towards this one
+        turned, other = np.cos(angle)[:, None], np.sin(angle)[:, None]
+        first, second = frame[:, :, 0], frame[:, :, sideways]
+        frame = frame.copy()
+        frame[:, :, 0] = turned * first + other * second
+        frame[:, :, sideways] = turned * second - other * first
+        end += frame[:, :, 0] / N_JOINTS
+    noise = ARM_NOISE * generator.standard_normal(n_samples)
+    distance = np.linalg.norm(end - ARM_TARGET, axis=1)
+    return np.hstack([angles, np.ones((n_samples, 1))]), distance + noise
+
+
 GENERATORS: dict[str, Callable[[int, np.random.Generator], Sample]] = {
     "twonorm": twonorm,
     "ringnorm": ringnorm,
     "waveform": waveform,
+    "arm": arm,
 }
 
 
@@ -97,7 +136,7 @@ def generate(name: str, n_samples: int, seed: int) -> Sample:
 
     Returns
     -------
-    X (n_samples, d), y (n_samples,) codes 0 and 1.
+    X (n_samples, d), y (n_samples,) codes 0 and 1 or, of a regression set, real targets.
 
     Raises
     ------

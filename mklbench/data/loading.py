@@ -12,18 +12,19 @@ from numpy.typing import NDArray
 
 from mklbench.data import sources, transforms
 from mklbench.data.cache import keep_or_warn
-from mklbench.data.dataset import Dataset, content_digest, splits_digest
+from mklbench.data.dataset import Dataset, Split, View, content_digest, splits_digest
 from mklbench.data.editions import in_edition, settle, verify_file
 from mklbench.data.formats import parse_files
 from mklbench.data.generate import generate
 from mklbench.data.options import parse_config
-from mklbench.data.parse import Table
+from mklbench.data.parse import Table, shortened
 from mklbench.data.schema import (
     DataConfig,
     Expected,
     FileConfig,
     GeneratedConfig,
     Layout,
+    ViewConfig,
 )
 from mklbench.data.splits import absent_class
 from mklbench.errors import DataError
@@ -85,14 +86,17 @@ def find(
 
 def from_generator(config: GeneratedConfig) -> Dataset:
     """Draw a generated set, before the choices of its configuration."""
-    X, y = generate(config.generator, config.n_samples, config.seed)
+    X, drawn = generate(config.generator, config.n_samples, config.seed)
+    is_real = np.issubdtype(drawn.dtype, np.floating)
+    y: NDArray[np.int64] = np.zeros(len(drawn), np.int64) if is_real else drawn.astype(np.int64)
     return Dataset(
         name=config.name,
         X=X,
         y=y,
-        classes=("-1", "+1"),
+        classes=() if is_real else ("-1", "+1"),
+        targets=drawn.astype(np.float64) if is_real else None,
         feature_names=tuple(f"x{i + 1}" for i in range(X.shape[1])),
-        digest=content_digest(X, y),
+        digest=content_digest(X, drawn),
         notes=(f"generated with seed {config.seed}",),
         source="generated",
     )
@@ -113,14 +117,16 @@ def from_bytes(
     Raises
     ------
     DataError
-        It cannot be parsed, has one class only, or is not the expected content.
+        It cannot be parsed, has one class only or targets that are no numbers, or is not the
+        expected content.
     """
     for content in contents:
         verify_file(content, config, place)
     table = _of_classes(parse_files(contents, layout, place), config.keep_classes, place)
-    classes = _classes(table, config.positive, layout, place)
+    targets = _targets(table, layout, place) if config.task == "regression" else None
+    classes = () if targets is not None else _classes(table, config.positive, layout, place)
     codes = {label: code for code, label in enumerate(classes)}
-    y = np.array([codes[label] for label in table.labels], dtype=np.int64)
+    y = np.array([codes.get(label, 0) for label in table.labels], dtype=np.int64)
     notes = []
     if table.dropped_rows:
         notes.append(f"{table.dropped_rows} rows with a missing value dropped")
@@ -130,10 +136,12 @@ def from_bytes(
         y=y,
         classes=classes,
         feature_names=_feature_names(config, table),
-        digest=_digest(config, table.X, y),
+        digest=_digest(config, table.X, y if targets is None else targets),
         notes=tuple(notes),
         source=place,
-        splits=table.splits,
+        splits=_splits(config, table),
+        views=_views(config, table, place),
+        targets=targets,
     )
     if config.expected is not None:
         _verify(dataset, config.expected, place)
@@ -144,11 +152,12 @@ def from_bytes(
 def with_choices(dataset: Dataset, config: DataConfig) -> Dataset:
     """Apply what the configuration says of features: leave out some, append noise."""
     dataset = transforms.without_features(dataset, config.drop_features)
+    dataset = transforms.most_frequent_features(dataset, config.n_features)
     constant = transforms.constant_features(dataset)
     if constant and config.drop_constant:
         dataset = transforms.without_features(dataset, constant)
     elif constant:
-        note = f"constant features kept: {', '.join(constant)}"
+        note = f"constant features kept: {shortened(constant)}"
         dataset = replace(dataset, notes=(*dataset.notes, note))
     return transforms.with_noise_features(dataset, config.noise_features)
 
@@ -176,7 +185,8 @@ def _classes(table: Table, positive: str | None, layout: Layout, place: str) -> 
     if len(classes) > max(2, len(table.labels) // 2):
         raise DataError(
             f"{place} has {len(classes)} different labels in {len(table.labels)} rows: is "
-            f"data.label={layout.label} the column of the classes?"
+            f"data.label={layout.label} the column of the classes? For numbers to predict set "
+            f"data.task=regression."
         )
     if positive is None:
         return tuple(classes)
@@ -190,6 +200,27 @@ def _classes(table: Table, positive: str | None, layout: Layout, place: str) -> 
             f"{len(classes)}: set data.positive=null."
         )
     return (next(label for label in classes if label != positive), positive)
+
+
+def _targets(table: Table, layout: Layout, place: str) -> NDArray[np.float64]:
+    """The labels as numbers to predict; different ones, for else there is nothing to learn."""
+    targets = np.empty(len(table.labels))
+    for row, label in enumerate(table.labels):
+        try:
+            targets[row] = float(label)
+        except ValueError:
+            targets[row] = np.nan
+        if not np.isfinite(targets[row]):
+            raise DataError(
+                f"{place} has the label {label} in data.label={layout.label}, which is no finite "
+                f"number to predict: name another column, or set data.task=classification."
+            )
+    if np.ptp(targets) == 0:
+        raise DataError(
+            f"{place} has the number {table.labels[0]} in every row of data.label={layout.label}: "
+            f"there is nothing to learn."
+        )
+    return targets
 
 
 def _label_order(label: str) -> tuple[int, float, str]:
@@ -211,6 +242,31 @@ def _feature_names(config: FileConfig, table: Table) -> tuple[str, ...]:
     return config.feature_names
 
 
+def _splits(config: FileConfig, table: Table) -> tuple[Split, ...]:
+    """The splits that the file holds, be it by the order of its rows."""
+    sizes = config.splits
+    if sizes is None or not sizes.in_order:
+        return table.splits
+    rows = np.arange(sizes.n_train + sizes.n_test)
+    return ((rows[: sizes.n_train], rows[sizes.n_train :]),)
+
+
+def _views(config: FileConfig, table: Table, place: str) -> tuple[View, ...]:
+    """The views of a file with the names and distances of the configuration, or default ones."""
+    sizes = table.view_sizes
+    named = config.views or tuple(ViewConfig(f"view{i + 1}") for i in range(len(sizes)))
+    if len(named) != len(sizes):
+        raise DataError(
+            f"data.views names {len(named)} views, and {place} has {len(sizes)}: name each of them."
+        )
+    stops = np.cumsum(sizes, dtype=np.int64).tolist()
+    starts = [0, *stops]
+    return tuple(
+        View(view.name, start, stop, view.distance)
+        for view, start, stop in zip(named, starts, stops, strict=False)
+    )
+
+
 def _verify(dataset: Dataset, expected: Expected, place: str) -> None:
     """Compare with the published content: first what a reader can judge, then every number."""
     if dataset.X.shape != (expected.n_samples, expected.n_features):
@@ -230,7 +286,9 @@ def _verify(dataset: Dataset, expected: Expected, place: str) -> None:
         )
 
 
-def _digest(config: FileConfig, X: NDArray[np.float64], y: NDArray[np.int64]) -> str:
+def _digest(
+    config: FileConfig, X: NDArray[np.float64], y: NDArray[np.int64] | NDArray[np.float64]
+) -> str:
     """Digest of the content: that which is registered for the bytes of the file, or its own."""
     if config.sha256 is not None and config.expected is not None:
         return config.expected.digest

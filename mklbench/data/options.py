@@ -10,6 +10,8 @@ from dataclasses import fields, replace
 from typing import Any, Literal, cast, get_args
 
 from mklbench.data import values
+from mklbench.data.dataset import Distance
+from mklbench.data.preprocessing import SCALINGS
 from mklbench.data.schema import (
     DataConfig,
     Edition,
@@ -22,6 +24,8 @@ from mklbench.data.schema import (
     PublishedSplits,
     Source,
     SourceKind,
+    Task,
+    ViewConfig,
 )
 from mklbench.errors import InputError, unknown
 
@@ -32,11 +36,12 @@ _FILE_KEYS = (
     _COMMON_KEYS
     | _LAYOUT_KEYS
     | {"path", "sources", "positive", "feature_names", "expected", "keep_classes"}
-    | {"official", "edition"}
+    | {"official", "edition", "task", "views"}
 )
 _SPLITS_KEYS = {item.name for item in fields(PublishedSplits)}
 _OFFICIAL_KEYS = {item.name for item in fields(OfficialFile)}
 _EXPECTED_KEYS = {item.name for item in fields(Expected)}
+_VIEW_KEYS = {item.name for item in fields(ViewConfig)}
 
 
 def parse_config(config: Mapping[str, Any]) -> FileConfig | GeneratedConfig:
@@ -65,6 +70,7 @@ def parse_config(config: Mapping[str, Any]) -> FileConfig | GeneratedConfig:
         "noise_features": values.integer(config, "noise_features", 0, least=0),
         "drop_constant": values.flag(config, "drop_constant", False),
         "drop_features": values.texts(config, "drop_features"),
+        "n_features": values.optional_integer(config, "n_features", least=1),
         "splits": _splits(config),
     }
     if generated:
@@ -85,6 +91,8 @@ def parse_config(config: Mapping[str, Any]) -> FileConfig | GeneratedConfig:
         keep_classes=values.texts(config, "keep_classes"),
         official=official,
         edition=_edition(config, official),
+        task=_task(config),
+        views=tuple(_view(entry) for entry in values.sequence(config, "views")),
     )
 
 
@@ -150,6 +158,7 @@ def _layout(config: Mapping[str, Any], default: Layout) -> Layout:
         struct=values.optional_text(config, "struct") or default.struct,
         delimiter=values.text(config, "delimiter", default.delimiter),
         skip_lines=values.integer(config, "skip_lines", default.skip_lines, least=0),
+        zero_based=values.flag(config, "zero_based", default.zero_based),
         header=_header(config, default.header),
     )
     one_character = len(layout.delimiter) == 1 and layout.delimiter not in '"\r\n'
@@ -235,6 +244,19 @@ def _edition(config: Mapping[str, Any], official: OfficialFile | None) -> Editio
     return cast(Edition, value)
 
 
+def _task(config: Mapping[str, Any]) -> Task:
+    value = config.get("task", "classification")
+    if value not in get_args(Task):
+        raise unknown("data.task", value, get_args(Task))
+    for option in ("positive", "keep_classes", "label_names") if value == "regression" else ():
+        if config.get(option):
+            raise InputError(
+                f"data.{option}={config[option]} is of classes, and data.task=regression has none: "
+                f"leave one of the two out."
+            )
+    return cast(Task, value)
+
+
 def _splits(config: Mapping[str, Any]) -> PublishedSplits | None:
     value = config.get("splits")
     if value is None:
@@ -247,4 +269,23 @@ def _splits(config: Mapping[str, Any]) -> PublishedSplits | None:
         n_test=values.integer(value, "n_test", None, least=1),
         n_splits=values.integer(value, "n_splits", None, least=1),
         stratified=values.flag(value, "stratified", False),
+        scaling=_scaling(value),
+        in_order=values.flag(value, "in_order", False),
     )
+
+
+def _scaling(splits: Mapping[str, Any]) -> str:
+    scaling = values.text(splits, "scaling", "standard")
+    if scaling not in SCALINGS:
+        raise unknown("data.splits.scaling", scaling, SCALINGS)
+    return scaling
+
+
+def _view(entry: Any) -> ViewConfig:
+    if not isinstance(entry, Mapping):
+        raise InputError(f"data.views holds {entry!r} where it needs name and distance of a view.")
+    values.refuse_unknown("data.views", entry, _VIEW_KEYS)
+    distance = entry.get("distance", "euclidean")
+    if distance not in get_args(Distance):
+        raise unknown("data.views.distance", distance, get_args(Distance))
+    return ViewConfig(values.text(entry, "name"), cast(Distance, distance))

@@ -7,6 +7,7 @@ import csv
 import gzip
 import lzma
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,6 +36,7 @@ class Table:
     feature_names : d names, from the header or x1 ... xd.
     dropped_rows : number of rows left out for a missing value.
     splits : training and test rows of each split that the file holds, from 0.
+    view_sizes : columns of each view, where the file has several; else empty.
     """
 
     X: NDArray[np.float64]
@@ -42,6 +44,7 @@ class Table:
     feature_names: tuple[str, ...]
     dropped_rows: int = 0
     splits: tuple[Split, ...] = ()
+    view_sizes: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -82,7 +85,7 @@ class _Columns:
             )
         raise DataError(
             f"data.{option}={reference} is not a column of {self.place}: it has "
-            f"{_shortened(self.header)}."
+            f"{shortened(self.header)}."
         )
 
     def describe(self, column: int) -> str:
@@ -260,6 +263,7 @@ def _is_number(cell: str) -> bool:
     return True
 
 
-def _shortened(names: list[str], limit: int = 8) -> str:
+def shortened(names: Sequence[str], limit: int = 8) -> str:
+    """List names in a message, the first few if they are many."""
     shown = ", ".join(names[:limit])
     return shown if len(names) <= limit else f"{shown}, ... ({len(names)} in all)"

@@ -9,9 +9,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from mklbench.data.dataset import Distance
+
 SourceKind = Literal["embedded", "mirror", "url", "path"]
 FileFormat = Literal["text", "svmlight", "npz", "mat"]
 Edition = Literal["auto", "official", "pooled"]
+Task = Literal["classification", "regression"]
 ColumnReference = str | int
 
 
@@ -22,13 +25,15 @@ class Layout:
     Attributes
     ----------
     format : "text"; "svmlight"; "npz" or "mat" (MATLAB, up to version 7), files of named arrays.
-    inputs : name of the array of inputs, whose `label` is a name, too.
+    inputs : name of the array of inputs, whose `label` is a name, too. In a MATLAB file it may be a
+        cell with one array a view, (n, d) or (d, n).
     struct : the variable of a MATLAB file whose fields the arrays are, besides the fields train
         and test: rows of 1-based numbers, one a split. None: the arrays are variables themselves.
     delimiter : one character, or "whitespace" for runs of blanks and tabs.
     header : whether the first line names the columns; "auto" takes it as names when none of its
         cells is a number.
     skip_lines : lines to pass over at the top of the file, before the header.
+    zero_based : whether the indices of an svmlight file begin at 0 rather than 1.
     label : the column of the class labels: a name, a number from 1 (negative from the end), "last".
     id_columns : columns that identify a row and are not inputs (names or numbers from 1).
     missing : the text of a missing value, in upper or lower case; rows that hold one in an input
@@ -42,6 +47,7 @@ class Layout:
     delimiter: str = ","
     header: bool | Literal["auto"] = False
     skip_lines: int = 0
+    zero_based: bool = False
     label: ColumnReference = "last"
     id_columns: tuple[ColumnReference, ...] = ()
     missing: str | None = None
@@ -103,12 +109,25 @@ class PublishedSplits:
     n_train, n_test : rows of the two parts.
     n_splits : number of splits.
     stratified : whether each class has its share of either part.
+    scaling : of the features, as in `mklbench.data.preprocessing`.
+    in_order : whether the source has its training rows first, then its test rows: split 0 is this
+        official one.
     """
 
     n_train: int
     n_test: int
     n_splits: int
     stratified: bool
+    scaling: str = "standard"
+    in_order: bool = False
+
+
+@dataclass(frozen=True)
+class ViewConfig:
+    """One of the views of a set, in the order of their columns (`mklbench.data.dataset.View`)."""
+
+    name: str
+    distance: Distance = "euclidean"
 
 
 @dataclass(frozen=True)
@@ -140,6 +159,7 @@ class DataConfig:
     noise_features : number of N(0, 1) features to append to every input vector.
     drop_constant : leave out the features that have a single value.
     drop_features : names of features to leave out.
+    n_features : keep so many of the others: those that are not 0 in the most rows. None: all.
     splits : those of the publications, if the set has such.
     """
 
@@ -151,6 +171,7 @@ class DataConfig:
     noise_features: int = 0
     drop_constant: bool = False
     drop_features: tuple[str, ...] = ()
+    n_features: int | None = None
     splits: PublishedSplits | None = None
 
 
@@ -170,6 +191,7 @@ class FileConfig(DataConfig):
         `mklbench.data.editions`.
     folder : of the files in the cache; empty: the name of the set.
     sha256 : digest that the bytes of the file must have; None: the content is verified alone.
+    task : "regression" reads the column of the labels as real numbers to predict.
     """
 
     sources: tuple[Source, ...] = ()
@@ -181,11 +203,13 @@ class FileConfig(DataConfig):
     edition: Edition = "pooled"
     folder: str = ""
     sha256: str | None = None
+    views: tuple[ViewConfig, ...] = ()
+    task: Task = "classification"
 
 
 @dataclass(frozen=True)
 class GeneratedConfig(DataConfig):
-    """A data set drawn from a published definition.
+    """A data set drawn from its definition.
 
     Attributes
     ----------

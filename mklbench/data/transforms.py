@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from mklbench.data.dataset import Dataset
+from mklbench.data.dataset import Dataset, View
 from mklbench.errors import InputError, unknown
 
 
@@ -46,6 +46,47 @@ def without_features(dataset: Dataset, names: Sequence[str]) -> Dataset:
         X=np.ascontiguousarray(dataset.X[:, kept]),
         feature_names=tuple(dataset.feature_names[i] for i in kept),
         notes=(*dataset.notes, f"left out: {', '.join(names)}"),
+        views=_views_of(dataset, kept),
+    )
+
+
+def _views_of(dataset: Dataset, kept: Sequence[int]) -> tuple[View, ...]:
+    """The views with the features `kept` (sorted) only, without those that have none left."""
+    bounds = [np.searchsorted(kept, [view.start, view.stop]).tolist() for view in dataset.views]
+    return tuple(
+        replace(view, start=start, stop=stop)
+        for view, (start, stop) in zip(dataset.views, bounds, strict=True)
+        if start < stop
+    )
+
+
+def most_frequent_features(dataset: Dataset, n_features: int | None) -> Dataset:
+    """Keep the `n_features` features that are not 0 in the most rows, in their order.
+
+    Of features in equally many rows the earlier ones are kept. All rows count, those of test parts
+    as well, but no labels.
+
+    Raises
+    ------
+    InputError
+        The set has fewer features.
+    """
+    if n_features is None:
+        return dataset
+    n_there = dataset.X.shape[1]
+    if n_features > n_there:
+        raise InputError(
+            f"data.n_features={n_features} is more than the {n_there} features of {dataset.name}: "
+            f"take {n_there} or fewer, or null for all."
+        )
+    frequencies = np.count_nonzero(dataset.X, axis=0)
+    kept = np.sort(np.argsort(-frequencies, kind="stable")[:n_features])
+    return replace(
+        dataset,
+        X=np.ascontiguousarray(dataset.X[:, kept]),
+        feature_names=tuple(dataset.feature_names[i] for i in kept),
+        notes=(*dataset.notes, f"the {n_features} most frequent of {n_there} features"),
+        views=_views_of(dataset, kept.tolist()),
     )
 
 

@@ -60,6 +60,11 @@ def integer(config: Mapping[str, Any], key: str, default: int | None, *, least: 
     return int(value)
 
 
+def optional_integer(config: Mapping[str, Any], key: str, *, least: int) -> int | None:
+    """Return the whole number of a key, or None."""
+    return None if config.get(key) is None else integer(config, key, None, least=least)
+
+
 def flag(config: Mapping[str, Any], key: str, default: bool) -> bool:
     """Return the truth value of a key, or the default."""
     value = config.get(key, default)

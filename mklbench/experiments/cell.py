@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from mklbench import config as configs
 from mklbench.data import Dataset, load, open_editions, registered_digest, settle
 from mklbench.data.splits import Protocol, folds, random_split
+from mklbench.errors import InputError
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 PROTOCOL_VERSION = 1
 
 # The keys of a data config that change what is learned from; its digest stands for the rest.
-_DATA_CHOICES = ("name", "noise_features", "drop_constant", "drop_features")
+_DATA_CHOICES = ("name", "noise_features", "drop_constant", "drop_features", "n_features", "views")
 
 
 class Cell:
@@ -187,6 +188,8 @@ class Cell:
         """
         configs.algorithm(self.config["algo"])
         configs.kernel(self.config["kernel"])
+        if self.dataset().targets is not None:
+            self._check_regression()
         codes = self.dataset().y
         wanted = range(self.n_splits) if splits is None else list(splits)
         searched = self.selection_splits or (wanted if self.config["search"]["grid"] else ())
@@ -194,6 +197,23 @@ class Cell:
             train, _ = self.rows(split)
             if split in searched:
                 folds(codes[train], self.config["search"]["folds"], seed=0)
+
+    def _check_regression(self) -> None:
+        """Raise InputError for what needs classes where the data have real targets."""
+        if not configs.takes_targets(self.config["algo"]):
+            raise InputError(
+                f"algo={self.algo} needs classes, and data={self.data} has real numbers to "
+                "predict: choose an algorithm for regression, such as algo=krr."
+            )
+        for option, asked in (
+            ("split.stratified=true", self.config["split"]["stratified"]),
+            ("search.score=accuracy", self.config["search"]["score"] == "accuracy"),
+        ):
+            if asked:
+                raise InputError(
+                    f"{option} needs classes, and data={self.data} has real numbers to predict: "
+                    "leave it out."
+                )
 
     def __repr__(self) -> str:
         return f"Cell({self.label}, n_splits={self.n_splits})"

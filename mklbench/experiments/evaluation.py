@@ -21,11 +21,14 @@ from mklbench.data.splits import split_seed
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.provenance import provenance
+from mklbench.experiments.responses import Responses
 from mklbench.experiments.search import Selection, medians, select
 from mklbench.kernels import KernelOperator
 from mklbench.solution import Solution
 
 SCHEMA = 1
+
+_MOST_WEIGHTS = 2000
 
 Record = dict[str, Any]
 
@@ -74,7 +77,7 @@ _MEASURED = (
     "n_train", "n_test", "C", "params", "selections", "accuracy", "rmse", "n_kernels",
     "n_base_kernels", "objective", "gap", "converged", "svm_calls", "n_iter", "ascents",
     "fit_seconds", "fit_cpu_seconds", "svm_seconds", "kernel_seconds", "search_seconds",
-    "search_accuracy", "predict_seconds", "relevant_weight", "weights",
+    "search_accuracy", "search_rmse", "predict_seconds", "relevant_weight", "weights",
 )  # fmt: skip
 
 
@@ -87,11 +90,13 @@ class _Parts:
         scaling = fit_scaling(cell.config["split"]["scaling"], self.data.X[self.train])
         self._X_train = scaling.transform(self.data.X[self.train])
         self._X_test = scaling.transform(self.data.X[self.test])
-        self.codes, self.n_classes = self.data.y[self.train], len(self.data.classes)
+        self.responses = Responses.of(self.data, self.train)
 
     def build(self, kernel_config: Mapping[str, Any]) -> KernelOperator:
         """Return the operator of a kernel config on the training part."""
         builder = configs.kernel(kernel_config)
+        if getattr(builder, "takes_views", False):
+            return builder(self._X_train, self.data.views)
         return builder(self.train if _takes_rows(builder) else self._X_train)
 
     def test_samples(self, kernel_config: Mapping[str, Any]) -> NDArray[Any]:
@@ -117,7 +122,7 @@ def _run_split(cell: Cell, split: int, selections: Mapping[int, Selection]) -> R
     operator = parts.build(chosen["kernel"])
     built = time.perf_counter()
     cpu = time.process_time()
-    solutions = one_vs_rest.fit(solve, operator, parts.codes, parts.n_classes)
+    solutions = parts.responses.fit(solve, operator)
     fitted, fit_cpu = time.perf_counter(), time.process_time() - cpu
     decision = one_vs_rest.decision_function(operator, solutions, test_samples)
     predicted = time.perf_counter()
@@ -134,7 +139,7 @@ def _run_split(cell: Cell, split: int, selections: Mapping[int, Selection]) -> R
         _header(cell, split)
         | {"n_train": len(parts.train), "n_test": len(parts.test)}
         | _hyperparameters(chosen, selection, shared)
-        | _quality(decision, parts.data.y[parts.test])
+        | _quality(decision, Responses.of(parts.data, parts.test))
         | _solver(solutions, operator)
         | seconds
         | _weights(solutions, operator, parts.data)
@@ -144,7 +149,7 @@ def _run_split(cell: Cell, split: int, selections: Mapping[int, Selection]) -> R
 
 def _select(cell: Cell, split: int, parts: _Parts) -> Selection:
     seed = _seed(cell, split) + 1
-    return select(cell.config, parts.build, parts.codes, parts.n_classes, seed)
+    return select(cell.config, parts.build, parts.responses, seed)
 
 
 def _agreed(shared: Mapping[int, Selection], split: int) -> Selection:
@@ -182,15 +187,17 @@ def _hyperparameters(
         "params": selection.params,
         "selections": [{"split": index, **asdict(shared[index])} for index in shared] or None,
         "search_accuracy": selection.accuracy,
+        "search_rmse": selection.rmse,
     }
 
 
-def _quality(decision: NDArray[np.float64], codes: NDArray[np.int64]) -> Record:
-    """Accuracy, and for two classes the root mean squared error against the labels -1 and +1."""
-    accuracy = float(np.mean(one_vs_rest.predict(decision) == codes))
-    rmse = None
+def _quality(decision: NDArray[np.float64], responses: Responses) -> Record:
+    """Accuracy of classes; root mean squared error of targets, or of two classes as -1 and +1."""
+    accuracy, rmse = None, None
+    if responses.targets is None:
+        accuracy = float(np.mean(one_vs_rest.predict(decision) == responses.codes))
     if decision.ndim == 1:
-        rmse = _finite(np.sqrt(np.mean((decision - np.where(codes == 1, 1.0, -1.0)) ** 2)))
+        rmse = _finite(np.sqrt(np.mean(responses.squared_errors(decision))))
     return {"accuracy": accuracy, "rmse": rmse}
 
 
@@ -219,8 +226,11 @@ def _weights(solutions: Sequence[Solution], operator: KernelOperator, data: Data
     """The weights, and the share of them that lies on features which are not appended noise.
 
     Of kernels that the solver has found itself there is no such share. They are not recorded: a
-    hundred of them on 60 features take 100 kB a split, and another run finds them again.
+    hundred of them on 60 features take 100 kB a split, and another run finds them again. Nor are
+    the weights of more than `_MOST_WEIGHTS` kernels.
     """
+    if operator.n_kernels > _MOST_WEIGHTS:
+        return {"relevant_weight": None, "weights": None}
     listed = [solution.weights.tolist() for solution in solutions]
     features = np.asarray(operator.features)
     relevant = None

@@ -169,7 +169,8 @@ def is_record(content: Any, key: str | None, split: int | None) -> bool:
 
 def as_selection(content: Mapping[str, Any]) -> Selection:
     """Return a selection from its JSON."""
-    return Selection(**{item.name: content[item.name] for item in fields(Selection)})
+    named = {item.name for item in fields(Selection)}  # older records lack the later ones
+    return Selection(**{name: value for name, value in content.items() if name in named})
 
 
 def dump(content: dict[str, Any], indent: int | None = None) -> str:

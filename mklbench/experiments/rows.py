@@ -9,6 +9,7 @@ import statistics
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from mklbench import config as configs
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.evaluation import Record
 from mklbench.experiments.executor import CellResult
@@ -28,7 +29,7 @@ _COLUMNS: dict[str, Callable[[Record], Any]] = {
             "rmse", "n_kernels", "objective", "gap", "svm_calls", "fit_seconds", "svm_seconds",
             "fit_cpu_seconds", "kernel_seconds", "search_seconds", "predict_seconds", "search",
             "n_base_kernels", "relevant_weight", "n_iter", "converged", "search_accuracy",
-            "split_source",
+            "split_source", "search_rmse",
         )
     },
     "params": lambda record: json.dumps(record["params"]) if record.get("params") else None,
@@ -72,18 +73,30 @@ def summary(results: Sequence[CellResult]) -> str:
     from tabulate import tabulate
 
     headers = [
-        "data", "algo", "kernel", "setting", "C", "splits", "status", "accuracy %", "kernels",
-        "gap", "svm calls", "fit s", "in svm",
+        "data", "algo", "kernel", "setting", "C", "splits", "status", "accuracy %", "rmse",
+        "kernels", "gap", "svm calls", "fit s", "in svm",
     ]  # fmt: skip
     settings = _settings([result.cell for result in results])
     body = [
         [result.cell.data, result.cell.algo, result.cell.kernel, setting, *_measured(result)]
         for result, setting in zip(results, settings, strict=True)
     ]
-    if not any(settings):
-        headers.remove("setting")
-        body = [line[:3] + line[4:] for line in body]
+    with_rmse = any(configs.takes_targets(result.cell.config["algo"]) for result in results)
+    with_accuracy = not with_rmse or any(r["accuracy"] is not None for r in _all_done(results))
+    for heading, shown in (
+        ("setting", any(settings)),
+        ("accuracy %", with_accuracy),
+        ("rmse", with_rmse),
+    ):
+        if not shown:
+            position = headers.index(heading)
+            del headers[position]
+            body = [line[:position] + line[position + 1 :] for line in body]
     return str(tabulate(body, headers, disable_numparse=True))
+
+
+def _all_done(results: Sequence[CellResult]) -> list[Record]:
+    return [r for result in results for r in result.records if r["status"] == "done"]
 
 
 def _settings(cells: Sequence[Cell]) -> list[str]:
@@ -123,7 +136,8 @@ def _measured(result: CellResult) -> list[str]:
     fit, svm = _mean(done, "fit_seconds"), _mean(done, "svm_seconds")
     return [
         *ended,
-        _mean_and_deviation([100 * record["accuracy"] for record in done]),
+        _mean_and_deviation(done, "accuracy", scale=100.0, decimals=2),
+        _mean_and_deviation(done, "rmse", decimals=4),
         _kernels(done),
         _worst_gap(done),
         f"{_mean(done, 'svm_calls'):.3g}",
@@ -150,9 +164,15 @@ def _mean(records: Sequence[Record], name: str) -> float:
     return statistics.fmean(record[name] for record in records)
 
 
-def _mean_and_deviation(values: Sequence[float]) -> str:
-    mean = f"{statistics.fmean(values):.2f}"
-    return f"{mean} ± {statistics.stdev(values):.2f}" if len(values) > 1 else mean
+def _mean_and_deviation(
+    records: Sequence[Record], name: str, *, decimals: int, scale: float = 1.0
+) -> str:
+    """Return mean and standard deviation of a column; nothing where a record has no value."""
+    values = [scale * record[name] for record in records if record[name] is not None]
+    if len(values) < len(records):
+        return ""
+    mean = f"{statistics.fmean(values):.{decimals}f}"
+    return f"{mean} ± {statistics.stdev(values):.{decimals}f}" if len(values) > 1 else mean
 
 
 def _worst_gap(records: Sequence[Record]) -> str:

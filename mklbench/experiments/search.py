@@ -7,11 +7,12 @@ few splits and uses the medians of these choices on all (`medians`).
 from __future__ import annotations
 
 import itertools
+import math
 import statistics
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,12 +20,14 @@ from numpy.typing import NDArray
 from mklbench import config as configs
 from mklbench import one_vs_rest
 from mklbench.data.splits import folds
+from mklbench.experiments.responses import Responses, Score
 from mklbench.kernels import Family, KernelOperator
 from mklbench.solution import Solution
 
-Codes = NDArray[np.int64]
 Rows = NDArray[np.int64]
 Build = Callable[[Mapping[str, Any]], KernelOperator]
+
+_PATH_OPTIONS = ("algo.C", "algo.lam")
 
 
 @dataclass(frozen=True)
@@ -35,13 +38,16 @@ class Selection:
     ----------
     params : dotted path -> value (``{"algo.C": 10}``); empty if nothing was searched.
     accuracy : share of the training rows classified correctly while they were held out; None if
-        nothing was searched.
+        nothing was searched, or if it was by their RMSE.
     seconds : wall-clock seconds of the search.
+    rmse : root mean squared error of the decision values of the training rows while they were held
+        out; None if nothing was searched, or if it was by accuracy.
     """
 
     params: dict[str, Any] = field(default_factory=dict)
     accuracy: float | None = None
     seconds: float = 0.0
+    rmse: float | None = None
 
 
 def grid_entries(grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
@@ -49,71 +55,96 @@ def grid_entries(grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
     return [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
 
 
-def select(
-    config: Mapping[str, Any], build: Build, codes: Codes, n_classes: int, seed: int
-) -> Selection:
+def select(config: Mapping[str, Any], build: Build, responses: Responses, seed: int) -> Selection:
     """Choose the hyperparameters of a cell by cross-validation on its training part.
 
     The kernels are built once on the training part for each setting of the ``kernel.*`` keys and
-    restricted once to each fold; all settings of the ``algo.*`` keys are tried on that.
+    restricted once to each fold; all settings of the ``algo.*`` keys are tried on that. Entries
+    that differ in the ridge ``algo.lam`` alone are solved together where the algorithm can
+    (`mklbench.config.path_algorithm`).
 
     Solvers that take a start (`one_vs_rest.takes_start`) are warm-started: the entries that
-    differ in C alone are walked in ascending C, and each starts at the mean of the weights of its
-    neighbours, the entry before it on this path and the same entry in the fold before. That saves
-    SVM calls and changes weights within the solver's tolerance only. In a family, where a search
-    for kernels may end elsewhere if it starts elsewhere, nothing passes from fold to fold, as the
-    kernels of one fold have seen the held-out rows of the next. It ends with the search: the
-    fit at the chosen hyperparameters starts from nothing, as where they are given, so that
-    fit_seconds compares algorithms and no part of a fit is hidden in search_seconds.
+    differ in C (or lambda) alone are walked in ascending order, and each starts at the mean of the
+    weights of its neighbours, the entry before it on this path and the same entry in the fold
+    before. That saves SVM calls and changes weights within the solver's tolerance only. In a
+    family, where a search for kernels may end elsewhere if it starts elsewhere, nothing passes from
+    fold to fold, as the kernels of one fold have seen the held-out rows of the next. It ends with
+    the search: the fit at the chosen hyperparameters starts from nothing, as where they are given,
+    so that fit_seconds compares algorithms and no part of a fit is hidden in search_seconds.
 
     Parameters
     ----------
-    config : the cell's config; ``config["search"]`` has the grid and the number of folds.
+    config : the cell's config; ``config["search"]`` has the grid, the number of folds and the
+        score: "accuracy", "rmse", or null for the accuracy of classes and the RMSE of real targets.
     build : makes the operator on the training part from a kernel config.
-    codes : (n,) class codes of the training part.
-    n_classes : number of classes.
+    responses : of the training part; folds are stratified by their classes.
     seed : of the folds.
 
     Returns
     -------
     Selection
-        The entry with the most rows correct; of several, that with the smaller C, then the earlier.
+        The entry with the best score; of several, that with the smaller C, then the earlier.
     """
     grid = config["search"]["grid"]
     if not grid:
         return Selection()
     start = time.perf_counter()
+    score: Score = config["search"]["score"] or responses.default_score
     entries = grid_entries(grid)
-    parts = folds(codes, config["search"]["folds"], seed)
-    correct = [0] * len(entries)
-    for path in _paths(entries):
-        settings = [configs.with_values(config, entries[step.entry]) for step in path]
-        operator = build(settings[0]["kernel"])
+    parts = folds(responses.codes, config["search"]["folds"], seed)
+    losses = [0.0] * len(entries)
+    for paths in _paths(entries):
+        settings = [[configs.with_values(config, entries[i]) for i in path] for path in paths]
+        operator = build(settings[0][0]["kernel"])
         predictor = _Predictor(operator)
-        solves = [configs.algorithm(setting["algo"]) for setting in settings]
-        learned: dict[int | None, list[Solution]] = {}  # entry -> its latest solutions
+        solvers = [_PathSolver(setting) for setting in settings]
         for fit_rows, held_out in parts:
             fold_operator = operator.restrict(fit_rows)
-            for step, solve in zip(path, solves, strict=True):
-                takes_start = one_vs_rest.takes_start(solve)
-                near = [step.before] if isinstance(fold_operator, Family) else step
-                neighbours = [learned[index] for index in near if index in learned]
-                solutions = one_vs_rest.fit(
-                    solve,
-                    fold_operator,
-                    codes[fit_rows],
-                    n_classes,
-                    starts=one_vs_rest.mean_starts(neighbours) if takes_start else None,
-                )
-                learned[step.entry] = solutions
-                predicted = predictor.predict(solutions, held_out, fit_rows)
-                correct[step.entry] += int(np.count_nonzero(predicted == codes[held_out]))
-    best = min(range(len(entries)), key=lambda i: (-correct[i], _box(entries[i]), i))
+            learning, held = responses.take(fit_rows), responses.take(held_out)
+            for path, solver in zip(paths, solvers, strict=True):
+                solved = solver.solve(fold_operator, learning)
+                for entry, solutions in zip(path, solved, strict=True):
+                    decision = predictor.decision(solutions, held_out, fit_rows)
+                    losses[entry] += held.loss(score, decision)
+    best = min(range(len(entries)), key=lambda i: (losses[i], entries[i].get("algo.C", 0.0), i))
+    n, lost = len(responses), losses[best]
     return Selection(
         params=entries[best],
-        accuracy=correct[best] / len(codes),
+        accuracy=(n - lost) / n if score == "accuracy" else None,
         seconds=time.perf_counter() - start,
+        rmse=math.sqrt(lost / n) if score == "rmse" else None,
     )
+
+
+class _PathSolver:
+    """Solves the entries of one path, fold after fold.
+
+    Parameters
+    ----------
+    settings : the cell's config at each entry of the path.
+    """
+
+    def __init__(self, settings: Sequence[Mapping[str, Any]]) -> None:
+        algos = [setting["algo"] for setting in settings]
+        self._solves = [configs.algorithm(algo) for algo in algos]
+        self._lams = [algo.get("lam") for algo in algos]
+        one_path = len(set(self._lams)) == len(algos) > 1
+        self._at_once = configs.path_algorithm(algos[0]) if one_path else None
+        self._latest: list[list[Solution] | None] = [None] * len(algos)  # of the fold before
+
+    def solve(self, operator: KernelOperator, responses: Responses) -> Iterator[list[Solution]]:
+        """Yield the solutions of each entry on a fold."""
+        if self._at_once is not None:
+            yield from responses.fit_path(self._at_once, operator, self._lams)
+            return
+        before: list[Solution] | None = None
+        for index, solve in enumerate(self._solves):
+            near = [before] if isinstance(operator, Family) else [before, self._latest[index]]
+            starts = None
+            if one_vs_rest.takes_start(solve):
+                starts = one_vs_rest.mean_starts([found for found in near if found is not None])
+            before = self._latest[index] = responses.fit(solve, operator, starts)
+            yield before
 
 
 def medians(choices: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -134,38 +165,26 @@ def medians(choices: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {path: statistics.median_low(choice[path] for choice in choices) for path in paths}
 
 
-def _box(entry: Mapping[str, Any]) -> float:
-    """Return the entry's C, or 0 where C is not searched."""
-    return float(entry.get("algo.C", 0.0))
+def _paths(entries: Sequence[Mapping[str, Any]]) -> list[list[list[int]]]:
+    """Return for each setting of the ``kernel.*`` keys the paths of entries to try.
 
-
-class _Step(NamedTuple):
-    """An entry of the grid; `before` it on its path is the one with the next smaller C, if any."""
-
-    before: int | None
-    entry: int
-
-
-def _paths(entries: Sequence[Mapping[str, Any]]) -> list[list[_Step]]:
-    """Return the order in which to try the entries: one path a setting of the ``kernel.*`` keys.
-
-    On it, entries that differ in C alone follow one another in ascending C.
+    On a path, given by their indices, entries differ in C alone, or where there is no C in lambda,
+    and ascend in it.
     """
+    option = next((name for name in _PATH_OPTIONS if name in entries[0]), "")
     kernels: dict[str, dict[str, list[int]]] = {}
     for index, entry in enumerate(entries):
         kernel = {path: value for path, value in entry.items() if path.startswith("kernel.")}
-        others = {path: value for path, value in entry.items() if path != "algo.C"}
+        others = {path: value for path, value in entry.items() if path != option}
         kernels.setdefault(repr(kernel), {}).setdefault(repr(others), []).append(index)
-    paths = []
-    for alike in kernels.values():
-        ascending = [sorted(indices, key=lambda i: _box(entries[i])) for indices in alike.values()]
-        pairs = (pair for run in ascending for pair in itertools.pairwise([None, *run]))
-        paths.append([_Step(before, entry) for before, entry in pairs if entry is not None])
-    return paths
+    return [
+        [sorted(path, key=lambda i: entries[i].get(option, 0.0)) for path in alike.values()]
+        for alike in kernels.values()
+    ]
 
 
 class _Predictor:
-    """Predictions for held-out training rows, from the Gram matrix of the whole training part.
+    """Decision values of held-out training rows, from the Gram matrix of the whole training part.
 
     The last Gram matrix is kept: at fixed weights it serves every fold and every C. Of kernels that
     a solver has found, which are others each time, only the block at hand is computed.
@@ -175,15 +194,12 @@ class _Predictor:
         self._operator = operator
         self._last: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
 
-    def predict(
+    def decision(
         self, solutions: Sequence[Solution], held_out: Rows, fit_rows: Rows
-    ) -> NDArray[np.intp]:
-        values = [
-            self._values(solution, held_out, fit_rows) + solution.intercept
-            for solution in solutions
-        ]
-        decision = values[0] if len(values) == 1 else np.stack(values, axis=1)
-        return one_vs_rest.predict(decision)
+    ) -> NDArray[np.float64]:
+        return one_vs_rest.decision_values(
+            solutions, lambda machine: self._values(machine, held_out, fit_rows)
+        )
 
     def _values(self, solution: Solution, held_out: Rows, fit_rows: Rows) -> NDArray[np.float64]:
         if solution.thetas is None:

@@ -1,0 +1,104 @@
+"""What is to be predicted, classes or real targets, and how far predictions are off it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mklbench import one_vs_rest
+from mklbench.data import Dataset
+from mklbench.kernels import KernelOperator
+from mklbench.solution import Solution
+
+Array = NDArray[np.float64]
+Score = Literal["accuracy", "rmse"]
+PathSolver = Callable[[KernelOperator, Array, Sequence[float]], list[Solution]]
+
+
+@dataclass(frozen=True)
+class Responses:
+    """The responses of n samples: class codes, or real targets.
+
+    Attributes
+    ----------
+    codes : (n,) class codes; all 0 where there are targets.
+    n_classes : number of classes of the data set; 0 where there are targets.
+    targets : (n,) real numbers; None where there are classes.
+    """
+
+    codes: NDArray[np.int64]
+    n_classes: int
+    targets: Array | None = None
+
+    @classmethod
+    def of(cls, data: Dataset, rows: NDArray[np.int64]) -> Responses:
+        """Return the responses of some rows of a data set."""
+        targets = None if data.targets is None else data.targets[rows]
+        return cls(data.y[rows], len(data.classes), targets)
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    @property
+    def default_score(self) -> Score:
+        """What model selection looks at unless it is told otherwise."""
+        return "accuracy" if self.targets is None else "rmse"
+
+    def take(self, rows: NDArray[np.int64]) -> Responses:
+        """Return the responses of some of the samples."""
+        targets = None if self.targets is None else self.targets[rows]
+        return Responses(self.codes[rows], self.n_classes, targets)
+
+    def fit(
+        self,
+        solve: one_vs_rest.Solver,
+        operator: KernelOperator,
+        starts: Sequence[one_vs_rest.Start] | None = None,
+    ) -> list[Solution]:
+        """Solve the problems that the responses pose: one, or one a class of more than two.
+
+        Parameters are those of `mklbench.one_vs_rest.fit`.
+        """
+        if self.targets is None:
+            return one_vs_rest.fit(solve, operator, self.codes, self.n_classes, starts=starts)
+        if starts is None:
+            return [solve(operator, self.targets)]
+        return [solve(operator, self.targets, start=starts[0])]
+
+    def fit_path(
+        self, solve_path: PathSolver, operator: KernelOperator, lams: Sequence[float]
+    ) -> list[list[Solution]]:
+        """Return what `fit` returns for each ridge lambda of `lams`, solved all at once."""
+        paths: list[list[Solution]] = []
+
+        def solve(operator: KernelOperator, y: Array) -> Solution:
+            paths.append(solve_path(operator, y, lams))
+            return paths[-1][0]
+
+        self.fit(solve, operator)
+        return [list(solutions) for solutions in zip(*paths, strict=True)]
+
+    def loss(self, score: Score, decision: Array) -> float:
+        """Return what decision values, (n,) or (n, k), lose: summed over the samples.
+
+        For "accuracy" the samples that are classified wrongly, for "rmse" the `squared_errors`.
+        """
+        if score == "rmse":
+            return float(self.squared_errors(decision).sum())
+        return float(np.count_nonzero(one_vs_rest.predict(decision) != self.codes))
+
+    def squared_errors(self, decision: Array) -> Array:
+        """Return the squared errors (n,) of decision values, (n,) or (n, k).
+
+        Of classes against the labels -1 and +1; of k binary problems their mean.
+        """
+        if self.targets is not None:
+            return np.square(decision - self.targets)
+        if decision.ndim == 1:
+            return np.square(decision - np.where(self.codes == 1, 1.0, -1.0))
+        labels = np.where(self.codes[:, None] == np.arange(self.n_classes), 1.0, -1.0)
+        return np.square(decision - labels).mean(axis=1)
