@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from time import perf_counter
-
-import numpy as np
 
 from benchmarks.processes import Send
 from benchmarks.reference import synthetic_samples
 from benchmarks.solving import NO_LIMIT
 from mklbench.algorithms import exact_solvers
 from mklbench.kernels import feature_gaussians
+from mklbench.report.growth import power_law
 
 TOL = 1e-3
 C = 10.0
@@ -81,12 +79,6 @@ class Growth:
     def law(self) -> tuple[float, float] | None:
         """Exponent and constant."""
         return power_law(*zip(*self.reached, strict=True)) if len(self.reached) > 1 else None
-
-
-def power_law(sizes: Sequence[float], seconds: Sequence[float]) -> tuple[float, float]:
-    """Return p and c of seconds = c size^p, by least squares on the logarithms."""
-    exponent, logarithm = np.polyfit(np.log(sizes), np.log(seconds), 1)
-    return float(exponent), float(np.exp(logarithm))
 
 
 def measure(send: Send, solver: str, sweep: Sweep) -> None:

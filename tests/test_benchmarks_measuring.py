@@ -116,11 +116,6 @@ class TestSolverTable:
 class TestGrowth:
     SWEEP = Sweep("n", ((100, 20), (200, 20), (400, 20)))
 
-    def test_exponent_of_an_exact_power_law(self) -> None:
-        sizes = np.array([145.0, 300.0, 1200.0, 3000.0])
-        exponent, constant = growth.power_law(sizes, 3e-7 * sizes**2.25)
-        assert_allclose([exponent, constant], [2.25, 3e-7], rtol=1e-9)
-
     def test_fits_the_points_that_were_reached_only(self) -> None:
         points = tuple(
             Timing(n, M, 1e-5 * n**2 if n < 400 else 1e9, 0.0, 5, reached=n < 400)

@@ -48,6 +48,8 @@ protocols: [{name: c, label: C, overrides: []}]
 published: {a: {b: {accuracy: [90.0, 1.0]}}}
 """
 
+CLAIM = "claims: [{{text: T, kind: {}, metric: accuracy, columns: {}, {}}}]"
+GROWTH = "figures: [{name: f, kind: growth, title: F, columns: [b], metric: accuracy}]"
 BASELINE = "baseline: {{column: {}, metric: {}, margin: 1.0}}"
 FIGURE = "figures: [{{name: f, kind: difference, title: F, protocol: c, columns: {}, metric: {}}}]"
 
@@ -208,6 +210,16 @@ def test_unknown_table_is_refused_with_the_nearest_name() -> None:
             r"columns=\['b'\] of figure f must be",
         ),
         ("title:", f"{FIGURE.format('[b, b]', 'eror')}\ntitle:", "did you mean error"),
+        ("title:", f"{GROWTH}\ntitle:", "figure f of kind growth needs a sweep"),
+        ("title:", f"{CLAIM.format('ratoi', '[b]', 'at_most: 1')}\ntitle:", "did you mean ratio"),
+        ("title:", f"{CLAIM.format('ratio', '[b]', 'at_most: 1')}\ntitle:", "ratio must be 2"),
+        ("title:", f"{CLAIM.format('largest', '[]', 'at_most: 1')}\ntitle:", "must be one or more"),
+        (
+            "title:",
+            f"{CLAIM.format('growth', '[b]', 'at_most: 1')}\ntitle:",
+            "growth needs a sweep",
+        ),
+        ("title:", f"{CLAIM.format('largest', '[b]', 'at: 1')}\ntitle:", "at_most or at_least"),
     ],
 )
 def test_wrong_table_is_refused_in_one_sentence(

@@ -10,7 +10,8 @@ from pathlib import Path
 from mklbench import resources
 from mklbench.errors import InputError, unknown
 from mklbench.report.paper_table import PaperTable, Slot
-from mklbench.report.table_loading import Section, load_table
+from mklbench.report.section import Section
+from mklbench.report.table_loading import load_table
 
 
 @dataclass(frozen=True)

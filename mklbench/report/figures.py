@@ -19,6 +19,7 @@ from mklbench.report.assemble import DONE, Report, SlotRecords
 from mklbench.report.difference_figure import difference_row, draw_differences
 from mklbench.report.figure_style import BLUE, COLOURS, INK, ORANGE, SOFT, STYLE
 from mklbench.report.files import write_result
+from mklbench.report.growth_figure import draw_growth, growth_curves
 from mklbench.report.identity_kernel import objective_at_identity
 from mklbench.report.metrics import METRICS
 from mklbench.report.paper_table import Figure, Row, Sweep
@@ -52,7 +53,12 @@ def write_figure(report: Report, figure: Figure, paths: Sequence[Path]) -> None:
         )
     import matplotlib as mpl
 
-    kinds = {"weights": _draw_weights, "path": _draw_path, "difference": draw_differences}
+    kinds = {
+        "weights": _draw_weights,
+        "path": _draw_path,
+        "difference": draw_differences,
+        "growth": draw_growth,
+    }
     draw = kinds[figure.kind]
     with mpl.rc_context(STYLE):
         canvas = draw(report, figure)
@@ -63,10 +69,15 @@ def write_figure(report: Report, figure: Figure, paths: Sequence[Path]) -> None:
 def unfinished_cells(report: Report, figure: Figure) -> list[str]:
     """Name the cells that `figure` needs and that are not done.
 
-    A figure of differences leaves gaps, so it needs no more than one row that is done.
+    Figures of differences and of growth leave gaps, so they need no more than one number.
     """
     if figure.kind == "weights":
         wanted = {(figure.row, column, figure.protocol) for column in figure.columns}
+    elif figure.kind == "growth":
+        rows, protocols = report.table.rows, report.table.protocols
+        if any(line.sizes for row in rows for line in growth_curves(report, figure, row).values()):
+            return []
+        wanted = {(r.name, c, p.name) for r in rows for c in figure.columns for p in protocols}
     elif figure.kind == "difference":
         rows = report.table.rows
         if any(difference_row(report, figure, row).measured is not None for row in rows):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from mklbench.report.appendix import appendix
 from mklbench.report.assemble import Number, NumberPlace, Report
+from mklbench.report.claims import claim_blocks
 from mklbench.report.document import Block, Document, Entry, Grid, Heading, Paragraph, Picture
 from mklbench.report.entries import (
     JUDGEMENTS,
@@ -38,6 +39,7 @@ def lay_out(report: Report, figures: Mapping[str, Path] | None = None) -> Docume
     blocks.append(Paragraph(_summary(report)))
     blocks.extend(Paragraph(text) for text in describe_split_sources(report))
     blocks.extend(Paragraph(note) for note in table.notes)
+    blocks.extend(claim_blocks(report))
     if table.sweep is not None:
         blocks.extend(sweep_blocks(report))
     else:
@@ -57,6 +59,8 @@ def _source(report: Report) -> str:
 def _summary(report: Report) -> str:
     n_cells, n_unfinished = len(report.slots), len(report.unfinished)
     cells = f"{n_cells - n_unfinished} of {n_cells} cells are done"
+    if not report.table.published and report.table.claims:
+        return f"{cells}; no number of it is published, so that only claims are judged."
     if not report.table.published:
         return f"{cells}; the paper prints no such table, so nothing is judged."
     counts = report.verdict_counts

@@ -71,6 +71,7 @@ METRICS: dict[str, Metric] = {
         Metric("cpu_time", "CPU time", "s", "fit_cpu_seconds", decimals=None),
         Metric("relevant_weight", "R", "%", "relevant_weight", scale=100.0),
         Metric("n_kernels", "kernels", "", "n_kernels"),
+        Metric("n_base_kernels", "kernels given", "", "n_base_kernels", decimals=0),
         Metric("svm_calls", "SVM calls", "", "svm_calls", decimals=0),
         Metric("ascents", "ascents", "", "ascents"),
         Metric("gap", "certified gap", "", "gap", decimals=None, lower_is_better=True),

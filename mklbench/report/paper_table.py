@@ -50,11 +50,16 @@ class Protocol:
 
 @dataclass(frozen=True)
 class Sweep:
-    """One option along its values; each value is a protocol of the table."""
+    """One option along its values; each value is a protocol of the table.
+
+    `axis` is the metric that stands for the value where results are shown against it, such as the
+    number of kernels that a number of widths makes; the value itself where it is None.
+    """
 
     option: str
     label: str
     values: tuple[float, ...]
+    axis: str | None = None
 
     def protocols(self) -> tuple[Protocol, ...]:
         """One protocol a value."""
@@ -96,7 +101,8 @@ class Baseline:
 class Figure:
     """A figure drawn from the table's cells.
 
-    `kind` is "weights" (of `columns` on `row` under `protocol`), "path" (of the whole sweep) or
+    `kind` is "weights" (of `columns` on `row` under `protocol`), "path" (of the whole sweep),
+    "growth" (of `metric` along the sweep, one panel a row with a line for each of `columns`) or
     "difference" (of `metric` under `protocol`: the first of two `columns` minus the second, on
     every row).
     """
@@ -108,6 +114,24 @@ class Figure:
     protocol: str | None = None
     columns: tuple[str, ...] = ()
     metric: str | None = None
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence of the paper that the records confirm or not (`mklbench.report.claims`).
+
+    Measured is, by `kind`, in `metric`: "growth", the exponent of a power law along the sweep for
+    the one of `columns`; "ratio", the largest quotient of the means of two `columns`; "largest",
+    the largest value of any split in `columns`; "difference", the smallest difference of the means
+    of two `columns` on any row. The claim holds where that is at most, or at least, `bound`.
+    """
+
+    text: str
+    kind: str
+    metric: str
+    columns: tuple[str, ...]
+    bound: float
+    at_most: bool
 
 
 @dataclass(frozen=True)
@@ -148,7 +172,7 @@ class PaperTable:
     published : numbers of the paper by (row, column, metric).
     published_n_splits : number of splits assumed behind each published mean, but for the rows that
         state their own (`published_n_splits_of`).
-    ratios, figures, ledger, notes : what else the report shows.
+    ratios, figures, claims, ledger, notes : what else the report shows.
     sweep : the option whose values are the protocols, or None.
     baseline : the column that the others are held against, or None.
     """
@@ -165,6 +189,7 @@ class PaperTable:
     published_n_splits: int
     ratios: tuple[Ratio, ...] = ()
     figures: tuple[Figure, ...] = ()
+    claims: tuple[Claim, ...] = ()
     ledger: tuple[LedgerEntry, ...] = ()
     notes: tuple[str, ...] = ()
     sweep: Sweep | None = None

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from mklbench import resources
 from mklbench.errors import InputError, unknown
 from mklbench.report.metrics import METRICS
 from mklbench.report.paper_table import (
     Baseline,
+    Claim,
     Column,
     Figure,
     LedgerEntry,
@@ -20,9 +20,11 @@ from mklbench.report.paper_table import (
     Row,
     Sweep,
 )
+from mklbench.report.section import Section
 from mklbench.report.verdict import Published
 
-FIGURE_KINDS = ("weights", "path", "difference")
+FIGURE_KINDS = ("weights", "path", "difference", "growth")
+CLAIM_KINDS = {"growth": 1, "ratio": 2, "largest": None, "difference": 2}  # columns of each
 
 
 def table_names() -> list[str]:
@@ -57,65 +59,6 @@ def read_table(path: Path) -> PaperTable:
     return table
 
 
-class Section:
-    """A mapping of the YAML that knows where it stands and which of its keys were asked for."""
-
-    def __init__(self, content: object, where: str) -> None:
-        if not isinstance(content, Mapping):
-            raise InputError(f"{where}: expected a mapping, found {content!r}.")
-        self._content = dict(content)
-        self._asked: list[str] = []
-        self.where = where
-
-    def get(self, key: str, default: Any = None) -> Any:
-        self._asked.append(key)
-        return self._content.get(key, default)
-
-    def text(self, key: str, default: str | None = None) -> str:
-        value = self.get(key, default)
-        if value is None or isinstance(value, Mapping | list):
-            raise InputError(f"{self.where}: {key}={value!r} must be a text.")
-        return " ".join(str(value).split())
-
-    def texts(self, key: str, default: Sequence[str] = ()) -> tuple[str, ...]:
-        value = self.get(key, list(default))
-        if not isinstance(value, list) or any(isinstance(v, Mapping | list) for v in value):
-            raise InputError(f"{self.where}: {key}={value!r} must be a list of texts.")
-        return tuple(" ".join(str(item).split()) for item in value)
-
-    def number(self, key: str, default: float | None = None) -> float:
-        value = self.get(key, default)
-        if not isinstance(value, int | float) or value < 0:
-            raise InputError(f"{self.where}: {key}={value!r} must be a number, 0 or more.")
-        return float(value)
-
-    def count(self, key: str, default: int | None = None) -> int:
-        value = self.get(key, default)
-        if not isinstance(value, int) or value < 1:
-            raise InputError(f"{self.where}: {key}={value!r} must be a whole number, 1 or more.")
-        return value
-
-    def section(self, key: str) -> Section:
-        return Section(self.get(key, {}), f"{self.where}: {key}")
-
-    def sections(self, key: str) -> list[Section]:
-        value = self.get(key, [])
-        if not isinstance(value, list):
-            raise InputError(f"{self.where}: {key}={value!r} must be a list of mappings.")
-        return [Section(item, f"{self.where}: {key}[{i}]") for i, item in enumerate(value)]
-
-    def names(self) -> list[str]:
-        """Return all keys and count them as asked for."""
-        self._asked.extend(self._content)
-        return list(self._content)
-
-    def finish(self) -> None:
-        """Refuse keys that nobody asked for: they are misspelt or out of place."""
-        for key in self._content:
-            if key not in self._asked:
-                raise unknown(f"{self.where}: key", key, self._asked)
-
-
 def _build(name: str, section: Section) -> PaperTable:
     sweep = _sweep(section)
     protocols = tuple(_protocol(part) for part in section.sections("protocols"))
@@ -135,6 +78,7 @@ def _build(name: str, section: Section) -> PaperTable:
         published_n_splits=section.count("published_n_splits", 20),
         ratios=tuple(_ratio(part) for part in section.sections("ratios")),
         figures=tuple(_figure(part) for part in section.sections("figures")),
+        claims=tuple(_claim(part) for part in section.sections("claims")),
         ledger=tuple(_ledger_entry(part) for part in section.sections("ledger")),
         notes=section.texts("notes"),
         sweep=sweep,
@@ -191,7 +135,8 @@ def _sweep(section: Section) -> Sweep | None:
     values = part.get("values")
     if not isinstance(values, list) or not all(isinstance(v, int | float) for v in values):
         raise InputError(f"{part.where}: values={values!r} must be a list of numbers.")
-    sweep = Sweep(part.text("option"), part.text("label"), tuple(values))
+    axis = part.text("axis", "") or None
+    sweep = Sweep(part.text("option"), part.text("label"), tuple(values), axis)
     part.finish()
     return sweep
 
@@ -249,6 +194,22 @@ def _figure(section: Section) -> Figure:
     return figure
 
 
+def _claim(section: Section) -> Claim:
+    bounds = [key for key in ("at_most", "at_least") if section.get(key) is not None]
+    if len(bounds) != 1:
+        raise InputError(f"{section.where}: give either at_most or at_least, and not both.")
+    claim = Claim(
+        text=section.text("text"),
+        kind=section.text("kind"),
+        metric=section.text("metric"),
+        columns=section.texts("columns"),
+        bound=section.number(bounds[0]),
+        at_most=bounds[0] == "at_most",
+    )
+    section.finish()
+    return claim
+
+
 def _ledger_entry(section: Section) -> LedgerEntry:
     entry = LedgerEntry(*(section.text(key) for key in ("point", "paper", "chosen", "why")))
     section.finish()
@@ -288,17 +249,34 @@ def _check_references(table: PaperTable, where: str) -> None:
         known(f"kind of figure {figure.name}", figure.kind, FIGURE_KINDS)
         if figure.kind == "weights":
             known(f"row of figure {figure.name}", str(figure.row), rows)
-        if figure.kind == "difference":
+        if figure.kind in ("difference", "growth"):
             known(f"metric of figure {figure.name}", str(figure.metric), list(METRICS))
-            if len(figure.columns) != 2:
-                raise InputError(
-                    f"{where}: columns={list(figure.columns)} of figure {figure.name} must be two: "
-                    "the second is subtracted from the first."
-                )
+        if figure.kind in ("path", "growth") and table.sweep is None:
+            raise InputError(f"{where}: figure {figure.name} of kind {figure.kind} needs a sweep.")
+        if figure.kind == "difference" and len(figure.columns) != 2:
+            raise InputError(
+                f"{where}: columns={list(figure.columns)} of figure {figure.name} must be two: "
+                "the second is subtracted from the first."
+            )
         if figure.kind in ("weights", "difference"):
             known(f"protocol of figure {figure.name}", str(figure.protocol), protocols)
         for column in figure.columns:
             known(f"column of figure {figure.name}", column, columns)
+    for claim in table.claims:
+        known("kind of a claim", claim.kind, list(CLAIM_KINDS))
+        known("metric of a claim", claim.metric, list(METRICS))
+        for column in claim.columns:
+            known("column of a claim", column, columns)
+        count = CLAIM_KINDS[claim.kind]
+        if not claim.columns or count not in (None, len(claim.columns)):
+            raise InputError(
+                f"{where}: columns={list(claim.columns)} of a claim of kind {claim.kind} must be "
+                f"{count or 'one or more'}."
+            )
+        if claim.kind == "growth" and table.sweep is None:
+            raise InputError(f"{where}: a claim of kind growth needs a sweep.")
+    if table.sweep is not None and table.sweep.axis is not None:
+        known("axis of the sweep", table.sweep.axis, list(METRICS))
 
 
 def _unique(names: list[str], where: str) -> list[str]:

@@ -1,0 +1,168 @@
+"""What the records say of the claims in a paper's text: a measured number beside each."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from mklbench.report.assemble import DONE, Report, measured_difference
+from mklbench.report.baseline import N_STANDARD_ERRORS
+from mklbench.report.document import Block, Entry, Grid, Heading, Paragraph
+from mklbench.report.entries import NOTHING
+from mklbench.report.growth import curve
+from mklbench.report.metrics import METRICS
+from mklbench.report.paper_table import Claim
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A claim and what was measured; `measured` and `holds` are None where no cell is done.
+
+    `details` say where the number was measured, and how usual it is.
+    """
+
+    claim: Claim
+    quantity: str
+    measured: float | None
+    details: str = ""
+
+    @property
+    def holds(self) -> bool | None:
+        """Whether the measured number is on the claimed side of the bound."""
+        if self.measured is None:
+            return None
+        if self.claim.at_most:
+            return self.measured <= self.claim.bound
+        return self.measured >= self.claim.bound
+
+
+def judge_claims(report: Report) -> list[Judged]:
+    """Measure what each claim of the table is about, in the finished cells of `report`."""
+    judges: dict[str, Callable[[Report, Claim], Judged]] = {
+        "growth": _growth,
+        "ratio": _ratio,
+        "largest": _largest,
+        "difference": _difference,
+    }
+    return [judges[claim.kind](report, claim) for claim in report.table.claims]
+
+
+def claim_blocks(report: Report) -> Iterator[Block]:
+    """Yield the claims with what was measured and whether they hold."""
+    if not report.table.claims:
+        return
+    lines = [_line(judged) for judged in judge_claims(report)]
+    yield Heading(2, "Claims")
+    yield Paragraph(
+        "What the text of the paper says, and what the records behind this page say. Of means over "
+        "the splits, but for largest values, which are of any split."
+    )
+    headings = ["Claim", "Quantity", "Where", "claimed", "measured", "verdict"]
+    yield Grid(headings, lines, n_label_columns=3)
+
+
+def _line(judged: Judged) -> list[Entry]:
+    claim = judged.claim
+    side = "at most" if claim.at_most else "at least"
+    verdicts = {None: ("not done", "unfinished"), True: ("holds", "match")}
+    verdict, tone = verdicts.get(judged.holds, ("does not hold", "differs"))
+    return [
+        Entry(claim.text),
+        Entry(judged.quantity),
+        Entry(judged.details),
+        Entry(f"{side} {claim.bound:g}", "published"),
+        Entry(NOTHING if judged.measured is None else f"{judged.measured:.3g}"),
+        Entry(verdict, tone),
+    ]
+
+
+def _growth(report: Report, claim: Claim) -> Judged:
+    """The exponent along the sweep, of the row where it is worst for the claim."""
+    table, (column,) = report.table, claim.columns
+    assert table.sweep is not None  # checked when the table is read
+    exponents = {
+        row.label: curve(report, table.sweep, row, column, claim.metric).exponent
+        for row in table.rows
+    }
+    known = {label: p for label, p in exponents.items() if p is not None}
+    axis = table.sweep.label if table.sweep.axis is None else METRICS[table.sweep.axis].label
+    quantity = f"exponent p of {METRICS[claim.metric].label} ~ ({axis})^p"
+    if not known:
+        return Judged(claim, quantity, None)
+    worst = max(known.values()) if claim.at_most else min(known.values())
+    details = ", ".join(f"{label} {p:.2f}" for label, p in known.items())
+    return Judged(claim, quantity, worst, details)
+
+
+def _ratio(report: Report, claim: Claim) -> Judged:
+    """The largest quotient of two means, as "up to so many times" means."""
+    table, metric = report.table, METRICS[claim.metric]
+    over, under = claim.columns
+    quotients = {}
+    for row in table.rows:
+        for protocol in table.protocols:
+            means = [
+                number.measured.mean
+                for column in (over, under)
+                if (number := report.numbers.get((row.name, column, protocol.name, metric.name)))
+                and number.measured is not None
+                and number.status == DONE
+            ]
+            if len(means) == 2 and means[1] > 0:
+                quotients[f"{row.label}, {protocol.label}"] = means[0] / means[1]
+    quantity = f"largest {metric.label} of {_label(report, over)} / {_label(report, under)}"
+    if not quotients:
+        return Judged(claim, quantity, None)
+    place = max(quotients, key=lambda name: quotients[name])
+    usual = statistics.median(quotients.values())
+    details = f"{place}; median of {len(quotients)} cells {usual:.2g}"
+    return Judged(claim, quantity, quotients[place], details)
+
+
+def _largest(report: Report, claim: Claim) -> Judged:
+    """The largest value of any split."""
+    metric = METRICS[claim.metric]
+    values = {
+        f"{slot.row.label}, {slot.column.label}": found.values(metric)
+        for slot, found in report.slots.values()
+        if slot.column.name in claim.columns and found.status == DONE and found.values(metric)
+    }
+    quantity = f"largest {metric.heading}"
+    if not values:
+        return Judged(claim, quantity, None)
+    place = max(values, key=lambda name: max(values[name]))
+    every = [value for of_cell in values.values() for value in of_cell]
+    details = f"{place}; median of {len(every)} splits {statistics.median(every):.3g}"
+    return Judged(claim, quantity, max(values[place]), details)
+
+
+def _difference(report: Report, claim: Claim) -> Judged:
+    """The smallest difference of two means on any row, split by split."""
+    table, metric = report.table, METRICS[claim.metric]
+    minuend, subtrahend = claim.columns
+    differences = {}
+    for row in table.rows:
+        for protocol in table.protocols:
+            first, second = ((row.name, c, protocol.name) for c in claim.columns)
+            difference = measured_difference(report.slots, first, second, metric)
+            if difference is not None:
+                differences[f"{row.label}, {protocol.label}"] = difference
+    quantity = (
+        f"smallest {metric.label} of {_label(report, minuend)} minus {_label(report, subtrahend)}"
+    )
+    if not differences:
+        return Judged(claim, quantity, None)
+    place = min(differences, key=lambda name: differences[name].value)
+    clear = sum(
+        one.standard_error is not None and one.value > N_STANDARD_ERRORS * one.standard_error
+        for one in differences.values()
+    )
+    details = (
+        f"{place}; above {N_STANDARD_ERRORS:g} standard errors in {clear} of {len(differences)}"
+    )
+    return Judged(claim, quantity, differences[place].value, details)
+
+
+def _label(report: Report, name: str) -> str:
+    return next(column.label for column in report.table.columns if column.name == name)
