@@ -175,6 +175,64 @@ def simplex_programme_bounds(products: Array, alignments: Array, weights: Array)
     return Bounds(upper=value, lower=value - float(weights @ gradient) + float(gradient.min()))
 
 
+def norm_ball_bounds(
+    y: Array,
+    dual_coef: Array,
+    lam: float,
+    outputs: Array,
+    forms: Array,
+    centre: Array,
+    radius: float,
+    norm: int,
+) -> Bounds:
+    """Bound the value of linear combinations in kernel ridge regression (NKRR with d = 1).
+
+    Minimise `ridge_bounds`' problem over the weights mu >= 0 with ||mu - centre|| <= radius as
+    well. Its dual is the maximum over alpha of
+
+        2 alpha'y - lam alpha'alpha - max_mu sum_m mu_m alpha' K_m alpha.
+
+    Parameters
+    ----------
+    y, dual_coef, lam : as in `ridge_bounds`.
+    outputs : (n,) the combination of the kernels times `dual_coef`.
+    forms : (M,) the alpha' K_m alpha.
+    centre, radius, norm : (M,) mu_0 >= 0, the bound, and 1 or 2 for its norm.
+    """
+    given = 2.0 * float(dual_coef @ y) - lam * float(dual_coef @ dual_coef)
+    return Bounds(
+        upper=float(dual_coef @ outputs) + float(np.sum((y - outputs) ** 2)) / lam,
+        lower=given - _largest_product(forms, centre, radius, norm),
+    )
+
+
+def norm_ball_residual(
+    weights: Array, gradient: Array, objective: float, centre: Array, radius: float, norm: int
+) -> float:
+    """Return the relative violation of the KKT conditions of min J(weights) over a `NormBall`.
+
+    It is the most that J would decrease within the ball if it were linear, max_v gradient'
+    (weights - v), as a share of |J|. That is >= 0, and 0 exactly where the KKT conditions hold; it
+    does not depend on the units of the weights, and for a convex J it bounds how far its value is
+    above the minimum.
+
+    Parameters
+    ----------
+    weights, gradient : (M,) a point of the ball, and dJ/dweights there, <= 0 up to rounding.
+    objective : J there.
+    centre, radius, norm : as in `norm_ball_bounds`.
+    """
+    steepest = _largest_product(-gradient, centre, radius, norm)
+    return (float(gradient @ weights) + steepest) / max(abs(objective), np.finfo(float).tiny)
+
+
+def _largest_product(slopes: Array, centre: Array, radius: float, norm: int) -> float:
+    """Return max_v slopes'v over v >= 0 with ||v - centre|| <= radius, for `slopes` (M,) >= 0."""
+    slopes = np.maximum(slopes, 0.0)  # rounding
+    dual_norm = {1: math.inf, 2: 2}[norm]
+    return float(slopes @ centre) + radius * float(np.linalg.norm(slopes, dual_norm))
+
+
 def mkl_bounds(
     bank: Bank,
     y: Array,

@@ -103,6 +103,19 @@ def gmkl_l2(stack: Array, y: Array, box: ArrayLike, strength: float) -> ConicSol
     )
 
 
+def linear_ridge(
+    stack: Array, y: Array, lam: float, centre: Array, radius: float, norm: int
+) -> ConicSolution:
+    """Minimise y'(sum_m mu_m K_m + lam I)^-1 y over mu >= 0 with ||mu - centre|| <= radius."""
+    mu = cp.Variable(len(stack))
+    system = sum(mu[m] * K for m, K in enumerate(stack)) + lam * np.eye(len(y))
+    within = [mu >= 0, cp.norm(mu - centre, norm) <= radius]
+    problem = cp.Problem(cp.Minimize(cp.matrix_frac(y, system)), within)
+    problem.solve(solver=cp.CLARABEL, **_TIGHT)
+    alpha = np.linalg.solve(np.asarray(system.value), y)
+    return ConicSolution(float(problem.value), mu.value, alpha, 0.0)
+
+
 def mixed_norm(
     stack: Array, y: Array, box: ArrayLike, groups: Sequence[Sequence[int]], q: float
 ) -> ConicSolution:

@@ -1,0 +1,258 @@
+"""NKRR: polynomial combinations of kernels, learned in kernel ridge regression.
+
+Cortes, Mohri & Rostamizadeh, "Learning non-linear combinations of kernels", NIPS 2009:
+
+    minimise over mu in M   F(mu) = y'(K_mu + lam I)^-1 y,    K_mu = (sum_k mu_k K_k)^d
+
+    M = {mu >= 0, ||mu - mu_0|| <= radius},    norm 1 or 2,
+
+the power taken entry by entry. The paper's equation 3 sums the monomials of degree d without their
+multinomial coefficients, its equation 4, for d = 2, with them; we take those of equation 4, with
+which the sum is a Hadamard power and no monomial need ever be formed. With
+alpha = (K_mu + lam I)^-1 y (Proposition 1, there for d = 2),
+
+    dF/dmu_k = -d alpha' (S^(d-1) o K_k) alpha = -d <W, K_k>,    S = sum_k mu_k K_k,
+    W = (alpha alpha') o S^(d-1),
+
+which is never positive: F falls along every weight, and its minimum is on the boundary of M. For
+d = 1 the problem is convex, and so it is the linear combination of kernels with a bound on the
+norm; beyond, the result is a point that satisfies the KKT conditions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mklbench import certify
+from mklbench.algorithms.krr import coefficients, hadamard_power
+from mklbench.algorithms.norm_ball import NormBall
+from mklbench.algorithms.objective import check_bank, check_samples
+from mklbench.errors import InputError, unknown
+from mklbench.kernels.base import Bank
+from mklbench.solution import Solution
+from mklbench.validation import check_count, check_not_negative, check_positive, check_targets
+
+VERSION = 1
+REGRESSION = True
+
+Array = NDArray[np.float64]
+
+_STEPS = ("line_search", "fixed")
+# Sufficient decrease along the projected gradient, and how the step changes without and with it.
+_ARMIJO = 1e-4
+_SHRINK = 0.5
+_GROWTH = 2.0
+# A step that has shrunk to this fraction of the first one has failed: what is left is rounding.
+_SMALLEST_STEP = 1e-12
+
+
+def solve(
+    bank: Bank,
+    y: ArrayLike,
+    lam: float = 1.0,
+    *,
+    degree: int = 2,
+    radius: float = 1.0,
+    norm: int = 2,
+    mu0: float | ArrayLike = 1.0,
+    step: str = "line_search",
+    eta: float = 1.0,
+    tol: float = 1e-4,
+    max_iter: int = 1000,
+) -> Solution:
+    """Learn the weights of a polynomial combination of kernels.
+
+    Parameters
+    ----------
+    bank : base kernels on n training samples.
+    y : (n,) real targets, or labels in {-1, +1}.
+    lam : the ridge lambda > 0.
+    degree : d >= 1 of the combination; 1 for linear combinations.
+    radius : the paper's Lambda >= 0; 0 for the fixed weights mu_0.
+    norm : 1 or 2, of the ball M.
+    mu0 : (M,) its centre mu_0 >= 0, or one number for all kernels.
+    step : "line_search" for projected gradient descent, with steps of Barzilai and Borwein made
+        smaller until F decreases; "fixed" for Algorithm 1 as printed, which scales mu - mu_0 to the
+        length `radius` after each step. With norm 1, where points so scaled are not those that are
+        nearest, that step ends in a projection as well.
+    eta : the size of the fixed steps.
+    tol : stop at this certified gap; with fixed steps where ||mu' - mu|| < tol.
+    max_iter : at most so many steps.
+
+    Returns
+    -------
+    Solution
+        `objective` is F(mu), `dual_coef` alpha. `gap` is the relative duality gap for degree 1,
+        else the KKT residual `certify.norm_ball_residual`. The descent starts on the boundary of M,
+        where all weights exceed those of mu_0 by the same.
+
+    Raises
+    ------
+    InputError
+        If an argument has the wrong type, shape or range, K + lam I is singular to working
+        precision, or the power of the kernel overflows.
+    """
+    bank = check_bank("nkrr", bank)
+    if norm not in (1, 2):
+        raise InputError(f"norm={norm!r} is not accepted: it must be 1 or 2.")
+    ball = NormBall(_centre(mu0, bank.n_kernels), check_not_negative("radius", radius), norm)
+    if step not in _STEPS:
+        raise unknown("step", step, _STEPS)
+    check_positive("eta", eta)
+    check_positive("tol", tol)
+    check_count("max_iter", max_iter)
+    problem = _Problem(bank, y, lam, degree, ball)
+    if step == "fixed":
+        point, history, converged = _fixed_steps(problem, eta, tol, max_iter)
+    else:
+        point, history = _line_search(problem, tol, max_iter)
+        converged = point.gap <= tol
+    return Solution(
+        weights=point.weights,
+        dual_coef=point.alpha,
+        intercept=0.0,
+        objective=point.objective,
+        gap=point.gap,
+        n_svm_calls=0,
+        n_iter=len(history) - 1,
+        converged=converged,
+        history=history,
+        degree=degree,
+    )
+
+
+class _Problem:
+    """F on one bank and one vector of targets; each call factorises one matrix."""
+
+    def __init__(self, bank: Bank, y: ArrayLike, lam: float, degree: int, ball: NormBall) -> None:
+        self.bank, self.ball = bank, ball
+        self.y = check_targets(y)
+        check_samples(bank, len(self.y))
+        self.lam = check_positive("lam", lam)
+        self.degree = check_count("degree", degree)
+        self.n_factorisations = 0
+
+    def __call__(self, weights: Array) -> _Point:
+        S = self.bank.combine(weights)
+        alpha = coefficients(hadamard_power(S, self.degree), self.y, self.lam)
+        self.n_factorisations += 1
+        return _Point(self, weights, S, alpha, float(alpha @ self.y))
+
+    def entry(self, point: _Point) -> dict[str, float]:
+        """Return what the history notes of an iterate."""
+        return {
+            "objective": point.objective,
+            "gap": point.gap,
+            "n_svm_calls": 0.0,
+            "n_factorisations": float(self.n_factorisations),
+        }
+
+
+@dataclass(frozen=True)
+class _Point:
+    """Weights mu (M,), S = sum_k mu_k K_k (n, n), alpha (n,) and F there."""
+
+    problem: _Problem
+    weights: Array
+    S: Array
+    alpha: Array
+    objective: float
+
+    @cached_property
+    def gradient(self) -> Array:
+        """dF/dmu (M,), computed when first asked for."""
+        degree, bank = self.problem.degree, self.problem.bank
+        if degree == 1:
+            return -bank.quadratic_forms(self.alpha)
+        W = self.S ** (degree - 1)
+        W *= self.alpha
+        W *= self.alpha[:, None]
+        return -degree * bank.inner_products_with(W)
+
+    @cached_property
+    def gap(self) -> float:
+        """The duality gap for degree 1, else the KKT residual."""
+        problem, ball = self.problem, self.problem.ball
+        if problem.degree > 1:
+            return certify.norm_ball_residual(
+                self.weights, self.gradient, self.objective, ball.centre, ball.radius, ball.norm
+            )
+        return certify.norm_ball_bounds(
+            problem.y,
+            self.alpha,
+            problem.lam,
+            self.S @ self.alpha,
+            -self.gradient,
+            ball.centre,
+            ball.radius,
+            ball.norm,
+        ).relative_gap
+
+
+def _line_search(
+    problem: _Problem, tol: float, max_iter: int
+) -> tuple[_Point, list[dict[str, float]]]:
+    """Descend until the gap is at most `tol`, or no step decreases F."""
+    point = problem(problem.ball.even())
+    history = [problem.entry(point)]
+    length = float(np.linalg.norm(point.gradient))
+    size = first_size = problem.ball.radius / length if length > 0 else 1.0
+    while point.gap > tol and len(history) <= max_iter:
+        following, size = _step(problem, point, size, _SMALLEST_STEP * first_size)
+        if following is point:
+            break
+        # Barzilai & Borwein: the inverse curvature of F along the step, where that is positive.
+        moved = following.weights - point.weights
+        curvature = float(moved @ (following.gradient - point.gradient))
+        size = float(moved @ moved) / curvature if curvature > 0 else _GROWTH * size
+        point = following
+        history.append(problem.entry(point))
+    return point, history
+
+
+def _step(problem: _Problem, point: _Point, size: float, smallest: float) -> tuple[_Point, float]:
+    """Return the next point and the size of the step; `point` itself where none decreases F."""
+    while size > smallest:
+        weights = problem.ball.project(point.weights - size * point.gradient)
+        trial = problem(weights)
+        decrease = float(point.gradient @ (point.weights - weights))
+        if trial.objective <= point.objective - _ARMIJO * decrease:
+            return trial, size
+        size *= _SHRINK
+    return point, size
+
+
+def _fixed_steps(
+    problem: _Problem, eta: float, tol: float, max_iter: int
+) -> tuple[_Point, list[dict[str, float]], bool]:
+    """Algorithm 1; return the last point, the history and whether the weights have settled."""
+    ball = problem.ball
+    point = problem(ball.even())
+    history = [problem.entry(point)]
+    change = np.inf
+    while change >= tol and len(history) <= max_iter:
+        weights = np.maximum(0.0, point.weights - eta * point.gradient)
+        weights = ball.on_boundary(weights) if ball.norm == 2 else ball.project(weights)
+        change = float(np.linalg.norm(weights - point.weights))
+        point = problem(weights)
+        history.append(problem.entry(point))
+    return point, history, change < tol
+
+
+def _centre(mu0: float | ArrayLike, n_kernels: int) -> Array:
+    """Return mu_0 (M,)."""
+    given = np.atleast_1d(np.asarray(mu0, dtype=np.float64))
+    centre = np.full(n_kernels, given[0]) if np.ndim(mu0) == 0 else given
+    if centre.shape != (n_kernels,):
+        raise InputError(
+            f"mu0 has {given.size} entries, but there are {n_kernels} kernels: give one weight a "
+            "kernel, or one number for all."
+        )
+    refused = centre[~((centre >= 0) & (centre < np.inf))]
+    if len(refused):
+        raise InputError(f"mu0 has the entry {refused[0]:g}: kernel weights are numbers >= 0.")
+    return centre

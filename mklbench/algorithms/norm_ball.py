@@ -1,0 +1,79 @@
+"""The sets of kernel weights of Cortes et al. 2009 (eq. 7 and 8), and the projection onto them."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class NormBall:
+    """M = {mu >= 0, ||mu - mu_0|| <= radius}: a ball without the points that have a weight < 0.
+
+    Attributes
+    ----------
+    centre : (p,) mu_0 >= 0.
+    radius : the paper's Lambda >= 0.
+    norm : 1 or 2, which norm it is.
+    """
+
+    centre: Array
+    radius: float
+    norm: int
+
+    def distance(self, weights: Array) -> float:
+        """Return ||weights - mu_0||."""
+        return float(np.linalg.norm(weights - self.centre, self.norm))
+
+    def even(self) -> Array:
+        """Return the point of the boundary where all weights exceed those of mu_0 by the same."""
+        return self.on_boundary(self.centre + 1.0)
+
+    def on_boundary(self, weights: Array) -> Array:
+        """Return the point at distance `radius` from mu_0 on the ray from there to `weights`."""
+        distance = self.distance(weights)
+        if distance == 0.0:
+            return self.centre
+        return self.centre + self.radius / distance * (weights - self.centre)
+
+    def project(self, weights: Array) -> Array:
+        """Return the point of M nearest to `weights` (p,) in the Euclidean distance.
+
+        With w = weights - mu_0, the KKT conditions make it max(0, mu_0 + s w) for norm 2, with one
+        factor s <= 1, and max(0, mu_0 + sign(w) max(0, |w| - t)) for norm 1, with one threshold
+        t >= 0, such that its distance from mu_0 is the radius. Entries of w are cut off, or let go,
+        at known values of s and t only. Between two of these the distance (norm 1) is linear in t,
+        or its square (norm 2) in s^2, which leaves a line to be cut at the radius.
+        """
+        nonnegative = np.maximum(weights, 0.0)
+        if self.distance(nonnegative) <= self.radius:
+            return nonnegative
+        w = weights - self.centre
+        cut = weights < 0.0
+        if self.norm == 1:
+            kinks = np.unique(np.concatenate([[0.0], np.abs(w), -weights[cut]]))
+        else:
+            squares = np.square(self.centre[cut] / w[cut])
+            kinks = np.unique(np.concatenate([[0.0, 1.0], squares]))[::-1]
+        end = bisect_left(
+            kinks, True, key=lambda kink: self.distance(self._drawn_in(w, kink)) <= self.radius
+        )
+        far, near = (self._drawn_in(w, kinks[i]) for i in (end - 1, end))
+        high, low = (self.distance(point) ** self.norm for point in (far, near))
+        share = (self.radius**self.norm - low) / (high - low)
+        if self.norm == 1:
+            return near + share * (far - near)
+        return self._drawn_in(w, kinks[end] + share * (kinks[end - 1] - kinks[end]))
+
+    def _drawn_in(self, w: Array, amount: float) -> Array:
+        """Return max(0, mu_0 + w) with w drawn in: by the threshold t, or the square of s."""
+        if self.norm == 1:
+            drawn_in = np.sign(w) * np.maximum(np.abs(w) - amount, 0.0)
+        else:
+            drawn_in = np.sqrt(amount) * w
+        return np.maximum(self.centre + drawn_in, 0.0)
