@@ -14,6 +14,10 @@ class InputError(ValueError):
     """
 
 
+class SingularError(InputError):
+    """A ridge lambda too small for a kernel: the system is singular to working precision."""
+
+
 class DataError(InputError):
     """A data set that cannot be had, read or verified."""
 

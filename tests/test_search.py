@@ -11,6 +11,7 @@ from mklbench import config as configs
 from mklbench import kernels, one_vs_rest
 from mklbench.algorithms import svm
 from mklbench.data.splits import folds
+from mklbench.errors import SingularError
 from mklbench.experiments import search
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.evaluation import run_split
@@ -224,3 +225,76 @@ def test_each_class_starts_at_its_own_weights(calls, tmp_path):
 def test_a_start_in_the_config_counts(calls):
     select(*WARM, "search.grid.algo.C=[1,2]", "+algo.start=[3.0]")
     assert [call[2] for call in calls] == [[3.0]] * 10
+
+
+def real_problem():
+    X, codes = problem()
+    targets = X @ [1.0, -2.0, 0.5] + np.sin(X[:, 0]) + 0.1 * np.cos(7 * X[:, 1])
+    return X, Responses(np.zeros_like(codes), 0, targets)
+
+
+def select_ridge(*overrides):
+    """Return the selection for a ridge regression on real targets."""
+    X, responses = real_problem()
+    config = tiny_cell("algo=krr", "search=fixed", *overrides).config
+
+    def build(kernel_config):
+        return configs.kernel(kernel_config)(X)
+
+    return search.select(config, build, responses, SEED)
+
+
+def test_targets_are_searched_by_their_rmse():
+    X, responses = real_problem()
+    errors = {}
+    for gamma in (0.01, 0.3):
+        for lam in (1e-3, 1.0):
+            squared = 0.0
+            for fit_rows, held_out in folds(responses.codes, 5, SEED):
+                K = kernels.gaussian(X, gamma).gram([1.0])
+                alpha = np.linalg.solve(
+                    K[np.ix_(fit_rows, fit_rows)] + lam * np.eye(len(fit_rows)),
+                    responses.targets[fit_rows],
+                )
+                residual = K[np.ix_(held_out, fit_rows)] @ alpha - responses.targets[held_out]
+                squared += residual @ residual
+            errors[gamma, lam] = np.sqrt(squared / len(X))
+    selection = select_ridge(
+        "+search.grid.algo.lam=[1.0,0.001]", "+search.grid.kernel.gamma=[0.3,0.01]"
+    )
+    assert selection.accuracy is None
+    assert selection.rmse == pytest.approx(min(errors.values()))
+    chosen = (selection.params["kernel.gamma"], selection.params["algo.lam"])
+    assert errors[chosen] == min(errors.values())
+
+
+def test_a_path_solved_at_once_chooses_as_one_solved_entry_by_entry(monkeypatch):
+    grid = ("+search.grid.algo.lam=[0.01,0.1,1.0]", "+search.grid.algo.degree=[1,2]")
+    at_once = select_ridge(*grid)
+    monkeypatch.setattr(configs, "path_algorithm", lambda config: None)
+    one_by_one = select_ridge(*grid)
+    assert at_once.params == one_by_one.params
+    assert at_once.rmse == pytest.approx(one_by_one.rmse)
+
+
+def test_a_ridge_that_is_too_small_is_not_chosen():
+    twice = ("kernel=gaussian", "kernel.gamma=1e-13")  # all rows nearly alike
+    selection = select_ridge(*twice, "+search.grid.algo.lam=[1e-30,0.1]")
+    assert selection.params == {"algo.lam": 0.1}
+    with pytest.raises(SingularError, match=r"lam=1e-30 is too small"):
+        select_ridge(*twice, "+search.grid.algo.lam=[1e-30]")
+
+
+def test_classes_may_be_searched_by_the_rmse_of_their_decision_values():
+    grid = ("search=cv", "search.grid.algo.C=[0.001,1,1000]")
+    by_rmse, _ = select(*grid, "search.score=rmse")
+    assert by_rmse.accuracy is None
+    assert 0 < by_rmse.rmse < 1.5
+    assert tiny_cell(*grid).key != tiny_cell(*grid, "search.score=rmse").key
+
+
+def test_of_several_classes_the_squared_error_is_the_mean_over_the_problems():
+    responses = Responses(np.array([0, 2, 1]), 3)
+    decision = np.array([[1.0, -1.0, -1.0], [0.0, -1.0, 1.0], [-1.0, 1.0, 2.0]])
+    np.testing.assert_allclose(responses.squared_errors(decision), [0.0, 1 / 3, 3.0])
+    assert responses.loss("accuracy", decision) == 1

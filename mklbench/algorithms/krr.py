@@ -17,7 +17,7 @@ from scipy.linalg import lapack
 
 from mklbench import certify
 from mklbench.algorithms.objective import check_samples, fixed_weights
-from mklbench.errors import InputError
+from mklbench.errors import InputError, SingularError
 from mklbench.kernels.base import KernelOperator
 from mklbench.solution import Solution
 from mklbench.validation import check_count, check_positive, check_targets
@@ -95,7 +95,7 @@ def coefficients(K: Array, y: Array, lam: float) -> Array:
     Raises
     ------
     InputError
-        If K + lam I is singular to working precision.
+        `SingularError` if K + lam I is singular to working precision.
     """
     system = K.copy(order="F")
     norm = float(np.abs(K).sum(axis=0).max()) + lam
@@ -123,9 +123,9 @@ def hadamard_power(K: Array, degree: int) -> Array:
     return power
 
 
-def _singular(lam: float, K: Array) -> InputError:
+def _singular(lam: float, K: Array) -> SingularError:
     least = len(K) * np.finfo(float).eps * float(np.abs(K).sum(axis=0).max())
-    return InputError(
+    return SingularError(
         f"lam={lam:g} is too small: K + lam I is singular to working precision, take lam above "
         f"{least:.0e}."
     )

@@ -6,6 +6,7 @@ few splits and uses the medians of these choices on all (`medians`).
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import math
 import statistics
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 from mklbench import config as configs
 from mklbench import one_vs_rest
 from mklbench.data.splits import folds
+from mklbench.errors import SingularError
 from mklbench.experiments.responses import Responses, Score
 from mklbench.kernels import Family, KernelOperator
 from mklbench.solution import Solution
@@ -84,6 +86,11 @@ def select(config: Mapping[str, Any], build: Build, responses: Responses, seed: 
     -------
     Selection
         The entry with the best score; of several, that with the smaller C, then the earlier.
+
+    Raises
+    ------
+    SingularError
+        Every ridge lambda of the grid is too small on some fold; else those that are do not count.
     """
     grid = config["search"]["grid"]
     if not grid:
@@ -92,7 +99,7 @@ def select(config: Mapping[str, Any], build: Build, responses: Responses, seed: 
     score: Score = config["search"]["score"] or responses.default_score
     entries = grid_entries(grid)
     parts = folds(responses.codes, config["search"]["folds"], seed)
-    losses = [0.0] * len(entries)
+    losses, singular = [0.0] * len(entries), None
     for paths in _paths(entries):
         settings = [[configs.with_values(config, entries[i]) for i in path] for path in paths]
         operator = build(settings[0][0]["kernel"])
@@ -104,10 +111,15 @@ def select(config: Mapping[str, Any], build: Build, responses: Responses, seed: 
             for path, solver in zip(paths, solvers, strict=True):
                 solved = solver.solve(fold_operator, learning)
                 for entry, solutions in zip(path, solved, strict=True):
+                    if isinstance(solutions, SingularError):
+                        losses[entry], singular = math.inf, solutions
+                        continue
                     decision = predictor.decision(solutions, held_out, fit_rows)
                     losses[entry] += held.loss(score, decision)
     best = min(range(len(entries)), key=lambda i: (losses[i], entries[i].get("algo.C", 0.0), i))
     n, lost = len(responses), losses[best]
+    if singular is not None and lost == math.inf:
+        raise singular
     return Selection(
         params=entries[best],
         accuracy=(n - lost) / n if score == "accuracy" else None,
@@ -132,19 +144,26 @@ class _PathSolver:
         self._at_once = configs.path_algorithm(algos[0]) if one_path else None
         self._latest: list[list[Solution] | None] = [None] * len(algos)  # of the fold before
 
-    def solve(self, operator: KernelOperator, responses: Responses) -> Iterator[list[Solution]]:
-        """Yield the solutions of each entry on a fold."""
+    def solve(
+        self, operator: KernelOperator, responses: Responses
+    ) -> Iterator[list[Solution] | SingularError]:
+        """Yield the solutions of each entry on a fold, or why it has none."""
         if self._at_once is not None:
-            yield from responses.fit_path(self._at_once, operator, self._lams)
-            return
+            with contextlib.suppress(SingularError):  # of one lambda: the others may have solutions
+                yield from responses.fit_path(self._at_once, operator, self._lams)
+                return
         before: list[Solution] | None = None
         for index, solve in enumerate(self._solves):
             near = [before] if isinstance(operator, Family) else [before, self._latest[index]]
             starts = None
             if one_vs_rest.takes_start(solve):
                 starts = one_vs_rest.mean_starts([found for found in near if found is not None])
-            before = self._latest[index] = responses.fit(solve, operator, starts)
-            yield before
+            try:
+                before = self._latest[index] = responses.fit(solve, operator, starts)
+            except SingularError as error:
+                yield error
+            else:
+                yield before
 
 
 def medians(choices: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
