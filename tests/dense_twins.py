@@ -14,15 +14,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench import kernels
+from mklbench.data import View
 from mklbench.kernels.base import Bank, Family
 
 Array = NDArray[np.float64]
 DenseKernel = Callable[[Array, Array], Array]
 
 
-def dense_distances(X: Array, Z: Array) -> Array:
-    """Return ||x_i - z_j||^2 from the differences themselves, (n, n_z)."""
-    return ((X[:, None, :] - Z[None, :, :]) ** 2).sum(axis=2)
+def dense_distances(X: Array, Z: Array, unit: ArrayLike = 1.0) -> Array:
+    """Return ||x_i - z_j||^2 from the differences themselves, in units (d,), (n, n_z)."""
+    return (((X[:, None, :] - Z[None, :, :]) / unit) ** 2).sum(axis=2)
 
 
 def dense_gaussian(gamma: float) -> DenseKernel:
@@ -273,10 +274,122 @@ def _subset() -> BankCase:
     )
 
 
+def dense_centred(stack: Array, cross: Array) -> tuple[Array, Array]:
+    """Return H K H of each matrix of a stack (M, n, n), and that for new samples (M, n_z, n)."""
+    n = stack.shape[1]
+    H = np.eye(n) - np.full((n, n), 1.0 / n)
+    shift = np.full((cross.shape[1], n), 1.0 / n)
+    return H @ stack @ H, (cross - shift @ stack) @ H
+
+
+def dense_cosine(stack: Array, cross: Array, new: Array) -> tuple[Array, Array]:
+    """Return K_ij / sqrt(K_ii K_jj), and the same for new samples with k(z, z) `new` (M, n_z)."""
+    inverse, inverse_new = (
+        np.where(each > 0, 1.0 / np.sqrt(np.where(each > 0, each, 1.0)), 0.0)
+        for each in (np.einsum("mii->mi", stack), new)
+    )
+    return (
+        stack * inverse[:, :, None] * inverse[:, None, :],
+        cross * inverse_new[:, :, None] * inverse[:, None, :],
+    )
+
+
+def _centred() -> BankCase:
+    X, Z = awkward_features(25)
+    X, Z = X[:, [0, 2, 3, 4]], Z[:, [0, 2, 3, 4]]
+    stack, cross = dense_centred(on_each_feature(_DENSE, X, X), on_each_feature(_DENSE, Z, X))
+    bank = kernels.CentredBank(kernels.FeatureBank(X, _FUNCTIONS))
+    return BankCase(bank, stack, Z, cross)
+
+
+def _cosine() -> BankCase:
+    """Gaussians, which it leaves alone, and the linear kernel with samples at its origin."""
+    X, Z = awkward_features(25)
+    new = np.array(
+        [
+            np.diag(function(column[:, None], column[:, None]))
+            for column in Z.T
+            for function in _DENSE
+        ]
+    )
+    stack, cross = dense_cosine(on_each_feature(_DENSE, X, X), on_each_feature(_DENSE, Z, X), new)
+    return BankCase(kernels.CosineBank(kernels.FeatureBank(X, _FUNCTIONS)), stack, Z, cross)
+
+
+def _normalised() -> BankCase:
+    X, Z = awkward_features(25)
+    X, Z = X[:, :5], Z[:, :5]
+    every = np.concatenate([X, Z])
+    whole = on_all_features(_DENSE, every, every)
+    n = len(X)
+    weights = np.concatenate([np.full(n, 1.0 / n), np.zeros(len(Z))])
+    H = np.eye(len(every)) - np.outer(np.ones(len(every)), weights)
+    whole = H @ whole @ H.T
+    stack, cross = dense_cosine(
+        whole[:, :n, :n], whole[:, n:, :n], np.einsum("mii->mi", whole)[:, n:]
+    )
+    bank = kernels.CosineBank(kernels.CentredBank(kernels.DenseBank(X, _FUNCTIONS)))
+    return BankCase(bank, stack, Z, cross)
+
+
+def _standardised() -> BankCase:
+    X, Z = awkward_features(25)
+    centre, spread = X.mean(axis=0), X.std(axis=0)
+    spread[1] = np.inf  # the constant feature
+    stack = on_all_features(_DENSE, (X - centre) / spread, (X - centre) / spread)
+    cross = on_all_features(_DENSE, (Z - centre) / spread, (X - centre) / spread)
+    bank = kernels.StandardisedBank(lambda samples: kernels.DenseBank(samples, _FUNCTIONS), X)
+    return BankCase(bank, stack, Z, cross)
+
+
+def _combined(how: str) -> BankCase:
+    X, Z = awkward_features(25)
+    X, Z = X[:, :5], Z[:, :5]
+    functions = [kernels.Gaussian(0.3), kernels.Polynomial(1)]
+    dense = [dense_gaussian(0.3), dense_polynomial(1, 1.0)]
+    stack, cross = on_each_feature(dense, X, X), on_each_feature(dense, Z, X)
+    combine: Callable[[Array], Array] = {
+        "sum": lambda each: each.sum(axis=0),
+        "product": lambda each: each.prod(axis=0),
+        "polynomial": lambda each: (each.sum(axis=0) + 0.5) ** 3,
+    }[how]
+    bank = kernels.FeatureBank(X, functions)
+    return BankCase(
+        kernels.CombinedKernel(bank, how, degree=3, offset=0.5),
+        combine(stack)[None],
+        Z,
+        combine(cross)[None],
+    )
+
+
 def _plain() -> BankCase:
     X, Z = awkward_features(25)
     stack, cross = on_all_features(_DENSE, X, X), on_all_features(_DENSE, Z, X)
     return BankCase(PlainBank(stack), stack, cross, cross, lambda rows: cross[:, :, rows])
+
+
+def view_distances(X: Array, Z: Array, spread: Array) -> list[Array]:
+    """Return of two views the squared distances (n_z, n), the second in units of `spread`."""
+    return [dense_distances(Z[:, :3], X[:, :3]), dense_distances(Z[:, 3:], X[:, 3:], spread)]
+
+
+def _descriptors() -> BankCase:
+    X, Z = awkward_features(30)
+    views = [View("first", 0, 3), View("second", 3, 6, "seuclidean")]
+    within = view_distances(X, X, X[:, 3:].std(axis=0))
+    means = [distances.sum() / (30 * 29) for distances in within]
+    stacks = [
+        np.array(
+            [
+                np.exp(-gamma * D / mean)
+                for D, mean in zip(of, means, strict=True)
+                for gamma in (0.1, 2.0)
+            ]
+        )
+        for of in (within, view_distances(X, Z, X[:, 3:].std(axis=0)))
+    ]
+    bank = kernels.DistanceBank(kernels.FeatureDistances(X, views), (0.1, 2.0))
+    return BankCase(bank, stacks[0], Z, stacks[1])
 
 
 BANK_CASES: dict[str, Callable[[], BankCase]] = {
@@ -293,8 +406,16 @@ BANK_CASES: dict[str, Callable[[], BankCase]] = {
     "precomputed": _precomputed,
     "growing": _growing,
     "indexed": _indexed,
+    "distances of views": _descriptors,
     "members of a family": _members,
     "some kernels of a bank": _subset,
+    "centred": _centred,
+    "cosine": _cosine,
+    "centred, then cosine": _normalised,
+    "standardised features": _standardised,
+    "sum": lambda: _combined("sum"),
+    "product": lambda: _combined("product"),
+    "polynomial": lambda: _combined("polynomial"),
     "defaults of Bank": _plain,
 }
 

@@ -97,6 +97,17 @@ def test_every_cell_of_a_table_composes(name):
     assert seen
 
 
+def test_a_set_of_views_chooses_its_kernel_before_the_algorithm_does():
+    assert compose("algo=vskl", "data=mfeat")["kernel"]["name"] == "descriptors"
+    assert compose("algo=vskl", "data=mfeat", "kernel=views")["kernel"]["name"] == "views"
+    assert compose("algo=vskl", "data=sonar")["kernel"]["name"] == "simplemkl"
+
+
+def test_a_set_may_state_the_scaling_of_its_published_splits():
+    assert compose("algo=vskl", "data=mfeat")["split"]["scaling"] == "none"
+    assert compose("algo=svm", "data=wav")["split"]["scaling"] == "standard"
+
+
 def test_the_command_line_wins_over_the_kernel_of_the_algorithm():
     assert compose("algo=qnpkl")["kernel"]["name"] == "product"
     assert compose("algo=gmkl", "kernel=feature_gaussians")["kernel"]["name"] == "feature_gaussians"
@@ -140,7 +151,7 @@ def test_user_configs_are_found_and_composed(tmp_path):
 
 
 BAD_OVERRIDES = [
-    ("algo=qnpk", "algo=qnpk is not known: did you mean qnpkl."),
+    ("algo=qnpk", "algo=qnpk is not known: did you mean qnpkl"),
     ("kernel=gausian", "did you mean gaussian"),
     ("data=sonr", "data=sonr is not known: did you mean sonar"),
     ("algo.svm_tl=1", "algo.svm_tl=1 is not known: did you mean algo.svm_tol."),

@@ -182,12 +182,12 @@ class IndexedBank(StackedBank):
     ) -> None:
         self._whole = K if isinstance(K, PackedGrams) else pack_stack(K)
         check_groups(groups, len(self._whole))
-        self._rows = _check_rows(rows, self._whole.n_samples)
+        self._rows = check_rows(rows, self._whole.n_samples)
         super().__init__(self._whole.restrict(self._rows), groups)
 
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
         """Return the kernel (n_z, n) between the rows `Z` (n_z,) of the stack and the training."""
-        new = _check_rows(Z, self._whole.n_samples)
+        new = check_rows(Z, self._whole.n_samples)
         return self._whole.block(self._check_weights(weights), new, self._rows)
 
     def restrict(self, rows: ArrayLike) -> IndexedBank:
@@ -223,7 +223,8 @@ def _checked(m: int, gram: Array) -> Array:
     return gram
 
 
-def _check_rows(rows: ArrayLike, n: int) -> NDArray[np.intp]:
+def check_rows(rows: ArrayLike, n: int) -> NDArray[np.intp]:
+    """Return `rows` as indices (k,) if they are row numbers from 0 to n - 1."""
     indices = np.asarray(rows)
     if indices.ndim == 2 and indices.shape[1] == 1:
         indices = indices[:, 0]

@@ -1,0 +1,110 @@
+"""Gaussians of several descriptors, a group of widths each (Aflalo et al. 2011, section 4.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mklbench.errors import InputError
+from mklbench.kernels.base import Array, Bank
+from mklbench.kernels.composite import unit_trace
+from mklbench.kernels.dense import StackedBank
+from mklbench.kernels.distances import Distances, FeatureDistances, View
+from mklbench.kernels.packed import PackedGrams
+from mklbench.validation import check_positive
+
+# Five from 1e-4 to 1 on a logarithmic scale, as in the paper.
+VSKL_GAMMAS = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
+
+
+class DistanceBank(StackedBank):
+    """The kernels exp(-gamma D_v / mean D_v) of each view v and each gamma, a group a view.
+
+    The mean is that over the pairs of training samples, so that the gammas mean the same for all
+    views. Where it is 0 the samples do not differ in the view, and its kernels are constant.
+
+    Parameters
+    ----------
+    distances : of V views between n training samples.
+    gammas : G factors; kernel v G + g is that of view v and gamma g.
+
+    Raises
+    ------
+    InputError
+        If there is no gamma, or one is not a number > 0.
+    """
+
+    def __init__(self, distances: Distances, gammas: Sequence[float]) -> None:
+        if len(gammas) == 0:
+            raise InputError("gammas=[] is empty: give at least one value.")
+        self._distances = distances
+        self._gammas = np.array([check_positive("gamma", gamma) for gamma in gammas])
+        n, n_gammas = distances.n_samples, len(gammas)
+        grams = PackedGrams(n, distances.n_views * n_gammas)
+        means = []
+        for matrix in distances.within():
+            means.append(matrix.sum() / max(n * (n - 1), 1) or 1.0)
+            for gamma in self._gammas:
+                grams.append(np.exp(matrix * (-gamma / means[-1])))
+        self._means = np.array(means)
+        self._bind(grams)
+
+    def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
+        d = self._check_weights(weights).reshape(len(self._means), len(self._gammas))
+        combined = np.zeros((len(np.asarray(Z)), self.n_samples))
+        for matrix, mean, of_view in zip(self._to(Z), self._means, d, strict=True):
+            for gamma, weight in zip(self._gammas, of_view, strict=True):
+                if weight != 0.0:
+                    combined += weight * np.exp(matrix * (-gamma / mean))
+        return combined
+
+    def restrict(self, rows: ArrayLike) -> DistanceBank:
+        """Keep the mean distances of the samples the bank was made on, so that widths stay."""
+        restricted = DistanceBank.__new__(DistanceBank)
+        restricted._distances = self._distances.restrict(rows)
+        restricted._gammas, restricted._means = self._gammas, self._means
+        restricted._bind(self._grams.restrict(np.asarray(rows, dtype=np.intp)))
+        return restricted
+
+    def _bind(self, grams: PackedGrams) -> None:
+        n_gammas = len(self._gammas)
+        groups = np.arange(len(grams)).reshape(-1, n_gammas).tolist()
+        super().__init__(grams, groups)
+        self._last: tuple[ArrayLike, list[Array]] | None = None
+
+    def _to(self, Z: ArrayLike) -> list[Array]:
+        """The distances to `Z`; those of the last `Z` are kept for the next binary problem."""
+        if self._last is None or self._last[0] is not Z:
+            self._last = Z, self._distances.to(Z)
+        return self._last[1]
+
+
+class Descriptors:
+    """Builder of a `DistanceBank` from features, called with them and their views.
+
+    Parameters
+    ----------
+    gammas : factors in exp(-gamma D / mean D), each of them for every view.
+    distance : "euclidean", "seuclidean" or "chi2" for all views (see `FeatureDistances`); None:
+        of each view its own.
+    normalise : whether each kernel is divided by its training trace, as in the paper.
+    """
+
+    takes_views = True
+
+    def __init__(
+        self,
+        gammas: Sequence[float] = VSKL_GAMMAS,
+        distance: str | None = None,
+        normalise: bool = True,
+    ) -> None:
+        self._gammas = gammas
+        self._distance = distance
+        self._normalise = normalise
+
+    def __call__(self, X: ArrayLike, views: Sequence[View] = ()) -> Bank:
+        """Return the bank on the training samples `X` (n, d); without views all are one view."""
+        bank = DistanceBank(FeatureDistances(X, views, self._distance), self._gammas)
+        return unit_trace(bank) if self._normalise else bank

@@ -1,0 +1,187 @@
+"""Distances between samples, view by view, of which Gaussian kernels are made.
+
+A view is one descriptor of the samples: some of their features, or a matrix of distances that has
+been computed elsewhere. A distance D(x, z) >= 0 stands in the exponent as it is, so that the
+Euclidean one is squared.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mklbench.errors import InputError, unknown
+from mklbench.kernels.base import Array
+from mklbench.kernels.dense import check_rows
+from mklbench.kernels.functions import squared_distances
+from mklbench.validation import check_features
+
+DISTANCES = ("euclidean", "seuclidean", "chi2")
+
+
+class View(Protocol):
+    """A descriptor of the samples: the features from `start` to `stop`, compared by `distance`."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def start(self) -> int: ...
+    @property
+    def stop(self) -> int: ...
+    @property
+    def distance(self) -> str: ...
+
+
+class Distances(ABC):
+    """Distances of several views between training samples, and from new samples to them.
+
+    Attributes
+    ----------
+    n_samples : number n of training samples.
+    n_views : number of views.
+    """
+
+    n_samples: int
+    n_views: int
+
+    @abstractmethod
+    def within(self) -> Iterator[Array]:
+        """Yield of each view the symmetric distances (n, n) between the training samples."""
+
+    @abstractmethod
+    def to(self, Z: ArrayLike) -> list[Array]:
+        """Return of each view the distances (n_z, n) from new samples `Z` to the training."""
+
+    @abstractmethod
+    def restrict(self, rows: ArrayLike) -> Distances:
+        """Return the same distances on the training samples `rows` (indices) only."""
+
+
+@dataclass(frozen=True)
+class _Part:
+    """One view: its features as the distance takes them, columns times factors (d_v,)."""
+
+    name: str
+    columns: slice
+    distance: str
+    factors: Array
+
+    def of(self, X: Array) -> Array:
+        return np.ascontiguousarray(X[:, self.columns] * self.factors)
+
+    def between(self, X: Array, Z: Array) -> Array:
+        return chi2_distances(X, Z) if self.distance == "chi2" else squared_distances(X, Z)
+
+
+class FeatureDistances(Distances):
+    """Distances between samples that are given as features.
+
+    Parameters
+    ----------
+    X : (n, d) training samples.
+    views : the columns of each view and how they are compared; empty: all are one view, compared
+        by `distance`, or the Euclidean one.
+    distance : "euclidean", the squared one; "seuclidean", the same on features divided by their
+        standard deviation over the training samples; "chi2", `chi2_distances`; None: of each view
+        its own.
+
+    Raises
+    ------
+    InputError
+        If a distance is not known, or is "chi2" of features below 0.
+    """
+
+    def __init__(
+        self, X: ArrayLike, views: Sequence[View] = (), distance: str | None = None
+    ) -> None:
+        self._X = check_features("X", X)
+        self.n_samples, d = self._X.shape
+        if distance is not None and distance not in DISTANCES:
+            raise unknown("kernel.distance", distance, DISTANCES)
+        if views:
+            self._parts = tuple(
+                self._part(view.name, slice(view.start, view.stop), distance or view.distance)
+                for view in views
+            )
+        else:
+            self._parts = (self._part("all features", slice(0, d), distance or "euclidean"),)
+        self.n_views = len(self._parts)
+
+    def within(self) -> Iterator[Array]:
+        for part in self._parts:
+            samples = part.of(self._X)
+            yield part.between(samples, samples)
+
+    def to(self, Z: ArrayLike) -> list[Array]:
+        samples = check_features("Z", Z, self._X.shape[1])
+        for part in self._parts:
+            _check_histograms(part, samples)
+        return [part.between(part.of(samples), part.of(self._X)) for part in self._parts]
+
+    def restrict(self, rows: ArrayLike) -> FeatureDistances:
+        """Keep the standard deviations of the samples that the distances were made on."""
+        restricted = FeatureDistances.__new__(FeatureDistances)
+        restricted._X = self._X[np.asarray(rows, dtype=np.intp)]
+        restricted._parts = self._parts
+        restricted.n_samples, restricted.n_views = len(restricted._X), self.n_views
+        return restricted
+
+    def _part(self, name: str, columns: slice, distance: str) -> _Part:
+        features = self._X[:, columns]
+        factors = np.ones(features.shape[1])
+        if distance == "seuclidean":
+            spread = features.std(axis=0)
+            varying = features.max(axis=0) > features.min(axis=0)
+            factors = np.divide(1.0, spread, out=np.zeros_like(spread), where=varying)
+        part = _Part(name, columns, distance, factors)
+        _check_histograms(part, self._X)
+        return part
+
+
+class MatrixDistances(Distances):
+    """Distances of a whole data set that have been computed elsewhere; samples are row numbers.
+
+    Parameters
+    ----------
+    whole : (V, N, N) symmetric distances between all samples, one matrix a view.
+    rows : (n,) row numbers of the training samples.
+    """
+
+    def __init__(self, whole: Array, rows: ArrayLike) -> None:
+        self._whole = whole
+        self._rows = check_rows(rows, whole.shape[1])
+        self.n_views, self.n_samples = len(whole), len(self._rows)
+
+    def within(self) -> Iterator[Array]:
+        yield from self._block(self._rows)
+
+    def to(self, Z: ArrayLike) -> list[Array]:
+        return list(self._block(check_rows(Z, self._whole.shape[1])))
+
+    def restrict(self, rows: ArrayLike) -> MatrixDistances:
+        return MatrixDistances(self._whole, self._rows[np.asarray(rows)])
+
+    def _block(self, rows: NDArray[np.intp]) -> Iterator[Array]:
+        return (matrix[np.ix_(rows, self._rows)] for matrix in self._whole)
+
+
+def chi2_distances(X: Array, Z: Array) -> Array:
+    """Return sum_k (x_ik - z_jk)^2 / (x_ik + z_jk) (n, n_z) for X (n, d), Z (n_z, d) >= 0."""
+    # Imported here because it costs a second, and most runs have no histograms.
+    from sklearn.metrics.pairwise import additive_chi2_kernel
+
+    distances = additive_chi2_kernel(X, Z)
+    return np.negative(distances, out=distances)
+
+
+def _check_histograms(part: _Part, X: Array) -> None:
+    if part.distance == "chi2" and X[:, part.columns].min(initial=0.0) < 0:
+        raise InputError(
+            f"kernel.distance=chi2 compares histograms, and {part.name} has values below 0: set "
+            f"split.scaling=none, or kernel.distance=euclidean."
+        )
