@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Sequence
+from statistics import fmean
 from typing import Any, Protocol, TextIO
 
 from mklbench.experiments.cell import Cell
@@ -145,13 +146,16 @@ class Bar:
 
 
 def outcome(records: list[Record]) -> str:
-    """Return accuracy and time of a cell's finished splits in a few words."""
+    """Return accuracy, or RMSE, and time of a cell's finished splits in a few words."""
     done = [record for record in records if record["status"] == "done"]
     if not done:
         return "no split finished"
-    accuracy = 100 * sum(record["accuracy"] for record in done) / len(done)
+    if any(record["accuracy"] is None for record in done):  # of a regression
+        quality = f"rmse {fmean(record['rmse'] for record in done):.4g}"
+    else:
+        quality = f"accuracy {100 * fmean(record['accuracy'] for record in done):.1f} %"
     seconds = duration(sum(record["fit_seconds"] for record in done))
-    return f"{_count(len(done), 'split')}, accuracy {accuracy:.1f} %, fitted in {seconds}"
+    return f"{_count(len(done), 'split')}, {quality}, fitted in {seconds}"
 
 
 def _misfortune(cell: Cell, record: Record) -> str:

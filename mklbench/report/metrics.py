@@ -67,6 +67,7 @@ METRICS: dict[str, Metric] = {
         Metric("accuracy", "accuracy", "%", "accuracy", scale=100.0),
         # A record's own "error" is what went wrong, so the error rate is read from the accuracy.
         Metric("error", "error", "%", "accuracy", scale=-100.0, offset=100.0, lower_is_better=True),
+        Metric("rmse", "RMSE", "", "rmse", decimals=3, lower_is_better=True),
         Metric("time", "time", "s", "fit_seconds", decimals=None, compared_by_ratio=True),
         Metric("cpu_time", "CPU time", "s", "fit_cpu_seconds", decimals=None),
         Metric("relevant_weight", "R", "%", "relevant_weight", scale=100.0),

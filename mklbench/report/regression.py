@@ -101,18 +101,21 @@ def compare_splits(
     for record in now:
         reference = before[record["split"]]
         where = f"split {record['split']}"
-        n_moved = abs(record["accuracy"] - reference["accuracy"]) * record["n_test"]
-        if n_moved > tolerance.accuracy + 0.5:  # counts of samples: half a sample is rounding
-            moved.append(
-                f"{where}: accuracy {100 * record['accuracy']:.2f}%, recorded "
-                f"{100 * reference['accuracy']:.2f}% ({n_moved:.0f} test samples)"
-            )
-        change = _relative_change(record["objective"], reference["objective"])
-        if change > tolerance.objective:
-            moved.append(
-                f"{where}: objective {record['objective']}, recorded {reference['objective']} "
-                f"(relative change {change:.1e})"
-            )
+        is_regression = record["accuracy"] is None
+        if not is_regression:
+            n_moved = abs(record["accuracy"] - reference["accuracy"]) * record["n_test"]
+            if n_moved > tolerance.accuracy + 0.5:  # counts of samples: half a sample is rounding
+                moved.append(
+                    f"{where}: accuracy {100 * record['accuracy']:.2f}%, recorded "
+                    f"{100 * reference['accuracy']:.2f}% ({n_moved:.0f} test samples)"
+                )
+        for name in ("objective", "rmse") if is_regression else ("objective",):
+            change = _relative_change(record[name], reference[name])
+            if change > tolerance.objective:
+                moved.append(
+                    f"{where}: {name} {record[name]}, recorded {reference[name]} "
+                    f"(relative change {change:.1e})"
+                )
     return moved
 
 
