@@ -142,6 +142,10 @@ class TestBank:
     def test_traces(self, case: BankCase) -> None:
         assert_twins(case.bank.traces(), np.trace(case.stack, axis1=1, axis2=2))
 
+    def test_diagonals(self, case: BankCase) -> None:
+        dense = np.einsum("mii->mi", case.stack)
+        assert_twins(case.bank.diagonals(), dense)
+
     def test_inner_products(self, case: BankCase) -> None:
         flat = case.stack.reshape(case.bank.n_kernels, -1)
         assert_twins(case.bank.inner_products(), flat @ flat.T)

@@ -105,6 +105,21 @@ class Bank(KernelOperator):
     @abstractmethod
     def restrict(self, rows: ArrayLike) -> Bank: ...
 
+    def diagonals(self, Z: ArrayLike | None = None) -> Array:
+        """Return k_m(x, x) (M, n) of the training samples, or k_m(z, z) (M, n_z) of new ones.
+
+        Raises
+        ------
+        InputError
+            If the bank does not know k_m(z, z): that of new samples is not in `cross`.
+        """
+        if Z is not None:
+            raise InputError(
+                f"{type(self).__name__} does not know k(z, z) of new samples, which a cosine "
+                "normalisation needs: normalise the Gram matrices before they are given."
+            )
+        return np.array([self.combine(unit).diagonal() for unit in np.eye(self.n_kernels)])
+
     def gram(self, weights: ArrayLike, out: Array | None = None) -> Array:
         """Return `combine(weights)`: a bank at fixed weights is one kernel."""
         return self.combine(weights, out)

@@ -75,6 +75,9 @@ class ConcatenatedBank(Bank):
     def traces(self) -> Array:
         return np.concatenate([bank.traces() for bank in self._banks])
 
+    def diagonals(self, Z: ArrayLike | None = None) -> Array:
+        return np.concatenate([bank.diagonals(Z) for bank in self._banks])
+
     def inner_products_with(self, K: Array) -> Array:
         return np.concatenate([bank.inner_products_with(K) for bank in self._banks])
 
@@ -143,6 +146,9 @@ class ScaledBank(Bank):
 
     def traces(self) -> Array:
         return self._scales * self._bank.traces()
+
+    def diagonals(self, Z: ArrayLike | None = None) -> Array:
+        return self._scales[:, None] * self._bank.diagonals(Z)
 
     def inner_products_with(self, K: Array) -> Array:
         return self._scales * self._bank.inner_products_with(K)

@@ -45,6 +45,9 @@ class StackedBank(Bank):
     def traces(self) -> Array:
         return self._grams.traces()
 
+    def diagonals(self, Z: ArrayLike | None = None) -> Array:
+        return self._grams.diagonals() if Z is None else super().diagonals(Z)
+
     def inner_products_with(self, K: Array) -> Array:
         return self._grams.inner_products_with(K)
 
@@ -73,6 +76,12 @@ class DenseBank(StackedBank):
         for m in np.flatnonzero(d):
             combined += d[m] * self._functions[m](samples, self._X)
         return combined
+
+    def diagonals(self, Z: ArrayLike | None = None) -> Array:
+        if Z is None:
+            return super().diagonals()
+        samples = check_features("Z", Z, self._X.shape[1])
+        return np.array([function.diagonal(samples) for function in self._functions])
 
     def restrict(self, rows: ArrayLike) -> DenseBank:
         indices = np.asarray(rows, dtype=np.intp)
@@ -189,6 +198,10 @@ class IndexedBank(StackedBank):
         """Return the kernel (n_z, n) between the rows `Z` (n_z,) of the stack and the training."""
         new = check_rows(Z, self._whole.n_samples)
         return self._whole.block(self._check_weights(weights), new, self._rows)
+
+    def diagonals(self, Z: ArrayLike | None = None) -> Array:
+        rows = self._rows if Z is None else check_rows(Z, self._whole.n_samples)
+        return self._whole.diagonals()[:, rows]
 
     def restrict(self, rows: ArrayLike) -> IndexedBank:
         return IndexedBank(self._whole, self._rows[np.asarray(rows)], self.groups)

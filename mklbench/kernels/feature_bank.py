@@ -87,6 +87,12 @@ class FeatureBank(Bank):
     def traces(self) -> Array:
         return self._factors.traces()
 
+    def diagonals(self, Z: ArrayLike | None = None) -> Array:
+        samples = self._X if Z is None else check_features("Z", Z, self._X.shape[1])
+        return np.array(
+            [f.diagonal(column[:, None]) for column in samples.T for f in self._functions]
+        )
+
     def inner_products_with(self, K: Array) -> Array:
         return self._factors.inner_products_with(K)
 

@@ -58,6 +58,9 @@ class LinearBank(Bank):
     def traces(self) -> Array:
         return np.einsum("im,im->m", self._X, self._X)
 
+    def diagonals(self, Z: ArrayLike | None = None) -> Array:
+        return np.square(self._X if Z is None else check_features("Z", Z, self.n_kernels)).T
+
     def inner_products_with(self, K: Array) -> Array:
         products = [
             np.einsum("im,im->m", K @ columns, columns)

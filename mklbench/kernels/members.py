@@ -81,6 +81,9 @@ class KernelSubset(Bank):
     def traces(self) -> Array:
         return self._bank.traces()[self._kernels]
 
+    def diagonals(self, Z: ArrayLike | None = None) -> Array:
+        return self._bank.diagonals(Z)[self._kernels]
+
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
         return self._bank.cross(self._embedded(weights), Z)
 

@@ -96,9 +96,13 @@ class PackedGrams:
             row[...] = blas.dspmv(self.n_samples, 1.0, self._buffer[m], a)
         return rows
 
+    def diagonals(self) -> Array:
+        """Return the diagonals (M, n)."""
+        return self.halves[:, diagonal(self.n_samples)]
+
     def traces(self) -> Array:
         """Return the traces (M,)."""
-        return self.halves[:, diagonal(self.n_samples)].sum(axis=1)
+        return self.diagonals().sum(axis=1)
 
     def inner_products_with(self, K: Array) -> Array:
         """Return <K_m, K>_F (M,) for a symmetric matrix `K` (n, n)."""
@@ -108,7 +112,7 @@ class PackedGrams:
 
     def inner_products(self) -> Array:
         """Return <K_m, K_l>_F (M, M)."""
-        diagonals = self.halves[:, diagonal(self.n_samples)]
+        diagonals = self.diagonals()
         return 2.0 * (self.halves @ self.halves.T) - diagonals @ diagonals.T
 
     def centred(self) -> PackedGrams:

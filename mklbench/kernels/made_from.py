@@ -1,0 +1,130 @@
+"""Builders of kernels that are made from a bank named by its own builder.
+
+``Normalised("simplemkl", {"degrees": [1, 2]})(X)`` is the bank of `simplemkl`, centred and with a
+diagonal of ones. What the base is called with, samples, rows or samples and views, these are called
+with, too.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from mklbench.errors import InputError
+from mklbench.kernels.base import Bank
+from mklbench.kernels.builders import KernelBuilder, Precomputed, resolve
+from mklbench.kernels.combination import CombinedKernel
+from mklbench.kernels.normalised import CentredBank, CosineBank
+from mklbench.kernels.wrapping import StandardisedBank, check_base
+
+
+class _MadeFrom(ABC):
+    """What the builders share.
+
+    Parameters
+    ----------
+    base : name of a builder (`mklbench.kernels.BUILDERS`) or one itself.
+    options : keyword arguments of the builder that is named; for "precomputed" those of
+        `Precomputed`, the file ``K`` among them.
+
+    Raises
+    ------
+    InputError
+        If the base is not known.
+    """
+
+    def __init__(self, base: str | KernelBuilder, options: Mapping[str, Any] | None = None) -> None:
+        given = dict(options or {})
+        if base == "precomputed" and "K" in given:
+            self._base: Callable[..., Any] = Precomputed(**given)
+        else:
+            self._base = resolve(base, **given)
+        self.takes_rows = bool(getattr(self._base, "takes_rows", False))
+        self.takes_views = bool(getattr(self._base, "takes_views", False))
+
+    @abstractmethod
+    def __call__(self, X: ArrayLike, *views: Any) -> Bank: ...
+
+    def _bank(self, X: ArrayLike, *views: Any) -> Bank:
+        return check_base(type(self).__name__.lower(), self._base(X, *views))
+
+
+class Normalised(_MadeFrom):
+    """Builder of a bank's kernels after centring and cosine normalisation, in this order.
+
+    Parameters
+    ----------
+    base, options : the bank, as in `_MadeFrom`.
+    centre : whether the mean of the training samples becomes the origin (`CentredBank`).
+    cosine : whether all diagonals become ones (`CosineBank`).
+    """
+
+    def __init__(
+        self,
+        base: str | KernelBuilder = "feature_gaussians",
+        options: Mapping[str, Any] | None = None,
+        centre: bool = True,
+        cosine: bool = True,
+    ) -> None:
+        super().__init__(base, options)
+        self._centre, self._cosine = centre, cosine
+
+    def __call__(self, X: ArrayLike, *views: Any) -> Bank:
+        """Return the bank on the training samples `X`."""
+        bank = self._bank(X, *views)
+        if self._centre:
+            bank = CentredBank(bank)
+        return CosineBank(bank) if self._cosine else bank
+
+
+class Combination(_MadeFrom):
+    """Builder of one kernel from all kernels of a bank (`CombinedKernel`).
+
+    Parameters
+    ----------
+    base, options : the bank, as in `_MadeFrom`.
+    how, degree, offset : as those of `CombinedKernel`.
+    """
+
+    def __init__(
+        self,
+        base: str | KernelBuilder = "feature_gaussians",
+        options: Mapping[str, Any] | None = None,
+        how: str = "sum",
+        degree: int = 2,
+        offset: float = 1.0,
+    ) -> None:
+        super().__init__(base, options)
+        self._how, self._degree, self._offset = how, degree, offset
+
+    def __call__(self, X: ArrayLike, *views: Any) -> Bank:
+        """Return the bank of the one kernel on the training samples `X`."""
+        return CombinedKernel(
+            self._bank(X, *views), self._how, degree=self._degree, offset=self._offset
+        )
+
+
+class Standardised(_MadeFrom):
+    """Builder of a bank on features of mean 0 and variance 1 (`StandardisedBank`).
+
+    Parameters
+    ----------
+    base, options : the bank, as in `_MadeFrom`; not one that is made from row numbers.
+    """
+
+    def __init__(
+        self, base: str | KernelBuilder = "gaussian", options: Mapping[str, Any] | None = None
+    ) -> None:
+        super().__init__(base, options)
+        if self.takes_rows:
+            raise InputError(
+                "kernel=standardised scales features, and Gram matrices have none: choose another "
+                "base, or kernel=normalised."
+            )
+
+    def __call__(self, X: ArrayLike, *views: Any) -> Bank:
+        """Return the bank on the training samples `X` (n, d)."""
+        return StandardisedBank(lambda samples: self._base(samples, *views), X)

@@ -1,0 +1,105 @@
+"""What banks that change another bank have in common, and features standardised before it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mklbench.errors import InputError
+from mklbench.kernels.base import Array, Bank, KernelOperator
+from mklbench.validation import check_features
+
+
+class WrappedBank(Bank):
+    """A bank that leaves everything to another one, for subclasses that change some of it.
+
+    Parameters
+    ----------
+    bank : the bank of M kernels on n training samples.
+    """
+
+    def __init__(self, bank: Bank) -> None:
+        self._bank = bank
+        self.n_samples = bank.n_samples
+        self.n_kernels = bank.n_kernels
+        self.features = bank.features
+        self.groups = bank.groups
+
+    def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
+        return self._bank.combine(d, out)
+
+    def accumulate(self, d: ArrayLike, out: Array) -> None:
+        self._bank.accumulate(d, out)
+
+    def quadratic_forms(self, a: ArrayLike) -> Array:
+        return self._bank.quadratic_forms(a)
+
+    def products(self, a: ArrayLike, kernels: ArrayLike) -> Array:
+        return self._bank.products(a, kernels)
+
+    def traces(self) -> Array:
+        return self._bank.traces()
+
+    def diagonals(self, Z: ArrayLike | None = None) -> Array:
+        return self._bank.diagonals(Z)
+
+    def inner_products_with(self, K: Array) -> Array:
+        return self._bank.inner_products_with(K)
+
+    def inner_products(self, *, centred: bool = False) -> Array:
+        return self._bank.inner_products(centred=centred)
+
+    def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
+        return self._bank.cross(weights, Z)
+
+
+class StandardisedBank(WrappedBank):
+    """A bank on features of mean 0 and variance 1; a constant feature becomes 0.
+
+    Parameters
+    ----------
+    build : makes the bank from the standardised samples.
+    X : (n, d) training samples, whose means and standard deviations are used.
+
+    Raises
+    ------
+    InputError
+        If `X` is no finite matrix, or `build` makes no bank.
+    """
+
+    def __init__(self, build: Callable[[Array], KernelOperator], X: ArrayLike) -> None:
+        samples = check_features("X", X)
+        self._means = samples.mean(axis=0)
+        spread = samples.std(axis=0)
+        # A standard deviation that is rounding of the mean is none.
+        varies = samples.max(axis=0) > samples.min(axis=0)
+        self._factors = np.divide(1.0, spread, out=np.zeros_like(spread), where=varies)
+        super().__init__(check_base("standardised", build((samples - self._means) * self._factors)))
+
+    def diagonals(self, Z: ArrayLike | None = None) -> Array:
+        return self._bank.diagonals(None if Z is None else self._standardised(Z))
+
+    def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
+        return self._bank.cross(weights, self._standardised(Z))
+
+    def restrict(self, rows: ArrayLike) -> StandardisedBank:
+        """Keep the means and deviations of the samples the bank was made on: the same kernels."""
+        restricted = StandardisedBank.__new__(StandardisedBank)
+        restricted._means, restricted._factors = self._means, self._factors
+        WrappedBank.__init__(restricted, self._bank.restrict(rows))
+        return restricted
+
+    def _standardised(self, Z: ArrayLike) -> Array:
+        return (check_features("Z", Z, len(self._means)) - self._means) * self._factors
+
+
+def check_base(kernel: str, operator: KernelOperator) -> Bank:
+    """Return `operator` if it is a bank, as the base of a kernel that is made from it."""
+    if not isinstance(operator, Bank):
+        raise InputError(
+            f"kernel={kernel} is made from a bank of kernels, but {type(operator).__name__} is a "
+            "family: choose a base such as feature_gaussians, simplemkl or precomputed."
+        )
+    return operator
