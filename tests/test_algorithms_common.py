@@ -16,7 +16,7 @@ from problems import random_problem
 import mklbench.algorithms
 from mklbench import one_vs_rest
 from mklbench.errors import InputError
-from mklbench.kernels import KernelOperator, feature_gaussians, product_gaussians
+from mklbench.kernels import KernelOperator, feature_gaussians, gaussian, product_gaussians
 from mklbench.solution import Solution
 
 Solver = Callable[..., Solution]
@@ -26,6 +26,7 @@ OPERATORS: dict[str, tuple[Callable[[np.ndarray], KernelOperator], ...]] = {
     "bank": (feature_gaussians,),
     "family": (product_gaussians,),
     "operator": (feature_gaussians, product_gaussians),
+    "kernel": (gaussian,),  # a bank of one
     "kernels": (feature_gaussians,),  # or a family with a bounded box, tested with the solver
 }
 C = 2.0
@@ -73,8 +74,9 @@ def build(solver: tuple[Solver, Callable[..., KernelOperator]]) -> Callable[...,
 class TestSolution:
     def test_is_a_feasible_kernel_machine(self, solve: Solver, build: Callable) -> None:
         X, y = random_problem(40)
-        solution = solve(build(X), y, C=C)
-        assert solution.weights.shape == (4,)
+        operator = build(X)
+        solution = solve(operator, y, C=C)
+        assert solution.weights.shape == (operator.n_kernels,)
         assert (solution.weights >= 0).all()
         assert solution.weights.any()
         alpha = y * solution.dual_coef
@@ -101,20 +103,22 @@ class TestSolution:
         """KKT conditions of the SVM at the kernel of the returned weights."""
         X, y = random_problem(40)
         solution = solve(build(X), y, C=C, **precise(solve, 1e-6))
-        margin = y * (build(X).gram(solution.weights) @ solution.dual_coef + solution.intercept)
-        alpha = y * solution.dual_coef
-        inside = (alpha > 1e-9) & (alpha < C * (1 - 1e-9))
-        assert_allclose(margin[inside], 1.0, atol=1e-3)
-        assert (margin[alpha <= 1e-9] > 1 - 1e-3).all()
-        assert (margin[alpha >= C * (1 - 1e-9)] < 1 + 1e-3).all()
+        for machine in solution.members or (solution,):
+            margin = y * (build(X).gram(machine.weights) @ machine.dual_coef + machine.intercept)
+            alpha = y * machine.dual_coef
+            inside = (alpha > 1e-9) & (alpha < C * (1 - 1e-9))
+            assert_allclose(margin[inside], 1.0, atol=1e-3)
+            assert (margin[alpha <= 1e-9] > 1 - 1e-3).all()
+            assert (margin[alpha >= C * (1 - 1e-9)] < 1 + 1e-3).all()
 
     def test_decision_values_at_new_samples(self, solve: Solver, build: Callable) -> None:
         X, y = random_problem(40)
         operator = build(X)
         solution = solve(operator, y, C=C)
         at_training = one_vs_rest.decision_function(operator, [solution], X)
-        gram = operator.gram(solution.weights)
-        assert_allclose(at_training, gram @ solution.dual_coef + solution.intercept, atol=1e-8)
+        machines = solution.members or (solution,)
+        expected = [operator.gram(m.weights) @ m.dual_coef + m.intercept for m in machines]
+        assert_allclose(at_training, np.mean(expected, axis=0), atol=1e-8)
 
     def test_class_weights_bound_the_coefficients(self, solve: Solver, build: Callable) -> None:
         X, y = random_problem(40)

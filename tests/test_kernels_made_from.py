@@ -10,6 +10,7 @@ from sklearn.preprocessing import KernelCenterer, StandardScaler
 
 from mklbench import one_vs_rest
 from mklbench.algorithms import svm
+from mklbench.data import View
 from mklbench.errors import InputError
 from mklbench.kernels import (
     CentredBank,
@@ -210,6 +211,20 @@ def test_what_a_base_is_called_with_passes_through() -> None:
         assert not made.takes_rows
         made(X, ("a", "b"))
     assert noted == [("a", "b")] * 3
+
+
+@pytest.mark.parametrize("name", ["views", "descriptors"])
+def test_views_keep_their_columns(name: str) -> None:
+    X, Z = np.random.default_rng(0).standard_normal((2, 12, 5))
+    views = (View("few", 0, 2), View("many", 2, 5))
+    made = Normalised(name)
+    assert made.takes_views
+    bank = made(X, views)
+    assert [len(group) for group in bank.groups] == [bank.n_kernels // 2] * 2
+    assert_allclose(bank.diagonals(Z), 1.0)
+    moved = Z + np.array([0, 0, 1.0, 1.0, 1.0])
+    first = np.eye(bank.n_kernels)[0]
+    assert_array_equal(bank.cross(first, moved), bank.cross(first, Z))
 
 
 def test_members_of_a_family_can_be_centred() -> None:

@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike
 
 from mklbench.algorithms.alignment import Alignment
 from mklbench.algorithms.objective import check_bank
-from mklbench.algorithms.second_stage import check_problem, learn
+from mklbench.algorithms.second_stage import Learner
 from mklbench.kernels.base import KernelOperator
 from mklbench.solution import Solution
 
@@ -73,7 +73,8 @@ def solve(
         If an argument has the wrong type, shape or range, or no kernel a positive alignment.
     """
     bank = check_bank("align", bank)
-    targets = check_problem(learner, bank, y, class_weight)
+    machine = Learner(learner, C, lam, epsilon, svm_tol, class_weight)
+    targets = machine.check(bank, y)
     alignment = Alignment.of(bank, targets)
     each = alignment.of_each()
     negative = np.flatnonzero(each < _ROUNDING)
@@ -86,17 +87,7 @@ def solve(
         )
     clipped = np.maximum(each, 0.0)
     weights = clipped / np.linalg.norm(clipped)
-    solution = learn(
-        learner,
-        bank,
-        targets,
-        weights,
-        C=C,
-        lam=lam,
-        epsilon=epsilon,
-        svm_tol=svm_tol,
-        class_weight=class_weight,
-    )
+    solution = machine.learn(bank, targets, weights)
     reached = alignment.bounds(weights).lower
     entry = {
         "objective": reached,

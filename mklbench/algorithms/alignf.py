@@ -27,7 +27,7 @@ from scipy.optimize import nnls
 from mklbench import certify
 from mklbench.algorithms.alignment import Alignment
 from mklbench.algorithms.objective import check_bank
-from mklbench.algorithms.second_stage import check_problem, learn
+from mklbench.algorithms.second_stage import Learner
 from mklbench.errors import unknown
 from mklbench.kernels.base import KernelOperator
 from mklbench.solution import Solution
@@ -84,7 +84,8 @@ def solve(
     bank = check_bank("alignf", bank)
     if programme not in PROGRAMMES:
         raise unknown("programme", programme, PROGRAMMES)
-    targets = check_problem(learner, bank, y, class_weight)
+    machine = Learner(learner, C, lam, epsilon, svm_tol, class_weight)
+    targets = machine.check(bank, y)
     alignment = Alignment.of(bank, targets)
     if programme == "alignment":
         weights = most_aligned(alignment)
@@ -94,17 +95,7 @@ def solve(
         gap = certify.simplex_programme_bounds(
             alignment.products, alignment.with_target, weights
         ).relative_gap
-    solution = learn(
-        learner,
-        bank,
-        targets,
-        weights,
-        C=C,
-        lam=lam,
-        epsilon=epsilon,
-        svm_tol=svm_tol,
-        class_weight=class_weight,
-    )
+    solution = machine.learn(bank, targets, weights)
     reached = alignment.bounds(weights).lower
     entry = {"objective": reached, "n_svm_calls": float(solution.n_svm_calls)}
     return replace(solution, objective=reached, gap=max(gap, solution.gap), history=[entry])

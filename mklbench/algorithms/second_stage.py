@@ -1,8 +1,9 @@
-"""The second stage of two-stage learning: a machine on the kernel that the first has learned."""
+"""The second stage of two-stage learning: a machine on a kernel that a first stage has learned."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,55 +20,73 @@ Array = NDArray[np.float64]
 LEARNERS = ("svm", "krr", "svr")
 
 
-def check_problem(
-    learner: str, bank: Bank, y: ArrayLike, class_weight: Mapping[int, float] | None
-) -> Array:
-    """Return `y` (n,) as the targets of a learner, one a sample of the bank.
+@dataclass(frozen=True)
+class Learner:
+    """A kind of machine and its hyperparameters, of which each kind takes its own.
 
-    Raises
-    ------
-    InputError
-        If the learner is not known, or does not take such targets or class weights.
+    Attributes
+    ----------
+    kind : "svm" for a support vector machine (`mklbench.algorithms.svm`), "krr" for kernel ridge
+        regression (`krr`), "svr" for support vector regression (`svr`).
+    C : box constraint of "svm" and "svr".
+    lam : the ridge lambda of "krr".
+    epsilon : half the width of the tube of "svr".
+    svm_tol : LIBSVM's stopping tolerance.
+    class_weight : factors on C by class of "svm".
     """
-    if learner not in LEARNERS:
-        raise unknown("learner", learner, LEARNERS)
-    targets = check_targets(y)
-    check_samples(bank, len(targets))
-    if learner == "svm":
-        others = targets[~np.isin(targets, (-1.0, 1.0))]
-        if len(others):
+
+    kind: str
+    C: float
+    lam: float
+    epsilon: float
+    svm_tol: float
+    class_weight: Mapping[int, float] | None
+
+    def check(self, bank: Bank, y: ArrayLike) -> Array:
+        """Return `y` (n,) as targets of this kind of machine, one a sample of the bank.
+
+        Raises
+        ------
+        InputError
+            If the kind is not known, or does not take such targets or class weights.
+        """
+        if self.kind not in LEARNERS:
+            raise unknown("learner", self.kind, LEARNERS)
+        targets = check_targets(y)
+        check_samples(bank, len(targets))
+        if self.kind == "svm":
+            others = targets[~are_labels(targets)]
+            if len(others):
+                raise InputError(
+                    f"y has the value {others[0]:g}, but learner=svm takes labels -1 and +1 only: "
+                    "choose learner=krr or learner=svr for real targets."
+                )
+            return check_labels(targets)
+        if self.class_weight is not None:
             raise InputError(
-                f"y has the value {others[0]:g}, but learner=svm takes labels -1 and +1 only: "
-                "choose learner=krr or learner=svr for real targets."
+                f"class_weight={dict(self.class_weight)} is not accepted with "
+                f"learner={self.kind}, which knows no classes: choose learner=svm."
             )
-        return check_labels(targets)
-    if class_weight is not None:
-        raise InputError(
-            f"class_weight={dict(class_weight)} is not accepted with learner={learner}, which "
-            "knows no classes: choose learner=svm."
+        return targets
+
+    def learn(self, bank: Bank, y: Array, weights: Array) -> Solution:
+        """Return the machine on sum_m weights_m K_m, for targets that `check` has returned."""
+        if self.kind == "krr":
+            return krr.solve(bank, y, self.lam, weights=weights)
+        if self.kind == "svr":
+            return svr.solve(
+                bank, y, self.C, epsilon=self.epsilon, weights=weights, svm_tol=self.svm_tol
+            )
+        return svm.solve(
+            bank,
+            y,
+            self.C,
+            weights=weights,
+            svm_tol=self.svm_tol,
+            class_weight=self.class_weight,
         )
-    return targets
 
 
-def learn(
-    learner: str,
-    bank: Bank,
-    y: Array,
-    weights: Array,
-    *,
-    C: float,
-    lam: float,
-    epsilon: float,
-    svm_tol: float,
-    class_weight: Mapping[int, float] | None,
-) -> Solution:
-    """Return the solution of a learner on sum_m weights_m K_m, for what `check_problem` returned.
-
-    Of the hyperparameters each learner takes its own: "svm" `C`, `svm_tol` and `class_weight`,
-    "svr" `C`, `epsilon` and `svm_tol`, "krr" `lam`.
-    """
-    if learner == "krr":
-        return krr.solve(bank, y, lam, weights=weights)
-    if learner == "svr":
-        return svr.solve(bank, y, C, epsilon=epsilon, weights=weights, svm_tol=svm_tol)
-    return svm.solve(bank, y, C, weights=weights, svm_tol=svm_tol, class_weight=class_weight)
+def are_labels(y: Array) -> NDArray[np.bool_]:
+    """Tell of each target (n,) whether it is -1 or +1."""
+    return np.isin(y, (-1.0, 1.0))

@@ -60,6 +60,9 @@ class DistanceBank(StackedBank):
                     combined += weight * np.exp(matrix * (-gamma / mean))
         return combined
 
+    def diagonals(self, Z: ArrayLike | None = None) -> Array:
+        return np.ones((self.n_kernels, self.n_samples if Z is None else len(np.asarray(Z))))
+
     def restrict(self, rows: ArrayLike) -> DistanceBank:
         """Keep the mean distances of the samples the bank was made on, so that widths stay."""
         restricted = DistanceBank.__new__(DistanceBank)

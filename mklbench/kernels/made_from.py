@@ -9,16 +9,25 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from numpy.typing import ArrayLike
 
 from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
-from mklbench.kernels.builders import KernelBuilder, Precomputed, resolve
+from mklbench.kernels.builders import KernelBuilder, Precomputed, precomputed, resolve
 from mklbench.kernels.combination import CombinedKernel
+from mklbench.kernels.descriptors import Descriptors
 from mklbench.kernels.normalised import CentredBank, CosineBank
 from mklbench.kernels.wrapping import StandardisedBank, check_base
+
+# Kernels whose builders are made first, from the options, and then called with the samples.
+_FACTORIES: dict[str, Callable[..., Callable[..., Any]]] = {
+    "precomputed": lambda **given: Precomputed(**given) if "K" in given else precomputed,
+    "views": partial(Descriptors, gammas=(1.0,), normalise=False),
+    "descriptors": Descriptors,
+}
 
 
 class _MadeFrom(ABC):
@@ -26,7 +35,8 @@ class _MadeFrom(ABC):
 
     Parameters
     ----------
-    base : name of a builder (`mklbench.kernels.BUILDERS`) or one itself.
+    base : name of a builder (`mklbench.kernels.BUILDERS`), or "views" or "descriptors"
+        (`Descriptors`), or a builder itself.
     options : keyword arguments of the builder that is named; for "precomputed" those of
         `Precomputed`, the file ``K`` among them.
 
@@ -38,8 +48,9 @@ class _MadeFrom(ABC):
 
     def __init__(self, base: str | KernelBuilder, options: Mapping[str, Any] | None = None) -> None:
         given = dict(options or {})
-        if base == "precomputed" and "K" in given:
-            self._base: Callable[..., Any] = Precomputed(**given)
+        self._base: Callable[..., Any]
+        if isinstance(base, str) and base in _FACTORIES:
+            self._base = _FACTORIES[base](**given)
         else:
             self._base = resolve(base, **given)
         self.takes_rows = bool(getattr(self._base, "takes_rows", False))

@@ -1,0 +1,65 @@
+"""Early fusion: one machine on one kernel of all features, the data sources side by side.
+
+The features are joined before anything is learned, and scaled so that no source outweighs the
+others by its units (`mklbench.kernels.Standardised`). It is the baseline without kernel learning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mklbench.algorithms.objective import check_bank
+from mklbench.algorithms.second_stage import Learner
+from mklbench.errors import InputError
+from mklbench.kernels.base import KernelOperator
+from mklbench.solution import Solution
+
+VERSION = 1
+REGRESSION = True
+
+
+def solve(
+    kernel: KernelOperator,
+    y: ArrayLike,
+    C: float = 1.0,
+    *,
+    learner: str = "svm",
+    lam: float = 1.0,
+    epsilon: float = 0.1,
+    svm_tol: float = 1e-3,
+    class_weight: Mapping[int, float] | None = None,
+) -> Solution:
+    """Learn one machine on the one kernel of a bank.
+
+    Parameters
+    ----------
+    kernel : a bank of one kernel on n training samples.
+    y : (n,) labels in {-1, +1}; real targets for "krr" and "svr".
+    C : box constraint of "svm" and "svr".
+    learner : what is learned, "svm", "krr" or "svr".
+    lam : the ridge lambda of "krr".
+    epsilon : half the width of the tube of "svr", in units of y.
+    svm_tol : LIBSVM's stopping tolerance.
+    class_weight : factors on C by class, ``{-1: ..., +1: ...}``, of "svm".
+
+    Returns
+    -------
+    Solution
+        That of the machine, with its `objective` and `gap`.
+
+    Raises
+    ------
+    InputError
+        If an argument has the wrong type, shape or range, or there are several kernels.
+    """
+    bank = check_bank("early_fusion", kernel)
+    if bank.n_kernels != 1:
+        raise InputError(
+            f"early_fusion learns on one kernel of all features, but there are {bank.n_kernels}: "
+            "choose kernel=standardised, gaussian or combination."
+        )
+    machine = Learner(learner, C, lam, epsilon, svm_tol, class_weight)
+    return machine.learn(bank, machine.check(bank, y), np.ones(1))

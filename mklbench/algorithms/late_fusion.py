@@ -1,0 +1,96 @@
+"""Late fusion: one machine on each kernel or each group of them, and the mean or vote of all.
+
+The machines are learned independently. With f_j the decision function of machine j of k, that of
+the fusion is 1/k sum_j f_j, or with `vote` the majority of the signs of f_j, ties broken by the
+mean. A group of kernels, such as those of one view, has one machine on their mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mklbench.algorithms.objective import check_bank
+from mklbench.algorithms.second_stage import Learner, are_labels
+from mklbench.errors import InputError
+from mklbench.kernels.base import KernelOperator
+from mklbench.kernels.groups import GroupLists, groups_of
+from mklbench.solution import Solution
+
+VERSION = 1
+REGRESSION = True
+
+
+def solve(
+    bank: KernelOperator,
+    y: ArrayLike,
+    C: float = 1.0,
+    *,
+    vote: bool = False,
+    groups: str | GroupLists = "singletons",
+    learner: str = "svm",
+    lam: float = 1.0,
+    epsilon: float = 0.1,
+    svm_tol: float = 1e-3,
+    class_weight: Mapping[int, float] | None = None,
+) -> Solution:
+    """Learn one machine on each kernel or group of kernels of a bank.
+
+    Parameters
+    ----------
+    bank : the M base kernels on n training samples.
+    y : (n,) labels in {-1, +1}; real targets for "krr" and "svr".
+    C : box constraint of "svm" and "svr".
+    vote : whether the machines vote for a class; else their decision values are averaged.
+    groups : the kernels of each machine, which has the mean of them: "singletons" for a machine a
+        kernel, "bank" for one a group of the bank, "features" for one a feature; or lists of kernel
+        indices.
+    learner : what is learned on each, "svm", "krr" or "svr".
+    lam : the ridge lambda of "krr".
+    epsilon : half the width of the tube of "svr", in units of y.
+    svm_tol : LIBSVM's stopping tolerance.
+    class_weight : factors on C by class, ``{-1: ..., +1: ...}``, of "svm".
+
+    Returns
+    -------
+    Solution
+        `members` are the machines. `weights`, `dual_coef` and `objective` are the means of theirs,
+        and `gap` is the largest. `history` has an entry a machine.
+
+    Raises
+    ------
+    InputError
+        If an argument has the wrong type, shape or range, or machines are to vote on real targets.
+    """
+    bank = check_bank("late_fusion", bank)
+    machine = Learner(learner, C, lam, epsilon, svm_tol, class_weight)
+    targets = machine.check(bank, y)
+    if vote and not are_labels(targets).all():
+        raise InputError(
+            "vote=true needs classes to vote for, but y has real targets: set vote=false."
+        )
+    chosen = groups_of(bank, groups)
+    members = tuple(
+        machine.learn(bank, targets, (chosen.owner == j) / chosen.sizes[j])
+        for j in range(len(chosen))
+    )
+    calls = np.cumsum([member.n_svm_calls for member in members])
+    return Solution(
+        weights=np.mean([member.weights for member in members], axis=0),
+        dual_coef=np.mean([member.dual_coef for member in members], axis=0),
+        intercept=float(np.mean([member.intercept for member in members])),
+        objective=float(np.mean([member.objective for member in members])),
+        gap=max(member.gap for member in members),
+        n_svm_calls=int(calls[-1]),
+        n_iter=len(members),
+        converged=True,
+        history=[
+            {"objective": member.objective, "n_svm_calls": float(so_far)}
+            for member, so_far in zip(members, calls, strict=True)
+        ],
+        svm_seconds=sum(member.svm_seconds for member in members),
+        members=members,
+        vote=vote,
+    )

@@ -1,0 +1,73 @@
+"""The best single kernel by cross-validation."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from alignment_problems import real_targets, scaled_stack
+from numpy.testing import assert_allclose, assert_array_equal
+from problems import random_problem
+from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
+from sklearn.svm import SVC, SVR
+
+from mklbench.algorithms import best_kernel, svm
+from mklbench.errors import InputError
+from mklbench.kernels import PrecomputedBank, feature_gaussians
+
+
+def test_is_the_kernel_scikit_learn_chooses() -> None:
+    stack, y = scaled_stack()
+    splitter = StratifiedKFold(4, shuffle=True, random_state=3)
+    machine = SVC(kernel="precomputed", C=2.0)
+    scores = [cross_val_score(machine, K, y, cv=splitter).mean() for K in stack]
+    solution = best_kernel.solve(PrecomputedBank(stack), y, C=2.0, folds=4, seed=3)
+    assert_array_equal(solution.weights, np.arange(6) == np.argmax(scores))
+    assert_allclose(solution.history[0]["held_out_loss"], 1.0 - max(scores))
+    alone = svm.solve(PrecomputedBank(stack), y, C=2.0, weights=solution.weights)
+    assert_array_equal(solution.dual_coef, alone.dual_coef)
+    assert solution.n_svm_calls == 6 * 4 + 1
+
+
+def test_real_targets_by_squared_error() -> None:
+    stack, _ = scaled_stack()
+    y = real_targets()
+    splitter = KFold(5, shuffle=True, random_state=0)
+    machine = SVR(kernel="precomputed", C=2.0)
+    scoring = "neg_mean_squared_error"
+    scores = [cross_val_score(machine, K, y, cv=splitter, scoring=scoring).mean() for K in stack]
+    solution = best_kernel.solve(PrecomputedBank(stack), y, C=2.0, learner="svr")
+    assert_array_equal(solution.weights, np.arange(6) == np.argmax(scores))
+    assert_allclose(solution.history[0]["held_out_loss"], -max(scores), rtol=1e-3)
+
+
+def test_finds_the_one_feature_that_matters() -> None:
+    X = np.random.default_rng(0).standard_normal((60, 5))
+    y = np.where(X[:, 3] > 0, 1.0, -1.0)
+    assert best_kernel.solve(feature_gaussians(X), y).weights.argmax() == 3
+
+
+def test_kernels_that_do_equally_well() -> None:
+    stack, y = scaled_stack()
+    twice = np.concatenate([stack, stack])
+    assert best_kernel.solve(PrecomputedBank(twice), y).weights[:6].sum() == 1
+
+
+@pytest.mark.parametrize(
+    ("folds", "positives", "message"),
+    [
+        (1, 20, "folds=1 is not accepted: it must be an integer >= 2"),
+        (5, 3, "folds=5 is more than the 3 samples of the smaller class: use at most 3 folds"),
+        (2, 1, "more than the 1 samples of the smaller class: use more data"),
+    ],
+)
+def test_folds_that_cannot_be(folds: int, positives: int, message: str) -> None:
+    X, _ = random_problem(40)
+    y = np.where(np.arange(40) < positives, 1.0, -1.0)
+    with pytest.raises(InputError, match=message):
+        best_kernel.solve(feature_gaussians(X), y, folds=folds)
+
+
+def test_more_folds_than_targets() -> None:
+    stack, _ = scaled_stack()
+    with pytest.raises(InputError, match="folds=50 is more than the 40 samples"):
+        best_kernel.solve(PrecomputedBank(stack), real_targets(), learner="krr", folds=50)
