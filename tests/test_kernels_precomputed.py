@@ -81,6 +81,20 @@ class TestMemory:
         assert whole([0, 1])._whole is whole([2, 3]).restrict([1])._whole
 
 
+class TestQuadraticForms:
+    @pytest.mark.parametrize("support", [[], [0], [99], [0, 1, 40, 41, 43, 99], range(100)])
+    def test_rows_far_apart_and_near_each_other(self, support: list[int]) -> None:
+        """At 200 kernels on 100 samples more than a row or two without support are not read."""
+        rng = np.random.default_rng(1)
+        roots = rng.standard_normal((200, 100, 3))
+        stack = roots @ roots.transpose(0, 2, 1)
+        a = np.zeros(100)
+        a[list(support)] = rng.standard_normal(len(support))
+        expected = (((roots * a[:, None]).sum(axis=1)) ** 2).sum(axis=1)
+        bank = PrecomputedBank(stack)
+        assert_allclose(bank.quadratic_forms(a), expected, rtol=1e-10, atol=1e-10)
+
+
 class TestGrowing:
     def test_it_equals_the_bank_built_at_once(self) -> None:
         roots = np.random.default_rng(1).standard_normal((40, 9, 4))

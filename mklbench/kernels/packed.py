@@ -20,6 +20,8 @@ from mklbench.kernels.centring import centre
 
 # Numbers of a sum that stay in the processor's cache while the terms stream past.
 _CHUNK = 2**15
+# Numbers that are read in the time of a call.
+_CALL = 2**13
 # Rows written at once: a block and its mirror image fit into the cache.
 BLOCK = 64
 
@@ -83,11 +85,14 @@ class PackedGrams:
         return total
 
     def quadratic_forms(self, a: Array) -> Array:
-        """Return a' K_m a (M,) for `a` (n,)."""
+        """Return a' K_m a (M,) for `a` (n,); of the halves the rows with a_i != 0 are read."""
         zeros = np.zeros(half_size(self.n_samples))
         products = blas.dspr(self.n_samples, 2.0, a, zeros, overwrite_ap=1)
         products[diagonal(self.n_samples)] *= 0.5
-        return self.halves @ products
+        forms = np.zeros(len(self))
+        for start, stop in _stretches(np.flatnonzero(a), _CALL // max(1, len(self))):
+            forms += self.halves[:, start:stop] @ products[start:stop]
+        return forms
 
     def products(self, a: Array, kernels: NDArray[np.intp]) -> Array:
         """Return the rows K_m a (k, n) for the indices `kernels` (k,)."""
@@ -212,6 +217,15 @@ def diagonal(n: int) -> NDArray[np.intp]:
     """Return where the diagonal stands in a half."""
     rows = np.arange(n)
     return rows * (rows + 3) // 2
+
+
+def _stretches(rows: NDArray[np.intp], gap: int) -> list[tuple[int, int]]:
+    """Return where ascending rows start and stop in a half, those `gap` numbers apart as one."""
+    starts = rows * (rows + 1) // 2
+    stops = starts + rows + 1
+    apart = starts[1:] - stops[:-1] > gap
+    first, last = np.append(True, apart), np.append(apart, True)
+    return list(zip(starts[first[: len(rows)]], stops[last[: len(rows)]], strict=True))
 
 
 def _position(rows: Any, columns: Any) -> NDArray[np.intp]:
