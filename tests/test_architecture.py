@@ -51,6 +51,7 @@ SHARED = {
     "interior_point",
     "kernel_search",
     "local_model",
+    "nkrr_surface",
     "norm_ball",
     "objective",
     "restricted_master",

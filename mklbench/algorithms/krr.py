@@ -90,7 +90,12 @@ def solve_path(
 
 
 def coefficients(K: Array, y: Array, lam: float) -> Array:
-    """Return alpha = (K + lam I)^-1 y (n,) by Cholesky, for a Gram matrix `K` (n, n).
+    """Return alpha = (K + lam I)^-1 y (n,) for a Gram matrix `K` (n, n), by `factorised`."""
+    return solved(factorised(K, lam), y)
+
+
+def factorised(K: Array, lam: float) -> Array:
+    """Return the Cholesky factor of K + lam I (n, n), for `solved`.
 
     Raises
     ------
@@ -103,7 +108,12 @@ def coefficients(K: Array, y: Array, lam: float) -> Array:
     factor, failed = lapack.dpotrf(system, lower=True, overwrite_a=True, clean=False)
     if failed or lapack.dpocon(factor, norm, uplo="L")[0] < np.finfo(float).eps:
         raise _singular(lam, K)
-    return lapack.dpotrs(factor, y, lower=True)[0]
+    return factor
+
+
+def solved(factor: Array, B: Array) -> Array:
+    """Return (K + lam I)^-1 B for `B` (n,) or (n, k), from the factor of K + lam I."""
+    return lapack.dpotrs(factor, B, lower=True)[0]
 
 
 def hadamard_power(K: Array, degree: int) -> Array:

@@ -23,6 +23,7 @@ from mklbench.report.growth_figure import draw_growth, growth_curves
 from mklbench.report.identity_kernel import objective_at_identity
 from mklbench.report.metrics import METRICS
 from mklbench.report.paper_table import Figure, Row, Sweep
+from mklbench.report.surface_figure import draw_surface
 from mklbench.report.verdict import Sample
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ def write_figure(report: Report, figure: Figure, paths: Sequence[Path]) -> None:
         "path": _draw_path,
         "difference": draw_differences,
         "growth": draw_growth,
+        "surface": draw_surface,
     }
     draw = kinds[figure.kind]
     with mpl.rc_context(STYLE):
@@ -69,8 +71,11 @@ def write_figure(report: Report, figure: Figure, paths: Sequence[Path]) -> None:
 def unfinished_cells(report: Report, figure: Figure) -> list[str]:
     """Name the cells that `figure` needs and that are not done.
 
-    Figures of differences and of growth leave gaps, so they need no more than one number.
+    Figures of differences and of growth leave gaps, so they need no more than one number; surfaces
+    are computed from the data alone.
     """
+    if figure.kind == "surface":
+        return []
     if figure.kind == "weights":
         wanted = {(figure.row, column, figure.protocol) for column in figure.columns}
     elif figure.kind == "growth":

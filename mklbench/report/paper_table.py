@@ -99,12 +99,12 @@ class Baseline:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure drawn from the table's cells.
+    """A figure drawn from the table's cells or data.
 
     `kind` is "weights" (of `columns` on `row` under `protocol`), "path" (of the whole sweep),
-    "growth" (of `metric` along the sweep, one panel a row with a line for each of `columns`) or
+    "growth" (of `metric` along the sweep, one panel a row with a line for each of `columns`),
     "difference" (of `metric` under `protocol`: the first of two `columns` minus the second, on
-    every row).
+    every row) or "surface" (of NKRR's objective over two kernels, on the data of `row`).
     """
 
     name: str

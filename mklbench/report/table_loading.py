@@ -23,7 +23,7 @@ from mklbench.report.paper_table import (
 from mklbench.report.section import Section
 from mklbench.report.verdict import Published
 
-FIGURE_KINDS = ("weights", "path", "difference", "growth")
+FIGURE_KINDS = ("weights", "path", "difference", "growth", "surface")
 CLAIM_KINDS = {"growth": 1, "ratio": 2, "largest": None, "difference": 2}  # columns of each
 
 
@@ -247,7 +247,7 @@ def _check_references(table: PaperTable, where: str) -> None:
         known("baseline metric", table.baseline.metric, list(METRICS))
     for figure in table.figures:
         known(f"kind of figure {figure.name}", figure.kind, FIGURE_KINDS)
-        if figure.kind == "weights":
+        if figure.kind in ("weights", "surface"):
             known(f"row of figure {figure.name}", str(figure.row), rows)
         if figure.kind in ("difference", "growth"):
             known(f"metric of figure {figure.name}", str(figure.metric), list(METRICS))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from pathlib import Path
 
+from mklbench.errors import DataError
 from mklbench.experiments.records import export_records
 from mklbench.report.assemble import Report, assemble
 from mklbench.report.cells import CellFinder
@@ -50,11 +52,15 @@ def write_results(table: PaperTable, finder: CellFinder, results: Path) -> Repor
 
 
 def write_figures(report: Report, directory: Path) -> dict[str, Path]:
-    """Draw the figures whose cells are done; return the bitmap of each by its name."""
+    """Draw the figures whose cells are done, or whose data are at hand where they need these.
+
+    Returns the bitmap of each by its name.
+    """
     drawn = {}
     for figure in report.table.figures:
         if not unfinished_cells(report, figure):
             bitmap = directory / f"{figure.name}.png"
-            write_figure(report, figure, [bitmap, bitmap.with_suffix(".pdf")])
-            drawn[figure.name] = bitmap
+            with contextlib.suppress(DataError):
+                write_figure(report, figure, [bitmap, bitmap.with_suffix(".pdf")])
+                drawn[figure.name] = bitmap
     return drawn
