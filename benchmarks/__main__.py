@@ -20,9 +20,10 @@ PARTS = (
     "targets",
     "scaling",
     "separate",
+    "groups",
 )
 # These take minutes for one figure, and are run when they are named.
-LONG_PARTS = ("ikl",)
+LONG_PARTS = ("gaps", "ikl")
 
 _VERDICTS = {True: "yes", False: "no", None: ""}
 

@@ -7,8 +7,7 @@ from time import perf_counter
 
 from benchmarks.processes import Send
 from benchmarks.reference import synthetic_samples
-from benchmarks.solving import NO_LIMIT
-from mklbench.algorithms import exact_solvers
+from benchmarks.solving import NO_LIMIT, mkl_solvers
 from mklbench.kernels import feature_gaussians
 from mklbench.report.growth import power_law
 
@@ -83,7 +82,7 @@ class Growth:
 
 def measure(send: Send, solver: str, sweep: Sweep) -> None:
     """Send a `Timing` for every problem of a sweep, in order, until one is not solved."""
-    solve = exact_solvers()[solver]
+    solve = mkl_solvers()[solver]
     solve(feature_gaussians(synthetic_samples(145, 6)[0]), synthetic_samples(145, 6)[1], C, tol=0.1)
     for n, M in sweep.sizes:
         X, y = synthetic_samples(n, M)

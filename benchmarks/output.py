@@ -6,11 +6,16 @@ import csv
 import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tabulate import tabulate
 
 from mklbench.experiments.provenance import cpu_model, versions
+from mklbench.report.figures import RESOLUTION
 from mklbench.report.files import write_result
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
 
@@ -50,3 +55,11 @@ def write_csv(name: str, records: Sequence[Mapping[str, object]], folder: str = 
     writer.writeheader()
     writer.writerows(records)
     write_result(RESULTS / folder / name, stream.getvalue().encode())
+
+
+def save_figure(canvas: Figure, name: str) -> None:
+    """Write a figure as bitmap and vectors to ``results/figures``, equal figures as equal files."""
+    for kind, metadata in {"png": {"Software": None}, "svg": {"Date": None}}.items():
+        stream = io.BytesIO()
+        canvas.savefig(stream, format=kind, dpi=RESOLUTION, metadata=metadata)
+        write_result(RESULTS / "figures" / f"{name}.{kind}", stream.getvalue())

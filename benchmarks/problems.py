@@ -35,15 +35,15 @@ class Split:
     source: str
 
 
-def first_split(name: str) -> Split:
-    """Return the first split of a real set under its own protocol.
+def first_split(name: str, *overrides: str) -> Split:
+    """Return the first split of a real set under its own protocol, or with `overrides` of it.
 
     Raises
     ------
     DataError
         If the data cannot be had.
     """
-    cell = Cell.from_overrides([f"data={name}"])
+    cell = Cell.from_overrides([f"data={name}", *overrides])
     dataset = cell.dataset()
     train, test = cell.rows(0)
     scaling = fit_scaling(cell.config["split"]["scaling"], dataset.X[train])

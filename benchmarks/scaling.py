@@ -1,4 +1,4 @@
-"""How the time of every exact solver to a gap of 1e-3 grows with the samples and the kernels.
+"""How the time of every solver of MKL to a gap of 1e-3 grows with the samples and the kernels.
 
 The problems are generated: Gaussians on single features (`mklbench.kernels.feature_gaussians`,
 whose making is not counted), labels as in the synthetic reference problem, C = 10. A solver that
@@ -7,20 +7,17 @@ takes longer than `LIMIT_SECONDS` for one problem is not asked for larger ones.
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from benchmarks.growth import TOL, C, Growth, Sweep, measure
-from benchmarks.output import RESULTS, publish, table, write_csv
+from benchmarks.output import publish, save_figure, table, write_csv
 from benchmarks.processes import limited
+from benchmarks.solving import mkl_solvers
 from benchmarks.timing import Result
-from mklbench.algorithms import exact_solvers
 from mklbench.report.figure_style import COLOURS, STYLE
-from mklbench.report.figures import RESOLUTION
-from mklbench.report.files import write_result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,7 +37,7 @@ def run() -> list[Result]:
     growths = [
         Growth(sweep, solver, tuple(limited(measure, solver, sweep, seconds=LIMIT_SECONDS)))
         for sweep in SWEEPS
-        for solver in exact_solvers()
+        for solver in mkl_solvers()
     ]
     publish("scaling.md", "Growth of time with samples and with kernels", _table(growths))
     write_csv("bench_scaling.csv", _records(growths), folder="figures")
@@ -108,10 +105,7 @@ def _write_figure(growths: Sequence[Growth]) -> None:
         for axis, sweep in zip(axes, SWEEPS, strict=True):
             _panel(axis, sweep, [growth for growth in growths if growth.sweep == sweep])
         axes[0].set_ylabel(f"seconds to a gap of 10$^{{{np.log10(TOL):.0f}}}$")
-        for kind, metadata in {"png": {"Software": None}, "svg": {"Date": None}}.items():
-            stream = io.BytesIO()
-            canvas.savefig(stream, format=kind, dpi=RESOLUTION, metadata=metadata)
-            write_result(RESULTS / "figures" / f"bench_scaling.{kind}", stream.getvalue())
+        save_figure(canvas, "bench_scaling")
 
 
 def _panel(axis: Axes, sweep: Sweep, growths: Sequence[Growth]) -> None:

@@ -1,4 +1,4 @@
-"""Every exact solver and the yardstick on the reference problems: calls, time, memory.
+"""Every solver of MKL and the yardstick on the reference problems: calls, time, memory.
 
 Every figure is of one solve from the start that stops at the gap in question (``tol``); kernels
 are given as a `PrecomputedBank`, whose making is not counted; BLAS has one thread. A solve that

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from time import perf_counter
@@ -16,7 +17,7 @@ from benchmarks import newton_prototype, reference
 from benchmarks.processes import Send, forget_peak, peak_megabytes
 from benchmarks.reference import synthetic_samples
 from mklbench import certify
-from mklbench.algorithms import exact_solvers
+from mklbench.algorithms import exact_solvers, vskl
 from mklbench.errors import DataError
 from mklbench.kernels import Bank, PrecomputedBank, feature_gaussians
 from mklbench.solution import Solution
@@ -95,9 +96,14 @@ def stored_problems(
                 yield name, Kernels(path, problem.y, problem.C), problem.K.shape[:2]
 
 
+def mkl_solvers() -> dict[str, Callable[..., Solution]]:
+    """Return name -> ``solve`` of the exact solvers of the package, and of VSKL on one group."""
+    return {**exact_solvers(), "vskl": partial(vskl.solve, groups="one")}
+
+
 def names() -> list[str]:
-    """Return the exact solvers of the package and the yardstick."""
-    return [*exact_solvers(), YARDSTICK]
+    """Return the solvers of MKL and the yardstick."""
+    return [*mkl_solvers(), YARDSTICK]
 
 
 def solve_to_gaps(send: Send, solver: str, kernels: Kernels) -> None:
@@ -138,7 +144,7 @@ def _prepared(solver: str, kernels: Kernels, K: Array) -> Callable[[float], Solv
     """
     _warm_up(solver)
     bank = None if solver == YARDSTICK else PrecomputedBank(K)
-    solve = newton_prototype.solve if solver == YARDSTICK else exact_solvers()[solver]
+    solve = newton_prototype.solve if solver == YARDSTICK else mkl_solvers()[solver]
 
     def run(tol: float) -> Solved:
         started = perf_counter()
@@ -172,7 +178,7 @@ def _warm_up(solver: str) -> None:
         stack = np.array([bank.combine(unit) for unit in np.eye(3)])
         newton_prototype.solve(stack, y, tol=1e-1)
     else:
-        exact_solvers()[solver](bank, y, tol=1e-1)
+        mkl_solvers()[solver](bank, y, tol=1e-1)
 
 
 def _repeated(run: Callable[[float], Solved], tol: float) -> Solved:

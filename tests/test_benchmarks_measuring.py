@@ -141,7 +141,7 @@ class TestGrowth:
         assert all(point.reached and 0 < point.svm_seconds < point.seconds for point in points)
 
     def test_draws_its_figure(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(scaling, "RESULTS", tmp_path)
+        monkeypatch.setattr(output, "RESULTS", tmp_path)
         points = tuple(Timing(n, 20, 1e-5 * n, 0.0, 5, True) for n in (145, 3000))
         scaling._write_figure([Growth(scaling.SWEEPS[0], "mine", points)])
         assert (tmp_path / "figures" / "bench_scaling.png").stat().st_size > 10_000
@@ -151,7 +151,7 @@ class TestGrowth:
 
 class TestCommand:
     def test_every_part_can_be_run(self) -> None:
-        for part in command.PARTS:
+        for part in (*command.PARTS, *command.LONG_PARTS):
             assert callable(importlib.import_module(f"benchmarks.{part}").run)
 
     def test_refuses_what_is_no_part(

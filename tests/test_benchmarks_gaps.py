@@ -1,0 +1,63 @@
+"""The benchmarks of gaps against time, and of VSKL on groups of dense kernels."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from benchmarks import gaps, groups, output
+from benchmarks.gaps import Course, Fit
+from benchmarks.problems import Split
+from benchmarks.reference import synthetic_samples
+from benchmarks.solving import mkl_solvers
+from mklbench.kernels import groups_of
+
+
+@pytest.fixture
+def split() -> Split:
+    X, y = synthetic_samples(80, 6)
+    return Split("synthetic", X, y, X[:0], y[:0], "random")
+
+
+def courses() -> list[Course]:
+    fits = [Fit(None, 3e-2, 0.5, 20, True), Fit(1e-1, 9e-2, 0.1, 4, True)]
+    return [Course("sonar", (145, 120), "mine", (*fits, Fit(1e-2, 2e-2, 9.0, 900, False)))]
+
+
+class TestGaps:
+    @pytest.mark.parametrize("solver", mkl_solvers())
+    def test_every_fit_ends_at_the_gap_asked_for(
+        self, solver: str, split: Split, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(gaps, "GAPS", (1.0, 1e-2))
+        fits: list[Fit] = []
+        gaps.measure(fits.append, solver, split, 3)
+        asked = [fit for fit in fits if fit.tol is not None]
+        assert [fit.tol for fit in asked] == [1.0, 1e-2]
+        assert all(fit.converged and 0 <= fit.gap <= fit.tol + 1e-6 for fit in asked if fit.tol)
+        by_rule = [fit for fit in fits if fit.tol is None]
+        assert len(by_rule) == (solver in ("hessianmkl", "simplemkl", "vskl"))
+
+    def test_the_table_marks_what_was_not_reached(self) -> None:
+        line = gaps._table(courses()).splitlines()[-1]
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        assert cells[3:] == ["0.1 / - / - / -", "4 / - / - / -", "3.0e-02", "0.5"]
+        assert [record["tol"] for record in gaps._records(courses())] == [None, 0.1, 0.01]
+
+    def test_draws_its_figure(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(output, "RESULTS", tmp_path)
+        gaps._write_figure(courses())
+        assert (tmp_path / "figures" / "bench_gaps.png").stat().st_size > 10_000
+        assert "</svg>" in (tmp_path / "figures" / "bench_gaps.svg").read_text(encoding="utf-8")
+
+
+class TestGroups:
+    def test_seven_descriptors_of_five_widths(self) -> None:
+        bank, codes = groups.problem(3)
+        assert (bank.n_kernels, bank.n_samples) == (35, 51)
+        assert groups_of(bank).sizes.tolist() == [5] * 7
+        assert np.unique(codes, return_counts=True)[1].tolist() == [3] * 17
+        assert_allclose(bank.traces(), 1.0)
