@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from problems import random_problem, random_stack, reference_part
+from reference_problems import reference_problem
 
 from mklbench import certify
-from mklbench.algorithms import mkl, svm, vskl
+from mklbench.algorithms import mkl, simplemkl, svm, vskl
 from mklbench.algorithms.objective import Objective
 from mklbench.errors import InputError
 from mklbench.kernels import (
@@ -67,6 +68,16 @@ class TestOptimum:
         solution = vskl.solve(bank, y, C=1.0, q=q, tol=1e-3)
         assert_allclose(solution.objective, mkl.solve(bank, y, C=1.0).objective, rtol=1e-3)
         assert_allclose(solution.weights.sum(), 1.0)
+
+    @pytest.mark.parametrize("name", ["synthetic-C10", "liver-C1000"])
+    def test_mirror_descent_and_reduced_gradient_reach_the_conic_optimum(self, name: str) -> None:
+        problem = reference_problem(name)
+        assert problem.optimum is not None
+        bank = PrecomputedBank(problem.K)
+        for solve in (vskl.solve, simplemkl.solve):
+            solution = solve(bank, problem.y, problem.C, tol=1e-3)
+            assert solution.converged
+            assert_allclose(solution.objective, problem.optimum.value, rtol=1e-3)
 
     def test_singletons_at_q_1_are_an_svm_on_the_sum(self) -> None:
         stack, y = random_stack()
