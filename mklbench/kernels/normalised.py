@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench.kernels.base import Array, Bank
+from mklbench.kernels.centring import centre
+from mklbench.kernels.packed import inner_products_of
 from mklbench.kernels.wrapping import WrappedBank
 
 # A diagonal entry of which centring leaves no more than this share is 0 up to rounding.
@@ -178,7 +180,12 @@ class CosineBank(WrappedBank):
         if self._uniform.all():
             products = self._bank.inner_products(centred=centred)
             return self._factors[:, None] * products * self._factors
-        return Bank.inner_products(self, centred=centred)
+
+        def gram(m: int) -> Array:
+            K = self.combine(np.arange(self.n_kernels) == m)
+            return centre(K) if centred else K
+
+        return inner_products_of(gram, self.n_kernels, self.n_samples)
 
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
         d = self._check_weights(weights)

@@ -7,7 +7,7 @@ the upper triangle (of the transpose, by columns): its routines for packed matri
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any
 
@@ -22,6 +22,8 @@ from mklbench.kernels.centring import centre
 _CHUNK = 2**15
 # Numbers that are read in the time of a call.
 _CALL = 2**13
+# Of matrices that are formed to be multiplied with one another.
+_BYTES_AT_ONCE = 2**27
 # Rows written at once: a block and its mirror image fit into the cache.
 BLOCK = 64
 
@@ -115,10 +117,11 @@ class PackedGrams:
         doubled[diagonal(self.n_samples)] *= 0.5
         return self.halves @ doubled
 
-    def inner_products(self) -> Array:
-        """Return <K_m, K_l>_F (M, M)."""
-        diagonals = self.diagonals()
-        return 2.0 * (self.halves @ self.halves.T) - diagonals @ diagonals.T
+    def inner_products(self, others: PackedGrams | None = None) -> Array:
+        """Return <K_m, K_l>_F (M, M), or (M, L) with the L matrices of another list."""
+        columns = self if others is None else others
+        doubled = self.halves @ columns.halves.T
+        return 2.0 * doubled - self.diagonals() @ columns.diagonals().T
 
     def centred(self) -> PackedGrams:
         """Return the matrices H K_m H, H = I - 1 1'/n, as a list of their own."""
@@ -153,6 +156,26 @@ class PackedGrams:
         packed = cls(n_samples, 0)
         packed._buffer, packed._size = halves, len(halves)
         return packed
+
+
+def inner_products_of(gram: Callable[[int], Array], n_kernels: int, n_samples: int) -> Array:
+    """Return <K_m, K_l>_F (M, M) of matrices ``gram(m)`` that are formed when they are needed.
+
+    As many as fit into a limited memory are kept at once; with more, some are formed again.
+    """
+    at_once = max(1, _BYTES_AT_ONCE // (8 * half_size(n_samples)))
+    blocks = [range(s, min(s + at_once, n_kernels)) for s in range(0, n_kernels, at_once)]
+    products = np.empty((n_kernels, n_kernels))
+    for i, rows in enumerate(blocks):
+        packed = PackedGrams.of(n_samples, map(gram, rows), len(rows))
+        for columns in blocks[: i + 1]:
+            others = packed
+            if columns != rows:
+                others = PackedGrams.of(n_samples, map(gram, columns), len(columns))
+            block = packed.inner_products(others)
+            products[rows.start : rows.stop, columns.start : columns.stop] = block
+            products[columns.start : columns.stop, rows.start : rows.stop] = block.T
+    return products
 
 
 def half_size(n: int) -> int:
