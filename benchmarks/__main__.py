@@ -20,6 +20,7 @@ PARTS = (
     "targets",
     "scaling",
     "separate",
+    "alignment",
     "groups",
 )
 # These take minutes for one figure, and are run when they are named.
