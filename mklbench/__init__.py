@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         SimpleMKL,
         UniformMKL,
     )
+    from mklbench.regressors import KRR, NKRR, KRRClassifier, NKRRClassifier
 
 __version__ = "0.1.0"
 
@@ -27,19 +28,26 @@ __all__ = [
     "CKL",
     "GMKL",
     "IKL",
+    "KRR",
     "MKL",
+    "NKRR",
     "QNPKL",
     "VSKL",
     "HessianMKL",
+    "KRRClassifier",
     "KernelSVC",
+    "NKRRClassifier",
     "SimpleMKL",
     "UniformMKL",
 ]
 
+_REGRESSORS = ("KRR", "KRRClassifier", "NKRR", "NKRRClassifier")
+
 
 def __getattr__(name: str) -> Any:
     if name in __all__:
-        return getattr(import_module("mklbench.estimators"), name)
+        module = "mklbench.regressors" if name in _REGRESSORS else "mklbench.estimators"
+        return getattr(import_module(module), name)
     raise AttributeError(f"module 'mklbench' has no attribute {name!r}")
 
 

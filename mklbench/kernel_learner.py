@@ -1,4 +1,4 @@
-"""What the scikit-learn estimators of `mklbench.estimators` share."""
+"""What the scikit-learn estimators of `mklbench.estimators` and `mklbench.regressors` share."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
@@ -18,6 +18,7 @@ from mklbench import one_vs_rest
 from mklbench.errors import InputError
 from mklbench.kernels import KernelBuilder, KernelOperator, resolve
 from mklbench.solution import Solution
+from mklbench.validation import check_targets
 
 Array = NDArray[np.float64]
 
@@ -25,29 +26,98 @@ Array = NDArray[np.float64]
 _NOT_OF_SOLVE = ("kernel", "warm_start")
 
 
-class KernelLearner(ClassifierMixin, BaseEstimator):
-    """What the estimators share; a subclass names its algorithm and that one's hyperparameters.
+class KernelEstimator(BaseEstimator):
+    """What classifiers and regressors share: kernels from the training samples, and solutions.
 
-    The algorithm is a module whose `solve` takes the parameters of the estimator as keywords, apart
-    from ``kernel`` and ``warm_start``; the latter is for a `solve` that has the keyword ``start``.
+    A subclass names its algorithm, a module whose `solve` takes the parameters of the estimator as
+    keywords, apart from ``kernel`` and ``warm_start``; the latter is for a `solve` that has the
+    keyword ``start``.
 
     Attributes
     ----------
-    classes_ : (k,) the class labels.
     weights_ : (M,) kernel weights, or (k, M), one row a class, for more than two classes; with
         kernels found in a family, a list of (M_c,), one array a class, for more than two.
     thetas_ : (M, p) parameters of the kernels found in a family, or a list, as `weights_`; None for
         banks and for one kernel of a family.
-    dual_coef_ : (n,) alpha_i * y_i, or (k, n).
+    dual_coef_ : (n,) the coefficients of the training samples, or (k, n).
     intercept_ : (1,) or (k,) intercepts.
-    solutions_ : the `mklbench.solution.Solution` of each binary problem, with its objective,
-        certified gap, number of SVM calls and history.
-    n_iter_ : outer iterations of the longest binary problem, its start included.
+    solutions_ : the `mklbench.solution.Solution` of each problem, with its objective, certified
+        gap, number of SVM calls and history.
+    n_iter_ : outer iterations of the longest problem, its start included.
     n_features_in_ : number of features (rows of X at prediction must have as many).
     """
 
     kernel: str | KernelBuilder
     _algorithm: ModuleType
+
+    def _validated(self, X: ArrayLike, y: ArrayLike) -> tuple[Array, NDArray[Any]]:
+        """Return samples and responses as scikit-learn checks them, or stacks of Gram matrices."""
+        if self._takes_stack(X):
+            samples, responses = np.asarray(X, dtype=np.float64), column_or_1d(y, warn=True)
+            self.n_features_in_ = samples.shape[2]
+            return samples, responses
+        return validate_data(self, X, y, dtype=np.float64)
+
+    def _solve(self, operator: KernelOperator, y: Array, **start: Array) -> Solution:
+        """Solve one problem, with labels in {-1, +1} or real targets."""
+        parameters = self.get_params(deep=False)
+        hyperparameters = {
+            name: value for name, value in parameters.items() if name not in _NOT_OF_SOLVE
+        }
+        return self._algorithm.solve(operator, y, **hyperparameters, **start)
+
+    def _learned(self, operator: KernelOperator, solutions: list[Solution]) -> None:
+        """Keep what has been learned; warn if an iteration limit was in the way."""
+        self.solutions_, self._operator = solutions, operator
+        unfinished = sum(not solution.converged for solution in solutions)
+        if unfinished:
+            warnings.warn(
+                f"{type(self).__name__} stopped at its iteration limit in {unfinished} of "
+                f"{len(solutions)} problems: raise max_iter or tol.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        self.n_iter_ = 1 + max(solution.n_iter for solution in solutions)
+        found = [s.thetas for s in solutions if s.thetas is not None]
+        weights = [solution.weights for solution in solutions]
+        # The binary problems find different numbers of kernels.
+        self.weights_ = weights if len(found) > 1 else self._stacked(weights)
+        self.thetas_ = found if len(found) > 1 else found[0] if found else None
+        self.dual_coef_ = self._stacked([solution.dual_coef for solution in solutions])
+        self.intercept_ = np.array([solution.intercept for solution in solutions])
+
+    def _decision(self, X: ArrayLike) -> Array:
+        """Return the decision values (n_new,), or (n_new, k) of k problems."""
+        check_is_fitted(self)
+        if self._takes_stack(X):
+            samples = np.asarray(X, dtype=np.float64)
+        else:
+            samples = validate_data(self, X, dtype=np.float64, reset=False)
+            if self.kernel == "precomputed":
+                samples = samples[None]
+        return one_vs_rest.decision_function(self._operator, self.solutions_, samples)
+
+    def _takes_stack(self, X: ArrayLike) -> bool:
+        return self.kernel == "precomputed" and np.ndim(X) == 3
+
+    @staticmethod
+    def _stacked(rows: list[Array]) -> Array:
+        return rows[0] if len(rows) == 1 else np.stack(rows)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        return tags
+
+
+class KernelLearner(ClassifierMixin, KernelEstimator):
+    """A classifier, by one-versus-rest for more than two classes.
+
+    Attributes
+    ----------
+    classes_ : (k,) the class labels; the others are in `KernelEstimator`. `dual_coef_` are
+        alpha_i * y_i.
+    """
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn the kernel and the classifier.
@@ -62,11 +132,7 @@ class KernelLearner(ClassifierMixin, BaseEstimator):
         ValueError
             If the data or a hyperparameter cannot be accepted; the message names it.
         """
-        if self._takes_stack(X):
-            samples, labels = np.asarray(X, dtype=np.float64), column_or_1d(y, warn=True)
-            self.n_features_in_ = samples.shape[2]
-        else:
-            samples, labels = validate_data(self, X, y, dtype=np.float64)
+        samples, labels = self._validated(X, y)
         check_classification_targets(labels)
         classes, codes = np.unique(labels, return_inverse=True)
         if len(classes) < 2:
@@ -75,49 +141,19 @@ class KernelLearner(ClassifierMixin, BaseEstimator):
             )
         operator = resolve(self.kernel)(samples)
         starts = self._starts(classes, operator.n_kernels)
-        self.solutions_ = one_vs_rest.fit(self._solve, operator, codes, len(classes), starts=starts)
-        self.classes_, self._operator = classes, operator
-        unfinished = sum(not solution.converged for solution in self.solutions_)
-        if unfinished:
-            warnings.warn(
-                f"{type(self).__name__} stopped at its iteration limit in {unfinished} of "
-                f"{len(self.solutions_)} binary problems: raise max_iter or tol.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
-        self.n_iter_ = 1 + max(solution.n_iter for solution in self.solutions_)
-        found = [s.thetas for s in self.solutions_ if s.thetas is not None]
-        weights = [solution.weights for solution in self.solutions_]
-        # The binary problems find different numbers of kernels.
-        self.weights_ = weights if len(found) > 1 else self._stacked(weights)
-        self.thetas_ = found if len(found) > 1 else found[0] if found else None
-        self.dual_coef_ = self._stacked([solution.dual_coef for solution in self.solutions_])
-        self.intercept_ = np.array([solution.intercept for solution in self.solutions_])
+        solutions = one_vs_rest.fit(self._solve, operator, codes, len(classes), starts=starts)
+        self.classes_ = classes
+        self._learned(operator, solutions)
         return self
 
     def decision_function(self, X: ArrayLike) -> Array:
         """Return the decision values (n_new,), or (n_new, k) for more than two classes."""
-        check_is_fitted(self)
-        if self._takes_stack(X):
-            samples = np.asarray(X, dtype=np.float64)
-        else:
-            samples = validate_data(self, X, dtype=np.float64, reset=False)
-            if self.kernel == "precomputed":
-                samples = samples[None]
-        return one_vs_rest.decision_function(self._operator, self.solutions_, samples)
+        return self._decision(X)
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the predicted class labels (n_new,)."""
         decision = self.decision_function(X)
         return self.classes_[one_vs_rest.predict(decision)]
-
-    def _solve(self, operator: KernelOperator, y: Array, **start: Array) -> Solution:
-        """Solve one binary problem with labels in {-1, +1}."""
-        parameters = self.get_params(deep=False)
-        hyperparameters = {
-            name: value for name, value in parameters.items() if name not in _NOT_OF_SOLVE
-        }
-        return self._algorithm.solve(operator, y, **hyperparameters, **start)
 
     def _starts(self, classes: NDArray[Any], n_kernels: int) -> list[Array] | None:
         """Return the weights (M,) to start each binary problem from; None to start from nothing.
@@ -132,14 +168,28 @@ class KernelLearner(ClassifierMixin, BaseEstimator):
             return None
         return [np.pad(weights, (0, n_new)) for weights in before]
 
-    def _takes_stack(self, X: ArrayLike) -> bool:
-        return self.kernel == "precomputed" and np.ndim(X) == 3
 
-    @staticmethod
-    def _stacked(rows: list[Array]) -> Array:
-        return rows[0] if len(rows) == 1 else np.stack(rows)
+class KernelRegressor(RegressorMixin, KernelEstimator):
+    """A regression of one real target; its attributes are those of `KernelEstimator`."""
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        return tags
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Learn the kernel and the regression.
+
+        Parameters
+        ----------
+        X : (n, d) training samples (or Gram matrices, see `mklbench.estimators`).
+        y : (n,) real targets.
+
+        Raises
+        ------
+        ValueError
+            If the data or a hyperparameter cannot be accepted; the message names it.
+        """
+        samples, targets = self._validated(X, y)
+        operator = resolve(self.kernel)(samples)
+        self._learned(operator, [self._solve(operator, check_targets(targets))])
+        return self
+
+    def predict(self, X: ArrayLike) -> Array:
+        """Return the predicted targets (n_new,)."""
+        return self._decision(X)

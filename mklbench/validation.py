@@ -52,7 +52,7 @@ def check_labels(y: ArrayLike) -> NDArray[np.float64]:
         shown = ", ".join(f"{value:g}" for value in values[:4])
         raise InputError(
             f"y has the labels {shown}{', ...' if len(values) > 4 else ''}: "
-            "a binary solver takes -1 and +1 only."
+            "a binary solver takes -1 and +1 only, and real targets are for krr, nkrr and svr."
         )
     if len(values) < 2:
         only = f"{values[0]:+g}" if len(values) else "no label at all"

@@ -186,6 +186,11 @@ class TestBadInput:
         with pytest.raises(InputError, match="y has"):
             solve(build(X), labels)
 
+    def test_real_targets(self, solve: Solver, build: Callable) -> None:
+        X, _ = random_problem(10)
+        with pytest.raises(InputError, match=r"takes (labels )?-1 and \+1 only.* real targets"):
+            solve(build(X), X[:, 0])
+
     def test_one_label_too_few(self, solve: Solver, build: Callable) -> None:
         X, y = random_problem(10)
         with pytest.raises(InputError, match="y has 9 labels, but the kernels are on 10 samples"):
