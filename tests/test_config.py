@@ -52,13 +52,15 @@ def test_every_kernel_builds(name, tmp_path):
     X, _ = toy_problem()
     overrides = ["algo=svm", f"kernel={name}"]
     argument = X
-    if name == "precomputed":
-        np.save(tmp_path / "K.npy", (X @ X.T)[None])
-        overrides.append(f"kernel.K='{tmp_path / 'K.npy'}'")
+    files = {"precomputed": "kernel.K='{}'", "distances": "kernel.files=['{}']"}
+    files["grams"] = files["distances"]
+    if name in files:
+        np.save(tmp_path / "K.npy", (X @ X.T)[None] if name != "distances" else np.ones((24, 24)))
+        overrides.append(files[name].format(tmp_path / "K.npy"))
         argument = np.arange(len(X))
     config = compose(*overrides)
     builder = configs.kernel(config["kernel"])
-    assert getattr(builder, "takes_rows", False) == (name == "precomputed")
+    assert getattr(builder, "takes_rows", False) == (name in files)
     operator = builder(argument)
     assert operator.gram(operator.uniform_weights()).shape == (24, 24)
     assert config["kernel"]["title"]

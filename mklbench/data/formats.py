@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from mklbench.data.arrays import parse_mat, parse_npz, parse_svmlight
+from mklbench.data.images import parse_images
 from mklbench.data.parse import Table, parse_table
 from mklbench.data.schema import Layout
 from mklbench.errors import DataError
@@ -30,6 +31,8 @@ def parse_files(contents: Sequence[bytes], layout: Layout, place: str) -> Table:
         return parse_npz(contents[0], layout, place)
     if layout.format == "mat":
         return parse_mat(contents[0], layout, place)
+    if layout.format == "images":
+        return parse_images(contents[0], layout, place)
     if layout.format == "svmlight":
         return parse_svmlight(contents, layout, place)
     tables = [

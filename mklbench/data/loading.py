@@ -16,6 +16,7 @@ from mklbench.data.dataset import Dataset, Split, View, content_digest, splits_d
 from mklbench.data.editions import in_edition, settle, verify_file
 from mklbench.data.formats import parse_files
 from mklbench.data.generate import generate
+from mklbench.data.images import described
 from mklbench.data.options import parse_config
 from mklbench.data.parse import Table, shortened
 from mklbench.data.schema import (
@@ -64,7 +65,10 @@ def load(
         for content, path in zip(found.contents, place.cache_paths, strict=True):
             keep_or_warn(content, path)
     source = "embedded" if place.kind == "embedded" else place.location
-    return with_choices(replace(found.accepted, source=source), parsed)
+    dataset = replace(found.accepted, source=source)
+    if place.layout.format == "images":
+        dataset = described(dataset, found.contents[0], sources.folder(edition, cache_dir))
+    return with_choices(dataset, parsed)
 
 
 def find(
@@ -136,7 +140,7 @@ def from_bytes(
         y=y,
         classes=classes,
         feature_names=_feature_names(config, table),
-        digest=_digest(config, table.X, y if targets is None else targets),
+        digest=table.digest or _digest(config, table.X, y if targets is None else targets),
         notes=tuple(notes),
         source=place,
         splits=_splits(config, table),

@@ -141,7 +141,7 @@ def _source(entry: Any, layout: Layout) -> Source:
     if not locations:
         raise InputError(f"data.sources holds an empty list of files: name the files of {kind}.")
     source = Source(kind, locations, _layout(entry, layout))
-    if len(locations) > 1 and source.layout.format in ("npz", "mat"):
+    if len(locations) > 1 and source.layout.format in ("npz", "mat", "images"):
         raise InputError(
             f"data.format={source.layout.format} is read from one file, and data.sources lists "
             f"{', '.join(locations)}: give a list with one of them."
@@ -160,6 +160,7 @@ def _layout(config: Mapping[str, Any], default: Layout) -> Layout:
         skip_lines=values.integer(config, "skip_lines", default.skip_lines, least=0),
         zero_based=values.flag(config, "zero_based", default.zero_based),
         header=_header(config, default.header),
+        per_class=values.integer(config, "per_class", default.per_class, least=1),
     )
     one_character = len(layout.delimiter) == 1 and layout.delimiter not in '"\r\n'
     if not one_character and layout.delimiter != "whitespace":

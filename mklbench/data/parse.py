@@ -37,6 +37,7 @@ class Table:
     dropped_rows : number of rows left out for a missing value.
     splits : training and test rows of each split that the file holds, from 0.
     view_sizes : columns of each view, where the file has several; else empty.
+    digest : of the content, where that is not `X`; else None.
     """
 
     X: NDArray[np.float64]
@@ -45,6 +46,7 @@ class Table:
     dropped_rows: int = 0
     splits: tuple[Split, ...] = ()
     view_sizes: tuple[int, ...] = ()
+    digest: str | None = None
 
 
 @dataclass(frozen=True)

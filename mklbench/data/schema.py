@@ -12,7 +12,7 @@ from typing import Literal
 from mklbench.data.dataset import Distance
 
 SourceKind = Literal["embedded", "mirror", "url", "path"]
-FileFormat = Literal["text", "svmlight", "npz", "mat"]
+FileFormat = Literal["text", "svmlight", "npz", "mat", "images"]
 Edition = Literal["auto", "official", "pooled"]
 Task = Literal["classification", "regression"]
 ColumnReference = str | int
@@ -24,7 +24,8 @@ class Layout:
 
     Attributes
     ----------
-    format : "text"; "svmlight"; "npz" or "mat" (MATLAB, up to version 7), files of named arrays.
+    format : "text"; "svmlight"; "npz" or "mat" (MATLAB, up to version 7), files of named arrays;
+        "images", a tar archive of photographs whose descriptors are the inputs.
     inputs : name of the array of inputs, whose `label` is a name, too. In a MATLAB file it may be a
         cell with one array a view, (n, d) or (d, n).
     struct : the variable of a MATLAB file whose fields the arrays are, besides the fields train
@@ -39,6 +40,7 @@ class Layout:
     missing : the text of a missing value, in upper or lower case; rows that hold one in an input
         or the label are dropped. None: no such text.
     label_names : label in the file -> label to use instead.
+    per_class : of images, in the order of their names, so many make a class.
     """
 
     format: FileFormat = "text"
@@ -52,6 +54,7 @@ class Layout:
     id_columns: tuple[ColumnReference, ...] = ()
     missing: str | None = None
     label_names: Mapping[str, str] | None = None
+    per_class: int = 1
 
 
 @dataclass(frozen=True)

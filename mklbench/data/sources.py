@@ -101,7 +101,7 @@ def places(
         elif source.kind == "path":
             paths = tuple(str(Path(location).expanduser()) for location in source.locations)
             yield Place("path", paths, source.layout)
-    directory = cache_directory(cache_dir) / (config.folder or config.name)
+    directory = folder(config, cache_dir)
     kept: set[tuple[str, ...]] = set()
     for source in remote:
         if source.basenames not in kept:
@@ -116,6 +116,11 @@ def places(
             # What a directory holds is kept only on request (`fetch`): reading it costs nothing.
             files = tuple(_in_mirror(mirror, location) for location in source.locations)
             yield Place("mirror", files, source.layout, cache_paths)
+
+
+def folder(config: FileConfig, cache_dir: str | os.PathLike[str] | None = None) -> Path:
+    """The directory in the cache that is the set's own."""
+    return cache_directory(cache_dir) / (config.folder or config.name)
 
 
 def resolve(

@@ -187,7 +187,7 @@ class Cell:
         and makes the callables.
         """
         configs.algorithm(self.config["algo"])
-        configs.kernel(self.config["kernel"])
+        self._check_rows_of_files(configs.kernel(self.config["kernel"]))
         if self.dataset().targets is not None:
             self._check_regression()
         codes = self.dataset().y
@@ -215,15 +215,26 @@ class Cell:
                     "leave it out."
                 )
 
+    def _check_rows_of_files(self, builder: Any) -> None:
+        """Raise InputError unless matrices from files are on the rows of the data, if on any."""
+        n_samples, n_rows = getattr(builder, "n_samples", None), len(self.dataset().y)
+        if n_samples not in (None, n_rows):
+            raise InputError(
+                f"kernel={self.kernel} has matrices on {n_samples} samples, and data={self.data} "
+                f"has {n_rows} rows: they must be of the same samples, in the same order."
+            )
+
     def __repr__(self) -> str:
         return f"Cell({self.label}, n_splits={self.n_splits})"
 
 
 def _content(value: Any) -> Any:
-    """Return the digest of the file that a value names, or the value if it names none.
+    """Return the digest of the file that a value names, of each in a list, or else the value.
 
     Gram matrices from a file are what the file holds, wherever it lies.
     """
+    if isinstance(value, list):
+        return [_content(item) for item in value]
     if not isinstance(value, str) or not Path(value).is_file():
         return value
     with open(value, "rb") as stream:

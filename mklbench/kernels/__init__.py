@@ -29,6 +29,7 @@ from mklbench.kernels.functions import Gaussian, Polynomial
 from mklbench.kernels.groups import Groups, groups_of
 from mklbench.kernels.linear_bank import LinearBank
 from mklbench.kernels.made_from import Combination, Normalised, Standardised
+from mklbench.kernels.matrices import MatrixDescriptors, MatrixKernels
 from mklbench.kernels.members import FamilyBank, KernelSubset, check_thetas, mixture_outputs
 from mklbench.kernels.normalised import CentredBank, CosineBank
 from mklbench.kernels.wrapping import StandardisedBank
@@ -57,7 +58,9 @@ __all__ = [
     "KernelOperator",
     "KernelSubset",
     "LinearBank",
+    "MatrixDescriptors",
     "MatrixDistances",
+    "MatrixKernels",
     "Normalised",
     "Polynomial",
     "Precomputed",

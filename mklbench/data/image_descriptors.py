@@ -1,0 +1,264 @@
+"""Seven descriptors of a photograph: what stands for colour, shape and texture of its foreground.
+
+They are of the kinds that Nilsback & Zisserman (2006, 2008) use on flowers: two of colour, one of
+gradients, two of texture, and visual words inside the foreground and at its border. All are
+histograms, or vectors of energies, with entries >= 0. They come from scikit-image; the codebooks of
+words from scikit-learn. `VERSION` is part of the digest of a data set made of them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+VERSION = 1
+
+Image = NDArray[np.float64]  # (height, width, 3), from 0 to 1
+Mask = NDArray[np.bool_]  # (height, width)
+Array = NDArray[np.float64]
+
+# Photographs are scaled to this length of the shorter side.
+_SIDE = 160
+# Bins of hue, saturation and value.
+_HSV_BINS = (12, 4, 4)
+_COLOUR_WORDS = 200
+_LOCAL_WORDS = 400
+# Of each photograph so many colours and local descriptors are shown to the codebooks.
+_SAMPLED = 100
+# Points of a grid, so many pixels apart, have a local descriptor.
+_STEP = 5
+_RADIUS = 12
+_GABOR_FREQUENCIES = (0.08, 0.16, 0.32)
+_GABOR_DIRECTIONS = 6
+# Cells of the grid in which the energies of the Gabor filters are summed, a side.
+_GABOR_CELLS = 4
+# Radii of the local binary patterns, each with its number of points.
+_LBP_RINGS = ((1, 8), (3, 16))
+# Half the width of the border of the foreground, as a share of the shorter side.
+_BORDER = 0.06
+
+# Columns of a described photograph, descriptor by descriptor.
+SIZES = {
+    "hsv": math.prod(_HSV_BINS),
+    "colour_words": _COLOUR_WORDS,
+    "hog": 7 * 7 * 4 * 9,
+    "lbp": sum(points + 2 for _, points in _LBP_RINGS),
+    "gabor": len(_GABOR_FREQUENCIES) * _GABOR_DIRECTIONS * _GABOR_CELLS**2,
+    "words_inside": _LOCAL_WORDS,
+    "words_border": _LOCAL_WORDS,
+}
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What is measured in one photograph: finished histograms, and what codebooks make them of.
+
+    Attributes
+    ----------
+    hsv, gradients, patterns, energies : (d,) what needs no codebook.
+    colours : (k, 3) colours of points in the foreground, in Lab.
+    inside, border : (k, 104) local descriptors in the foreground and at its border.
+    """
+
+    hsv: Array
+    gradients: Array
+    patterns: Array
+    energies: Array
+    colours: Array
+    inside: Array
+    border: Array
+
+
+@dataclass(frozen=True)
+class Codebooks:
+    """Words (w, d) that colours and local descriptors are counted by."""
+
+    colours: Array
+    locals: Array
+
+
+def measure(photograph: NDArray[np.uint8]) -> Parts:
+    """Measure one photograph (height, width, 3)."""
+    from skimage.color import rgb2gray, rgb2lab
+
+    image = _scaled(photograph)
+    grey, lab = rgb2gray(image), rgb2lab(image)
+    foreground = find_foreground(lab)
+    points, local = _local_descriptors(grey)
+    at_points = tuple(points.T)
+    return Parts(
+        hsv=_hsv(image),
+        gradients=_gradients(grey),
+        patterns=_patterns(grey),
+        energies=_energies(grey),
+        colours=lab[::2, ::2][foreground[::2, ::2]],
+        inside=local[foreground[at_points]],
+        border=local[_border(foreground)[at_points]],
+    )
+
+
+def learn_codebooks(measured: Iterable[Parts]) -> Codebooks:
+    """Learn the words by k-means on a sample of every photograph; always the same ones."""
+    generator = np.random.Generator(np.random.PCG64(0))
+    colours, local = [], []
+    for parts in measured:
+        colours.append(_sample(parts.colours, generator))
+        local.append(_sample(parts.inside, generator))
+        local.append(_sample(parts.border, generator))
+    return Codebooks(
+        _k_means(np.vstack(colours), _COLOUR_WORDS), _k_means(np.vstack(local), _LOCAL_WORDS)
+    )
+
+
+def describe(parts: Parts, codebooks: Codebooks) -> Array:
+    """Return the row of a photograph, histograms of `SIZES` side by side, each with the sum 1."""
+    histograms = (
+        parts.hsv,
+        _counts(parts.colours, codebooks.colours, _COLOUR_WORDS),
+        parts.gradients,
+        parts.patterns,
+        parts.energies,
+        _counts(parts.inside, codebooks.locals, _LOCAL_WORDS),
+        _counts(parts.border, codebooks.locals, _LOCAL_WORDS),
+    )
+    return np.concatenate([histogram / (histogram.sum() or 1.0) for histogram in histograms])
+
+
+def find_foreground(lab: Array) -> Mask:
+    """Tell the pixels of the foreground of a photograph in Lab (height, width, 3).
+
+    They differ in colour from the frame of the photograph (its outer 8 %), by the Mahalanobis
+    distance from the mean colour there, and are near its middle: the logarithm of the distance,
+    smoothed and weighted by a Gaussian around the middle, is cut where Otsu's method says.
+    """
+    from skimage.filters import gaussian, threshold_otsu
+    from skimage.morphology import closing, disk
+
+    height, width = lab.shape[:2]
+    margin = round(0.08 * min(height, width))
+    frame = np.ones((height, width), dtype=bool)
+    frame[margin:-margin, margin:-margin] = False
+    colours = lab[frame]
+    precision = np.linalg.inv(np.cov(colours.T) + np.eye(3))
+    difference = lab - colours.mean(axis=0)
+    squares = np.einsum("hwi,ij,hwj->hw", difference, precision, difference)
+    rows, columns = np.linspace(-1, 1, height)[:, None], np.linspace(-1, 1, width)
+    saliency = gaussian(np.log1p(squares), 2) * np.exp(-(rows**2) - columns**2)
+    if np.ptp(saliency) < 1e-9:  # a single colour all over
+        return np.ones((height, width), dtype=bool)
+    found: Mask = closing(saliency > threshold_otsu(saliency), disk(3))
+    return found
+
+
+def _scaled(photograph: NDArray[np.uint8]) -> Image:
+    from skimage.transform import resize
+
+    height, width = photograph.shape[:2]
+    scale = _SIDE / min(height, width)
+    shape = (round(height * scale), round(width * scale))
+    image: Image = resize(photograph, shape, anti_aliasing=True)
+    return image
+
+
+def _border(foreground: Mask) -> Mask:
+    """The pixels near the outline of the foreground."""
+    from scipy.ndimage import distance_transform_edt
+
+    reach = _BORDER * min(foreground.shape)
+    near_inside: Array = distance_transform_edt(foreground)
+    near_outside: Array = distance_transform_edt(~foreground)
+    return (near_inside <= reach) & (near_outside <= reach)
+
+
+def _hsv(image: Image) -> Array:
+    """Joint histogram of hue, saturation and value over all pixels."""
+    from skimage.color import rgb2hsv
+
+    counts, _ = np.histogramdd(
+        rgb2hsv(image).reshape(-1, 3), bins=_HSV_BINS, range=((0, 1), (0, 1), (0, 1))
+    )
+    return counts.ravel()
+
+
+def _gradients(grey: Array) -> Array:
+    """Histogram of oriented gradients of the central square."""
+    from skimage.feature import hog
+    from skimage.transform import resize
+
+    top, left = ((length - min(grey.shape)) // 2 for length in grey.shape)
+    square = grey[top : top + min(grey.shape), left : left + min(grey.shape)]
+    gradients: Array = hog(
+        resize(square, (128, 128), anti_aliasing=True),
+        orientations=9,
+        pixels_per_cell=(16, 16),
+        cells_per_block=(2, 2),
+    )
+    return gradients
+
+
+def _patterns(grey: Array) -> Array:
+    """Histograms of uniform local binary patterns at two radii."""
+    from skimage.feature import local_binary_pattern
+
+    levels = np.round(255 * grey).astype(np.uint8)
+    codes = [
+        local_binary_pattern(levels, points, radius, "uniform") for radius, points in _LBP_RINGS
+    ]
+    return np.concatenate(
+        [
+            np.bincount(code.astype(np.intp).ravel(), minlength=points + 2)
+            for code, (_, points) in zip(codes, _LBP_RINGS, strict=True)
+        ]
+    ).astype(np.float64)
+
+
+def _energies(grey: Array) -> Array:
+    """Mean magnitudes of Gabor filters in the cells of a grid."""
+    from scipy.signal import fftconvolve
+    from skimage.filters import gabor_kernel
+
+    energies: list[float] = []
+    for frequency in _GABOR_FREQUENCIES:
+        for direction in range(_GABOR_DIRECTIONS):
+            kernel = gabor_kernel(frequency, np.pi * direction / _GABOR_DIRECTIONS)
+            magnitude = np.abs(fftconvolve(grey - grey.mean(), kernel, mode="same"))
+            for band in np.array_split(magnitude, _GABOR_CELLS, axis=0):
+                cells = np.array_split(band, _GABOR_CELLS, axis=1)
+                energies.extend(cell.mean() for cell in cells)
+    return np.array(energies)
+
+
+def _local_descriptors(grey: Array) -> tuple[NDArray[np.intp], Array]:
+    """Points (k, 2) of a grid and their DAISY descriptors (k, 104)."""
+    from skimage.feature import daisy
+
+    found = daisy(grey, step=_STEP, radius=_RADIUS, rings=2, histograms=6, orientations=8)
+    rows, columns = np.indices(found.shape[:2])
+    points = np.stack([rows, columns], axis=-1).reshape(-1, 2) * _STEP + _RADIUS
+    return points, found.reshape(len(points), -1)
+
+
+def _sample(rows: Array, generator: np.random.Generator) -> Array:
+    return rows[np.sort(generator.permutation(len(rows))[:_SAMPLED])]
+
+
+def _k_means(rows: Array, n_words: int) -> Array:
+    from sklearn.cluster import MiniBatchKMeans
+    from threadpoolctl import threadpool_limits
+
+    n_found = min(n_words, len(np.unique(rows, axis=0)))
+    model: Any = MiniBatchKMeans(n_found, random_state=0, n_init=1, batch_size=4096)
+    with threadpool_limits(1):  # on a busy machine more threads are many times slower
+        centres: Array = model.fit(rows).cluster_centers_
+    return centres
+
+
+def _counts(rows: Array, words: Array, n_bins: int) -> Array:
+    """How many of `rows` (k, d) are nearest to each of `words` (w, d), in so many bins >= w."""
+    distances = (words**2).sum(axis=1) - 2.0 * rows @ words.T
+    return np.bincount(distances.argmin(axis=1), minlength=n_bins).astype(np.float64)

@@ -1,0 +1,161 @@
+"""Sets of photographs: the archive, the descriptors, and what is kept of them."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mklbench.data import image_descriptors, images, load
+from mklbench.data.formats import parse_files
+from mklbench.data.image_descriptors import SIZES, find_foreground
+from mklbench.data.parse import Table
+from mklbench.data.schema import Layout
+from mklbench.errors import DataError
+
+LAYOUT = Layout(format="images", per_class=4)
+
+
+def photograph(seed: int, shape: tuple[int, int] = (60, 80)) -> np.ndarray:
+    """A bright disc with stripes on a noisy background, (height, width, 3)."""
+    rng = np.random.default_rng(seed)
+    rows, columns = np.indices(shape)
+    picture = rng.integers(20, 60, (*shape, 3)).astype(np.uint8)
+    disc = (rows - shape[0] / 2) ** 2 + (columns - shape[1] / 2) ** 2 < (0.35 * min(shape)) ** 2
+    colour = rng.integers(120, 255, 3)
+    picture[disc] = colour - 40 * ((columns[disc] // (2 + seed % 3)) % 2)[:, None]
+    return picture
+
+
+def encoded(picture: np.ndarray) -> bytes:
+    from imageio.v3 import imwrite
+
+    content: bytes = imwrite("<bytes>", picture, extension=".png")
+    return content
+
+
+def archive(files: Mapping[str, bytes], mode: str = "w") -> bytes:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode=mode) as tar:  # type: ignore[call-overload]
+        for name, content in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            tar.addfile(member, io.BytesIO(content))
+    return buffer.getvalue()
+
+
+@pytest.fixture(scope="module")
+def files() -> dict[str, bytes]:
+    pictures = {f"jpg/image_{i:04d}.png": encoded(photograph(i)) for i in range(8)}
+    return {"jpg/files.txt": b"a list", **pictures}
+
+
+def config(path: Path) -> dict[str, Any]:
+    return {"name": "discs", "path": str(path), "format": "images", "per_class": 4}
+
+
+def parse(content: bytes) -> Table:
+    return parse_files([content], LAYOUT, "the file")
+
+
+class TestArchive:
+    def test_classes_are_blocks_in_the_order_of_the_names(self, files: dict[str, bytes]) -> None:
+        table = parse(archive(dict(reversed(files.items()))))
+        assert table.labels == tuple("11112222")
+        assert table.view_sizes == tuple(SIZES.values())
+        assert table.X.shape == (8, sum(SIZES.values()))
+
+    def test_the_digest_is_that_of_the_images(
+        self, files: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        digest = parse(archive(files)).digest
+        moved = {name.removeprefix("jpg/"): content for name, content in files.items()}
+        assert parse(archive(moved, "w:gz")).digest == digest
+        other = {**files, "jpg/image_0003.png": encoded(photograph(99))}
+        assert parse(archive(other)).digest != digest
+        monkeypatch.setattr(image_descriptors, "VERSION", 99)
+        assert parse(archive(files)).digest != digest
+
+    @pytest.mark.parametrize(
+        ("content", "reason"),
+        [
+            (b"no archive", "is not a tar archive of images"),
+            (archive({"a.txt": b"text"}), "has no images"),
+            (archive({"a.jpg": b""}), "1 images, which make no whole number of classes"),
+        ],
+    )
+    def test_what_is_refused(self, content: bytes, reason: str) -> None:
+        with pytest.raises(DataError, match=reason):
+            parse(content)
+
+
+class TestDescriptors:
+    def test_every_view_is_a_histogram_and_is_kept(
+        self, files: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (tmp_path / "discs.tar").write_bytes(archive(files))
+        dataset = load(config(tmp_path / "discs.tar"), cache_dir=tmp_path)
+        assert dataset.X.min() >= 0
+        for view in dataset.views:
+            np.testing.assert_allclose(dataset.X[:, view.start : view.stop].sum(axis=1), 1.0)
+        monkeypatch.setattr(image_descriptors, "measure", None)
+        again = load(config(tmp_path / "discs.tar"), cache_dir=tmp_path)
+        np.testing.assert_array_equal(again.X, dataset.X)
+
+    def test_interrupted_it_goes_on_where_it_was(
+        self, files: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (tmp_path / "discs.tar").write_bytes(archive(files))
+        whole = load(config(tmp_path / "discs.tar"), cache_dir=tmp_path / "whole")
+        monkeypatch.setattr(images, "_BATCH", 3)
+        measured: list[int] = []
+        measure = image_descriptors.measure
+
+        def interrupt(picture: np.ndarray) -> Any:
+            measured.append(len(measured))
+            if len(measured) == 7:  # two for the codebooks, one batch, and the next one begun
+                raise KeyboardInterrupt
+            return measure(picture)
+
+        monkeypatch.setattr(image_descriptors, "measure", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            load(config(tmp_path / "discs.tar"), cache_dir=tmp_path)
+        del measured[:]
+        resumed = load(config(tmp_path / "discs.tar"), cache_dir=tmp_path)
+        assert len(measured) == 5
+        np.testing.assert_array_equal(resumed.X, whole.X)
+
+    @pytest.mark.parametrize(
+        ("bad", "reason"),
+        [
+            (b"\xff\xd8 no picture", "cannot be decoded as an image"),
+            (encoded(photograph(0)[:, :, 0]), "is no image in 8-bit colours"),
+        ],
+    )
+    def test_an_image_that_cannot_be_used_is_named(
+        self, files: dict[str, bytes], bad: bytes, reason: str, tmp_path: Path
+    ) -> None:
+        path = tmp_path / "discs.tar"
+        path.write_bytes(archive({**files, "jpg/image_0004.png": bad}))
+        with pytest.raises(DataError, match=f"image_0004.png, which {reason}"):
+            load(config(path), cache_dir=tmp_path)
+
+    def test_the_foreground_is_what_differs_from_the_frame(self) -> None:
+        from skimage.color import rgb2lab
+
+        picture = photograph(3, (120, 160))
+        rows, columns = np.indices((120, 160))
+        radius = np.hypot(rows - 60, columns - 80) / 120
+        found = find_foreground(rgb2lab(picture))
+        assert found[radius < 0.3].mean() > 0.95
+        assert found[radius > 0.45].mean() < 0.02
+
+    def test_a_photograph_of_one_colour_is_all_foreground(self) -> None:
+        parts = image_descriptors.measure(np.full((50, 50, 3), 128, dtype=np.uint8))
+        assert len(parts.border) == 0
+        assert len(parts.inside) > 0

@@ -1,0 +1,149 @@
+"""Distances and Gram matrices from files: the layouts that are read, and what is refused."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.io import savemat
+
+from mklbench.errors import InputError
+from mklbench.experiments.cell import Cell
+from mklbench.experiments.evaluation import run_split
+from mklbench.kernels import MatrixDescriptors, MatrixKernels, Precomputed, precomputed
+
+N = 12
+
+
+def distances(seed: int, n: int = N) -> np.ndarray:
+    X = np.random.default_rng(seed).standard_normal((n, 3))
+    return ((X[:, None] - X[None]) ** 2).sum(axis=2)
+
+
+def gram(seed: int, n: int = N) -> np.ndarray:
+    X = np.random.default_rng(seed).standard_normal((n, 3))
+    return X @ X.T
+
+
+class TestDistances:
+    def test_the_two_files_of_the_flowers(self, tmp_path: Path) -> None:
+        """Variables of square matrices, in single precision, as the authors' files have them."""
+        first = {
+            f"D_{name}gc": distances(i) for i, name in enumerate(("colour", "shape", "texture"))
+        }
+        second = {f"D_{name}": distances(3 + i) for i, name in enumerate(("hog", "hsv", "siftint"))}
+        singles = [{k: v.astype(np.float32) for k, v in of.items()} for of in (first, second)]
+        savemat(tmp_path / "gc.mat", singles[0] | {"names": "text", "labels": np.arange(N)})
+        savemat(tmp_path / "it.mat", singles[1])
+        builder = MatrixDescriptors(
+            [str(tmp_path / "gc.mat"), str(tmp_path / "it.mat")], [0.5, 2.0]
+        )
+        rows, new = np.array([8, 0, 3, 5, 9]), np.array([1, 2])
+        bank = builder(rows)
+        assert bank.groups == [[0, 1], [2, 3], [4, 5], [6, 7], [8, 9], [10, 11]]
+        D = distances(4)
+        mean = D[np.ix_(rows, rows)].sum() / 20
+        unit = np.eye(12)[9]
+        assert_allclose(bank.combine(unit), np.exp(-2.0 * D[np.ix_(rows, rows)] / mean) / 5, 1e-5)
+        assert_allclose(bank.cross(unit, new), np.exp(-2.0 * D[np.ix_(new, rows)] / mean) / 5, 1e-5)
+        part = bank.restrict([0, 2])
+        assert_allclose(part.combine(unit), bank.combine(unit)[np.ix_([0, 2], [0, 2])])
+        assert_allclose(part.cross(unit, new), bank.cross(unit, new)[:, [0, 2]])
+
+    @pytest.mark.parametrize("write", [np.save, lambda path, D: np.savez(path, first=D, other=D)])
+    def test_numpy_files(self, write: Callable[..., None], tmp_path: Path) -> None:
+        path = tmp_path / ("D.npy" if write is np.save else "D.npz")
+        write(path, distances(0))
+        bank = MatrixDescriptors([str(path)])(np.arange(5))
+        assert bank.n_kernels in (5, 10)
+
+    @pytest.mark.parametrize(
+        ("variables", "reason"),
+        [
+            ({"D": distances(0)[:5]}, "D has shape (5, 12): a matrix between samples is square"),
+            ({"D": np.triu(distances(0))}, "D is not symmetric"),
+            ({"D": -distances(0)}, "D has the distance -"),
+            ({"D": distances(0) * np.nan}, "D holds NaN or infinite values"),
+            ({"D": distances(0), "E": distances(0, 9)}, "E is on 9 samples and"),
+            ({"labels": np.arange(N)}, "holds no matrix"),
+        ],
+    )
+    def test_what_is_refused(self, variables: dict[str, Any], reason: str, tmp_path: Path) -> None:
+        path = tmp_path / "D.mat"
+        savemat(path, variables)
+        with pytest.raises(InputError, match=re.escape(reason)):
+            MatrixDescriptors([str(path)])
+
+    def test_files_that_are_none(self, tmp_path: Path) -> None:
+        (tmp_path / "bad.mat").write_bytes(b"nothing of the kind")
+        (tmp_path / "new.mat").write_bytes(
+            b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM" + b" " * 400
+        )
+        for name, reason in (
+            ("bad.mat", "cannot be read as a .mat, .npz or .npy file"),
+            ("new.mat", "MATLAB file of version 7.3"),
+            ("absent.mat", "does not exist"),
+        ):
+            with pytest.raises(InputError, match=reason):
+                MatrixDescriptors([str(tmp_path / name)])
+        with pytest.raises(InputError, match=r"kernel\.files is empty"):
+            MatrixDescriptors([])
+
+
+class TestGrams:
+    def test_the_kernels_of_a_file_are_a_group(self, tmp_path: Path) -> None:
+        savemat(tmp_path / "a.mat", {"K1": gram(0), "K2": gram(1)})
+        np.save(tmp_path / "b.npy", gram(2))
+        files = [str(tmp_path / "a.mat"), str(tmp_path / "b.npy")]
+        rows = np.arange(6)
+        bank = MatrixKernels(files, normalise=False)(rows)
+        assert bank.groups == [[0, 1], [2]]
+        assert_allclose(bank.combine([0.0, 1.0, 0.0]), gram(1)[:6, :6])
+        assert MatrixKernels(files, [[0, 2], [1]])(rows).groups == [[0, 2], [1]]
+        assert_allclose(MatrixKernels(files)(rows).traces(), 1.0)
+        with pytest.raises(InputError, match="exactly once"):
+            MatrixKernels(files, [[0, 2]])
+
+    def test_one_that_is_not_positive_semidefinite(self, tmp_path: Path) -> None:
+        indefinite = gram(1) - 0.1 * np.eye(N)
+        savemat(tmp_path / "a.mat", {"K1": gram(0), "K2": indefinite})
+        with pytest.raises(InputError, match=r"K2 is not positive semidefinite, .* is -0\.1"):
+            MatrixKernels([str(tmp_path / "a.mat")])
+        for entrance in (Precomputed, precomputed):
+            with pytest.raises(InputError, match="kernel 1 of K is not positive semidefinite"):
+                entrance(np.array([gram(0), indefinite]))
+
+    @pytest.mark.parametrize(
+        "K", [gram(0).astype(np.float32).astype(float), np.zeros((N, N)), np.ones((N, N))]
+    )
+    def test_rounding_is_accepted(self, K: np.ndarray) -> None:
+        assert Precomputed(K[None]).n_samples == N
+
+
+def test_a_run_on_the_distances_of_a_data_set(tmp_path: Path) -> None:
+    overrides = ["algo=vskl", "data=twonorm", "data.n_samples=60", "split.n_splits=1"]
+    dataset = Cell.from_overrides(overrides).dataset()
+    parts = [
+        ((dataset.X[:, None, k] - dataset.X[None, :, k]) ** 2).sum(axis=2) for k in ([0, 1], [2])
+    ]
+    np.savez(tmp_path / "D.npz", first=parts[0], second=parts[1])
+    cell = Cell.from_overrides(
+        [*overrides, "kernel=distances", f"kernel.files=['{tmp_path}/D.npz']"]
+    )
+    cell.check()
+    record = run_split(cell, 0)
+    assert (record["status"], record["n_base_kernels"]) == ("done", 10)
+    key = cell.key
+    np.savez(tmp_path / "D.npz", first=parts[1], second=parts[0])
+    again = Cell.from_overrides(
+        [*overrides, "kernel=distances", f"kernel.files=['{tmp_path}/D.npz']"]
+    )
+    assert again.key != key
+    np.savez(tmp_path / "D.npz", first=distances(0))
+    with pytest.raises(InputError, match="matrices on 12 samples, and data=twonorm has 60 rows"):
+        again.check()
