@@ -20,6 +20,16 @@ if TYPE_CHECKING:
         SimpleMKL,
         UniformMKL,
     )
+    from mklbench.fusion import (
+        Align,
+        AlignF,
+        AlignFRegressor,
+        AlignRegressor,
+        BestKernel,
+        EarlyFusion,
+        KernelSVR,
+        LateFusion,
+    )
     from mklbench.regressors import KRR, NKRR, KRRClassifier, NKRRClassifier
 
 __version__ = "0.1.0"
@@ -33,21 +43,36 @@ __all__ = [
     "NKRR",
     "QNPKL",
     "VSKL",
+    "Align",
+    "AlignF",
+    "AlignFRegressor",
+    "AlignRegressor",
+    "BestKernel",
+    "EarlyFusion",
     "HessianMKL",
     "KRRClassifier",
     "KernelSVC",
+    "KernelSVR",
+    "LateFusion",
     "NKRRClassifier",
     "SimpleMKL",
     "UniformMKL",
 ]
 
-_REGRESSORS = ("KRR", "KRRClassifier", "NKRR", "NKRRClassifier")
+# The estimators that are not in mklbench.estimators.
+_ELSEWHERE = {
+    "mklbench.fusion": (
+        "Align", "AlignF", "AlignFRegressor", "AlignRegressor", "BestKernel", "EarlyFusion",
+        "KernelSVR", "LateFusion",
+    ),
+    "mklbench.regressors": ("KRR", "KRRClassifier", "NKRR", "NKRRClassifier"),
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
     if name in __all__:
-        module = "mklbench.regressors" if name in _REGRESSORS else "mklbench.estimators"
-        return getattr(import_module(module), name)
+        own = (module for module, names in _ELSEWHERE.items() if name in names)
+        return getattr(import_module(next(own, "mklbench.estimators")), name)
     raise AttributeError(f"module 'mklbench' has no attribute {name!r}")
 
 

@@ -96,7 +96,7 @@ def test_the_second_stage_is_that_machine_at_the_weights(algorithm, learner: str
         ({"learner": "svn"}, "learner=svn is not known: did you mean sv"),
         ({"y": real_targets()}, "y has the value .* learner=krr or learner=svr for real targets"),
         ({"y": np.ones(40)}, "y has one class only"),
-        ({"y": np.ones(40), "learner": "krr"}, r"y has one value only \(1\)"),
+        ({"y": np.ones(40), "learner": "krr"}, r"y has one value only \(1, in 40 samples\)"),
         ({"y": ["a"] * 40}, "y has targets that are not numbers"),
         ({"C": -1.0}, "C=-1.0 is not accepted"),
         ({"lam": 0.0, "learner": "krr"}, "lam=0.0 is not accepted"),

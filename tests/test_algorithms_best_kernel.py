@@ -52,22 +52,20 @@ def test_kernels_that_do_equally_well() -> None:
     assert best_kernel.solve(PrecomputedBank(twice), y).weights[:6].sum() == 1
 
 
-@pytest.mark.parametrize(
-    ("folds", "positives", "message"),
-    [
-        (1, 20, "folds=1 is not accepted: it must be an integer >= 2"),
-        (5, 3, "folds=5 is more than the 3 samples of the smaller class: use at most 3 folds"),
-        (2, 1, "more than the 1 samples of the smaller class: use more data"),
-    ],
-)
-def test_folds_that_cannot_be(folds: int, positives: int, message: str) -> None:
+def test_a_small_class_has_a_sample_in_every_fold() -> None:
     X, _ = random_problem(40)
-    y = np.where(np.arange(40) < positives, 1.0, -1.0)
-    with pytest.raises(InputError, match=message):
-        best_kernel.solve(feature_gaussians(X), y, folds=folds)
+    y = np.where(np.arange(40) < 3, 1.0, -1.0)
+    three = best_kernel.solve(feature_gaussians(X), y, folds=3)
+    solution = best_kernel.solve(feature_gaussians(X), y, folds=5)
+    assert solution.n_svm_calls == 4 * 3 + 1
+    assert_array_equal(solution.weights, three.weights)
 
 
-def test_more_folds_than_targets() -> None:
-    stack, _ = scaled_stack()
-    with pytest.raises(InputError, match="folds=50 is more than the 40 samples"):
-        best_kernel.solve(PrecomputedBank(stack), real_targets(), learner="krr", folds=50)
+def test_bad_input() -> None:
+    X, y = random_problem(40)
+    with pytest.raises(InputError, match="folds=1 is not accepted: it must be an integer >= 2"):
+        best_kernel.solve(feature_gaussians(X), y, folds=1)
+    with pytest.raises(InputError, match="there is 1 sample in the smaller class: use more data"):
+        best_kernel.solve(feature_gaussians(X), np.where(np.arange(40) < 1, 1.0, -1.0))
+    with pytest.raises(InputError, match="there is 1 sample in all"):
+        best_kernel.solve(feature_gaussians(X[:1]), [0.5], learner="krr")

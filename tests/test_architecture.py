@@ -32,7 +32,7 @@ FLOW = [
     {"svm", "solution", "certify"},
     {"algorithms", "one_vs_rest"},
     {"kernel_learner"},
-    {"estimators", "regressors"},
+    {"estimators", "fusion", "regressors"},
     {"config", "experiments"},
     {"report"},
     {"commands", "cli", "__main__"},

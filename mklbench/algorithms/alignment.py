@@ -53,8 +53,8 @@ class Alignment:
         centred = y - y.mean()
         if np.ptp(y) == 0:
             raise InputError(
-                f"y has one value only ({y[0]:g}): no kernel is aligned with targets that do not "
-                "differ."
+                f"y has one value only ({y[0]:g}, in {len(y)} samples): no kernel is aligned with "
+                "targets that do not differ."
             )
         products = bank.centred_products
         varies = np.sqrt(np.abs(products.diagonal())) > _CONSTANT * np.abs(bank.traces())

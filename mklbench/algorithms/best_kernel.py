@@ -47,8 +47,8 @@ def solve(
     bank : the M base kernels on n training samples.
     y : (n,) labels in {-1, +1}; real targets for "krr" and "svr".
     C : box constraint of "svm" and "svr".
-    folds : number of folds, >= 2; at most the size of the smaller class, as each has its share of
-        a fold.
+    folds : number of folds, >= 2; fewer where the smaller class has fewer samples, as each class
+        has its share of a fold.
     seed : of the shuffle before samples are dealt to folds.
     learner : what is learned, "svm", "krr" or "svr".
     lam : the ridge lambda of "krr".
@@ -110,7 +110,7 @@ def _squared_errors(decision: Array, y: Array) -> float:
 
 
 def _stratified_folds(y: Array, k: int, seed: int) -> list[tuple[Rows, Rows]]:
-    """Return for each of `k` folds the samples to fit and those held out.
+    """Return for each of at most `k` folds the samples to fit and those held out.
 
     Real targets are not stratified.
     """
@@ -118,13 +118,16 @@ def _stratified_folds(y: Array, k: int, seed: int) -> list[tuple[Rows, Rows]]:
     from sklearn.model_selection import KFold, StratifiedKFold
 
     if not are_labels(y).all():
-        if len(y) < k:
-            raise InputError(f"folds={k} is more than the {len(y)} samples: use at most as many.")
-        return list(KFold(k, shuffle=True, random_state=seed).split(y))
+        _check_enough(len(y), "sample in all")
+        return list(KFold(min(k, len(y)), shuffle=True, random_state=seed).split(y))
     smaller = int(min((y > 0).sum(), (y < 0).sum()))
-    if smaller < k:
-        remedy = f"use at most {smaller} folds or more data" if smaller > 1 else "use more data"
+    _check_enough(smaller, "sample in the smaller class")
+    return list(StratifiedKFold(min(k, smaller), shuffle=True, random_state=seed).split(y, y))
+
+
+def _check_enough(n: int, of_what: str) -> None:
+    if n < 2:
         raise InputError(
-            f"folds={k} is more than the {smaller} samples of the smaller class: {remedy}."
+            f"best_kernel holds samples out to compare kernels, but there is 1 {of_what}: use more "
+            "data."
         )
-    return list(StratifiedKFold(k, shuffle=True, random_state=seed).split(y, y))
