@@ -83,31 +83,31 @@ def solve_path(
     for lam in lams:
         shifted = eigenvalues + check_positive("lam", lam)
         if shifted[0] <= np.finfo(float).eps * shifted[-1]:
-            raise _singular(lam, K)
+            raise _singular(lam, float(shifted[-1]), len(K))
         alpha = vectors @ (projected / shifted)
         solutions.append(_solution(K, targets, lam, mu, alpha, degree))
     return solutions
 
 
-def coefficients(K: Array, y: Array, lam: float) -> Array:
-    """Return alpha = (K + lam I)^-1 y (n,) for a Gram matrix `K` (n, n), by `factorised`."""
-    return solved(factorised(K, lam), y)
+def coefficients(K: Array, y: Array, lam: float, *, overwrite: bool = False) -> Array:
+    """Return alpha = (K + lam I)^-1 y (n,) for a Gram matrix `K` (n, n), as by `factorised`."""
+    return solved(factorised(K, lam, overwrite=overwrite), y)
 
 
-def factorised(K: Array, lam: float) -> Array:
-    """Return the Cholesky factor of K + lam I (n, n), for `solved`.
+def factorised(K: Array, lam: float, *, overwrite: bool = False) -> Array:
+    """Return the Cholesky factor of K + lam I (n, n), for `solved`, in the memory of K on request.
 
     Raises
     ------
     InputError
         `SingularError` if K + lam I is singular to working precision.
     """
-    system = K.copy(order="F")
-    norm = float(np.abs(K).sum(axis=0).max()) + lam
+    system = (K if overwrite else K.copy()).T  # LAPACK's order; the matrix is symmetric
+    norm = lapack.dlange("1", system) + lam
     system[np.diag_indices_from(system)] += lam
     factor, failed = lapack.dpotrf(system, lower=True, overwrite_a=True, clean=False)
     if failed or lapack.dpocon(factor, norm, uplo="L")[0] < np.finfo(float).eps:
-        raise _singular(lam, K)
+        raise _singular(lam, norm, len(K))
     return factor
 
 
@@ -117,7 +117,7 @@ def solved(factor: Array, B: Array) -> Array:
 
 
 def hadamard_power(K: Array, degree: int) -> Array:
-    """Return the entries of a Gram matrix `K` (n, n) to the power `degree` >= 1.
+    """Return the entries of a Gram matrix `K` (n, n) to the power `degree`; `K` itself for 1.
 
     Raises
     ------
@@ -125,7 +125,7 @@ def hadamard_power(K: Array, degree: int) -> Array:
         If they overflow.
     """
     with np.errstate(over="ignore"):
-        power = K**degree
+        power = K if degree == 1 else K**degree
     if not np.isfinite(power.diagonal()).all():  # no other entry of a Gram matrix is larger
         raise InputError(
             f"degree={degree} makes the kernel overflow: scale the features down, or the weights."
@@ -133,8 +133,8 @@ def hadamard_power(K: Array, degree: int) -> Array:
     return power
 
 
-def _singular(lam: float, K: Array) -> SingularError:
-    least = len(K) * np.finfo(float).eps * float(np.abs(K).sum(axis=0).max())
+def _singular(lam: float, norm: float, n: int) -> SingularError:
+    least = n * np.finfo(float).eps * norm
     return SingularError(
         f"lam={lam:g} is too small: K + lam I is singular to working precision, take lam above "
         f"{least:.0e}."

@@ -138,7 +138,8 @@ class _Problem:
 
     def __call__(self, weights: Array) -> _Point:
         S = self.bank.combine(weights)
-        alpha = coefficients(hadamard_power(S, self.degree), self.y, self.lam)
+        K = hadamard_power(S, self.degree)
+        alpha = coefficients(K, self.y, self.lam, overwrite=K is not S)
         self.n_factorisations += 1
         return _Point(self, weights, S, alpha, float(alpha @ self.y))
 
