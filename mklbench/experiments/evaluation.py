@@ -75,8 +75,8 @@ def unfinished(
 
 _MEASURED = (
     "n_train", "n_test", "C", "params", "selections", "accuracy", "rmse", "n_kernels",
-    "n_base_kernels", "objective", "gap", "converged", "svm_calls", "n_iter", "ascents",
-    "fit_seconds", "fit_cpu_seconds", "svm_seconds", "kernel_seconds", "search_seconds",
+    "n_base_kernels", "objective", "gap", "converged", "svm_calls", "n_problems", "n_iter",
+    "ascents", "fit_seconds", "fit_cpu_seconds", "svm_seconds", "kernel_seconds", "search_seconds",
     "search_accuracy", "search_rmse", "predict_seconds", "relevant_weight", "weights",
 )  # fmt: skip
 
@@ -217,6 +217,7 @@ def _solver(solutions: Sequence[Solution], operator: KernelOperator) -> Record:
         "gap": _finite(max(s.gap for s in solutions)),
         "converged": all(bool(s.converged) for s in solutions),
         "svm_calls": sum(int(s.n_svm_calls) for s in solutions),
+        "n_problems": len(solutions),
         "n_iter": sum(int(s.n_iter) for s in solutions),
         "ascents": int(max(ascents)) if ascents else None,
     }

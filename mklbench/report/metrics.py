@@ -74,6 +74,7 @@ METRICS: dict[str, Metric] = {
         Metric("n_kernels", "kernels", "", "n_kernels"),
         Metric("n_base_kernels", "kernels given", "", "n_base_kernels", decimals=0),
         Metric("svm_calls", "SVM calls", "", "svm_calls", decimals=0),
+        Metric("calls_a_problem", "SVM calls a problem", "", "svm_calls", per="n_problems"),
         Metric("ascents", "ascents", "", "ascents"),
         Metric("gap", "certified gap", "", "gap", decimals=None, lower_is_better=True),
         Metric("objective", "objective / n", "", "objective", per="n_train", decimals=4),
