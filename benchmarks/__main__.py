@@ -20,6 +20,7 @@ PARTS = (
     "targets",
     "scaling",
     "separate",
+    "nkrr",
     "alignment",
     "groups",
 )
