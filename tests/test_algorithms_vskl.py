@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import conic_twins
@@ -12,13 +14,15 @@ from numpy.testing import assert_allclose
 from problems import random_problem, random_stack, reference_part
 from reference_problems import reference_problem
 
-from mklbench import certify
-from mklbench.algorithms import mkl, simplemkl, svm, vskl
+from mklbench import certify, one_vs_rest
+from mklbench.algorithms import mkl, side_by_side, simplemkl, svm, vskl
 from mklbench.algorithms.objective import Objective
 from mklbench.errors import InputError
 from mklbench.kernels import (
+    Bank,
     Groups,
     PrecomputedBank,
+    ScaledBank,
     groups_of,
     product_gaussians,
     simplemkl_bank,
@@ -190,6 +194,14 @@ def oracle(q: float, svm_tol: float = 1e-8) -> tuple[vskl._Oracle, Groups]:
     return vskl._Oracle(bank, Objective(bank, y, 1.0, svm_tol), groups_of(bank), q), groups_of(bank)
 
 
+def answer_of(asked: vskl._Oracle, shares: np.ndarray, accuracy: float) -> vskl._Answer:
+    stack, _ = random_stack()
+    (answer,) = side_by_side.run(
+        PrecomputedBank(stack), [asked.ask(shares, asked.uniform(), accuracy)]
+    )
+    return answer
+
+
 class TestOracle:
     @pytest.mark.parametrize("q", EXPONENTS)
     def test_subgradient_against_finite_differences(self, q: float) -> None:
@@ -197,7 +209,7 @@ class TestOracle:
         shares = np.array([0.5, 0.2, 0.7, 0.3, 0.3])
 
         def G(at: np.ndarray) -> vskl._Answer:
-            return asked.ask(at, asked.uniform(), 1e-9)
+            return answer_of(asked, at, 1e-9)
 
         answer = G(shares)
         slopes = -0.5 * answer.forms / groups.spread(answer.gamma)
@@ -218,7 +230,7 @@ class TestOracle:
 
         monkeypatch.setattr(Objective, "__call__", noting)
         asked, _ = oracle(q)
-        answer = asked.ask(np.array([0.1, 0.2, 0.7, 0.7, 0.3]), asked.uniform(), 1e-7)
+        answer = answer_of(asked, np.array([0.1, 0.2, 0.7, 0.7, 0.3]), 1e-7)
         assert answer.ascents == (1 if q == 1 else len(values))
         assert (np.diff(values) >= -1e-6 * values[-1]).all()
 
@@ -242,6 +254,49 @@ class TestOracle:
         assert solution.converged
         assert max(ascents) <= 4
         assert np.mean(ascents) < 2
+
+
+class TestSideBySide:
+    @pytest.mark.parametrize("q", [1, 2, math.inf])
+    @pytest.mark.parametrize("scale", [None, 0.1])
+    def test_several_labels_are_learned_as_each_alone(self, q: float, scale: float | None) -> None:
+        """Some need more iterations than others, and one has no group to weigh against another."""
+        stack, y = random_stack(n=60, n_kernels=12)
+        bank: Bank = PrecomputedBank(stack, [list(range(6)), list(range(6, 12))])
+        if scale is not None:
+            bank = ScaledBank(bank, np.full(12, scale))
+        rng = np.random.default_rng(3)
+        labels = [y, rng.permutation(y), -y, np.where(np.arange(60) < 5, 1.0, -1.0)]
+        together = vskl.solve_all(bank, labels, 10.0, q=q, tol=1e-3)
+        alone = [vskl.solve(bank, one, 10.0, q=q, tol=1e-3) for one in labels]
+        assert len({solution.n_svm_calls for solution in alone}) > 1
+        for one, other in zip(together, alone, strict=True):
+            assert one.n_svm_calls == other.n_svm_calls
+            assert one.gap <= 1e-3
+            assert_allclose(one.objective, other.objective, rtol=1e-6)
+            assert_allclose(one.weights, other.weights, atol=1e-3 * other.weights.max())
+
+    def test_one_versus_rest_reads_the_bank_once_for_all_classes(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        rows: list[int] = []
+        combinations = PrecomputedBank.combinations
+
+        def noting(
+            self: PrecomputedBank, weights: np.ndarray, out: np.ndarray
+        ) -> Iterator[np.ndarray]:
+            rows.append(len(weights))
+            return combinations(self, weights, out)
+
+        monkeypatch.setattr(PrecomputedBank, "combinations", noting)
+        stack, _ = random_stack(n=60)
+        bank, codes = PrecomputedBank(stack), np.arange(60) % 3
+        learned = one_vs_rest.fit(partial(vskl.solve, C=3.0, tol=1e-3), bank, codes, 3)
+        assert rows[0] == 3
+        assert len(rows) == max(solution.n_iter for solution in learned) + 1
+        for code, solution in enumerate(learned):
+            alone = vskl.solve(bank, np.where(codes == code, 1.0, -1.0), C=3.0, tol=1e-3)
+            assert_allclose(solution.objective, alone.objective, rtol=1e-6)
 
 
 class TestIterations:

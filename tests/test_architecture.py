@@ -56,6 +56,7 @@ SHARED = {
     "objective",
     "restricted_master",
     "second_stage",
+    "side_by_side",
 }
 
 

@@ -31,18 +31,22 @@ _SMALLEST_SVM_TOLERANCE = 1e-6
 
 @dataclass(frozen=True)
 class Point:
-    """Kernel weights (M,) of an operator, its Gram matrix (n, n) and SVM there, and J."""
+    """Kernel weights (M,) of an operator, its Gram matrix (n, n) and SVM there, and J.
+
+    `outputs` (n,) are K a: the decision values without the intercept.
+    """
 
     operator: KernelOperator
     weights: Array
     K: Array
     trained: SVMSolution
-    objective: float
+    outputs: Array
 
     @cached_property
-    def outputs(self) -> Array:
-        """K a (n,): the decision values without the intercept."""
-        return self.K @ self.trained.dual_coef
+    def objective(self) -> float:
+        """J, the SVM's dual value: sum alpha - 1/2 a' K a."""
+        coef = self.trained.dual_coef
+        return float(np.abs(coef).sum() - 0.5 * (coef @ self.outputs))
 
     @cached_property
     def gradient(self) -> Array:
@@ -85,7 +89,7 @@ class Objective:
         if K is None:
             K = self.operator.gram(weights)
         trained = self.machine.solve(K)
-        return Point(self.operator, weights, K, trained, trained.dual_objective(K))
+        return Point(self.operator, weights, K, trained, K @ trained.dual_coef)
 
     def accurate(self, weights: Array, tol: float, K: Array | None = None) -> Point:
         """Solve the SVM at `weights` to this relative duality gap of its own, or as far as it goes.

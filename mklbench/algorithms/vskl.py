@@ -26,7 +26,7 @@ sum of the kernels.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 
@@ -34,7 +34,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench import certify
+from mklbench.algorithms import side_by_side
 from mklbench.algorithms.objective import Objective, Point, check_bank, settled
+from mklbench.algorithms.side_by_side import Search
 from mklbench.errors import InputError
 from mklbench.kernels.base import Bank, KernelOperator
 from mklbench.kernels.groups import GroupLists, Groups, groups_of
@@ -65,7 +67,7 @@ class _Answer:
 
     Attributes
     ----------
-    point : the SVM at the kernel weights lambda_jk / gamma_j.
+    point : the SVM at the kernel weights lambda_jk / gamma_j; its Gram matrix is overwritten.
     forms : (M,) q_jk at its alpha.
     gamma : (n,) the best gamma for this alpha, up to the tolerance that of `point`.
     ascents : iterations of the block coordinate ascent.
@@ -128,6 +130,41 @@ def solve(
     InputError
         If an argument has the wrong type, shape or range, q < 1, or the groups are no partition.
     """
+    (solution,) = solve_all(
+        bank,
+        [y],
+        C,
+        q=q,
+        groups=groups,
+        tol=tol,
+        objective_tol=objective_tol,
+        max_iter=max_iter,
+        step_size=step_size,
+        svm_tol=svm_tol,
+        class_weight=class_weight,
+    )
+    return solution
+
+
+def solve_all(
+    bank: KernelOperator,
+    labels: Sequence[ArrayLike],
+    C: float = 100.0,
+    *,
+    q: float = 2.0,
+    groups: str | GroupLists = "bank",
+    tol: float = 1e-2,
+    objective_tol: float | None = None,
+    max_iter: int = 1000,
+    step_size: float | None = None,
+    svm_tol: float = 1e-3,
+    class_weight: Mapping[int, float] | None = None,
+) -> list[Solution]:
+    """Solve the problems of several label vectors (n,) on one bank side by side.
+
+    What is learned is that of `solve` for each of them; the parameters are its. Banks that store
+    Gram matrices are read once an iteration for all problems.
+    """
     bank = check_bank("vskl", bank)
     _check_q(q)
     check_positive("tol", tol)
@@ -135,21 +172,33 @@ def solve(
     check_positive_or_none("step_size", step_size)
     check_positive_or_none("objective_tol", objective_tol)
     partition = groups_of(bank, groups)
-    oracle = _Oracle(bank, Objective(bank, y, C, svm_tol, class_weight), partition, float(q))
-
-    logarithms = -np.log(partition.spread(partition.sizes.astype(float)))
     A = _STEP_SIZE * math.sqrt(len(partition)) if step_size is None else step_size
     rate = A * math.sqrt(math.log(partition.sizes.max()))
-    answer = best = oracle.ask(np.exp(logarithms), oracle.uniform(), 1.0)
+    oracles = [
+        _Oracle(bank, Objective(bank, y, C, svm_tol, class_weight), partition, float(q))
+        for y in labels
+    ]
+    return side_by_side.run(
+        bank, [_descend(oracle, rate, tol, objective_tol, max_iter) for oracle in oracles]
+    )
+
+
+def _descend(
+    oracle: _Oracle, rate: float, tol: float, objective_tol: float | None, max_iter: int
+) -> Search[Solution]:
+    """Algorithm 3, with the steps rate / (||dG/dlambda||_inf sqrt(t))."""
+    groups = oracle.groups
+    logarithms = -np.log(groups.spread(groups.sizes.astype(float)))
+    answer = best = yield from oracle.ask(np.exp(logarithms), oracle.uniform(), 1.0)
     history = [oracle.entry(answer)]
     ended = False
     while best.bounds.relative_gap > tol and len(history) <= max_iter and not ended:
-        slopes = 0.5 * answer.forms / partition.spread(answer.gamma)
+        slopes = 0.5 * answer.forms / groups.spread(answer.gamma)
         steepest = float(slopes.max()) or 1.0
         logarithms = logarithms + rate / math.sqrt(len(history)) * slopes / steepest
-        logarithms -= partition.spread(partition.maxima(logarithms))
+        logarithms -= groups.spread(groups.maxima(logarithms))
         before, accuracy = answer, max(tol, min(answer.bounds.relative_gap, 1.0))
-        answer = oracle.ask(_on_simplices(logarithms, partition), before.gamma, accuracy)
+        answer = yield from oracle.ask(_on_simplices(logarithms, groups), before.gamma, accuracy)
         history.append(oracle.entry(answer))
         if answer.bounds.relative_gap < best.bounds.relative_gap:
             best = answer
@@ -174,14 +223,14 @@ class _Oracle:
     def __init__(self, bank: Bank, objective: Objective, groups: Groups, q: float) -> None:
         self._bank = bank
         self.objective = objective
-        self._groups = groups
+        self.groups = groups
         self._q = q
 
     def uniform(self) -> Array:
         """Return the gamma (n,) with equal entries and sum_j gamma_j^q* = 1."""
-        return best_gamma(np.ones(len(self._groups)), self._q)
+        return best_gamma(np.ones(len(self.groups)), self._q)
 
-    def ask(self, shares: Array, gamma: Array, accuracy: float) -> _Answer:
+    def ask(self, shares: Array, gamma: Array, accuracy: float) -> Search[_Answer]:
         """Maximise f_lambda at lambda = `shares` (M,), starting from `gamma` (n,).
 
         The ascent ends where a new gamma would raise f_lambda by less than a tenth of `accuracy`,
@@ -190,10 +239,11 @@ class _Oracle:
         machine = self.objective.machine
         ascents = 1
         while True:
-            weights = shares / self._groups.spread(gamma)
-            point = self.objective.accurate(weights, _ORACLE_TOL * accuracy)
+            weights = shares / self.groups.spread(gamma)
+            K = yield weights
+            point = self.objective.accurate(weights, _ORACLE_TOL * accuracy, K)
             forms = np.maximum(-2.0 * point.gradient, 0.0)
-            D = self._groups.sums(shares * forms)
+            D = self.groups.sums(shares * forms)
             improved = best_gamma(D, self._q)
             increase = 0.5 * float((D / gamma - D / improved).sum())
             if increase <= _ORACLE_TOL * accuracy * point.objective or ascents == _MAX_ASCENTS:
@@ -202,7 +252,7 @@ class _Oracle:
             ascents += 1
         bounds = certify.mixed_norm_bounds(
             self._bank,
-            self._groups,
+            self.groups,
             self._q,
             machine.y,
             point.weights,

@@ -9,7 +9,7 @@ training samples; neither needs to store its Gram matrices.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -82,6 +82,13 @@ class Bank(KernelOperator):
     @abstractmethod
     def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
         """Return sum_m d_m K_m (n, n), written into `out` where given."""
+
+    def combinations(self, weights: Array, out: Array) -> Iterator[Array]:
+        """Write `combine(d)` into `out` (n, n) for every row d of `weights` (k, M), and yield it.
+
+        A bank that stores Gram matrices reads them once for all rows.
+        """
+        return (self.combine(d, out) for d in weights)
 
     def accumulate(self, d: ArrayLike, out: Array) -> None:
         """Add sum_m d_m K_m onto `out` (n, n)."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 import numpy as np
@@ -133,6 +133,9 @@ class ScaledBank(Bank):
 
     def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
         return self._bank.combine(self._scales * self._check_weights(d), out)
+
+    def combinations(self, weights: Array, out: Array) -> Iterator[Array]:
+        return self._bank.combinations(self._scales * weights, out)
 
     def accumulate(self, d: ArrayLike, out: Array) -> None:
         self._bank.accumulate(self._scales * self._check_weights(d), out)

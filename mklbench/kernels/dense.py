@@ -32,6 +32,14 @@ class StackedBank(Bank):
         unpack(self._grams.combination(self._check_weights(d)), combined)
         return combined
 
+    def combinations(self, weights: Array, out: Array) -> Iterator[Array]:
+        if len(weights) == 1:  # then kernels of weight 0 need not be read
+            yield self.combine(weights[0], out)
+            return
+        for half in weights @ self._grams.halves:
+            unpack(half, out)
+            yield out
+
     def accumulate(self, d: ArrayLike, out: Array) -> None:
         unpack(self._grams.combination(self._check_weights(d)), out, add=True)
 

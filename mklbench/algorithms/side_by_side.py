@@ -1,0 +1,39 @@
+"""Searches on one bank that run side by side, so that it is read once for all of them.
+
+A pass over dense Gram matrices is bound by memory. Where the binary problems of a classification
+are solved one after the other each pass serves one of them; here each serves all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mklbench.kernels.base import Bank
+
+Array = NDArray[np.float64]
+Result = TypeVar("Result")
+
+# Yields kernel weights (M,) and is sent their Gram matrix (n, n), which is its own until it yields
+# again.
+Search = Generator[Array, Array, Result]
+
+
+def run(bank: Bank, searches: Sequence[Search[Result]]) -> list[Result]:
+    """Run searches to their ends, one step of each in turn, and return what they return."""
+    results: dict[int, Result] = {}
+    wanted = {number: next(search) for number, search in enumerate(searches)}
+    K = np.empty((bank.n_samples, bank.n_samples))
+    while wanted:
+        numbers = list(wanted)
+        combinations = bank.combinations(np.array(list(wanted.values())), K)
+        for number, gram in zip(numbers, combinations, strict=True):
+            try:
+                wanted[number] = searches[number].send(gram)
+            except StopIteration as ended:
+                results[number] = ended.value
+                del wanted[number]
+    return [results[number] for number in range(len(searches))]
