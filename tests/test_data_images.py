@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.io import savemat
 
 from mklbench.data import image_descriptors, images, load
 from mklbench.data.formats import parse_files
@@ -17,6 +18,7 @@ from mklbench.data.image_descriptors import SIZES, find_foreground
 from mklbench.data.parse import Table
 from mklbench.data.schema import Layout
 from mklbench.errors import DataError
+from mklbench.experiments.cell import Cell
 
 LAYOUT = Layout(format="images", per_class=4)
 
@@ -106,6 +108,23 @@ class TestDescriptors:
         monkeypatch.setattr(image_descriptors, "measure", None)
         again = load(config(tmp_path / "discs.tar"), cache_dir=tmp_path)
         np.testing.assert_array_equal(again.X, dataset.X)
+
+    def test_official_splits_come_from_a_file_of_their_own(
+        self, files: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(images, "_describe", lambda *_: np.zeros((8, 3272)))
+        (tmp_path / "discs.tar").write_bytes(archive(files))
+        savemat(tmp_path / "splits.mat", {"trn1": [[1, 5]], "val1": [[2, 6]], "tst1": [[3, 7]]})
+        splits = {"n_train": 4, "n_test": 2, "n_splits": 1}
+        cell = Cell.from_overrides(["algo=vskl", "data=csv", "data.path=x"])
+        data = config(tmp_path / "discs.tar") | {"splits": splits}
+        plain = Cell({**cell.config, "data": data})
+        split = {**cell.config["split"], "test_fraction": None, "n_train": 4, "n_test": 2}
+        data |= {"splits_file": str(tmp_path / "splits.mat")}
+        official = Cell({**cell.config, "data": data, "split": split})
+        assert official.split_source(0) == "official"
+        assert [part.tolist() for part in official.rows(0)] == [[0, 1, 4, 5], [2, 6]]
+        assert official.key != Cell({**plain.config, "split": split}).key
 
     def test_interrupted_it_goes_on_where_it_was(
         self, files: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

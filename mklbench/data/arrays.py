@@ -114,6 +114,43 @@ def _cell(variables: Mapping[str, Any], name: str, place: str) -> list[NDArray[A
     return [_array({name: item}, name, place) for item in value.ravel()]
 
 
+def parse_splits(path: str, n_samples: int) -> tuple[Split, ...]:
+    """Read a MATLAB file of splits with variables trn1, val1, tst1, trn2, ...: rows from 1.
+
+    The validation rows, where there are such, belong to the training part: hyperparameters are
+    chosen by cross-validation.
+
+    Parameters
+    ----------
+    path : of the file.
+    n_samples : number of rows of the set.
+
+    Raises
+    ------
+    DataError
+        It is no such file, or a split is not sound.
+    """
+    from scipy.io import loadmat
+
+    place = f"data.splits_file={path}"
+    try:
+        variables = loadmat(path)
+    except Exception as error:  # a damaged file makes loadmat raise almost anything
+        raise DataError(
+            f"{place} is not a MATLAB file of version 7 or before: {_one_line(error)}."
+        ) from error
+    splits = []
+    for k in itertools.takewhile(lambda k: f"trn{k}" in variables, itertools.count(1)):
+        parts = [f"trn{k}", *([f"val{k}"] if f"val{k}" in variables else [])]
+        train = np.concatenate([_array(variables, name, place).ravel() for name in parts]) - 1.0
+        test = _array(variables, f"tst{k}", place) - 1.0
+        rows = _split(train, test, n_samples, f"{place}, split {k}")
+        splits.append((np.sort(rows[0]), np.sort(rows[1])))
+    if not splits:
+        raise DataError(f"{place} has no splits: it needs the variables trn1, tst1, and so on.")
+    return tuple(splits)
+
+
 def parse_svmlight(contents: Sequence[bytes], layout: Layout, place: str) -> Table:
     """Parse files of lines ``label index:value ...``, with indices from 1, as LIBSVM has them.
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklbench.data import sources, transforms
+from mklbench.data.arrays import parse_splits
 from mklbench.data.cache import keep_or_warn
 from mklbench.data.dataset import Dataset, Split, View, content_digest, splits_digest
 from mklbench.data.editions import in_edition, settle, verify_file
@@ -68,6 +69,9 @@ def load(
     dataset = replace(found.accepted, source=source)
     if place.layout.format == "images":
         dataset = described(dataset, found.contents[0], sources.folder(edition, cache_dir))
+    if parsed.splits_file is not None:
+        splits = parse_splits(parsed.splits_file, len(dataset.y))
+        dataset = replace(dataset, splits=splits)
     return with_choices(dataset, parsed)
 
 

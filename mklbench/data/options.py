@@ -36,7 +36,7 @@ _FILE_KEYS = (
     _COMMON_KEYS
     | _LAYOUT_KEYS
     | {"path", "sources", "positive", "feature_names", "expected", "keep_classes"}
-    | {"official", "edition", "task", "views"}
+    | {"official", "edition", "task", "views", "splits_file"}
 )
 _SPLITS_KEYS = {item.name for item in fields(PublishedSplits)}
 _OFFICIAL_KEYS = {item.name for item in fields(OfficialFile)}
@@ -93,6 +93,7 @@ def parse_config(config: Mapping[str, Any]) -> FileConfig | GeneratedConfig:
         edition=_edition(config, official),
         task=_task(config),
         views=tuple(_view(entry) for entry in values.sequence(config, "views")),
+        splits_file=values.optional_text(config, "splits_file"),
     )
 
 

@@ -194,6 +194,9 @@ class FileConfig(DataConfig):
         `mklbench.data.editions`.
     folder : of the files in the cache; empty: the name of the set.
     sha256 : digest that the bytes of the file must have; None: the content is verified alone.
+    views : what the views of the file are called and how they are compared; empty: view1, view2,
+        ..., if it has views.
+    splits_file : a MATLAB file with the official splits of the set; None: it is not at hand.
     task : "regression" reads the column of the labels as real numbers to predict.
     """
 
@@ -207,6 +210,7 @@ class FileConfig(DataConfig):
     folder: str = ""
     sha256: str | None = None
     views: tuple[ViewConfig, ...] = ()
+    splits_file: str | None = None
     task: Task = "classification"
 
 

@@ -141,6 +141,7 @@ class Cell:
             identity[group] = {name: value for name, value in stated if value is not None}
         identity["kernel"] = {name: _content(value) for name, value in identity["kernel"].items()}
         chosen = {name: identity["data"].get(name) for name in _DATA_CHOICES}
+        chosen["splits_file"] = _content(identity["data"].get("splits_file"))
         identity["data"] = {name: value for name, value in chosen.items() if value}
         identity["data"]["digest"] = self.data_digest
         identity["algo"]["VERSION"] = configs.algorithm_version(self.config["algo"])
