@@ -23,6 +23,8 @@ from mklbench.report.growth_figure import draw_growth, growth_curves
 from mklbench.report.identity_kernel import objective_at_identity
 from mklbench.report.metrics import METRICS
 from mklbench.report.paper_table import Figure, Row, Sweep
+from mklbench.report.ranking import rank_methods
+from mklbench.report.ranks_figure import draw_ranks
 from mklbench.report.surface_figure import draw_surface
 from mklbench.report.verdict import Sample
 
@@ -60,6 +62,7 @@ def write_figure(report: Report, figure: Figure, paths: Sequence[Path]) -> None:
         "difference": draw_differences,
         "growth": draw_growth,
         "surface": draw_surface,
+        "ranks": draw_ranks,
     }
     draw = kinds[figure.kind]
     with mpl.rc_context(STYLE):
@@ -71,8 +74,8 @@ def write_figure(report: Report, figure: Figure, paths: Sequence[Path]) -> None:
 def unfinished_cells(report: Report, figure: Figure) -> list[str]:
     """Name the cells that `figure` needs and that are not done.
 
-    Figures of differences and of growth leave gaps, so they need no more than one number; surfaces
-    are computed from the data alone.
+    Figures of differences and of growth leave gaps, so they need no more than one number; ranks
+    leave out rows that are not complete; surfaces are computed from the data alone.
     """
     if figure.kind == "surface":
         return []
@@ -83,6 +86,10 @@ def unfinished_cells(report: Report, figure: Figure) -> list[str]:
         if any(line.sizes for row in rows for line in growth_curves(report, figure, row).values()):
             return []
         wanted = {(r.name, c, p.name) for r in rows for c in figure.columns for p in protocols}
+    elif figure.kind == "ranks":
+        if rank_methods(report, report.table.ranking) is not None:
+            return []
+        wanted = set(report.slots)
     elif figure.kind == "difference":
         rows = report.table.rows
         if any(difference_row(report, figure, row).measured is not None for row in rows):

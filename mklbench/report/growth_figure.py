@@ -18,6 +18,12 @@ if TYPE_CHECKING:
 
 MARKERS = "osD^vP"
 PANELS_A_LINE = 2
+MOST_LETTERS_A_LINE = 60  # of a legend
+
+
+def _plain(value: float, position: float) -> str:
+    """Print a tick without a power of ten."""
+    return f"{value:g}"
 
 
 def growth_curves(report: Report, figure: Figure, row: Row) -> dict[str, Curve]:
@@ -57,7 +63,9 @@ def draw_growth(report: Report, figure: Figure) -> Canvas:
     for axis in axes[::PANELS_A_LINE]:
         axis.set_ylabel(f"{metric.label}{unit}")
     handles, labels = axes[0].get_legend_handles_labels()
-    canvas.legend(handles, labels, loc="outside upper center", ncols=len(labels))
+    fits = sum(map(len, labels)) <= MOST_LETTERS_A_LINE
+    n_columns = len(labels) if fits else -(-len(labels) // 2)
+    canvas.legend(handles, labels, loc="outside upper center", ncols=n_columns)
     return canvas
 
 
@@ -79,6 +87,10 @@ def _panel(axis: Axes, curves: dict[str, Curve]) -> None:
         )  # fmt: skip
     axis.set_xscale("log")
     axis.set_yscale("log")
+    low, high = axis.get_ylim()
+    if high < 10 * low:  # powers of ten would be no ticks
+        axis.yaxis.set_major_formatter(_plain)
+        axis.yaxis.set_minor_formatter(_plain)
     ticks = sorted({round(size) for line in curves.values() for size in line.sizes})
     axis.set_xticks(ticks, [str(tick) for tick in ticks])
     axis.tick_params(axis="x", which="minor", bottom=False, labelbottom=False)

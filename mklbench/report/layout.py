@@ -8,6 +8,7 @@ from pathlib import Path
 from mklbench.report.appendix import appendix
 from mklbench.report.assemble import Number, NumberPlace, Report
 from mklbench.report.claims import claim_blocks
+from mklbench.report.comparisons import comparison_blocks
 from mklbench.report.document import Block, Document, Entry, Grid, Heading, Paragraph, Picture
 from mklbench.report.entries import (
     JUDGEMENTS,
@@ -21,7 +22,9 @@ from mklbench.report.entries import (
     tone,
 )
 from mklbench.report.metrics import METRICS
+from mklbench.report.overview import overview_blocks
 from mklbench.report.paper_table import Baseline, PaperTable, Row
+from mklbench.report.ranking import ranking_blocks
 from mklbench.report.split_sources import describe_split_sources
 from mklbench.report.sweep_layout import sweep_blocks
 
@@ -42,10 +45,14 @@ def lay_out(report: Report, figures: Mapping[str, Path] | None = None) -> Docume
     blocks.extend(claim_blocks(report))
     if table.sweep is not None:
         blocks.extend(sweep_blocks(report))
-    else:
+    elif table.published:
         blocks.extend(_mirror(report))
         blocks.extend(_ratios(report))
         blocks.extend(_every_number(report))
+    else:
+        blocks.extend(ranking_blocks(report))
+        blocks.extend(comparison_blocks(report))
+        blocks.extend(overview_blocks(report))
     blocks.extend(_pictures(report, figures or {}))
     blocks.extend(appendix(report))
     return blocks
@@ -62,7 +69,7 @@ def _summary(report: Report) -> str:
     if not report.table.published and report.table.claims:
         return f"{cells}; no number of it is published, so that only claims are judged."
     if not report.table.published:
-        return f"{cells}; the paper prints no such table, so nothing is judged."
+        return f"{cells}; no published numbers are at hand, so nothing is judged."
     counts = report.verdict_counts
     judged = [verdict for verdict in JUDGEMENTS if counts[verdict]]
     total = sum(counts[verdict] for verdict in judged)

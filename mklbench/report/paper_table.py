@@ -102,6 +102,7 @@ class Figure:
     """A figure drawn from the table's cells or data.
 
     `kind` is "weights" (of `columns` on `row` under `protocol`), "path" (of the whole sweep),
+    "ranks" (of the methods, as the table's ranking has them),
     "growth" (of `metric` along the sweep, one panel a row with a line for each of `columns`),
     "difference" (of `metric` under `protocol`: the first of two `columns` minus the second, on
     every row) or "surface" (of NKRR's objective over two kernels, on the data of `row`).
@@ -132,6 +133,30 @@ class Claim:
     columns: tuple[str, ...]
     bound: float
     at_most: bool
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The question whether `column` is better than `against` in `metric`, on each of the rows."""
+
+    label: str
+    column: str
+    against: str
+    metric: str
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Methods ranked over the rows in `metric` under `protocol`.
+
+    They are held against each of `references`; `learners` are those that learn a combination of
+    kernels, of which the question is asked whether it pays.
+    """
+
+    metric: str
+    protocol: str
+    references: tuple[str, ...]
+    learners: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -172,9 +197,10 @@ class PaperTable:
     published : numbers of the paper by (row, column, metric).
     published_n_splits : number of splits assumed behind each published mean, but for the rows that
         state their own (`published_n_splits_of`).
-    ratios, figures, claims, ledger, notes : what else the report shows.
+    ratios, figures, claims, comparisons, ledger, notes : what else the report shows.
     sweep : the option whose values are the protocols, or None.
     baseline : the column that the others are held against, or None.
+    ranking : how the columns are ranked over the rows, or None.
     """
 
     name: str
@@ -194,6 +220,8 @@ class PaperTable:
     notes: tuple[str, ...] = ()
     sweep: Sweep | None = None
     baseline: Baseline | None = None
+    comparisons: tuple[Comparison, ...] = ()
+    ranking: Ranking | None = None
 
     def published_n_splits_of(self, row: Row) -> int:
         """Return the number of splits behind the paper's means of one row."""

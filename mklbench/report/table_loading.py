@@ -12,10 +12,12 @@ from mklbench.report.paper_table import (
     Baseline,
     Claim,
     Column,
+    Comparison,
     Figure,
     LedgerEntry,
     PaperTable,
     Protocol,
+    Ranking,
     Ratio,
     Row,
     Sweep,
@@ -23,7 +25,7 @@ from mklbench.report.paper_table import (
 from mklbench.report.section import Section
 from mklbench.report.verdict import Published
 
-FIGURE_KINDS = ("weights", "path", "difference", "growth", "surface")
+FIGURE_KINDS = ("weights", "path", "difference", "growth", "surface", "ranks")
 CLAIM_KINDS = {"growth": 1, "ratio": 2, "largest": None, "difference": 2}  # columns of each
 
 
@@ -83,6 +85,8 @@ def _build(name: str, section: Section) -> PaperTable:
         notes=section.texts("notes"),
         sweep=sweep,
         baseline=_baseline(section),
+        comparisons=tuple(_comparison(part) for part in section.sections("comparisons")),
+        ranking=_ranking(section),
     )
     section.finish()
     return table
@@ -210,6 +214,27 @@ def _claim(section: Section) -> Claim:
     return claim
 
 
+def _comparison(section: Section) -> Comparison:
+    keys = ("label", "column", "against", "metric")
+    comparison = Comparison(*(section.text(key) for key in keys))
+    section.finish()
+    return comparison
+
+
+def _ranking(section: Section) -> Ranking | None:
+    if section.get("ranking") is None:
+        return None
+    part = section.section("ranking")
+    ranking = Ranking(
+        metric=part.text("metric"),
+        protocol=part.text("protocol"),
+        references=part.texts("references"),
+        learners=part.texts("learners"),
+    )
+    part.finish()
+    return ranking
+
+
 def _ledger_entry(section: Section) -> LedgerEntry:
     entry = LedgerEntry(*(section.text(key) for key in ("point", "paper", "chosen", "why")))
     section.finish()
@@ -260,8 +285,19 @@ def _check_references(table: PaperTable, where: str) -> None:
             )
         if figure.kind in ("weights", "difference"):
             known(f"protocol of figure {figure.name}", str(figure.protocol), protocols)
+        if figure.kind == "ranks" and table.ranking is None:
+            raise InputError(f"{where}: figure {figure.name} of kind ranks needs a ranking.")
         for column in figure.columns:
             known(f"column of figure {figure.name}", column, columns)
+    for comparison in table.comparisons:
+        known("metric of a comparison", comparison.metric, list(METRICS))
+        for column in (comparison.column, comparison.against):
+            known("column of a comparison", column, columns)
+    if table.ranking is not None:
+        known("metric of the ranking", table.ranking.metric, list(METRICS))
+        known("protocol of the ranking", table.ranking.protocol, protocols)
+        for column in (*table.ranking.references, *table.ranking.learners):
+            known("column of the ranking", column, columns)
     for claim in table.claims:
         known("kind of a claim", claim.kind, list(CLAIM_KINDS))
         known("metric of a claim", claim.metric, list(METRICS))
