@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 
 from mklbench.data import View
 from mklbench.errors import InputError
-from mklbench.kernels import Descriptors, DistanceBank, FeatureDistances, chi2_distances
+from mklbench.kernels import Descriptors, DistanceBank, FeatureDistances, chi2_distances, distances
 
 VIEWS = (View("colour", 0, 4, "chi2"), View("shape", 4, 6))
 
@@ -29,6 +29,23 @@ def test_chi2_is_its_definition_and_an_empty_bin_counts_nothing() -> None:
     squares = (X[:, None] - Z[None]) ** 2
     terms = np.divide(squares, total, out=np.zeros_like(total), where=total > 0)
     assert_allclose(chi2_distances(X, Z), terms.sum(axis=2), atol=1e-14)
+
+
+def test_chi2_within_is_that_between() -> None:
+    X = histograms(21)[:, :4]
+    assert_allclose(chi2_distances(X, X), chi2_distances(X, X.copy()[::-1])[:, ::-1], atol=1e-14)
+
+
+def test_chi2_is_kept_for_the_same_samples_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    X = histograms(9, seed=5)[:, :4]
+    kept = distances._Kept(2 * X.shape[0] ** 2 * 8)
+    monkeypatch.setattr(distances, "_kept", kept)
+    first = chi2_distances(X, X)
+    assert chi2_distances(X.copy(), X) is first
+    others = [chi2_distances(factor * X, factor * X) for factor in (2.0, 3.0)]
+    assert_allclose(others[1], 3.0 * first)
+    assert len(kept._arrays) == 2
+    assert chi2_distances(X, X) is not first
 
 
 def test_every_view_is_a_group_and_every_kernel_has_unit_trace() -> None:
