@@ -15,7 +15,7 @@ def overview_blocks(report: Report) -> Iterator[Block]:
     """Yield a grid for each protocol and metric; of methods and sets the more stand at the side."""
     table = report.table
     yield Heading(2, "Measured")
-    yield Paragraph("Mean ± standard deviation over the splits.")
+    yield Paragraph(f"Mean ± standard deviation over {_n_splits(report)} splits.")
     for protocol in table.protocols:
         for name in table.metrics:
             columns = [column for column in table.columns if name in column.metrics]
@@ -23,6 +23,13 @@ def overview_blocks(report: Report) -> Iterator[Block]:
             parts += [protocol.label] if len(table.protocols) > 1 else []
             yield Heading(3, ", ".join(parts))
             yield _grid(report, protocol, columns, name)
+
+
+def _n_splits(report: Report) -> str:
+    """Print the number of splits of the cells, or its range."""
+    counts = [found.n_splits for _, found in report.slots.values()]
+    low, high = min(counts), max(counts)
+    return f"{low}" if low == high else f"{low} to {high}"
 
 
 def _grid(report: Report, protocol: Protocol, columns: list[Column], metric: str) -> Grid:
