@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 
 import conic_twins
@@ -14,15 +12,13 @@ from numpy.testing import assert_allclose
 from problems import random_problem, random_stack, reference_part
 from reference_problems import reference_problem
 
-from mklbench import certify, one_vs_rest
+from mklbench import certify
 from mklbench.algorithms import mkl, side_by_side, simplemkl, svm, vskl
 from mklbench.algorithms.objective import Objective
 from mklbench.errors import InputError
 from mklbench.kernels import (
-    Bank,
     Groups,
     PrecomputedBank,
-    ScaledBank,
     groups_of,
     product_gaussians,
     simplemkl_bank,
@@ -254,49 +250,6 @@ class TestOracle:
         assert solution.converged
         assert max(ascents) <= 4
         assert np.mean(ascents) < 2
-
-
-class TestSideBySide:
-    @pytest.mark.parametrize("q", [1, 2, math.inf])
-    @pytest.mark.parametrize("scale", [None, 0.1])
-    def test_several_labels_are_learned_as_each_alone(self, q: float, scale: float | None) -> None:
-        """Some need more iterations than others, and one has no group to weigh against another."""
-        stack, y = random_stack(n=60, n_kernels=12)
-        bank: Bank = PrecomputedBank(stack, [list(range(6)), list(range(6, 12))])
-        if scale is not None:
-            bank = ScaledBank(bank, np.full(12, scale))
-        rng = np.random.default_rng(3)
-        labels = [y, rng.permutation(y), -y, np.where(np.arange(60) < 5, 1.0, -1.0)]
-        together = vskl.solve_all(bank, labels, 10.0, q=q, tol=1e-3)
-        alone = [vskl.solve(bank, one, 10.0, q=q, tol=1e-3) for one in labels]
-        assert len({solution.n_svm_calls for solution in alone}) > 1
-        for one, other in zip(together, alone, strict=True):
-            assert one.n_svm_calls == other.n_svm_calls
-            assert one.gap <= 1e-3
-            assert_allclose(one.objective, other.objective, rtol=1e-6)
-            assert_allclose(one.weights, other.weights, atol=1e-3 * other.weights.max())
-
-    def test_one_versus_rest_reads_the_bank_once_for_all_classes(
-        self, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        rows: list[int] = []
-        combinations = PrecomputedBank.combinations
-
-        def noting(
-            self: PrecomputedBank, weights: np.ndarray, out: np.ndarray
-        ) -> Iterator[np.ndarray]:
-            rows.append(len(weights))
-            return combinations(self, weights, out)
-
-        monkeypatch.setattr(PrecomputedBank, "combinations", noting)
-        stack, _ = random_stack(n=60)
-        bank, codes = PrecomputedBank(stack), np.arange(60) % 3
-        learned = one_vs_rest.fit(partial(vskl.solve, C=3.0, tol=1e-3), bank, codes, 3)
-        assert rows[0] == 3
-        assert len(rows) == max(solution.n_iter for solution in learned) + 1
-        for code, solution in enumerate(learned):
-            alone = vskl.solve(bank, np.where(codes == code, 1.0, -1.0), C=3.0, tol=1e-3)
-            assert_allclose(solution.objective, alone.objective, rtol=1e-6)
 
 
 class TestIterations:

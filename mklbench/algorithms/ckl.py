@@ -22,16 +22,18 @@ MKL with sum_m d_m^p <= 1, p = rho (Kloft et al. 2011).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench import certify
+from mklbench.algorithms import side_by_side
 from mklbench.algorithms.objective import Objective, check_bank, settled
+from mklbench.algorithms.side_by_side import Search
 from mklbench.errors import InputError
-from mklbench.kernels.base import KernelOperator
+from mklbench.kernels.base import Bank, KernelOperator
 from mklbench.kernels.groups import GroupLists, Groups, groups_of
 from mklbench.solution import Solution
 from mklbench.validation import check_count, check_positive, check_positive_or_none
@@ -92,25 +94,77 @@ def solve(
         If an argument has the wrong type, shape or range, q is not in [1/2, 1), or the groups are
         no partition.
     """
+    (solution,) = solve_all(
+        bank,
+        [y],
+        C,
+        q=q,
+        groups=groups,
+        tol=tol,
+        objective_tol=objective_tol,
+        max_iter=max_iter,
+        svm_tol=svm_tol,
+        class_weight=class_weight,
+    )
+    return solution
+
+
+def solve_all(
+    bank: KernelOperator,
+    labels: Sequence[ArrayLike],
+    C: float = 100.0,
+    *,
+    q: float = 0.75,
+    groups: str | GroupLists = "bank",
+    tol: float = 1e-2,
+    objective_tol: float | None = None,
+    max_iter: int = 1000,
+    svm_tol: float = 1e-3,
+    class_weight: Mapping[int, float] | None = None,
+) -> list[Solution]:
+    """Solve the problems of several label vectors (n,) on one bank side by side.
+
+    What is learned is that of `solve` for each of them; the parameters are its. Banks that store
+    Gram matrices are read once an iteration for all problems.
+    """
     bank = check_bank("ckl", bank)
     _check_q(q)
     check_positive("tol", tol)
     check_count("max_iter", max_iter)
     check_positive_or_none("objective_tol", objective_tol)
     partition = groups_of(bank, groups)
-    objective = Objective(bank, y, C, svm_tol, class_weight)
-    machine = objective.machine
+    objectives = [Objective(bank, y, C, svm_tol, class_weight) for y in labels]
+    return side_by_side.run(
+        bank,
+        [
+            _alternate(bank, objective, partition, q, tol, objective_tol, max_iter)
+            for objective in objectives
+        ],
+    )
 
-    weights = best_weights(1.0 / partition.spread(partition.sizes.astype(float)), partition, q)
+
+def _alternate(
+    bank: Bank,
+    objective: Objective,
+    groups: Groups,
+    q: float,
+    tol: float,
+    objective_tol: float | None,
+    max_iter: int,
+) -> Search[Solution]:
+    """Take SVMs and closed-form weights in turn."""
+    machine = objective.machine
+    weights = best_weights(1.0 / groups.spread(groups.sizes.astype(float)), groups, q)
     best, smallest_gap, accuracy = None, np.inf, 1.0
     history: list[dict[str, float]] = []
     while True:
         used = np.where(weights < _NEGLIGIBLE * weights.max(), 0.0, weights)
-        point = objective.accurate(used, _SVM_TOL * accuracy)
+        K = yield used
+        point = objective.accurate(used, _SVM_TOL * accuracy, K)
         forms = np.maximum(-2.0 * point.gradient, 0.0)
         gap = certify.mixed_norm_bounds(
             bank,
-            partition,
+            groups,
             q,
             machine.y,
             used,
@@ -130,7 +184,7 @@ def solve(
         )
         if gap <= tol or ended or len(history) > max_iter:
             break
-        weights = best_weights(weights * np.sqrt(forms), partition, q)
+        weights = best_weights(weights * np.sqrt(forms), groups, q)
         accuracy = max(tol, min(gap, 1.0))
     return objective.solution(
         best, gap=smallest_gap, converged=smallest_gap <= tol or ended, history=history
