@@ -54,7 +54,7 @@ lint: $(VENV)/.installed-lint  ## ruff and mypy
 check: $(VENV)/.installed  ## run a fast subset again and compare with the recorded and published numbers
 	$(BIN)/mklbench check --jobs $(JOBS)
 
-bench: $(VENV)/.installed  ## measure speed and memory, as ratios within one run; PARTS=ikl for a long one
+bench: $(VENV)/.installed  ## measure speed and memory, as ratios within one run; PARTS=gaps or ikl for a long one
 	$(BIN)/python -m benchmarks $(PARTS)
 
 reproduce-tables: $(VENV)/.installed  ## run what is missing and write every table and figure under results/
