@@ -170,12 +170,18 @@ def test_gram_matrices_from_a_file_are_cut_to_the_splits(tmp_path):
     assert searched["search_accuracy"] > 0.8
 
 
-def test_the_key_of_gram_matrices_is_that_of_their_content(tmp_path):
+@pytest.mark.parametrize(
+    "given",
+    [
+        ("kernel=precomputed", "kernel.K='{}'"),
+        ("kernel=normalised", "kernel.base=precomputed", "+kernel.options.K='{}'"),
+    ],
+)
+def test_the_key_of_gram_matrices_is_that_of_their_content(given, tmp_path):
     keys = []
     for name, scale in (("one", 1.0), ("copy", 1.0), ("other", 2.0)):
         np.save(tmp_path / f"{name}.npy", scale * np.eye(60)[None])
-        given = f"kernel.K='{tmp_path}/{name}.npy'"
-        keys.append(tiny_cell("kernel=precomputed", given).key)
+        keys.append(tiny_cell(*(text.format(tmp_path / f"{name}.npy") for text in given)).key)
     assert keys[0] == keys[1] != keys[2]
 
 

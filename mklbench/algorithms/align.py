@@ -51,7 +51,8 @@ def solve(
     Parameters
     ----------
     bank : the M base kernels on n training samples. One with a negative alignment, which an
-        indefinite kernel may have, gets the weight 0, with a warning.
+        indefinite kernel may have, gets the weight 0, with a warning. The inner products of all
+        kernels, from which the alignment of their combination follows, take O(M^2) memory.
     y : (n,) labels in {-1, +1}; real targets for "krr" and "svr".
     C : box constraint of "svm" and "svr".
     learner : the second stage, "svm", "krr" or "svr".

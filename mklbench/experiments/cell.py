@@ -230,10 +230,12 @@ class Cell:
 
 
 def _content(value: Any) -> Any:
-    """Return the digest of the file that a value names, of each in a list, or else the value.
+    """Return the digest of the file that a value names, of each in a collection, or the value.
 
     Gram matrices from a file are what the file holds, wherever it lies.
     """
+    if isinstance(value, Mapping):
+        return {name: _content(item) for name, item in value.items()}
     if isinstance(value, list):
         return [_content(item) for item in value]
     if not isinstance(value, str) or not Path(value).is_file():
