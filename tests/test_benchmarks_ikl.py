@@ -10,8 +10,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from problems import random_problem
 
-from benchmarks import ikl as comparison
 from benchmarks import alignment, ikl_prototype, problems, separate
+from benchmarks import ikl as comparison
 from benchmarks.ikl import AS_LOW, YARDSTICK, Learned
 from benchmarks.metering import Meter, MeteredFamily
 from benchmarks.problems import Split
