@@ -33,7 +33,12 @@ def _n_splits(report: Report) -> str:
 
 
 def _grid(report: Report, protocol: Protocol, columns: list[Column], metric: str) -> Grid:
-    rows = report.table.rows
+    there = {
+        (row, column)
+        for row, column, by, name in report.numbers
+        if (by, name) == (protocol.name, metric)
+    }
+    rows = [row for row in report.table.rows if any((row.name, c.name) in there for c in columns)]
 
     def entry(row: Row, column: Column) -> Entry:
         number = report.numbers.get((row.name, column.name, protocol.name, metric))
