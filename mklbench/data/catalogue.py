@@ -25,6 +25,9 @@ logger = logging.getLogger(__name__)
 
 Directory = str | os.PathLike[str]
 
+# Of more classes than this the list shows the number and sizes only.
+_MOST_CLASSES = 10
+
 
 @dataclass(frozen=True)
 class Fetched:
@@ -267,6 +270,8 @@ def _handling(config: FileConfig) -> str:
     if layout.missing is not None:
         rows = f"{expected.dropped_rows} rows" if expected is not None else "rows"
         parts.append(f"{rows} with '{layout.missing}' dropped")
+    if config.views:
+        parts.append(f"{len(config.views)} views")
     if layout.id_columns:
         parts.append(f"id column {', '.join(map(str, layout.id_columns))} dropped")
     if expected is not None and expected.constant_features:
@@ -298,6 +303,9 @@ def _where(config: FileConfig, cache_dir: Directory | None, mirror: Directory | 
 
 
 def _counts(classes: Mapping[str, int]) -> str:
+    if len(classes) > _MOST_CLASSES:
+        sizes = sorted({min(classes.values()), max(classes.values())})
+        return f"{len(classes)} of {' to '.join(map(str, sizes))}"
     return ", ".join(f"{label}: {count}" for label, count in classes.items())
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from typing import Any
 
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
@@ -62,7 +64,8 @@ def run_cells(
     listed = list(cells)
     told = progress or Silent()
     errors: dict[str, str] = {}
-    work = _plan(listed, store, errors)
+    with _parallel(jobs):
+        work = _plan(listed, store, errors)
     if work:
         store.check_writable()
         n_splits = sum(cell.n_splits for cell in _distinct(listed, errors))
@@ -77,6 +80,15 @@ def run_cells(
         finally:
             told.stop()
     return [_result(cell, store, errors) for cell in listed]
+
+
+def _parallel(jobs: int) -> AbstractContextManager[Any]:
+    """Let what data sets compute when they are loaded first use as many processes as the run."""
+    if jobs == 1:
+        return nullcontext()
+    from joblib import parallel_config
+
+    return parallel_config(n_jobs=jobs)
 
 
 def _distinct(cells: Sequence[Cell], errors: dict[str, str]) -> list[Cell]:
