@@ -182,7 +182,17 @@ class TestCombination:
             ({"how": "polynomial", "degree": 0}, "degree=0 is not accepted: it must be an integer"),
             ({"how": "polynomial", "offset": -1.0}, "offset=-1.0 is not accepted"),
             ({"how": "polynomial", "degree": 5000}, "the polynomial of 3 kernels overflows"),
-            ({"base": "feature_gausians"}, "did you mean feature_gaussians"),
+            (
+                {"base": "feature_gausians"},
+                "kernel.base=feature_gausians .* mean feature_gaussians",
+            ),
+            (
+                {"options": {"gamas": [1.0]}},
+                "kernel.options=gamas is not known: did you mean gammas",
+            ),
+            ({"base": "views", "options": {"gama": [1]}}, "kernel.options=gama is not known"),
+            ({"base": "precomputed", "options": {"K": "no.npy"}}, "no.npy cannot be read"),
+            ({"base": gaussian, "options": {"gamma": 1.0}}, "by functools.partial"),
             ({"base": "product"}, "kernel=combination is made from a bank .* ProductGaussians is"),
         ],
     )

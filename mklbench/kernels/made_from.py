@@ -7,6 +7,7 @@ with, too.
 
 from __future__ import annotations
 
+import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -14,9 +15,9 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from mklbench.errors import InputError
+from mklbench.errors import InputError, unknown
 from mklbench.kernels.base import Bank
-from mklbench.kernels.builders import KernelBuilder, Precomputed, precomputed, resolve
+from mklbench.kernels.builders import BUILDERS, KernelBuilder, Precomputed, resolve
 from mklbench.kernels.combination import CombinedKernel
 from mklbench.kernels.descriptors import Descriptors
 from mklbench.kernels.normalised import CentredBank, CosineBank
@@ -24,7 +25,6 @@ from mklbench.kernels.wrapping import StandardisedBank, check_base
 
 # Kernels whose builders are made first, from the options, and then called with the samples.
 _FACTORIES: dict[str, Callable[..., Callable[..., Any]]] = {
-    "precomputed": lambda **given: Precomputed(**given) if "K" in given else precomputed,
     "views": partial(Descriptors, gammas=(1.0,), normalise=False),
     "descriptors": Descriptors,
 }
@@ -43,16 +43,11 @@ class _MadeFrom(ABC):
     Raises
     ------
     InputError
-        If the base is not known.
+        If the base is not known, or does not have such options.
     """
 
     def __init__(self, base: str | KernelBuilder, options: Mapping[str, Any] | None = None) -> None:
-        given = dict(options or {})
-        self._base: Callable[..., Any]
-        if isinstance(base, str) and base in _FACTORIES:
-            self._base = _FACTORIES[base](**given)
-        else:
-            self._base = resolve(base, **given)
+        self._base = _builder(base, dict(options or {}))
         self.takes_rows = bool(getattr(self._base, "takes_rows", False))
         self.takes_views = bool(getattr(self._base, "takes_views", False))
 
@@ -61,6 +56,27 @@ class _MadeFrom(ABC):
 
     def _bank(self, X: ArrayLike, *views: Any) -> Bank:
         return check_base(type(self).__name__.lower(), self._base(X, *views))
+
+
+def _builder(base: str | KernelBuilder, options: dict[str, Any]) -> Callable[..., Any]:
+    """Return the builder that `base` names with its options bound, or `base` itself."""
+    if callable(base):
+        if options:
+            raise InputError(
+                f"options={options} are for a base that is named: bind those of a function by "
+                "functools.partial."
+            )
+        return base
+    if base not in BUILDERS and base not in _FACTORIES:
+        raise unknown("kernel.base", base, [*BUILDERS, *_FACTORIES])
+    # Gram matrices of a whole data set are an option, those of a training part the samples.
+    whole = base == "precomputed" and "K" in options
+    factory = Precomputed if whole else _FACTORIES.get(base)
+    accepted = set(inspect.signature(factory or BUILDERS[base]).parameters) - {"X"}
+    for name in options:
+        if name not in accepted:
+            raise unknown("kernel.options", name, accepted)
+    return factory(**options) if factory else resolve(base, **options)
 
 
 class Normalised(_MadeFrom):
