@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,6 +18,25 @@ from mklbench.validation import check_positive
 
 # Five from 1e-4 to 1 on a logarithmic scale, as in the paper.
 VSKL_GAMMAS = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
+
+# Bytes that the kernels to new samples may take.
+_MOST_KEPT = 2**27
+
+
+@dataclass(frozen=True)
+class _NewSamples:
+    """The new samples asked for last, kept for the next binary problem.
+
+    Attributes
+    ----------
+    Z : the samples.
+    distances : (n_z, n) of each view.
+    blocks : kernels (n_z, n) by their index, where all of them together are not too large.
+    """
+
+    Z: ArrayLike
+    distances: list[Array]
+    blocks: dict[int, Array] = field(default_factory=dict)
 
 
 class DistanceBank(StackedBank):
@@ -52,12 +72,12 @@ class DistanceBank(StackedBank):
         self._bind(grams)
 
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
-        d = self._check_weights(weights).reshape(len(self._means), len(self._gammas))
-        combined = np.zeros((len(np.asarray(Z)), self.n_samples))
-        for matrix, mean, of_view in zip(self._to(Z), self._means, d, strict=True):
-            for gamma, weight in zip(self._gammas, of_view, strict=True):
-                if weight != 0.0:
-                    combined += weight * np.exp(matrix * (-gamma / mean))
+        d = self._check_weights(weights)
+        if self._new is None or self._new.Z is not Z:
+            self._new = _NewSamples(Z, self._distances.to(Z))
+        combined = np.zeros(self._new.distances[0].shape)
+        for m in np.flatnonzero(d):
+            combined += d[m] * self._block(m, self._new)
         return combined
 
     def diagonals(self, Z: ArrayLike | None = None) -> Array:
@@ -75,13 +95,17 @@ class DistanceBank(StackedBank):
         n_gammas = len(self._gammas)
         groups = np.arange(len(grams)).reshape(-1, n_gammas).tolist()
         super().__init__(grams, groups)
-        self._last: tuple[ArrayLike, list[Array]] | None = None
+        self._new: _NewSamples | None = None
 
-    def _to(self, Z: ArrayLike) -> list[Array]:
-        """The distances to `Z`; those of the last `Z` are kept for the next binary problem."""
-        if self._last is None or self._last[0] is not Z:
-            self._last = Z, self._distances.to(Z)
-        return self._last[1]
+    def _block(self, m: int, new: _NewSamples) -> Array:
+        """Kernel `m` (n_z, n) between new samples and the training."""
+        if m in new.blocks:
+            return new.blocks[m]
+        view, gamma = divmod(m, len(self._gammas))
+        block = np.exp(new.distances[view] * (-self._gammas[gamma] / self._means[view]))
+        if self.n_kernels * block.nbytes <= _MOST_KEPT:
+            new.blocks[m] = block
+        return block
 
 
 class Descriptors:
