@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from time import process_time
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -61,7 +63,7 @@ def gradient(send: Send, n: int, p: int) -> None:
         return -2.0 * bank.inner_products_with(W)
 
     np.testing.assert_allclose(operator()[:_STACKED], dense(), rtol=1e-8)
-    fast, slow, ratio = alternate(operator, dense, repeats=_REPEATS)
+    fast, slow, ratio = alternate(operator, dense, repeats=_REPEATS, clock=process_time)
     send(
         Result(
             f"gradient of quadratic NKRR / dense stack, n = {n}, p = {p}",
@@ -108,7 +110,7 @@ def path(send: Send, n: int, p: int) -> None:
         return np.array([krr.solve(bank, y, lam, degree=2).dual_coef for lam in _LAMBDAS])
 
     np.testing.assert_allclose(at_once(), one_by_one(), rtol=1e-5)
-    fast, slow, ratio = alternate(at_once, one_by_one, repeats=_REPEATS)
+    fast, slow, ratio = alternate(at_once, one_by_one, repeats=_REPEATS, clock=process_time)
     send(
         Result(
             f"KRR for {len(_LAMBDAS)} lambdas from one eigendecomposition / one by one, "

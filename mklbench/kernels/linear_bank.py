@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.linalg import blas
 
 from mklbench.kernels.base import Array, Bank
@@ -37,7 +35,7 @@ class LinearBank(Bank):
     """
 
     def __init__(self, X: ArrayLike) -> None:
-        self._bind(check_features("X", X))
+        self._bind(np.ascontiguousarray(check_features("X", X).T))
 
     def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
         lower = self._lower(d)
@@ -49,44 +47,49 @@ class LinearBank(Bank):
         write_lower(self._lower(d), out, add=True)
 
     def quadratic_forms(self, a: ArrayLike) -> Array:
-        return np.square(np.asarray(a, dtype=np.float64) @ self._X)
+        return np.square(self._columns @ np.asarray(a, dtype=np.float64))
 
     def products(self, a: ArrayLike, kernels: ArrayLike) -> Array:
-        columns = self._X[:, np.asarray(kernels, dtype=np.intp)]
-        return (columns * (np.asarray(a, dtype=np.float64) @ columns)).T
+        columns = self._columns[np.asarray(kernels, dtype=np.intp)]
+        return columns * (columns @ np.asarray(a, dtype=np.float64))[:, None]
 
     def traces(self) -> Array:
-        return np.einsum("im,im->m", self._X, self._X)
+        return np.einsum("mi,mi->m", self._columns, self._columns)
 
     def diagonals(self, Z: ArrayLike | None = None) -> Array:
-        return np.square(self._X if Z is None else check_features("Z", Z, self.n_kernels)).T
+        columns = self._columns if Z is None else check_features("Z", Z, self.n_kernels).T
+        return np.square(columns)
 
     def inner_products_with(self, K: Array) -> Array:
-        products, diagonal = [], K.diagonal()
-        for columns in self._blocks(np.arange(self.n_kernels)):
-            # x'K x = 2 x'L x - sum_i K_ii x_i^2 for the lower triangle L: half the work of K x.
+        products = np.empty(self.n_kernels)
+        for start in range(0, self.n_kernels, _FEATURES_AT_ONCE):
+            few = slice(start, start + _FEATURES_AT_ONCE)
+            columns = self._columns[few]
+            # x'K x = 2 x'U x - sum_i K_ii x_i^2 for the upper triangle U: half the work of K x.
             images = columns.copy()
-            blas.dtrmm(1.0, K.T, images.T, side=1, overwrite_b=1)
-            doubled = 2.0 * np.einsum("im,im->m", images, columns)
-            products.append(doubled - diagonal @ np.square(columns))
-        return np.concatenate(products)
+            blas.dtrmm(1.0, K.T, images.T, overwrite_b=1)
+            products[few] = 2.0 * np.einsum("mi,mi->m", images, columns)
+            products[few] -= np.square(columns) @ K.diagonal()
+        return products
 
     def inner_products(self, *, centred: bool = False) -> Array:
-        X = self._X - self._X.mean(axis=0) if centred else self._X
-        return np.square(X.T @ X)
+        columns = self._columns
+        if centred:
+            columns = columns - columns.mean(axis=1, keepdims=True)
+        return np.square(columns @ columns.T)
 
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
         d = self._check_weights(weights)
-        return (check_features("Z", Z, self.n_kernels) * d) @ self._X.T
+        return (check_features("Z", Z, self.n_kernels) * d) @ self._columns
 
     def restrict(self, rows: ArrayLike) -> LinearBank:
         restricted = LinearBank.__new__(LinearBank)
-        restricted._bind(self._X[np.asarray(rows, dtype=np.intp)])
+        restricted._bind(np.take(self._columns, np.asarray(rows, dtype=np.intp), axis=1))
         return restricted
 
-    def _bind(self, X: Array) -> None:
-        self._X = X
-        self.n_samples, self.n_kernels = X.shape
+    def _bind(self, columns: Array) -> None:
+        self._columns = columns  # (M, n), so that a feature's numbers stand side by side
+        self.n_kernels, self.n_samples = columns.shape
         self.features = tuple(range(self.n_kernels))
 
     def _lower(self, weights: ArrayLike) -> Array:
@@ -95,13 +98,8 @@ class LinearBank(Bank):
         lower = np.zeros((self.n_samples, self.n_samples))
         for sign in (1.0, -1.0):  # the product of a matrix and its transpose is half the work
             active = np.flatnonzero(sign * d > 0)
-            for columns in self._blocks(active, np.sqrt(np.abs(d))):
-                blas.dsyrk(sign, columns.T, 1.0, lower.T, trans=1, overwrite_c=1)
+            for start in range(0, len(active), _FEATURES_AT_ONCE):
+                few = active[start : start + _FEATURES_AT_ONCE]
+                scaled = self._columns[few] * np.sqrt(np.abs(d[few]))[:, None]
+                blas.dsyrk(sign, scaled.T, 1.0, lower.T, overwrite_c=1)
         return lower
-
-    def _blocks(self, kernels: NDArray[np.intp], scales: Array | None = None) -> Iterator[Array]:
-        """Yield the columns of `kernels` (k,), times the `scales` (M,) if given, a few at once."""
-        for start in range(0, len(kernels), _FEATURES_AT_ONCE):
-            chosen = kernels[start : start + _FEATURES_AT_ONCE]
-            columns = np.take(self._X, chosen, axis=1)
-            yield columns if scales is None else np.multiply(columns, scales[chosen], out=columns)
