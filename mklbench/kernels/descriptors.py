@@ -56,6 +56,8 @@ class DistanceBank(StackedBank):
         If there is no gamma, or one is not a number > 0.
     """
 
+    _new: _NewSamples | None
+
     def __init__(self, distances: Distances, gammas: Sequence[float]) -> None:
         if len(gammas) == 0:
             raise InputError("gammas=[] is empty: give at least one value.")
@@ -73,11 +75,12 @@ class DistanceBank(StackedBank):
 
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
         d = self._check_weights(weights)
-        if self._new is None or self._new.Z is not Z:
-            self._new = _NewSamples(Z, self._distances.to(Z))
-        combined = np.zeros(self._new.distances[0].shape)
-        for m in np.flatnonzero(d):
-            combined += d[m] * self._block(m, self._new)
+        new = self._new
+        if new is None or new.Z is not Z:
+            new = self._new = _NewSamples(Z, self._distances.to(Z))
+        combined = np.zeros(new.distances[0].shape)
+        for m in np.flatnonzero(d).tolist():
+            combined += d[m] * self._block(m, new)
         return combined
 
     def diagonals(self, Z: ArrayLike | None = None) -> Array:
@@ -95,14 +98,14 @@ class DistanceBank(StackedBank):
         n_gammas = len(self._gammas)
         groups = np.arange(len(grams)).reshape(-1, n_gammas).tolist()
         super().__init__(grams, groups)
-        self._new: _NewSamples | None = None
+        self._new = None
 
     def _block(self, m: int, new: _NewSamples) -> Array:
         """Kernel `m` (n_z, n) between new samples and the training."""
         if m in new.blocks:
             return new.blocks[m]
         view, gamma = divmod(m, len(self._gammas))
-        block = np.exp(new.distances[view] * (-self._gammas[gamma] / self._means[view]))
+        block: Array = np.exp(new.distances[view] * (-self._gammas[gamma] / self._means[view]))
         if self.n_kernels * block.nbytes <= _MOST_KEPT:
             new.blocks[m] = block
         return block
