@@ -71,6 +71,30 @@ def by_hand(gamma, C):
 GRID = ("search=cv", "search.grid.algo.C=[0.1,1,10]", "+search.grid.kernel.gamma=[0.01,0.3,5.0]")
 
 
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        ("algo=late_fusion", "kernel=feature_gaussians"),
+        ("algo=late_fusion", "algo.vote=true", "kernel=feature_gaussians"),
+        ("algo=alignf", "kernel=normalised"),
+        ("algo=svm", "kernel=combination", "kernel.how=polynomial"),
+    ],
+    ids=" ".join,
+)
+def test_held_out_rows_are_classified_as_new_samples_are(overrides):
+    """The search reads them from the Gram matrix of the whole training part."""
+    selection, _ = select(*overrides, "search=cv", "search.grid.algo.C=[1]")
+    X, codes = problem()
+    config = tiny_cell(*overrides).config
+    operator, correct = configs.kernel(config["kernel"])(X), 0
+    for fit_rows, held_out in folds(codes, 5, SEED):
+        part = operator.restrict(fit_rows)
+        solutions = one_vs_rest.fit(configs.algorithm(config["algo"]), part, codes[fit_rows], 2)
+        decision = one_vs_rest.decision_function(part, solutions, X[held_out])
+        correct += np.count_nonzero(one_vs_rest.predict(decision) == codes[held_out])
+    assert selection.accuracy == correct / len(codes)
+
+
 def test_the_choice_is_that_of_a_plain_cross_validation():
     selection, _ = select(*GRID)
     scores = {(g, C): by_hand(g, C) for g in (0.01, 0.3, 5.0) for C in (0.1, 1, 10)}

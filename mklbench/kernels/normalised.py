@@ -182,7 +182,7 @@ class CosineBank(WrappedBank):
             return self._factors[:, None] * products * self._factors
 
         def gram(m: int) -> Array:
-            K = self.combine(np.arange(self.n_kernels) == m)
+            K = self.combine(self._only(m, np.ones(self.n_kernels)))
             return centre(K) if centred else K
 
         return inner_products_of(gram, self.n_kernels, self.n_samples)
@@ -192,8 +192,7 @@ class CosineBank(WrappedBank):
         new = _inverse_roots(self._bank.diagonals(Z))
         combined = np.zeros((new.shape[1], self.n_samples))
         for m in np.flatnonzero(d):
-            block = self._bank.cross(np.where(np.arange(self.n_kernels) == m, d, 0.0), Z)
-            combined += new[m][:, None] * block * self._scales[m]
+            combined += new[m][:, None] * self._bank.cross(self._only(m, d), Z) * self._scales[m]
         return combined
 
     def restrict(self, rows: ArrayLike) -> CosineBank:
@@ -201,8 +200,11 @@ class CosineBank(WrappedBank):
 
     def _add_others(self, weights: Array, out: Array) -> None:
         for m in np.flatnonzero(np.where(self._uniform, 0.0, weights)):
-            unit = np.where(np.arange(self.n_kernels) == m, weights, 0.0)
-            out += self._bank.combine(unit) * self._outer(m)
+            out += self._bank.combine(self._only(m, weights)) * self._outer(m)
+
+    def _only(self, m: int | np.intp, weights: Array) -> Array:
+        """Return `weights` (M,) with all but that of kernel `m` set to 0."""
+        return np.where(np.arange(self.n_kernels) == m, weights, 0.0)
 
     def _outer(self, m: np.intp) -> Array:
         return np.outer(self._scales[m], self._scales[m])
