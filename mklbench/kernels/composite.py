@@ -12,6 +12,7 @@ from mklbench.errors import InputError, unknown
 from mklbench.kernels.base import Array, Bank
 from mklbench.kernels.centring import centre
 from mklbench.kernels.groups import GroupLists, check_groups
+from mklbench.kernels.wrapping import WrappedBank
 
 
 class ConcatenatedBank(Bank):
@@ -114,7 +115,7 @@ class ConcatenatedBank(Bank):
         return list(zip(self._banks, weights, strict=True))
 
 
-class ScaledBank(Bank):
+class ScaledBank(WrappedBank):
     """The kernels s_m K_m of a bank, without touching its Gram matrices.
 
     Parameters
@@ -124,12 +125,8 @@ class ScaledBank(Bank):
     """
 
     def __init__(self, bank: Bank, scales: Array) -> None:
-        self._bank = bank
+        super().__init__(bank)
         self._scales = scales
-        self.n_samples = bank.n_samples
-        self.n_kernels = bank.n_kernels
-        self.features = bank.features
-        self.groups = bank.groups
 
     def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
         return self._bank.combine(self._scales * self._check_weights(d), out)
