@@ -4,9 +4,9 @@ Each class validates as scikit-learn does, builds its bank or family from the tr
 calls the ``solve`` of its algorithm once a binary problem, and predicts. More than two classes are
 handled by one-versus-rest on one shared bank.
 
-The parameter ``kernel`` is the name of a bank ("gaussian", "feature_gaussians", "simplemkl",
-"single", "separate", "precomputed") or of a family ("product", "products", "isotropic"), or any
-callable that takes training samples and returns one, such as
+The parameter ``kernel`` is the name of a bank ("gaussian", "feature_gaussians",
+"linear_features", "simplemkl", "single", "separate", "precomputed") or of a family ("product",
+"products", "isotropic"), or any callable that takes training samples and returns one, such as
 ``functools.partial(mklbench.kernels.feature_gaussians, gammas=[0.1, 1.0])``. Own Gram matrices go
 in two ways:
 
