@@ -31,7 +31,7 @@ def scaled_stack() -> tuple[Array, Array]:
 
 def widths_stack() -> tuple[Array, Array]:
     """Return Gram matrices of three widths on each of three features, and labels."""
-    X, y = random_problem(40, 3)
+    X, y = random_problem(20, 3)
     return on_each_feature([dense_gaussian(gamma) for gamma in (0.05, 0.5, 5.0)], X, X), y
 
 
