@@ -7,8 +7,8 @@ handled by one-versus-rest on one shared bank.
 The parameter ``kernel`` is the name of a bank ("gaussian", "feature_gaussians",
 "linear_features", "simplemkl", "single", "separate", "precomputed") or of a family ("product",
 "products", "isotropic"), or any callable that takes training samples and returns one, such as
-``functools.partial(mklbench.kernels.feature_gaussians, gammas=[0.1, 1.0])``. Own Gram matrices go
-in two ways:
+``functools.partial(mklbench.kernels.feature_gaussians, gammas=[0.1, 1.0])`` or
+``mklbench.kernels.Normalised("simplemkl")``. Own Gram matrices go in two ways:
 
 - ``kernel="precomputed"``: `X` is one Gram matrix (n, n), or a stack (M, n, n); at prediction it is
   the cross Gram matrix (n_new, n), or the stack (M, n_new, n).

@@ -1,4 +1,4 @@
-"""ALIGN: each kernel weighted by its own alignment (Cortes, Mohri & Rostamizadeh 2012, sec. 3.1).
+"""ALIGN: each kernel weighted by its own alignment (Cortes, Mohri & Rostamizadeh 2012).
 
 The first stage needs no optimisation. Kernel m has the weight
 

@@ -1,12 +1,12 @@
-"""ALIGNF: the combination of largest alignment (Cortes, Mohri & Rostamizadeh 2012, sec. 3.2).
+"""ALIGNF: the combination of largest alignment (Cortes, Mohri & Rostamizadeh 2012).
 
 The first stage maximises the centred alignment of sum_m d_m K_m with the targets over d >= 0. With
 Q and c of `mklbench.algorithms.alignment` the maximiser is that of
 
     minimise over v >= 0   v'Qv - 2 v'c,
 
-up to its length (Proposition 9): least squares ||A v - b|| with non-negative variables, A'A = Q and
-A'b = c. The second stage learns on sum_m d_m K_m, as for ALIGN (`mklbench.algorithms.align`).
+up to its length: least squares ||A v - b|| in non-negative variables, with A'A = Q and A'b = c. The
+second stage learns on sum_m d_m K_m, as for ALIGN (`mklbench.algorithms.align`).
 
 In Rousu's lecture of 2017 the programme has the further constraint sum_m d_m = 1, which moves the
 minimum to another point, one that depends on the scales of the kernels and of y. It is the

@@ -143,7 +143,7 @@ class Bank(KernelOperator):
         """Return the matrix (M, M) of Frobenius inner products <K_m, K_l>_F.
 
         They are those of the centred matrices H K_m H, H = I - 1 1'/n, where `centred`; to centre
-        one of the two is enough (Cortes et al. 2012, Lemma 1).
+        one of the two is enough (Cortes et al. 2012).
         """
         grams = (self.combine(unit) for unit in np.eye(self.n_kernels))
         columns = [self.inner_products_with(centre(K) if centred else K) for K in grams]

@@ -1,6 +1,6 @@
 """Centring a Gram matrix: the kernel of the samples' images around their mean.
 
-With H = I - 1 1'/n the centred matrix is H K H (Cortes et al. 2012, section 2).
+With H = I - 1 1'/n the centred matrix is H K H (Cortes et al. 2012).
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ class CentredBank(WrappedBank):
         <phi_m(x) - mean_j phi_m(x_j), phi_m(z) - mean_j phi_m(x_j)>
         = k_m(x, z) - h_m(x) - h_m(z) + mean_j h_m(x_j),    h_m(x) = mean_j k_m(x, x_j),
 
-    H K_m H on the training samples, H = I - 1 1'/n (Cortes et al. 2012, section 2.2), and the same
+    H K_m H on the training samples, H = I - 1 1'/n (Cortes et al. 2012), and the same
     centre for new ones. What is kept beside the bank are the h_m, M n numbers.
 
     Parameters
