@@ -3,6 +3,10 @@
 ``VERSION`` is part of what identifies a recorded result; it is raised when a change can move the
 numbers an algorithm returns.
 
+A module with ``REGRESSION = True`` takes real targets as well as labels -1 and +1. One with a ridge
+``lam`` may have ``solve_path(operator, y, lams, ...)`` beside `solve`, with its other keywords: the
+solutions for several lambdas, where these cost less together; a search over lambda then uses it.
+
 A module with ``EXACT = True`` solves exactly the problem of SimpleMKL (`mklbench.algorithms.
 simplemkl`), kernel weights on the simplex with the hinge loss. Its ``solve(bank, y, C, tol=...,
 max_iter=...)`` takes `tol`, the relative duality gap to stop at, and `max_iter`, a limit on its
