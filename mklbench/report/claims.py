@@ -161,7 +161,8 @@ def _difference(report: Report, claim: Claim) -> Judged:
     details = (
         f"{place}; above {N_STANDARD_ERRORS:g} standard errors in {clear} of {len(differences)}"
     )
-    return Judged(claim, quantity, differences[place].value, details)
+    # Without the last digits, which would turn a tie into a difference.
+    return Judged(claim, quantity, round(differences[place].value, 9), details)
 
 
 def _label(report: Report, name: str) -> str:
