@@ -162,7 +162,7 @@ def _difference(report: Report, claim: Claim) -> Judged:
         f"{place}; above {N_STANDARD_ERRORS:g} standard errors in {clear} of {len(differences)}"
     )
     # Without the last digits, which would turn a tie into a difference.
-    return Judged(claim, quantity, round(differences[place].value, 9), details)
+    return Judged(claim, quantity, round(differences[place].value, 9) + 0.0, details)
 
 
 def _label(report: Report, name: str) -> str:
