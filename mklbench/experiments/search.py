@@ -116,6 +116,7 @@ def select(config: Mapping[str, Any], build: Build, responses: Responses, seed: 
                         continue
                     decision = predictor.decision(solutions, held_out, fit_rows)
                     losses[entry] += held.loss(score, decision)
+            del fold_operator  # its memory serves the next one
     best = min(range(len(entries)), key=lambda i: (losses[i], entries[i].get("algo.C", 0.0), i))
     n, lost = len(responses), losses[best]
     if singular is not None and lost == math.inf:
