@@ -96,9 +96,10 @@ def test_distances_to_new_samples_are_computed_once(monkeypatch: pytest.MonkeyPa
         raise AssertionError("computed again")
 
     monkeypatch.setattr(FeatureDistances, "to", refuse)
-    assert_allclose(2.0 * before, bank.cross(np.full(10, 2.0), Z))
+    assert_allclose(2.0 * before, bank.cross(np.full(10, 2.0), Z.copy()))
+    Z[0] = Z[1]  # other samples in the same array
     with pytest.raises(AssertionError, match="computed again"):
-        bank.cross(np.ones(10), Z.copy())
+        bank.cross(np.ones(10), Z)
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,8 @@ _ENDINGS = (".jpg", ".jpeg", ".png")
 # The codebooks see every so many-th image, and images are described so many at a time.
 _CODEBOOK_STEP = 4
 _BATCH = 40
+# Seconds between two lines about the progress.
+_INTERVAL = 30.0
 
 Images = Mapping[str, bytes]  # name -> content, in the order of the names
 
@@ -104,6 +106,7 @@ def described(dataset: Dataset, content: bytes, directory: Path) -> Dataset:
     if X is None:
         X = _describe(images, dataset, cache)
         cache.keep("all.npz", X=X)
+        cache.discard("batch-*.npz")
     return replace(dataset, X=X)
 
 
@@ -124,7 +127,7 @@ def _describe(images: Images, dataset: Dataset, cache: _Cache) -> NDArray[np.flo
         codebooks = image_descriptors.learn_codebooks(measured)
         cache.keep("codebooks.npz", colours=codebooks.colours, locals=codebooks.locals)
     batches = []
-    started = time.monotonic()
+    progress = _Progress(dataset.name, len(listed))
     for start in range(0, len(listed), _BATCH):
         name = f"batch-{start:05d}.npz"
         rows = cache.load(name, lambda arrays: arrays["X"])
@@ -136,11 +139,7 @@ def _describe(images: Images, dataset: Dataset, cache: _Cache) -> NDArray[np.flo
                 )
             )
             cache.keep(name, X=rows)
-            done = min(start + _BATCH, len(listed))
-            elapsed = time.monotonic() - started
-            logger.info(
-                "data=%s: %d of %d images, %.0f s", dataset.name, done, len(listed), elapsed
-            )
+        progress.done(len(rows))
         batches.append(rows)
     return np.vstack(batches)
 
@@ -182,6 +181,22 @@ def _read(content: bytes, place: str) -> Images:
     return found
 
 
+class _Progress:
+    """Says now and then how many images are described, in the log: no run has begun yet."""
+
+    def __init__(self, name: str, n_images: int) -> None:
+        self._name, self._n_images = name, n_images
+        self._n_done = 0
+        self._said = time.monotonic()
+
+    def done(self, n_images: int) -> None:
+        """Count `n_images` more."""
+        self._n_done += n_images
+        if time.monotonic() - self._said > _INTERVAL:
+            self._said = time.monotonic()
+            logger.warning("data=%s: %d of %d images.", self._name, self._n_done, self._n_images)
+
+
 class _Cache:
     """Files of arrays in a directory; one that cannot be read counts as absent."""
 
@@ -195,6 +210,11 @@ class _Cache:
                 return read(dict(arrays))
         except Exception:  # absent, or a file that somebody has damaged
             return None
+
+    def discard(self, pattern: str) -> None:
+        """Remove files that are no longer needed."""
+        for path in self.directory.glob(pattern):
+            path.unlink(missing_ok=True)
 
     def keep(self, name: str, **arrays: Any) -> None:
         """Write a file of arrays, whole or not at all."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from mklbench.errors import InputError
 from mklbench.kernels.base import Array, Bank
@@ -29,12 +30,12 @@ class _NewSamples:
 
     Attributes
     ----------
-    Z : the samples.
+    Z : the samples, a copy.
     distances : (n_z, n) of each view.
     blocks : kernels (n_z, n) by their index, where all of them together are not too large.
     """
 
-    Z: ArrayLike
+    Z: NDArray[Any]
     distances: list[Array]
     blocks: dict[int, Array] = field(default_factory=dict)
 
@@ -76,8 +77,8 @@ class DistanceBank(StackedBank):
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
         d = self._check_weights(weights)
         new = self._new
-        if new is None or new.Z is not Z:
-            new = self._new = _NewSamples(Z, self._distances.to(Z))
+        if new is None or not np.array_equal(new.Z, np.asarray(Z)):
+            new = self._new = _NewSamples(np.array(Z), self._distances.to(Z))
         combined = np.zeros(new.distances[0].shape)
         for m in np.flatnonzero(d).tolist():
             combined += d[m] * self._block(m, new)

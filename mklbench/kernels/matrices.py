@@ -46,7 +46,7 @@ class MatrixDescriptors:
     ------
     InputError
         A file cannot be read or holds no matrix, or a matrix is not square, not finite, not
-        symmetric, has entries below 0 or another size than the first.
+        symmetric, has entries below 0, a diagonal other than 0 or another size than the first.
     """
 
     takes_rows = True
@@ -125,6 +125,11 @@ def _distances(files: tuple[_File, ...]) -> Array:
     for name, matrix in matrices.items():
         if matrix.min() < -_ROUNDING * matrix.max():
             raise InputError(f"{name} has the distance {matrix.min():g}: none may be below 0.")
+        if np.abs(matrix.diagonal()).max() > _ROUNDING * matrix.max():
+            raise InputError(
+                f"{name} has the distance {np.abs(matrix.diagonal()).max():g} between a sample and "
+                f"itself: for Gram matrices choose kernel=grams."
+            )
     whole = np.maximum(np.array(list(matrices.values())), 0.0)
     whole.setflags(write=False)
     return whole
