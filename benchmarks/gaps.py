@@ -2,10 +2,11 @@
 
 The plot that Aflalo et al. (2011) lack beside their Figures 1 and 2: their solvers end where the
 objective changes by less than 1e-4, which says little about how far it is from its optimum. Every
-point is one fit from the start that ends at a certified gap (``tol``), which is computed anew from
+point is a fit from the start that ends at a certified gap (``tol``), which is computed anew from
 what is returned, outside the clock; nothing is read off in the middle of a fit. The stars are fits
 that end by the paper's rule. The kernels are those of `mklbench.kernels.feature_widths`, C = 1000,
-on the first split; a bank is made anew for each fit, outside the clock.
+on the first split; a bank is made anew for each fit, outside the clock, which is that of the
+processor: other work of the machine disturbs it least.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from benchmarks.timing import Result
 from mklbench import certify
 from mklbench.errors import DataError
 from mklbench.kernels import Bank, feature_widths
-from mklbench.report.figure_style import COLOURS, STYLE
+from mklbench.report.figure_style import COLOURS, INK, STYLE
 from mklbench.solution import Solution
 
 if TYPE_CHECKING:
@@ -39,7 +40,14 @@ GAPS = tuple(10.0 ** (-k / 2) for k in range(9))
 # The rule of the paper, and those of the solvers that have it; a gap out of reach beside it.
 _OBJECTIVE_TOL, _OUT_OF_REACH = 1e-4, 1e-9
 _WITH_RULE = ("hessianmkl", "simplemkl", "vskl")
+# In the order, and so the colours, of the figures of the paper.
+_SOLVERS = ("vskl", "simplemkl", "hessianmkl", "ikl", "mkl")
 _MARKERS = "osD^v"
+# Some end far below the gap that was asked for: the plot ends here.
+_LOWEST = 1e-6
+
+# A short fit is repeated so often, or until all repeats together have taken so long.
+_REPEATS, _ENOUGH_SECONDS = 5, 1.0
 
 
 @dataclass(frozen=True)
@@ -92,7 +100,7 @@ def _courses(absent: list[str]) -> Iterator[Course]:
             absent.append(name)
             continue
         size = len(split.y), feature_widths(split.X, N_WIDTHS).n_kernels
-        for solver in mkl_solvers():
+        for solver in sorted(mkl_solvers(), key=_place):
             fits = tuple(limited(measure, solver, split, N_WIDTHS, seconds=LIMIT_SECONDS))
             yield Course(name, size, solver, fits)
 
@@ -119,13 +127,22 @@ def _fit(
     n_widths: int,
     **options: float,
 ) -> Fit:
-    bank = feature_widths(split.X, n_widths)
-    started = process_time()
-    found = solve(bank, split.y, C, **options)
-    seconds = process_time() - started
-    gap = _certified(bank, split, found)
+    """Fit once, or several times where that is short, and return the fit of median time."""
     tol = None if "objective_tol" in options else options["tol"]
-    return Fit(tol, gap, seconds, found.n_svm_calls, found.converged)
+    fits: list[Fit] = []
+    while len(fits) < _REPEATS and sum(fit.seconds for fit in fits) < _ENOUGH_SECONDS:
+        bank = feature_widths(split.X, n_widths)
+        started = process_time()
+        found = solve(bank, split.y, C, **options)
+        seconds = process_time() - started
+        gap = _certified(bank, split, found)
+        fits.append(Fit(tol, gap, seconds, found.n_svm_calls, found.converged))
+    return sorted(fits, key=lambda fit: fit.seconds)[len(fits) // 2]
+
+
+def _place(solver: str) -> int:
+    """Return the place of a solver in the plot; those of the paper come first."""
+    return _SOLVERS.index(solver) if solver in _SOLVERS else len(_SOLVERS)
 
 
 def _certified(bank: Bank, split: Split, found: Solution) -> float:
@@ -156,10 +173,10 @@ def _table(courses: Sequence[Course]) -> str:
         "gap by the paper's rule", "CPU seconds to there",
     )  # fmt: skip
     legend = (
-        f"One fit a gap, from the start, on the first split; {N_WIDTHS} widths on every feature, "
-        f"C = {C:g}, the bank is given. `vskl` is mirrorVSKL on one group. `-`: not reached in "
-        f"{LIMIT_SECONDS:.0f} s. The paper's rule: an objective that changes by less than "
-        f"{_OBJECTIVE_TOL:g} of it."
+        f"One fit a gap (up to five where it is short; the median), from the start, on the first "
+        f"split; {N_WIDTHS} widths on every feature, C = {C:g}, the bank is given. `vskl` is "
+        f"mirrorVSKL on one group. `-`: not reached in {LIMIT_SECONDS:.0f} s. The paper's rule: an "
+        f"objective that changes by less than {_OBJECTIVE_TOL:g} of it."
     )
     return f"{legend}\n\n{table(cells, headers, n_labels=3)}"
 
@@ -191,6 +208,7 @@ def _write_figure(courses: Sequence[Course]) -> None:
     """Draw the gaps, time above and calls below, one column a set, on logarithmic axes."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
     names = list(dict.fromkeys(course.name for course in courses))
     with mpl.rc_context(STYLE):
@@ -206,8 +224,11 @@ def _write_figure(courses: Sequence[Course]) -> None:
             lower.set_xlabel("SVM calls")
         for axis in axes[:, 0]:
             axis.set_ylabel("certified gap")
-        handles, labels = axes[0, 0].get_legend_handles_labels()
-        canvas.legend(handles, labels, loc="outside upper center", ncols=len(labels))
+        axes[0, 0].set_ylim(_LOWEST, 2.0)
+        handles, _ = axes[0, 0].get_legend_handles_labels()
+        star = Line2D([], [], color=INK, marker="*", linestyle="none", markersize=9)
+        star.set_label("ended by the paper's rule")
+        canvas.legend(handles=[*handles, star], loc="outside upper center", ncols=len(handles) + 1)
         save_figure(canvas, "bench_gaps")
 
 
