@@ -13,22 +13,22 @@ from numpy.typing import NDArray
 from mklbench.data import sources, transforms
 from mklbench.data.arrays import parse_splits
 from mklbench.data.cache import keep_or_warn
-from mklbench.data.dataset import Dataset, Split, View, content_digest, splits_digest
+from mklbench.data.dataset import Dataset, Split, View, content_digest
 from mklbench.data.editions import in_edition, settle, verify_file
 from mklbench.data.formats import parse_files
 from mklbench.data.generate import generate
 from mklbench.data.images import described
+from mklbench.data.labels import classes_of, rows_of_classes, targets_of
 from mklbench.data.options import parse_config
 from mklbench.data.parse import Table, shortened
 from mklbench.data.schema import (
     DataConfig,
-    Expected,
     FileConfig,
     GeneratedConfig,
     Layout,
     ViewConfig,
 )
-from mklbench.data.splits import absent_class
+from mklbench.data.verification import verify_content, verify_splits
 from mklbench.errors import DataError
 
 
@@ -130,9 +130,9 @@ def from_bytes(
     """
     for content in contents:
         verify_file(content, config, place)
-    table = _of_classes(parse_files(contents, layout, place), config.keep_classes, place)
-    targets = _targets(table, layout, place) if config.task == "regression" else None
-    classes = () if targets is not None else _classes(table, config.positive, layout, place)
+    table = rows_of_classes(parse_files(contents, layout, place), config.keep_classes, place)
+    targets = targets_of(table, layout, place) if config.task == "regression" else None
+    classes = () if targets is not None else classes_of(table, config.positive, layout, place)
     codes = {label: code for code, label in enumerate(classes)}
     y = np.array([codes.get(label, 0) for label in table.labels], dtype=np.int64)
     notes = []
@@ -152,8 +152,8 @@ def from_bytes(
         targets=targets,
     )
     if config.expected is not None:
-        _verify(dataset, config.expected, place)
-    _verify_splits(dataset, config, place)
+        verify_content(dataset, config.expected, place)
+    verify_splits(dataset, config, place)
     return dataset
 
 
@@ -168,75 +168,6 @@ def with_choices(dataset: Dataset, config: DataConfig) -> Dataset:
         note = f"constant features kept: {shortened(constant)}"
         dataset = replace(dataset, notes=(*dataset.notes, note))
     return transforms.with_noise_features(dataset, config.noise_features)
-
-
-def _of_classes(table: Table, classes: Sequence[str], place: str) -> Table:
-    """Keep the rows of some classes; splits of the file, which number all rows, are left out."""
-    if not classes:
-        return table
-    for label in classes:
-        if label not in table.labels:
-            raise DataError(f"data.keep_classes={label} is not a label of {place}.")
-    kept = [i for i, label in enumerate(table.labels) if label in classes]
-    labels = tuple(table.labels[i] for i in kept)
-    return replace(table, X=table.X[kept], labels=labels, splits=())
-
-
-def _classes(table: Table, positive: str | None, layout: Layout, place: str) -> tuple[str, ...]:
-    """The labels in the order of their codes: numbers by value, then texts; positive last."""
-    classes = sorted(set(table.labels), key=_label_order)
-    if len(classes) < 2:
-        raise DataError(
-            f"{place} has one class only, {classes[0]}, in data.label={layout.label}: two or more "
-            f"are needed."
-        )
-    if len(classes) > max(2, len(table.labels) // 2):
-        raise DataError(
-            f"{place} has {len(classes)} different labels in {len(table.labels)} rows: is "
-            f"data.label={layout.label} the column of the classes? For numbers to predict set "
-            f"data.task=regression."
-        )
-    if positive is None:
-        return tuple(classes)
-    if positive not in classes:
-        raise DataError(
-            f"data.positive={positive} is not a label of {place}: it has {', '.join(classes[:10])}."
-        )
-    if len(classes) > 2:
-        raise DataError(
-            f"data.positive={positive} needs a set of two classes, and {place} has "
-            f"{len(classes)}: set data.positive=null."
-        )
-    return (next(label for label in classes if label != positive), positive)
-
-
-def _targets(table: Table, layout: Layout, place: str) -> NDArray[np.float64]:
-    """The labels as numbers to predict; different ones, for else there is nothing to learn."""
-    targets = np.empty(len(table.labels))
-    for row, label in enumerate(table.labels):
-        try:
-            targets[row] = float(label)
-        except ValueError:
-            targets[row] = np.nan
-        if not np.isfinite(targets[row]):
-            raise DataError(
-                f"{place} has the label {label} in data.label={layout.label}, which is no finite "
-                f"number to predict: name another column, or set data.task=classification."
-            )
-    if np.ptp(targets) == 0:
-        raise DataError(
-            f"{place} has the number {table.labels[0]} in every row of data.label={layout.label}: "
-            f"there is nothing to learn."
-        )
-    return targets
-
-
-def _label_order(label: str) -> tuple[int, float, str]:
-    try:
-        number = float(label)
-    except ValueError:
-        number = float("nan")
-    return (0, number, label) if np.isfinite(number) else (1, 0.0, label)
 
 
 def _feature_names(config: FileConfig, table: Table) -> tuple[str, ...]:
@@ -275,25 +206,6 @@ def _views(config: FileConfig, table: Table, place: str) -> tuple[View, ...]:
     )
 
 
-def _verify(dataset: Dataset, expected: Expected, place: str) -> None:
-    """Compare with the published content: first what a reader can judge, then every number."""
-    if dataset.X.shape != (expected.n_samples, expected.n_features):
-        raise DataError(
-            f"{place} has {dataset.X.shape[0]} rows of {dataset.X.shape[1]} features instead of "
-            f"{expected.n_samples} of {expected.n_features}."
-        )
-    if dataset.class_counts != dict(expected.classes):
-        raise DataError(
-            f"{place} has the class counts {_counts(dataset.class_counts)} instead of "
-            f"{_counts(expected.classes)}."
-        )
-    if dataset.digest != expected.digest:
-        raise DataError(
-            f"{place} has numbers that differ from the published ones: content digest "
-            f"{dataset.digest[:19]}... instead of {expected.digest[:19]}...."
-        )
-
-
 def _digest(
     config: FileConfig, X: NDArray[np.float64], y: NDArray[np.int64] | NDArray[np.float64]
 ) -> str:
@@ -301,25 +213,3 @@ def _digest(
     if config.sha256 is not None and config.expected is not None:
         return config.expected.digest
     return content_digest(X, y)
-
-
-def _verify_splits(dataset: Dataset, config: FileConfig, place: str) -> None:
-    """Check the splits that the file itself holds: their sizes, classes and, if known, digest."""
-    sizes = config.splits
-    if config.edition == "official" and sizes and len(dataset.splits) != sizes.n_splits:
-        raise DataError(f"{place} has {len(dataset.splits)} splits instead of {sizes.n_splits}.")
-    for index, (train, test) in enumerate(dataset.splits):
-        if sizes and (len(train), len(test)) != (sizes.n_train, sizes.n_test):
-            raise DataError(
-                f"{place}, split {index} has {len(train)} training and {len(test)} test rows "
-                f"instead of {sizes.n_train} and {sizes.n_test}."
-            )
-        if absent := absent_class(dataset.y, train, test):
-            raise DataError(f"{place}, split {index} leaves {absent}.")
-    registered = config.expected.splits_digest if config.expected is not None else None
-    if registered is not None and splits_digest(dataset.splits) != registered:
-        raise DataError(f"{place} has splits that differ from the published ones.")
-
-
-def _counts(classes: Mapping[str, int]) -> str:
-    return ", ".join(f"{label}: {count}" for label, count in classes.items())
