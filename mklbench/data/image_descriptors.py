@@ -11,10 +11,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from mklbench.data.visual_words import counts, k_means, sample
 
 VERSION = 1
 
@@ -107,11 +108,11 @@ def learn_codebooks(measured: Iterable[Parts]) -> Codebooks:
     generator = np.random.Generator(np.random.PCG64(0))
     colours, local = [], []
     for parts in measured:
-        colours.append(_sample(parts.colours, generator))
-        local.append(_sample(parts.inside, generator))
-        local.append(_sample(parts.border, generator))
+        colours.append(sample(parts.colours, _SAMPLED, generator))
+        local.append(sample(parts.inside, _SAMPLED, generator))
+        local.append(sample(parts.border, _SAMPLED, generator))
     return Codebooks(
-        _k_means(np.vstack(colours), _COLOUR_WORDS), _k_means(np.vstack(local), _LOCAL_WORDS)
+        k_means(np.vstack(colours), _COLOUR_WORDS), k_means(np.vstack(local), _LOCAL_WORDS)
     )
 
 
@@ -119,12 +120,12 @@ def describe(parts: Parts, codebooks: Codebooks) -> Array:
     """Return the row of a photograph, histograms of `SIZES` side by side, each with the sum 1."""
     histograms = (
         parts.hsv,
-        _counts(parts.colours, codebooks.colours, _COLOUR_WORDS),
+        counts(parts.colours, codebooks.colours, _COLOUR_WORDS),
         parts.gradients,
         parts.patterns,
         parts.energies,
-        _counts(parts.inside, codebooks.locals, _LOCAL_WORDS),
-        _counts(parts.border, codebooks.locals, _LOCAL_WORDS),
+        counts(parts.inside, codebooks.locals, _LOCAL_WORDS),
+        counts(parts.border, codebooks.locals, _LOCAL_WORDS),
     )
     return np.concatenate([histogram / (histogram.sum() or 1.0) for histogram in histograms])
 
@@ -179,10 +180,10 @@ def _hsv(image: Image) -> Array:
     """Joint histogram of hue, saturation and value over all pixels."""
     from skimage.color import rgb2hsv
 
-    counts, _ = np.histogramdd(
+    histogram, _ = np.histogramdd(
         rgb2hsv(image).reshape(-1, 3), bins=_HSV_BINS, range=((0, 1), (0, 1), (0, 1))
     )
-    return counts.ravel()
+    return histogram.ravel()
 
 
 def _gradients(grey: Array) -> Array:
@@ -241,24 +242,3 @@ def _local_descriptors(grey: Array) -> tuple[NDArray[np.intp], Array]:
     rows, columns = np.indices(found.shape[:2])
     points = np.stack([rows, columns], axis=-1).reshape(-1, 2) * _STEP + _RADIUS
     return points, found.reshape(len(points), -1)
-
-
-def _sample(rows: Array, generator: np.random.Generator) -> Array:
-    return rows[np.sort(generator.permutation(len(rows))[:_SAMPLED])]
-
-
-def _k_means(rows: Array, n_words: int) -> Array:
-    from sklearn.cluster import MiniBatchKMeans
-    from threadpoolctl import threadpool_limits
-
-    n_found = min(n_words, len(np.unique(rows, axis=0)))
-    model: Any = MiniBatchKMeans(n_found, random_state=0, n_init=1, batch_size=4096)
-    with threadpool_limits(1):  # on a busy machine more threads are many times slower
-        centres: Array = model.fit(rows).cluster_centers_
-    return centres
-
-
-def _counts(rows: Array, words: Array, n_bins: int) -> Array:
-    """How many of `rows` (k, d) are nearest to each of `words` (w, d), in so many bins >= w."""
-    distances = (words**2).sum(axis=1) - 2.0 * rows @ words.T
-    return np.bincount(distances.argmin(axis=1), minlength=n_bins).astype(np.float64)
