@@ -55,8 +55,8 @@ def claim_blocks(report: Report) -> Iterator[Block]:
     lines = [_line(judged) for judged in judge_claims(report)]
     yield Heading(2, "Claims")
     yield Paragraph(
-        "What the text of the paper says, and what the records behind this page say. Of means over "
-        "the splits, but for largest values, which are of any split."
+        "What the text of the paper says, beside what the records behind this page say: of means "
+        "over the splits; a largest value is that of any split."
     )
     headings = ["Claim", "Quantity", "Where", "claimed", "measured", "verdict"]
     yield Grid(headings, lines, n_label_columns=3)
