@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 from problems import random_stack
 
 from mklbench import one_vs_rest
-from mklbench.algorithms import ckl, vskl
+from mklbench.algorithms import ckl, side_by_side, vskl
 from mklbench.errors import InputError
 from mklbench.kernels import Bank, PrecomputedBank, ScaledBank
 from mklbench.solution import Solution
@@ -72,6 +72,34 @@ def test_one_versus_rest_reads_the_bank_once_for_all_classes(
     for code, solution in enumerate(learned):
         alone = solve(bank, np.where(codes == code, 1.0, -1.0), C=3.0, q=q, tol=1e-3)
         assert_allclose(solution.objective, alone.objective, rtol=1e-6)
+
+
+def test_some_at_a_time_where_memory_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two kernels and five problems: at most two at once, of which each knows its place."""
+    running: list[int] = []
+
+    def search(number: int) -> side_by_side.Search[int]:
+        running.append(number)
+        for _ in range(number + 1):
+            K = yield np.full(2, float(number))
+            assert_allclose(K, number * stack.sum(axis=0))
+        assert len(running) <= 2
+        running.remove(number)
+        return number
+
+    monkeypatch.setattr(side_by_side, "_BUFFERS", 2 * 16 * 30**2)
+    stack, _ = random_stack(n=30, n_kernels=2)
+    bank = PrecomputedBank(stack)
+    assert side_by_side.run(bank, (search(number) for number in range(5))) == [0, 1, 2, 3, 4]
+    monkeypatch.setattr(side_by_side, "_BUFFERS", 1)  # then one after the other
+    assert side_by_side.run(bank, (search(number) for number in range(3))) == [0, 1, 2]
+
+
+def test_more_problems_than_kernels() -> None:
+    stack, _ = random_stack(n=30, n_kernels=2)
+    weights = np.random.default_rng(0).uniform(size=(5, 2))
+    combined = [K.copy() for K in PrecomputedBank(stack).combinations(weights, np.empty((30, 30)))]
+    assert_allclose(combined, np.tensordot(weights, stack, axes=1), atol=1e-12)
 
 
 def test_labels_of_one_problem_that_are_wrong_are_refused() -> None:

@@ -133,13 +133,13 @@ def solve_all(
     check_count("max_iter", max_iter)
     check_positive_or_none("objective_tol", objective_tol)
     partition = groups_of(bank, groups)
-    objectives = [Objective(bank, y, C, svm_tol, class_weight) for y in labels]
+    objectives = (Objective(bank, y, C, svm_tol, class_weight) for y in labels)
     return side_by_side.run(
         bank,
-        [
+        (
             _alternate(bank, objective, partition, q, tol, objective_tol, max_iter)
             for objective in objectives
-        ],
+        ),
     )
 
 

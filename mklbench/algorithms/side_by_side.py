@@ -6,7 +6,8 @@ are solved one after the other each pass serves one of them; here each serves al
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Sequence
+from itertools import islice
 from typing import TypeVar
 
 import numpy as np
@@ -21,9 +22,25 @@ Result = TypeVar("Result")
 # again.
 Search = Generator[Array, Array, Result]
 
+# The buffer of an SVM takes 16 n^2 bytes (`mklbench.svm`), and each search has one: those that run
+# at once have so many bytes together.
+_BUFFERS = 2**29
 
-def run(bank: Bank, searches: Sequence[Search[Result]]) -> list[Result]:
-    """Run searches to their ends, one step of each in turn, and return what they return."""
+
+def run(bank: Bank, searches: Iterable[Search[Result]]) -> list[Result]:
+    """Run searches to their ends, one step of each in turn, and return what they return.
+
+    Where their SVMs would take too much memory, `searches` are drawn and run some at a time.
+    """
+    at_once = max(1, _BUFFERS // (16 * bank.n_samples**2))
+    waiting = iter(searches)
+    results: list[Result] = []
+    while some := list(islice(waiting, at_once)):
+        results += _together(bank, some)
+    return results
+
+
+def _together(bank: Bank, searches: Sequence[Search[Result]]) -> list[Result]:
     results: dict[int, Result] = {}
     wanted = {number: next(search) for number, search in enumerate(searches)}
     K = np.empty((bank.n_samples, bank.n_samples))

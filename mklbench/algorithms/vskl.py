@@ -174,12 +174,12 @@ def solve_all(
     partition = groups_of(bank, groups)
     A = _STEP_SIZE * math.sqrt(len(partition)) if step_size is None else step_size
     rate = A * math.sqrt(math.log(partition.sizes.max()))
-    oracles = [
+    oracles = (
         _Oracle(bank, Objective(bank, y, C, svm_tol, class_weight), partition, float(q))
         for y in labels
-    ]
+    )
     return side_by_side.run(
-        bank, [_descend(oracle, rate, tol, objective_tol, max_iter) for oracle in oracles]
+        bank, (_descend(oracle, rate, tol, objective_tol, max_iter) for oracle in oracles)
     )
 
 

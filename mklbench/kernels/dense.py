@@ -36,9 +36,10 @@ class StackedBank(Bank):
         if len(weights) == 1:  # then kernels of weight 0 need not be read
             yield self.combine(weights[0], out)
             return
-        for half in weights @ self._grams.halves:
-            unpack(half, out)
-            yield out
+        for start in range(0, len(weights), self.n_kernels):  # no more memory than the bank's own
+            for half in weights[start : start + self.n_kernels] @ self._grams.halves:
+                unpack(half, out)
+                yield out
 
     def accumulate(self, d: ArrayLike, out: Array) -> None:
         unpack(self._grams.combination(self._check_weights(d)), out, add=True)
