@@ -99,6 +99,9 @@ def _mirror(report: Report) -> Iterator[Block]:
     for row in table.rows:
         published = [_published(report, (row.name, c.name, m.name)) for c, m in shown]
         lines.append([Entry(row.label), Entry("published", "published"), *published])
+        if not row.at_hand:
+            nothing = [Entry("") for _ in shown]
+            lines.append([Entry(""), Entry("data not at hand", "unfinished"), *nothing])
         for protocol in table.protocols:
             places = [(row.name, c.name, protocol.name, m.name) for c, m in shown]
             if any(place in report.numbers for place in places):

@@ -13,7 +13,8 @@ class Row:
     """One data set.
 
     `larger_class` is the share of its larger class, where a figure needs it; `published_n_splits`
-    the number of splits behind the paper's means, where it is not that of the whole table.
+    the number of splits behind the paper's means, where it is not that of the whole table. Of a set
+    that is not `at_hand` the published numbers are shown alone.
     """
 
     name: str
@@ -21,6 +22,7 @@ class Row:
     overrides: tuple[str, ...]
     larger_class: float | None = None
     published_n_splits: int | None = None
+    at_hand: bool = True
 
 
 @dataclass(frozen=True)
@@ -235,7 +237,7 @@ class PaperTable:
     def slots(self) -> Iterator[Slot]:
         """Yield every place of the table, protocol by protocol, row by row."""
         for protocol in self.protocols:
-            for row in self.rows:
+            for row in (row for row in self.rows if row.at_hand):
                 for column in self.columns:
                     if protocol.columns is not None and column.name not in protocol.columns:
                         continue

@@ -46,6 +46,13 @@ class Section:
             raise InputError(f"{self.where}: {key}={value!r} must be a whole number, 1 or more.")
         return value
 
+    def flag(self, key: str, default: bool) -> bool:
+        """Return the truth value of a key."""
+        value = self.get(key, default)
+        if not isinstance(value, bool):
+            raise InputError(f"{self.where}: {key}={value!r} must be true or false.")
+        return value
+
     def section(self, key: str) -> Section:
         return Section(self.get(key, {}), f"{self.where}: {key}")
 

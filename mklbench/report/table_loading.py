@@ -100,6 +100,7 @@ def _row(section: Section) -> Row:
         overrides=section.texts("overrides"),
         larger_class=None if larger_class is None else float(larger_class),
         published_n_splits=None if n_splits is None else section.count("published_n_splits"),
+        at_hand=section.flag("at_hand", default=True),
     )
     section.finish()
     return row
