@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from mklbench.errors import InputError
 from mklbench.report.assemble import Report, SlotRecords, assemble
 from mklbench.report.figures import normalised_weights, write_figure
 from mklbench.report.layout import lay_out
+from mklbench.report.metrics import METRICS
 from mklbench.report.render import CSV_COLUMNS, to_csv, to_html, to_markdown
 from mklbench.report.table_loading import load_table
 from mklbench.report.verdict import Verdict
@@ -35,6 +37,23 @@ def test_measured_numbers_are_summarised_in_the_printed_unit() -> None:
     assert number.measured.mean == pytest.approx(82.0)
     assert number.difference == pytest.approx(82.0 - 81.3)
     assert number.verdict is Verdict.MATCH
+
+
+def test_a_row_that_is_not_at_hand_has_the_numbers_of_the_paper_alone() -> None:
+    table = table1()
+    absent = replace(table.rows[0], at_hand=False)
+    table = replace(table, rows=(absent, *table.rows[1:]))
+    report = assemble(table, FakeFinder())
+    assert absent.name not in {place[0] for place in report.numbers}
+    lines = to_markdown(lay_out(report)).splitlines()
+    number = next(i for i, line in enumerate(lines) if line.startswith(f"| {absent.label} "))
+    assert "published" in lines[number]
+    assert set(lines[number + 1].replace("data not at hand", "")) <= {"|", " "}
+    assert table.rows[1].label in lines[number + 2]
+
+
+def test_svm_calls_a_problem_are_the_share_of_one_of_several() -> None:
+    assert METRICS["calls_a_problem"].value({"svm_calls": 51, "n_problems": 17}) == 3
 
 
 def test_objective_is_shown_per_training_sample() -> None:
