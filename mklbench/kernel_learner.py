@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
+from functools import partial
 from types import ModuleType
 from typing import Any, Self
 
@@ -58,13 +60,13 @@ class KernelEstimator(BaseEstimator):
             return samples, responses
         return validate_data(self, X, y, dtype=np.float64)
 
-    def _solve(self, operator: KernelOperator, y: Array, **start: Array) -> Solution:
-        """Solve one problem, with labels in {-1, +1} or real targets."""
+    def _solver(self) -> Callable[..., Solution]:
+        """Return the `solve` of the algorithm with the parameters of the estimator."""
         parameters = self.get_params(deep=False)
         hyperparameters = {
             name: value for name, value in parameters.items() if name not in _NOT_OF_SOLVE
         }
-        return self._algorithm.solve(operator, y, **hyperparameters, **start)
+        return partial(self._algorithm.solve, **hyperparameters)
 
     def _learned(self, operator: KernelOperator, solutions: list[Solution]) -> None:
         """Keep what has been learned; warn if an iteration limit was in the way."""
@@ -141,7 +143,7 @@ class KernelLearner(ClassifierMixin, KernelEstimator):
             )
         operator = resolve(self.kernel)(samples)
         starts = self._starts(classes, operator.n_kernels)
-        solutions = one_vs_rest.fit(self._solve, operator, codes, len(classes), starts=starts)
+        solutions = one_vs_rest.fit(self._solver(), operator, codes, len(classes), starts=starts)
         self.classes_ = classes
         self._learned(operator, solutions)
         return self
@@ -187,7 +189,7 @@ class KernelRegressor(RegressorMixin, KernelEstimator):
         """
         samples, targets = self._validated(X, y)
         operator = resolve(self.kernel)(samples)
-        self._learned(operator, [self._solve(operator, check_targets(targets))])
+        self._learned(operator, [self._solver()(operator, check_targets(targets))])
         return self
 
     def predict(self, X: ArrayLike) -> Array:

@@ -72,8 +72,11 @@ def _side_by_side(solve: Solver) -> Callable[..., list[Solution]] | None:
     less time.
     """
     given = solve if isinstance(solve, partial) else partial(solve)
-    solve_all = getattr(inspect.getmodule(given.func), "solve_all", None)
-    return None if solve_all is None else partial(solve_all, *given.args, **given.keywords)
+    module = inspect.getmodule(given.func)
+    solve_all = getattr(module, "solve_all", None)
+    if solve_all is None or getattr(module, "solve", None) is not given.func:
+        return None
+    return partial(solve_all, *given.args, **given.keywords)
 
 
 def decision_function(
