@@ -74,6 +74,8 @@ def _summary(report: Report) -> str:
     judged = [verdict for verdict in JUDGEMENTS if counts[verdict]]
     total = sum(counts[verdict] for verdict in judged)
     if total == 0:
+        if all(number.std is None for number in report.table.published.values()):
+            return f"{cells}; the paper prints no spreads, so its numbers get a difference alone."
         return f"{cells}; no number can be judged yet."
     parts = ", ".join(f"{counts[verdict]} {verdict}" for verdict in judged)
     return f"{cells}; of {total} judged numbers: {parts}."
