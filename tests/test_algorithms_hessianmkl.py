@@ -24,28 +24,21 @@ class TestDerivatives:
         bank = PrecomputedBank(stack)
         objective = Objective(bank, y, C, 1e-10)
         weights = np.array([0.4, 0.3, 0.2, 0.1])
-        H = hessianmkl.hessian(bank, objective(weights), objective.machine.upper)
+        root = hessianmkl.hessian_root(bank, objective(weights), objective.machine.upper)
         size = 1e-4
         rows = [
             (objective(weights + step).gradient - objective(weights - step).gradient) / (2 * size)
             for step in size * np.eye(4)
         ]
+        H = root.T @ root
         assert_allclose(H, rows, rtol=1e-2, atol=1e-3 * np.abs(H).max())
-
-    def test_hessian_is_positive_semidefinite(self) -> None:
-        stack, y = random_stack(n=40, n_kernels=12)
-        bank = PrecomputedBank(np.concatenate([stack, stack]))
-        objective = Objective(bank, y, 1.0, 1e-6)
-        H = hessianmkl.hessian(bank, objective(bank.uniform_weights()), objective.machine.upper)
-        assert_allclose(H, H.T)
-        assert np.linalg.eigvalsh(H)[0] >= -1e-10 * np.linalg.eigvalsh(H)[-1]
 
     def test_no_free_support_vector(self) -> None:
         stack, y = random_stack(n=40, n_kernels=3)
         bank = PrecomputedBank(stack)
         objective = Objective(bank, y, 1e-6, 1e-6)
         point = objective(bank.uniform_weights())
-        assert not hessianmkl.hessian(bank, point, objective.machine.upper).any()
+        assert hessianmkl.hessian_root(bank, point, objective.machine.upper).shape == (0, 3)
 
 
 class TestProgramme:
@@ -54,9 +47,9 @@ class TestProgramme:
     def test_equals_that_of_a_conic_solver(self, rank: int, scale: float) -> None:
         rng = np.random.default_rng(rank)
         root = rng.standard_normal((rank, 8))
-        H, gradient = root.T @ root, rng.standard_normal(8)
+        gradient = rng.standard_normal(8)
         weights = rng.dirichlet(np.ones(8))
-        found = hessianmkl.minimise_on_simplex(scale * H, scale * gradient, weights)
+        found = hessianmkl.minimise_on_simplex(np.sqrt(scale) * root, scale * gradient, weights)
         assert (found >= 0).all()
         assert_allclose(found.sum(), 1.0)
         d = cp.Variable(8)
@@ -64,8 +57,8 @@ class TestProgramme:
         twin = cp.Problem(cp.Minimize(model), [d >= 0, cp.sum(d) == 1])
         twin.solve(solver=cp.CLARABEL)
         change = found - weights
-        value = gradient @ change + 0.5 * change @ H @ change
-        assert value == pytest.approx(twin.value, abs=1e-5)
+        value = gradient @ change + 0.5 * np.sum((root @ change) ** 2)
+        assert value == pytest.approx(twin.value, abs=1e-7)
 
     def test_one_kernel(self) -> None:
         found = hessianmkl.minimise_on_simplex(np.ones((1, 1)), np.array([-3.0]), np.ones(1))

@@ -19,13 +19,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import clarabel
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 from scipy.linalg import cholesky, solve_triangular
 
 from mklbench import certify
-from mklbench.algorithms import interior_point
-from mklbench.algorithms.interior_point import Programme
 from mklbench.algorithms.objective import Objective, Point, check_bank, settled
 from mklbench.kernels.base import Bank, KernelOperator
 from mklbench.solution import Solution
@@ -38,8 +38,7 @@ Array = NDArray[np.float64]
 
 # The SVM is as accurate as this share of the gap that was certified last, or of the tolerance.
 _SVM_TOL = 0.1
-# Added to the diagonals of K_FF and of the Hessian, in units of their means: neither need be
-# regular, as kernels may have low rank or be equal.
+# Added to the diagonal of K_FF, in units of its mean: it need not be regular.
 _RIDGE = 1e-8
 _PROGRAMME_TOL = 1e-10
 # Armijo's share of the slope, the shortest and longest cut of a step, and the number of trials.
@@ -135,9 +134,8 @@ def _gap(bank: Bank, objective: Objective, point: Point) -> float:
 
 def _newton_step(bank: Bank, objective: Objective, point: Point, accuracy: float) -> Point:
     """Go to the minimum of the quadratic model, or less far; return `point` where nothing helps."""
-    target = minimise_on_simplex(
-        hessian(bank, point, objective.machine.upper), point.gradient, point.weights
-    )
+    root = hessian_root(bank, point, objective.machine.upper)
+    target = minimise_on_simplex(root, point.gradient, point.weights)
     slope = float(point.gradient @ (target - point.weights))
     share = 1.0
     for _ in range(_TRIALS):
@@ -152,43 +150,67 @@ def _newton_step(bank: Bank, objective: Objective, point: Point, accuracy: float
     return point
 
 
-def hessian(bank: Bank, point: Point, upper: Array) -> Array:
-    """Return the second derivatives (M, M) of J at a point; `upper` (n,) are the bounds on alpha.
+def hessian_root(bank: Bank, point: Point, upper: Array) -> Array:
+    """Return R (f, M) with R'R the second derivatives of J at a point with f free support vectors.
 
-    They are 0 where no support vector is free.
+    `upper` (n,) are the bounds on alpha.
     """
     coef = point.trained.dual_coef
     free = np.flatnonzero((coef != 0) & (np.abs(coef) < upper))
     M = bank.n_kernels
     if len(free) == 0:
-        return np.zeros((M, M))
+        return np.zeros((0, M))
     products = bank.products(coef, np.arange(M))[:, free]
     K = point.K[np.ix_(free, free)]
     K[np.diag_indices(len(free))] += _RIDGE * K.diagonal().mean()
-    root = cholesky(K, lower=True)
-    half = solve_triangular(root, products.T, lower=True)
-    ones = solve_triangular(root, np.ones(len(free)), lower=True)
-    half -= np.outer(ones, ones @ half) / (ones @ ones)
-    return half.T @ half
+    factor = cholesky(K, lower=True)
+    root = solve_triangular(factor, products.T, lower=True)
+    ones = solve_triangular(factor, np.ones(len(free)), lower=True)
+    root -= np.outer(ones, ones @ root) / (ones @ ones)
+    return root
 
 
-def minimise_on_simplex(H: Array, gradient: Array, weights: Array) -> Array:
-    """Return the d (M,) on the simplex that minimises g'(d - w) + 1/2 (d - w)' H (d - w)."""
-    M = len(weights)
-    H = H + _RIDGE * (H.diagonal().mean() + np.abs(gradient).max()) * np.eye(M)
-    linear = gradient - H @ weights
+def minimise_on_simplex(root: Array, gradient: Array, weights: Array) -> Array:
+    """Return the d (M,) on the simplex that minimises g'(d - w) + 1/2 ||R (d - w)||^2.
+
+    `root` is R (f, M). The variables of the programme are d and z = R d, so that its system is
+    sparse but for R.
+
+    Raises
+    ------
+    ArithmeticError
+        If the solver, Clarabel, finds no solution.
+    """
+    f, M = root.shape
+    linear = gradient - root.T @ (root @ weights)
     # On the simplex a constant in the linear term does not matter; the unit is that of the model.
-    unit = float(np.ptp(linear)) + float(H.diagonal().max())
-    programme = Programme(
-        Q=H / unit,
-        X=np.zeros((M, 1)),
-        p=1.0 - (linear - linear.min()) / unit,
-        y=np.ones(M),
-        upper=np.full(M, 2.0),  # never reached
-        offset=np.zeros(1),
-        balance=1.0,
+    unit = float(np.ptp(linear)) + float((root**2).sum(axis=0).max(initial=0.0)) or 1.0
+    scaled = sparse.csc_matrix(root / np.sqrt(unit))
+    objective = sparse.block_diag([sparse.csc_matrix((M, M)), sparse.identity(f)], format="csc")
+    costs = np.concatenate([(linear - linear.min()) / unit, np.zeros(f)])
+    constraints = sparse.bmat(
+        [
+            [np.ones((1, M)), None],
+            [scaled, -sparse.identity(f)],
+            [-sparse.identity(M), sparse.csc_matrix((M, f))],
+        ],
+        format="csc",
     )
-    start = interior_point.interior(programme, weights, np.ones(1), 0.0, 1.0 / M)
-    found = interior_point.maximise(programme, start, _PROGRAMME_TOL).alpha
+    bounds = np.concatenate([[1.0], np.zeros(f + M)])
+    cones = [clarabel.ZeroConeT(1 + f), clarabel.NonnegativeConeT(M)]
+    solved = clarabel.DefaultSolver(
+        objective, costs, constraints, bounds, cones, _settings()
+    ).solve()
+    if solved.status not in (clarabel.SolverStatus.Solved, clarabel.SolverStatus.AlmostSolved):
+        raise ArithmeticError(f"the quadratic programme of HessianMKL: {solved.status}")
+    found = np.array(solved.x[:M])
     found = np.where(found < _ZERO_WEIGHT * found.max(), 0.0, found)
     return found / found.sum()
+
+
+def _settings() -> clarabel.DefaultSettings:
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.direct_solve_method = "qdldl"  # of one thread
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = _PROGRAMME_TOL
+    return settings
