@@ -232,6 +232,22 @@ def selections(sharing):
     return {split: run_selection(sharing, split) for split in range(2)}
 
 
+@pytest.mark.parametrize("hard_links", [True, False])
+def test_a_file_to_be_kept_is_that_of_the_first_writer(tmp_path, monkeypatch, hard_links):
+    def refuse(*_):
+        raise PermissionError(1, "Operation not permitted")
+
+    if not hard_links:
+        monkeypatch.setattr(os, "link", refuse)
+    target = tmp_path / "selection.json"
+    write_atomically(target, "first", keep=True)
+    assert target.read_text() == "first"
+    if hard_links:
+        write_atomically(target, "second", keep=True)
+        assert target.read_text() == "first"
+    assert os.listdir(tmp_path) == ["selection.json"]
+
+
 def test_selections_are_read_as_they_were_written(store, sharing, selections):
     store.write_selection(sharing, 1, selections[1])
     assert store.selections(sharing) == {1: selections[1]}

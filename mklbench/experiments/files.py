@@ -14,8 +14,10 @@ from mklbench.errors import InputError
 _ABANDONED_AFTER = 24 * 3600
 
 
-def write_atomically(path: Path | str, content: str | bytes) -> None:
+def write_atomically(path: Path | str, content: str | bytes, *, keep: bool = False) -> None:
     """Write a file (text as UTF-8) so that a reader, or a power cut, sees the old one or the new.
+
+    With `keep` a file that is there, even one that another process has just written, stays.
 
     Raises
     ------
@@ -29,12 +31,27 @@ def write_atomically(path: Path | str, content: str | bytes) -> None:
             stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())
-        os.replace(temporary, target)
+        if keep:
+            _keep_or_move(temporary, target)
+        else:
+            os.replace(temporary, target)
     except BaseException:
         with contextlib.suppress(OSError):
             temporary.unlink()
         raise
     _sync_directory(target.parent)
+
+
+def _keep_or_move(temporary: Path, target: Path) -> None:
+    """Move a file to where there is none, else delete it."""
+    try:
+        os.link(temporary, target)
+    except FileExistsError:
+        pass
+    except OSError:  # a file system without hard links
+        os.replace(temporary, target)
+        return
+    temporary.unlink()
 
 
 def check_writable_file(option: str, path: Path | str) -> None:

@@ -87,7 +87,10 @@ class Store(RecordSource):
         """
         if split not in self.selections(cell):
             content = {"schema": SCHEMA, "key": cell.key, "split": split, **asdict(selection)}
-            self._write(cell, self.selection_path(cell, split), content)
+            path = self.selection_path(cell, split)
+            # Splits that run at once have to read the same selection, whoever writes it first; only
+            # a file that cannot be read is replaced.
+            self._write(cell, path, content, keep=not path.exists())
 
     def _read_selection(self, cell: Cell, split: int) -> Selection | None:
         content = _read(self.selection_path(cell, split))
@@ -95,13 +98,15 @@ class Store(RecordSource):
         whole = isinstance(content, dict) and expected.items() <= content.items()
         return as_selection(content) if whole else None
 
-    def _write(self, cell: Cell, path: Path, content: dict[str, Any]) -> None:
+    def _write(
+        self, cell: Cell, path: Path, content: dict[str, Any], *, keep: bool = False
+    ) -> None:
         description = self.directory(cell) / "cell.json"
         try:
             if not description.exists():
                 self.directory(cell).mkdir(parents=True, exist_ok=True)
                 write_atomically(description, dump(_describe(cell), indent=1))
-            write_atomically(path, dump(content))
+            write_atomically(path, dump(content), keep=keep)
         except OSError as error:
             raise StoreError(
                 f"results_dir={self.path} cannot be written: {reason(error)}."
