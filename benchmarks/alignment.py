@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from benchmarks.problems import Split, first_split
 from benchmarks.processes import Send, limited, peak_megabytes
+from benchmarks.separate import dense_kernels
 from benchmarks.timing import Result, alternate
 from mklbench.algorithms import alignf
 from mklbench.errors import DataError
-from mklbench.kernels import Gaussian, separate
-from mklbench.kernels.builders import GEHLER_WIDTHS
+from mklbench.kernels import separate
 from mklbench.kernels.centring import centre
 
 Array = NDArray[np.float64]
@@ -43,9 +43,7 @@ def compare(send: Send, split: Split) -> None:
     bank = separate(split.X)
     solution = alignf.solve(bank, split.y)
     megabytes = peak_megabytes()
-    columns = (split.X, *split.X.T[:, :, None])
-    kernels = (centre(Gaussian(width**-2)(x, x)) for x in columns for width in GEHLER_WIDTHS)
-    stack = np.array([K.ravel() for K in islice(kernels, _STACKED)])
+    stack = np.array([centre(K).ravel() for K in islice(dense_kernels(split.X), _STACKED)])
     share = (bank.n_kernels / len(stack)) ** 2
 
     def dense() -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import islice
 
 import numpy as np
@@ -37,6 +38,13 @@ def run() -> list[Result]:
     ]
 
 
+def dense_kernels(X: Array) -> Iterator[Array]:
+    """Yield the Gram matrices (n, n) of ``separate(X)``, in its order."""
+    for x in (X, *X.T[:, :, None]):
+        for width in GEHLER_WIDTHS:
+            yield Gaussian(width**-2)(x, x)
+
+
 def learn(send: Send, split: Split) -> None:
     """Send the largest memory of this process, which learns and predicts and does nothing else."""
     bank = separate(split.X)
@@ -64,9 +72,7 @@ def price(send: Send, split: Split) -> None:
     """
     bank = separate(split.X)
     a = mkl.solve(bank, split.y, _C, tol=_TOL).dual_coef
-    columns = (split.X, *split.X.T[:, :, None])
-    kernels = (Gaussian(width**-2)(x, x) for x in columns for width in GEHLER_WIDTHS)
-    stack = np.array(list(islice(kernels, _STACKED)))
+    stack = np.array(list(islice(dense_kernels(split.X), _STACKED)))
     share = bank.n_kernels / len(stack)
 
     def dense() -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from numbers import Real
 
 import numpy as np
@@ -28,6 +29,13 @@ def check_not_negative(name: str, value: float) -> float:
     if not isinstance(value, Real) or isinstance(value, bool) or not 0 <= value < math.inf:
         raise InputError(f"{name}={value!r} is not accepted: it must be a finite number >= 0.")
     return float(value)
+
+
+def check_not_empty(name: str, values: Sequence[float]) -> Sequence[float]:
+    """Return `values` if there is one."""
+    if len(values) == 0:
+        raise InputError(f"{name}={list(values)} is empty: give at least one value.")
+    return values
 
 
 def check_count(name: str, value: int, minimum: int = 1) -> int:

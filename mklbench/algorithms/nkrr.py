@@ -30,7 +30,7 @@ from numpy.typing import ArrayLike, NDArray
 from mklbench import certify
 from mklbench.algorithms.krr import coefficients, hadamard_power
 from mklbench.algorithms.norm_ball import NormBall
-from mklbench.algorithms.objective import check_bank, check_samples
+from mklbench.algorithms.objective import check_bank, check_samples, fixed_weights
 from mklbench.errors import InputError, unknown
 from mklbench.kernels.base import Bank
 from mklbench.solution import Solution
@@ -99,7 +99,7 @@ def solve(
     bank = check_bank("nkrr", bank)
     if norm not in (1, 2):
         raise InputError(f"norm={norm!r} is not accepted: it must be 1 or 2.")
-    ball = NormBall(_centre(mu0, bank.n_kernels), check_not_negative("radius", radius), norm)
+    ball = NormBall(_centre(mu0, bank), check_not_negative("radius", radius), norm)
     if step not in _STEPS:
         raise unknown("step", step, _STEPS)
     check_positive("eta", eta)
@@ -244,16 +244,12 @@ def _fixed_steps(
     return point, history, change < tol
 
 
-def _centre(mu0: float | ArrayLike, n_kernels: int) -> Array:
+def _centre(mu0: float | ArrayLike, bank: Bank) -> Array:
     """Return mu_0 (M,)."""
-    given = np.atleast_1d(np.asarray(mu0, dtype=np.float64))
-    centre = np.full(n_kernels, given[0]) if np.ndim(mu0) == 0 else given
-    if centre.shape != (n_kernels,):
+    given = np.asarray(mu0, dtype=np.float64)
+    if given.ndim and given.shape != (bank.n_kernels,):
         raise InputError(
-            f"mu0 has {given.size} entries, but there are {n_kernels} kernels: give one weight a "
-            "kernel, or one number for all."
+            f"mu0 has {given.size} entries, but there are {bank.n_kernels} kernels: give one "
+            "weight a kernel, or one number for all."
         )
-    refused = centre[~((centre >= 0) & (centre < np.inf))]
-    if len(refused):
-        raise InputError(f"mu0 has the entry {refused[0]:g}: kernel weights are numbers >= 0.")
-    return centre
+    return fixed_weights(bank, given, "mu0")

@@ -164,8 +164,12 @@ def check_samples(operator: KernelOperator, n_labels: int) -> None:
         )
 
 
-def fixed_weights(operator: KernelOperator, weights: float | ArrayLike | None) -> Array:
+def fixed_weights(
+    operator: KernelOperator, weights: float | ArrayLike | None, name: str = "weights"
+) -> Array:
     """Return given weights (M,), one number standing for all of them; 1/M each for None.
+
+    `name` is what the option is called.
 
     Raises
     ------
@@ -177,7 +181,7 @@ def fixed_weights(operator: KernelOperator, weights: float | ArrayLike | None) -
         fixed = np.full(operator.n_kernels, fixed)
     refused = fixed[~((fixed >= 0) & (fixed < np.inf))]
     if len(refused):
-        raise InputError(f"weights has the entry {refused[0]:g}: kernel weights are numbers >= 0.")
+        raise InputError(f"{name} has the entry {refused[0]:g}: kernel weights are numbers >= 0.")
     return fixed
 
 

@@ -37,8 +37,7 @@ class Responses:
     @classmethod
     def of(cls, data: Dataset, rows: NDArray[np.int64]) -> Responses:
         """Return the responses of some rows of a data set."""
-        targets = None if data.targets is None else data.targets[rows]
-        return cls(data.y[rows], len(data.classes), targets)
+        return cls(data.y, len(data.classes), data.targets).take(rows)
 
     def __len__(self) -> int:
         return len(self.codes)

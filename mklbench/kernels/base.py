@@ -157,6 +157,10 @@ class Bank(KernelOperator):
         products.setflags(write=False)
         return products
 
+    def _kernels_changed(self) -> None:
+        """Forget what was computed of the kernels before, for banks whose kernels may change."""
+        vars(self).pop("centred_products", None)
+
     def target_alignments(self, y: ArrayLike) -> Array:
         """Return <K_m, y y'>_F (M,) for targets `y` (n,)."""
         return self.quadratic_forms(y)

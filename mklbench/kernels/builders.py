@@ -25,7 +25,7 @@ from mklbench.kernels.feature_bank import FeatureBank
 from mklbench.kernels.functions import Gaussian, KernelFunction, Polynomial
 from mklbench.kernels.groups import GroupLists, check_groups
 from mklbench.kernels.linear_bank import LinearBank
-from mklbench.validation import check_count, check_features, check_positive
+from mklbench.validation import check_count, check_features, check_not_empty, check_positive
 
 KernelBuilder = Callable[[ArrayLike], KernelOperator]
 
@@ -46,7 +46,7 @@ def gaussian(X: ArrayLike, gamma: float | None = None) -> DenseBank:
 
 def gaussians(X: ArrayLike, gammas: Sequence[float]) -> DenseBank:
     """Return one Gaussian on all features for each of `gammas`."""
-    return DenseBank(X, [Gaussian(gamma) for gamma in _not_empty("gammas", gammas)])
+    return DenseBank(X, [Gaussian(gamma) for gamma in check_not_empty("gammas", gammas)])
 
 
 def feature_gaussians(X: ArrayLike, gammas: Sequence[float] = (1.0,)) -> FeatureBank:
@@ -55,7 +55,7 @@ def feature_gaussians(X: ArrayLike, gammas: Sequence[float] = (1.0,)) -> Feature
     With one gamma these are the minor kernels of Picard et al. 2012 and the terms of the sum in
     Varma & Babu 2009.
     """
-    return FeatureBank(X, [Gaussian(gamma) for gamma in _not_empty("gammas", gammas)])
+    return FeatureBank(X, [Gaussian(gamma) for gamma in check_not_empty("gammas", gammas)])
 
 
 def feature_widths(X: ArrayLike, n_widths: int = 10) -> ScaledBank:
@@ -86,7 +86,7 @@ def simplemkl_bank(
     Gaussians exp(-||x - z||^2 / (2 width^2)) and polynomials (x'z + 1)^degree, where degree 1 is
     the plain inner product, on all features together and then on every single one.
     """
-    functions = simplemkl_functions(_not_empty("widths", widths), degrees)
+    functions = simplemkl_functions(check_not_empty("widths", widths), degrees)
     return unit_trace(ConcatenatedBank([DenseBank(X, functions), FeatureBank(X, functions)]))
 
 
@@ -201,14 +201,9 @@ def resolve(kernel: str | KernelBuilder, **parameters: object) -> KernelBuilder:
 
 def _inverse_square_widths(widths: Sequence[float]) -> list[Gaussian]:
     return [
-        Gaussian(check_positive("width", width) ** -2) for width in _not_empty("widths", widths)
+        Gaussian(check_positive("width", width) ** -2)
+        for width in check_not_empty("widths", widths)
     ]
-
-
-def _not_empty(name: str, values: Sequence[float]) -> Sequence[float]:
-    if len(values) == 0:
-        raise InputError(f"{name}={list(values)} is empty: give at least one value.")
-    return values
 
 
 def _load_stack(path: Path) -> np.ndarray:

@@ -173,7 +173,7 @@ class GrowingBank(PrecomputedBank):
                 f"pass a Gram matrix of shape {(self.n_samples, self.n_samples)}."
             )
         self._grams.append(_checked(self.n_kernels, matrix))
-        vars(self).pop("centred_products", None)
+        self._kernels_changed()
         self.n_kernels += 1
         self.features = (*self.features, -1)
 

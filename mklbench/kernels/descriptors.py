@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklbench.errors import InputError
 from mklbench.kernels.base import Array, Bank
 from mklbench.kernels.composite import unit_trace
 from mklbench.kernels.dense import StackedBank
 from mklbench.kernels.distances import Distances, FeatureDistances, View
 from mklbench.kernels.packed import PackedGrams
-from mklbench.validation import check_positive
+from mklbench.validation import check_not_empty, check_positive
 
 # Five from 1e-4 to 1 on a logarithmic scale, as in the paper.
 VSKL_GAMMAS = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
@@ -60,10 +59,9 @@ class DistanceBank(StackedBank):
     _new: _NewSamples | None
 
     def __init__(self, distances: Distances, gammas: Sequence[float]) -> None:
-        if len(gammas) == 0:
-            raise InputError("gammas=[] is empty: give at least one value.")
         self._distances = distances
-        self._gammas = np.array([check_positive("gamma", gamma) for gamma in gammas])
+        given = check_not_empty("gammas", gammas)
+        self._gammas = np.array([check_positive("gamma", gamma) for gamma in given])
         n, n_gammas = distances.n_samples, len(gammas)
         grams = PackedGrams(n, distances.n_views * n_gammas)
         means = []

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from mklbench.errors import InputError, unknown
 from mklbench.kernels.base import Array
 from mklbench.kernels.dense import check_rows
-from mklbench.kernels.functions import squared_distances
+from mklbench.kernels.functions import inverse_deviations, squared_distances
 from mklbench.validation import check_features
 
 DISTANCES = ("euclidean", "seuclidean", "chi2")
@@ -138,11 +138,8 @@ class FeatureDistances(Distances):
 
     def _part(self, name: str, columns: slice, distance: str) -> _Part:
         features = self._X[:, columns]
-        factors = np.ones(features.shape[1])
-        if distance == "seuclidean":
-            spread = features.std(axis=0)
-            varying = features.max(axis=0) > features.min(axis=0)
-            factors = np.divide(1.0, spread, out=np.zeros_like(spread), where=varying)
+        is_scaled = distance == "seuclidean"
+        factors = inverse_deviations(features) if is_scaled else np.ones(features.shape[1])
         part = _Part(name, columns, distance, factors)
         _check_histograms(part, self._X)
         return part

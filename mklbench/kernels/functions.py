@@ -23,6 +23,14 @@ class KernelFunction(Protocol):
         """Return k(x, x) (n,) for the rows of `X` (n, d)."""
 
 
+def inverse_deviations(X: Array) -> Array:
+    """Return 1 / the standard deviation (d,) of each column of `X` (n, d); 0 for constant ones."""
+    spread = X.std(axis=0)
+    # The deviation of a constant may be rounding of its mean.
+    varies = X.max(axis=0) > X.min(axis=0)
+    return np.divide(1.0, spread, out=np.zeros_like(spread), where=varies)
+
+
 def squared_distances(X: Array, Z: Array) -> Array:
     """Return ||x_i - z_j||^2 (n, n_z).
 

@@ -39,7 +39,7 @@ class FamilyBank(StackedBank):
                 self._grams.append(self._family.gram(theta))
             elif not np.array_equal(theta, self.thetas[k]):
                 self._grams.replace(k, self._family.gram(theta))
-        vars(self).pop("centred_products", None)
+        self._kernels_changed()
         self.thetas = wanted.copy()
         self.n_kernels = len(wanted)
         self.features = (-1,) * self.n_kernels

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from mklbench.errors import InputError
 from mklbench.kernels.base import Array, Bank, KernelOperator
+from mklbench.kernels.functions import inverse_deviations
 from mklbench.validation import check_features
 
 
@@ -72,10 +72,7 @@ class StandardisedBank(WrappedBank):
     def __init__(self, build: Callable[[Array], KernelOperator], X: ArrayLike) -> None:
         samples = check_features("X", X)
         self._means = samples.mean(axis=0)
-        spread = samples.std(axis=0)
-        # A standard deviation that is rounding of the mean is none.
-        varies = samples.max(axis=0) > samples.min(axis=0)
-        self._factors = np.divide(1.0, spread, out=np.zeros_like(spread), where=varies)
+        self._factors = inverse_deviations(samples)
         super().__init__(check_base("standardised", build((samples - self._means) * self._factors)))
 
     def diagonals(self, Z: ArrayLike | None = None) -> Array:

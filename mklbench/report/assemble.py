@@ -83,6 +83,11 @@ class Number:
     difference: float | None
     ratio: float | None
 
+    @property
+    def finished_mean(self) -> float | None:
+        """The measured mean of a cell that is done."""
+        return None if self.status != DONE or self.measured is None else self.measured.mean
+
 
 @dataclass(frozen=True)
 class RatioNumber:
@@ -108,6 +113,11 @@ class Report:
     ratios: Sequence[RatioNumber]
     standings: Mapping[NumberPlace, Standing]
     published_standings: Mapping[tuple[str, str, str], Standing]
+
+    def finished_mean(self, place: NumberPlace) -> float | None:
+        """Return the measured mean at a place of the table; None unless its cell is done."""
+        number = self.numbers.get(place)
+        return None if number is None else number.finished_mean
 
     @property
     def verdict_counts(self) -> dict[Verdict, int]:
@@ -217,18 +227,12 @@ def _ratio(
         over = numbers.get((row, ratio.over, protocol.name, ratio.metric))
         under = numbers.get((row, ratio.under, protocol.name, ratio.metric))
         if over is not None and under is not None:
-            measured[protocol.name] = _quotient(_finished_mean(over), _finished_mean(under))
+            measured[protocol.name] = _quotient(over.finished_mean, under.finished_mean)
     published = [
         table.published.get((row, column, ratio.metric)) for column in (ratio.over, ratio.under)
     ]
     means = [None if number is None else number.mean for number in published]
     return RatioNumber(ratio, row, _quotient(*means), measured)
-
-
-def _finished_mean(number: Number) -> float | None:
-    if number.status != DONE or number.measured is None:
-        return None
-    return number.measured.mean
 
 
 def _quotient(over: float | None, under: float | None) -> float | None:

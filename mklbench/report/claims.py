@@ -102,15 +102,12 @@ def _ratio(report: Report, claim: Claim) -> Judged:
     quotients = {}
     for row in table.rows:
         for protocol in table.protocols:
-            means = [
-                number.measured.mean
+            dividend, divisor = (
+                report.finished_mean((row.name, column, protocol.name, metric.name))
                 for column in (over, under)
-                if (number := report.numbers.get((row.name, column, protocol.name, metric.name)))
-                and number.measured is not None
-                and number.status == DONE
-            ]
-            if len(means) == 2 and means[1] > 0:
-                quotients[f"{row.label}, {protocol.label}"] = means[0] / means[1]
+            )
+            if dividend is not None and divisor is not None and divisor > 0:
+                quotients[f"{row.label}, {protocol.label}"] = dividend / divisor
     quantity = f"largest {metric.label} of {_label(report, over)} / {_label(report, under)}"
     if not quotients:
         return Judged(claim, quantity, None)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mklbench.report.assemble import DONE, Report
+from mklbench.report.assemble import Report
 from mklbench.report.comparisons import RULE, Tally, tally
 from mklbench.report.document import Block, Entry, Grid, Heading, Paragraph
 from mklbench.report.metrics import METRICS
@@ -121,14 +121,12 @@ def _means(
     report: Report, ranking: Ranking, row: Row, columns: Sequence[Column]
 ) -> list[float] | None:
     """Return the mean of each column on a row; None unless all are done."""
-    means = []
-    for column in columns:
-        place = (row.name, column.name, ranking.protocol, ranking.metric)
-        number = report.numbers.get(place)
-        if number is None or number.status != DONE or number.measured is None:
-            return None
-        means.append(number.measured.mean)
-    return means
+    means = [
+        report.finished_mean((row.name, column.name, ranking.protocol, ranking.metric))
+        for column in columns
+    ]
+    known = [mean for mean in means if mean is not None]
+    return known if len(known) == len(means) else None
 
 
 def _paired(report: Report, ranking: Ranking, *columns: Column) -> tuple[list[float], ...]:
