@@ -53,7 +53,7 @@ class Learned:
     error : share of the test part that is misclassified.
     n_test : its size.
     n_kernels : with positive weight.
-    evaluations : of T and its gradient.
+    evaluations : of T, at the starts of a search without its gradient.
     n_svm_calls : all masters together.
     seconds : of the processor.
     search_seconds, gram_seconds, svm_seconds : of these in evaluations of T, in the Gram matrices

@@ -96,3 +96,8 @@ class _MeteredRough(RoughFamily):
         self._meter.evaluations += 1
         with self._meter.measured("search"):
             return self._rough.quadratic_form(theta, a, K)
+
+    def value(self, theta: Array, a: Array) -> float:
+        self._meter.evaluations += 1
+        with self._meter.measured("search"):
+            return self._rough.value(theta, a)

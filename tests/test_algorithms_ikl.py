@@ -232,6 +232,28 @@ class TestFamily:
         assert np.abs(solution.dual_coef[y > 0]).max() <= 0.5 * (1 + 1e-12)
 
 
+def test_kernels_of_low_rank_do_not_take_turns() -> None:
+    """On indicators alpha is not unique: kernels that leave at once are found again and again."""
+    rng = np.random.default_rng(2)
+    X = (rng.uniform(size=(80, 40)) < 0.25).astype(float)
+    scores = X[:, :4] @ [1.0, 1.0, -1.0, -1.0] + 0.3 * rng.standard_normal(80)
+    y = np.where(scores > np.median(scores), 1.0, -1.0)
+    solution = ikl.solve(products(X), y, C=0.1, samples=0)
+    assert solution.converged
+    assert solution.gap <= 1e-3
+
+
+def test_small_parameters_are_told_apart() -> None:
+    """Of many features the best scale is small, and 1e-3 a tenth of it."""
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((60, 200)) * np.where(np.arange(200) < 100, 0.3, 1.7)
+    radii = (X[:, :20] ** 2).sum(axis=1)
+    y = np.where(radii > np.median(radii), 1.0, -1.0)
+    solution = ikl.solve(isotropic(X), y, C=1.0, tol=1e-5)
+    assert solution.thetas.max() < 0.02
+    assert solution.converged
+
+
 def test_products_find_the_features_that_matter() -> None:
     X, y = random_problem(200, n_features=6)
     solution = ikl.solve(products(X), y, C=0.1)

@@ -190,6 +190,8 @@ BAD_OVERRIDES = [
     ("split.seed=-1", "at least 0"),
     ("search.folds=1", "search.folds=1 is not accepted"),
     ("+search.grid.algo.C=5", "give a list of values"),
+    ("algo=mkl search.tol=0", "search.tol=0.0 is not accepted: it must be a number above 0"),
+    ("algo=svm search.tol=0.1", "search.tol=0.1 is not accepted: algo=svm has no tolerance"),
     ("search=first_splits search.splits=0", "search.splits=0 is not accepted: it must be at least"),
     ("search=first_splits search.grid.algo.C=[a]", "only of numbers is there a median"),
     ("+search.grid.data.name=[a]", "dotted path of a hyperparameter"),

@@ -328,6 +328,15 @@ def test_an_outlier_does_not_cost_digits() -> None:
         # A feature around 1000 is shifted to 0 first: no digits are lost to its mean.
         assert_allclose(gradient, slopes, atol=1e-4 * np.abs(slopes).max())
 
+    def test_rough_value(self, family: FamilyCase, theta: np.ndarray, a: np.ndarray) -> None:
+        rough = family.family.rough()
+        for used in (slice(None), slice(1), slice(0)):  # all parameters, one, none
+            parameters = np.zeros_like(theta)
+            parameters[used] = theta[used]
+            dense = a @ family.kernel(parameters, family.X, family.X) @ a
+            value = rough.value(parameters, a)
+            assert value == pytest.approx(dense, abs=1e-5 * np.abs(a).sum() ** 2)
+
     def test_rough_evaluations_by_default(self, theta: np.ndarray, a: np.ndarray) -> None:
         """A family need not have any of its own."""
         family = family_case("product of Gaussians").family
@@ -335,6 +344,7 @@ def test_an_outlier_does_not_cost_digits() -> None:
         rough = RoughFamily(family)
         value, gradient = rough.quadratic_form(theta, a, rough.gram(theta))
         assert value == pytest.approx(a @ family.gram(theta) @ a)
+        assert rough.value(theta, a) == pytest.approx(value)
         assert_allclose(gradient, family.gradient(theta, a))
 
 

@@ -9,7 +9,7 @@ from experiment_fakes import three_classes, tiny_cell
 
 from mklbench import config as configs
 from mklbench import kernels, one_vs_rest
-from mklbench.algorithms import svm
+from mklbench.algorithms import mkl, svm
 from mklbench.data.splits import folds
 from mklbench.errors import SingularError
 from mklbench.experiments import search
@@ -307,6 +307,23 @@ def test_a_ridge_that_is_too_small_is_not_chosen():
     assert selection.params == {"algo.lam": 0.1}
     with pytest.raises(SingularError, match=r"lam=1e-30 is too small"):
         select_ridge(*twice, "+search.grid.algo.lam=[1e-30]")
+
+
+def test_the_fits_of_a_search_may_have_a_tolerance_of_their_own():
+    grid = ("algo=mkl", "kernel=gaussians", "search=cv", "search.grid.algo.C=[1,100]")
+    loose = (*grid, "search.tol=0.5")
+    tolerances: list[float] = []
+    solve = mkl.solve
+
+    def noting(*args, tol, **options):
+        tolerances.append(tol)
+        return solve(*args, tol=tol, **options)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(mkl, "solve", noting)
+        select(*loose)
+    assert set(tolerances) == {0.5}
+    assert tiny_cell(*loose).key != tiny_cell(*grid).key
 
 
 def test_classes_may_be_searched_by_the_rmse_of_their_decision_values():

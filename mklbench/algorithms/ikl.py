@@ -41,7 +41,7 @@ from mklbench.solution import Mixture, Solution
 from mklbench.svm import SVM
 from mklbench.validation import check_count, check_positive
 
-VERSION = 1
+VERSION = 2
 EXACT = True
 
 Array = NDArray[np.float64]
@@ -146,10 +146,10 @@ class _Columns(ABC):
         """Solve the subproblem at the master's alpha, and return the largest T found."""
 
     @abstractmethod
-    def extend(self, excess: float, count: int) -> bool:
+    def extend(self, excess: float, count: int, drop: bool) -> bool:
         """Add the kernels found whose T exceeds lambda by `excess`, at most `count` of them.
 
-        Those of weight 0 make room for them. Returns whether any has been added.
+        Those of weight 0 make room for them if `drop`. Returns whether any has been added.
         """
 
     @abstractmethod
@@ -188,7 +188,9 @@ def _generate(
         lowest = min(lowest, restricted.objective)
         if gap <= tol or len(history) == max_iter or failures == _PATIENCE:
             return history
-        extended = columns.extend(_ACCEPTED * tol * restricted.upper, pricing)
+        # Kernels leave after a decrease only: where alpha is not unique, as with kernels of low
+        # rank, those that just joined with weight 0 may be needed together with the next.
+        extended = columns.extend(_ACCEPTED * tol * restricted.upper, pricing, drop=progress)
         if not extended and master_tol <= tightest:
             return history
         master_tol = (
@@ -221,11 +223,11 @@ class _BankColumns(_Columns):
     def search(self, thorough: bool) -> float:
         return float(self._prices.max())
 
-    def extend(self, excess: float, count: int) -> bool:
+    def extend(self, excess: float, count: int, drop: bool) -> bool:
         by_price = np.argsort(-self._prices, kind="stable")
         violating = self._prices[by_price] > self.restricted.multiplier + excess
         joining = np.setdiff1d(by_price[violating], self._chosen, assume_unique=True)[:count]
-        staying = self.restricted.weights > 0
+        staying = (self.restricted.weights > 0) | (not drop)
         self._chosen = np.concatenate([self._chosen[staying], joining])
         self._start = np.pad(self.restricted.weights[staying], (0, len(joining)))
         return len(joining) > 0
@@ -281,7 +283,7 @@ class _FamilyColumns(_Columns):
         self._found = self._search.run(self.restricted.dual_coef, self._mixture, thorough)
         return self._found[0].price
 
-    def extend(self, excess: float, count: int) -> bool:
+    def extend(self, excess: float, count: int, drop: bool) -> bool:
         least = self.restricted.multiplier + excess
         violators = [
             found
@@ -290,9 +292,9 @@ class _FamilyColumns(_Columns):
         ]
         joining = [theta for _, theta in violators[:count]]
         self._search.keep(violators[count:])
-        # New kernels take the places of those without weight, so that the others keep theirs.
+        # New kernels take the places of those that leave, so that the others keep theirs.
         weights, thetas = self._mixture
-        places = np.flatnonzero(weights == 0)[: len(joining)]
+        places = np.flatnonzero((weights == 0) & drop)[: len(joining)]
         thetas = thetas.copy()
         for place, theta in zip(places, joining, strict=False):
             thetas[place] = theta

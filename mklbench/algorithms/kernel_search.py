@@ -10,18 +10,17 @@ starts. Only samples with alpha_i != 0 count.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import Bounds, minimize
 
-from mklbench.kernels import Family
+from mklbench.kernels.base import Family, RoughFamily
 from mklbench.solution import Mixture
 
 Array = NDArray[np.float64]
-QuadraticForm = Callable[[Array], tuple[float, Array]]
 
 # Iterations of one local search; the authors' Newton method has as many.
 _ITERATIONS = 20
@@ -33,7 +32,7 @@ _LEAST_GROWTH = 1e-4
 _BEST_STARTS, _AT_HAND, _LEFT_OVER, _THOROUGH = 6, 6, 6, 3
 # Random kernels have parameters over so many powers of ten, up to the end of the box.
 _DECADES = 4.0
-# Kernels whose parameters differ by no more than this are one.
+# Kernels whose parameters differ by no more than this share of the largest are one.
 _SAME = 1e-3
 
 
@@ -70,28 +69,20 @@ class KernelSearch:
         known : the kernels at hand with their weights.
         thorough : whether to begin at more of the family's starts and of the kernels at hand.
         """
-        form = self._form(dual_coef)
+        support = np.flatnonzero(dual_coef)
+        family, a = self._family.restrict(support).rough(), dual_coef[support]
         more = _THOROUGH if thorough else 1
         own = self._family.starts()
         if thorough and self._samples:
             own = np.concatenate([own, self._sampled()])
-        starts = [*_dearest(form, own, more * _BEST_STARTS), *self._left]
-        starts += self._at_hand(known, more * _AT_HAND)
-        return _distinct(self._climb(form, start) for start in starts)
+        values = np.array([family.value(theta, a) for theta in own])
+        best = np.argsort(-values, kind="stable")[: more * _BEST_STARTS]
+        starts = [*own[best], *self._left, *self._at_hand(known, more * _AT_HAND)]
+        return _distinct(self._climb(family, a, start) for start in starts)
 
     def keep(self, found: Iterable[Found]) -> None:
         """Remember local maxima, the best first, as starts for the next search."""
         self._left = [theta for _, theta in found][:_LEFT_OVER]
-
-    def _form(self, dual_coef: Array) -> QuadraticForm:
-        """Return theta -> (a' K_theta a, its gradient (M,)) on the support vectors."""
-        support = np.flatnonzero(dual_coef)
-        family, a = self._family.restrict(support).rough(), dual_coef[support]
-
-        def form(theta: Array) -> tuple[float, Array]:
-            return family.quadratic_form(theta, a, family.gram(theta))
-
-        return form
 
     def _at_hand(self, known: Mixture, count: int) -> list[Array]:
         weighted = known.thetas[known.weights > 0]
@@ -110,13 +101,13 @@ class KernelSearch:
         used = self._random.uniform(size=shape) < self._random.uniform(size=(self._samples, 1))
         return np.maximum(np.where(used, shares * self._family.upper, 0.0), self._family.lower)
 
-    def _climb(self, form: QuadraticForm, start: Array) -> Found:
+    def _climb(self, family: RoughFamily, a: Array, start: Array) -> Found:
+        """Return the local maximum of a' K_theta a / 2 above `start`."""
         start = np.clip(start, self._family.lower, self._family.upper)
-        first, _ = form(start)
-        unit: float = max(abs(first), float(np.finfo(np.float32).tiny))
+        unit = max(abs(family.value(start, a)), float(np.finfo(np.float32).tiny))
 
         def descended(theta: Array) -> tuple[float, Array]:
-            value, gradient = form(theta)
+            value, gradient = family.quadratic_form(theta, a, family.gram(theta))
             return -value / unit, -gradient / unit
 
         result = minimize(
@@ -130,15 +121,11 @@ class KernelSearch:
         return Found(-0.5 * unit * float(result.fun), result.x)
 
 
-def _dearest(form: QuadraticForm, thetas: Array, count: int) -> list[Array]:
-    """Return the `count` rows of `thetas` with the largest T, the largest first."""
-    prices = np.array([form(theta)[0] for theta in thetas])
-    return [thetas[i] for i in np.argsort(-prices, kind="stable")[:count]]
-
-
 def is_new(theta: Array, known: Iterable[Array]) -> bool:
-    """Tell whether no kernel in `known` has the parameters `theta`, to within 1e-3."""
-    return all(np.abs(theta - other).max() > _SAME for other in known)
+    """Tell whether no kernel in `known` has the parameters `theta`, to 1e-3 of the largest."""
+    return all(
+        np.abs(theta - other).max() > _SAME * max(theta.max(), other.max()) for other in known
+    )
 
 
 def _distinct(found: Iterable[Found]) -> list[Found]:

@@ -42,6 +42,12 @@ def cell_config(composed: DictConfig | Mapping[str, Any]) -> dict[str, Any]:
         group, _, name = path.partition(".")
         for value in values:
             check_arguments(group, groups[group], {name: value})
+    tol = groups["search"]["tol"]
+    if tol is not None and "tol" not in groups["algo"]:
+        raise InputError(
+            f"search.tol={tol} is not accepted: algo={groups['algo']['name']} has no tolerance "
+            "algo.tol; set search.tol=null."
+        )
     return groups
 
 

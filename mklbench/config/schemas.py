@@ -84,7 +84,8 @@ class SearchConfig(Schema):
     choice is made on the training parts of the first so many splits, and of each hyperparameter
     the median of these is used on all; null lets every split choose for itself. `score` is what the
     cross-validation looks at, "accuracy" or "rmse"; null is the accuracy of classes and the RMSE of
-    real targets.
+    real targets. `tol` takes the place of ``algo.tol`` while the cross-validation is done: errors
+    can be told apart before an objective is exact. Null keeps that of the config.
     """
 
     name: str = "custom"
@@ -92,6 +93,7 @@ class SearchConfig(Schema):
     folds: int = 5
     splits: int | None = None
     score: str | None = None
+    tol: float | None = None
     grid: dict[str, Any] = field(default_factory=dict)
 
     def check(self) -> None:
@@ -101,6 +103,8 @@ class SearchConfig(Schema):
             _at_least("search.splits", self.splits, 1)
         if self.score is not None:
             _one_of("search.score", self.score, SCORES)
+        if self.tol is not None and not 0 < self.tol < math.inf:
+            raise InputError(f"search.tol={self.tol} is not accepted: it must be a number above 0.")
         for path, values in self.grid.items():
             group, _, key = path.partition(".")
             if group not in ("algo", "kernel") or not key or key in ("name", "title"):

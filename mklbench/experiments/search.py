@@ -76,8 +76,9 @@ def select(config: Mapping[str, Any], build: Build, responses: Responses, seed: 
 
     Parameters
     ----------
-    config : the cell's config; ``config["search"]`` has the grid, the number of folds and the
-        score: "accuracy", "rmse", or null for the accuracy of classes and the RMSE of real targets.
+    config : the cell's config; ``config["search"]`` has the grid, the number of folds, the
+        tolerance of the fits if it is another than that of the algorithm, and the score:
+        "accuracy", "rmse", or null for the accuracy of classes and the RMSE of real targets.
     build : makes the operator on the training part from a kernel config.
     responses : of the training part; folds are stratified by their classes.
     seed : of the folds.
@@ -97,6 +98,8 @@ def select(config: Mapping[str, Any], build: Build, responses: Responses, seed: 
         return Selection()
     start = time.perf_counter()
     score: Score = config["search"]["score"] or responses.default_score
+    if config["search"]["tol"] is not None:
+        config = configs.with_values(config, {"algo.tol": config["search"]["tol"]})
     entries = grid_entries(grid)
     parts = folds(responses.codes, config["search"]["folds"], seed)
     losses, singular = [0.0] * len(entries), None

@@ -239,3 +239,7 @@ class RoughFamily:
         """Return a' K a and its gradient (M,) in theta, for `a` (n,) and ``K = gram(theta)``."""
         double = np.asarray(K, dtype=np.float64)
         return float(a @ double @ a), self._family.gradient(theta, a, double)
+
+    def value(self, theta: Array, a: Array) -> float:
+        """Return a' K_theta a for `a` (n,), without its gradient."""
+        return float(a @ self.gram(theta) @ a)

@@ -189,12 +189,7 @@ class _RoughProducts(RoughFamily):
 
     def gram(self, theta: Array) -> Single:
         used = np.flatnonzero(theta)  # often few: many parameters end at the bound 0
-        X = self._X[:, used] * np.sqrt(theta[used]).astype(np.float32)
-        norms = np.einsum("im,im->i", X, X)[:, None]
-        ones = np.ones_like(norms)
-        # The exponents 2 x_i'x_j - |x_i|^2 - |x_j|^2 come from one product.
-        K = np.hstack((2.0 * X, -norms, ones)) @ np.hstack((X, ones, -norms)).T
-        return _exp(K)
+        return _gaussian(self._X[:, used] * np.sqrt(theta[used]).astype(np.float32))
 
     def quadratic_form(
         self, theta: Array, a: Array, K: NDArray[np.floating]
@@ -206,6 +201,17 @@ class _RoughProducts(RoughFamily):
         r = coefficients * products[:, 0]
         quadratic = np.einsum("im,im->m", weighted[:, 1:], products[:, 1:])
         return float(r.sum()), 2.0 * (quadratic - r @ self._squares).astype(np.float64)
+
+    def value(self, theta: Array, a: Array) -> float:
+        used = np.flatnonzero(theta)
+        if len(used) != 1:
+            return super().value(theta, a.astype(np.float32))
+        # Samples of the same value are one sample to a kernel on one feature; of indicators and
+        # counts there are few different ones.
+        values, inverse = np.unique(self._X[:, used[0]], return_inverse=True)
+        sums = np.bincount(inverse, a).astype(np.float32)
+        scaled = values[:, None] * np.sqrt(theta[used]).astype(np.float32)
+        return float(sums @ _gaussian(scaled) @ sums)
 
 
 class _RoughIsotropic(RoughFamily):
@@ -224,6 +230,14 @@ class _RoughIsotropic(RoughFamily):
         coefficients = a.astype(np.float32)
         slope = -float(coefficients @ ((K * self._distances) @ coefficients))
         return float(coefficients @ (K @ coefficients)), np.array([slope])
+
+
+def _gaussian(X: Single) -> Single:
+    """Return exp(-||x_i - x_j||^2) (n, n) for the rows of `X` (n, d), around the origin."""
+    norms = np.einsum("im,im->i", X, X)[:, None]
+    ones = np.ones_like(norms)
+    # The exponents 2 x_i'x_j - |x_i|^2 - |x_j|^2 come from one product.
+    return _exp(np.hstack((2.0 * X, -norms, ones)) @ np.hstack((X, ones, -norms)).T)
 
 
 def _exp(exponents: Single) -> Single:
