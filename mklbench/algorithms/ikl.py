@@ -14,8 +14,9 @@ A constraint is a kernel of the primal, so the constraints are generated one by 
    (`mklbench.algorithms.restricted_master`);
 2. the subproblem looks for kernels with T(theta; alpha) > lambda; on a bank all are priced, in a
    family a search finds local maxima (`mklbench.algorithms.kernel_search`);
-3. the largest violators join with weight 0 (multiple pricing), in the places of kernels without,
-   and the master is solved again over all weights (totally corrective), from the weights before.
+3. the largest violators join with weight 0 (multiple pricing), after a decrease of the objective
+   in the places of kernels without, and the master is solved again over all weights (totally
+   corrective), from the weights before.
 
 It ends where no violation is left that could lower the objective by more than the tolerance. On a
 bank that is an exact solver of MKL: the gap is certified. In a family it is certified for the
