@@ -32,7 +32,8 @@ _LEAST_GROWTH = 1e-4
 _BEST_STARTS, _AT_HAND, _LEFT_OVER, _THOROUGH = 6, 6, 6, 3
 # Random kernels have parameters over so many powers of ten, up to the end of the box.
 _DECADES = 4.0
-# Kernels whose parameters differ by no more than this share of the largest are one.
+# Kernels whose parameters differ by no more than this are one; where all are below 1, as of many
+# features, by no more than this share of the largest.
 _SAME = 1e-3
 
 
@@ -122,9 +123,13 @@ class KernelSearch:
 
 
 def is_new(theta: Array, known: Iterable[Array]) -> bool:
-    """Tell whether no kernel in `known` has the parameters `theta`, to 1e-3 of the largest."""
+    """Tell whether no kernel in `known` has the parameters `theta`, to within 1e-3.
+
+    Where all are below 1, it is 1e-3 of the largest.
+    """
     return all(
-        np.abs(theta - other).max() > _SAME * max(theta.max(), other.max()) for other in known
+        np.abs(theta - other).max() > _SAME * min(1.0, max(theta.max(), other.max()))
+        for other in known
     )
 
 
