@@ -201,8 +201,8 @@ def _table(compared: Sequence[Sequence[Learned]]) -> str:
         "within 1e-3 of the yardstick's, or below. J is computed anew at the weights that were "
         "returned. Evaluations are of T, at the starts of a search without its gradient. Seconds "
         "are of the processor, one solve each, in one process one after the other; the machine had "
-        "other work at the same time, so compare them with each other only. The rest of the time is the model of the master and "
-        "the bookkeeping of L-BFGS-B."
+        "other work at the same time, so compare them with each other only. The rest of the time "
+        "is the model of the master and the bookkeeping of L-BFGS-B."
     )
     return f"{legend}\n\n{table(cells, headers, n_labels=2)}"
 
