@@ -309,7 +309,7 @@ def test_a_ridge_that_is_too_small_is_not_chosen():
         select_ridge(*twice, "+search.grid.algo.lam=[1e-30]")
 
 
-def test_the_fits_of_a_search_may_have_a_tolerance_of_their_own():
+def test_the_fits_of_a_search_may_have_a_tolerance_of_their_own(monkeypatch):
     grid = ("algo=mkl", "kernel=gaussians", "search=cv", "search.grid.algo.C=[1,100]")
     loose = (*grid, "search.tol=0.5")
     tolerances: list[float] = []
@@ -319,9 +319,8 @@ def test_the_fits_of_a_search_may_have_a_tolerance_of_their_own():
         tolerances.append(tol)
         return solve(*args, tol=tol, **options)
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(mkl, "solve", noting)
-        select(*loose)
+    monkeypatch.setattr(mkl, "solve", noting)
+    select(*loose)
     assert set(tolerances) == {0.5}
     assert tiny_cell(*loose).key != tiny_cell(*grid).key
 

@@ -201,7 +201,8 @@ class Family(KernelOperator):
         """Return the same kernels for the many evaluations of a search, where digits matter less.
 
         Subclasses may compute in single precision, with errors up to 1e-5 of (sum_i |a_i|)^2 in
-        a' K a; what a search has found is then to be checked by `gram`.
+        a' K a, more where sum_m theta_m x_m^2 is in the thousands; what a search has found is then
+        to be checked by `gram`.
         """
         return RoughFamily(self)
 
