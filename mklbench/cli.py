@@ -112,6 +112,7 @@ def _table(parsed: argparse.Namespace) -> int:
         fmt=parsed.format,
         out=parsed.out,
         recorded=parsed.recorded,
+        config_dir=parsed.config_dir,
     )
     print(text.rstrip() if parsed.out is None else f"Wrote {parsed.out}")
     return 0
@@ -139,6 +140,7 @@ def _reproduce_arguments(parser: argparse.ArgumentParser) -> None:
         "--out-dir", default="results", metavar="DIR", help="for tables, figures, records"
     )
     _store_argument(parser)
+    _config_dir_argument(parser)
 
 
 def _reproduce(parsed: argparse.Namespace) -> int:
@@ -154,6 +156,7 @@ def _reproduce(parsed: argparse.Namespace) -> int:
         write_only=parsed.write_only,
         results_dir=parsed.out_dir,
         timeout=parsed.timeout,
+        config_dir=parsed.config_dir,
     )
 
 
@@ -176,7 +179,7 @@ def _data(parsed: argparse.Namespace) -> int:
 
 def _list_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("what", choices=LISTS)
-    parser.add_argument("--config-dir", metavar="DIR", help="your own configs: algo/, data/, ...")
+    _config_dir_argument(parser)
 
 
 def _list(parsed: argparse.Namespace) -> int:
@@ -200,6 +203,7 @@ def _plot(parsed: argparse.Namespace) -> int:
         store=Store(parsed.results_dir),
         out=parsed.out,
         recorded=parsed.recorded,
+        config_dir=parsed.config_dir,
     )
     print(f"Wrote {path}")
     return 0
@@ -224,12 +228,17 @@ def _source_arguments(parser: argparse.ArgumentParser) -> None:
         "--recorded", action="store_true", help="from the recorded results, not from the store"
     )
     _store_argument(parser)
+    _config_dir_argument(parser)
 
 
 def _store_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--results-dir", default=STORE, metavar="DIR", help=f"the store; default: {STORE}"
     )
+
+
+def _config_dir_argument(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--config-dir", metavar="DIR", help="your own configs: algo/, data/, ...")
 
 
 def _jobs_argument(parser: argparse.ArgumentParser) -> None:

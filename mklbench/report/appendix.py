@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -92,7 +93,10 @@ def _place(slot: Slot) -> list[Entry]:
 
 def _making(report: Report) -> Iterator[Block]:
     yield Heading(2, "How it was made")
-    yield CodeBlock(f"mklbench reproduce {report.table.name}")
+    command = f"mklbench reproduce {report.table.name}"
+    if report.table.config_dir is not None:
+        command += f" --config-dir {shlex.quote(report.table.config_dir)}"
+    yield CodeBlock(command)
     records = [record for _, found in report.slots.values() for record in found.done]
     items = provenance_items(records)
     if items:

@@ -21,14 +21,20 @@ class CellFinder:
     source : the store, or the records that were exported from one.
     recorded : exported records that are to be added to; by default `source`, if it is such. Where
         they are of another edition of the data than is at hand, the cell is that of the records.
-    download : as for `Cell`.
+    config_dir, download : as for `Cell.from_overrides`.
     """
 
     def __init__(
-        self, source: RecordSource, *, recorded: RecordFile | None = None, download: bool = False
+        self,
+        source: RecordSource,
+        *,
+        recorded: RecordFile | None = None,
+        config_dir: str | None = None,
+        download: bool = False,
     ) -> None:
         self.source = source
         self.recorded = source if isinstance(source, RecordFile) else recorded
+        self.config_dir = config_dir
         self.download = download
         self._cells: dict[Place, Cell] = {}
 
@@ -41,7 +47,7 @@ class CellFinder:
             If the overrides of the place do not make a cell.
         """
         if slot.place not in self._cells:
-            cell = Cell.from_overrides(slot.overrides, download=self.download)
+            cell = Cell.from_overrides(slot.overrides, self.config_dir, download=self.download)
             if self.recorded is not None:
                 cell = self.recorded.as_recorded(cell)
             self._cells[slot.place] = cell

@@ -31,6 +31,7 @@ def table(
     fmt: str = "md",
     out: str | None = None,
     recorded: bool = False,
+    config_dir: str | None = None,
 ) -> str:
     """Return a paper table from what has been run, and write it to a file if one is named.
 
@@ -41,6 +42,7 @@ def table(
     fmt : "md", "csv" or "html".
     out : file to write.
     recorded : use the recorded results that come with the program instead of the store.
+    config_dir : a directory of the user's own configs, with tables of their own in ``table/``.
 
     Raises
     ------
@@ -51,7 +53,7 @@ def table(
         raise unknown("format", fmt, FORMATS)
     if out is not None:
         check_writable_file("--out", out)
-    report = _assembled(load_table(name), store, recorded)
+    report = _assembled(load_table(name, config_dir), store, recorded)
     path = None if out is None else Path(out)
     text = render(report, fmt, {}, None if path is None else path.parent)
     if path is not None:
@@ -59,13 +61,20 @@ def table(
     return text.rstrip("\n")
 
 
-def plot(name: str, *, store: Store, out: str | None = None, recorded: bool = False) -> Path:
+def plot(
+    name: str,
+    *,
+    store: Store,
+    out: str | None = None,
+    recorded: bool = False,
+    config_dir: str | None = None,
+) -> Path:
     """Draw one figure of a paper table and return the file it was written to.
 
     Parameters
     ----------
     name : name of the figure, or of a table with a single one.
-    store, recorded : as for `table`.
+    store, recorded, config_dir : as for `table`.
     out : file to write, ending in .png, .pdf or .svg; by default NAME.png.
 
     Raises
@@ -73,7 +82,7 @@ def plot(name: str, *, store: Store, out: str | None = None, recorded: bool = Fa
     InputError
         If there is no such figure, a cell of it is not done, or the file cannot be written.
     """
-    paper_table, figure = _figure(name)
+    paper_table, figure = _figure(name, config_dir)
     path = Path(out if out is not None else f"{figure.name}.png")
     check_writable_file("--out", path)
     write_figure(_assembled(paper_table, store, recorded), figure, [path])
@@ -90,6 +99,7 @@ def reproduce(
     write_only: bool = False,
     results_dir: str = "results",
     timeout: float | None = None,
+    config_dir: str | None = None,
 ) -> int:
     """Run what is missing of the paper tables and write them with figures and records.
 
@@ -107,6 +117,7 @@ def reproduce(
         another process runs them.
     results_dir : where ``tables``, ``figures`` and ``records`` are written.
     timeout : seconds of computing a cell may take; None for no limit.
+    config_dir : as for `table`.
 
     Returns
     -------
@@ -118,12 +129,18 @@ def reproduce(
         If a table is not known, something cannot be written, or `write_only` would put fewer
         finished splits in the place of more.
     """
-    tables = [load_table(name) for name in dict.fromkeys(names or table_names())]
+    chosen = dict.fromkeys(names or table_names(config_dir))
+    tables = [load_table(name, config_dir) for name in chosen]
     earlier = _record_files(Path(results_dir) / "records", tables)
     taken_over = earlier if from_records else {}
     download = not (dry_run or write_only)
     finders = {
-        table.name: CellFinder(store, recorded=taken_over.get(table.name), download=download)
+        table.name: CellFinder(
+            store,
+            recorded=taken_over.get(table.name),
+            config_dir=table.config_dir,
+            download=download,
+        )
         for table in tables
     }
     cells = [cell for table in tables for cell in finders[table.name].cells(table.slots())]
@@ -177,13 +194,14 @@ def check(names: Sequence[str] = (), *, jobs: int = 1, results_dir: str | None =
 
 def _assembled(paper_table: PaperTable, store: Store, recorded: bool) -> Report:
     source = recorded_source(paper_table) if recorded else store
-    return assemble(paper_table, CellFinder(source))
+    return assemble(paper_table, CellFinder(source, config_dir=paper_table.config_dir))
 
 
-def _figure(name: str) -> tuple[PaperTable, Figure]:
+def _figure(name: str, config_dir: str | None) -> tuple[PaperTable, Figure]:
     """Find a figure by its name, or by that of a table which has only this one."""
     figures: dict[str, tuple[PaperTable, Figure]] = {}
-    for paper_table in map(load_table, table_names()):
+    for table_name in table_names(config_dir):
+        paper_table = load_table(table_name, config_dir)
         if len(paper_table.figures) == 1:
             figures.setdefault(paper_table.name, (paper_table, paper_table.figures[0]))
         figures |= {figure.name: (paper_table, figure) for figure in paper_table.figures}

@@ -203,6 +203,7 @@ class PaperTable:
     sweep : the option whose values are the protocols, or None.
     baseline : the column that the others are held against, or None.
     ranking : how the columns are ranked over the rows, or None.
+    config_dir : the user's own configs, among which the overrides look for names first, or None.
     """
 
     name: str
@@ -224,6 +225,7 @@ class PaperTable:
     baseline: Baseline | None = None
     comparisons: tuple[Comparison, ...] = ()
     ranking: Ranking | None = None
+    config_dir: str | None = None
 
     def published_n_splits_of(self, row: Row) -> int:
         """Return the number of splits behind the paper's means of one row."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from mklbench import resources
+from mklbench.config import check_config_dir
 from mklbench.errors import InputError, unknown
 from mklbench.report.metrics import METRICS
 from mklbench.report.paper_table import (
@@ -29,23 +31,45 @@ FIGURE_KINDS = ("weights", "path", "difference", "growth", "surface", "ranks")
 CLAIM_KINDS = {"growth": 1, "ratio": 2, "largest": None, "difference": 2}  # columns of each
 
 
-def table_names() -> list[str]:
-    """Return the names of all paper tables, in alphabetical order."""
-    return list(resources.choices("table"))
+def table_names(config_dir: str | None = None) -> list[str]:
+    """Return the names of all paper tables, in alphabetical order.
 
-
-def load_table(name: str) -> PaperTable:
-    """Load the paper table `name`.
+    Parameters
+    ----------
+    config_dir : a directory of the user's own configs, whose tables count, too.
 
     Raises
     ------
     InputError
-        If there is no such table, or its YAML has a wrong, missing or unknown entry.
+        If there is no such directory.
     """
-    files = resources.choices("table")
+    return list(_table_files(config_dir))
+
+
+def load_table(name: str, config_dir: str | None = None) -> PaperTable:
+    """Load the paper table `name`.
+
+    Parameters
+    ----------
+    name : the table's name.
+    config_dir : a directory of the user's own configs. Its tables hide ours of the same name, and
+        the overrides of any table may name what is in it.
+
+    Raises
+    ------
+    InputError
+        If there is no such table or directory, or the YAML has a wrong, missing or unknown entry.
+    """
+    files = _table_files(config_dir)
     if name not in files:
         raise unknown("table", name, files)
-    return read_table(files[name])
+    return replace(read_table(files[name]), config_dir=config_dir)
+
+
+def _table_files(config_dir: str | None) -> dict[str, Path]:
+    if config_dir is not None:
+        check_config_dir(config_dir)
+    return resources.choices("table", config_dir)
 
 
 def read_table(path: Path) -> PaperTable:
