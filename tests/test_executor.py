@@ -15,7 +15,7 @@ from experiment_fakes import TINY, fake_cell, fake_configs, start, tiny_cell, wa
 from mklbench.errors import InputError
 from mklbench.experiments import progress as progress_module
 from mklbench.experiments.executor import run_cells
-from mklbench.experiments.progress import Bar, Lines, duration, progress
+from mklbench.experiments.progress import Bar, Lines, counting, duration, progress
 from mklbench.experiments.store import Store
 
 
@@ -372,6 +372,24 @@ def test_the_bar_is_for_terminals(store):
     run_cells([tiny_cell()], store, progress=Bar(log))
     assert "svm-gaussian-twonorm done" in log.getvalue()
     assert isinstance(progress("auto", log), Lines)
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_counting_is_for_terminals(terminal, monkeypatch):
+    log = io.StringIO()
+    monkeypatch.setattr(log, "isatty", lambda: terminal)
+    with counting([3, 1, 2], "Reading", log) as counted:
+        assert list(counted) == [3, 1, 2]
+    assert ("Reading" in log.getvalue()) == terminal
+
+
+def test_an_error_ends_the_counting(monkeypatch):
+    log = io.StringIO()
+    monkeypatch.setattr(log, "isatty", lambda: True)
+    with pytest.raises(ZeroDivisionError), counting([1, 0, 2], "Reading", log) as counted:
+        [1 / item for item in counted]
+    cursor_is_shown_again = log.getvalue().rindex("\x1b[?25h")
+    assert "Reading" not in log.getvalue()[cursor_is_shown_again:]
 
 
 @pytest.mark.parametrize(

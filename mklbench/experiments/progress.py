@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from statistics import fmean
-from typing import Any, Protocol, TextIO
+from typing import Any, Protocol, TextIO, TypeVar
 
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.evaluation import Record
@@ -14,6 +15,8 @@ from mklbench.experiments.steps import Step
 
 # Seconds between two lines about steps; a line about a finished cell never waits.
 _INTERVAL = 10.0
+
+_Item = TypeVar("_Item")
 
 
 class Progress(Protocol):
@@ -143,6 +146,25 @@ class Bar:
 
     def _print(self, text: str) -> None:
         self._bar.console.print(text, markup=False, soft_wrap=True)
+
+
+@contextmanager
+def counting(
+    items: Sequence[_Item], description: str, stream: TextIO | None = None
+) -> Iterator[Iterable[_Item]]:
+    """Give `items`, with a bar on a terminal: for what takes a while before there are steps.
+
+    The bar is gone at the end of the context, so that a message after it can be seen.
+    """
+    out = sys.stderr if stream is None else stream
+    if not out.isatty():
+        yield items
+        return
+    from rich.console import Console
+    from rich.progress import Progress as RichProgress
+
+    with RichProgress(console=Console(file=out), transient=True) as bar:
+        yield bar.track(items, description=description)
 
 
 def outcome(records: list[Record]) -> str:

@@ -9,7 +9,7 @@ from mklbench.errors import InputError, unknown
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.executor import run_cells
 from mklbench.experiments.files import check_writable_directory, check_writable_file
-from mklbench.experiments.progress import progress
+from mklbench.experiments.progress import counting, progress
 from mklbench.experiments.records import Layers, RecordFile
 from mklbench.experiments.store import Store, copy_records
 from mklbench.report import regression
@@ -143,7 +143,9 @@ def reproduce(
         )
         for table in tables
     }
-    cells = [cell for table in tables for cell in finders[table.name].cells(table.slots())]
+    places = [(finders[table.name], slot) for table in tables for slot in table.slots()]
+    with counting(places, "Reading the tables") as counted:
+        cells = [finder.cell(slot) for finder, slot in counted]
     if dry_run:
         shipped = _record_files(recorded_results() / "records", tables)
         recorded = [*earlier.values(), *shipped.values()]
