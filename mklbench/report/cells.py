@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from mklbench import resources
-from mklbench.errors import InputError
+from mklbench.errors import DataError, InputError
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.records import RecordFile, RecordSource
 from mklbench.report.assemble import DONE, Place, SlotRecords
@@ -47,11 +47,21 @@ class CellFinder:
             If the overrides of the place do not make a cell.
         """
         if slot.place not in self._cells:
-            cell = Cell.from_overrides(slot.overrides, self.config_dir, download=self.download)
+            cell = self._composed(slot)
             if self.recorded is not None:
                 cell = self.recorded.as_recorded(cell)
             self._cells[slot.place] = cell
         return self._cells[slot.place]
+
+    def _composed(self, slot: Slot) -> Cell:
+        try:
+            return Cell.from_overrides(slot.overrides, self.config_dir, download=self.download)
+        except DataError:
+            raise
+        except InputError as error:
+            row, column, protocol = slot.place
+            where = f"row {row}, column {column}, protocol {protocol}"
+            raise InputError(f"{where}: {error}") from error
 
     def cells(self, slots: Iterable[Slot]) -> list[Cell]:
         """Return the cells of `slots`, in order."""
