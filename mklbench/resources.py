@@ -33,10 +33,25 @@ def choices(group: str, config_dir: Path | str | None = None) -> dict[str, Path]
     ----------
     group : the directory below the configs, e.g. "algo".
     config_dir : a directory of the user's own configs; its files hide ours of the same name.
+
+    Raises
+    ------
+    InputError : if there is no such directory.
     """
-    roots = [configs()] + ([Path(config_dir)] if config_dir is not None else [])
+    roots = [configs()]
+    if config_dir is not None:
+        check_config_dir(config_dir)
+        roots.append(Path(config_dir))
     files = {path.stem: path for root in roots for path in (root / group).glob("*.yaml")}
     return dict(sorted(files.items()))
+
+
+def check_config_dir(config_dir: Path | str) -> None:
+    """Raise InputError unless `config_dir` is a directory."""
+    if not Path(config_dir).is_dir():
+        raise InputError(
+            f"--config-dir {config_dir} is not a directory: name one that has algo/, data/, ..."
+        )
 
 
 def read_yaml(path: Path) -> Any:

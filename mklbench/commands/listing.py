@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from mklbench import resources
-from mklbench.errors import InputError
 
 _GROUPS = {
     "algos": "algo",
@@ -28,8 +27,6 @@ def run(what: str, config_dir: str | None = None) -> int:
 
 def list_titles(what: str, config_dir: str | None = None) -> dict[str, str]:
     """Return name -> title of the choices of "algos", "kernels", "data", ... ."""
-    if config_dir is not None and not Path(config_dir).is_dir():
-        raise InputError(f"--config-dir {config_dir} is not a directory.")
     files = resources.choices(_GROUPS[what], config_dir)
     return {name: _title(path) for name, path in files.items()}
 

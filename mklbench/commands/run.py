@@ -157,7 +157,7 @@ def _config_dir(flags: list[str]) -> str | None:
         elif flag.startswith("--config-dir="):
             value = flag.partition("=")[2]
     if value is not None:
-        configs.check_config_dir(value)
+        resources.check_config_dir(value)
     return value
 
 

@@ -14,7 +14,7 @@ from mklbench.config.cells import (
     takes_targets,
     with_values,
 )
-from mklbench.config.composition import COMPOSE_ERRORS, check_config_dir, compose
+from mklbench.config.composition import COMPOSE_ERRORS, compose
 from mklbench.config.explain import explain
 from mklbench.config.names import GROUPS
 from mklbench.config.schemas import RunConfig, SearchConfig, SplitConfig
@@ -28,7 +28,6 @@ __all__ = [
     "algorithm",
     "algorithm_version",
     "cell_config",
-    "check_config_dir",
     "compose",
     "explain",
     "kernel",

@@ -14,7 +14,6 @@ from omegaconf.errors import OmegaConfBaseException
 
 from mklbench import resources
 from mklbench.config.explain import explain
-from mklbench.errors import InputError
 
 # What Hydra raises for overrides it cannot use; some of its checks are bare ValueErrors.
 COMPOSE_ERRORS = (HydraException, OmegaConfBaseException, ValueError)
@@ -34,19 +33,11 @@ def compose(overrides: Iterable[str] = (), config_dir: Path | str | None = None)
     """
     given = list(overrides)
     if config_dir is not None:
-        check_config_dir(config_dir)
+        resources.check_config_dir(config_dir)
     try:
         return _compose(given, config_dir)
     except COMPOSE_ERRORS as error:
         raise explain(error, given, partial(_compose, config_dir=config_dir)) from error
-
-
-def check_config_dir(config_dir: Path | str) -> None:
-    """Raise InputError unless `config_dir` is a directory."""
-    if not Path(config_dir).is_dir():
-        raise InputError(
-            f"--config-dir {config_dir} is not a directory: name one that has algo/, data/, ..."
-        )
 
 
 def _compose(overrides: list[str], config_dir: Path | str | None) -> DictConfig:

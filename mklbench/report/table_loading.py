@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from mklbench import resources
-from mklbench.config import check_config_dir
 from mklbench.errors import InputError, unknown
 from mklbench.report.metrics import METRICS
 from mklbench.report.paper_table import (
@@ -43,7 +42,7 @@ def table_names(config_dir: str | None = None) -> list[str]:
     InputError
         If there is no such directory.
     """
-    return list(_table_files(config_dir))
+    return list(resources.choices("table", config_dir))
 
 
 def load_table(name: str, config_dir: str | None = None) -> PaperTable:
@@ -60,16 +59,10 @@ def load_table(name: str, config_dir: str | None = None) -> PaperTable:
     InputError
         If there is no such table or directory, or the YAML has a wrong, missing or unknown entry.
     """
-    files = _table_files(config_dir)
+    files = resources.choices("table", config_dir)
     if name not in files:
         raise unknown("table", name, files)
     return replace(read_table(files[name]), config_dir=config_dir)
-
-
-def _table_files(config_dir: str | None) -> dict[str, Path]:
-    if config_dir is not None:
-        check_config_dir(config_dir)
-    return resources.choices("table", config_dir)
 
 
 def read_table(path: Path) -> PaperTable:
