@@ -21,20 +21,14 @@ class CellFinder:
     source : the store, or the records that were exported from one.
     recorded : exported records that are to be added to; by default `source`, if it is such. Where
         they are of another edition of the data than is at hand, the cell is that of the records.
-    config_dir, download : as for `Cell.from_overrides`.
+    download : as for `Cell`.
     """
 
     def __init__(
-        self,
-        source: RecordSource,
-        *,
-        recorded: RecordFile | None = None,
-        config_dir: str | None = None,
-        download: bool = False,
+        self, source: RecordSource, *, recorded: RecordFile | None = None, download: bool = False
     ) -> None:
         self.source = source
         self.recorded = source if isinstance(source, RecordFile) else recorded
-        self.config_dir = config_dir
         self.download = download
         self._cells: dict[Place, Cell] = {}
 
@@ -55,7 +49,7 @@ class CellFinder:
 
     def _composed(self, slot: Slot) -> Cell:
         try:
-            return Cell.from_overrides(slot.overrides, self.config_dir, download=self.download)
+            return Cell.from_overrides(slot.overrides, slot.config_dir, download=self.download)
         except DataError:
             raise
         except InputError as error:

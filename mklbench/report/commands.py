@@ -135,12 +135,7 @@ def reproduce(
     taken_over = earlier if from_records else {}
     download = not (dry_run or write_only)
     finders = {
-        table.name: CellFinder(
-            store,
-            recorded=taken_over.get(table.name),
-            config_dir=table.config_dir,
-            download=download,
-        )
+        table.name: CellFinder(store, recorded=taken_over.get(table.name), download=download)
         for table in tables
     }
     places = [(finders[table.name], slot) for table in tables for slot in table.slots()]
@@ -196,7 +191,7 @@ def check(names: Sequence[str] = (), *, jobs: int = 1, results_dir: str | None =
 
 def _assembled(paper_table: PaperTable, store: Store, recorded: bool) -> Report:
     source = recorded_source(paper_table) if recorded else store
-    return assemble(paper_table, CellFinder(source, config_dir=paper_table.config_dir))
+    return assemble(paper_table, CellFinder(source))
 
 
 def _figure(name: str, config_dir: str | None) -> tuple[PaperTable, Figure]:

@@ -173,12 +173,16 @@ class LedgerEntry:
 
 @dataclass(frozen=True)
 class Slot:
-    """One place of a table and the Hydra overrides of the cell that fills it."""
+    """One place of a table and the Hydra overrides of the cell that fills it.
+
+    `config_dir` is that of the table.
+    """
 
     row: Row
     column: Column
     protocol: Protocol
     overrides: tuple[str, ...]
+    config_dir: str | None = None
 
     @property
     def place(self) -> tuple[str, str, str]:
@@ -245,7 +249,8 @@ class PaperTable:
                         continue
                     if column.rows is not None and row.name not in column.rows:
                         continue
-                    yield Slot(row, column, protocol, self._overrides(row, column, protocol))
+                    overrides = self._overrides(row, column, protocol)
+                    yield Slot(row, column, protocol, overrides, self.config_dir)
 
     def _overrides(self, row: Row, column: Column, protocol: Protocol) -> tuple[str, ...]:
         """Join the overrides from the general to the special; a later one wins."""
