@@ -7,7 +7,11 @@ coefficients and the intercept. Every convex problem of the package is bounded f
 - from below by the dual value at alpha = y o dual_coef, which holds for any alpha with
   0 <= alpha <= C and y'alpha = 0. LIBSVM keeps both to rounding.
 
-The relative gap (upper - lower) / upper therefore holds however inexact the inner solver was.
+The relative gap (upper - lower) / upper therefore holds however inexact the inner solver was. It
+bounds the objective that is reported, J at the weights, as well: the upper bound is nowhere below
+it. Where the weights are free or on a set, J is a maximum over alpha that the primal value at the
+same weights is never below. Only a mixed norm can be below, as it is that of the best weights for
+the functions, not of those at hand; `mixed_norm_bounds` takes the larger of the two.
 """
 
 from __future__ import annotations
@@ -25,7 +29,10 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Bounds:
-    """An upper and a lower bound on the optimal value of a convex problem."""
+    """An upper and a lower bound on the optimal value of a convex problem.
+
+    The upper one bounds the objective that a solver reports, too.
+    """
 
     upper: float
     lower: float
@@ -76,7 +83,9 @@ def primal_value(norm: float, margins: Array, box: ArrayLike) -> float:
     -------
     float
         The value at f; or at f divided by its smallest margin, where that is positive and the value
-        lower. A huge C would else multiply the rounding of margins that are 1 on paper.
+        lower. A huge C would else multiply the rounding of margins that are 1 on paper. The scaled
+        function, intercept and all, predicts the same labels and has no loss: the bound then says
+        how wide its margin is, and nothing about C times the loss of f as it is.
     """
     value = 0.5 * norm + hinge_loss(margins, box)
     smallest = float(margins.min())
@@ -285,7 +294,8 @@ def mixed_norm_bounds(
         sum alpha - 1/2 [ sum_j ( max_{m in group j} q_m )^p ]^(1/p),   p = q / (2q - 1),
 
     with q_m = a' K_m a, a = alpha o y. The upper bound is the value at f_m = weights_m K_m a, which
-    has ||f_m|| = weights_m sqrt(q_m), for any weights >= 0; the lower one that at alpha.
+    has ||f_m|| = weights_m sqrt(q_m), for any weights >= 0, or the SVM's dual value at the weights
+    and alpha, which solvers report, where that is larger; the lower one that at alpha.
 
     Parameters are as in `mkl_bounds`, with the groups of the kernels and q, infinity included;
     `outputs` (n,) are the combination times `dual_coef` and `forms` (M,) the q_m, where the caller
@@ -297,10 +307,11 @@ def mixed_norm_bounds(
         outputs = bank.combine(weights) @ dual_coef
     forms = np.maximum(forms, 0.0)  # rounding
     norms = groups.sums(weights * np.sqrt(forms))
+    primal = primal_value(power_sum(norms**2, q), y * (outputs + intercept), box)
+    total = float(np.abs(dual_coef).sum())
     return Bounds(
-        upper=primal_value(power_sum(norms**2, q), y * (outputs + intercept), box),
-        lower=float(np.abs(dual_coef).sum())
-        - 0.5 * power_sum(groups.maxima(forms), dual_exponent(q)),
+        upper=max(primal, total - 0.5 * float(weights @ forms)),
+        lower=total - 0.5 * power_sum(groups.maxima(forms), dual_exponent(q)),
     )
 
 

@@ -32,10 +32,19 @@ class Solution:
     intercept : b.
     objective : the paper's objective at the returned weights (its scaling is in each `solve`).
     gap : certified relative duality gap (convex problems) or KKT residual (the others), computed
-        by `mklbench.certify` from the returned numbers alone.
+        by `mklbench.certify` from the returned numbers alone. The duality gap is (upper - lower) /
+        upper, where `lower` is the dual value that `dual_coef` proves to be a lower bound on the
+        optimum, and `upper` the primal value at `weights`, `dual_coef` and `intercept`, or the
+        `objective` where that is larger. So (objective - optimum) / objective <= gap, always. Of
+        several stages or members it is the largest gap of one. Where C is so large that rounding
+        decides the loss, the primal value is that of the decision function divided by its smallest
+        margin, which predicts the same labels (`mklbench.certify.primal_value`).
     n_svm_calls : number of SVM problems solved.
     n_iter : outer iterations.
-    converged : whether the stopping rule was met, rather than an iteration limit.
+    converged : whether a stopping rule that was asked for was met, rather than an iteration limit:
+        `gap` is at most `tol`, or where `objective_tol` is given, an iteration has changed the
+        objective by less than that share of it. The second says nothing about the distance to the
+        optimum; `gap` does. What an algorithm without these two ends by is in its `solve`.
     history : one entry an outer iteration, with at least "objective" and "n_svm_calls".
     svm_seconds : wall-clock seconds spent inside LIBSVM's ``svm_train``.
     degree : d, where the kernel is that at `weights` to the power d, entry by entry.

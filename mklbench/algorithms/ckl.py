@@ -38,7 +38,7 @@ from mklbench.kernels.groups import GroupLists, Groups, groups_of
 from mklbench.solution import Solution
 from mklbench.validation import check_count, check_positive, check_positive_or_none
 
-VERSION = 1
+VERSION = 2
 
 Array = NDArray[np.float64]
 
