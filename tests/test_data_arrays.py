@@ -119,7 +119,7 @@ def test_splits_that_cannot_be_used(variables: dict[str, Any], reason: str, tmp_
     path.write_bytes(mat(**variables))
     with pytest.raises(DataError, match=reason):
         parse_splits(str(path), 4)
-    with pytest.raises(DataError, match="is not a MATLAB file"):
+    with pytest.raises(DataError, match="does not exist: give the path of a MATLAB file"):
         parse_splits(str(tmp_path / "absent.mat"), 4)
 
 

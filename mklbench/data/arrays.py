@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import io
 import itertools
-import zipfile
-import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -17,9 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklbench.data.dataset import Split
-from mklbench.data.parse import Table, unpack
+from mklbench.data.download import read_file
+from mklbench.data.faults import AbsentError, TooLargeError
+from mklbench.data.limits import DEFAULT_BYTES, beyond, megabytes, most_bytes
+from mklbench.data.parse import Table
 from mklbench.data.schema import Layout
+from mklbench.data.unpacking import check_mat, unpack, unzip
 from mklbench.errors import DataError
+
+# Bytes of a number in memory, and of the shortest with its comma in a text file.
+_NUMBER, _SHORTEST = 8, 2
 
 
 def parse_npz(content: bytes, layout: Layout, place: str) -> Table:
@@ -39,9 +44,14 @@ def parse_npz(content: bytes, layout: Layout, place: str) -> Table:
         It is no such archive, an array is absent or not sound, or a split is not.
     """
     try:
-        with np.load(io.BytesIO(content), allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-    except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile, zlib.error) as error:
+        members = unzip(content, place, most_bytes(layout))
+        arrays = {
+            name.removesuffix(".npy"): np.load(io.BytesIO(member), allow_pickle=False)
+            for name, member in members.items()
+        }
+    except DataError:
+        raise
+    except Exception as error:  # a damaged file makes the readers raise almost anything
         raise DataError(
             f"{place} is not an archive of arrays (npz): {_one_line(error)}."
         ) from error
@@ -65,6 +75,7 @@ def parse_mat(content: bytes, layout: Layout, place: str) -> Table:
     """
     from scipy.io import loadmat
 
+    check_mat(content, place, most_bytes(layout))
     wanted = [layout.struct] if layout.struct else [layout.inputs, str(layout.label)]
     try:
         variables = loadmat(io.BytesIO(content), variable_names=wanted)
@@ -133,8 +144,10 @@ def parse_splits(path: str, n_samples: int) -> tuple[Split, ...]:
     from scipy.io import loadmat
 
     place = f"data.splits_file={path}"
+    content = _splits_content(path, place)
+    check_mat(content, place, DEFAULT_BYTES)
     try:
-        variables = loadmat(path)
+        variables = loadmat(io.BytesIO(content))
     except Exception as error:  # a damaged file makes loadmat raise almost anything
         raise DataError(
             f"{place} is not a MATLAB file of version 7 or before: {_one_line(error)}."
@@ -149,6 +162,15 @@ def parse_splits(path: str, n_samples: int) -> tuple[Split, ...]:
     if not splits:
         raise DataError(f"{place} has no splits: it needs the variables trn1, tst1, and so on.")
     return tuple(splits)
+
+
+def _splits_content(path: str, place: str) -> bytes:
+    try:
+        return read_file(path, DEFAULT_BYTES)
+    except AbsentError as error:
+        raise DataError(f"{place} does not exist: give the path of a MATLAB file.") from error
+    except DataError as error:
+        raise DataError(f"{place} {error}: give the path of a MATLAB file of splits.") from error
 
 
 def parse_svmlight(contents: Sequence[bytes], layout: Layout, place: str) -> Table:
@@ -169,11 +191,19 @@ def parse_svmlight(contents: Sequence[bytes], layout: Layout, place: str) -> Tab
     """
     from sklearn.datasets import load_svmlight_files
 
-    streams = [io.BytesIO(unpack(content, place)) for content in contents]
+    limit = most_bytes(layout)
+    streams = [io.BytesIO(unpack(content, place, limit)) for content in contents]
     try:
         parts = load_svmlight_files(streams, zero_based=layout.zero_based)
-    except ValueError as error:
+    except (ValueError, OverflowError, MemoryError) as error:
         raise DataError(f"{place} is not in svmlight's format: {_one_line(error)}.") from error
+    # A single index can ask for any number of columns. Text of this size makes as many at most.
+    n_bytes = sum(part.shape[0] * part.shape[1] * _NUMBER for part in parts[::2])
+    if n_bytes > _NUMBER // _SHORTEST * limit:
+        raise TooLargeError(
+            f"{place} has rows of {parts[0].shape[1]} features, {megabytes(n_bytes)} of numbers "
+            f"and so more than {beyond(limit)}."
+        )
     X = np.vstack([part.toarray() for part in parts[::2]])
     return _table({"x": X, "y": np.concatenate(parts[1::2])}, Layout(label="y"), (), place)
 

@@ -12,12 +12,12 @@ from typing import Any, Literal
 from mklbench.data import sources
 from mklbench.data.cache import keep
 from mklbench.data.dataset import Dataset
-from mklbench.data.download import AbsentError, UnreadableError, read
 from mklbench.data.editions import in_edition, settle
+from mklbench.data.faults import AbsentError, UnreadableError
 from mklbench.data.loading import find, from_bytes, from_generator
 from mklbench.data.options import parse_config
 from mklbench.data.schema import FileConfig, GeneratedConfig, Layout
-from mklbench.data.settings import CACHE_VARIABLE, download_timeout
+from mklbench.data.settings import CACHE_VARIABLE
 from mklbench.errors import DataError, InputError
 from mklbench.resources import read_yaml
 
@@ -183,9 +183,8 @@ def verify(
     if isinstance(parsed, GeneratedConfig):
         dataset = from_generator(parsed)
         return [Verified(parsed.name, "generated", "generated", "ok", dataset.digest)]
-    seconds = download_timeout(timeout)
     return [
-        _verified(edition, place, seconds)
+        _verified(edition, place, timeout)
         for edition in _editions(parsed)
         for place in sources.places(edition, cache_dir, mirror)
         if place.kind != "upstream"
@@ -210,10 +209,10 @@ def _find_any(config: FileConfig, **where: Any) -> sources.Found[Dataset]:
     return find(last, **where)
 
 
-def _verified(config: FileConfig, place: sources.Place, timeout: float) -> Verified:
+def _verified(config: FileConfig, place: sources.Place, timeout: float | None) -> Verified:
     name = f"{config.name} (official)" if config.edition == "official" else config.name
     try:
-        contents = [read(location, timeout) for location in place.locations]
+        contents = sources.read_place(place, timeout)
         dataset = from_bytes(config, contents, place.layout, "the file")
     except AbsentError as error:
         return Verified(name, place.kind, place.location, "absent", str(error))

@@ -2,71 +2,69 @@
 
 from __future__ import annotations
 
-import io
-from pathlib import Path
+import os
+import stat
 
+from mklbench.data.faults import AbsentError, TooLargeError, UnreadableError
+from mklbench.data.limits import Limits, beyond, megabytes
 from mklbench.data.settings import is_http
+from mklbench.data.unpacking import read_within
 from mklbench.errors import DataError
 
+_KINDS = {
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+    stat.S_IFDIR: "a directory",
+}
 
-class AbsentError(DataError):
-    """A place does not have the file."""
 
-
-class UnreadableError(DataError):
-    """A place may have the file, but it cannot be read: no permission, no network, a stall."""
-
-
-def read(location: str, timeout: float) -> bytes:
+def read(location: str, limits: Limits) -> bytes:
     """The bytes at a path or an http(s) URL.
 
     Parameters
     ----------
     location : path or URL.
-    timeout : seconds to wait for a connection, and then for each next byte.
+    limits : what it may take.
 
     Raises
     ------
-    AbsentError, UnreadableError
+    AbsentError, UnreadableError, TooLargeError
         The message is a reason in a few words, without the location.
     """
     if is_http(location):
-        return _download(location, timeout)
+        from mklbench.data.transfer import fetch  # imports requests, which most runs do not need
+
+        return fetch(location, limits)
+    return read_file(location, limits.n_bytes)
+
+
+def read_file(path: str, limit: int) -> bytes:
+    """The bytes of a regular file of at most `limit` bytes.
+
+    A pipe or a device is refused before it is opened: it may hang, or never end.
+
+    Raises
+    ------
+    AbsentError, UnreadableError, TooLargeError
+        The message is a reason in a few words, without the path.
+    """
     try:
-        return Path(location).read_bytes()
+        mode = os.stat(path).st_mode
+        if not stat.S_ISREG(mode):
+            kind = _KINDS.get(stat.S_IFMT(mode), "something else")
+            raise UnreadableError(f"is {kind} and not a regular file")
+        with open(path, "rb") as stream:
+            size = os.fstat(stream.fileno()).st_size
+            if size > limit:
+                raise TooLargeError(f"holds {megabytes(size)}, more than {beyond(limit)}")
+            return read_within(stream, limit)
+    except DataError:
+        raise
     except (FileNotFoundError, NotADirectoryError):
         raise AbsentError("not there") from None
     except OSError as error:
         raise UnreadableError(f"cannot be read: {error.strerror or error}") from error
-
-
-def _download(url: str, timeout: float) -> bytes:
-    """Fetch a URL into memory."""
-    import pooch
-    import requests
-
-    buffer = io.BytesIO()
-    downloader = pooch.HTTPDownloader(progressbar=False, timeout=timeout)
-    try:
-        downloader(url, buffer, None)
-    except requests.HTTPError as error:
-        status = None if error.response is None else error.response.status_code
-        kind = AbsentError if status in (404, 410) else UnreadableError
-        raise kind(f"HTTP status {status}") from error
-    except requests.Timeout as error:
-        raise UnreadableError(f"no answer within {timeout:g} s") from error
-    except requests.RequestException as error:
-        raise UnreadableError(_network_reason(error, timeout)) from error
-    return buffer.getvalue()
-
-
-def _network_reason(error: Exception, timeout: float) -> str:
-    """A broken transfer in a few words; requests wraps a stall in a general ConnectionError."""
-    text = str(error)
-    if "timed out" in text:
-        return f"stalled for {timeout:g} s"
-    if "IncompleteRead" in text or "InvalidChunkLength" in text:
-        return "the transfer broke off before its end"
-    if "Connection aborted" in text or "Connection broken" in text:
-        return "the connection was cut"
-    return "no connection"
+    except ValueError as error:  # a path with a zero byte
+        raise UnreadableError(f"cannot be read: {error}") from error

@@ -25,7 +25,8 @@ def parse_files(contents: Sequence[bytes], layout: Layout, place: str) -> Table:
     Raises
     ------
     DataError
-        A file cannot be parsed, or the files do not have the same number of features.
+        A file cannot be parsed, or unpacks to more than it may, or the files do not have the same
+        number of features.
     """
     if layout.format == "npz":
         return parse_npz(contents[0], layout, place)

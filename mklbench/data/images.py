@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import io
 import logging
-import tarfile
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -24,8 +23,10 @@ from mklbench.data import image_descriptors
 from mklbench.data.cache import keep_or_warn
 from mklbench.data.dataset import Dataset
 from mklbench.data.image_descriptors import Codebooks, Parts
-from mklbench.data.parse import Table, unpack
+from mklbench.data.limits import most_bytes
+from mklbench.data.parse import Table
 from mklbench.data.schema import Layout
+from mklbench.data.unpacking import untar
 from mklbench.errors import DataError
 
 logger = logging.getLogger(__name__)
@@ -57,9 +58,9 @@ def parse_images(content: bytes, layout: Layout, place: str) -> Table:
     Raises
     ------
     DataError
-        It is no such archive, or its images do not fill their classes.
+        It is no such archive, unpacks to too much, or its images do not fill their classes.
     """
-    images = _read(content, place)
+    images = _read(content, place, most_bytes(layout))
     if len(images) % layout.per_class:
         raise DataError(
             f"{place} has {len(images)} images, which make no whole number of classes of "
@@ -79,7 +80,7 @@ def parse_images(content: bytes, layout: Layout, place: str) -> Table:
     )
 
 
-def described(dataset: Dataset, content: bytes, directory: Path) -> Dataset:
+def described(dataset: Dataset, content: bytes, directory: Path, max_bytes: int) -> Dataset:
     """Compute the inputs of a set of images, or take them from the cache.
 
     They are computed in batches by joblib (in parallel within ``joblib.parallel_config``), each of
@@ -90,13 +91,14 @@ def described(dataset: Dataset, content: bytes, directory: Path) -> Dataset:
     dataset : what became of `parse_images`.
     content : the archive.
     directory : where the descriptors are kept, below a directory of this set of images.
+    max_bytes : that the archive may unpack to.
 
     Raises
     ------
     DataError
         An image cannot be decoded.
     """
-    images = _read(content, dataset.source)
+    images = _read(content, dataset.source, max_bytes)
     if len(images) != len(dataset.y):
         raise DataError(
             f"data.keep_classes is not to be had of images: leave it out ({dataset.name})."
@@ -163,18 +165,13 @@ def _measure(item: tuple[str, bytes], place: str) -> Parts:
     return image_descriptors.measure(photograph)
 
 
-def _read(content: bytes, place: str) -> Images:
+def _read(content: bytes, place: str, limit: int) -> Images:
     """The images of a tar archive, by name."""
     try:
-        with tarfile.open(fileobj=io.BytesIO(unpack(content, place))) as archive:
-            members = {
-                member.name: archive.extractfile(member)
-                for member in archive.getmembers()
-                if member.isfile() and member.name.lower().endswith(_ENDINGS)
-            }
-            images = {name: members[name] for name in sorted(members)}
-            found = {name: file.read() for name, file in images.items() if file is not None}
-    except (tarfile.TarError, EOFError, OSError) as error:
+        found = untar(content, _ENDINGS, place, limit)
+    except DataError:
+        raise
+    except Exception as error:  # a damaged file makes tarfile raise almost anything
         raise DataError(f"{place} is not a tar archive of images: {error}.") from error
     if not found:
         raise DataError(f"{place} has no images ({', '.join(_ENDINGS)}) in it.")

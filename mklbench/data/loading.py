@@ -19,6 +19,7 @@ from mklbench.data.formats import parse_files
 from mklbench.data.generate import generate
 from mklbench.data.images import described
 from mklbench.data.labels import classes_of, rows_of_classes, targets_of
+from mklbench.data.limits import most_bytes
 from mklbench.data.options import parse_config
 from mklbench.data.parse import Table, shortened
 from mklbench.data.schema import (
@@ -68,7 +69,8 @@ def load(
     source = "embedded" if place.kind == "embedded" else place.location
     dataset = replace(found.accepted, source=source)
     if place.layout.format == "images":
-        dataset = described(dataset, found.contents[0], sources.folder(edition, cache_dir))
+        directory = sources.folder(edition, cache_dir)
+        dataset = described(dataset, found.contents[0], directory, most_bytes(place.layout))
     if parsed.splits_file is not None:
         splits = parse_splits(parsed.splits_file, len(dataset.y))
         dataset = replace(dataset, splits=splits)

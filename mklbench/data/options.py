@@ -43,6 +43,11 @@ _OFFICIAL_KEYS = {item.name for item in fields(OfficialFile)}
 _EXPECTED_KEYS = {item.name for item in fields(Expected)}
 _VIEW_KEYS = {item.name for item in fields(ViewConfig)}
 
+# Bytes of a file: it takes up to 18 a number in the sets of this program, of whose classes one
+# uses a part, and some for ids, splits and comments.
+_MOST_PER_NUMBER = 64
+_MOST_BESIDE = 1_000_000
+
 
 def parse_config(config: Mapping[str, Any]) -> FileConfig | GeneratedConfig:
     """Check a plain data configuration and give it its types.
@@ -80,14 +85,14 @@ def parse_config(config: Mapping[str, Any]) -> FileConfig | GeneratedConfig:
             n_samples=values.integer(config, "n_samples", None, least=2),
             seed=values.integer(config, "seed", 0, least=0),
         )
-    layout = _layout(config, Layout())
-    official = _official(config)
+    expected, official = _expected(config), _official(config)
+    layout = _with_limit(_layout(config, Layout()), expected)
     return FileConfig(
         **common,
         sources=_sources(config, layout),
         positive=values.optional_text(config, "positive"),
         feature_names=values.texts(config, "feature_names"),
-        expected=_expected(config),
+        expected=expected,
         keep_classes=values.texts(config, "keep_classes"),
         official=official,
         edition=_edition(config, official),
@@ -162,6 +167,7 @@ def _layout(config: Mapping[str, Any], default: Layout) -> Layout:
         zero_based=values.flag(config, "zero_based", default.zero_based),
         header=_header(config, default.header),
         per_class=values.integer(config, "per_class", default.per_class, least=1),
+        max_bytes=_max_bytes(config, default.max_bytes),
     )
     one_character = len(layout.delimiter) == 1 and layout.delimiter not in '"\r\n'
     if not one_character and layout.delimiter != "whitespace":
@@ -179,6 +185,20 @@ def _layout(config: Mapping[str, Any], default: Layout) -> Layout:
     if "label_names" in config:
         layout = replace(layout, label_names=_label_names(config["label_names"]))
     return layout
+
+
+def _max_bytes(config: Mapping[str, Any], default: int | None) -> int | None:
+    stated = values.optional_integer(config, "max_bytes", least=1)
+    return default if stated is None else stated
+
+
+def _with_limit(layout: Layout, expected: Expected | None) -> Layout:
+    """The layout with the most bytes that a file of so many numbers can sensibly hold."""
+    if layout.max_bytes is not None or expected is None or layout.format == "images":
+        return layout
+    n_rows = expected.n_samples + expected.dropped_rows
+    n_bytes = _MOST_BESIDE + _MOST_PER_NUMBER * n_rows * (expected.n_features + 1)
+    return replace(layout, max_bytes=n_bytes)
 
 
 def _format(config: Mapping[str, Any], default: FileFormat) -> FileFormat:

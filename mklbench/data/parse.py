@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
-import bz2
 import csv
-import gzip
-import lzma
-import zlib
-from collections.abc import Sequence
+import itertools
+import math
+import re
+from array import array
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mklbench.data.dataset import Split
+from mklbench.data.limits import most_bytes
 from mklbench.data.schema import ColumnReference, Layout
+from mklbench.data.unpacking import unpack
 from mklbench.errors import DataError
 
-# Compressed files are known by their first bytes, so that sonar.data and sonar.data.gz read alike.
-_DECOMPRESSORS = {
-    b"\x1f\x8b": gzip.decompress,
-    b"\xfd7zXZ\x00": lzma.decompress,
-    b"BZh": bz2.decompress,
-}
+_ZIP = b"PK\x03\x04"
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+# What `str.splitlines` takes as the end of a line.
+_LINE_END = re.compile("\r\n|[\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029]")
+# Characters that are split into lines at a time.
+_BLOCK = 2**20
+# A row of cells takes some 60 bytes each while it is read.
+_MOST_COLUMNS = 1_000_000
+# Characters of a cell in a message.
+_SHOWN = 60
 
 
 @dataclass(frozen=True)
@@ -110,71 +116,86 @@ def parse_table(content: bytes, layout: Layout, place: str) -> Table:
     DataError
         The content is not such a table; the message names the line and the column.
     """
-    rows = _rows(_decode(content, place), layout, place)
-    header = rows.pop(0).cells if rows and _has_header(rows[0], layout) else None
-    if not rows:
+    rows = _rows(_decode(content, place, layout), layout, place)
+    first = next(rows, None)
+    header = first.cells if first is not None and _has_header(first, layout) else None
+    first = first if header is None else next(rows, None)
+    if first is None:
         raise DataError(f"{place} holds no rows of data.")
-    columns = _Columns(len(header or rows[0].cells), header, place)
-    _require_width(rows, columns, layout)
+    columns = _Columns(len(header or first.cells), header, place)
+    _require_several(columns, layout)
     label = columns.find(layout.label, "label")
     ids = {columns.find(reference, "id_columns") for reference in layout.id_columns}
     inputs = [column for column in range(columns.width) if column != label and column not in ids]
     if not inputs:
         raise DataError(f"{place} has no inputs: all its columns are labels or ids.")
-    complete = [row for row in rows if not _is_incomplete(row, [*inputs, label], layout)]
-    if not complete:
+    numbers, labels, n_dropped = array("d"), _Labels(layout), 0
+    for row in itertools.chain([first], rows):
+        _require_width(row, columns)
+        if _is_incomplete(row, [*inputs, label], layout):
+            n_dropped += 1
+            continue
+        numbers.extend(_numbers(row, inputs, columns, is_first=not labels.found))
+        labels.add(row, label, columns)
+    if not labels.found:
         raise DataError(f"{place} has no row without a missing value ({layout.missing}).")
     return Table(
-        X=_numbers(complete, inputs, columns),
-        labels=_labels(complete, label, columns, layout),
+        X=np.frombuffer(numbers, dtype=np.float64).reshape(-1, len(inputs)),
+        labels=tuple(labels.found),
         feature_names=tuple(
             header[column] if header else f"x{position}"
             for position, column in enumerate(inputs, 1)
         ),
-        dropped_rows=len(rows) - len(complete),
+        dropped_rows=n_dropped,
     )
 
 
-def unpack(content: bytes, place: str) -> bytes:
-    """Unpack what gzip, xz or bzip2 packed; anything else is returned as it is.
-
-    Raises
-    ------
-    DataError
-        The compressed content is damaged.
-    """
-    for signature, decompress in _DECOMPRESSORS.items():
-        if content.startswith(signature):
-            try:
-                return decompress(content)
-            except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
-                raise DataError(f"{place} is a damaged compressed file ({error}).") from error
-    return content
-
-
-def _decode(content: bytes, place: str) -> str:
+def _decode(content: bytes, place: str, layout: Layout) -> str:
     """Unpack and decode; a byte-order mark is passed over."""
+    if content.startswith(_ZIP):
+        raise DataError(f"{place} is a zip archive: unpack it and name a file in it.")
+    text = unpack(content, place, most_bytes(layout))
+    if text.startswith(_UTF_16):
+        raise DataError(f"{place} is a text file in UTF-16: save it in UTF-8.")
+    if (position := text.find(b"\0")) >= 0:
+        raise DataError(
+            f"{place} is not a text file: byte {position + 1} is zero; give a text file in UTF-8."
+        )
     try:
-        return unpack(content, place).decode("utf-8-sig")
+        return text.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise DataError(
             f"{place} is not a text file in UTF-8: byte {error.start + 1} cannot be read."
         ) from error
 
 
-def _rows(text: str, layout: Layout, place: str) -> list[_Row]:
+def _rows(text: str, layout: Layout, place: str) -> Iterator[_Row]:
     """Split into cells without surrounding blanks; empty lines are passed over."""
-    rows = []
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(_lines(text), 1):
         if number > layout.skip_lines and line.strip():
             cells = _cells(line, layout.delimiter, f"{place}, line {number}")
-            rows.append(_Row(number, [cell.strip() for cell in cells]))
-    return rows
+            yield _Row(number, [cell.strip() for cell in cells])
+
+
+def _lines(text: str) -> Iterator[str]:
+    """As ``text.splitlines()``, of which a large file has more than fit in memory together."""
+    start = 0
+    while start < len(text):
+        end = _LINE_END.search(text, start + _BLOCK)
+        stop = len(text) if end is None else end.end()
+        yield from text[start:stop].splitlines()
+        start = stop
 
 
 def _cells(line: str, delimiter: str, place: str) -> list[str]:
+    many = DataError(f"{place} has more than {_MOST_COLUMNS} columns: give a file with fewer.")
     if delimiter == "whitespace":
-        return line.split()
+        cells = line.split(None, _MOST_COLUMNS)
+        if len(cells) > _MOST_COLUMNS:
+            raise many
+        return cells
+    if line.count(delimiter) >= _MOST_COLUMNS:
+        raise many
     try:
         # One reader a line: a stray quote then spoils its own line, not the rest of the file.
         return next(csv.reader([line], delimiter=delimiter, strict=True))
@@ -189,57 +210,66 @@ def _has_header(first: _Row, layout: Layout) -> bool:
     return not any(_is_number(cell) or _is_missing(cell, layout) for cell in first.cells)
 
 
-def _require_width(rows: list[_Row], columns: _Columns, layout: Layout) -> None:
+def _require_several(columns: _Columns, layout: Layout) -> None:
     if columns.width == 1:
         raise DataError(
             f"{columns.place} has a single column when split at data.delimiter="
-            f"{layout.delimiter!r}: set data.delimiter to what separates its cells, such as ';' "
-            f"or whitespace."
+            f"{layout.delimiter!r}: set data.delimiter to what separates its cells, as in "
+            f"\"data.delimiter=';'\" or data.delimiter=whitespace."
         )
-    for row in rows:
-        if len(row.cells) != columns.width:
-            raise DataError(
-                f"{columns.place}, line {row.line} has {len(row.cells)} cells where "
-                f"{columns.width} were expected."
-            )
 
 
-def _numbers(rows: list[_Row], inputs: list[int], columns: _Columns) -> NDArray[np.float64]:
-    """The inputs as an (n, d) array of finite numbers."""
-    X = np.empty((len(rows), len(inputs)))
-    for i, row in enumerate(rows):
-        try:
-            X[i] = [_number(row.cells[column]) for column in inputs]
-        except ValueError:
-            column = next(c for c in inputs if not _is_number(row.cells[c]))
-            remedy = (
-                "set data.header=true if this line names the columns"
-                if i == 0 and columns.header is None
-                else "correct it, or set data.missing to what stands for a missing value"
-            )
-            raise DataError(
-                f"{columns.place}, line {row.line}, {columns.describe(column)}: "
-                f"{row.cells[column]!r} is not a number: {remedy}."
-            ) from None
-    bad = np.argwhere(~np.isfinite(X))
-    if bad.size:
-        row, column = rows[bad[0, 0]], inputs[bad[0, 1]]
+def _require_width(row: _Row, columns: _Columns) -> None:
+    if len(row.cells) != columns.width:
+        raise DataError(
+            f"{columns.place}, line {row.line} has {len(row.cells)} cells where "
+            f"{columns.width} were expected."
+        )
+
+
+def _numbers(row: _Row, inputs: list[int], columns: _Columns, is_first: bool) -> list[float]:
+    """The inputs of a row as finite numbers."""
+    try:
+        numbers = [_number(row.cells[column]) for column in inputs]
+    except ValueError:
+        column = next(c for c in inputs if not _is_number(row.cells[c]))
+        remedy = (
+            "set data.header=true if this line names the columns"
+            if is_first and columns.header is None
+            else "correct it, or set data.missing to what stands for a missing value"
+        )
         raise DataError(
             f"{columns.place}, line {row.line}, {columns.describe(column)}: "
-            f"{row.cells[column]!r} is not a finite number: correct it, or set "
-            f"data.missing={row.cells[column]} to drop such rows."
+            f"{excerpt(row.cells[column])} is not a number: {remedy}."
+        ) from None
+    if not all(map(math.isfinite, numbers)):
+        column = inputs[[math.isfinite(number) for number in numbers].index(False)]
+        cell = row.cells[column]
+        raise DataError(
+            f"{columns.place}, line {row.line}, {columns.describe(column)}: {excerpt(cell)} is "
+            f"not a finite number: correct it, or set data.missing={cell[:_SHOWN]} to drop such "
+            "rows."
         )
-    return X
+    return numbers
 
 
-def _labels(rows: list[_Row], label: int, columns: _Columns, layout: Layout) -> tuple[str, ...]:
-    names = layout.label_names or {}
-    for row in rows:
-        if not row.cells[label]:
+class _Labels:
+    """The labels of the rows, each text once in memory."""
+
+    def __init__(self, layout: Layout) -> None:
+        self.found: list[str] = []
+        self._names = layout.label_names or {}
+        self._known: dict[str, str] = {}
+
+    def add(self, row: _Row, column: int, columns: _Columns) -> None:
+        """Take the label of one more row."""
+        cell = row.cells[column]
+        if not cell:
             raise DataError(
-                f"{columns.place}, line {row.line}, {columns.describe(label)}: the label is empty."
+                f"{columns.place}, line {row.line}, {columns.describe(column)}: the label is empty."
             )
-    return tuple(names.get(row.cells[label], row.cells[label]) for row in rows)
+        label = self._names.get(cell, cell)
+        self.found.append(self._known.setdefault(label, label))
 
 
 def _is_missing(cell: str, layout: Layout) -> bool:
@@ -263,6 +293,11 @@ def _is_number(cell: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def excerpt(cell: str) -> str:
+    """A cell in a message, its beginning if it is long."""
+    return repr(cell) if len(cell) <= _SHOWN else f"{cell[:_SHOWN]!r}..."
 
 
 def shortened(names: Sequence[str], limit: int = 8) -> str:

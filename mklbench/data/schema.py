@@ -41,6 +41,7 @@ class Layout:
         or the label are dropped. None: no such text.
     label_names : label in the file -> label to use instead.
     per_class : of images, in the order of their names, so many make a class.
+    max_bytes : that a file may hold, as it comes and unpacked; None: `mklbench.data.limits`.
     """
 
     format: FileFormat = "text"
@@ -55,6 +56,7 @@ class Layout:
     missing: str | None = None
     label_names: Mapping[str, str] | None = None
     per_class: int = 1
+    max_bytes: int | None = None
 
 
 @dataclass(frozen=True)

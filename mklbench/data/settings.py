@@ -13,7 +13,11 @@ from mklbench.errors import InputError
 CACHE_VARIABLE = "MKLBENCH_CACHE"
 MIRROR_VARIABLE = "MKLBENCH_MIRROR"
 TIMEOUT_VARIABLE = "MKLBENCH_TIMEOUT"
+SECONDS_VARIABLE = "MKLBENCH_DOWNLOAD_SECONDS"
 DEFAULT_TIMEOUT = 20.0
+DEFAULT_SECONDS = 600.0
+# A week; timers of the operating system take no more than some hundred.
+_MOST_SECONDS = 604_800.0
 
 
 def cache_directory(cache_dir: str | os.PathLike[str] | None = None) -> Path:
@@ -67,13 +71,30 @@ def download_timeout(timeout: float | None = None) -> float:
     InputError
         It is not a positive number.
     """
-    stated = timeout if timeout is not None else os.environ.get(TIMEOUT_VARIABLE, DEFAULT_TIMEOUT)
+    return _seconds(TIMEOUT_VARIABLE, DEFAULT_TIMEOUT, timeout)
+
+
+def download_seconds() -> float:
+    """Seconds that a whole download may take: 600 unless MKLBENCH_DOWNLOAD_SECONDS is set.
+
+    Raises
+    ------
+    InputError
+        It is not a positive number.
+    """
+    return _seconds(SECONDS_VARIABLE, DEFAULT_SECONDS)
+
+
+def _seconds(variable: str, default: float, stated: float | None = None) -> float:
+    value = stated if stated is not None else os.environ.get(variable, default)
     with contextlib.suppress(ValueError):
-        if 0.0 < float(stated) < float("inf"):
-            return float(stated)
-    raise InputError(f"{TIMEOUT_VARIABLE}={stated} must be a positive number of seconds.")
+        if 0.0 < float(value) <= _MOST_SECONDS:
+            return float(value)
+    raise InputError(
+        f"{variable}={value} must be a positive number of seconds, at most {_MOST_SECONDS:g}."
+    )
 
 
 def is_http(location: str) -> bool:
     """Whether a place is read over the network."""
-    return location.startswith(("http://", "https://"))
+    return location.lower().startswith(("http://", "https://"))

@@ -17,12 +17,13 @@ from pathlib import Path
 from typing import Generic, Literal, TypeVar
 from urllib.parse import quote
 
-from mklbench.data.download import AbsentError, read
+from mklbench.data.download import read
+from mklbench.data.faults import AbsentError, TooLargeError
+from mklbench.data.limits import Limits
 from mklbench.data.schema import FileConfig, Layout
 from mklbench.data.settings import (
     MIRROR_VARIABLE,
     cache_directory,
-    download_timeout,
     is_http,
     mirror_location,
 )
@@ -149,12 +150,11 @@ def resolve(
     DataError
         No place has the data; the message lists what was tried.
     """
-    seconds = download_timeout(timeout)
     tried: list[str] = []
     bad: list[str] = []
     for place in places(config, cache_dir, mirror):
         try:
-            contents = tuple(read(location, seconds) for location in place.locations)
+            contents = read_place(place, timeout)
             accepted = accept(contents, place.layout, place.describe())
         except DataError as error:
             if place.kind == "path":
@@ -167,6 +167,20 @@ def resolve(
             logger.warning("data=%s passed over %s.", config.name, "; ".join(bad))
         return Found(place, contents, accepted)
     raise DataError(_nowhere(config, tried, mirror))
+
+
+def read_place(place: Place, timeout: float | None = None) -> tuple[bytes, ...]:
+    """The bytes of the files at a place.
+
+    Raises
+    ------
+    DataError
+        One cannot be read within the limits; the message is a reason in a few words.
+    InputError
+        A limit in the environment is not acceptable.
+    """
+    limits = Limits.of(place.layout, timeout)
+    return tuple(read(location, limits) for location in place.locations)
 
 
 def _embedded_path(location: str) -> str:
@@ -192,6 +206,8 @@ def _own_file_error(place: Place, error: DataError) -> DataError:
     text = str(error)
     if text.startswith("data."):  # the parser's, which names the option already
         return error
+    if isinstance(error, TooLargeError):  # which names its remedy
+        return TooLargeError(f"{place.describe()} {text}.")
     reason = "does not exist" if isinstance(error, AbsentError) else text
     return DataError(f"{place.describe()} {reason}: give the path of a readable CSV file.")
 
