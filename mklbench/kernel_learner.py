@@ -69,13 +69,14 @@ class KernelEstimator(BaseEstimator):
         return partial(self._algorithm.solve, **hyperparameters)
 
     def _learned(self, operator: KernelOperator, solutions: list[Solution]) -> None:
-        """Keep what has been learned; warn if an iteration limit was in the way."""
+        """Keep what has been learned; warn if it ended before its stopping rule."""
         self.solutions_, self._operator = solutions, operator
-        unfinished = sum(not solution.converged for solution in solutions)
+        unfinished = [solution.gap for solution in solutions if not solution.converged]
         if unfinished:
             warnings.warn(
-                f"{type(self).__name__} stopped at its iteration limit in {unfinished} of "
-                f"{len(solutions)} problems: raise max_iter or tol.",
+                f"{type(self).__name__} ended before its stopping rule was met in "
+                f"{len(unfinished)} of {len(solutions)} problems, with a gap of up to "
+                f"{max(unfinished):.1e}: {self._remedy()}.",
                 ConvergenceWarning,
                 stacklevel=3,
             )
@@ -87,6 +88,15 @@ class KernelEstimator(BaseEstimator):
         self.thetas_ = found if len(found) > 1 else found[0] if found else None
         self.dual_coef_ = self._stacked([solution.dual_coef for solution in solutions])
         self.intercept_ = np.array([solution.intercept for solution in solutions])
+
+    def _remedy(self) -> str:
+        """Return what to do about a fit that ended before its stopping rule."""
+        parameters = self.get_params(deep=False)
+        if "max_iter" in parameters:
+            return "raise max_iter or tol"
+        if "svm_tol" in parameters and parameters.get("learner") != "krr":
+            return "lower C, scale the features or the kernels down, or raise svm_tol"
+        return "raise lam"
 
     def _decision(self, X: ArrayLike) -> Array:
         """Return the decision values (n_new,), or (n_new, k) of k problems."""

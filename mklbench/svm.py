@@ -31,6 +31,10 @@ from mklbench.validation import check_labels, check_not_negative, check_positive
 
 _NODE = np.dtype([("index", np.int32), ("value", np.float64)], align=True)
 _CACHE_MEGABYTES = 200.0
+# LIBSVM measures the violation of the KKT conditions with kernel values in single precision; by
+# those in double it may be this many times its tolerance, or, for what single precision cannot
+# tell, this share of the largest target.
+_ROUNDING, _SINGLE_PRECISION = 2.0, 1e-3
 
 
 @dataclass(frozen=True)
@@ -120,6 +124,41 @@ class _Machine(ABC):
             dual_coef *= sign
         return SVMSolution(dual_coef, np.flatnonzero(dual_coef), -sign * model.rho[0])
 
+    def is_done(self, outputs: NDArray[np.float64], dual_coef: NDArray[np.float64]) -> bool:
+        """Tell whether a solution of the last Gram matrix meets LIBSVM's stopping rule.
+
+        The rule is `violation` <= `tol`, up to the rounding of LIBSVM's single precision, which
+        must not be large itself. LIBSVM does not say whether it has come to its limit of
+        max(10^7, 100 n) iterations instead. Parameters are those of `violation`.
+        """
+        enough = _ROUNDING * self.tol
+        left = self.violation(outputs, dual_coef)
+        if left <= enough or left > _SINGLE_PRECISION * float(np.abs(self.y).max()):
+            return left <= enough
+        as_libsvm_has_it = self.gram.astype(np.float32).astype(np.float64)
+        return self.violation(as_libsvm_has_it @ dual_coef, dual_coef) <= enough
+
+    def violation(self, outputs: NDArray[np.float64], dual_coef: NDArray[np.float64]) -> float:
+        """Return the maximal violation of the KKT conditions, which LIBSVM brings below `tol`.
+
+        It is the largest slope of the dual in a coefficient that may grow, minus the smallest in
+        one that may shrink, as their sum is fixed; 0 where none may.
+
+        Parameters
+        ----------
+        outputs : (n,) K a, the decision values without the intercept.
+        dual_coef : (n,) a.
+        """
+        growing, shrinking = self._slopes(outputs, dual_coef)
+        steepest = float(growing.max(initial=-np.inf)) - float(shrinking.min(initial=np.inf))
+        return max(0.0, steepest)
+
+    @abstractmethod
+    def _slopes(
+        self, outputs: NDArray[np.float64], a: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the slopes of the dual in the a_i that may grow, and in those that may shrink."""
+
     @abstractmethod
     def _sign(self, model: libsvm_api.svm_model) -> float:
         """Return the factor that makes LIBSVM's decision function ours."""
@@ -164,6 +203,14 @@ class SVM(_Machine):
         super().__init__(labels, parameter)
         self.upper = C * np.where(self.y > 0, factors[1], factors[-1])
 
+    def _slopes(
+        self, outputs: NDArray[np.float64], a: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        slopes, positive = self.y - outputs, self.y > 0
+        may_grow = np.where(positive, a < self.upper, a < 0.0)
+        may_shrink = np.where(positive, a > 0.0, a > -self.upper)
+        return slopes[may_grow], slopes[may_shrink]
+
     def _sign(self, model: libsvm_api.svm_model) -> float:
         return 1.0 if model.label[0] == 1 else -1.0
 
@@ -195,6 +242,14 @@ class SVR(_Machine):
         parameter = _parameter("-s 3 -t 4 -q", C, tol)
         parameter.p = check_not_negative("epsilon", epsilon)
         super().__init__(check_targets(y), parameter)
+
+    def _slopes(
+        self, outputs: NDArray[np.float64], a: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        slopes, C, epsilon = self.y - outputs, self._parameter.C, self._parameter.p
+        growing = slopes - np.where(a >= 0.0, epsilon, -epsilon)
+        shrinking = slopes - np.where(a > 0.0, epsilon, -epsilon)
+        return growing[a < C], shrinking[a > -C]
 
     def _sign(self, model: libsvm_api.svm_model) -> float:
         return 1.0

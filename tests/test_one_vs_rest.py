@@ -100,6 +100,13 @@ def test_predict_of_given_decision_values() -> None:
     assert_array_equal(one_vs_rest.predict(three), [0, 2])
 
 
+def test_a_tie_goes_to_the_first_class() -> None:
+    """As in scikit-learn: the decision value 0 is no vote for class 1."""
+    assert_array_equal(one_vs_rest.predict(np.array([0.0, -0.0, 5e-324])), [0, 0, 1])
+    tied = np.array([[1.0, 1.0, 0.5], [-2.0, 0.0, 0.0], [3.0, 3.0, 3.0]])
+    assert_array_equal(one_vs_rest.predict(tied), [0, 1, 0])
+
+
 def test_each_problem_gets_its_own_start(three_classes: tuple[np.ndarray, np.ndarray]) -> None:
     X, codes = three_classes
     given: list[np.ndarray] = []

@@ -40,6 +40,8 @@ Array = NDArray[np.float64]
 PROGRAMMES = ("alignment", "simplex")
 
 _STEPS_A_KERNEL = 30
+# A programme is solved at this relative gap, rounding included.
+_SOLVED = 1e-6
 
 
 def solve(
@@ -74,7 +76,8 @@ def solve(
     Solution
         `weights` have unit 2-norm, or with "simplex" the sum 1; `objective` is the alignment of
         their combination with the targets, and `gap` the larger of the relative duality gaps of
-        the programme and of the second stage.
+        the programme and of the second stage. `converged` says that the second stage has, and that
+        the programme is solved to 1e-6.
 
     Raises
     ------
@@ -98,7 +101,13 @@ def solve(
     solution = machine.learn(bank, targets, weights)
     reached = alignment.bounds(weights).lower
     entry = {"objective": reached, "n_svm_calls": float(solution.n_svm_calls)}
-    return replace(solution, objective=reached, gap=max(gap, solution.gap), history=[entry])
+    return replace(
+        solution,
+        objective=reached,
+        gap=max(gap, solution.gap),
+        converged=solution.converged and gap <= _SOLVED,
+        history=[entry],
+    )
 
 
 def most_aligned(alignment: Alignment) -> Array:

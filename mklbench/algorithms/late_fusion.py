@@ -85,7 +85,7 @@ def solve(
         gap=max(member.gap for member in members),
         n_svm_calls=int(calls[-1]),
         n_iter=len(members),
-        converged=True,
+        converged=all(member.converged for member in members),
         history=[
             {"objective": member.objective, "n_svm_calls": float(so_far)}
             for member, so_far in zip(members, calls, strict=True)

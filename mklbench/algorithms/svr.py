@@ -44,6 +44,7 @@ def solve(
     -------
     Solution
         `dual_coef` is a, `objective` the value of the dual and `gap` its relative duality gap.
+        `converged` is as in `mklbench.algorithms.svm`.
 
     Raises
     ------
@@ -66,7 +67,7 @@ def solve(
         gap=bounds.relative_gap,
         n_svm_calls=machine.calls,
         n_iter=1,
-        converged=True,
+        converged=machine.is_done(K @ trained.dual_coef, trained.dual_coef),
         history=[{"objective": bounds.lower, "n_svm_calls": 1.0}],
         svm_seconds=machine.seconds,
     )
