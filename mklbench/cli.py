@@ -19,6 +19,7 @@ INPUT_ERROR, FAILED, INTERRUPTED = 2, 1, 130
 LISTS = ("algos", "kernels", "data", "splits", "searches", "tables")
 FORMATS = ("md", "csv", "html")
 STORE = "results/store"
+MAX_JOBS = 1024  # as in mklbench.config.schemas, which is not imported for every --help
 
 _RUN_SUMMARY = "run one cell, or with -m a sweep of cells (options are Hydra overrides)"
 
@@ -246,8 +247,8 @@ def _jobs_argument(parser: argparse.ArgumentParser) -> None:
 
 
 def _count(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not a whole number of at least 1")
+    if not (text.isascii() and text.isdecimal() and len(text) < 10 and 1 <= int(text) <= MAX_JOBS):
+        raise argparse.ArgumentTypeError(f"{text} is not a whole number from 1 to {MAX_JOBS}")
     return int(text)
 
 

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
+
+# Characters that would break a line or steer a terminal.
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_LONGEST = 2000
 
 
 class InputError(ValueError):
@@ -11,7 +16,12 @@ class InputError(ValueError):
 
     The message is one sentence that names the option, the value and the remedy. The command line
     prints it without a traceback and exits with status 2; in the library it is a ``ValueError``.
+    It is one line whatever the value holds: control characters are shown as they are escaped in
+    Python, and of a value of thousands of characters the middle is left out.
     """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(_one_line(message))
 
 
 class SingularError(InputError):
@@ -22,9 +32,23 @@ class DataError(InputError):
     """A data set that cannot be had, read or verified."""
 
 
+def _one_line(message: str) -> str:
+    text = _CONTROL.sub(lambda found: repr(found[0])[1:-1], message)
+    if len(text) <= _LONGEST:
+        return text
+    return f"{text[: _LONGEST // 2]} ... {text[-_LONGEST // 4 :]}"
+
+
 def unknown(option: str, value: object, accepted: Iterable[str]) -> InputError:
     """Build the error for a name that is not among `accepted`, naming the nearest ones."""
     names = sorted(accepted)
-    near = difflib.get_close_matches(str(value), names, n=3, cutoff=0.5)
+    near = nearest(str(value), names)
     hint = f"did you mean {' or '.join(near)}" if near else f"choose one of {', '.join(names)}"
     return InputError(f"{option}={value} is not known: {hint}.")
+
+
+def nearest(name: str, accepted: Iterable[str]) -> list[str]:
+    """Return up to three of `accepted` that `name` may stand for, the nearest first."""
+    folded = [(known.casefold(), known) for known in accepted]
+    near = difflib.get_close_matches(name.casefold(), dict(folded), n=3, cutoff=0.5)
+    return [known for match in near for key, known in folded if key == match]

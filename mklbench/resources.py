@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from mklbench import yaml_files
 from mklbench.errors import InputError
 
 _PACKAGE = Path(__file__).resolve().parent
@@ -48,7 +49,11 @@ def choices(group: str, config_dir: Path | str | None = None) -> dict[str, Path]
 
 def check_config_dir(config_dir: Path | str) -> None:
     """Raise InputError unless `config_dir` is a directory."""
-    if not Path(config_dir).is_dir():
+    try:
+        found = Path(config_dir).is_dir() and bool(str(config_dir))
+    except (OSError, ValueError):  # a name that is too long, or holds a null byte
+        found = False
+    if not found:
         raise InputError(
             f"--config-dir {config_dir} is not a directory: name one that has algo/, data/, ..."
         )
@@ -61,14 +66,8 @@ def read_yaml(path: Path) -> Any:
 
     Raises
     ------
-    InputError : if the file cannot be read or is no YAML.
+    InputError : if the file cannot be read, is no YAML or is too large (`mklbench.yaml_files`).
     """
     from omegaconf import OmegaConf
-    from omegaconf.errors import OmegaConfBaseException
-    from yaml import YAMLError
 
-    try:
-        return OmegaConf.to_container(OmegaConf.load(path), resolve=False)
-    except (OSError, UnicodeDecodeError, YAMLError, OmegaConfBaseException) as error:
-        reason = " ".join(str(error).split())
-        raise InputError(f"{path} cannot be read as YAML: {reason}.") from error
+    return OmegaConf.to_container(yaml_files.load(path), resolve=False)

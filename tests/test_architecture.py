@@ -25,7 +25,7 @@ CONFIGS = next(
 )
 
 # In the order of the flow; a part may import from those before it and from the common ones.
-COMMON = {"errors", "resources"}
+COMMON = {"errors", "resources", "yaml_files"}
 FLOW = [
     {"data"},
     {"kernels", "validation"},

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from experiment_fakes import fake_configs
 
+from mklbench import cli, resources
 from mklbench import config as configs
-from mklbench import resources
+from mklbench.config import schemas
 from mklbench.config.schemas import checked
 from mklbench.data.options import parse_config
 from mklbench.errors import InputError
@@ -177,7 +178,7 @@ BAD_OVERRIDES = [
     ("algo._target_=nowhere.solve", "nowhere"),
     ("algo._target_=os.nothing", "cannot be used"),
     ("algo._target_=os.path", "not callable"),
-    ("~algo", "config of algo is incomplete"),
+    ("~algo", "algo is taken away, and a cell needs one: choose it with algo=NAME."),
     ("kernel=precomputed", "kernel.K is not set"),
     ("split.n_splits=0", "split.n_splits=0 is not accepted: it must be at least 1"),
     ("split.n_splits=many", "it must be of type int"),
@@ -242,3 +243,7 @@ def test_an_unknown_top_level_key_is_refused():
 def test_a_config_directory_must_exist():
     with pytest.raises(InputError, match="--config-dir /nowhere is not a directory"):
         configs.compose([], Path("/nowhere"))
+
+
+def test_the_two_bounds_on_jobs_are_one():
+    assert cli.MAX_JOBS == schemas.MAX_JOBS

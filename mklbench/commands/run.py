@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import difflib
 import io
 import os
 import sys
 import tempfile
 from collections.abc import Iterator
 from functools import partial
-from itertools import pairwise
 
 import hydra
 from hydra.core.hydra_config import HydraConfig
@@ -17,6 +17,7 @@ from omegaconf import DictConfig
 
 from mklbench import config as configs
 from mklbench import resources
+from mklbench.config.overrides import check_readable, check_sweep, is_hydra, key_of
 from mklbench.errors import InputError
 
 _SWEEP_FLAGS = ("-m", "--multirun")
@@ -25,10 +26,18 @@ _CONFIG_DIR_FLAGS = ("-cd", "--config-dir")
 # The flags of Hydra that take the next argument as their value.
 _FLAGS_WITH_VALUE = (
     *_CONFIG_DIR_FLAGS,
-    *("-c", "--cfg", "-p", "--package", "-cp", "--config-path", "-cn", "--config-name"),
-    "--experimental-rerun",
+    *("-c", "--cfg", "-p", "--package", "--experimental-rerun"),
 )
 _FLAGS_WITH_OPTIONAL_VALUE = ("-i", "--info")
+_FLAGS = (
+    *_FLAGS_WITH_VALUE,
+    *_FLAGS_WITH_OPTIONAL_VALUE,
+    *_SWEEP_FLAGS,
+    *("-h", "--help", "--hydra-help", "--version", "--resolve", "-r", "--run"),
+    *("-sc", "--shell-completion"),
+)
+# They put other configs in the place of ours, which no cell can be made of.
+_REFUSED_FLAGS = ("-cp", "--config-path", "-cn", "--config-name")
 _BASIC_LAUNCHER = "hydra._internal.core_plugins.basic_launcher.BasicLauncher"
 
 
@@ -70,12 +79,18 @@ def compose_all(arguments: list[str]) -> list[DictConfig]:
         version_base="1.3", config_path=str(resources.configs()), config_name="config"
     )(collect)
     flags, overrides = _separate(arguments)
-    config_dir = _config_dir(flags)
+    flags, config_dir = _config_dir(flags)
+    _check_overrides(overrides, config_dir, sweeping=any(flag in flags for flag in _SWEEP_FLAGS))
+    own = [] if config_dir is None else [configs.search_path(config_dir)]
     try:
-        with _sweep_directory(arguments) as extra, _as_arguments([*flags, *overrides, *extra]):
+        with (
+            _sweep_directory(arguments) as extra,
+            _as_arguments([*flags, *own, *overrides, *extra]),
+        ):
             _quiet_exit(main)
-    except configs.COMPOSE_ERRORS as error:
-        if os.environ.get("HYDRA_FULL_ERROR") == "1":  # set by the user, who wants the traceback
+    except Exception as error:  # what is ours in there collects configs, and does nothing else
+        expected = isinstance(error, configs.COMPOSE_ERRORS) or any(map(is_hydra, overrides))
+        if not expected or os.environ.get("HYDRA_FULL_ERROR") == "1":  # who wants the traceback
             raise
         look_up = partial(configs.compose, config_dir=config_dir)
         raise configs.explain(error, overrides, look_up) from error
@@ -139,6 +154,7 @@ def _separate(arguments: list[str]) -> tuple[list[str], list[str]]:
             overrides.append(text)
             continue
         flags.append(text)
+        _check_flag(text)
         if text in _FLAGS_WITH_VALUE:
             flags.extend(value for value in [next(rest, None)] if value is not None)
         elif text in _FLAGS_WITH_OPTIONAL_VALUE:
@@ -148,17 +164,47 @@ def _separate(arguments: list[str]) -> tuple[list[str], list[str]]:
     return flags, overrides
 
 
-def _config_dir(flags: list[str]) -> str | None:
-    """Return the value of --config-dir, checked, for looking up names in it."""
+def _check_flag(text: str) -> None:
+    """Raise InputError unless Hydra has the flag `text`, written out, and a cell can be made."""
+    flag = text.partition("=")[0]
+    if flag in _REFUSED_FLAGS:
+        raise InputError(
+            f"{flag} is not accepted: name the directory of your own configs with --config-dir DIR."
+        )
+    if text != "--" and flag not in _FLAGS:
+        near = difflib.get_close_matches(flag, _FLAGS, n=1)
+        remedy = f"did you mean {near[0]}" if near else "mklbench run --help shows the flags"
+        raise InputError(f"{flag} is no flag of mklbench run: {remedy}.")
+
+
+def _config_dir(flags: list[str]) -> tuple[list[str], str | None]:
+    """Return the flags without --config-dir, which is not left to Hydra, and its value, checked."""
+    others: list[str] = []
     value = None
-    for flag, following in pairwise([*flags, ""]):
-        if flag in _CONFIG_DIR_FLAGS and following:
-            value = following
-        elif flag.startswith("--config-dir="):
+    rest = iter(flags)
+    for flag in rest:
+        if flag in _CONFIG_DIR_FLAGS:
+            value = next(rest, "")
+        elif flag.partition("=")[0] in _CONFIG_DIR_FLAGS:
             value = flag.partition("=")[2]
+        else:
+            others.append(flag)
     if value is not None:
         resources.check_config_dir(value)
-    return value
+    return others, value
+
+
+def _check_overrides(overrides: list[str], config_dir: str | None, sweeping: bool) -> None:
+    """Raise InputError for overrides that Hydra would take too long over, or not take as meant."""
+    check_readable(overrides)
+    for text in overrides:
+        if key_of(text) == "hydra.searchpath":
+            raise InputError(
+                f"{text} is not accepted: name the directory of your own configs with "
+                "--config-dir DIR."
+            )
+    if sweeping:
+        check_sweep(overrides, config_dir)
 
 
 def _common_options(composed: list[DictConfig]) -> configs.RunConfig:

@@ -17,6 +17,7 @@ from mklbench.config.cells import (
 from mklbench.config.composition import COMPOSE_ERRORS, compose
 from mklbench.config.explain import explain
 from mklbench.config.names import GROUPS
+from mklbench.config.own_configs import search_path
 from mklbench.config.schemas import RunConfig, SearchConfig, SplitConfig
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "kernel",
     "path_algorithm",
     "run_config",
+    "search_path",
     "takes_targets",
     "with_values",
 ]

@@ -17,7 +17,7 @@ from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 
 from mklbench.config.names import GROUPS, hint
 from mklbench.config.schemas import RunConfig, SearchConfig, SplitConfig, checked
-from mklbench.config.signatures import arguments, check_arguments, target
+from mklbench.config.signatures import arguments, check_arguments, root_cause, target
 from mklbench.errors import InputError
 
 
@@ -30,13 +30,21 @@ def cell_config(composed: DictConfig | Mapping[str, Any]) -> dict[str, Any]:
     """
     node = composed if isinstance(composed, DictConfig) else OmegaConf.create(dict(composed))
     groups = {group: _plain(node, group) for group in GROUPS}
-    groups["search"]["grid"] = _flatten(groups["search"].get("grid") or {})
+    groups["search"]["grid"] = _grid(groups["search"].get("grid"))
     groups["split"] = asdict(checked("split", SplitConfig, groups["split"]))
     groups["search"] = asdict(checked("search", SearchConfig, groups["search"]))
     for group in ("algo", "kernel", "data"):
-        if not groups[group].get("name"):
+        name = groups[group].get("name")
+        if name is None or name == "":
             raise InputError(f"The config of {group} has no name: add the key {group}.name.")
+        if not isinstance(name, (str, int)) or isinstance(name, bool):
+            raise InputError(f"{group}.name={name} is not accepted: it must be a text.")
     for group in ("algo", "kernel"):
+        partial_ = groups[group].get("_partial_", True)
+        if not isinstance(partial_, bool):
+            raise InputError(
+                f"{group}._partial_={partial_} is not accepted: it must be true or false."
+            )
         check_arguments(group, groups[group], arguments(groups[group]))
     for path, values in groups["search"]["grid"].items():
         group, _, name = path.partition(".")
@@ -57,10 +65,34 @@ def run_config(composed: DictConfig) -> RunConfig:
     for key in composed:
         if key not in (*GROUPS, *options):
             raise InputError(f"{key!s} is not known: {hint(str(key), [*GROUPS, *options])}.")
-    values = {key: composed[key] for key in options}
+    values = {key: _option(composed, key) for key in options if key in composed}
     for key in ("results_dir", "out", "progress"):  # a folder may be called 2012
-        values[key] = None if values[key] is None else str(values[key])
+        value = values.get(key)
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            values[key] = str(value)
     return checked("", RunConfig, values)
+
+
+def _option(composed: DictConfig, key: str) -> Any:
+    """Return the value of an option of the run, resolved.
+
+    Raises
+    ------
+    InputError : if it is ``???`` or refers to what is not there, or is a list or a mapping.
+    """
+    try:
+        value = composed[key]
+    except MissingMandatoryValue as error:
+        raise InputError(f"{key} is not set: give it a value, as in {key}=VALUE.") from error
+    except OmegaConfBaseException as error:
+        raise InputError(f"{key} is not accepted: {_first_line(error)}.") from error
+    if OmegaConf.is_config(value):
+        text = str(OmegaConf.to_container(value)).replace("'", "").replace(", ", ",")
+        raise InputError(
+            f"{key}={text} is not accepted, as brackets make a list: quote a text that has them, "
+            f"as in '{key}=\"{text}\"'."
+        )
+    return value
 
 
 def algorithm(config: Mapping[str, Any]) -> Callable[..., Any]:
@@ -94,7 +126,12 @@ def takes_targets(config: Mapping[str, Any]) -> bool:
 def algorithm_version(config: Mapping[str, Any]) -> int:
     """Return ``VERSION`` of the module of an algo config's callable (1 if it has none)."""
     module = sys.modules[target("algo", config).__module__]
-    return int(getattr(module, "VERSION", 1))
+    version = getattr(module, "VERSION", 1)
+    if not isinstance(version, int):
+        raise InputError(
+            f"{module.__name__}.VERSION={version!r} is not accepted: it must be a whole number."
+        )
+    return version
 
 
 def with_values(config: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
@@ -113,13 +150,18 @@ def _callable(group: str, config: Mapping[str, Any]) -> Callable[..., Any]:
     except InstantiationException as error:
         if isinstance(error.__cause__, InputError):
             raise error.__cause__ from error
-        raise InputError(f"{group}={config['name']} cannot be used: {error}") from error
+        reason = root_cause(error)
+        raise InputError(f"{group}={config['name']} cannot be used: {reason}.") from error
     if not callable(made):
         raise InputError(f"{group}={config['name']} cannot be used: it makes no callable.")
     return made
 
 
 def _plain(node: DictConfig, group: str) -> dict[str, Any]:
+    if group not in node:
+        raise InputError(
+            f"{group} is taken away, and a cell needs one: choose it with {group}=NAME."
+        )
     try:
         plain: Any = OmegaConf.to_container(node[group], resolve=True, throw_on_missing=True)
     except MissingMandatoryValue as error:
@@ -136,13 +178,27 @@ def _plain(node: DictConfig, group: str) -> dict[str, Any]:
 
 def _incomplete(node: DictConfig, group: str, error: OmegaConfBaseException) -> InputError:
     """Build the error for a group that refers to what is not there."""
-    reason = str(error).strip().splitlines()[0].rstrip(".")
+    reason = _first_line(error)
     if absent := re.search(r"'data\.([\w.]+)' not found", reason):
         return InputError(
             f"{group}={node[group].get('name')} takes {group}.{error.key} from data.{absent[1]}, "
             f"which data={node['data'].get('name')} does not state: choose another {group}."
         )
     return InputError(f"The config of {group} is incomplete: {reason}.")
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().splitlines()[0].rstrip(".")
+
+
+def _grid(grid: object) -> dict[str, Any]:
+    """Return a grid keyed by dotted paths; none is an empty one."""
+    if grid is not None and not isinstance(grid, Mapping):
+        raise InputError(
+            f"search.grid={grid} is not accepted: it maps hyperparameters to lists of values, as "
+            "in +search.grid.algo.C=[1,10]."
+        )
+    return _flatten(grid or {})
 
 
 def _flatten(tree: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

@@ -14,9 +14,11 @@ from omegaconf.errors import OmegaConfBaseException
 
 from mklbench import resources
 from mklbench.config.explain import explain
+from mklbench.config.overrides import check_readable
+from mklbench.config.own_configs import search_path
 
 # What Hydra raises for overrides it cannot use; some of its checks are bare ValueErrors.
-COMPOSE_ERRORS = (HydraException, OmegaConfBaseException, ValueError)
+COMPOSE_ERRORS = (HydraException, OmegaConfBaseException, ValueError, RecursionError)
 
 
 def compose(overrides: Iterable[str] = (), config_dir: Path | str | None = None) -> DictConfig:
@@ -34,6 +36,7 @@ def compose(overrides: Iterable[str] = (), config_dir: Path | str | None = None)
     given = list(overrides)
     if config_dir is not None:
         resources.check_config_dir(config_dir)
+    check_readable(given)
     try:
         return _compose(given, config_dir)
     except COMPOSE_ERRORS as error:
@@ -42,7 +45,7 @@ def compose(overrides: Iterable[str] = (), config_dir: Path | str | None = None)
 
 def _compose(overrides: list[str], config_dir: Path | str | None) -> DictConfig:
     if config_dir is not None:
-        overrides = [f"hydra.searchpath=['file://{Path(config_dir).resolve()}']", *overrides]
+        overrides = [search_path(config_dir), *overrides]
     # As a context manager this leaves an application that uses Hydra itself as it was.
     with initialize_config_dir(str(resources.configs()), version_base="1.3"):
         return hydra_compose("config", overrides)

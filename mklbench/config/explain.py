@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from hydra.errors import MissingConfigException, OverrideParseException
@@ -11,6 +11,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from mklbench import resources
 from mklbench.config.names import GROUPS, hint
+from mklbench.config.overrides import check_choices, is_hydra, key_of, unreadable
 from mklbench.config.signatures import LABELS, keywords
 from mklbench.errors import InputError, unknown
 
@@ -19,6 +20,11 @@ Composer = Callable[[list[str]], DictConfig]
 _NOT_OVERRIDDEN = re.compile(r"Could not override '([^']+)'")
 _MISFIT = re.compile(r"Error merging override (.+)")
 _AMBIGUOUS = re.compile(r"Ambiguous value for argument '(.+)'\n")
+_PRESENT = re.compile(r"Could not append to config. An item is already at '([^']+)'")
+_ABSENT = re.compile(r"Could not delete from config. '([^']+)' does not exist")
+_OTHER_VALUE = re.compile(r"Could not delete from config. The value of '([^']+)' is (.*) and not")
+_SECOND = re.compile(r"(\S+) appears more than once in the final defaults list")
+_IN_FILE = re.compile(r"In '([^']+)': (.+)", re.DOTALL)
 
 
 def explain(error: Exception, overrides: list[str], compose: Composer) -> InputError:
@@ -34,13 +40,11 @@ def explain(error: Exception, overrides: list[str], compose: Composer) -> InputE
     if isinstance(error, InputError):
         return error
     if isinstance(error, OverrideParseException):
-        return InputError(
-            f"{error.override} cannot be read as an override: "
-            "write key=value (quote values that hold spaces, brackets or commas)."
-        )
+        return unreadable(error.override, message)
     if isinstance(error, MissingConfigException) and error.missing_cfg_file is not None:
-        group, _, choice = str(error.missing_cfg_file).rpartition("/")
-        return unknown(group or "config", choice, error.options or resources.choices(group))
+        return _missing(error, overrides)
+    if (removed := _removed_group(overrides)) is not None:
+        return removed
     if match := _AMBIGUOUS.search(message):
         return InputError(
             f"{match[1]} names several values: add -m to run one cell for each of them, "
@@ -49,16 +53,99 @@ def explain(error: Exception, overrides: list[str], compose: Composer) -> InputE
     if match := _MISFIT.search(message):
         cause = str(error.__cause__ or "").strip().split("\n")[0].rstrip(".")
         return InputError(f"{match[1]} does not fit the value it replaces: {cause}.")
+    if (explained := _prefix(message, overrides)) is not None:
+        return explained
+    if match := _IN_FILE.match(message):
+        return InputError(
+            f"{match[1]}.yaml cannot be used: {_clause(match[2])}; mend its defaults."
+        )
     if match := _NOT_OVERRIDDEN.search(message):
         return _unknown_key(match[1], overrides, compose)
-    first_line = (message.strip() or type(error).__name__).splitlines()[0].rstrip(".")
-    return InputError(f"{first_line}.")
+    if "Config group override must be" in message:
+        try:
+            check_choices(overrides)
+        except InputError as found:
+            return found
+    given = " ".join(filter(is_hydra, overrides))
+    cause = _clause(_root(error))
+    if given:
+        return InputError(f"{given} is not accepted by Hydra: {cause}; leave it out.")
+    return InputError(f"The config cannot be composed: {cause}.")
+
+
+def _root(error: BaseException) -> str:
+    """Return the first message among an error and its causes, or the name of the error."""
+    found: BaseException | None = error
+    while found is not None and not str(found).strip():
+        found = found.__cause__ or found.__context__
+    return type(error).__name__ if found is None else str(found)
+
+
+def _clause(message: str) -> str:
+    """Return the first line of a message without its full stop."""
+    return message.strip().splitlines()[0].strip().rstrip(".")
+
+
+def _missing(error: MissingConfigException, overrides: Sequence[str]) -> InputError:
+    """Build the error for a config that is not there, named by an override or by a config."""
+    path = str(error.missing_cfg_file)
+    group, _, choice = path.rpartition("/")
+    if (first := path.partition("/"))[0] in GROUPS:  # the choice may be a path itself
+        group, _, choice = first
+    accepted = error.options or resources.choices(group)
+    by_user = any(choice in text.partition("=")[2] for text in overrides)
+    if not by_user and (match := _IN_FILE.match(str(error))):
+        return unknown(f"The defaults of {match[1]}.yaml name {group}", choice, accepted)
+    return unknown(group or "config", choice, accepted)
+
+
+def _removed_group(overrides: Sequence[str]) -> InputError | None:
+    """Return the error for the first group that the overrides take away, if there is one."""
+    for text in overrides:
+        group = key_of(text)
+        if text.startswith("~") and group in GROUPS:
+            return InputError(
+                f"{text} takes the {group} away, and a cell needs one: choose it with {group}=NAME."
+            )
+    return None
+
+
+def _prefix(message: str, overrides: Sequence[str]) -> InputError | None:
+    """Return the error for a prefix, + or ~, that does not fit the config; None if that is fine."""
+    if match := _PRESENT.search(message):
+        given = _given(match[1], overrides)
+        return InputError(
+            f"{given} adds what the config has already: write {given.lstrip('+')} to change it."
+        )
+    if match := _ABSENT.search(message):
+        given = _given(match[1], overrides)
+        return InputError(f"{given} takes away what the config does not have: leave it out.")
+    if match := _OTHER_VALUE.search(message):
+        given = _given(match[1], overrides)
+        return InputError(
+            f"{given} is not accepted, as {match[1]} is {match[2]}: write ~{match[1]} alone."
+        )
+    if match := _SECOND.search(message):
+        given = _given(match[1], overrides)
+        return InputError(
+            f"{given} adds a second {match[1]}, and a cell has one: write {match[1]}=NAME."
+        )
+    return None
+
+
+def _given(key: str, overrides: Sequence[str]) -> str:
+    """Return the last override of a key as it was typed; the key where there is none."""
+    return next((text for text in reversed(overrides) if key_of(text) == key), key)
 
 
 def _unknown_key(key: str, overrides: list[str], compose: Composer) -> InputError:
     """Build the error for a key that the composed config does not have."""
-    given = next((text for text in overrides if text.lstrip("~").split("=")[0] == key), key)
+    given = _given(key, overrides)
     group, _, name = key.partition(".")
+    if key.startswith("search.grid."):
+        return InputError(
+            f"{given} is not in the grid of the search: write +{given} to add it to it."
+        )
     in_sweep = [choice for choice, keys in _swept(group, overrides, compose) if key in keys]
     if in_sweep:
         return InputError(
@@ -66,6 +153,8 @@ def _unknown_key(key: str, overrides: list[str], compose: Composer) -> InputErro
             f"the default {group} has too: write ++{given}."
         )
     config = compose(_group_choices(overrides))
+    if name and OmegaConf.is_dict(OmegaConf.select(config, key)):
+        return InputError(f"{given} has keys that {key} has not: write ++{given} to add them.")
     if group in ("algo", "kernel") and name in (keywords(group, config[group]) or ()):
         return InputError(
             f"{given} sets a keyword that {group}={config[group].name} leaves at its default: "

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
+
+from mklbench.errors import nearest
 
 GROUPS = ("algo", "kernel", "data", "split", "search")
 
@@ -11,7 +12,7 @@ GROUPS = ("algo", "kernel", "data", "split", "search")
 def hint(name: str, accepted: Iterable[str], prefix: str = "") -> str:
     """Return "did you mean ..." with the names nearest to `name`, or the list to choose from."""
     names = sorted(accepted)
-    near = difflib.get_close_matches(str(name), names, n=3, cutoff=0.5)
+    near = nearest(str(name), names)
     if near:
         return f"did you mean {' or '.join(prefix + match for match in near)}"
     if names:

@@ -18,6 +18,11 @@ SCALINGS = ("none", "standard", "minmax")
 SCORES = ("accuracy", "rmse")
 PROGRESS = ("auto", "bar", "lines", "none")
 
+# More processes than any one machine has use for, and fewer than would bring it down.
+MAX_JOBS = 1024
+# So many fits, times the folds, are the search of one split.
+MAX_GRID = 10_000
+
 
 @dataclass
 class Schema(ABC):
@@ -121,6 +126,12 @@ class SearchConfig(Schema):
                     f"search.grid.{path}={values} is not accepted with search.splits={self.splits}:"
                     " only of numbers is there a median; set search.splits=null."
                 )
+        n_entries = math.prod(map(len, self.grid.values()))
+        if n_entries > MAX_GRID:
+            raise InputError(
+                f"search.grid has {n_entries} entries in {', '.join(self.grid)}, and at most "
+                f"{MAX_GRID} can be tried: give fewer values."
+            )
 
 
 @dataclass
@@ -136,6 +147,11 @@ class RunConfig(Schema):
     def check(self) -> None:
         """Raise InputError for the first value out of range."""
         _at_least("jobs", self.jobs, 1)
+        if self.jobs > MAX_JOBS:
+            raise InputError(
+                f"jobs={self.jobs} is not accepted: at most {MAX_JOBS} worker processes, and more "
+                "than the processors of the machine save no time."
+            )
         if self.timeout is not None and not 0 < self.timeout < math.inf:
             raise InputError(
                 f"timeout={self.timeout:g} is not accepted: give seconds > 0, or null for no limit."

@@ -24,13 +24,16 @@ def target(group: str, config: Mapping[str, Any]) -> Callable[..., Any]:
     path = config.get("_target_")
     if not path:
         raise InputError(f"The config of {group} has no _target_: name its callable.")
-    try:
-        module, _, name = str(path).rpartition(".")
-        found = getattr(importlib.import_module(module), name)
-    except Exception as error:  # importing a user's module can raise anything
+    module, _, name = str(path).rpartition(".")
+    if not isinstance(path, str) or not module:
         raise InputError(
-            f"{group}._target_={path} cannot be used: {_root_cause(error)}."
-        ) from error
+            f"{group}._target_={path} cannot be used: give the dotted name of a function, as in "
+            "package.module.solve."
+        )
+    try:
+        found = getattr(importlib.import_module(module), name)
+    except (Exception, SystemExit) as error:  # importing a user's module can raise anything
+        raise InputError(f"{group}._target_={path} cannot be used: {root_cause(error)}.") from error
     if not callable(found):
         raise InputError(f"{group}._target_={path} cannot be used: it is not callable.")
     return found
@@ -52,7 +55,14 @@ def keywords(group: str, config: Mapping[str, Any]) -> dict[str, Any] | None:
     unless the target is a class whose instances are the callables (``_partial_: false``). None
     means that the callable takes any keyword.
     """
-    parameters = list(inspect.signature(target(group, config)).parameters.values())
+    called = target(group, config)
+    try:
+        parameters = list(inspect.signature(called).parameters.values())
+    except (TypeError, ValueError) as error:  # of classes and functions written in C
+        raise InputError(
+            f"{group}._target_={config['_target_']} cannot be used: it does not say what arguments "
+            "it takes; write a function that calls it."
+        ) from error
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
         return None
     supplied = 0 if config.get("_partial_") is False else {"algo": 2, "kernel": 1}[group]
@@ -86,6 +96,8 @@ _KINDS: dict[str, Callable[[Any], bool]] = {
     "None": lambda value: value is None,
     "Sequence[float]": lambda value: _is_list_of("float", value),
     "Sequence[int]": lambda value: _is_list_of("int", value),
+    "Sequence[str]": lambda value: _is_list_of("str", value),
+    "Mapping[str, Any]": lambda value: isinstance(value, dict),
 }
 
 
@@ -102,8 +114,11 @@ def _fits(value: Any, annotation: Any) -> bool:
     return any(_KINDS[kind](value) for kind in kinds)
 
 
-def _root_cause(error: BaseException) -> str:
+def root_cause(error: BaseException) -> str:
+    """Return the first line of what an error was raised from, without a full stop."""
     while error.__cause__ is not None:
         error = error.__cause__
+    if isinstance(error, SystemExit):
+        return "its module ends the program when it is imported"
     lines = str(error).strip().splitlines() or [type(error).__name__]
     return lines[0].rstrip(".")
