@@ -15,6 +15,7 @@ from mklbench import config as configs
 from mklbench.data import Dataset, load, open_editions, registered_digest, settle
 from mklbench.data.splits import Protocol, folds, random_split
 from mklbench.errors import InputError
+from mklbench.experiments import sources
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
@@ -146,6 +147,10 @@ class Cell:
         identity["data"]["digest"] = self.data_digest
         identity["algo"]["VERSION"] = configs.algorithm_version(self.config["algo"])
         identity["protocol"] = PROTOCOL_VERSION
+        # Ours says by its VERSION that its numbers have moved; of others' the content is asked.
+        code = {group: sources.outside(self.config[group]) for group in ("algo", "kernel")}
+        if any(code.values()):
+            identity["code"] = code
         return identity
 
     def dataset(self) -> Dataset:
@@ -156,6 +161,11 @@ class Cell:
         DataError : if the data cannot be had, read or verified.
         """
         return _load(json.dumps(self.config["data"]))
+
+    @cached_property
+    def sources(self) -> dict[str, str]:
+        """Digests of the code at hand that the cell's numbers run through; not part of the key."""
+        return sources.fingerprint(self.config)
 
     @cached_property
     def split_protocol(self) -> Protocol:

@@ -56,6 +56,7 @@ def run_split(cell: Cell, split: int, selections: Mapping[int, Selection] | None
     ------
     InputError : for what the user can mend; nothing is recorded then.
     """
+    _ = cell.sources  # looked up now: files may be edited in the hours that a fit takes
     try:
         return _run_split(cell, split, selections or {})
     except InputError:
@@ -251,6 +252,7 @@ def _ending(cell: Cell, status: str, error: str | None, details: str | None) -> 
         "seed": cell.config["split"]["seed"],
         "data_digest": cell.data_digest,
         "data_source": _place(cell.dataset().source),
+        "sources": cell.sources,
         "provenance": provenance(),
     }
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from mklbench.report.assemble import Report
 from mklbench.report.document import Block, CodeBlock, Definitions, Entry, Grid, Heading, Paragraph
 from mklbench.report.entries import mark, tone
+from mklbench.report.origins import describe_origins
 from mklbench.report.paper_table import PaperTable, Slot
 from mklbench.report.provenance import provenance_items
 from mklbench.report.verdict import Verdict
@@ -99,6 +100,8 @@ def _making(report: Report) -> Iterator[Block]:
     yield CodeBlock(command)
     records = [record for _, found in report.slots.values() for record in found.done]
     items = provenance_items(records)
+    if origins := tuple(describe_origins(report)):
+        items.append(("sources", origins))
     if items:
         yield Definitions(items)
 

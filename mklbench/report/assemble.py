@@ -35,12 +35,15 @@ class SlotRecords:
     records : one record a split that was tried, in order of the splits.
     n_splits : how many splits the cell has when it is done.
     message : why it is not done, where that is known.
+    key, sources : of the cell; the sources are those at hand now, whatever the records are of.
     """
 
     status: str
     records: Sequence[Record]
     n_splits: int
     message: str = ""
+    key: str | None = None
+    sources: Mapping[str, str] | None = None
 
     @property
     def done(self) -> list[Record]:

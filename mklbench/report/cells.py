@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from mklbench import resources
@@ -65,7 +66,7 @@ class CellFinder:
         """Return what `source` has of the cell of `slot`."""
         cell = self.cell(slot)
         try:
-            return slot_records(cell, self.source)
+            return replace(slot_records(cell, self.source), key=cell.key, sources=cell.sources)
         except InputError as error:  # without its data a cell may have no key to look for
             return SlotRecords("missing", (), cell.n_splits, str(error))
 
