@@ -4,10 +4,12 @@ The estimators are imported when first asked for, so that the command line, whic
 them, does not wait for scikit-learn.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from __future__ import annotations
 
+TYPE_CHECKING = False  # as type checkers know it; importing typing takes longer than all the rest
 if TYPE_CHECKING:
+    from typing import Any
+
     from mklbench.estimators import (
         CKL,
         GMKL,
@@ -71,6 +73,8 @@ _ELSEWHERE = {
 
 def __getattr__(name: str) -> Any:
     if name in __all__:
+        from importlib import import_module
+
         own = (module for module, names in _ELSEWHERE.items() if name in names)
         return getattr(import_module(next(own, "mklbench.estimators")), name)
     raise AttributeError(f"module 'mklbench' has no attribute {name!r}")

@@ -9,9 +9,11 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import warnings
 from collections.abc import Callable, Sequence
-from typing import NoReturn
+from typing import NoReturn, TextIO
 
+from mklbench import interruption
 from mklbench.errors import InputError
 
 INPUT_ERROR, FAILED, INTERRUPTED = 2, 1, 130
@@ -35,26 +37,79 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; return the exit status.
 
     0: done; 1: a cell or a check failed; 2: something the user can mend, said in one sentence on
-    stderr; 130: interrupted.
+    stderr; 130: interrupted; 143: terminated.
+
+    Parameters
+    ----------
+    argv : the arguments, to be run in this process. Without them this is the program: it takes
+        those of the process, and runs under supervision (`mklbench.supervision`).
     """
-    arguments = list(sys.argv[1:] if argv is None else argv)
+    if argv is not None:
+        return _main(list(argv))
+    from mklbench.supervision import supervise
+
+    return supervise(_program)
+
+
+def _program() -> int:
+    """Be the program: on the streams, in the directory and with the arguments of the process."""
+    from mklbench.commands import streams
+
+    try:
+        streams.prepare()
+        _check_directory()
+    except InputError as error:
+        return _refuse(error)
+    warnings.showwarning = _show_warning
+    return _main(sys.argv[1:])
+
+
+def _main(arguments: list[str]) -> int:
     try:
         status = _dispatch(arguments)
         sys.stdout.flush()
     except InputError as error:
-        print(f"mklbench: error: {error}", file=sys.stderr)
-        return INPUT_ERROR
-    except KeyboardInterrupt as interrupt:
-        print(f"mklbench: interrupted{_sentence(interrupt)}", file=sys.stderr)
+        return _refuse(error)
+    except KeyboardInterrupt as interrupt:  # in a process that is not the program's own
+        sentence = f": {interrupt}" if interrupt.args else "."
+        print(f"mklbench: interrupted{sentence}", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:  # the reader of stdout has gone, as in `mklbench list data | head -1`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return FAILED
+    except OSError as error:  # of the system that we run on, such as a full disk
+        name = f"{error.filename}: " if error.filename is not None else ""
+        reason = (error.strerror or str(error) or type(error).__name__).lower()
+        return _refuse(InputError(f"{name}{reason}."))
+    interruption.checkpoint()
     return status
 
 
-def _sentence(interrupt: KeyboardInterrupt) -> str:
-    return f": {interrupt}" if interrupt.args else "."
+def _refuse(error: InputError) -> int:
+    interruption.checkpoint()  # it may come of the tidying up
+    print(f"mklbench: error: {error}", file=sys.stderr)
+    return INPUT_ERROR
+
+
+def _check_directory() -> None:
+    try:
+        os.getcwd()
+    except OSError as error:
+        raise InputError(
+            "The working directory does not exist any more: change to one that does."
+        ) from error
+
+
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """Print a warning as it is to be read by a user: in one line."""
+    print(f"mklbench: warning: {' '.join(str(message).split())}", file=file or sys.stderr)
 
 
 def _dispatch(arguments: list[str]) -> int:
@@ -62,14 +117,25 @@ def _dispatch(arguments: list[str]) -> int:
     if arguments[:1] == ["run"]:
         from mklbench.commands.run import run
 
-        return run(arguments[1:])
+        return _carried_out(lambda: run(arguments[1:]))
     if arguments[:1] in (["-sc"], ["--shell-completion"]):
         from mklbench.commands.completion import complete
 
         return complete(arguments, list(_COMMANDS))
     parsed = _parser().parse_args(arguments)
     handler: Callable[[argparse.Namespace], int] = parsed.handler
-    return handler(parsed)
+    return _carried_out(lambda: handler(parsed))
+
+
+def _carried_out(command: Callable[[], int]) -> int:
+    """Return the exit status of a command, which no code that it runs can take for its own."""
+    try:
+        return command()
+    except SystemExit as end:
+        print(
+            f"mklbench: error: the code that was run called sys.exit({end.code}).", file=sys.stderr
+        )
+        return FAILED
 
 
 def _parser() -> argparse.ArgumentParser:

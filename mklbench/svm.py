@@ -5,15 +5,17 @@ node holds the serial number of the sample. One NumPy structured array of that l
 the life of an `SVM` or an `SVR`; a solve fills its value column and passes pointers into it. LIBSVM
 never reads the indices of a precomputed row, so they are left at zero.
 
-Two traps are dealt with here. LIBSVM is built with OpenMP, and as many threads as cores make small
-problems up to a thousand times slower on a busy machine: each call runs on one thread. And LIBSVM
-decides itself which class is its positive one: coefficients and intercept are returned for the
-class +1 whatever it chose.
+Three traps are dealt with here. LIBSVM is built with OpenMP, and as many threads as cores make
+small problems up to a thousand times slower on a busy machine: each call runs on one thread. Its
+wrapper keeps it quiet by a Python function that it calls, in which Ctrl-C is lost: a function of C
+takes its place. And LIBSVM decides itself which class is its positive one: coefficients and
+intercept are returned for the class +1 whatever it chose.
 """
 
 from __future__ import annotations
 
 import ctypes
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -105,6 +107,7 @@ class _Machine(ABC):
                     f"pass a Gram matrix of shape {self.gram.shape}."
                 )
             self.gram[...] = K
+        libsvm_api.libsvm.svm_set_print_string_function(_silence())
         with _openmp().limit(limits=1):
             started = perf_counter()
             model = libsvm_api.libsvm.svm_train(self._problem, self._parameter)
@@ -259,6 +262,13 @@ class SVR(_Machine):
 def _openmp() -> ThreadpoolController:
     # Looking the loaded libraries up takes milliseconds, limiting them microseconds.
     return ThreadpoolController().select(user_api="openmp")
+
+
+@cache
+def _silence() -> Any:
+    """Return a function of C that takes the text LIBSVM would print, and does nothing with it."""
+    library = ctypes.CDLL("msvcrt" if sys.platform == "win32" else None)
+    return libsvm_api.PRINT_STRING_FUN(ctypes.cast(library.strlen, ctypes.c_void_p).value)
 
 
 def _problem(y: NDArray[np.float64], row_pointers: NDArray[np.uintp]) -> libsvm_api.svm_problem:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+import time
 
+from mklbench import interruption
 from mklbench.config import RunConfig
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
@@ -12,6 +14,11 @@ from mklbench.experiments.files import check_writable_file, reason, write_atomic
 from mklbench.experiments.progress import progress
 from mklbench.experiments.rows import csv_text, summary
 from mklbench.experiments.store import Store
+
+# Seconds that somebody who interrupts a run waits for the number of finished splits.
+_COUNTING = 0.5
+
+_GOES_ON = "the same command goes on from there."
 
 
 def execute(cells: list[Cell], options: RunConfig) -> int:
@@ -25,10 +32,8 @@ def execute(cells: list[Cell], options: RunConfig) -> int:
     if options.out is not None:
         check_writable_file("out", options.out)
     store = Store(options.results_dir)
-    try:
+    with interruption.saying(lambda: _kept(cells, store)):
         results = run_cells(cells, store, options.jobs, options.timeout, progress(options.progress))
-    except KeyboardInterrupt as interrupt:
-        raise KeyboardInterrupt(_kept(cells, store)) from interrupt
     usable = [result for result in results if result.error is None or result.records]
     if not usable:
         raise InputError(next(str(result.error) for result in results))
@@ -61,11 +66,13 @@ def _places(options: RunConfig, store: Store) -> str:
 
 
 def _kept(cells: list[Cell], store: Store) -> str:
-    """Return what an interrupted run leaves behind."""
-    distinct = {cell.key: cell for cell in cells}.values()
-    n_done = sum(cell.n_splits - len(store.missing(cell)) for cell in distinct)
-    n_splits = sum(cell.n_splits for cell in distinct)
-    return (
-        f"{n_done} of {n_splits} splits are finished and kept in {store.path}; "
-        "the same command goes on from there."
-    )
+    """Return what an interrupted run leaves behind; count for a moment only, as somebody waits."""
+    until = time.monotonic() + _COUNTING
+    n_done = n_splits = 0
+    for cell in {cell.key: cell for cell in cells}.values():
+        for split in range(cell.n_splits):
+            if time.monotonic() > until:
+                return f"finished splits are kept in {store.path}; {_GOES_ON}"
+            n_done += store.is_done(cell, split)
+        n_splits += cell.n_splits
+    return f"{n_done} of {n_splits} splits are finished and kept in {store.path}; {_GOES_ON}"

@@ -7,7 +7,6 @@ import difflib
 import io
 import os
 import sys
-import tempfile
 from collections.abc import Iterator
 from functools import partial
 
@@ -16,7 +15,7 @@ from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
 
 from mklbench import config as configs
-from mklbench import resources
+from mklbench import interruption, resources
 from mklbench.config.overrides import check_readable, check_sweep, is_hydra, key_of
 from mklbench.errors import InputError
 
@@ -137,7 +136,7 @@ def _sweep_directory(arguments: list[str]) -> Iterator[list[str]]:
     if not sweeping or any(text.startswith("hydra.sweep.dir=") for text in arguments):
         yield []
         return
-    with tempfile.TemporaryDirectory(prefix="mklbench-sweep-") as directory:
+    with interruption.temporary_directory("mklbench-sweep-") as directory:
         yield [f"hydra.sweep.dir='{directory}'"]
 
 

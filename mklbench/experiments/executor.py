@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
+from mklbench import interruption
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.evaluation import Record
@@ -71,12 +72,13 @@ def run_cells(
         n_splits = sum(cell.n_splits for cell in _distinct(listed, errors))
         told.start([step for steps in work for step in steps], n_splits)
         try:
-            if jobs == 1 and timeout is None:
-                _run_here(work, store, told, errors)
-            else:
-                from mklbench.experiments.pool import run_in_workers
+            with interruption.on_leaving(told.stop):
+                if jobs == 1 and timeout is None:
+                    _run_here(work, store, told, errors)
+                else:
+                    from mklbench.experiments.pool import run_in_workers
 
-                run_in_workers(work, store, jobs, timeout, told, errors)
+                    run_in_workers(work, store, jobs, timeout, told, errors)
         finally:
             told.stop()
     return [_result(cell, store, errors) for cell in listed]
@@ -109,6 +111,7 @@ def _plan(cells: Sequence[Cell], store: Store, errors: dict[str, str]) -> list[l
     """Return the steps of each cell, having checked what can be checked beforehand."""
     work: list[list[Step]] = []
     for cell in _distinct(cells, errors):
+        store.tidy(cell)
         steps = missing_steps(cell, store)
         if not steps:
             continue
@@ -117,7 +120,6 @@ def _plan(cells: Sequence[Cell], store: Store, errors: dict[str, str]) -> list[l
         except InputError as error:
             errors[cell.key] = str(error)
             continue
-        store.tidy(cell)
         work.append(steps)
     return work
 

@@ -7,12 +7,17 @@ from collections import deque
 from dataclasses import dataclass, field
 from multiprocessing.connection import wait
 
+from mklbench import interruption
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
+from mklbench.experiments.files import reason
 from mklbench.experiments.progress import Progress
 from mklbench.experiments.steps import Step, give_up, is_done, record
 from mklbench.experiments.store import Store
 from mklbench.experiments.worker_process import Task, WorkerProcess
+
+# Of a worker that dies while it starts, another one is started for the same step so many times.
+_MOST_STARTS = 3
 
 
 @dataclass
@@ -48,14 +53,14 @@ def run_in_workers(
 
     Raises
     ------
-    InputError : if the store cannot be written.
-    RuntimeError : if a worker process cannot start.
+    InputError : if the store cannot be written, or the system starts no more processes.
     """
     supervisor = _Supervisor(work, store, timeout, progress, errors)
-    try:
-        supervisor.run(jobs)
-    finally:
-        supervisor.kill_all()
+    with interruption.on_leaving(supervisor.kill_all):
+        try:
+            supervisor.run(jobs)
+        finally:
+            supervisor.kill_all()
 
 
 @dataclass
@@ -86,9 +91,8 @@ class _Supervisor:
 
     def kill_all(self) -> None:
         """End every worker now."""
-        for worker in self.workers:
-            worker.kill()
-        self.workers.clear()
+        while self.workers:
+            self.workers.pop().kill()
 
     def _busy(self) -> list[WorkerProcess]:
         return [worker for worker in self.workers if worker.task is not None]
@@ -99,9 +103,17 @@ class _Supervisor:
             if idle:
                 worker = idle.pop(0)
             else:
-                worker = WorkerProcess()
+                worker = self._started(jobs)
                 self.workers.append(worker)
             worker.give(task, self.store)
+
+    def _started(self, jobs: int) -> WorkerProcess:
+        try:
+            return WorkerProcess()
+        except OSError as error:
+            raise InputError(
+                f"jobs={jobs} is not possible: a worker process cannot be started, {reason(error)}."
+            ) from error
 
     def _next(self) -> Task | None:
         """Take the first task off the queue that need not wait for selections in hand."""
@@ -130,12 +142,21 @@ class _Supervisor:
             self._end(task)
 
     def _bury(self, worker: WorkerProcess, task: Task) -> None:
-        """Record the step that a worker died of; a new worker takes its place when needed."""
+        """Record the step that a worker died of; a new worker takes its place when needed.
+
+        The step is not to blame for a worker that died while it started: it is tried again.
+        """
+        interruption.checkpoint()  # the workers are ended on purpose then
         self.workers.remove(worker)
         how, printed = worker.last_words()
-        if not worker.ready:
-            raise RuntimeError(f"A worker process could not start ({how}): {printed.strip()}")
-        message = f"the worker process died ({how})"
+        if worker.ready:
+            message = f"the worker process died ({how})"
+        else:
+            task.n_starts_failed += 1
+            if task.n_starts_failed < _MOST_STARTS:
+                self.queue.appendleft(task)
+                return
+            message = f"{_MOST_STARTS} worker processes died while they started (the last: {how})"
         give_up(task.step, self.store, "failed", message, printed)
         self._end(task)
 

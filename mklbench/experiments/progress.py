@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from statistics import fmean
 from typing import Any, Protocol, TextIO, TypeVar
 
+from mklbench import interruption
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.evaluation import Record
 from mklbench.experiments.steps import Step
@@ -163,7 +164,8 @@ def counting(
     from rich.console import Console
     from rich.progress import Progress as RichProgress
 
-    with RichProgress(console=Console(file=out), transient=True) as bar:
+    bar = RichProgress(console=Console(file=out), transient=True)
+    with interruption.on_leaving(bar.stop), bar:
         yield bar.track(items, description=description)
 
 

@@ -19,11 +19,15 @@ from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.steps import Step, take
 from mklbench.experiments.store import Store, StoreError
+from mklbench.supervision import end_with_parent
 
 
 def main() -> None:
     """Serve tasks until standard input closes."""
+    end_with_parent(int(sys.argv[1]))
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what Ctrl-C means
+    if hasattr(signal, "pthread_sigmask"):  # the parent may hold it back, who listens for it
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
     faulthandler.enable()  # a crash leaves its place on stderr, which the parent keeps
     answers = _private_stdout()
     tasks: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()

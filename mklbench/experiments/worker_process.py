@@ -41,10 +41,11 @@ _STDERR_CHARACTERS = 4000
 
 @dataclass
 class Task:
-    """A step in hand, and when it was begun."""
+    """A step in hand, when it was begun, and how many workers died before they could take it."""
 
     step: Step
     started: float = 0.0
+    n_starts_failed: int = 0
 
     @property
     def cell(self) -> Cell:
@@ -61,7 +62,7 @@ class WorkerProcess:
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the process
         search_path = os.pathsep.join(entry or os.getcwd() for entry in sys.path)
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "mklbench.experiments.worker"],
+            [sys.executable, "-P", "-m", "mklbench.experiments.worker", str(os.getpid())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._stderr,
@@ -100,6 +101,7 @@ class WorkerProcess:
         """End the process now."""
         self._process.kill()
         self._close()
+        self._stderr.close()
 
     def _close(self) -> None:
         self._process.wait()

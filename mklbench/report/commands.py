@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from mklbench import interruption
 from mklbench.errors import InputError, unknown
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.executor import run_cells
@@ -208,13 +209,12 @@ def _figure(name: str, config_dir: str | None) -> tuple[PaperTable, Figure]:
 
 
 def _run(cells: Sequence[Cell], store: Store, jobs: int, timeout: float | None) -> None:
-    try:
+    kept = (
+        f"finished splits are kept in {store.path}; the same command goes on from there, "
+        "and with --write-only it writes what there is."
+    )
+    with interruption.saying(lambda: kept):
         run_cells(cells, store, jobs=jobs, timeout=timeout, progress=progress("auto"))
-    except KeyboardInterrupt as interrupt:
-        raise KeyboardInterrupt(
-            f"finished splits are kept in {store.path}; the same command goes on from there, "
-            "and with --write-only it writes what there is."
-        ) from interrupt
 
 
 def _record_files(directory: Path, tables: Sequence[PaperTable]) -> dict[str, RecordFile]:

@@ -8,12 +8,12 @@ and with that the recorded numbers with the published ones, since a verdict is t
 from __future__ import annotations
 
 import csv
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from mklbench import interruption
 from mklbench.errors import DataError, InputError
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.executor import CellResult, run_cells
@@ -64,7 +64,7 @@ def check_again(
     ]
     absent = _data_problems([cell for _, cell in composed])
     runnable = [cell for _, cell in composed if cell.data not in absent]
-    with tempfile.TemporaryDirectory(prefix="mklbench-check-") as directory:
+    with interruption.temporary_directory("mklbench-check-") as directory:
         results = run_cells(runnable, Store(directory), jobs=jobs, progress=progress)
     ended = {id(result.cell): result for result in results}
     findings = []
