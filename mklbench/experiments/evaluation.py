@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklbench import config as configs
-from mklbench import one_vs_rest
+from mklbench import interruption, one_vs_rest
 from mklbench.data import Dataset
 from mklbench.data.preprocessing import fit_scaling
 from mklbench.data.splits import split_seed
@@ -22,11 +22,10 @@ from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.provenance import provenance
 from mklbench.experiments.responses import Responses
+from mklbench.experiments.sealing import SCHEMA
 from mklbench.experiments.search import Selection, medians, select
 from mklbench.kernels import KernelOperator
 from mklbench.solution import Solution
-
-SCHEMA = 1
 
 _MOST_WEIGHTS = 2000
 
@@ -61,7 +60,9 @@ def run_split(cell: Cell, split: int, selections: Mapping[int, Selection] | None
         return _run_split(cell, split, selections or {})
     except InputError:
         raise
-    except Exception as error:
+    except BaseException as error:  # sys.exit() in an algorithm must not end the run
+        if interruption.is_users(error):
+            raise
         message = f"{type(error).__name__}: {error}"
         return unfinished(cell, split, "failed", message, traceback.format_exc())
 
@@ -136,12 +137,15 @@ def _run_split(cell: Cell, split: int, selections: Mapping[int, Selection]) -> R
         "search_seconds": selection.seconds,
         "predict_seconds": predicted - fitted,
     }
+    results = _quality(decision, Responses.of(parts.data, parts.test)) | _solver(
+        solutions, operator
+    )
+    _check_finite(results, decision)
     return (
         _header(cell, split)
         | {"n_train": len(parts.train), "n_test": len(parts.test)}
         | _hyperparameters(chosen, selection, shared)
-        | _quality(decision, Responses.of(parts.data, parts.test))
-        | _solver(solutions, operator)
+        | results
         | seconds
         | _weights(solutions, operator, parts.data)
         | _ending(cell, "done", None, None)
@@ -200,6 +204,13 @@ def _quality(decision: NDArray[np.float64], responses: Responses) -> Record:
     if decision.ndim == 1:
         rmse = _finite(np.sqrt(np.mean(responses.squared_errors(decision))))
     return {"accuracy": accuracy, "rmse": rmse}
+
+
+def _check_finite(results: Record, decision: NDArray[np.float64]) -> None:
+    """Raise FloatingPointError unless a split has all the results that one that is done has."""
+    names = ["objective", "gap", *(["rmse"] if decision.ndim == 1 else [])]
+    if bad := [name for name in names if results[name] is None]:
+        raise FloatingPointError(f"not a finite number: {', '.join(bad)}")
 
 
 def _solver(solutions: Sequence[Solution], operator: KernelOperator) -> Record:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import stat
 import time
 import uuid
+from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
+from mklbench import interruption
 from mklbench.errors import InputError
 
 # A writer that was killed leaves its temporary file; after this many seconds nobody needs it.
@@ -23,23 +28,78 @@ def write_atomically(path: Path | str, content: str | bytes, *, keep: bool = Fal
     ------
     OSError : if it cannot be written; the old content is then untouched.
     """
-    target = Path(path).resolve()  # through a symbolic link, not in place of it
-    temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex[:12]}.tmp")
+    target = _target(Path(path))
+    temporary = target.with_name(f".{target.name[:40]}.{uuid.uuid4().hex[:12]}.tmp")
     data = content.encode() if isinstance(content, str) else content
-    try:
-        with open(temporary, "xb") as stream:
-            stream.write(data)
-            stream.flush()
-            os.fsync(stream.fileno())
-        if keep:
-            _keep_or_move(temporary, target)
-        else:
-            os.replace(temporary, target)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-        raise
+    with interruption.on_leaving(temporary.unlink):
+        try:
+            with open(temporary, "xb") as stream:
+                stream.write(data)
+                stream.flush()
+                os.fsync(stream.fileno())
+            interruption.checkpoint()
+            if keep:
+                _keep_or_move(temporary, target)
+            else:
+                os.replace(temporary, target)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+            raise
     _sync_directory(target.parent)
+
+
+def _target(path: Path) -> Path:
+    """Return the file to replace: through a symbolic link to a file, not in place of it.
+
+    A link to something else is replaced, never what it leads to.
+
+    Raises
+    ------
+    OSError : if it is a device.
+    """
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():
+        target = path.parent.resolve() / path.name
+        mode = target.lstat().st_mode
+        if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
+            raise OSError(errno.EINVAL, "a device, not a file", str(path))
+    return target
+
+
+def open_regular(path: Path, most_bytes: int) -> BinaryIO:
+    """Open a regular file for reading, and nothing else: a FIFO or a device might never end.
+
+    Raises
+    ------
+    OSError : if there is none, it cannot be opened, is of another kind or larger.
+    """
+    # Looked at before it is opened, as opening a device may set it going, and afterwards.
+    _check_regular(path.stat(), most_bytes)
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    try:
+        _check_regular(os.fstat(descriptor), most_bytes)
+        return open(descriptor, "rb")
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+_KINDS = {
+    stat.S_IFDIR: "a directory",
+    stat.S_IFIFO: "a FIFO",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+
+
+def _check_regular(status: os.stat_result, most_bytes: int) -> None:
+    if not stat.S_ISREG(status.st_mode):
+        kind = _KINDS.get(stat.S_IFMT(status.st_mode), "something else")
+        raise OSError(errno.EINVAL, f"{kind}, not a file")
+    if status.st_size > most_bytes:
+        raise OSError(errno.EFBIG, f"{status.st_size} bytes are too many")
 
 
 def _keep_or_move(temporary: Path, target: Path) -> None:
@@ -57,23 +117,58 @@ def _keep_or_move(temporary: Path, target: Path) -> None:
 def check_writable_file(option: str, path: Path | str) -> None:
     """Raise InputError unless a file can be created or replaced at `path`; change nothing."""
     target = Path(path)
-    if target.is_dir():
-        raise InputError(f"{option}={path} is a directory: give the name of a file.")
-    if not target.parent.is_dir():
+    with _refused(option, path):
+        if stat.S_ISDIR(mode := _mode(target)):
+            raise InputError(f"{option}={path} is a directory: give the name of a file.")
+        if mode and not stat.S_ISREG(mode):
+            raise InputError(
+                f"{option}={path} is {_KINDS.get(stat.S_IFMT(mode), 'no file')}: "
+                "give the name of a file."
+            )
+        if not target.parent.is_dir():
+            raise InputError(
+                f"{option}={path} cannot be written: the directory {target.parent} does not exist."
+            )
+    _probe(option, path, Path(os.path.realpath(target)).parent)
+
+
+def check_directory(option: str, path: Path | str) -> None:
+    """Raise InputError if there is something at `path` that is no directory."""
+    with _refused(option, path):
+        mode = _mode(Path(path))
+    if mode and not stat.S_ISDIR(mode):
         raise InputError(
-            f"{option}={path} cannot be written: the directory {target.parent} does not exist."
+            f"{option}={path} is {_KINDS.get(stat.S_IFMT(mode), 'a file')}: "
+            "give the name of a directory."
         )
-    _probe(option, path, target.resolve().parent)
 
 
 def check_writable_directory(option: str, path: Path | str) -> None:
     """Raise InputError unless files can be made below `path` (which may be absent)."""
-    existing = Path(path).absolute()
-    while not existing.exists() and existing != existing.parent:
-        existing = existing.parent
-    if not existing.is_dir():
-        raise InputError(f"{option}={path} cannot be used: {existing} is not a directory.")
+    with _refused(option, path):
+        existing = Path(path).absolute()
+        while not _mode(existing) and existing != existing.parent:
+            existing = existing.parent
+        if not existing.is_dir():
+            raise InputError(f"{option}={path} cannot be used: {existing} is not a directory.")
     _probe(option, path, existing)
+
+
+@contextlib.contextmanager
+def _refused(option: str, path: Path | str) -> Iterator[None]:
+    """Turn what the system says of a name, such as that it is too long, into an InputError."""
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"{option}={path} cannot be used: {reason(error)}.") from error
+
+
+def _mode(path: Path) -> int:
+    """Return the mode of what is at `path`, or 0 if there is nothing."""
+    try:
+        return path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return 0
 
 
 def remove_abandoned(directory: Path) -> None:

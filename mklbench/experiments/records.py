@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
@@ -11,11 +11,15 @@ from typing import Any, Literal
 
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
-from mklbench.experiments.evaluation import SCHEMA, Record
-from mklbench.experiments.files import reason, write_atomically
+from mklbench.experiments.evaluation import Record
+from mklbench.experiments.files import open_regular, reason, write_atomically
+from mklbench.experiments.sealing import DamagedError, opened, sealed, warn_damaged
 from mklbench.experiments.search import Selection
 
 Status = Literal["done", "incomplete", "failed", "timeout", "missing"]
+
+# All records of the program take a thirtieth of this.
+_MOST_BYTES = 2**30
 
 _SPLIT_STATES = ("done", "failed", "timeout")
 
@@ -134,55 +138,81 @@ def export_records(cells: Iterable[Cell], source: RecordSource, path: Path | str
     """
     records = [record for cell in cells for record in source.records(cell)]
     try:
-        write_atomically(path, "".join(dump(record) for record in records))
+        write_atomically(path, "".join(sealed(record) for record in records))
     except OSError as error:
         raise InputError(f"The records cannot be written to {path}: {reason(error)}.") from error
     return len(records)
 
 
 def read_records(path: Path | str) -> list[Record]:
-    """Return the records of a file of JSON lines; lines that are no records are passed over.
+    """Return the records of a file of JSON lines; damaged lines are passed over and named.
 
     Raises
     ------
     InputError : if the file cannot be read.
     """
     try:
-        lines = Path(path).read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        why = reason(error) if isinstance(error, OSError) else "it is not text"
-        raise InputError(f"The records in {path} cannot be read: {why}.") from error
-    parsed = (_parse(line) for line in lines)
-    return [item for item in parsed if item is not None]
+        with open_regular(Path(path), _MOST_BYTES) as stream:
+            lines = stream.read().split(b"\n")
+    except OSError as error:
+        raise InputError(f"The records in {path} cannot be read: {reason(error)}.") from error
+    records, damaged = [], []
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            content = opened(line)
+            check_record(content, content.get("key"), content.get("split"))
+        except DamagedError as error:
+            damaged.append((number, str(error)))
+        else:
+            records.append(content)
+    if damaged:
+        number, why = damaged[0]
+        more = f", and so for {len(damaged) - 1} more" if len(damaged) > 1 else ""
+        warn_damaged(Path(path), f"line {number}: {why}{more}")
+    return records
 
 
-def is_record(content: Any, key: str | None, split: int | None) -> bool:
-    """Tell whether parsed JSON is a record of this program, of the given cell and split."""
-    return (
-        isinstance(content, dict)
-        and content.get("schema") == SCHEMA
-        and content.get("status") in _SPLIT_STATES
-        and content.get("key") == key is not None
-        and content.get("split") == split is not None
-    )
+def check_record(content: Mapping[str, Any], key: str | None, split: int | None) -> None:
+    """Check that an object that was read is a record of the given cell and split.
+
+    Raises
+    ------
+    DamagedError : if it is not, or is said to be done and lacks a result.
+    """
+    if content.get("status") not in _SPLIT_STATES:
+        raise DamagedError("it is no record")
+    if not isinstance(key, str) or content.get("key") != key:
+        raise DamagedError("it is the record of another cell")
+    if not _is_count(split) or content.get("split") != split:
+        raise DamagedError("it is the record of another split")
+    missing = [name for name in _ALWAYS if name not in content]
+    if content["status"] == "done":
+        measured = ("objective", "gap", "rmse" if content.get("accuracy") is None else "accuracy")
+        missing += [name for name in measured if not _is_number(content.get(name))]
+    if missing:
+        raise DamagedError(f"it lacks {', '.join(dict.fromkeys(missing))}")
+
+
+# What every record says, finished or not, of whatever version.
+_ALWAYS = (
+    "algo", "kernel", "data", "search", "error", "n_train", "n_test", "C", "params", "accuracy",
+    "rmse", "n_kernels", "n_base_kernels", "objective", "gap", "converged", "svm_calls", "n_iter",
+    "fit_seconds", "svm_seconds", "kernel_seconds", "search_seconds", "predict_seconds",
+    "relevant_weight", "weights", "provenance",
+)  # fmt: skip
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
 def as_selection(content: Mapping[str, Any]) -> Selection:
     """Return a selection from its JSON."""
     named = {item.name for item in fields(Selection)}  # older records lack the later ones
     return Selection(**{name: value for name, value in content.items() if name in named})
-
-
-def dump(content: dict[str, Any], indent: int | None = None) -> str:
-    """Return one line of JSON, or several with an indent; NaN has no place in it."""
-    return json.dumps(content, indent=indent, allow_nan=False, ensure_ascii=False) + "\n"
-
-
-def _parse(line: str) -> Record | None:
-    try:
-        content = json.loads(line)
-    except ValueError:
-        return None
-    if not isinstance(content, dict):
-        return None
-    return content if is_record(content, content.get("key"), content.get("split")) else None

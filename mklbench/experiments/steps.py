@@ -8,6 +8,7 @@ from __future__ import annotations
 import traceback
 from dataclasses import dataclass
 
+from mklbench import interruption
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.evaluation import Record, run_selection, run_split, unfinished
@@ -59,18 +60,18 @@ def take(step: Step, store: Store) -> None:
     cell, split = step.cell, step.split
     if is_done(step, store):
         return
-    if not step.selects:
-        store.write(cell, run_split(cell, split, store.selections(cell)))
-        return
     try:
-        selection = run_selection(cell, split)
+        if step.selects:
+            store.write_selection(cell, split, run_selection(cell, split))
+        else:
+            store.write(cell, run_split(cell, split, store.selections(cell)))
     except InputError:
         raise
-    except Exception as error:
+    except BaseException as error:
+        if interruption.is_users(error):
+            raise
         message = f"{type(error).__name__}: {error}"
         give_up(step, store, "failed", message, traceback.format_exc())
-    else:
-        store.write_selection(cell, split, selection)
 
 
 def give_up(step: Step, store: Store, status: str, error: str, details: str | None = None) -> None:

@@ -3,28 +3,32 @@
 Where the splits of a cell share their hyperparameters, each selection has a file as well.
 
 Several processes, also on several machines, may use one store at once: files appear by an atomic
-rename, a finished split is never replaced, and what cannot be read counts as missing.
+rename, a finished split is never replaced, and what is damaged (`mklbench.experiments.sealing`)
+counts as missing and is named.
 """
 
 from __future__ import annotations
 
-import json
+import contextlib
 import math
-from collections.abc import Iterable, Mapping
+import os
+import uuid
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
-from mklbench.experiments.evaluation import SCHEMA, Record
+from mklbench.experiments.evaluation import Record
 from mklbench.experiments.files import (
     check_writable_directory,
     reason,
     remove_abandoned,
     write_atomically,
 )
-from mklbench.experiments.records import RecordSource, as_selection, dump, is_record
+from mklbench.experiments.records import RecordSource, as_selection, check_record
+from mklbench.experiments.sealing import DamagedError, read_sealed, sealed, warn_damaged
 from mklbench.experiments.search import Selection
 
 
@@ -52,9 +56,14 @@ class Store(RecordSource):
         return self.directory(cell) / f"split-{split:03d}.json"
 
     def record(self, cell: Cell, split: int) -> Record | None:
-        """Return the record of one split, or None if it is absent, cut short or of another kind."""
-        content = _read(self.record_path(cell, split))
-        return content if is_record(content, cell.key, split) else None
+        """Return the record of one split, or None if it is absent or damaged."""
+        path = self.record_path(cell, split)
+        return _read(path, lambda content: check_record(content, cell.key, split))
+
+    def records(self, cell: Cell) -> list[Record]:
+        """Return the records of the cell's splits that there are, sorted by split."""
+        self._description(cell)  # names it if it is damaged
+        return super().records(cell)
 
     def write(self, cell: Cell, record: Record) -> None:
         """Write the record of one split, unless a finished one is there already.
@@ -86,39 +95,53 @@ class Store(RecordSource):
         StoreError : if the store cannot be written.
         """
         if split not in self.selections(cell):
-            content = {"schema": SCHEMA, "key": cell.key, "split": split, **asdict(selection)}
+            content = {"key": cell.key, "split": split, **asdict(selection)}
             path = self.selection_path(cell, split)
             # Splits that run at once have to read the same selection, whoever writes it first; only
             # a file that cannot be read is replaced.
-            self._write(cell, path, content, keep=not path.exists())
+            self._write(cell, path, content, keep=not os.path.lexists(path))
 
     def _read_selection(self, cell: Cell, split: int) -> Selection | None:
-        content = _read(self.selection_path(cell, split))
-        expected = {"schema": SCHEMA, "key": cell.key, "split": split}
-        whole = isinstance(content, dict) and expected.items() <= content.items()
-        return as_selection(content) if whole else None
+        content = _read(
+            self.selection_path(cell, split),
+            lambda content: _check_selection(content, cell.key, split),
+        )
+        return None if content is None else as_selection(content)
+
+    def _description(self, cell: Cell) -> dict[str, Any] | None:
+        """Return what the directory of a cell says of it, or None."""
+        path = self.directory(cell) / "cell.json"
+        return _read(path, lambda content: _check_description(content, cell.key))
 
     def _write(
         self, cell: Cell, path: Path, content: dict[str, Any], *, keep: bool = False
     ) -> None:
-        description = self.directory(cell) / "cell.json"
         try:
-            if not description.exists():
-                self.directory(cell).mkdir(parents=True, exist_ok=True)
-                write_atomically(description, dump(_describe(cell), indent=1))
-            write_atomically(path, dump(content), keep=keep)
+            if self._description(cell) is None:
+                self._describe(cell)
+            _make_room(path)
+            write_atomically(path, sealed(content), keep=keep)
         except OSError as error:
             raise StoreError(
                 f"results_dir={self.path} cannot be written: {reason(error)}."
             ) from error
+
+    def _describe(self, cell: Cell) -> None:
+        path = self.directory(cell) / "cell.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _make_room(path)
+        write_atomically(path, sealed(_describe(cell), indent=1))
 
     def check_writable(self) -> None:
         """Raise InputError unless records can be written; leave no trace."""
         check_writable_directory("results_dir", self.path)
 
     def tidy(self, cell: Cell) -> None:
-        """Delete what killed writers left in a cell's directory a day or more ago."""
+        """Mend a cell's damaged description; delete what writers killed a day ago left."""
         remove_abandoned(self.directory(cell))
+        if self.directory(cell).is_dir() and self._description(cell) is None:
+            with contextlib.suppress(OSError):  # a finished cell may stand where nobody can write
+                self._describe(cell)
 
 
 def copy_records(cells: Iterable[Cell], source: RecordSource, store: Store) -> int:
@@ -143,17 +166,37 @@ def copy_records(cells: Iterable[Cell], source: RecordSource, store: Store) -> i
     return n_copied
 
 
-def _read(path: Path) -> Any:
-    """Return the content of a JSON file, or None if it is absent or cut short."""
+def _read(path: Path, check: Callable[[dict[str, Any]], None]) -> dict[str, Any] | None:
+    """Return the content of a file that passes `check`; None if it is absent or damaged."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):  # ValueError: bad JSON or bad UTF-8
+        content = read_sealed(path)
+        if content is not None:
+            check(content)
+        return content
+    except DamagedError as error:
+        warn_damaged(path, str(error))
         return None
+
+
+def _check_selection(content: Mapping[str, Any], key: str, split: int) -> None:
+    if {"key": key, "split": split}.items() <= content.items() and "params" in content:
+        return
+    raise DamagedError("it is no selection of this cell and split")
+
+
+def _check_description(content: Mapping[str, Any], key: str) -> None:
+    if content.get("key") != key:
+        raise DamagedError("it describes another cell")
+
+
+def _make_room(path: Path) -> None:
+    """Put a directory that stands in the place of a file aside; it may hold what somebody needs."""
+    if path.is_dir() and not path.is_symlink():
+        path.rename(path.with_name(f"{path.name}.{uuid.uuid4().hex[:8]}.aside"))
 
 
 def _describe(cell: Cell) -> dict[str, Any]:
     return {
-        "schema": SCHEMA,
         "key": cell.key,
         "label": cell.label,
         "data_digest": cell.data_digest,
