@@ -11,6 +11,7 @@ import pytest
 
 from mklbench import resources
 from mklbench.experiments.cell import Cell
+from mklbench.experiments.sealing import SCHEMA
 from mklbench.experiments.store import RecordSource
 from mklbench.report.assemble import Place, SlotRecords
 from mklbench.report.cells import slot_records
@@ -56,8 +57,9 @@ def record(split: int, **changes: Any) -> dict[str, Any]:
     """One record as the store keeps it."""
     generator = random.Random(split)
     made: dict[str, Any] = {
-        "schema": 1,
+        "schema": SCHEMA,
         "key": "0" * 12,
+        **dict.fromkeys(("algo", "kernel", "data", "search"), "fake"),
         "split": split,
         "status": "done",
         "error": None,
@@ -66,7 +68,13 @@ def record(split: int, **changes: Any) -> dict[str, Any]:
         "kernel_seconds": 0.01,
         "search_seconds": 0.0,
         "relevant_weight": 0.75,
+        "predict_seconds": 0.0,
+        "svm_seconds": 0.01,
+        "n_iter": 1,
+        "rmse": None,
+        "gap": 1e-4,
         "n_kernels": 12,
+        "n_base_kernels": 60,
         "objective": 50.0,
         "n_train": 100,
         "n_test": 50,

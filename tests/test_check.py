@@ -15,6 +15,7 @@ from mklbench import resources
 from mklbench.algorithms import svm
 from mklbench.errors import DataError, InputError
 from mklbench.experiments.cell import Cell
+from mklbench.experiments.sealing import sealed
 from mklbench.experiments.store import Store
 from mklbench.report import commands
 from mklbench.report.check_config import Tolerance, load_check
@@ -54,7 +55,7 @@ def edit_records(recorded: Path, change: Callable[[Record], Record | None]) -> N
     """Apply `change` to every recorded split; None drops it."""
     path = recorded / "records" / "tiny.jsonl"
     changed = [change(json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
-    text = "".join(f"{json.dumps(item)}\n" for item in changed if item is not None)
+    text = "".join(sealed(item) for item in changed if item is not None)
     path.write_text(text, encoding="utf-8")
 
 

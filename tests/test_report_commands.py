@@ -15,6 +15,7 @@ from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.executor import run_cells
 from mklbench.experiments.records import RecordFile
+from mklbench.experiments.sealing import sealed
 from mklbench.experiments.store import Store
 from mklbench.report import commands
 from mklbench.report.cells import CellFinder
@@ -160,7 +161,7 @@ def test_records_of_another_edition_of_the_data_are_added_to(
     assert here.key != elsewhere.key
     path = results / "records" / "tiny.jsonl"
     path.parent.mkdir(parents=True)
-    path.write_text(json.dumps(record(0, key=elsewhere.key)) + "\n", encoding="utf-8")
+    path.write_text(sealed(record(0, key=elsewhere.key, svm_calls=1)), encoding="utf-8")
     write = {"store": store, "write_only": True, "results_dir": str(results)}
     with pytest.raises(InputError, match="would lose 1 finished splits"):
         commands.reproduce(["tiny"], **write)
