@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklbench.kernels import Bank, Family, Groups, mixture_outputs
+from mklbench.kernels import Bank, Family, Groups, training_outputs
 
 Array = NDArray[np.float64]
 
@@ -355,7 +355,7 @@ def family_bounds(
     support = np.flatnonzero(dual_coef)
     machine, a = family.restrict(support), dual_coef[support]
     prices = np.array([a @ machine.gram(theta) @ a for theta in (*thetas, *rivals)])
-    outputs = mixture_outputs(family, weights, thetas, dual_coef, family.samples)
+    outputs = training_outputs(family, weights, thetas, dual_coef)
     norm = float(weights @ prices[: len(weights)])
     return Bounds(
         upper=primal_value(norm, y * (outputs + intercept), box),

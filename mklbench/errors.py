@@ -28,6 +28,10 @@ class SingularError(InputError):
     """A ridge lambda too small for a kernel: the system is singular to working precision."""
 
 
+class NotFiniteError(FloatingPointError):
+    """A result is NaN or infinite: no input that is accepted should lead to it."""
+
+
 class DataError(InputError):
     """A data set that cannot be had, read or verified."""
 

@@ -20,7 +20,7 @@ from mklbench import one_vs_rest
 from mklbench.errors import InputError
 from mklbench.kernels import KernelBuilder, KernelOperator, resolve
 from mklbench.solution import Solution
-from mklbench.validation import check_targets
+from mklbench.validation import check_finite, check_targets, real_array
 
 Array = NDArray[np.float64]
 
@@ -54,10 +54,11 @@ class KernelEstimator(BaseEstimator):
 
     def _validated(self, X: ArrayLike, y: ArrayLike) -> tuple[Array, NDArray[Any]]:
         """Return samples and responses as scikit-learn checks them, or stacks of Gram matrices."""
-        if self._takes_stack(X):
-            samples, responses = np.asarray(X, dtype=np.float64), column_or_1d(y, warn=True)
-            self.n_features_in_ = samples.shape[2]
-            return samples, responses
+        if self.kernel == "precomputed":
+            X = matrices = self._gram_matrices(X)
+            if matrices.ndim == 3:
+                self.n_features_in_ = matrices.shape[2]
+                return matrices, column_or_1d(y, warn=True)
         return validate_data(self, X, y, dtype=np.float64)
 
     def _solver(self) -> Callable[..., Solution]:
@@ -101,16 +102,21 @@ class KernelEstimator(BaseEstimator):
     def _decision(self, X: ArrayLike) -> Array:
         """Return the decision values (n_new,), or (n_new, k) of k problems."""
         check_is_fitted(self)
-        if self._takes_stack(X):
-            samples = np.asarray(X, dtype=np.float64)
+        if self.kernel == "precomputed":
+            samples = self._gram_matrices(X)
+            if samples.ndim < 3:
+                samples = validate_data(self, samples, dtype=np.float64, reset=False)[None]
         else:
             samples = validate_data(self, X, dtype=np.float64, reset=False)
-            if self.kernel == "precomputed":
-                samples = samples[None]
         return one_vs_rest.decision_function(self._operator, self.solutions_, samples)
 
-    def _takes_stack(self, X: ArrayLike) -> bool:
-        return self.kernel == "precomputed" and np.ndim(X) == 3
+    @staticmethod
+    def _gram_matrices(X: ArrayLike) -> Array:
+        """Return what ought to be Gram matrices, refused in one sentence if it is no numbers."""
+        matrices = real_array("X", X)
+        if matrices.ndim >= 2:
+            check_finite("X", matrices)
+        return matrices
 
     @staticmethod
     def _stacked(rows: list[Array]) -> Array:

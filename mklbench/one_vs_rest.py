@@ -5,11 +5,12 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mklbench.errors import InputError
 from mklbench.kernels import Family, KernelOperator, mixture_outputs
 from mklbench.solution import Mixture, Solution
 
@@ -82,8 +83,28 @@ def _side_by_side(solve: Solver) -> Callable[..., list[Solution]] | None:
 def decision_function(
     operator: KernelOperator, solutions: Sequence[Solution], Z: ArrayLike
 ) -> Array:
-    """Return the decision values (n_z,) of one problem or (n_z, k) of k problems at `Z`."""
-    return decision_values(solutions, lambda machine: outputs(operator, machine, Z))
+    """Return the decision values (n_z,) of one problem or (n_z, k) of k problems at `Z`.
+
+    Raises
+    ------
+    InputError
+        If `Z` is not as the operator takes it, or so large that its kernel values overflow.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):  # judged just below
+        values = decision_values(solutions, lambda machine: outputs(operator, machine, Z))
+    infinite = np.flatnonzero(~np.isfinite(values).reshape(len(values), -1).all(axis=1))
+    if len(infinite):
+        raise _overflow(np.asarray(Z), int(infinite[0]))
+    return values
+
+
+def _overflow(Z: NDArray[Any], row: int) -> InputError:
+    sample = Z[row] if Z.ndim == 2 else Z[..., row, :].ravel()
+    column = int(np.abs(sample).argmax())
+    return InputError(
+        f"row {row} of the new samples holds {sample[column]:g} in column {column}, where the "
+        "kernels are beyond the range of double precision: rescale it or leave it out."
+    )
 
 
 def decision_values(

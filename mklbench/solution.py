@@ -8,6 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mklbench.errors import NotFiniteError
+
 
 class Mixture(NamedTuple):
     """A combination of members of a family: weights (k,) and parameters thetas (k, M)."""
@@ -55,6 +57,11 @@ class Solution:
         own `weights`, `dual_coef` and `intercept` are the means of theirs.
     vote : whether the members of an ensemble vote: the decision value is the mean of the signs of
         theirs, ties broken by their mean.
+
+    Raises
+    ------
+    NotFiniteError
+        If a value is NaN or infinite.
     """
 
     weights: NDArray[np.float64]
@@ -71,3 +78,13 @@ class Solution:
     degree: int = 1
     members: tuple[Solution, ...] | None = None
     vote: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("objective", "gap", "intercept", "dual_coef", "weights", "thetas"):
+            value = getattr(self, name)
+            if value is not None and not np.isfinite(value).all():
+                which = np.asarray(value)[~np.isfinite(value)].flat[0]
+                raise NotFiniteError(
+                    f"the solution has {name}={which:g}, so it is none: the kernels or a "
+                    "hyperparameter are beyond the range of double precision, rescale them."
+                )

@@ -29,7 +29,13 @@ from numpy.typing import ArrayLike, NDArray
 from threadpoolctl import ThreadpoolController
 
 from mklbench.errors import InputError
-from mklbench.validation import check_labels, check_not_negative, check_positive, check_targets
+from mklbench.validation import (
+    check_labels,
+    check_not_negative,
+    check_positive,
+    check_targets,
+    real_array,
+)
 
 _NODE = np.dtype([("index", np.int32), ("value", np.float64)], align=True)
 _CACHE_MEGABYTES = 200.0
@@ -37,6 +43,8 @@ _CACHE_MEGABYTES = 200.0
 # those in double it may be this many times its tolerance, or, for what single precision cannot
 # tell, this share of the largest target.
 _ROUNDING, _SINGLE_PRECISION = 2.0, 1e-3
+# LIBSVM keeps kernel values in single precision.
+_LARGEST = float(np.finfo(np.float32).max)
 
 
 @dataclass(frozen=True)
@@ -98,15 +106,13 @@ class _Machine(ABC):
         Raises
         ------
         InputError
-            If `K` has the wrong shape.
+            If `K` has the wrong shape, or the Gram matrix holds what is no real number or too large
+            for LIBSVM, which works in single precision.
         """
         if K is not None:
-            if K.shape != self.gram.shape:
-                raise InputError(
-                    f"K has shape {K.shape}, but there are {len(self.y)} labels: "
-                    f"pass a Gram matrix of shape {self.gram.shape}."
-                )
-            self.gram[...] = K
+            self._take(K)
+        if not self.gram.diagonal().max() <= _LARGEST:  # no entry of a Gram matrix is larger
+            _check_values(self.gram)
         libsvm_api.libsvm.svm_set_print_string_function(_silence())
         with _openmp().limit(limits=1):
             started = perf_counter()
@@ -117,6 +123,19 @@ class _Machine(ABC):
             return self._read(model.contents)
         finally:
             libsvm_api.libsvm.svm_free_and_destroy_model(ctypes.byref(model))
+
+    def _take(self, K: ArrayLike) -> None:
+        """Write a Gram matrix into `gram`; the sum tells of NaN in the time of the copy."""
+        given = real_array("K", K)
+        if given.shape != self.gram.shape:
+            raise InputError(
+                f"K has shape {given.shape}, but there are {len(self.y)} labels: "
+                f"pass a Gram matrix of shape {self.gram.shape}."
+            )
+        self.gram[...] = given
+        with np.errstate(over="ignore", invalid="ignore"):
+            if not np.isfinite(given.sum()):
+                _check_values(given)
 
     def _read(self, model: libsvm_api.svm_model) -> SVMSolution:
         sign = self._sign(model)
@@ -256,6 +275,17 @@ class SVR(_Machine):
 
     def _sign(self, model: libsvm_api.svm_model) -> float:
         return 1.0
+
+
+def _check_values(K: NDArray[np.float64]) -> None:
+    """Raise an InputError if `K` holds NaN, or a value that LIBSVM cannot hold."""
+    refused = np.argwhere(~(np.abs(K) <= _LARGEST))
+    if len(refused):
+        row, column = refused[0]
+        raise InputError(
+            f"K holds {K[row, column]:g} at row {row}, column {column}: LIBSVM takes finite kernel "
+            f"values up to {_LARGEST:.1g}, rescale the features or the Gram matrix."
+        )
 
 
 @cache

@@ -11,6 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklbench.errors import InputError
 
+# Of the training samples' features, in absolute value (`check_scale`).
+SMALLEST_FEATURE, LARGEST_FEATURE = 1e-75, 1e50
+
 
 def check_positive(name: str, value: float) -> float:
     """Return `value` as a float if it is a finite number > 0."""
@@ -43,6 +46,43 @@ def check_count(name: str, value: int, minimum: int = 1) -> int:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < minimum:
         raise InputError(f"{name}={value!r} is not accepted: it must be an integer >= {minimum}.")
     return int(value)
+
+
+def check_indices(name: str, rows: ArrayLike, n: int) -> NDArray[np.intp]:
+    """Return `rows` of `n` samples as indices (k,) from 0 to n - 1; a mask (n,) is taken, too."""
+    chosen = np.asarray(rows)
+    if chosen.dtype.kind == "b" and chosen.shape == (n,):
+        return np.flatnonzero(chosen)
+    if chosen.size == 0 and chosen.ndim == 1:
+        return chosen.astype(np.intp)
+    if chosen.ndim != 1 or chosen.dtype.kind not in "iu":
+        shown = f"{name} of shape {chosen.shape} and type {chosen.dtype}"
+        raise InputError(
+            f"{shown} are not accepted: give a vector of row numbers from 0 to {n - 1}, "
+            f"or a mask of {n} truth values."
+        )
+    if chosen.min() < 0 or chosen.max() >= n:
+        outside = chosen[(chosen < 0) | (chosen >= n)][0]
+        raise InputError(
+            f"{name} has the number {outside}, but there are {n} samples: "
+            f"give row numbers from 0 to {n - 1}."
+        )
+    return chosen.astype(np.intp, copy=False)
+
+
+def real_array(name: str, values: ArrayLike) -> NDArray[np.float64]:
+    """Return `values` as an array of doubles if they are real numbers; without a copy if it can.
+
+    Text is refused, also that of numbers, and so are complex numbers.
+    """
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind in "fiubO":
+            return array.astype(np.float64, copy=False)
+        shown = f"is of type {array.dtype}"
+    except (TypeError, ValueError):
+        shown = "holds what is no real number, or rows of different lengths"
+    raise InputError(f"{name} {shown}: give an array of real numbers.")
 
 
 def check_labels(y: ArrayLike) -> NDArray[np.float64]:
@@ -92,7 +132,7 @@ def check_features(name: str, X: ArrayLike, n_features: int | None = None) -> ND
 
     Where `n_features` is given, d must be equal to it.
     """
-    matrix = np.array(X, dtype=np.float64)
+    matrix = np.array(real_array(name, X))
     if matrix.ndim != 2 or 0 in matrix.shape:
         raise InputError(
             f"{name} has shape {matrix.shape}: it must be a matrix (n_samples, n_features)."
@@ -102,10 +142,50 @@ def check_features(name: str, X: ArrayLike, n_features: int | None = None) -> ND
             f"{name} has {matrix.shape[1]} features, but the kernels were built on {n_features} "
             "features: pass the same ones in the same order."
         )
-    if not np.isfinite(matrix).all():
-        row, column = np.argwhere(~np.isfinite(matrix))[0]
+    check_finite(name, matrix)
+    return matrix
+
+
+def check_finite(name: str, array: NDArray[np.float64]) -> None:
+    """Raise an InputError if `array`, whose last two axes are rows and columns, is not finite."""
+    if not np.isfinite(array).all():
+        place = tuple(np.argwhere(~np.isfinite(array))[0])
+        row, column = place[-2:]
         raise InputError(
-            f"{name} holds {matrix[row, column]} at row {row}, column {column}: "
+            f"{name} holds {array[place]} at row {row}, column {column}: "
             "remove or impute NaN and infinite values."
         )
+
+
+def check_training_features(name: str, X: ArrayLike) -> NDArray[np.float64]:
+    """Return the training samples `X` as `check_features` does, if `check_scale` accepts them."""
+    matrix = check_features(name, X)
+    check_scale(name, matrix)
     return matrix
+
+
+def check_scale(
+    name: str, X: NDArray[np.float64], first: int = 0, largest: float = LARGEST_FEATURE
+) -> None:
+    """Raise an InputError unless what kernels make of the features `X` (n, d) is safe in doubles.
+
+    The largest absolute value of all must be 0 or from 1e-75 to 1e50: the squares of squared
+    features are then in the range of doubles, with room for sums of them. A single feature may be
+    as small as it likes. `first` is the number of the first column in the message, and `largest` a
+    lower limit.
+    """
+    sizes = np.abs(X)
+    row, column = np.unravel_index(int(sizes.argmax()), X.shape)
+    size = float(sizes[row, column])
+    if size == 0.0 or SMALLEST_FEATURE <= size <= largest:
+        return
+    held = f"{X[row, column]:g} at row {row}, column {first + column}"
+    if size > largest:
+        raise InputError(
+            f"{name} holds {held}: this kernel takes features up to {largest:g}, rescale the "
+            "column or remove the row."
+        )
+    raise InputError(
+        f"{name} holds nothing larger than {held}: this kernel takes features from "
+        f"{SMALLEST_FEATURE:g} on, rescale the column."
+    )

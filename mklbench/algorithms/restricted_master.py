@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from mklbench import certify
 from mklbench.algorithms import mkl, simplemkl
 from mklbench.errors import unknown
-from mklbench.kernels import Bank, Family, FamilyBank, mixture_outputs
+from mklbench.kernels import Bank, Family, FamilyBank, training_outputs
 from mklbench.solution import Mixture, Solution
 from mklbench.svm import SVM
 
@@ -185,7 +185,7 @@ class FamilyMaster:
         outputs = np.empty(len(self._y))
         outputs[self.working_set] = bank.combine(inside.weights) @ inside.dual_coef
         if len(outside):
-            outputs[outside] = mixture_outputs(
-                self._family, inside.weights, bank.thetas, dual_coef, self._family.samples[outside]
+            outputs[outside] = training_outputs(
+                self._family, inside.weights, bank.thetas, dual_coef, outside
             )
         return self._y * (outputs + inside.intercept)

@@ -30,7 +30,13 @@ from mklbench.kernels.groups import Groups, groups_of
 from mklbench.kernels.linear_bank import LinearBank
 from mklbench.kernels.made_from import Combination, Normalised, Standardised
 from mklbench.kernels.matrices import MatrixDescriptors, MatrixKernels
-from mklbench.kernels.members import FamilyBank, KernelSubset, check_thetas, mixture_outputs
+from mklbench.kernels.members import (
+    FamilyBank,
+    KernelSubset,
+    check_thetas,
+    mixture_outputs,
+    training_outputs,
+)
 from mklbench.kernels.normalised import CentredBank, CosineBank
 from mklbench.kernels.wrapping import StandardisedBank
 
@@ -85,5 +91,6 @@ __all__ = [
     "separate",
     "simplemkl_bank",
     "single",
+    "training_outputs",
     "unit_trace",
 ]

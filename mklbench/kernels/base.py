@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklbench.errors import InputError
 from mklbench.kernels.centring import centre
+from mklbench.validation import check_indices
 
 Array = NDArray[np.float64]
 
@@ -58,6 +59,10 @@ class KernelOperator(ABC):
     def uniform_weights(self) -> Array:
         """Return the weights (M,) that are all 1/M."""
         return np.full(self.n_kernels, 1.0 / self.n_kernels)
+
+    def _check_rows(self, rows: ArrayLike) -> NDArray[np.intp]:
+        """Return `rows` of the training samples as indices, for `restrict`."""
+        return check_indices("rows", rows, self.n_samples)
 
     def _check_weights(self, weights: ArrayLike) -> Array:
         checked = np.asarray(weights, dtype=np.float64)
@@ -185,6 +190,14 @@ class Family(KernelOperator):
 
         `K` is ``gram(theta)`` where the caller has it, which spares the time to form it again.
         """
+
+    def between(self, theta: ArrayLike, samples: Array) -> Array:
+        """Return K_theta (k, n) between `samples` (k, d) known at training and these.
+
+        It is `cross`, but subclasses may compute it faster, with rounding that depends on which
+        samples are asked for together: what algorithms need is that of the same ones every time.
+        """
+        return self.cross(theta, samples)
 
     @abstractmethod
     def restrict(self, rows: ArrayLike) -> Family: ...

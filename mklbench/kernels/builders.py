@@ -25,7 +25,13 @@ from mklbench.kernels.feature_bank import FeatureBank
 from mklbench.kernels.functions import Gaussian, KernelFunction, Polynomial
 from mklbench.kernels.groups import GroupLists, check_groups
 from mklbench.kernels.linear_bank import LinearBank
-from mklbench.validation import check_count, check_features, check_not_empty, check_positive
+from mklbench.validation import (
+    check_count,
+    check_features,
+    check_not_empty,
+    check_positive,
+    real_array,
+)
 
 KernelBuilder = Callable[[ArrayLike], KernelOperator]
 
@@ -168,7 +174,7 @@ def precomputed(X: ArrayLike, groups: GroupLists | None = None) -> PrecomputedBa
 
     `groups` are lists of kernel indices, where the kernels come in groups.
     """
-    stack = np.asarray(X, dtype=np.float64)
+    stack = real_array("X", X)
     stack = stack[None] if stack.ndim == 2 else stack
     bank = PrecomputedBank(stack, groups)
     check_definite(stack)
@@ -215,7 +221,7 @@ def _load_stack(path: Path) -> np.ndarray:
                     f"kernel.K={path} holds {', '.join(loaded)}: name the Gram matrices K."
                 )
             loaded = loaded["K"]
-        return np.asarray(loaded, dtype=np.float64)
+        return real_array(f"kernel.K={path}", loaded)
     except InputError:
         raise
     except (OSError, EOFError, ValueError, zipfile.BadZipFile, zlib.error) as error:

@@ -60,7 +60,7 @@ class CombinedKernel(StackedBank):
         return weight * self._rule(self._bank.n_kernels, lambda d: self._bank.cross(d, Z))
 
     def restrict(self, rows: ArrayLike) -> CombinedKernel:
-        indices = np.asarray(rows, dtype=np.intp)
+        indices = self._check_rows(rows)
         restricted = CombinedKernel.__new__(CombinedKernel)
         restricted._rule = self._rule
         restricted._bind(self._bank.restrict(indices), self._grams.restrict(indices))

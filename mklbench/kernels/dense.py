@@ -9,10 +9,21 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklbench.errors import InputError
 from mklbench.kernels.base import Array, Bank
-from mklbench.kernels.functions import KernelFunction
+from mklbench.kernels.functions import (
+    LARGEST_VALUE,
+    SMALLEST_VALUE,
+    KernelFunction,
+    check_values,
+    matrices,
+)
 from mklbench.kernels.groups import GroupLists, check_groups
 from mklbench.kernels.packed import PackedGrams, asymmetry, unpack
-from mklbench.validation import check_features
+from mklbench.validation import (
+    check_features,
+    check_finite,
+    check_training_features,
+    real_array,
+)
 
 
 class StackedBank(Bank):
@@ -74,16 +85,19 @@ class DenseBank(StackedBank):
     """
 
     def __init__(self, X: ArrayLike, functions: Sequence[KernelFunction]) -> None:
-        samples = check_features("X", X)
-        grams = (function(samples, samples) for function in functions)
+        samples = check_training_features("X", X)
+        check_values(functions, samples)
+        grams = matrices(functions, samples, samples)
         self._bind(samples, functions, PackedGrams.of(len(samples), grams, len(functions)))
 
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
         d = self._check_weights(weights)
         samples = check_features("Z", Z, self._X.shape[1])
         combined = np.zeros((len(samples), self.n_samples))
-        for m in np.flatnonzero(d):
-            combined += d[m] * self._functions[m](samples, self._X)
+        active = np.flatnonzero(d)
+        blocks = matrices([self._functions[m] for m in active], samples, self._X)
+        for m, block in zip(active, blocks, strict=True):
+            combined += d[m] * block
         return combined
 
     def diagonals(self, Z: ArrayLike | None = None) -> Array:
@@ -93,7 +107,7 @@ class DenseBank(StackedBank):
         return np.array([function.diagonal(samples) for function in self._functions])
 
     def restrict(self, rows: ArrayLike) -> DenseBank:
-        indices = np.asarray(rows, dtype=np.intp)
+        indices = self._check_rows(rows)
         restricted = DenseBank.__new__(DenseBank)
         restricted._bind(self._X[indices], self._functions, self._grams.restrict(indices))
         restricted.groups = self.groups
@@ -129,17 +143,18 @@ class PrecomputedBank(StackedBank):
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
         """Return the combination (n_z, n) of `Z`, the stack (M, n_z, n) of cross Gram matrices."""
         d = self._check_weights(weights)
-        stack = np.asarray(Z, dtype=np.float64)
+        stack = real_array("the cross Gram matrices", Z)
         if stack.ndim != 3 or stack.shape[::2] != (self.n_kernels, self.n_samples):
             raise InputError(
                 f"the cross Gram matrices have shape {stack.shape}: "
                 f"pass ({self.n_kernels}, n_new, {self.n_samples}), one matrix a kernel."
             )
+        check_finite("the cross Gram matrices", stack)
         return np.tensordot(d, stack, axes=1)
 
     def restrict(self, rows: ArrayLike) -> PrecomputedBank:
         restricted = type(self).__new__(type(self))
-        grams = self._grams.restrict(np.asarray(rows, dtype=np.intp))
+        grams = self._grams.restrict(self._check_rows(rows))
         StackedBank.__init__(restricted, grams, self.groups)
         return restricted
 
@@ -166,7 +181,7 @@ class GrowingBank(PrecomputedBank):
         InputError
             If it is not a finite symmetric matrix on the same samples.
         """
-        matrix = np.asarray(gram, dtype=np.float64)
+        matrix = real_array("gram", gram)
         if matrix.shape != (self.n_samples, self.n_samples):
             raise InputError(
                 f"gram has shape {matrix.shape}, but the bank has {self.n_samples} samples: "
@@ -213,7 +228,7 @@ class IndexedBank(StackedBank):
         return self._whole.diagonals()[:, rows]
 
     def restrict(self, rows: ArrayLike) -> IndexedBank:
-        return IndexedBank(self._whole, self._rows[np.asarray(rows)], self.groups)
+        return IndexedBank(self._whole, self._rows[self._check_rows(rows)], self.groups)
 
 
 def pack_stack(K: ArrayLike) -> PackedGrams:
@@ -224,7 +239,7 @@ def pack_stack(K: ArrayLike) -> PackedGrams:
     InputError
         If `K` is not a finite stack of symmetric matrices.
     """
-    stack = np.asarray(K, dtype=np.float64)
+    stack = real_array("K", K)
     if stack.ndim != 3 or stack.shape[1] != stack.shape[2] or 0 in stack.shape:
         raise InputError(
             f"K has shape {stack.shape}: pass the Gram matrices as one array (n_kernels, n, n)."
@@ -239,6 +254,11 @@ def _checked(m: int, gram: Array) -> Array:
     if not np.isfinite(largest):
         raise InputError(
             f"kernel {m} of K holds NaN or infinite values: remove or mend the samples."
+        )
+    if not (largest == 0.0 or SMALLEST_VALUE <= largest <= LARGEST_VALUE):
+        raise InputError(
+            f"the largest entry of kernel {m} of K is {largest:g}: it must be "
+            f"from {SMALLEST_VALUE:g} to {LARGEST_VALUE:g}, rescale it."
         )
     if asymmetry(gram) > 1e-8 * largest:
         raise InputError(f"kernel {m} of K is not symmetric: a Gram matrix must be.")

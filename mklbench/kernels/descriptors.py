@@ -88,9 +88,10 @@ class DistanceBank(StackedBank):
     def restrict(self, rows: ArrayLike) -> DistanceBank:
         """Keep the mean distances of the samples the bank was made on, so that widths stay."""
         restricted = DistanceBank.__new__(DistanceBank)
-        restricted._distances = self._distances.restrict(rows)
+        indices = self._check_rows(rows)
+        restricted._distances = self._distances.restrict(indices)
         restricted._gammas, restricted._means = self._gammas, self._means
-        restricted._bind(self._grams.restrict(np.asarray(rows, dtype=np.intp)))
+        restricted._bind(self._grams.restrict(indices))
         return restricted
 
     def _bind(self, grams: PackedGrams) -> None:
@@ -104,7 +105,9 @@ class DistanceBank(StackedBank):
         if m in new.blocks:
             return new.blocks[m]
         view, gamma = divmod(m, len(self._gammas))
-        block: Array = np.exp(new.distances[view] * (-self._gammas[gamma] / self._means[view]))
+        with np.errstate(over="ignore"):  # to an infinite distance, where the kernel is 0
+            exponent = new.distances[view] * (-self._gammas[gamma] / self._means[view])
+        block: Array = np.exp(exponent)
         if self.n_kernels * block.nbytes <= _MOST_KEPT:
             new.blocks[m] = block
         return block

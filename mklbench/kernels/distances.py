@@ -19,8 +19,15 @@ from numpy.typing import ArrayLike, NDArray
 from mklbench.errors import InputError, unknown
 from mklbench.kernels.base import Array
 from mklbench.kernels.dense import check_rows
-from mklbench.kernels.functions import inverse_deviations, squared_distances
-from mklbench.validation import check_features
+from mklbench.kernels.euclidean import squared_distances
+from mklbench.kernels.functions import standardisation
+from mklbench.validation import (
+    check_features,
+    check_finite,
+    check_indices,
+    check_scale,
+    check_training_features,
+)
 
 DISTANCES = ("euclidean", "seuclidean", "chi2")
 
@@ -77,7 +84,8 @@ class _Part:
     factors: Array
 
     def of(self, X: Array) -> Array:
-        return np.ascontiguousarray(X[:, self.columns] * self.factors)
+        with np.errstate(over="ignore"):  # of new samples, to an infinite distance
+            return np.ascontiguousarray(X[:, self.columns] * self.factors)
 
     def between(self, X: Array, Z: Array) -> Array:
         return chi2_distances(X, Z) if self.distance == "chi2" else squared_distances(X, Z)
@@ -104,7 +112,7 @@ class FeatureDistances(Distances):
     def __init__(
         self, X: ArrayLike, views: Sequence[View] = (), distance: str | None = None
     ) -> None:
-        self._X = check_features("X", X)
+        self._X = check_training_features("X", X)
         self.n_samples, d = self._X.shape
         if distance is not None and distance not in DISTANCES:
             raise unknown("kernel.distance", distance, DISTANCES)
@@ -131,7 +139,7 @@ class FeatureDistances(Distances):
     def restrict(self, rows: ArrayLike) -> FeatureDistances:
         """Keep the standard deviations of the samples that the distances were made on."""
         restricted = FeatureDistances.__new__(FeatureDistances)
-        restricted._X = self._X[np.asarray(rows, dtype=np.intp)]
+        restricted._X = self._X[check_indices("rows", rows, self.n_samples)]
         restricted._parts = self._parts
         restricted.n_samples, restricted.n_views = len(restricted._X), self.n_views
         return restricted
@@ -139,7 +147,9 @@ class FeatureDistances(Distances):
     def _part(self, name: str, columns: slice, distance: str) -> _Part:
         features = self._X[:, columns]
         is_scaled = distance == "seuclidean"
-        factors = inverse_deviations(features) if is_scaled else np.ones(features.shape[1])
+        if not is_scaled:  # of small views beside large ones, too
+            check_scale("X", features, columns.start)
+        factors = standardisation(features)[1] if is_scaled else np.ones(features.shape[1])
         part = _Part(name, columns, distance, factors)
         _check_histograms(part, self._X)
         return part
@@ -166,7 +176,7 @@ class MatrixDistances(Distances):
         return list(self._block(check_rows(Z, self._whole.shape[1])))
 
     def restrict(self, rows: ArrayLike) -> MatrixDistances:
-        return MatrixDistances(self._whole, self._rows[np.asarray(rows)])
+        return MatrixDistances(self._whole, self._rows[check_indices("rows", rows, self.n_samples)])
 
     def _block(self, rows: NDArray[np.intp]) -> Iterator[Array]:
         return (matrix[np.ix_(rows, self._rows)] for matrix in self._whole)
@@ -177,7 +187,20 @@ def chi2_distances(X: Array, Z: Array) -> Array:
 
     They take longer than most fits, and every algorithm asks for those of the same splits again: a
     few are kept. What is returned is read-only.
+
+    Raises
+    ------
+    InputError
+        If `X` or `Z` is no finite matrix, or has a value below 0.
     """
+    for name, rows in (("X", X), ("Z", Z)):
+        if rows.min(initial=0.0) < 0:
+            row, column = np.argwhere(rows < 0)[0]
+            raise InputError(
+                f"{name} holds {rows[row, column]:g} at row {row}, column {column}: chi2 compares "
+                "histograms, which have no values below 0."
+            )
+        check_finite(name, rows)
     return _kept.get((_digest(X), _digest(Z)), lambda: _chi2_distances(X, Z))
 
 
@@ -197,7 +220,8 @@ def _chi2_distances(X: Array, Z: Array) -> Array:
         squares, sums = np.empty_like(total), np.empty_like(total)
         for x, z in zip(rows.T, columns[:, :n_columns], strict=True):
             np.subtract(x[:, None], z, out=squares)
-            squares *= squares
+            with np.errstate(over="ignore"):  # to an infinite distance
+                squares *= squares
             np.add(x[:, None], z, out=sums)
             sums += _NOTHING
             squares /= sums

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+from copy import copy
+from typing import Self
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench.errors import InputError
 from mklbench.kernels.base import Array, Family, RoughFamily
-from mklbench.kernels.functions import centred_squared_distances, squared_distances
-from mklbench.validation import check_features
+from mklbench.kernels.euclidean import (
+    centre_of,
+    centred_squared_distances,
+    distances_of_differences,
+    distances_of_products,
+    squared_distances,
+)
+from mklbench.validation import check_features, check_training_features
 
 Single = NDArray[np.floating]
 
 # Exponents below this are set to it: exp of less is nothing beside the 1 on the diagonal, and in
 # single precision it is denormal, with which processors are slow.
 _LOWEST_EXPONENT = -60.0
+# Samples are that far from their centre at most where matrix products and single precision serve:
+# what is lost to rounding, in units of a squared feature, would be as large as a gradient.
+_FAR = 1e6
 
 
 class _Gaussians(Family):
@@ -32,13 +44,35 @@ class _Gaussians(Family):
                 f"gamma_min={gamma_min:g} and gamma_max={gamma_max:g} leave no kernel to choose: "
                 "give 0 <= gamma_min <= gamma_max with gamma_max > 0."
             )
-        self.samples = np.asarray(X, dtype=np.float64)
-        self.n_samples, self.n_kernels = len(self.samples), n_parameters
+        self.n_kernels = n_parameters
         self._box = float(gamma_min), float(gamma_max)
         self.lower, self.upper = (np.full(n_parameters, end) for end in self._box)
-        # Shifted to the origin, where differences of squares lose the fewest digits.
-        self._centre = self.samples.mean(axis=0)
-        self._X = self.samples - self._centre
+        samples = np.asarray(X, dtype=np.float64)
+        centre, is_off = centre_of(samples)
+        # The differences themselves are squared where samples lie too far out for products.
+        self._by_differences = is_off or bool(np.abs(samples - centre).max() > _FAR)
+        self._place(samples, centre)
+
+    def restrict(self, rows: ArrayLike) -> Self:
+        restricted = copy(self)
+        samples = self.samples[self._check_rows(rows)]
+        restricted._place(samples, self._centre if self._by_differences else samples.mean(axis=0))
+        return restricted
+
+    def _place(self, samples: Array, centre: Array) -> None:
+        """Stand on `samples` (n, d), shifted to the origin: there products lose few digits."""
+        self.samples, self.n_samples = samples, len(samples)
+        self._centre, self._X = centre, samples - centre
+
+    def _within(self, X: Array) -> Array:
+        """Return the squared distances (k, k) between shifted samples `X`, scaled or not."""
+        if self._by_differences:
+            return distances_of_differences(X, X)
+        return centred_squared_distances(X)
+
+    def _between(self, X: Array, Z: Array) -> Array:
+        """Return those (k, n) from shifted training samples `X` to these, `Z`."""
+        return squared_distances(X, Z) if self._by_differences else distances_of_products(X, Z)
 
     def _check_theta(self, theta: ArrayLike) -> Array:
         checked = self._check_weights(theta)
@@ -68,19 +102,27 @@ class ProductGaussians(_Gaussians):
     """
 
     def __init__(self, X: ArrayLike, gamma_min: float = 0.0, gamma_max: float = np.inf) -> None:
-        features = check_features("X", X)
+        features = check_training_features("X", X)
         super().__init__(features, features.shape[1], gamma_min, gamma_max)
         self.features = tuple(range(self.n_kernels))
 
     def gram(self, weights: ArrayLike, out: Array | None = None) -> Array:
-        exponent = centred_squared_distances(self._X * np.sqrt(self._check_theta(weights)))
+        exponent = self._within(self._X * np.sqrt(self._check_theta(weights)))
         np.negative(exponent, out=exponent)
         return np.exp(exponent, out=exponent if out is None else out)
 
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
-        root = np.sqrt(self._check_theta(weights))
-        samples = (check_features("Z", Z, self.n_kernels) - self._centre) * root
-        exponent = squared_distances(samples, self._X * root)
+        root, samples = np.sqrt(self._check_theta(weights)), check_features("Z", Z, self.n_kernels)
+        used = np.flatnonzero(root)
+        with np.errstate(over="ignore"):  # to an infinite distance, where the kernel is 0
+            scaled = (samples - self._centre)[:, used] * root[used]
+        exponent = squared_distances(scaled, self._X[:, used] * root[used])
+        np.negative(exponent, out=exponent)
+        return np.exp(exponent, out=exponent)
+
+    def between(self, theta: ArrayLike, samples: Array) -> Array:
+        root = np.sqrt(self._check_theta(theta))
+        exponent = self._between((samples - self._centre) * root, self._X * root)
         np.negative(exponent, out=exponent)
         return np.exp(exponent, out=exponent)
 
@@ -89,17 +131,19 @@ class ProductGaussians(_Gaussians):
         rows = np.flatnonzero(vector)
         X = self._X[rows]
         if K is None:
-            W = centred_squared_distances(X * np.sqrt(self._check_theta(theta)))
+            W = self._within(X * np.sqrt(self._check_theta(theta)))
             np.negative(W, out=W)
             np.exp(W, out=W)
         else:
             W = K[rows[:, None], rows]
         W *= vector[rows, None]
         W *= vector[rows]
+        if self._by_differences:
+            return np.array([-np.vdot(W, squared_distances(x, x)) for x in X.T[:, :, None]])
         return 2.0 * (np.einsum("im,im->m", X, W @ X) - W.sum(axis=1) @ (X * X))
 
     def rough(self) -> RoughFamily:
-        return _RoughProducts(self, self._X)
+        return _RoughProducts(self, self._X) if not self._by_differences else super().rough()
 
     def starts(self) -> Array:
         """Return `scales` and, for each feature, the Gaussians of the same widths on it alone."""
@@ -115,9 +159,6 @@ class ProductGaussians(_Gaussians):
         order = _own_order(self.samples)
         return ProductGaussians(self.samples[:, order], *self._box), order
 
-    def restrict(self, rows: ArrayLike) -> ProductGaussians:
-        return ProductGaussians(self.samples[np.asarray(rows)], *self._box)
-
 
 class IsotropicGaussians(_Gaussians):
     """Gaussians on all features together: K_gamma = exp(-gamma ||x - z||^2).
@@ -131,19 +172,27 @@ class IsotropicGaussians(_Gaussians):
     """
 
     def __init__(self, X: ArrayLike, gamma_min: float = 0.0, gamma_max: float = np.inf) -> None:
-        super().__init__(check_features("X", X), 1, gamma_min, gamma_max)
+        super().__init__(check_training_features("X", X), 1, gamma_min, gamma_max)
         self.features = (-1,)
 
     def gram(self, weights: ArrayLike, out: Array | None = None) -> Array:
         (gamma,) = self._check_theta(weights)
-        exponent = centred_squared_distances(self._X)
+        exponent = self._within(self._X)
         exponent *= -gamma
         return np.exp(exponent, out=exponent if out is None else out)
 
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
         (gamma,) = self._check_theta(weights)
-        samples = check_features("Z", Z, self._X.shape[1]) - self._centre
-        exponent = squared_distances(samples, self._X)
+        samples = check_features("Z", Z, self._X.shape[1])
+        # A sample whose distance is beyond doubles is as far as any, unless gamma is 0.
+        distances = np.minimum(squared_distances(samples, self.samples), np.finfo(float).max)
+        with np.errstate(over="ignore"):
+            exponent = np.multiply(distances, -gamma, out=distances)
+        return np.exp(exponent, out=exponent)
+
+    def between(self, theta: ArrayLike, samples: Array) -> Array:
+        (gamma,) = self._check_theta(theta)
+        exponent = self._between(samples - self._centre, self._X)
         exponent *= -gamma
         return np.exp(exponent, out=exponent)
 
@@ -151,12 +200,12 @@ class IsotropicGaussians(_Gaussians):
         (gamma,) = self._check_theta(theta)
         vector = np.asarray(a, dtype=np.float64)
         rows = np.flatnonzero(vector)
-        distances = centred_squared_distances(self._X[rows])
+        distances = self._within(self._X[rows])
         W = distances * (np.exp(-gamma * distances) if K is None else K[rows[:, None], rows])
         return np.array([-vector[rows] @ W @ vector[rows]])
 
     def rough(self) -> RoughFamily:
-        return _RoughIsotropic(self, self._X)
+        return _RoughIsotropic(self, self._X) if not self._by_differences else super().rough()
 
     def starts(self) -> Array:
         """Return a fine logarithmic grid: one parameter can be searched all over."""
@@ -168,9 +217,6 @@ class IsotropicGaussians(_Gaussians):
     def in_own_order(self) -> tuple[IsotropicGaussians, NDArray[np.intp]]:
         samples = self.samples[:, _own_order(self.samples)]
         return IsotropicGaussians(samples, *self._box), np.zeros(1, dtype=np.intp)
-
-    def restrict(self, rows: ArrayLike) -> IsotropicGaussians:
-        return IsotropicGaussians(self.samples[np.asarray(rows)], *self._box)
 
 
 def _own_order(X: Array) -> NDArray[np.intp]:

@@ -12,9 +12,9 @@ from mklbench.errors import unknown
 from mklbench.kernels.base import Array, Bank
 from mklbench.kernels.cost import FeatureCosts
 from mklbench.kernels.factored import FeatureFactors
-from mklbench.kernels.functions import KernelFunction
+from mklbench.kernels.functions import KernelFunction, check_values
 from mklbench.kernels.packed import PackedGrams, unpack
-from mklbench.validation import check_features
+from mklbench.validation import check_features, check_training_features
 
 _FORMS = ("halves", "factors")
 _MEMORY_LIMIT = 2**29
@@ -60,8 +60,10 @@ class FeatureBank(Bank):
     ) -> None:
         if form not in (None, *_FORMS):
             raise unknown("form", form, _FORMS)
-        samples = check_features("X", X)
+        samples = check_training_features("X", X)
         self._functions = tuple(functions)
+        for j in range(samples.shape[1]):
+            check_values(self._functions, samples[:, [j]], j)
         self._bind(samples, FeatureFactors.of(samples, self._functions), form, memory_limit)
 
     def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
@@ -109,7 +111,7 @@ class FeatureBank(Bank):
         return combined
 
     def restrict(self, rows: ArrayLike) -> FeatureBank:
-        indices = np.asarray(rows, dtype=np.intp)
+        indices = self._check_rows(rows)
         restricted = FeatureBank.__new__(FeatureBank)
         restricted._functions = self._functions
         factors = self._factors.restrict(indices)

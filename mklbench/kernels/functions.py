@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mklbench.validation import check_count, check_positive
+from mklbench.errors import InputError
+from mklbench.kernels.euclidean import squared_distances
+from mklbench.validation import SMALLEST_FEATURE, check_count, check_positive
 
 Array = NDArray[np.float64]
+
+# The largest value of a kernel on the training samples: squares of it and sums of these are safe.
+SMALLEST_VALUE, LARGEST_VALUE = 1e-140, 1e140
 
 
 class KernelFunction(Protocol):
@@ -23,44 +29,23 @@ class KernelFunction(Protocol):
         """Return k(x, x) (n,) for the rows of `X` (n, d)."""
 
 
-def inverse_deviations(X: Array) -> Array:
-    """Return 1 / the standard deviation (d,) of each column of `X` (n, d); 0 for constant ones."""
-    spread = X.std(axis=0)
-    # The deviation of a constant may be rounding of its mean.
-    varies = X.max(axis=0) > X.min(axis=0)
-    return np.divide(1.0, spread, out=np.zeros_like(spread), where=varies)
+def standardisation(X: Array) -> tuple[Array, Array]:
+    """Return the mean and 1 / the standard deviation (d,) of each column of `X` (n, d).
 
-
-def squared_distances(X: Array, Z: Array) -> Array:
-    """Return ||x_i - z_j||^2 (n, n_z).
-
-    On one feature the differences themselves are squared, which loses no digits. On several, the
-    rows are shifted by the mean of `X` first, so that data far from the origin do not cancel.
+    The latter is 0 for a constant column, and for one whose deviation is too small to have an
+    inverse. Columns are scaled by powers of two on the way, which changes no digit, so that no
+    square overflows or vanishes.
     """
-    if X.shape[1] == 1:
-        differences = X - Z.T
-        return np.multiply(differences, differences, out=differences)
-    centre = X.mean(axis=0)
-    if Z is X:
-        return centred_squared_distances(X - centre)
-    X, Z = X - centre, Z - centre
-    distances = X @ Z.T
-    distances *= -2.0
-    distances += np.einsum("ij,ij->i", X, X)[:, None]
-    distances += np.einsum("ij,ij->i", Z, Z)
-    return np.maximum(distances, 0.0, out=distances)
-
-
-def centred_squared_distances(X: Array) -> Array:
-    """Return ||x_i - x_j||^2 (n, n), exactly 0 for i = j, for samples around the origin."""
-    distances = X @ X.T
-    squares = distances.diagonal().copy()
-    distances *= -2.0
-    distances += squares[:, None]
-    distances += squares
-    np.maximum(distances, 0.0, out=distances)
-    np.fill_diagonal(distances, 0.0)
-    return distances
+    exponents = np.frexp(np.abs(X).max(axis=0))[1]
+    scaled = np.ldexp(X, -exponents)
+    spread = scaled.std(axis=0)
+    # The deviation of a constant may be rounding of its mean.
+    varies = (X.max(axis=0) > X.min(axis=0)) & (spread > 0.0)
+    inverse = np.divide(1.0, spread, out=np.zeros_like(spread), where=varies)
+    with np.errstate(over="ignore"):
+        factors = np.ldexp(inverse, -exponents)
+    factors[np.isinf(factors)] = 0.0
+    return np.ldexp(scaled.mean(axis=0), exponents), factors
 
 
 @dataclass(frozen=True)
@@ -74,13 +59,51 @@ class Gaussian:
 
     def __call__(self, X: Array, Z: Array) -> Array:
         """Return the matrix (n, n_z) of k between the rows of `X` (n, d) and `Z` (n_z, d)."""
-        exponent = squared_distances(X, Z)
-        exponent *= -self.gamma
+        distances = squared_distances(X, Z)
+        return self.of_distances(distances, out=distances)
+
+    def of_distances(self, distances: Array, out: Array | None = None) -> Array:
+        """Return exp(-gamma distances) for squared `distances`, written into `out` where given."""
+        with np.errstate(over="ignore"):  # to an infinite distance, where the kernel is 0
+            exponent = np.multiply(distances, -self.gamma, out=out)
         return np.exp(exponent, out=exponent)
 
     def diagonal(self, X: Array) -> Array:
         """Return k(x, x) = 1 (n,)."""
         return np.ones(len(X))
+
+
+def matrices(functions: Sequence[KernelFunction], X: Array, Z: Array) -> Iterator[Array]:
+    """Yield the matrix (n, n_z) of each of `functions`; Gaussians share their distances."""
+    n_gaussians = sum(isinstance(function, Gaussian) for function in functions)
+    shared = squared_distances(X, Z) if n_gaussians > 1 else None
+    for function in functions:
+        if shared is not None and isinstance(function, Gaussian):
+            yield function.of_distances(shared)
+        else:
+            yield function(X, Z)
+
+
+def check_values(functions: Sequence[KernelFunction], X: Array, first: int = 0) -> None:
+    """Raise an InputError unless the values of kernels on the samples `X` (n, d) are safe.
+
+    They and products of two of them are then in the range of doubles. `first` is the number of the
+    first column in the message.
+    """
+    for function in functions:
+        if isinstance(function, Gaussian):
+            continue
+        with np.errstate(over="ignore"):
+            largest = float(np.abs(function.diagonal(X)).max())  # no entry of the matrix is larger
+        row, column = np.unravel_index(int(np.abs(X).argmax()), X.shape)
+        held = X[row, column]
+        vanishes = largest == 0.0 and 0.0 < abs(held) < SMALLEST_FEATURE
+        if vanishes or not (largest == 0.0 or SMALLEST_VALUE <= largest <= LARGEST_VALUE):
+            raise InputError(
+                f"X holds {held:g} at row {row}, column {first + column}, and {function} is "
+                f"{largest:g} there: it has to be from {SMALLEST_VALUE:g} to {LARGEST_VALUE:g}, "
+                "rescale the column."
+            )
 
 
 @dataclass(frozen=True)
@@ -95,7 +118,8 @@ class Polynomial:
 
     def __call__(self, X: Array, Z: Array) -> Array:
         """Return the matrix (n, n_z) of k between the rows of `X` (n, d) and `Z` (n_z, d)."""
-        return (X @ Z.T + self.offset) ** self.degree
+        with np.errstate(over="ignore", invalid="ignore"):  # judged by who uses them
+            return (X @ Z.T + self.offset) ** self.degree
 
     def diagonal(self, X: Array) -> Array:
         """Return (x'x + offset)^degree (n,)."""

@@ -8,11 +8,13 @@ from scipy.linalg import blas
 
 from mklbench.kernels.base import Array, Bank
 from mklbench.kernels.packed import write_lower
-from mklbench.validation import check_features
+from mklbench.validation import check_features, check_scale
 
 # Features of one matrix product. What it forms on the way then takes less memory than the samples,
 # of which there may be few with thousands of features.
 _FEATURES_AT_ONCE = 256
+# Of a feature: sums of products of two are then within single precision, in which LIBSVM works.
+_LARGEST = 1e15
 
 
 class LinearBank(Bank):
@@ -35,7 +37,10 @@ class LinearBank(Bank):
     """
 
     def __init__(self, X: ArrayLike) -> None:
-        self._bind(np.ascontiguousarray(check_features("X", X).T))
+        samples = check_features("X", X)
+        for j in range(samples.shape[1]):
+            check_scale("X", samples[:, [j]], j, largest=_LARGEST)
+        self._bind(np.ascontiguousarray(samples.T))
 
     def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
         lower = self._lower(d)
@@ -84,7 +89,7 @@ class LinearBank(Bank):
 
     def restrict(self, rows: ArrayLike) -> LinearBank:
         restricted = LinearBank.__new__(LinearBank)
-        restricted._bind(np.take(self._columns, np.asarray(rows, dtype=np.intp), axis=1))
+        restricted._bind(np.take(self._columns, self._check_rows(rows), axis=1))
         return restricted
 
     def _bind(self, columns: Array) -> None:

@@ -162,6 +162,8 @@ def _matrices(path: str) -> dict[str, Array]:
     found = {}
     for name, value in _arrays(path).items():
         array = np.asarray(value)
+        if array.dtype.kind == "c" and array.ndim == 2 and min(array.shape) > 1:
+            raise InputError(f"kernel.files={path}: {name} has complex numbers: give real ones.")
         if array.dtype.kind in "biuf" and array.ndim == 2 and min(array.shape) > 1:
             called = f"kernel.files={path}: {name}"
             found[called] = _symmetric(called, array.astype(np.float64))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -115,10 +117,7 @@ def check_thetas(family: Family, thetas: ArrayLike) -> Array:
 
 def combined_cross(family: Family, weights: Array, thetas: Array, Z: ArrayLike) -> Array:
     """Return sum_k weights_k K_thetas_k (n_z, n) between new samples `Z` and the training ones."""
-    combined = np.zeros((len(np.asarray(Z)), family.n_samples))
-    for k in np.flatnonzero(weights):
-        combined += weights[k] * family.cross(thetas[k], Z)
-    return combined
+    return _combined(lambda theta: family.cross(theta, Z), weights, thetas)
 
 
 def mixture_outputs(
@@ -136,3 +135,29 @@ def mixture_outputs(
     support = np.flatnonzero(dual_coef)
     machine = family.restrict(support)
     return combined_cross(machine, weights, thetas, Z) @ dual_coef[support]
+
+
+def training_outputs(
+    family: Family,
+    weights: Array,
+    thetas: Array,
+    dual_coef: Array,
+    rows: NDArray[np.intp] | None = None,
+) -> Array:
+    """Return the same (k,) at the training samples `rows`, or all, by `Family.between`."""
+    support = np.flatnonzero(dual_coef)
+    samples = family.samples if rows is None else family.samples[rows]
+    machine = family.restrict(support)
+    combined = _combined(lambda theta: machine.between(theta, samples), weights, thetas)
+    return combined @ dual_coef[support]
+
+
+def _combined(block: Callable[[Array], Array], weights: Array, thetas: Array) -> Array:
+    """Return sum_k weights_k block(thetas_k); without any weight the block is computed, too."""
+    used = np.flatnonzero(weights)
+    if not len(used):
+        return 0.0 * block(thetas[0])
+    combined = weights[used[0]] * block(thetas[used[0]])
+    for k in used[1:]:
+        combined += weights[k] * block(thetas[k])
+    return combined

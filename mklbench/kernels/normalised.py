@@ -15,6 +15,8 @@ from mklbench.kernels.wrapping import WrappedBank
 
 # A diagonal entry of which centring leaves no more than this share is 0 up to rounding.
 _ROUNDING = 1e-12
+# Below this numbers lose digits.
+_SMALLEST = float(np.finfo(np.float64).tiny)
 
 
 class CentredBank(WrappedBank):
@@ -92,7 +94,7 @@ class CentredBank(WrappedBank):
         ``CentredBank(bank.restrict(rows))`` is centred on those rows instead.
         """
         restricted = CentredBank.__new__(CentredBank)
-        chosen = np.asarray(rows, dtype=np.intp)
+        chosen = self._check_rows(rows)
         restricted._bind(
             self._bank.restrict(chosen), self._centre, self._means[:, chosen], self._offsets
         )
@@ -211,11 +213,11 @@ class CosineBank(WrappedBank):
 
 
 def _inverse_roots(diagonals: Array) -> NDArray[np.float64]:
-    """Return 1 / sqrt of the entries of `diagonals` (M, n), 0 where they are not positive."""
-    positive = diagonals > 0
-    return np.divide(
-        1.0,
-        np.sqrt(np.where(positive, diagonals, 1.0)),
-        out=np.zeros_like(diagonals),
-        where=positive,
-    )
+    """Return 1 / sqrt of the entries of `diagonals` (M, n), 0 where they are not positive.
+
+    Positive means that they have all digits; those that have overflowed have no root: NaN.
+    """
+    positive = diagonals > _SMALLEST
+    roots = np.sqrt(np.where(positive, diagonals, 1.0))
+    roots[np.isinf(roots)] = np.nan
+    return np.divide(1.0, roots, out=np.zeros_like(diagonals), where=positive)

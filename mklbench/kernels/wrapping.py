@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from mklbench.errors import InputError
 from mklbench.kernels.base import Array, Bank, KernelOperator
-from mklbench.kernels.functions import inverse_deviations
+from mklbench.kernels.functions import standardisation
 from mklbench.validation import check_features
+
+_FURTHEST = float(np.finfo(np.float64).max)
 
 
 class WrappedBank(Bank):
@@ -71,9 +74,8 @@ class StandardisedBank(WrappedBank):
 
     def __init__(self, build: Callable[[Array], KernelOperator], X: ArrayLike) -> None:
         samples = check_features("X", X)
-        self._means = samples.mean(axis=0)
-        self._factors = inverse_deviations(samples)
-        super().__init__(check_base("standardised", build((samples - self._means) * self._factors)))
+        self._means, self._factors = standardisation(samples)
+        super().__init__(check_base("standardised", build(self._standardised(samples))))
 
     def diagonals(self, Z: ArrayLike | None = None) -> Array:
         return self._bank.diagonals(None if Z is None else self._standardised(Z))
@@ -89,7 +91,10 @@ class StandardisedBank(WrappedBank):
         return restricted
 
     def _standardised(self, Z: ArrayLike) -> Array:
-        return (check_features("Z", Z, len(self._means)) - self._means) * self._factors
+        samples = check_features("Z", Z, len(self._means))
+        with np.errstate(over="ignore"):  # as far as doubles reach, whatever the kernel makes of it
+            standardised = (samples - self._means) * self._factors
+        return np.clip(standardised, -_FURTHEST, _FURTHEST, out=standardised)
 
 
 def check_base(kernel: str, operator: KernelOperator) -> Bank:

@@ -1,0 +1,121 @@
+"""Squared Euclidean distances between samples, without loss of digits.
+
+Two ways lead to ||x - z||^2. The products |x|^2 + |z|^2 - 2 x'z of BLAS are fast, but where the
+samples lie far from the origin compared with their distances the terms cancel; the rows are
+therefore shifted to a centre first. The differences, squared and summed one by one, lose nothing,
+take several times as long, and each distance depends on its two samples alone.
+
+Between training samples, of which algorithms form thousands of matrices, it is the products, as
+long as the mean of the samples is a good centre. Between new samples and the training ones it is
+the differences: a prediction is of one sample, whatever else is predicted beside it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+# A mean is off where it is so many times as far from the median as the samples usually are:
+# products then lose twice as many digits. On the project's data sets, raw or scaled, it is 1.5
+# times, and 60 times on the worst of many draws of 20 samples.
+_TOO_FAR = 1e3
+# Beyond this, squares are not safe from overflow.
+_TOO_LARGE = 1e150
+
+
+class Centre(NamedTuple):
+    """Where samples are shifted to the origin.
+
+    Attributes
+    ----------
+    point : (d,) the mean of the samples; their median, feature by feature, if that is off.
+    is_off : whether a few samples lie so far out that the mean is far from all others. Distances
+        are then to be formed from differences.
+    """
+
+    point: Array
+    is_off: bool
+
+
+def centre_of(X: Array) -> Centre:
+    """Return the centre of the samples `X` (n, d).
+
+    The mean is off where it is more than a thousand times as far from the median as half of the
+    samples are, samples at the median itself not counted.
+    """
+    mean, middle = X.mean(axis=0), len(X) // 2
+    columns = X.T.copy()
+    columns.partition(middle, axis=1)
+    median = columns[:, middle].copy()
+    deviations = np.abs(np.subtract(X.T, median[:, None], out=columns), out=columns)
+    if not deviations.max() < _TOO_LARGE:
+        return Centre(median, True)
+    radii = np.sqrt(np.einsum("mi,mi->i", deviations, deviations))
+    is_off = bool(np.linalg.norm(mean - median) > _TOO_FAR * _usual(radii))
+    return Centre(median if is_off else mean, is_off)
+
+
+def _usual(radii: Array) -> float:
+    """Return the median of `radii` (n,); if that is 0, of those > 0, and infinity without one."""
+    for some in (radii, radii[radii > 0.0]):
+        if len(some) and (middle := float(np.partition(some, len(some) // 2)[len(some) // 2])) > 0:
+            return middle
+    return np.inf
+
+
+def squared_distances(X: Array, Z: Array) -> Array:
+    """Return ||x_i - z_j||^2 (n, n_z), infinity where it is beyond the range of doubles.
+
+    Between other samples each is formed from the differences of the two. Where `Z` is `X` itself
+    the matrix is symmetric, and 0 for i = j.
+    """
+    if X.shape[1] == 1:
+        with np.errstate(over="ignore"):
+            differences = X - Z.T
+            return np.multiply(differences, differences, out=differences)
+    if Z is not X:
+        return distances_of_differences(X, Z)
+    centre = centre_of(X)
+    if centre.is_off:
+        return distances_of_differences(X, X)
+    return centred_squared_distances(X - centre.point)
+
+
+def centred_squared_distances(X: Array) -> Array:
+    """Return ||x_i - x_j||^2 (n, n), exactly 0 for i = j, for samples around the origin."""
+    distances = X @ X.T
+    squares = distances.diagonal().copy()
+    distances *= -2.0
+    distances += squares[:, None]
+    distances += squares
+    np.maximum(distances, 0.0, out=distances)
+    np.fill_diagonal(distances, 0.0)
+    return distances
+
+
+def distances_of_products(X: Array, Z: Array) -> Array:
+    """Return ||x_i - z_j||^2 (n, n_z) between two parts of samples, shifted by the mean of `X`.
+
+    Fast, but what is lost to rounding depends on the other samples.
+    """
+    if X.shape[1] == 1:
+        return squared_distances(X, Z)
+    centre = X.mean(axis=0)
+    X, Z = X - centre, Z - centre
+    distances = X @ Z.T
+    distances *= -2.0
+    distances += np.einsum("ij,ij->i", X, X)[:, None]
+    distances += np.einsum("ij,ij->i", Z, Z)
+    return np.maximum(distances, 0.0, out=distances)
+
+
+def distances_of_differences(X: Array, Z: Array) -> Array:
+    """Return ||x_i - z_j||^2 (n, n_z), each from the differences of the two samples alone."""
+    from scipy.spatial.distance import cdist  # a quarter of a second, for who predicts
+
+    distances: Array = cdist(X, Z, "sqeuclidean")
+    return distances
