@@ -1,6 +1,6 @@
 # mklbench: `make` prints the targets.
 .DEFAULT_GOAL := help
-.PHONY: help run test lint check bench reproduce-tables wheel-check clean
+.PHONY: help run test lint check check-all bench reproduce-tables wheel-check clean
 
 VENV   ?= .venv
 ALGO   ?= qnpkl
@@ -8,6 +8,7 @@ DATA   ?= wdbc
 JOBS   ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
 TABLES ?=
 PARTS  ?=
+MINUTES ?=
 
 # Real data beside the checkout serve as the download mirror where they are.
 ifneq ($(wildcard ../shared/data),)
@@ -53,6 +54,9 @@ lint: $(VENV)/.installed-lint  ## ruff and mypy
 
 check: $(VENV)/.installed  ## run a fast subset again and compare with the recorded and published numbers
 	$(BIN)/mklbench check --jobs $(JOBS)
+
+check-all: $(VENV)/.installed  ## run one split again of every cell that other sources measured; TABLES=..., MINUTES=N
+	$(BIN)/mklbench check --all $(TABLES) --jobs $(JOBS) $(if $(MINUTES),--minutes $(MINUTES))
 
 bench: $(VENV)/.installed  ## measure speed and memory, as ratios within one run; PARTS=gaps or ikl for a long one
 	$(BIN)/python -m benchmarks $(PARTS)

@@ -278,6 +278,14 @@ def _plot(parsed: argparse.Namespace) -> int:
 
 def _check_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("names", nargs="*", metavar="TABLE", help="default: all that it covers")
+    parser.add_argument(
+        "--all",
+        action="store_true",
+        help="rerun one split of every cell that other sources than those at hand measured",
+    )
+    parser.add_argument(
+        "--minutes", type=_minutes, metavar="N", help="with --all: stop, and go on the next time"
+    )
     _jobs_argument(parser)
     parser.add_argument(
         "--recorded", metavar="DIR", help="the recorded results; default: those of the program"
@@ -287,6 +295,12 @@ def _check_arguments(parser: argparse.ArgumentParser) -> None:
 def _check(parsed: argparse.Namespace) -> int:
     from mklbench.report import commands
 
+    if parsed.all:
+        return commands.check_all(
+            parsed.names, jobs=parsed.jobs, minutes=parsed.minutes, results_dir=parsed.recorded
+        )
+    if parsed.minutes is not None:
+        raise InputError(f"--minutes {parsed.minutes:g} is for --all: add it, or leave this out.")
     return commands.check(names=parsed.names, jobs=parsed.jobs, results_dir=parsed.recorded)
 
 
@@ -319,13 +333,21 @@ def _count(text: str) -> int:
 
 
 def _seconds(text: str) -> float:
+    return _positive(text, "seconds")
+
+
+def _minutes(text: str) -> float:
+    return _positive(text, "minutes")
+
+
+def _positive(text: str, unit: str) -> float:
     try:
-        seconds = float(text)
+        number = float(text)
     except ValueError:
-        seconds = 0.0
-    if not 0 < seconds < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text} is not a number of seconds > 0")
-    return seconds
+        number = 0.0
+    if not 0 < number < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text} is not a number of {unit} > 0")
+    return number
 
 
 _COMMANDS: dict[

@@ -73,15 +73,30 @@ def run_cells(
         told.start([step for steps in work for step in steps], n_splits)
         try:
             with interruption.on_leaving(told.stop):
-                if jobs == 1 and timeout is None:
-                    _run_here(work, store, told, errors)
-                else:
-                    from mklbench.experiments.pool import run_in_workers
-
-                    run_in_workers(work, store, jobs, timeout, told, errors)
+                run_steps(work, store, jobs, timeout, told, errors)
         finally:
             told.stop()
     return [_result(cell, store, errors) for cell in listed]
+
+
+def run_steps(
+    work: list[list[Step]],
+    store: Store,
+    jobs: int,
+    timeout: float | None,
+    progress: Progress,
+    errors: dict[str, str],
+) -> None:
+    """Take the steps in `work`, here or in workers.
+
+    Parameters and errors are those of `mklbench.experiments.pool.run_in_workers`.
+    """
+    if jobs == 1 and timeout is None:
+        _run_here(work, store, progress, errors)
+        return
+    from mklbench.experiments.pool import run_in_workers
+
+    run_in_workers(work, store, jobs, timeout, progress, errors)
 
 
 def _parallel(jobs: int) -> AbstractContextManager[Any]:

@@ -28,6 +28,7 @@ def _fixed() -> dict[str, Any]:
         "cpu": cpu_model(),
         "n_cpus": os.cpu_count(),
         "blas": blas(),
+        "blas_kernels": blas_kernels(),
         "git": git_revision(),
         "platform": platform.platform(),
     }
@@ -65,6 +66,17 @@ def blas() -> str | None:
     described: Any = np.show_config(mode="dicts")
     found = described.get("Build Dependencies", {}).get("blas", {})
     return f"{found['name']} {found.get('version', '')}".strip() if found.get("name") else None
+
+
+def blas_kernels() -> str | None:
+    """Return for which processor the BLAS has chosen its kernels, such as "Haswell".
+
+    Two machines with the same round alike, and two with others do not.
+    """
+    from threadpoolctl import threadpool_info
+
+    found = {str(item["architecture"]) for item in threadpool_info() if "architecture" in item}
+    return ", ".join(sorted(found)) or None
 
 
 def git_revision() -> str | None:

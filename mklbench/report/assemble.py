@@ -14,6 +14,7 @@ from mklbench.report.baseline import (
     published_difference,
     standing,
 )
+from mklbench.report.confirmed import Confirmation
 from mklbench.report.metrics import METRICS, Metric
 from mklbench.report.paper_table import PaperTable, Ratio, Slot
 from mklbench.report.verdict import Published, Sample, Verdict, judge
@@ -36,6 +37,7 @@ class SlotRecords:
     n_splits : how many splits the cell has when it is done.
     message : why it is not done, where that is known.
     key, sources : of the cell; the sources are those at hand now, whatever the records are of.
+    confirmation : what a rerun has found of the records by the sources at hand, if there was one.
     """
 
     status: str
@@ -44,6 +46,7 @@ class SlotRecords:
     message: str = ""
     key: str | None = None
     sources: Mapping[str, str] | None = None
+    confirmation: Confirmation | None = None
 
     @property
     def done(self) -> list[Record]:

@@ -11,6 +11,7 @@ from mklbench.errors import DataError, InputError
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.records import RecordFile, RecordSource
 from mklbench.report.assemble import DONE, Place, SlotRecords
+from mklbench.report.confirmed import Confirmed
 from mklbench.report.paper_table import PaperTable, Slot
 
 
@@ -23,14 +24,23 @@ class CellFinder:
     recorded : exported records that are to be added to; by default `source`, if it is such. Where
         they are of another edition of the data than is at hand, the cell is that of the records.
     download : as for `Cell`.
+    confirmed : what reruns have found; by default what stands beside `source`, if that is exported.
     """
 
     def __init__(
-        self, source: RecordSource, *, recorded: RecordFile | None = None, download: bool = False
+        self,
+        source: RecordSource,
+        *,
+        recorded: RecordFile | None = None,
+        download: bool = False,
+        confirmed: Confirmed | None = None,
     ) -> None:
         self.source = source
         self.recorded = source if isinstance(source, RecordFile) else recorded
         self.download = download
+        if confirmed is None and isinstance(source, RecordFile):
+            confirmed = Confirmed(source.path.parent)
+        self.confirmed = confirmed
         self._cells: dict[Place, Cell] = {}
 
     def cell(self, slot: Slot) -> Cell:
@@ -66,7 +76,11 @@ class CellFinder:
         """Return what `source` has of the cell of `slot`."""
         cell = self.cell(slot)
         try:
-            return replace(slot_records(cell, self.source), key=cell.key, sources=cell.sources)
+            found = replace(slot_records(cell, self.source), key=cell.key, sources=cell.sources)
+            known = None if self.confirmed is None else self.confirmed[cell.key]
+            if known is None or not known.holds_for(found.done, cell.sources):
+                return found
+            return replace(found, confirmation=known)
         except InputError as error:  # without its data a cell may have no key to look for
             return SlotRecords("missing", (), cell.n_splits, str(error))
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
@@ -47,9 +47,25 @@ class CheckedCell:
 
 @dataclass(frozen=True)
 class CheckConfig:
-    """The cells to check; the verdicts of their tables are checked as well."""
+    """The cells to check; the verdicts of their tables are checked as well.
+
+    Attributes
+    ----------
+    cells : to be run again by `mklbench check`.
+    default : how far their numbers may move where nothing else is said.
+    algorithms : the same by name of the algorithm, for all other cells (`mklbench check --all`).
+    blas_kernels : for which processor the BLAS had kernels, by the name of the processor, of
+        records that do not say so.
+    """
 
     cells: tuple[CheckedCell, ...]
+    default: Tolerance
+    algorithms: Mapping[str, Tolerance] = field(default_factory=dict)
+    blas_kernels: Mapping[str, str] = field(default_factory=dict)
+
+    def tolerance_of(self, algorithm: str) -> Tolerance:
+        """Return how far the numbers of an algorithm may move."""
+        return self.algorithms.get(algorithm, self.default)
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -67,7 +83,7 @@ class CheckConfig:
         for name in tables:
             if name not in self.tables:
                 raise unknown("table to check", name, self.tables)
-        return CheckConfig(tuple(c for c in self.cells if not tables or c.table in tables))
+        return replace(self, cells=tuple(c for c in self.cells if not tables or c.table in tables))
 
 
 def load_check(path: Path | None = None) -> CheckConfig:
@@ -84,10 +100,16 @@ def load_check(path: Path | None = None) -> CheckConfig:
     default = _tolerance(section.section("tolerances"), None)
     load = cache(load_table)
     cells = tuple(_cell(part, load, n_splits, default) for part in section.sections("cells"))
+    of_algorithms = section.section("algorithms")
+    algorithms = {
+        name: _tolerance(of_algorithms.section(name), default) for name in of_algorithms.names()
+    }
+    processors = section.section("blas_kernels")
+    blas_kernels = {name: processors.text(name) for name in processors.names()}
     section.finish()
     if not cells:
         raise InputError(f"{path.name}: cells is empty: name at least one cell to check.")
-    return CheckConfig(cells)
+    return CheckConfig(cells, default, algorithms, blas_kernels)
 
 
 def _cell(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,10 +14,11 @@ from mklbench.experiments.files import check_writable_directory, check_writable_
 from mklbench.experiments.progress import counting, progress
 from mklbench.experiments.records import Layers, RecordFile
 from mklbench.experiments.store import Store, copy_records
-from mklbench.report import regression
+from mklbench.report import regression, rerun
 from mklbench.report.assemble import Report, assemble
 from mklbench.report.cells import CellFinder, recorded_results, recorded_source
 from mklbench.report.check_config import load_check
+from mklbench.report.confirmed import Confirmed
 from mklbench.report.estimate import describe_work, outstanding_work
 from mklbench.report.figures import write_figure
 from mklbench.report.files import write_result
@@ -135,8 +137,11 @@ def reproduce(
     earlier = _record_files(Path(results_dir) / "records", tables)
     taken_over = earlier if from_records else {}
     download = not (dry_run or write_only)
+    confirmed = Confirmed(Path(results_dir) / "records")
     finders = {
-        table.name: CellFinder(store, recorded=taken_over.get(table.name), download=download)
+        table.name: CellFinder(
+            store, recorded=taken_over.get(table.name), download=download, confirmed=confirmed
+        )
         for table in tables
     }
     places = [(finders[table.name], slot) for table in tables for slot in table.slots()]
@@ -188,6 +193,55 @@ def check(names: Sequence[str] = (), *, jobs: int = 1, results_dir: str | None =
     again = regression.check_again(config, recorded, jobs=jobs, progress=progress("auto"))
     print(regression.describe(again, verdicts))
     return 0 if regression.passed(again, verdicts) else 1
+
+
+def check_all(
+    names: Sequence[str] = (),
+    *,
+    jobs: int = 1,
+    minutes: float | None = None,
+    results_dir: str | None = None,
+) -> int:
+    """Run one split again of every recorded cell that was measured by other sources; compare.
+
+    What is found is kept beside the records as it is found: an interrupted check goes on, and
+    what is confirmed is not run again until the sources, the numbers or the version change.
+
+    Parameters
+    ----------
+    names : tables whose cells are checked; none means all.
+    jobs : worker processes.
+    minutes : when to stop; None for no limit.
+    results_dir : the recorded results; None for those that come with the program.
+
+    Returns
+    -------
+    0 when no number has moved and no rerun failed, else 1.
+
+    Raises
+    ------
+    InputError
+        If a table is not known, or what is found cannot be written.
+    """
+    recorded = recorded_results() if results_dir is None else Path(results_dir)
+    tables = [load_table(name) for name in dict.fromkeys(names or table_names())]
+    check_writable_directory("--recorded", recorded / "records")
+    confirmed = Confirmed(recorded / "records")
+    with counting(tables, "Reading the tables") as counted:
+        listed = rerun.reruns(counted, recorded / "records", confirmed)
+    print(rerun.describe_plan(listed, jobs), flush=True)
+    kept = f"what was found is kept in {confirmed.path}; the same command goes on from there."
+    with interruption.saying(lambda: kept):
+        findings = rerun.check_all(
+            listed,
+            load_check(),
+            confirmed,
+            jobs=jobs,
+            seconds=None if minutes is None else 60.0 * minutes,
+            say=lambda text: print(text, file=sys.stderr, flush=True),
+        )
+    print(rerun.describe(findings))
+    return 0 if rerun.passed(findings) else 1
 
 
 def _assembled(paper_table: PaperTable, store: Store, recorded: bool) -> Report:

@@ -91,13 +91,13 @@ def _work(cell: Cell, store: RecordSource, recorded: Sequence[RecordFile]) -> Wo
         done = [record for record in records if record["status"] == DONE]
         selections = [item["seconds"] for record in done for item in _shared(record)]
         if done and (selections or not n_selections):
-            seconds = n_missing * fmean(map(_split_seconds, done))
+            seconds = n_missing * fmean(map(split_seconds, done))
             seconds += n_selections * fmean(selections or [0.0])
             return Work(cell, n_missing, seconds, n_selections=n_selections)
     return Work(cell, n_missing, None, n_selections=n_selections)
 
 
-def _split_seconds(record: Record) -> float:
+def split_seconds(record: Record) -> float:
     """Return what a split took, without a search that was for all splits of its cell."""
     clocks = [clock for clock in CLOCKS if clock != "search_seconds" or not _shared(record)]
     return math.fsum(float(record.get(clock) or 0.0) for clock in clocks)

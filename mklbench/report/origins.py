@@ -11,6 +11,13 @@ from mklbench.report.paper_table import Slot
 # The parts of a fingerprint as they are called in a sentence.
 _PARTS = {"algorithm": "the algorithm", "kernel": "the kernel", "runner": "what runs them"}
 
+# What is said of a rerun, by its outcome (`mklbench.report.confirmed.Confirmation`).
+_OUTCOMES = {
+    "same": "and the same to the digits",
+    "within": "and the same within its stopping rule, where the BLAS rounds otherwise",
+    "moved": "which gave other numbers than are shown here",
+}
+
 
 class Origin(StrEnum):
     """What the records of a cell say of the sources that made them."""
@@ -47,6 +54,25 @@ def describe_origins(report: Report) -> Iterator[str]:
         yield (f"others than those at hand, which differ in {parts}: {cells_text(report, places)}")
     if places := cells.get(Origin.NOT_RECORDED):
         yield f"not recorded: {cells_text(report, places)}"
+    yield from _reruns(report, [*cells.get(Origin.OTHER, ()), *cells.get(Origin.NOT_RECORDED, ())])
+
+
+def _reruns(report: Report, places: Sequence[Place]) -> Iterator[str]:
+    """Yield what reruns by the sources at hand have found of cells that others measured."""
+    found: dict[str, list[Place]] = {}
+    dates: dict[str, list[str]] = {}
+    for place in places:
+        if (known := report.slots[place][1].confirmation) is not None:
+            found.setdefault(known.outcome, []).append(place)
+            dates.setdefault(known.outcome, []).append(known.date)
+    for outcome, meaning in _OUTCOMES.items():
+        if outcome in found:
+            first, last = min(dates[outcome]), max(dates[outcome])
+            date = first if first == last else f"{first} to {last}"
+            yield (
+                f"one split run again by those at hand, {date}, {meaning}: "
+                f"{cells_text(report, found[outcome])}"
+            )
 
 
 def _differing(found: Iterable[SlotRecords]) -> str:

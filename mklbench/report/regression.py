@@ -28,9 +28,10 @@ from mklbench.report.table_loading import load_table
 
 
 class Outcome(StrEnum):
-    """How one comparison ended; only `SAME` is good, and `NOT_CHECKED` is neither."""
+    """How one comparison ended; `SAME` and `WITHIN` are good, and `NOT_CHECKED` is neither."""
 
     SAME = "same"
+    WITHIN = "within the tolerance of its stopping rule"
     MOVED = "MOVED"
     FAILED = "FAILED"
     NOT_RECORDED = "NOT RECORDED"
