@@ -181,6 +181,7 @@ BAD_OVERRIDES = [
     ("~algo", "algo is taken away, and a cell needs one: choose it with algo=NAME."),
     ("kernel=precomputed", "kernel.K is not set"),
     ("split.n_splits=0", "split.n_splits=0 is not accepted: it must be at least 1"),
+    ("split.n_splits=100000000", "split.n_splits=100000000 is not accepted: it must be at most"),
     ("split.n_splits=many", "it must be of type int"),
     ("split.test_fraction=1.5", "between 0 and 1"),
     ("split.test_fraction=null", "split.n_train is not set: give the rows of both parts"),

@@ -22,6 +22,8 @@ PROGRESS = ("auto", "bar", "lines", "none")
 MAX_JOBS = 1024
 # So many fits, times the folds, are the search of one split.
 MAX_GRID = 10_000
+# A hundred times what the publications with the most splits have.
+MAX_SPLITS = 10_000
 
 
 @dataclass
@@ -56,6 +58,7 @@ class SplitConfig(Schema):
     def check(self) -> None:
         """Raise InputError for the first value out of range."""
         _at_least("split.n_splits", self.n_splits, 1)
+        _at_most("split.n_splits", self.n_splits, MAX_SPLITS)
         _at_least("split.seed", self.seed, 0)
         if self.test_fraction is None:
             self._check_sizes()
@@ -106,6 +109,7 @@ class SearchConfig(Schema):
         _at_least("search.folds", self.folds, 2)
         if self.splits is not None:
             _at_least("search.splits", self.splits, 1)
+            _at_most("search.splits", self.splits, MAX_SPLITS)
         if self.score is not None:
             _one_of("search.score", self.score, SCORES)
         if self.tol is not None and not 0 < self.tol < math.inf:
@@ -200,6 +204,11 @@ def _wrong_type(prefix: str, schema: type[Schema], values: Mapping[str, Any]) ->
 def _at_least(option: str, value: int, minimum: int) -> None:
     if value < minimum:
         raise InputError(f"{option}={value} is not accepted: it must be at least {minimum}.")
+
+
+def _at_most(option: str, value: int, maximum: int) -> None:
+    if value > maximum:
+        raise InputError(f"{option}={value} is not accepted: it must be at most {maximum}.")
 
 
 def _is_number(value: object) -> bool:

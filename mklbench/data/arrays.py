@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import io
 import itertools
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.lib import format as npy_format
 from numpy.typing import NDArray
 
 from mklbench.data.dataset import Split
@@ -46,8 +48,9 @@ def parse_npz(content: bytes, layout: Layout, place: str) -> Table:
     try:
         members = unzip(content, place, most_bytes(layout))
         arrays = {
-            name.removesuffix(".npy"): np.load(io.BytesIO(member), allow_pickle=False)
+            name.removesuffix(".npy"): _npy(member)
             for name, member in members.items()
+            if member.startswith(npy_format.MAGIC_PREFIX)
         }
     except DataError:
         raise
@@ -58,6 +61,26 @@ def parse_npz(content: bytes, layout: Layout, place: str) -> Table:
     numbers = itertools.takewhile(lambda k: f"train_{k}" in arrays, itertools.count(1))
     pairs = ((arrays[f"train_{k}"], _array(arrays, f"test_{k}", place)) for k in numbers)
     return _table(arrays, layout, pairs, place)
+
+
+def _npy(content: bytes) -> NDArray[Any]:
+    """The array of a file of NumPy's, which has to hold all that its header claims."""
+    stream = io.BytesIO(content)
+    version = npy_format.read_magic(stream)
+    readers = {
+        (1, 0): npy_format.read_array_header_1_0,
+        (2, 0): npy_format.read_array_header_2_0,
+    }
+    if version not in readers:
+        raise ValueError(f"version {version[0]}.{version[1]} of its arrays is not read")
+    shape, in_columns, kind = readers[version](stream)
+    n_numbers, there = math.prod(shape), len(content) - stream.tell()
+    if kind.hasobject or min(shape, default=0) < 0 or n_numbers * kind.itemsize > there:
+        raise ValueError(f"its array of shape {shape} is not whole")
+    if n_numbers * kind.itemsize == 0:
+        return np.empty(shape, kind)
+    flat = np.frombuffer(content, kind, n_numbers, stream.tell())
+    return flat.reshape(shape, order="F" if in_columns else "C")
 
 
 def parse_mat(content: bytes, layout: Layout, place: str) -> Table:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from mklbench.data.schema import Layout
 from mklbench.data.settings import SECONDS_VARIABLE, download_seconds, download_timeout
+from mklbench.errors import InputError
 
 # Four times the largest file of a set of this program, the photographs of Flowers-17.
 DEFAULT_BYTES = 256_000_000
@@ -56,6 +57,20 @@ class Limits:
 def most_bytes(layout: Layout) -> int:
     """Bytes that a file of this layout may hold or unpack to."""
     return DEFAULT_BYTES if layout.max_bytes is None else layout.max_bytes
+
+
+def check_numbers(option: str, n_rows: int, n_columns: int) -> None:
+    """Raise InputError, naming an option and its value, for more numbers than a file may make.
+
+    Of a text file of `DEFAULT_BYTES` come a number for every two bytes at most.
+    """
+    most = DEFAULT_BYTES // 2
+    if n_rows * n_columns > most:
+        raise InputError(
+            f"{option} makes {n_columns} columns of {n_rows} rows, "
+            f"{megabytes(8 * n_rows * n_columns)}, where at most {most // n_rows} fit: choose "
+            "fewer."
+        )
 
 
 def beyond(n_bytes: int) -> str:

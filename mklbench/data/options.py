@@ -47,6 +47,8 @@ _VIEW_KEYS = {item.name for item in fields(ViewConfig)}
 # uses a part, and some for ids, splits and comments.
 _MOST_PER_NUMBER = 64
 _MOST_BESIDE = 1_000_000
+# Rows of a generated set: of 20 and more numbers, as many as a file may hold.
+_MOST_DRAWN = 5_000_000
 
 
 def parse_config(config: Mapping[str, Any]) -> FileConfig | GeneratedConfig:
@@ -82,7 +84,7 @@ def parse_config(config: Mapping[str, Any]) -> FileConfig | GeneratedConfig:
         return GeneratedConfig(
             **common,
             generator=values.text(config, "generator"),
-            n_samples=values.integer(config, "n_samples", None, least=2),
+            n_samples=values.integer(config, "n_samples", None, least=2, most=_MOST_DRAWN),
             seed=values.integer(config, "seed", 0, least=0),
         )
     expected, official = _expected(config), _official(config)
@@ -162,7 +164,7 @@ def _layout(config: Mapping[str, Any], default: Layout) -> Layout:
         format=_format(config, default.format),
         inputs=values.text(config, "inputs", default.inputs),
         struct=values.optional_text(config, "struct") or default.struct,
-        delimiter=values.text(config, "delimiter", default.delimiter),
+        delimiter=_delimiter(config, default.delimiter),
         skip_lines=values.integer(config, "skip_lines", default.skip_lines, least=0),
         zero_based=values.flag(config, "zero_based", default.zero_based),
         header=_header(config, default.header),
@@ -173,7 +175,8 @@ def _layout(config: Mapping[str, Any], default: Layout) -> Layout:
     if not one_character and layout.delimiter != "whitespace":
         raise InputError(
             f"data.delimiter={layout.delimiter!r} must be one character, not a quote, or "
-            f"'whitespace'."
+            f"'whitespace': what the shell or Hydra would take for its own is quoted twice, as in "
+            f"'data.delimiter=\";\"'."
         )
     if "label" in config:
         layout = replace(layout, label=values.column(config["label"], "label"))
@@ -185,6 +188,12 @@ def _layout(config: Mapping[str, Any], default: Layout) -> Layout:
     if "label_names" in config:
         layout = replace(layout, label_names=_label_names(config["label_names"]))
     return layout
+
+
+def _delimiter(config: Mapping[str, Any], default: str) -> str:
+    """The delimiter; a tab may be written as it is elsewhere, for no shell takes it easily."""
+    stated = values.text(config, "delimiter", default)
+    return "\t" if stated in ("\\t", "tab") else stated
 
 
 def _max_bytes(config: Mapping[str, Any], default: int | None) -> int | None:

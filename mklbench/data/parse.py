@@ -215,7 +215,7 @@ def _require_several(columns: _Columns, layout: Layout) -> None:
         raise DataError(
             f"{columns.place} has a single column when split at data.delimiter="
             f"{layout.delimiter!r}: set data.delimiter to what separates its cells, as in "
-            f"\"data.delimiter=';'\" or data.delimiter=whitespace."
+            f"'data.delimiter=\";\"' or data.delimiter=whitespace."
         )
 
 

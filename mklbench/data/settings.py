@@ -28,7 +28,7 @@ def cache_directory(cache_dir: str | os.PathLike[str] | None = None) -> Path:
     """
     stated = cache_dir or os.environ.get(CACHE_VARIABLE)
     if stated:
-        return Path(stated).expanduser()
+        return Path(os.path.expanduser(stated))
     checkout = Path(__file__).resolve().parents[2]
     if (checkout / "pyproject.toml").is_file() and (checkout / "datasets").is_dir():
         return checkout / "datasets" / "cache"
@@ -51,16 +51,29 @@ def mirror_location(mirror: str | os.PathLike[str] | None = None) -> str | None:
     if not stated:
         return None
     if is_http(stated):
+        if not _host(stated):
+            raise InputError(f"{MIRROR_VARIABLE}={stated} names no host: correct it or unset it.")
         return stated.rstrip("/")
-    if "://" in stated and not stated.startswith("file://"):
-        raise InputError(
-            f"{MIRROR_VARIABLE}={stated} must be a directory or an http, https or file URL."
-        )
-    local = url2pathname(urlparse(stated).path) if stated.startswith("file://") else stated
-    directory = Path(local).expanduser()
-    if not directory.is_dir():
+    directory = stated
+    if "://" in stated:
+        if not stated.lower().startswith("file://") or _host(stated) not in ("", "localhost"):
+            raise InputError(
+                f"{MIRROR_VARIABLE}={stated} must be a directory, an http or https URL, or a file "
+                f"URL of this machine such as file:///data."
+            )
+        directory = url2pathname(urlparse(stated).path)
+    directory = os.path.expanduser(directory)
+    if not os.path.isdir(directory):  # nor is a name that is empty or too long
         raise InputError(f"{MIRROR_VARIABLE}={stated} is not a directory: correct it or unset it.")
-    return str(directory)
+    return directory
+
+
+def _host(url: str) -> str | None:
+    """The host of a URL, empty if it has none; None if it cannot be read as a URL."""
+    try:
+        return urlparse(url).hostname or ""
+    except ValueError:
+        return None
 
 
 def download_timeout(timeout: float | None = None) -> float:

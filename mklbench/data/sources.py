@@ -100,7 +100,7 @@ def places(
         if source.kind == "embedded":
             yield Place("embedded", tuple(map(_embedded_path, source.locations)), source.layout)
         elif source.kind == "path":
-            paths = tuple(str(Path(location).expanduser()) for location in source.locations)
+            paths = tuple(os.path.expanduser(location) for location in source.locations)
             yield Place("path", paths, source.layout)
     directory = folder(config, cache_dir)
     kept: set[tuple[str, ...]] = set()

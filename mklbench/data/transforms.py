@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklbench.data.dataset import Dataset, View
+from mklbench.data.limits import check_numbers
 from mklbench.errors import InputError, unknown
 
 
@@ -95,9 +96,16 @@ def with_noise_features(dataset: Dataset, n_noise_features: int) -> Dataset:
 
     The noise is drawn once for a data set, from a seed made of its digest alone: every split and
     every algorithm sees the same columns, and the first 10 of 25 are those of 10.
+
+    Raises
+    ------
+    InputError
+        They are more than memory is meant to hold.
     """
     if n_noise_features == 0:
         return dataset
+    option = f"data.noise_features={n_noise_features}"
+    check_numbers(option, len(dataset.y), dataset.X.shape[1] + n_noise_features)
     seed = hashlib.sha256(f"noise features {dataset.digest}".encode()).digest()
     generator = np.random.Generator(np.random.PCG64(int.from_bytes(seed, "big")))
     noise: NDArray[np.float64] = generator.standard_normal((n_noise_features, len(dataset.y))).T

@@ -13,6 +13,8 @@ from typing import Any
 from mklbench.data.schema import ColumnReference
 from mklbench.errors import InputError, unknown
 
+LARGEST = 2**63 - 1
+
 
 def refuse_unknown(where: str, config: Mapping[str, Any], accepted: set[str]) -> None:
     """Raise InputError, with the nearest names, for a key that is not accepted."""
@@ -38,7 +40,11 @@ def text(config: Mapping[str, Any], key: str, default: str | None = None) -> str
     if value is None:
         raise InputError(f"data.{key} is not set, and it is needed.")
     if not isinstance(value, str):
-        raise InputError(f"data.{key}={value!r} must be text.")
+        shown = str(value).replace("'", "").replace(", ", ",")
+        raise InputError(
+            f"data.{key}={shown} must be text: quote what would be read as something else, as in "
+            f"'data.{key}=\"{shown}\"'."
+        )
     return value
 
 
@@ -52,11 +58,15 @@ def optional_text(config: Mapping[str, Any], key: str) -> str | None:
     raise InputError(f"data.{key}={value!r} must be text or null.")
 
 
-def integer(config: Mapping[str, Any], key: str, default: int | None, *, least: int) -> int:
+def integer(
+    config: Mapping[str, Any], key: str, default: int | None, *, least: int, most: int = LARGEST
+) -> int:
     """Return the whole number of a key, or the default."""
     value = config.get(key, default)
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < least:
         raise InputError(f"data.{key}={value!r} must be a whole number of at least {least}.")
+    if int(value) > most:
+        raise InputError(f"data.{key}={value} must be a whole number of at most {most}.")
     return int(value)
 
 
