@@ -22,7 +22,6 @@ from mklbench.report.table_loading import load_table
 from mklbench.report.verdict import Verdict
 
 SONAR_GMKL = ("sonar", "gmkl", "fixed")
-SONAR_SVM = ("sonar", "svm", "fixed")
 
 
 def csv_lines(report: Report) -> dict[tuple[str, str, str, str], dict[str, str]]:
@@ -150,13 +149,6 @@ def test_searched_cells_list_what_was_chosen() -> None:
     listed = markdown.partition("## Chosen on the training parts")[2].partition("## ")[0]
     assert "C = 1, gamma = 0.111 (5); C = 10, gamma = 0.111 (15)" in listed
     assert listed.count("Sonar") == 1  # cells that did not search are not listed
-
-
-def test_splits_that_did_not_converge_are_counted() -> None:
-    stopped = found([record(s, converged=s > 2) for s in range(20)])
-    markdown = to_markdown(lay_out(assemble(table1(), FakeFinder({SONAR_SVM: stopped}))))
-    assert "Stopped before the stopping rule was met" in markdown
-    assert "3/20" in markdown
 
 
 def test_csv_has_every_number_once() -> None:

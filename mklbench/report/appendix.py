@@ -1,4 +1,4 @@
-"""What follows the tables: cells that are not done, how it was made, the ledger, the counts."""
+"""What follows the tables: cells that are not done, how fits ended, the ledger, the counts."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from mklbench.report.entries import mark, tone
 from mklbench.report.origins import describe_origins
 from mklbench.report.paper_table import PaperTable, Slot
 from mklbench.report.provenance import provenance_items
+from mklbench.report.stopping import ending_blocks
 from mklbench.report.verdict import Verdict
 
 PLACE_HEADINGS = ("Data", "Method", "Protocol")
@@ -31,7 +32,7 @@ def appendix(report: Report) -> Iterator[Block]:
     """Yield the blocks that stand below the tables and figures."""
     yield from _chosen_values(report)
     yield from _unfinished(report)
-    yield from _not_converged(report)
+    yield from ending_blocks(report)
     yield from _making(report)
     yield from _ledger(report)
     if report.table.published:
@@ -75,17 +76,6 @@ def _unfinished(report: Report) -> Iterator[Block]:
     yield Heading(2, "Not done")
     yield Paragraph("These cells count nowhere above as done, and none of their numbers is judged.")
     yield Grid([*PLACE_HEADINGS, "state", "why", "splits"], lines, n_label_columns=5)
-
-
-def _not_converged(report: Report) -> Iterator[Block]:
-    lines = []
-    for slot, found in report.slots.values():
-        n_stopped = sum(record.get("converged") is False for record in found.done)
-        if n_stopped:
-            lines.append([*_place(slot), Entry(f"{n_stopped}/{len(found.done)}")])
-    if lines:
-        yield Heading(2, "Stopped before the stopping rule was met")
-        yield Grid([*PLACE_HEADINGS, "splits"], lines, n_label_columns=3)
 
 
 def _place(slot: Slot) -> list[Entry]:

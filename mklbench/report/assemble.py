@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from mklbench.report.baseline import (
@@ -38,6 +38,7 @@ class SlotRecords:
     message : why it is not done, where that is known.
     key, sources : of the cell; the sources are those at hand now, whatever the records are of.
     confirmation : what a rerun has found of the records by the sources at hand, if there was one.
+    tolerances : the tolerances of its algorithm by the name of the option: tol, svm_tol and others.
     """
 
     status: str
@@ -47,6 +48,7 @@ class SlotRecords:
     key: str | None = None
     sources: Mapping[str, str] | None = None
     confirmation: Confirmation | None = None
+    tolerances: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def done(self) -> list[Record]:

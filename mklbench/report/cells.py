@@ -90,7 +90,16 @@ def slot_records(cell: Cell, source: RecordSource) -> SlotRecords:
     records, status = source.records(cell), source.status(cell)
     broken = (record for record in records if record["status"] != DONE)
     message = next((str(record["error"] or "") for record in broken), "")
-    return SlotRecords(status, records, cell.n_splits, message)
+    return SlotRecords(status, records, cell.n_splits, message, tolerances=_tolerances(cell))
+
+
+def _tolerances(cell: Cell) -> dict[str, float]:
+    """Return the options of the cell's algorithm that are tolerances, where they are set."""
+    return {
+        name: float(value)
+        for name, value in cell.config.get("algo", {}).items()
+        if (name == "tol" or name.endswith("_tol")) and isinstance(value, int | float)
+    }
 
 
 def recorded_results() -> Path:

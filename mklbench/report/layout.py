@@ -26,6 +26,7 @@ from mklbench.report.overview import overview_blocks
 from mklbench.report.paper_table import Baseline, PaperTable, Row
 from mklbench.report.ranking import ranking_blocks
 from mklbench.report.split_sources import describe_split_sources
+from mklbench.report.stopping import ending_summary
 from mklbench.report.sweep_layout import sweep_blocks
 
 
@@ -39,7 +40,7 @@ def lay_out(report: Report, figures: Mapping[str, Path] | None = None) -> Docume
     """
     table = report.table
     blocks: list[Block] = [Heading(1, table.title), Paragraph(_source(report))]
-    blocks.append(Paragraph(_summary(report)))
+    blocks.append(Paragraph(f"{_summary(report)} {ending_summary(report)}".strip()))
     blocks.extend(Paragraph(text) for text in describe_split_sources(report))
     blocks.extend(Paragraph(note) for note in table.notes)
     blocks.extend(claim_blocks(report))

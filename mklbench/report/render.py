@@ -23,6 +23,7 @@ from mklbench.report.document import (
     Paragraph,
     Picture,
 )
+from mklbench.report.stopping import Ending
 from mklbench.report.style import PAGE_STYLE
 
 CSV_COLUMNS = (
@@ -40,6 +41,9 @@ CSV_COLUMNS = (
     "status",
     "standing",
     "published_standing",
+    "n_stopped",
+    "stopped_gap",
+    "met_gap",
 )
 
 MARKDOWN_EMPHASIS = {"": "", "bold": "**", "italic": "*"}
@@ -75,7 +79,8 @@ def to_csv(report: Report) -> str:
     `measured_mean` and `measured_std` are full doubles in the printed unit, `n_splits` is the
     number of finished splits behind them, and `verdict` is empty unless the cell is done.
     `standing` and `published_standing` say which numbers are much better or worse than the table's
-    baseline.
+    baseline. `n_stopped` of the fits ended before their rule was met, with gaps of up to
+    `stopped_gap`; those of the others reach up to `met_gap`.
     """
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
@@ -86,7 +91,9 @@ def to_csv(report: Report) -> str:
 
 def _csv_line(report: Report, place: NumberPlace, number: Number) -> list[object]:
     published, measured = number.published, number.measured
-    row, column, _, metric = place
+    row, column, protocol, metric = place
+    _, found = report.slots[row, column, protocol]
+    ending = Ending.of(found)
     return [
         *place,
         None if published is None else published.mean,
@@ -99,6 +106,9 @@ def _csv_line(report: Report, place: NumberPlace, number: Number) -> list[object
         number.status,
         report.standings.get(place),
         report.published_standings.get((row, column, metric)),
+        ending.n_stopped,
+        ending.stopped_gap,
+        ending.met_gap,
     ]
 
 
