@@ -28,6 +28,7 @@ from mklbench.report.paper_table import (
     Slot,
 )
 from mklbench.report.ranking import rank_methods
+from mklbench.report.ranks_figure import draw_ranks
 from mklbench.report.render import to_markdown
 from mklbench.report.significance import (
     corrected_p_value,
@@ -172,6 +173,16 @@ def test_the_diagram_is_drawn(tmp_path: Path) -> None:
     made = report()
     write_figure(made, made.table.figures[0], [tmp_path / "ranks.png", tmp_path / "ranks.pdf"])
     assert (tmp_path / "ranks.png").stat().st_size > 5000
+
+
+def test_the_bars_of_the_diagram_are_drawn_in_one_order() -> None:
+    made = report()
+    canvas = draw_ranks(made, made.table.figures[0])
+    bars = [line for line in canvas.axes[0].lines if line.get_linewidth() > 2]
+    assert bars
+    for bar in bars:  # equal records then give equal files
+        points = list(bar.get_xdata())
+        assert points == sorted(points)
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ def draw_ranks(report: Report, figure: Figure) -> Canvas:
     p_values.index = p_values.columns = labels
     canvas = Canvas(figsize=(7.2, 0.2 * len(labels) + 1.2), layout="constrained")
     axis = canvas.subplots()
-    critical_difference_diagram(
+    drawn = critical_difference_diagram(
         dict(zip(labels, found.mean_ranks, strict=True)),
         p_values,
         alpha=LEVEL,
@@ -45,6 +45,8 @@ def draw_ranks(report: Report, figure: Figure) -> Canvas:
         elbow_props={"linewidth": 0.8, "color": INK},
         crossbar_props={"linewidth": 2.2, "color": BLUE},
     )
+    for (bar,) in drawn["crossbars"]:  # its points come in the order of a set, another each time
+        bar.set_xdata(sorted(bar.get_xdata()))
     axis.set_title(
         f"mean rank over {len(found.rows)} sets; critical difference "
         f"{found.critical_difference:.1f}",

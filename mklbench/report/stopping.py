@@ -59,16 +59,25 @@ class Ending:
 
 
 def ending_summary(report: Report) -> str:
-    """Say in a sentence how many fits met their rule; empty where none is finished."""
+    """Say how many fits met their rule and where it is no gap; empty where none is finished."""
     endings = [Ending.of(found) for _, found in report.slots.values()]
     n_fits, n_stopped = sum(e.n_fits for e in endings), sum(e.n_stopped for e in endings)
     if n_fits == 0:
         return ""
-    if n_stopped == 0:
-        return f"All {n_fits:,} fits met their stopping rule."
     largest = _largest([ending.stopped_gap for ending in endings if ending.n_stopped])
     gaps = "" if largest is None else f", at gaps of up to {_gap(largest)}"
-    return f"{n_stopped:,} of {n_fits:,} fits ended before their stopping rule was met{gaps}."
+    text = f"{n_stopped:,} of {n_fits:,} fits ended before their stopping rule was met{gaps}."
+    if n_stopped == 0:
+        text = f"All {n_fits:,} fits met their stopping rule."
+    others = _columns_by_another_rule(report)
+    if others:
+        of_others = (found for slot, found in report.slots.values() if slot.column in others)
+        met = max(Ending.of(found).met_gap or 0.0 for found in of_others)
+        text += (
+            f" For {len(others)} of {len(report.table.columns)} methods that rule is no gap; the "
+            f"largest gap of a fit that met it is {_gap(met)}."
+        )
+    return text
 
 
 def ending_blocks(report: Report) -> Iterator[Block]:
