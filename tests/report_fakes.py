@@ -104,7 +104,7 @@ class ListedRecords(RecordSource):
 
 def found(listed: Sequence[dict[str, Any]], n_splits: int = 20) -> SlotRecords:
     """What a source with the records given has of a cell of `n_splits` splits."""
-    cell = Cell({"data": {}, "split": {"n_splits": n_splits}})
+    cell = Cell({"algo": {"tol": 1e-3}, "data": {}, "split": {"n_splits": n_splits}})
     return slot_records(cell, ListedRecords(listed))
 
 
