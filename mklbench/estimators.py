@@ -354,6 +354,7 @@ class QNPKL(KernelLearner):
     initial_rate : first diagonal entry of the inverse Hessian.
     initial_step : first step size along a direction.
     max_iter : at most so many directions.
+    max_evals : at most so many SVMs in all; 40,000 if None.
     svm_tol : LIBSVM's stopping tolerance.
     """
 
@@ -368,6 +369,7 @@ class QNPKL(KernelLearner):
         initial_rate: float = 0.1,
         initial_step: float = 1.0,
         max_iter: int = 1000,
+        max_evals: int | None = None,
         svm_tol: float = 1e-3,
     ) -> None:
         self.kernel = kernel
@@ -377,4 +379,5 @@ class QNPKL(KernelLearner):
         self.initial_rate = initial_rate
         self.initial_step = initial_step
         self.max_iter = max_iter
+        self.max_evals = max_evals
         self.svm_tol = svm_tol

@@ -94,7 +94,8 @@ class KernelEstimator(BaseEstimator):
         """Return what to do about a fit that ended before its stopping rule."""
         parameters = self.get_params(deep=False)
         if "max_iter" in parameters:
-            return "raise max_iter or tol"
+            limits = [name for name in ("max_iter", "max_evals") if name in parameters]
+            return f"raise {', '.join(limits)} or tol"
         if "svm_tol" in parameters and parameters.get("learner") != "krr":
             return "lower C, scale the features or the kernels down, or raise svm_tol"
         return "raise lam"

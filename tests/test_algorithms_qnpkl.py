@@ -92,6 +92,24 @@ class TestDescent:
         assert not solution.converged
         assert solution.n_iter == 2
 
+    @pytest.mark.parametrize("variant", VARIANTS)
+    @pytest.mark.parametrize("most", [1, 7, 150])
+    def test_so_many_svms_and_no_more(self, variant: str, most: int) -> None:
+        """With a box that does not bind, J falls on and on by its rounding."""
+        X, y = random_problem(40)
+        family = product_gaussians(X)
+        solution = qnpkl.solve(family, y, C=1000.0, variant=variant, max_evals=most)
+        assert solution.n_svm_calls <= most
+        assert solution.converged is (variant == "paper" and solution.n_svm_calls < most)
+        start = qnpkl.solve(family, y, C=1000.0, max_evals=1).objective
+        assert solution.objective <= start
+        if variant == "jkernelmachines":
+            assert solution.n_svm_calls == most
+
+    def test_the_limit_of_svms_is_none_of_the_recorded(self) -> None:
+        """The most that a recorded split took is 30,197."""
+        assert qnpkl._MAX_EVALS > 30_197
+
     def test_a_constant_feature_keeps_its_parameter_and_changes_nothing_else(self) -> None:
         X, y = random_problem(40)
         wide = np.column_stack([X, np.full(40, 3.0)])

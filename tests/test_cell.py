@@ -57,6 +57,18 @@ def test_a_new_version_of_the_algorithm_has_a_new_key(tmp_path, monkeypatch):
     assert fake_cell(tmp_path).key != before
 
 
+def test_an_option_that_came_later_keeps_the_keys_of_records():
+    overrides = ["algo=qnpkl", "data=sonar", "search=cv"]
+    assert (
+        Cell.from_overrides(overrides).key
+        == Cell.from_overrides([*overrides, "~algo.max_evals"]).key
+    )
+    assert (
+        Cell.from_overrides(overrides).key
+        != Cell.from_overrides([*overrides, "algo.max_evals=100"]).key
+    )
+
+
 def test_the_key_needs_no_data_where_their_digest_is_known(monkeypatch):
     def no_data(self):
         raise AssertionError("the data were loaded")

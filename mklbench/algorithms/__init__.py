@@ -3,6 +3,9 @@
 ``VERSION`` is part of what identifies a recorded result; it is raised when a change can move the
 numbers an algorithm returns.
 
+``NEW_OPTIONS`` names options that came after results had been recorded: left at None they are no
+part of what identifies one, so that the records keep their names.
+
 A module with ``REGRESSION = True`` takes real targets as well as labels -1 and +1. One with a ridge
 ``lam`` may have ``solve_path(operator, y, lams, ...)`` beside `solve`, with its other keywords: the
 solutions for several lambdas, where these cost less together; a search over lambda then uses it.

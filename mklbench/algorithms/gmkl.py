@@ -36,6 +36,8 @@ _SHRINK = 0.3
 _NEGLIGIBLE = 1e-4
 # A step that has shrunk to this fraction of the first one has failed.
 _SMALLEST_STEP = 1e-12
+# An infinite one would never shrink.
+_LARGEST_STEP = float(np.finfo(float).max)
 
 
 @dataclass(frozen=True)
@@ -143,7 +145,9 @@ def solve(
 def _first_step(weights: Array, gradient: Array) -> float:
     """Return the step size at which no weight moves further than the largest weight is."""
     steepest = float(np.abs(gradient).max())
-    return float(weights.max()) / steepest if steepest > 0 else 1.0
+    if steepest <= 0:
+        return 1.0
+    return min(float(weights.max()) / steepest, _LARGEST_STEP)
 
 
 def _start(operator: KernelOperator, random_state: int | None) -> Array:

@@ -25,11 +25,14 @@ from mklbench.solution import Solution
 from mklbench.validation import check_count, check_positive
 
 VERSION = 1
+NEW_OPTIONS = ("max_evals",)
 
 Array = NDArray[np.float64]
 
 # The authors' library sets smaller parameters to zero, and keeps curvatures above it.
 _NEGLIGIBLE = 1e-7
+# SVMs of one solve. With a box that does not bind, J goes on falling by its rounding.
+_MAX_EVALS = 40_000
 
 
 def solve(
@@ -42,6 +45,7 @@ def solve(
     initial_rate: float = 0.1,
     initial_step: float = 1.0,
     max_iter: int = 1000,
+    max_evals: int | None = None,
     svm_tol: float = 1e-3,
     class_weight: Mapping[int, float] | None = None,
 ) -> Solution:
@@ -64,6 +68,7 @@ def solve(
     initial_rate : b_1, the first value of B.
     initial_step : delta_0, the first step size along a direction; it is divided by 10 on failure.
     max_iter : at most so many directions.
+    max_evals : at most so many SVMs in all; 40,000 if not given.
     svm_tol : LIBSVM's stopping tolerance.
     class_weight : factors on C by class, ``{-1: ..., +1: ...}``.
 
@@ -88,16 +93,17 @@ def solve(
     check_positive("initial_rate", initial_rate)
     check_positive("initial_step", initial_step)
     check_count("max_iter", max_iter)
+    most = _MAX_EVALS if max_evals is None else check_count("max_evals", max_evals)
     objective = Objective(family, y, C, svm_tol, class_weight)
 
     point = objective(family.uniform_weights())
     rate = np.full(family.n_kernels, initial_rate)
     history = [{"objective": point.objective, "n_svm_calls": 1.0}]
     converged = False
-    while not converged and len(history) <= max_iter:
-        following = search(objective, point, rate, initial_step, tol)
+    while not converged and len(history) <= max_iter and objective.machine.calls < most:
+        following = search(objective, point, rate, initial_step, tol, most)
         decrease = (point.objective - following.objective) / abs(point.objective)
-        converged = decrease <= tol
+        converged = decrease <= tol and objective.machine.calls < most
         rate = _inverse_curvature(point, following)
         point = following
         history.append(
@@ -115,7 +121,7 @@ def _step(point: Point, rate: Array, size: float, start: Point | None = None) ->
 
 
 def _first_success(
-    objective: Objective, point: Point, rate: Array, initial_step: float, tol: float
+    objective: Objective, point: Point, rate: Array, initial_step: float, tol: float, most: int
 ) -> Point:
     """The inner loop of Algorithm 1: shrink the step until J decreases; `point` if it never does.
 
@@ -128,17 +134,17 @@ def _first_success(
         if trial.objective < point.objective:
             return trial
         size /= 10.0
-        if size < tol:
+        if size < tol or objective.machine.calls >= most:
             return point
 
 
 def _until_negligible(
-    objective: Objective, point: Point, rate: Array, initial_step: float, tol: float
+    objective: Objective, point: Point, rate: Array, initial_step: float, tol: float, most: int
 ) -> Point:
     """The line search of the authors' library: repeat each step size until it fails."""
     best = point
     size = initial_step
-    while size > tol:
+    while size > tol and objective.machine.calls < most:
         trial = objective(_step(best, rate, size, start=point))
         if trial.objective < best.objective:
             best = trial
@@ -147,7 +153,7 @@ def _until_negligible(
     return best
 
 
-_SEARCHES: dict[str, Callable[[Objective, Point, Array, float, float], Point]] = {
+_SEARCHES: dict[str, Callable[[Objective, Point, Array, float, float, int], Point]] = {
     "paper": _first_success,
     "jkernelmachines": _until_negligible,
 }

@@ -30,6 +30,8 @@ Array = NDArray[np.float64]
 _BAND = 0.1
 # It shrinks, and the Gram matrices are computed anew, when it could be this much smaller.
 _MUCH_SMALLER = 0.7
+# After so many working sets for one master none shrinks, so that the next ones end.
+_WORKING_SETS = 20
 # Samples outside of the working set may add this share of the tolerance to the primal value.
 _OUTSIDE = 0.1
 
@@ -154,6 +156,7 @@ class FamilyMaster:
         Their Gram matrices are kept for the next master: a kernel that has its place in the mixture
         still is not computed again.
         """
+        tried = 0
         while True:
             bank = self._bank_of(mixture.thetas)
             inside = on_bank(self._solver, bank, self._y[self.working_set], mixture.weights, tol)
@@ -164,6 +167,9 @@ class FamilyMaster:
             added = certify.hinge_loss(margins[outside], self._box[outside])
             complete = added <= _OUTSIDE * tol * inside.upper
             near = (dual_coef != 0) | (margins < 1.0 + _BAND)
+            tried += 1
+            if tried > _WORKING_SETS:
+                near[self.working_set] = True
             if not complete or near.sum() < _MUCH_SMALLER * len(self.working_set):
                 self.working_set, self._bank = np.flatnonzero(near), None
             if complete:

@@ -134,6 +134,12 @@ def algorithm_version(config: Mapping[str, Any]) -> int:
     return version
 
 
+def new_options(config: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return ``NEW_OPTIONS`` of the module of an algo config's callable (see the algorithms)."""
+    module = sys.modules[target("algo", config).__module__]
+    return tuple(getattr(module, "NEW_OPTIONS", ()))
+
+
 def with_values(config: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the cell config with the values at dotted paths (``{"algo.C": 10}``) replaced."""
     changed = {group: dict(node) for group, node in config.items()}

@@ -140,6 +140,9 @@ class Cell:
         for group in ("split", "search"):  # without what is not set: new options keep old keys
             stated = identity[group].items()
             identity[group] = {name: value for name, value in stated if value is not None}
+        for name in configs.new_options(self.config["algo"]):
+            if identity["algo"].get(name) is None:
+                identity["algo"].pop(name, None)
         identity["kernel"] = {name: _content(value) for name, value in identity["kernel"].items()}
         chosen = {name: identity["data"].get(name) for name in _DATA_CHOICES}
         chosen["splits_file"] = _content(identity["data"].get("splits_file"))
