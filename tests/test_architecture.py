@@ -50,6 +50,7 @@ SHARED = {
     "inner_svm",
     "interior_point",
     "kernel_search",
+    "last_resort",
     "local_model",
     "nkrr_surface",
     "norm_ball",

@@ -33,7 +33,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench import certify
+from mklbench.algorithms.inner_svm import InnerSVM
 from mklbench.algorithms.kernel_search import Found, KernelSearch, is_new
+from mklbench.algorithms.last_resort import Seen
 from mklbench.algorithms.objective import balanced, check_samples
 from mklbench.algorithms.restricted_master import FamilyMaster, MasterSolver, Restricted, on_bank
 from mklbench.errors import InputError
@@ -54,6 +56,8 @@ _MASTER_TOL, _LOOSEST_MASTER, _TIGHTEST_MASTER = 0.1, 1e-2, 0.2
 _ACCEPTED = 0.1
 # So many rounds, each of which lowers the objective by less than this share of it, end the search.
 _PATIENCE, _LEAST_DECREASE = 5, 1e-5
+# SVMs of a last resort.
+_LAST_CALLS = 2
 # Of the kernels that the last search found, so many enter the certificate.
 _RIVALS = 10
 
@@ -117,6 +121,8 @@ def solve(
     )
     history = _generate(columns, solver, tol, max_iter, pricing)
     gap = columns.certified_gap()
+    if gap > tol and columns.resort(tol, gap):
+        gap = columns.certified_gap()
     weights, thetas = columns.weights()
     return Solution(
         weights=weights,
@@ -156,6 +162,13 @@ class _Columns(ABC):
     @abstractmethod
     def certified_gap(self) -> float:
         """Return the relative gap of the last master, by `mklbench.certify`."""
+
+    def resort(self, tol: float, gap: float) -> bool:
+        """Put what else is at hand in the place of a master that has not closed the gap.
+
+        Returns whether there was anything with a smaller one.
+        """
+        return False
 
     @abstractmethod
     def weights(self) -> tuple[Array, Array | None]:
@@ -208,6 +221,8 @@ class _BankColumns(_Columns):
         self._bank = bank
         self._machine = machine
         self._solver = solver
+        self._svm = InnerSVM(bank, machine)
+        self._seen = Seen(bank, self._svm)
         if start is None:
             first = np.argmax(bank.quadratic_forms(balanced(machine.y)))
             self._chosen, self._start = np.array([first]), np.ones(1)
@@ -220,6 +235,10 @@ class _BankColumns(_Columns):
         bank = KernelSubset(self._bank, self._chosen)
         self.restricted = on_bank(self._solver, bank, self._machine.y, self._start, tol)
         self._prices = 0.5 * self._bank.quadratic_forms(self.restricted.dual_coef)
+        self._seen.note(self.weights()[0], self.restricted.upper)
+        self._seen.note_alpha(
+            self.restricted.dual_coef, self.restricted.lower(float(self._prices.max()))
+        )
 
     def search(self, thorough: bool) -> float:
         return float(self._prices.max())
@@ -243,6 +262,23 @@ class _BankColumns(_Columns):
             self.restricted.intercept,
             self._machine.upper,
         ).relative_gap
+
+    def resort(self, tol: float, gap: float) -> bool:
+        best = self._seen.best(tol, _LAST_CALLS)
+        self._solver.calls += self._svm.calls
+        self._solver.svm_seconds += self._machine.seconds
+        if best is None or best.gap >= gap:
+            return False
+        prices = 0.5 * self._bank.quadratic_forms(best.dual_coef)
+        self._chosen = np.arange(self._bank.n_kernels)
+        self.restricted = Restricted(
+            best.weights,
+            best.dual_coef,
+            best.intercept,
+            prices,
+            upper=float(np.abs(best.dual_coef).sum() - prices.max()) / (1.0 - best.gap),
+        )
+        return True
 
     def weights(self) -> tuple[Array, None]:
         weights = np.zeros(self._bank.n_kernels)

@@ -115,6 +115,13 @@ class InnerSVM:
                 return alternative
         return trained
 
+    def plain(self, weights: Array, tol: float) -> Trained:
+        """Solve the SVM at `weights` by LIBSVM with this tolerance, whatever its rounding."""
+        self.combine(weights)
+        self._machine.tol = tol
+        solution = self._machine.solve()
+        return self._at(weights, solution.dual_coef, solution.intercept)
+
     def in_double_precision(self, weights: Array, dual_coef: Array) -> Trained:
         """Solve the SVM at `weights` without LIBSVM, from an inexact solution."""
         self.combine(weights)

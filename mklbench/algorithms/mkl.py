@@ -32,6 +32,7 @@ from numpy.typing import ArrayLike, NDArray
 from mklbench import certify
 from mklbench.algorithms import local_model
 from mklbench.algorithms.inner_svm import InnerSVM, Trained
+from mklbench.algorithms.last_resort import Candidate, Seen
 from mklbench.algorithms.local_model import Expansion, Prediction
 from mklbench.algorithms.objective import balanced, check_bank
 from mklbench.errors import InputError
@@ -63,6 +64,10 @@ _SMALLER_GAP, _LOWER_VALUE = 0.7, 0.9
 _PATIENCE = 5
 # Values of J that differ by less are equal.
 _ROUNDING = 1e-12
+# A last resort is to make the gap smaller by this share of it.
+_LEAST_GAIN = 1e-6
+# SVMs of a master.
+_MASTER_CALLS = 100
 # Steps tried along one direction, each shorter than the one before.
 _STEPS = 4
 
@@ -74,17 +79,6 @@ class _Step:
     weights: Array
     slope: float
     expected: Prediction | None
-
-
-@dataclass(frozen=True)
-class _Candidate:
-    """Weights and an SVM solution that have been certified together."""
-
-    weights: Array
-    dual_coef: Array
-    intercept: float
-    objective: float
-    gap: float
 
 
 def solve(
@@ -124,12 +118,41 @@ def solve(
     InputError
         If an argument has the wrong type, shape or range.
     """
+    return _solve(bank, y, C, tol, max_iter, start, class_weight, resort=True)
+
+
+def solve_master(
+    bank: Bank,
+    y: Array,
+    C: float,
+    *,
+    tol: float,
+    start: Array,
+    class_weight: Mapping[int, float] | None,
+) -> Solution:
+    """Solve one of a series of problems as `solve` does, or give it up.
+
+    Where the gap does not close, the next master or the end of the series makes up for it.
+    """
+    return _solve(bank, y, C, tol, _MASTER_CALLS, start, class_weight, resort=False)
+
+
+def _solve(
+    bank: KernelOperator,
+    y: ArrayLike,
+    C: float,
+    tol: float,
+    max_iter: int,
+    start: ArrayLike | None,
+    class_weight: Mapping[int, float] | None,
+    resort: bool,
+) -> Solution:
     check_positive("tol", tol)
     check_count("max_iter", max_iter)
     bank = check_bank("mkl", bank)
     machine = SVM(y, C, class_weight=class_weight)
     svm = InnerSVM(bank, machine)
-    search = _Search(bank, svm, tol, max_iter)
+    search = _Search(bank, svm, tol, max_iter, resort)
     best = search.run(start)
     return Solution(
         weights=best.weights,
@@ -148,20 +171,22 @@ def solve(
 class _Search:
     """The state of one solve: what has been priced and certified so far."""
 
-    def __init__(self, bank: Bank, svm: InnerSVM, tol: float, max_iter: int) -> None:
+    def __init__(self, bank: Bank, svm: InnerSVM, tol: float, max_iter: int, resort: bool) -> None:
         self.history: list[dict[str, float]] = []
         self._bank = bank
         self._svm = svm
         self._tol = tol
         self._max_iter = max_iter
+        self._resort = resort
+        self._seen = Seen(bank, svm)
         self._prices = np.zeros(bank.n_kernels)
         self._lower = -np.inf
         self._gap = np.inf
         self._failures = 0
         nothing = np.empty(0)
-        self._best = _Candidate(nothing, nothing, 0.0, objective=np.inf, gap=np.inf)
+        self._best = Candidate(nothing, nothing, 0.0, objective=np.inf, gap=np.inf)
 
-    def run(self, start: ArrayLike | None) -> _Candidate:
+    def run(self, start: ArrayLike | None) -> Candidate:
         """Return the best certified candidate, when it is good enough or none better in sight."""
         weights = self._aligned() if start is None else self._given(start)
         trained = self._train(weights)
@@ -183,6 +208,10 @@ class _Search:
             if self._finished():
                 break
             trained = self._descend(trained, step)
+        if self._resort and self._best.gap > self._tol:
+            candidate = self._seen.best(self._tol, self._max_iter)
+            if candidate is not None and candidate.gap < self._best.gap * (1.0 - _LEAST_GAIN):
+                self._best = candidate
         if self._best.gap < self.history[-1]["gap"]:
             self._record(self._best.objective, self._best.gap)
         return self._best
@@ -219,6 +248,7 @@ class _Search:
 
     def _assess(self, trained: Trained) -> None:
         """Bound the gap at new weights, and certify them with the SVM's solution if that may do."""
+        self._seen.note(trained.weights, trained.upper)
         self._gap = (trained.upper - self._lower) / trained.upper
         if self._gap <= self._tol or self._failures or self._svm.calls >= self._max_iter:
             self._certify(trained.weights, trained.dual_coef, trained.intercept)
@@ -245,9 +275,11 @@ class _Search:
         )
         self._prices = prices
         self._lower = max(self._lower, bounds.lower)
+        self._seen.note(weights, bounds.upper)
+        self._seen.note_alpha(dual_coef, bounds.lower)
         if bounds.relative_gap < self._best.gap:
             objective = float(np.abs(dual_coef).sum()) - 0.5 * float(weights @ prices)
-            self._best = _Candidate(
+            self._best = Candidate(
                 weights, dual_coef, intercept, objective, float(bounds.relative_gap)
             )
 

@@ -102,7 +102,7 @@ def _simplemkl(bank: Bank, y: Array, C: float, *, start: Array, **options: objec
     return simplemkl.solve(bank, y, C, **options)  # type: ignore[arg-type]
 
 
-_MASTERS: dict[str, Callable[..., Solution]] = {"mkl": mkl.solve, "simplemkl": _simplemkl}
+_MASTERS: dict[str, Callable[..., Solution]] = {"mkl": mkl.solve_master, "simplemkl": _simplemkl}
 
 
 def on_bank(solver: MasterSolver, bank: Bank, y: Array, start: Array, tol: float) -> Restricted:
