@@ -7,13 +7,14 @@ import json
 import experiment_fakes
 import numpy as np
 import pytest
-from experiment_fakes import fake_cell, three_classes, tiny_cell
+from experiment_fakes import TINY, fake_cell, three_classes, tiny_cell
 
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.evaluation import run_split
 from mklbench.experiments.executor import CellResult
 from mklbench.experiments.rows import summary
+from mklbench.kernels import builders
 
 
 @pytest.mark.parametrize("same", ["split.n_splits=9", "algo.C=1", "algo.title=other", "jobs=7"])
@@ -64,6 +65,20 @@ def test_an_option_that_came_later_keeps_the_keys_of_records():
     assert Cell({**cell.config, "algo": before}).key == cell.key
     limited = Cell.from_overrides(["algo=qnpkl", "data=sonar", "algo.max_evals=100"])
     assert limited.key != cell.key
+
+
+def test_a_new_version_of_a_kernel_has_a_new_key(monkeypatch):
+    named, base = ["kernel=gaussian"], ["kernel=normalised", "kernel.base=gaussian"]
+    keys = [cell_of(*overrides).key for overrides in (named, base, ["kernel=product"])]
+    monkeypatch.setattr(builders, "VERSIONS", {"gaussian": 1, "product_gaussians": 1})
+    assert [cell_of(*o).key for o in (named, base, ["kernel=product"])] == keys
+    monkeypatch.setattr(builders, "VERSIONS", {"gaussian": 2})
+    changed = [cell_of(*overrides).key for overrides in (named, base, ["kernel=product"])]
+    assert [old == new for old, new in zip(keys, changed, strict=True)] == [False, False, True]
+
+
+def cell_of(*overrides):
+    return Cell.from_overrides([*TINY, "algo=svm", *overrides])
 
 
 def test_the_key_needs_no_data_where_their_digest_is_known(monkeypatch):

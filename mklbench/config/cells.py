@@ -134,6 +134,21 @@ def algorithm_version(config: Mapping[str, Any]) -> int:
     return version
 
 
+def kernel_versions(config: Mapping[str, Any]) -> dict[str, int]:
+    """Return by name the versions above 1 of the builders that a kernel config names.
+
+    These are its callable and, where a kernel is made from another, its ``base``.
+    """
+    from mklbench.kernels.builders import BUILDERS, VERSIONS
+
+    made_by = target("kernel", config)
+    named = [made_by, BUILDERS.get(str(config.get("base")))]
+    functions = [item.func if isinstance(item, partial) else item for item in named if item]
+    versions = {name: version for name, version in VERSIONS.items() if version > 1}
+    names = {getattr(function, "__name__", "") for function in functions}
+    return {name: version for name, version in versions.items() if name in names}
+
+
 def new_options(config: Mapping[str, Any]) -> tuple[str, ...]:
     """Return ``NEW_OPTIONS`` of the module of an algo config's callable (see the algorithms)."""
     module = sys.modules[target("algo", config).__module__]

@@ -149,6 +149,8 @@ class Cell:
         identity["data"] = {name: value for name, value in chosen.items() if value}
         identity["data"]["digest"] = self.data_digest
         identity["algo"]["VERSION"] = configs.algorithm_version(self.config["algo"])
+        if versions := configs.kernel_versions(self.config["kernel"]):
+            identity["kernel"]["VERSIONS"] = versions
         identity["protocol"] = PROTOCOL_VERSION
         # Ours says by its VERSION that its numbers have moved; of others' the content is asked.
         code = {group: sources.outside(self.config[group]) for group in ("algo", "kernel")}
