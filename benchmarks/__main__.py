@@ -25,7 +25,7 @@ PARTS = (
     "groups",
 )
 # These take minutes for one figure, and are run when they are named.
-LONG_PARTS = ("gaps", "ikl")
+LONG_PARTS = ("gaps", "ikl", "peaks")
 
 _VERDICTS = {True: "yes", False: "no", None: ""}
 

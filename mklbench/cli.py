@@ -74,6 +74,9 @@ def _main(arguments: list[str]) -> int:
         sentence = f": {interrupt}" if interrupt.args else "."
         print(f"mklbench: interrupted{sentence}", file=sys.stderr)
         return INTERRUPTED
+    except MemoryError as error:
+        print(f"mklbench: error: the memory did not suffice: {error}", file=sys.stderr)
+        return FAILED
     except BrokenPipeError:  # the reader of stdout has gone, as in `mklbench list data | head -1`
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return FAILED

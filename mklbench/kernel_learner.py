@@ -16,9 +16,11 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from mklbench import one_vs_rest
+from mklbench import memory, one_vs_rest
+from mklbench.algorithms.memory import fitting
 from mklbench.errors import InputError
 from mklbench.kernels import KernelBuilder, KernelOperator, resolve
+from mklbench.kernels.memory import Shape, memory_of
 from mklbench.solution import Solution
 from mklbench.validation import check_finite, check_targets, real_array
 
@@ -60,6 +62,24 @@ class KernelEstimator(BaseEstimator):
                 self.n_features_in_ = matrices.shape[2]
                 return matrices, column_or_1d(y, warn=True)
         return validate_data(self, X, y, dtype=np.float64)
+
+    def _built(self, samples: Array, n_problems: int = 1) -> KernelOperator:
+        """Return the kernels on the training samples, if they and their fit have room in memory."""
+        builder, solve = resolve(self.kernel), self._solver()
+        shape = Shape.of(samples)
+
+        def needs(n: int) -> float:
+            return fitting(builder, solve, shape.with_samples(n), n_problems)
+
+        short = memory.shortage(needs, shape.n)
+        if short is not None:
+            n_kernels = memory_of(builder, shape).n_kernels
+            kernels = "" if n_kernels is None else f" with {n_kernels} kernels"
+            raise InputError(
+                f"X has {shape.n} rows: {type(self).__name__}{kernels} needs {short}; about "
+                f"{short.fitting} rows fit: pass fewer of them, or choose fewer kernels."
+            )
+        return builder(samples)
 
     def _solver(self) -> Callable[..., Solution]:
         """Return the `solve` of the algorithm with the parameters of the estimator."""
@@ -158,7 +178,7 @@ class KernelLearner(ClassifierMixin, KernelEstimator):
             raise InputError(
                 f"y has one class only ({classes[0]!r}): a classifier needs at least two."
             )
-        operator = resolve(self.kernel)(samples)
+        operator = self._built(samples, len(classes) if len(classes) > 2 else 1)
         starts = self._starts(classes, operator.n_kernels)
         solutions = one_vs_rest.fit(self._solver(), operator, codes, len(classes), starts=starts)
         self.classes_ = classes
@@ -205,7 +225,7 @@ class KernelRegressor(RegressorMixin, KernelEstimator):
             If the data or a hyperparameter cannot be accepted; the message names it.
         """
         samples, targets = self._validated(X, y)
-        operator = resolve(self.kernel)(samples)
+        operator = self._built(samples)
         self._learned(operator, [self._solver()(operator, check_targets(targets))])
         return self
 

@@ -18,6 +18,9 @@ Array = NDArray[np.float64]
 Solver = Callable[..., Solution]
 Start = Array | Mixture
 
+# Bytes of the kernel between new samples and the training ones that is formed at once.
+_CROSS = 2**28
+
 
 def takes_start(solve: Solver) -> bool:
     """Tell whether a solver can be warm-started: whether it has the parameter ``start``, left None.
@@ -85,17 +88,37 @@ def decision_function(
 ) -> Array:
     """Return the decision values (n_z,) of one problem or (n_z, k) of k problems at `Z`.
 
+    Where the kernel between all of `Z` and the training samples would take too much memory, `Z` is
+    taken in blocks.
+
     Raises
     ------
     InputError
         If `Z` is not as the operator takes it, or so large that its kernel values overflow.
     """
+    samples = np.asarray(Z)
     with np.errstate(over="ignore", invalid="ignore"):  # judged just below
-        values = decision_values(solutions, lambda machine: outputs(operator, machine, Z))
+        values = _in_blocks(
+            lambda block: decision_values(
+                solutions, lambda machine: outputs(operator, machine, block)
+            ),
+            samples,
+            max(1, _CROSS // (8 * operator.n_samples)),
+        )
     infinite = np.flatnonzero(~np.isfinite(values).reshape(len(values), -1).all(axis=1))
     if len(infinite):
-        raise _overflow(np.asarray(Z), int(infinite[0]))
+        raise _overflow(samples, int(infinite[0]))
     return values
+
+
+def _in_blocks(decide: Callable[[NDArray[Any]], Array], Z: NDArray[Any], at_once: int) -> Array:
+    """Return the decision values of new samples, so many of which are looked at together."""
+    axis = max(0, Z.ndim - 2)  # a stack of cross Gram matrices is (M, n_z, n)
+    n_new = Z.shape[axis] if Z.ndim else 1
+    if n_new <= at_once:
+        return decide(Z)
+    blocks = np.array_split(Z, -(-n_new // at_once), axis=axis)
+    return np.concatenate([decide(block) for block in blocks])
 
 
 def _overflow(Z: NDArray[Any], row: int) -> InputError:

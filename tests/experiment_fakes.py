@@ -56,6 +56,8 @@ def solve(
     if once is None or _first(once):
         if behaviour == "raise":
             raise ZeroDivisionError("the fake divided by zero")
+        if behaviour == "fill":
+            np.empty(2**55)  # more than any address space holds
         if behaviour == "die":
             os.kill(os.getpid(), signal.SIGKILL)
         if behaviour == "segfault":

@@ -25,7 +25,7 @@ CONFIGS = next(
 )
 
 # In the order of the flow; a part may import from those before it and from the common ones.
-COMMON = {"errors", "resources", "yaml_files", "interruption", "supervision"}
+COMMON = {"errors", "resources", "yaml_files", "interruption", "memory", "supervision"}
 FLOW = [
     {"data"},
     {"kernels", "validation"},
@@ -52,6 +52,7 @@ SHARED = {
     "kernel_search",
     "last_resort",
     "local_model",
+    "memory",
     "nkrr_surface",
     "norm_ball",
     "objective",

@@ -22,10 +22,13 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mklbench.algorithms import alignment
 from mklbench.algorithms.alignment import Alignment
+from mklbench.algorithms.memory import at_fixed_weights
 from mklbench.algorithms.objective import check_bank
 from mklbench.algorithms.second_stage import Learner
 from mklbench.kernels.base import KernelOperator
+from mklbench.kernels.memory import Memory, Shape
 from mklbench.solution import Solution
 
 VERSION = 1
@@ -33,6 +36,11 @@ REGRESSION = True
 
 # Alignments between this and 0 are 0 up to rounding, not negative.
 _ROUNDING = -1e-10
+
+
+def bytes_needed(kernels: Memory, shape: Shape, n_problems: int = 1, **options: object) -> float:
+    """Return the bytes that `solve` takes beside the kernels."""
+    return max(at_fixed_weights(kernels, shape), alignment.bytes_needed(kernels, shape))
 
 
 def solve(

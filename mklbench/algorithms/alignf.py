@@ -25,11 +25,14 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import nnls
 
 from mklbench import certify
+from mklbench.algorithms import alignment
 from mklbench.algorithms.alignment import Alignment
+from mklbench.algorithms.memory import at_fixed_weights
 from mklbench.algorithms.objective import check_bank
 from mklbench.algorithms.second_stage import Learner
 from mklbench.errors import unknown
 from mklbench.kernels.base import KernelOperator
+from mklbench.kernels.memory import Memory, Shape
 from mklbench.solution import Solution
 
 VERSION = 1
@@ -42,6 +45,11 @@ PROGRAMMES = ("alignment", "simplex")
 _STEPS_A_KERNEL = 30
 # A programme is solved at this relative gap, rounding included.
 _SOLVED = 1e-6
+
+
+def bytes_needed(kernels: Memory, shape: Shape, n_problems: int = 1, **options: object) -> float:
+    """Return the bytes that `solve` takes beside the kernels."""
+    return max(at_fixed_weights(kernels, shape), alignment.bytes_needed(kernels, shape))
 
 
 def solve(

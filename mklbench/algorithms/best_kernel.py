@@ -13,10 +13,12 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mklbench.algorithms.memory import at_fixed_weights
 from mklbench.algorithms.objective import check_bank
 from mklbench.algorithms.second_stage import Learner, are_labels
 from mklbench.errors import InputError
 from mklbench.kernels.base import KernelOperator
+from mklbench.kernels.memory import Memory, Shape, gram_bytes
 from mklbench.solution import Solution
 from mklbench.validation import check_count
 
@@ -25,6 +27,14 @@ REGRESSION = True
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
+
+
+def bytes_needed(
+    kernels: Memory, shape: Shape, n_problems: int = 1, *, folds: int = 5, **options: object
+) -> float:
+    """Return the bytes that `solve` takes beside the kernels: they are kept for each fold, too."""
+    in_folds = folds * kernels.kept * (1.0 - 1.0 / folds) ** 2
+    return in_folds + gram_bytes(shape.n) + at_fixed_weights(kernels, shape)
 
 
 def solve(

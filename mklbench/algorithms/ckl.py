@@ -40,6 +40,8 @@ from mklbench.validation import check_count, check_positive, check_positive_or_n
 
 VERSION = 2
 
+bytes_needed = side_by_side.bytes_needed
+
 Array = NDArray[np.float64]
 
 # The SVM is as accurate as this share of the gap that was certified last, or of the tolerance.

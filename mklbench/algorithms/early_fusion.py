@@ -11,14 +11,21 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mklbench.algorithms.memory import at_fixed_weights
 from mklbench.algorithms.objective import check_bank
 from mklbench.algorithms.second_stage import Learner
 from mklbench.errors import InputError
 from mklbench.kernels.base import KernelOperator
+from mklbench.kernels.memory import Memory, Shape
 from mklbench.solution import Solution
 
 VERSION = 1
 REGRESSION = True
+
+
+def bytes_needed(kernels: Memory, shape: Shape, n_problems: int = 1, **options: object) -> float:
+    """Return the bytes that `solve` takes beside the kernels."""
+    return at_fixed_weights(kernels, shape)
 
 
 def solve(

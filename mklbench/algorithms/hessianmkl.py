@@ -33,6 +33,8 @@ from mklbench.validation import check_count, check_positive, check_positive_or_n
 
 VERSION = 1
 EXACT = True
+# Held at once (`mklbench.algorithms.memory`): LIBSVM's buffer, a point and the next.
+MATRICES = 4.0
 
 Array = NDArray[np.float64]
 

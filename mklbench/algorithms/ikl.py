@@ -36,10 +36,12 @@ from mklbench import certify
 from mklbench.algorithms.inner_svm import InnerSVM
 from mklbench.algorithms.kernel_search import Found, KernelSearch, is_new
 from mklbench.algorithms.last_resort import Seen
+from mklbench.algorithms.memory import at_changing_weights
 from mklbench.algorithms.objective import balanced, check_samples
 from mklbench.algorithms.restricted_master import FamilyMaster, MasterSolver, Restricted, on_bank
 from mklbench.errors import InputError
 from mklbench.kernels import Bank, Family, KernelOperator, KernelSubset, check_thetas
+from mklbench.kernels.memory import Memory, Shape
 from mklbench.solution import Mixture, Solution
 from mklbench.svm import SVM
 from mklbench.validation import check_count, check_positive
@@ -58,8 +60,20 @@ _ACCEPTED = 0.1
 _PATIENCE, _LEAST_DECREASE = 5, 1e-5
 # SVMs of a last resort.
 _LAST_CALLS = 2
+# Matrices (n, n) that a master and the certificate hold at once, and kernels of a family kept.
+_MASTER_MATRICES, _KEPT = 4.5, 30
 # Of the kernels that the last search found, so many enter the certificate.
 _RIVALS = 10
+
+
+def bytes_needed(kernels: Memory, shape: Shape, n_problems: int = 1, **options: object) -> float:
+    """Return the bytes that `solve` takes beside the kernels.
+
+    Of a family the kernels found are kept as halves, on the samples of the working set. How many
+    there will be nobody knows: `_KEPT` is between what easy and hard problems had.
+    """
+    held = _MASTER_MATRICES + (0.5 * _KEPT if kernels.is_family else 0.0)
+    return at_changing_weights(kernels, shape, held)
 
 
 def solve(

@@ -19,6 +19,7 @@ from mklbench import certify
 from mklbench.algorithms.objective import check_samples, fixed_weights
 from mklbench.errors import InputError, SingularError
 from mklbench.kernels.base import KernelOperator
+from mklbench.kernels.memory import Memory, Shape, gram_bytes
 from mklbench.solution import Solution
 from mklbench.validation import check_count, check_positive, check_targets
 
@@ -29,6 +30,16 @@ Array = NDArray[np.float64]
 
 # A system is solved at this relative gap, which is rounding and nothing else.
 _SOLVED = 1e-6
+
+
+def bytes_needed(
+    kernels: Memory, shape: Shape, n_problems: int = 1, *, path: bool = False, **options: object
+) -> float:
+    """Return the bytes that `solve` takes beside the kernels, or `solve_path` does.
+
+    The Gram matrix and its factor; or with its eigenvectors what LAPACK needs to find these.
+    """
+    return gram_bytes(shape.n) + max(kernels.combining, gram_bytes(shape.n, 4.0 if path else 1.0))
 
 
 def solve(

@@ -43,6 +43,8 @@ from mklbench.validation import check_count, check_positive
 
 VERSION = 1
 EXACT = True
+# Held at once (`mklbench.algorithms.memory`): LIBSVM's buffer, a sum of kernels, a local model.
+MATRICES = 3.5
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]

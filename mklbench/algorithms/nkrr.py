@@ -38,6 +38,8 @@ from mklbench.validation import check_count, check_not_negative, check_positive,
 
 VERSION = 1
 REGRESSION = True
+# Held at once (`mklbench.algorithms.memory`): S of a point and of the next, and its power or W.
+MATRICES = 2.5
 
 Array = NDArray[np.float64]
 

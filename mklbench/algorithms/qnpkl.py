@@ -26,6 +26,8 @@ from mklbench.validation import check_count, check_positive
 
 VERSION = 1
 NEW_OPTIONS = ("max_evals",)
+# Held at once (`mklbench.algorithms.memory`): LIBSVM's buffer, a point, the next and its gradient.
+MATRICES = 5.0
 
 Array = NDArray[np.float64]
 

@@ -13,7 +13,9 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from mklbench.algorithms.memory import at_changing_weights
 from mklbench.kernels.base import Bank
+from mklbench.kernels.memory import Memory, Shape
 
 Array = NDArray[np.float64]
 Result = TypeVar("Result")
@@ -32,12 +34,27 @@ def run(bank: Bank, searches: Iterable[Search[Result]]) -> list[Result]:
 
     Where their SVMs would take too much memory, `searches` are drawn and run some at a time.
     """
-    at_once = max(1, _BUFFERS // (16 * bank.n_samples**2))
+    at_once = _at_once(bank.n_samples)
     waiting = iter(searches)
     results: list[Result] = []
     while some := list(islice(waiting, at_once)):
         results += _together(bank, some)
     return results
+
+
+def bytes_needed(kernels: Memory, shape: Shape, n_problems: int = 1, **options: object) -> float:
+    """Return the bytes that searches take which are an SVM each, beside the kernels.
+
+    Each has LIBSVM's buffer. The Gram matrix is one for all, and of several those at the weights of
+    all are made together, as halves.
+    """
+    several = min(n_problems, _at_once(shape.n))
+    halves = min(several, kernels.n_kernels or 1) if several > 1 else 0
+    return at_changing_weights(kernels, shape, 1.0 + 2.0 * several + 0.5 * halves)
+
+
+def _at_once(n_samples: int) -> int:
+    return max(1, _BUFFERS // (16 * n_samples**2))
 
 
 def _together(bank: Bank, searches: Sequence[Search[Result]]) -> list[Result]:

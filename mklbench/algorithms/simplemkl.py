@@ -24,6 +24,9 @@ from mklbench.validation import check_count, check_positive, check_positive_or_n
 
 VERSION = 1
 EXACT = True
+# Held at once (`mklbench.algorithms.memory`): LIBSVM's buffer, both ends of a line search, its best
+# and its last point, and the temporaries of one.
+MATRICES = 7.0
 
 Array = NDArray[np.float64]
 

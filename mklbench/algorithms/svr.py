@@ -11,13 +11,20 @@ from __future__ import annotations
 from numpy.typing import ArrayLike
 
 from mklbench import certify
+from mklbench.algorithms.memory import at_fixed_weights
 from mklbench.algorithms.objective import check_samples, fixed_weights
 from mklbench.kernels.base import KernelOperator
+from mklbench.kernels.memory import Memory, Shape
 from mklbench.solution import Solution
 from mklbench.svm import SVR
 
 VERSION = 1
 REGRESSION = True
+
+
+def bytes_needed(kernels: Memory, shape: Shape, n_problems: int = 1, **options: object) -> float:
+    """Return the bytes that `solve` takes beside the kernels."""
+    return at_fixed_weights(kernels, shape)
 
 
 def solve(

@@ -12,6 +12,8 @@ from mklbench.solution import Solution
 
 VERSION = svm.VERSION
 
+bytes_needed = svm.bytes_needed
+
 
 def solve(
     operator: KernelOperator,

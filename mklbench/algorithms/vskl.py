@@ -45,6 +45,8 @@ from mklbench.validation import check_count, check_positive, check_positive_or_n
 
 VERSION = 2
 
+bytes_needed = side_by_side.bytes_needed
+
 Array = NDArray[np.float64]
 
 # The factor A of the step size, divided by the square root of the number of groups.

@@ -13,6 +13,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from mklbench import memory
 from mklbench.errors import InputError, unknown
 
 Labelled = tuple[NDArray[np.float64], NDArray[np.int64]]
@@ -116,11 +117,12 @@ def arm(n_samples: int, generator: np.random.Generator) -> Measured:
     return np.hstack([angles, np.ones((n_samples, 1))]), distance + noise
 
 
-GENERATORS: dict[str, Callable[[int, np.random.Generator], Sample]] = {
-    "twonorm": twonorm,
-    "ringnorm": ringnorm,
-    "waveform": waveform,
-    "arm": arm,
+# Each with the numbers a row that there are at once while it is drawn, as measured.
+GENERATORS: dict[str, tuple[Callable[[int, np.random.Generator], Sample], int]] = {
+    "twonorm": (twonorm, 44),
+    "ringnorm": (ringnorm, 82),
+    "waveform": (waveform, 88),
+    "arm": (arm, 43),
 }
 
 
@@ -141,12 +143,19 @@ def generate(name: str, n_samples: int, seed: int) -> Sample:
     Raises
     ------
     InputError
-        The name is not known, or so few rows were asked for that only one class came up.
+        The name is not known, so few rows were asked for that only one class came up, or more than
+        there is memory for.
     """
     if name not in GENERATORS:
         raise unknown("data.generator", name, GENERATORS)
+    draw, numbers_a_row = GENERATORS[name]
+    short = memory.shortage(lambda n: 8.0 * n * numbers_a_row, n_samples)
+    if short is not None:
+        raise InputError(
+            f"data.n_samples={n_samples} needs {short}: ask for at most {short.fitting} rows."
+        )
     mixed = int.from_bytes(hashlib.sha256(f"{name} {seed}".encode()).digest(), "big")
-    X, y = GENERATORS[name](n_samples, np.random.Generator(np.random.PCG64(mixed)))
+    X, y = draw(n_samples, np.random.Generator(np.random.PCG64(mixed)))
     if len(np.unique(y)) < 2:
         raise InputError(
             f"data.n_samples={n_samples} drew a single class of {name}: ask for more rows."

@@ -16,6 +16,7 @@ from mklbench.data import Dataset, load, open_editions, registered_digest, settl
 from mklbench.data.splits import Protocol, folds, random_split
 from mklbench.errors import InputError
 from mklbench.experiments import sources
+from mklbench.experiments.memory import check_fits
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
@@ -196,14 +197,15 @@ class Cell:
             return False
         return tuple(map(len, splits[split])) == (protocol.n_train, protocol.n_test)
 
-    def check(self, splits: Iterable[int] | None = None) -> None:
+    def check(self, splits: Iterable[int] | None = None, jobs: int = 1) -> None:
         """Raise InputError for what can be seen to be wrong before anything is run.
 
         Loads the data, draws the splits (all if not given), those of the search and their folds,
-        and makes the callables.
+        and makes the callables. `jobs` steps at the same time have to fit into memory.
         """
         configs.algorithm(self.config["algo"])
-        self._check_rows_of_files(configs.kernel(self.config["kernel"]))
+        builder = configs.kernel(self.config["kernel"])
+        self._check_rows_of_files(builder)
         if self.dataset().targets is not None:
             self._check_regression()
         codes = self.dataset().y
@@ -213,6 +215,7 @@ class Cell:
             train, _ = self.rows(split)
             if split in searched:
                 folds(codes[train], self.config["search"]["folds"], seed=0)
+        check_fits(self, next(iter(wanted)), jobs, builder)
 
     def _check_regression(self) -> None:
         """Raise InputError for what needs classes where the data have real targets."""

@@ -63,8 +63,7 @@ def run_split(cell: Cell, split: int, selections: Mapping[int, Selection] | None
     except BaseException as error:  # sys.exit() in an algorithm must not end the run
         if interruption.is_users(error):
             raise
-        message = f"{type(error).__name__}: {error}"
-        return unfinished(cell, split, "failed", message, traceback.format_exc())
+        return unfinished(cell, split, "failed", in_a_sentence(error), traceback.format_exc())
 
 
 def unfinished(
@@ -73,6 +72,17 @@ def unfinished(
     """Return the record of a split that has no result: status "failed" or "timeout"."""
     measured = dict.fromkeys(_MEASURED)
     return _header(cell, split) | measured | _ending(cell, status, error, details)
+
+
+def in_a_sentence(error: BaseException) -> str:
+    """Return what a crash is recorded with."""
+    if isinstance(error, MemoryError):
+        details = f" ({error})" if str(error) else ""
+        return (
+            f"the memory did not suffice{details}: choose fewer training rows, fewer kernels or "
+            "fewer jobs."
+        )
+    return f"{type(error).__name__}: {error}"
 
 
 _MEASURED = (

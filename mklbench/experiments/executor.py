@@ -66,7 +66,7 @@ def run_cells(
     told = progress or Silent()
     errors: dict[str, str] = {}
     with _parallel(jobs):
-        work = _plan(listed, store, errors)
+        work = _plan(listed, store, jobs, errors)
     if work:
         store.check_writable()
         n_splits = sum(cell.n_splits for cell in _distinct(listed, errors))
@@ -122,16 +122,21 @@ def _distinct(cells: Sequence[Cell], errors: dict[str, str]) -> list[Cell]:
     return list(distinct.values())
 
 
-def _plan(cells: Sequence[Cell], store: Store, errors: dict[str, str]) -> list[list[Step]]:
+def _plan(
+    cells: Sequence[Cell], store: Store, jobs: int, errors: dict[str, str]
+) -> list[list[Step]]:
     """Return the steps of each cell, having checked what can be checked beforehand."""
-    work: list[list[Step]] = []
+    missing: dict[Cell, list[Step]] = {}
     for cell in _distinct(cells, errors):
         store.tidy(cell)
-        steps = missing_steps(cell, store)
+        missing[cell] = missing_steps(cell, store)
+    at_once = min(jobs, sum(map(len, missing.values())))
+    work: list[list[Step]] = []
+    for cell, steps in missing.items():
         if not steps:
             continue
         try:
-            cell.check(step.split for step in steps)
+            cell.check([step.split for step in steps], at_once)
         except InputError as error:
             errors[cell.key] = str(error)
             continue

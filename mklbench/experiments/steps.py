@@ -11,7 +11,13 @@ from dataclasses import dataclass
 from mklbench import interruption
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
-from mklbench.experiments.evaluation import Record, run_selection, run_split, unfinished
+from mklbench.experiments.evaluation import (
+    Record,
+    in_a_sentence,
+    run_selection,
+    run_split,
+    unfinished,
+)
 from mklbench.experiments.store import Store
 
 
@@ -70,8 +76,7 @@ def take(step: Step, store: Store) -> None:
     except BaseException as error:
         if interruption.is_users(error):
             raise
-        message = f"{type(error).__name__}: {error}"
-        give_up(step, store, "failed", message, traceback.format_exc())
+        give_up(step, store, "failed", in_a_sentence(error), traceback.format_exc())
 
 
 def give_up(step: Step, store: Store, status: str, error: str, details: str | None = None) -> None:

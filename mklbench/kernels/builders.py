@@ -25,6 +25,7 @@ from mklbench.kernels.feature_bank import FeatureBank
 from mklbench.kernels.functions import Gaussian, KernelFunction, Polynomial
 from mklbench.kernels.groups import GroupLists, check_groups
 from mklbench.kernels.linear_bank import LinearBank
+from mklbench.kernels.memory import Memory, Shape, needing
 from mklbench.validation import (
     check_count,
     check_features,
@@ -49,17 +50,20 @@ GEHLER_WIDTHS = (1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 75.0, 100.0, 
 GEHLER_GAMMA_MAX = 30.0
 
 
+@needing(lambda shape, gamma=None: DenseBank.needs(shape.n, 1))
 def gaussian(X: ArrayLike, gamma: float | None = None) -> DenseBank:
     """Return one Gaussian exp(-gamma ||x - z||^2) on all features; gamma is 1/d if not given."""
     features = check_features("X", X)
     return DenseBank(features, [Gaussian(1.0 / features.shape[1] if gamma is None else gamma)])
 
 
+@needing(lambda shape, gammas: DenseBank.needs(shape.n, len(gammas)))
 def gaussians(X: ArrayLike, gammas: Sequence[float]) -> DenseBank:
     """Return one Gaussian on all features for each of `gammas`."""
     return DenseBank(X, [Gaussian(gamma) for gamma in check_not_empty("gammas", gammas)])
 
 
+@needing(lambda shape, gammas=(1.0,): FeatureBank.needs(shape, len(gammas)))
 def feature_gaussians(X: ArrayLike, gammas: Sequence[float] = (1.0,)) -> FeatureBank:
     """Return Gaussians exp(-gamma (x_m - z_m)^2) on every single feature, one for each of `gammas`.
 
@@ -69,6 +73,7 @@ def feature_gaussians(X: ArrayLike, gammas: Sequence[float] = (1.0,)) -> Feature
     return FeatureBank(X, [Gaussian(gamma) for gamma in check_not_empty("gammas", gammas)])
 
 
+@needing(lambda shape, n_widths=10: FeatureBank.needs(shape, n_widths))
 def feature_widths(X: ArrayLike, n_widths: int = 10) -> ScaledBank:
     """Return Gaussians exp(-(x_m - z_m)^2 / (2 width^2)) on every single feature, of unit trace.
 
@@ -82,11 +87,23 @@ def feature_widths(X: ArrayLike, n_widths: int = 10) -> ScaledBank:
     return unit_trace(FeatureBank(X, [Gaussian(0.5 / width**2) for width in widths.tolist()]))
 
 
+@needing(LinearBank.needs)
 def linear_features(X: ArrayLike) -> LinearBank:
     """Return the linear kernels x_m z_m, one a feature: the base kernels of Cortes et al. 2009."""
     return LinearBank(X)
 
 
+def _all_and_each(shape: Shape, n_functions: int, forming: float = 1.0) -> Memory:
+    """Return the memory of kernels on all features together and then on every single one."""
+    together = DenseBank.needs(shape.n, n_functions, forming)
+    return ConcatenatedBank.needs([together, FeatureBank.needs(shape, n_functions)])
+
+
+@needing(
+    lambda shape, widths=SIMPLEMKL_WIDTHS, degrees=(1, 2, 3): _all_and_each(
+        shape, len(widths) + len(degrees), forming=2.0
+    )
+)
 def simplemkl_bank(
     X: ArrayLike,
     widths: Sequence[float] = SIMPLEMKL_WIDTHS,
@@ -111,6 +128,7 @@ def simplemkl_functions(
     ]
 
 
+@needing(lambda shape, gamma_min=0.0, gamma_max=np.inf: ProductGaussians.needs(shape, shape.d))
 def product_gaussians(
     X: ArrayLike, gamma_min: float = 0.0, gamma_max: float = np.inf
 ) -> ProductGaussians:
@@ -118,6 +136,7 @@ def product_gaussians(
     return ProductGaussians(X, gamma_min, gamma_max)
 
 
+@needing(lambda shape, gamma_min=0.0, gamma_max=np.inf: IsotropicGaussians.needs(shape, 1))
 def isotropic_gaussians(
     X: ArrayLike, gamma_min: float = 0.0, gamma_max: float = np.inf
 ) -> IsotropicGaussians:
@@ -125,6 +144,7 @@ def isotropic_gaussians(
     return IsotropicGaussians(X, gamma_min, gamma_max)
 
 
+@needing(lambda shape, widths=GEHLER_WIDTHS: DenseBank.needs(shape.n, len(widths)))
 def single(X: ArrayLike, widths: Sequence[float] = GEHLER_WIDTHS) -> DenseBank:
     """Return one Gaussian exp(-||x - z||^2 / width^2) on all features for each of `widths`.
 
@@ -133,6 +153,7 @@ def single(X: ArrayLike, widths: Sequence[float] = GEHLER_WIDTHS) -> DenseBank:
     return DenseBank(X, _inverse_square_widths(widths))
 
 
+@needing(lambda shape, widths=GEHLER_WIDTHS: _all_and_each(shape, len(widths)))
 def separate(X: ArrayLike, widths: Sequence[float] = GEHLER_WIDTHS) -> ConcatenatedBank:
     """Return the Gaussians of `single` on all features together, then on every single one.
 
@@ -169,11 +190,16 @@ class Precomputed:
         check_groups(groups, len(self._whole))
         self._groups = groups
 
+    def memory(self, shape: Shape) -> Memory:
+        """Return what the bank needs on so many rows, beside the matrices given."""
+        return IndexedBank.of_rows(shape.n, len(self._whole))
+
     def __call__(self, rows: ArrayLike) -> IndexedBank:
         """Return the bank whose training samples are `rows` (n,) of the data set."""
         return IndexedBank(self._whole, rows, self._groups)
 
 
+@needing(lambda shape, groups=None: PrecomputedBank.needs(shape.n, shape.n_grams, forming=2.0))
 def precomputed(X: ArrayLike, groups: GroupLists | None = None) -> PrecomputedBank:
     """Return the bank of the Gram matrices `X` (M, n, n), or of the one Gram matrix (n, n).
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import reduce
 
 import numpy as np
@@ -11,7 +12,8 @@ from numpy.typing import ArrayLike
 from mklbench.errors import InputError, unknown
 from mklbench.kernels.base import Array, Bank
 from mklbench.kernels.dense import StackedBank
-from mklbench.kernels.packed import PackedGrams
+from mklbench.kernels.memory import NUMBER, Memory, gram_bytes
+from mklbench.kernels.packed import PackedGrams, half_size
 from mklbench.validation import check_count, check_not_negative
 
 _HOW = ("sum", "product", "polynomial")
@@ -50,6 +52,19 @@ class CombinedKernel(StackedBank):
                 f"the {how} of {bank.n_kernels} kernels overflows: choose fewer kernels, a lower "
                 "degree, or kernels with a diagonal of ones."
             )
+
+    @classmethod
+    def made_of(cls, bank: Memory, n: int) -> Memory:
+        """Return the memory of one kernel made of those of a bank on n samples, which it keeps."""
+        own = cls.needs(n, 1)
+        # The product so far, a kernel and the two multiplied, and what is returned.
+        making = bank.kept + bank.combining + gram_bytes(n, 4)
+        return replace(
+            own,
+            kept=bank.kept + NUMBER * half_size(n),
+            building=max(bank.building, making),
+            restricting=max(bank.restricting, own.restricting),
+        )
 
     def diagonals(self, Z: ArrayLike | None = None) -> Array:
         each = self._bank.diagonals(Z)

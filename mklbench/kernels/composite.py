@@ -12,6 +12,7 @@ from mklbench.errors import InputError, unknown
 from mklbench.kernels.base import Array, Bank
 from mklbench.kernels.centring import centre
 from mklbench.kernels.groups import GroupLists, check_groups
+from mklbench.kernels.memory import Memory
 from mklbench.kernels.wrapping import WrappedBank
 
 
@@ -45,6 +46,19 @@ class ConcatenatedBank(Bank):
             raise unknown("groups", groups, ["parts"])
         check_groups(groups, self.n_kernels)
         self.groups = groups
+
+    @classmethod
+    def needs(cls, parts: Sequence[Memory]) -> Memory:
+        """Return the memory of several banks, made and asked one after the other."""
+        before = np.cumsum([0.0, *(part.kept for part in parts[:-1])])
+        return Memory(
+            sum(part.n_kernels or 0 for part in parts),
+            sum(part.kept for part in parts),
+            max(there + part.building for there, part in zip(before, parts, strict=True)),
+            combining=max(part.combining for part in parts),
+            restricting=max(part.restricting for part in parts),
+            active=sum(part.active for part in parts),
+        )
 
     def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
         parts = self._parts(d)

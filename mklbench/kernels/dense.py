@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,13 +18,17 @@ from mklbench.kernels.functions import (
     matrices,
 )
 from mklbench.kernels.groups import GroupLists, check_groups
-from mklbench.kernels.packed import PackedGrams, asymmetry, unpack
+from mklbench.kernels.memory import NUMBER, Memory, gram_bytes
+from mklbench.kernels.packed import PackedGrams, asymmetry, half_size, unpack
 from mklbench.validation import (
     check_features,
     check_finite,
     check_training_features,
     real_array,
 )
+
+# Where the entries of a restricted matrix stand in the halves of the whole: some arrays of indices.
+_INDICES = 4.0
 
 
 class StackedBank(Bank):
@@ -37,6 +42,23 @@ class StackedBank(Bank):
         self.n_kernels, self.n_samples = len(grams), grams.n_samples
         self.features = (-1,) * self.n_kernels
         self.groups = groups
+
+    @classmethod
+    def needs(cls, n: int, n_kernels: int, forming: float = 1.0) -> Memory:
+        """Return the memory of a bank of M kernels on n samples.
+
+        `forming` are the matrices (n, n) that there are at once while a kernel is computed.
+        """
+        kept = NUMBER * n_kernels * half_size(n)
+        # The matrix before lives while the next one is formed; of the last, its half is copied.
+        building = forming + (1.0 if n_kernels > 1 else 0.5)
+        return Memory(
+            n_kernels,
+            kept,
+            kept + gram_bytes(n, building),
+            combining=gram_bytes(n, 1.5),  # a half, and its triangle
+            restricting=gram_bytes(n, _INDICES),
+        )
 
     def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
         combined = np.empty((self.n_samples, self.n_samples)) if out is None else out
@@ -217,6 +239,12 @@ class IndexedBank(StackedBank):
         check_groups(groups, len(self._whole))
         self._rows = check_rows(rows, self._whole.n_samples)
         super().__init__(self._whole.restrict(self._rows), groups)
+
+    @classmethod
+    def of_rows(cls, n: int, n_kernels: int) -> Memory:
+        """Return the memory of M kernels on n rows, that of the whole stack not counted."""
+        own = cls.needs(n, n_kernels)
+        return replace(own, building=own.kept + own.restricting)
 
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
         """Return the kernel (n_z, n) between the rows `Z` (n_z,) of the stack and the training."""

@@ -13,11 +13,15 @@ from mklbench.kernels.base import Array, Bank
 from mklbench.kernels.composite import unit_trace
 from mklbench.kernels.dense import StackedBank
 from mklbench.kernels.distances import Distances, FeatureDistances, View
+from mklbench.kernels.memory import Memory, Shape
 from mklbench.kernels.packed import PackedGrams
 from mklbench.validation import check_not_empty, check_positive
 
 # Five from 1e-4 to 1 on a logarithmic scale, as in the paper.
 VSKL_GAMMAS = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
+
+# Matrices (n, n) at once while a kernel is computed: the distances, and these scaled.
+_FORMING = 2.0
 
 # Bytes that the kernels to new samples may take.
 _MOST_KEPT = 2**27
@@ -71,6 +75,11 @@ class DistanceBank(StackedBank):
                 grams.append(np.exp(matrix * (-gamma / means[-1])))
         self._means = np.array(means)
         self._bind(grams)
+
+    @classmethod
+    def of_views(cls, n: int, n_views: int, n_gammas: int) -> Memory:
+        """Return the memory of the kernels of V views on n samples, G each."""
+        return cls.needs(n, n_views * n_gammas, forming=_FORMING)
 
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
         d = self._check_weights(weights)
@@ -135,6 +144,10 @@ class Descriptors:
         self._gammas = gammas
         self._distance = distance
         self._normalise = normalise
+
+    def memory(self, shape: Shape) -> Memory:
+        """Return what the bank needs on samples of a shape."""
+        return DistanceBank.of_views(shape.n, max(1, shape.n_views), len(self._gammas))
 
     def __call__(self, X: ArrayLike, views: Sequence[View] = ()) -> Bank:
         """Return the bank on the training samples `X` (n, d); without views all are one view."""

@@ -17,6 +17,7 @@ from mklbench.kernels.euclidean import (
     distances_of_products,
     squared_distances,
 )
+from mklbench.kernels.memory import NUMBER, Memory, Shape
 from mklbench.validation import check_features, check_training_features
 
 Single = NDArray[np.floating]
@@ -73,6 +74,12 @@ class _Gaussians(Family):
     def _between(self, X: Array, Z: Array) -> Array:
         """Return those (k, n) from shifted training samples `X` to these, `Z`."""
         return squared_distances(X, Z) if self._by_differences else distances_of_products(X, Z)
+
+    @classmethod
+    def needs(cls, shape: Shape, n_parameters: int) -> Memory:
+        """Return the memory of a family on samples of a shape."""
+        samples = NUMBER * shape.n * shape.d
+        return Memory(n_parameters, 2 * samples, 3 * samples, combining=2 * samples, is_family=True)
 
     def _check_theta(self, theta: ArrayLike) -> Array:
         checked = self._check_weights(theta)

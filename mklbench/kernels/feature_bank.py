@@ -10,14 +10,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklbench.errors import unknown
 from mklbench.kernels.base import Array, Bank
-from mklbench.kernels.cost import FeatureCosts
-from mklbench.kernels.factored import FeatureFactors
+from mklbench.kernels.cost import FEW, FeatureCosts
+from mklbench.kernels.factored import ROWS, FeatureFactors
 from mklbench.kernels.functions import KernelFunction, check_values
-from mklbench.kernels.packed import PackedGrams, unpack
+from mklbench.kernels.memory import NUMBER, Memory, Shape
+from mklbench.kernels.packed import PackedGrams, half_size, unpack
 from mklbench.validation import check_features, check_training_features
 
 _FORMS = ("halves", "factors")
 _MEMORY_LIMIT = 2**29
+
+# The rank of Gaussians on one feature with many values, about; for the memory that they will need.
+_RANK = 32
 
 
 class FeatureBank(Bank):
@@ -65,6 +69,31 @@ class FeatureBank(Bank):
         for j in range(samples.shape[1]):
             check_values(self._functions, samples[:, [j]], j)
         self._bind(samples, FeatureFactors.of(samples, self._functions), form, memory_limit)
+
+    @classmethod
+    def needs(cls, shape: Shape, n_functions: int) -> Memory:
+        """Return the memory of k functions on samples of a shape, of features with many values."""
+        n, d, k = shape.n, shape.d, n_functions
+        rank = min(n, _RANK)
+        samples, factors = NUMBER * n * d, NUMBER * d * (n * rank + k * half_size(rank))
+        # In the making: the bases of all features twice, and the factors of one.
+        making = factors + NUMBER * 3 * k * rank * n
+        costs = FeatureCosts(n, k, np.full(d, rank), _MEMORY_LIMIT)
+        half = NUMBER * half_size(n)
+        if costs.prefers_halves():
+            kept = samples + factors + half * d * k
+            return Memory(d * k, kept, kept + making, combining=3 * half)
+        kept = samples + factors
+        active = half * min(d * k, FEW, costs.room)
+        return Memory(
+            d * k,
+            kept,
+            kept + making,
+            combining=factors + NUMBER * ROWS * n,  # the bases times the cores
+            restricting=factors,
+            # The room for halves grows by a copy; their sum is a half, and its triangle.
+            active=1.5 * active + (3 * half if active else 0.0),
+        )
 
     def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
         combined = np.empty((self.n_samples, self.n_samples)) if out is None else out

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 from scipy.linalg import blas
 
 from mklbench.kernels.base import Array, Bank
+from mklbench.kernels.memory import NUMBER, Memory, Shape
 from mklbench.kernels.packed import write_lower
 from mklbench.validation import check_features, check_scale
 
@@ -41,6 +42,13 @@ class LinearBank(Bank):
         for j in range(samples.shape[1]):
             check_scale("X", samples[:, [j]], j, largest=_LARGEST)
         self._bind(np.ascontiguousarray(samples.T))
+
+    @classmethod
+    def needs(cls, shape: Shape) -> Memory:
+        """Return the memory of a bank on samples of a shape."""
+        samples = NUMBER * shape.n * shape.d
+        scaled = NUMBER * shape.n * min(shape.d, _FEATURES_AT_ONCE)
+        return Memory(shape.d, samples, 2 * samples, combining=3 * scaled)
 
     def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
         lower = self._lower(d)

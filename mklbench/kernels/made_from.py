@@ -20,6 +20,7 @@ from mklbench.kernels.base import Bank
 from mklbench.kernels.builders import BUILDERS, KernelBuilder, Precomputed, resolve
 from mklbench.kernels.combination import CombinedKernel
 from mklbench.kernels.descriptors import Descriptors
+from mklbench.kernels.memory import Memory, Shape, memory_of
 from mklbench.kernels.normalised import CentredBank, CosineBank
 from mklbench.kernels.wrapping import StandardisedBank, check_base
 
@@ -53,6 +54,10 @@ class _MadeFrom(ABC):
 
     @abstractmethod
     def __call__(self, X: ArrayLike, *views: Any) -> Bank: ...
+
+    @abstractmethod
+    def memory(self, shape: Shape) -> Memory:
+        """Return what the bank needs on samples of a shape."""
 
     def _bank(self, X: ArrayLike, *views: Any) -> Bank:
         return check_base(type(self).__name__.lower(), self._base(X, *views))
@@ -99,6 +104,12 @@ class Normalised(_MadeFrom):
         super().__init__(base, options)
         self._centre, self._cosine = centre, cosine
 
+    def memory(self, shape: Shape) -> Memory:
+        needed = memory_of(self._base, shape)
+        if self._centre:
+            needed = CentredBank.needs(needed, shape.n)
+        return CosineBank.needs(needed, shape.n) if self._cosine else needed
+
     def __call__(self, X: ArrayLike, *views: Any) -> Bank:
         """Return the bank on the training samples `X`."""
         bank = self._bank(X, *views)
@@ -127,6 +138,9 @@ class Combination(_MadeFrom):
         super().__init__(base, options)
         self._how, self._degree, self._offset = how, degree, offset
 
+    def memory(self, shape: Shape) -> Memory:
+        return CombinedKernel.made_of(memory_of(self._base, shape), shape.n)
+
     def __call__(self, X: ArrayLike, *views: Any) -> Bank:
         """Return the bank of the one kernel on the training samples `X`."""
         return CombinedKernel(
@@ -151,6 +165,9 @@ class Standardised(_MadeFrom):
                 "kernel=standardised scales features, and Gram matrices have none: choose another "
                 "base, or kernel=normalised."
             )
+
+    def memory(self, shape: Shape) -> Memory:
+        return StandardisedBank.needs(memory_of(self._base, shape), shape)
 
     def __call__(self, X: ArrayLike, *views: Any) -> Bank:
         """Return the bank on the training samples `X` (n, d)."""

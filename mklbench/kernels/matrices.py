@@ -23,6 +23,7 @@ from mklbench.kernels.dense import IndexedBank, pack_stack
 from mklbench.kernels.descriptors import VSKL_GAMMAS, DistanceBank
 from mklbench.kernels.distances import MatrixDistances
 from mklbench.kernels.groups import GroupLists, check_groups
+from mklbench.kernels.memory import Memory, Shape
 from mklbench.kernels.packed import PackedGrams, asymmetry
 
 # Files are often in single precision: an asymmetry or a distance below 0 is of rounding up to this
@@ -62,6 +63,10 @@ class MatrixDescriptors:
         self._gammas = gammas
         self._normalise = normalise
 
+    def memory(self, shape: Shape) -> Memory:
+        """Return what the bank needs on so many rows, beside the distances that were read."""
+        return DistanceBank.of_views(shape.n, len(self._whole), len(self._gammas))
+
     def __call__(self, rows: ArrayLike) -> Bank:
         """Return the bank whose training samples are `rows` (n,) of the data set."""
         bank = DistanceBank(MatrixDistances(self._whole, rows), self._gammas)
@@ -98,6 +103,10 @@ class MatrixKernels:
         check_groups(groups, len(self._whole))
         self._groups = by_file if groups is None else groups
         self._normalise = normalise
+
+    def memory(self, shape: Shape) -> Memory:
+        """Return what the bank needs on so many rows, beside the matrices that were read."""
+        return IndexedBank.of_rows(shape.n, len(self._whole))
 
     def __call__(self, rows: ArrayLike) -> Bank:
         """Return the bank whose training samples are `rows` (n,) of the data set."""

@@ -5,11 +5,14 @@ Both are done kernel by kernel, and keep what structure the bank has: no Gram ma
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench.kernels.base import Array, Bank
 from mklbench.kernels.centring import centre
+from mklbench.kernels.memory import NUMBER, Memory, gram_bytes
 from mklbench.kernels.packed import inner_products_of
 from mklbench.kernels.wrapping import WrappedBank
 
@@ -39,6 +42,17 @@ class CentredBank(WrappedBank):
         n = bank.n_samples
         means = bank.products(np.full(n, 1.0 / n), np.arange(bank.n_kernels))
         self._bind(bank, bank, means, means.mean(axis=1))
+
+    @classmethod
+    def needs(cls, bank: Memory, n: int) -> Memory:
+        """Return the memory of the kernels of a bank on n samples, and of their means."""
+        means = NUMBER * (bank.n_kernels or 0) * n
+        return replace(
+            bank,
+            kept=bank.kept + means,
+            building=max(bank.building, bank.kept + 2 * means),
+            combining=max(bank.combining, gram_bytes(n, 2)),  # what centring adds
+        )
 
     def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
         weights = self._check_weights(d)
@@ -134,6 +148,18 @@ class CosineBank(WrappedBank):
         first = self._scales[:, 0]
         self._uniform = (self._scales == first[:, None]).all(axis=1)
         self._factors = np.where(self._uniform, first**2, 0.0)
+
+    @classmethod
+    def needs(cls, bank: Memory, n: int) -> Memory:
+        """Return the memory of the kernels of a bank on n samples, and of their diagonals."""
+        scales = NUMBER * (bank.n_kernels or 0) * n
+        return replace(
+            bank,
+            kept=bank.kept + scales,
+            building=max(bank.building, bank.kept + 4 * scales),
+            # One kernel is formed on its own, scaled and added.
+            combining=max(bank.combining + gram_bytes(n), gram_bytes(n, 3)),
+        )
 
     def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
         weights = self._check_weights(d)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,6 +11,7 @@ from numpy.typing import ArrayLike
 from mklbench.errors import InputError
 from mklbench.kernels.base import Array, Bank, KernelOperator
 from mklbench.kernels.functions import standardisation
+from mklbench.kernels.memory import NUMBER, Memory, Shape
 from mklbench.validation import check_features
 
 _FURTHEST = float(np.finfo(np.float64).max)
@@ -76,6 +78,11 @@ class StandardisedBank(WrappedBank):
         samples = check_features("X", X)
         self._means, self._factors = standardisation(samples)
         super().__init__(check_base("standardised", build(self._standardised(samples))))
+
+    @classmethod
+    def needs(cls, bank: Memory, shape: Shape) -> Memory:
+        """Return the memory of a bank on samples of a shape, which are copied."""
+        return replace(bank, building=bank.building + 2 * NUMBER * shape.n * shape.d)
 
     def diagonals(self, Z: ArrayLike | None = None) -> Array:
         return self._bank.diagonals(None if Z is None else self._standardised(Z))

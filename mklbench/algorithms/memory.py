@@ -1,0 +1,95 @@
+"""What a fit needs of memory, told before it is begun.
+
+An algorithm's module says what its `solve` holds beside the kernels, in one of two ways:
+
+- ``MATRICES``, a number of matrices (n, n). LIBSVM's buffer counts as two; the temporaries of the
+  kernels (`mklbench.kernels.memory`) are added. Without it `DEFAULT` holds.
+- ``bytes_needed(kernels, shape, n_problems, **options)``, where that is not all: the bytes, from
+  the `Memory` of the kernels, the `Shape` of the samples, the number of binary problems and the
+  options of `solve`; also with ``path=True``, where `solve_path` is called in its place.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from mklbench.kernels.memory import Memory, Shape, gram_bytes, memory_of
+from mklbench.solution import Solution
+
+# LIBSVM's buffer, the Gram matrix at some weights and at others, and a temporary.
+DEFAULT = 5.0
+# LIBSVM's buffer, and a Gram matrix.
+ONE_SVM = 3.0
+
+# LIBSVM keeps columns in single precision: about half of them, up to the size of its cache.
+_CACHED, _CACHE = 0.25, 200e6
+
+
+def fitting(
+    builder: Callable[..., Any], solve: Callable[..., Solution], shape: Shape, n_problems: int = 1
+) -> float:
+    """Return the bytes that kernels and their fit take at most.
+
+    Parameters
+    ----------
+    builder : of the kernels.
+    solve : of an algorithm's module, with its options.
+    shape : of the training samples.
+    n_problems : number of binary problems, one a class where there are more than two.
+    """
+    kernels = memory_of(builder, shape)
+    return max(kernels.building, kernels.kept + solving(solve, kernels, shape, n_problems))
+
+
+def searching(
+    builder: Callable[..., Any],
+    solve: Callable[..., Solution],
+    shape: Shape,
+    n_problems: int,
+    folds: int,
+) -> float:
+    """Return the bytes that cross-validation and the fit after it take at most.
+
+    Beside the kernels on all samples there are those on the samples of a fold, and the Gram matrix
+    of all that predicts the held-out ones.
+    """
+    part = shape.with_samples(shape.n - shape.n // folds)
+    whole, fold = memory_of(builder, shape), memory_of(builder, part)
+    at_once = max(
+        fold.restricting,
+        solving(solve, fold, part, n_problems, path=True),
+        whole.active + whole.combining,
+    )
+    search = whole.kept + fold.kept + gram_bytes(shape.n) + at_once
+    return max(search, fitting(builder, solve, shape, n_problems))
+
+
+def solving(
+    solve: Callable[..., Solution],
+    kernels: Memory,
+    shape: Shape,
+    n_problems: int = 1,
+    *,
+    path: bool = False,
+) -> float:
+    """Return the bytes that `solve`, or `solve_path` beside it, takes beside what kernels keep."""
+    given = solve if isinstance(solve, partial) else partial(solve)
+    module = inspect.getmodule(given.func)
+    own = getattr(module, "bytes_needed", None)
+    if own is None:
+        return at_changing_weights(kernels, shape, float(getattr(module, "MATRICES", DEFAULT)))
+    options = {**given.keywords, "path": path}
+    return float(own(kernels, shape, n_problems, **options))
+
+
+def at_changing_weights(kernels: Memory, shape: Shape, held: float) -> float:
+    """Return the bytes of a search for weights that holds so many matrices (n, n)."""
+    return kernels.active + at_fixed_weights(kernels, shape, held)
+
+
+def at_fixed_weights(kernels: Memory, shape: Shape, held: float = ONE_SVM) -> float:
+    """Return the same where each combination of the kernels is asked for once."""
+    return gram_bytes(shape.n, held) + kernels.combining + min(gram_bytes(shape.n, _CACHED), _CACHE)

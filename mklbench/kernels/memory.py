@@ -1,0 +1,108 @@
+"""What kernels need of memory, told before they are made.
+
+Every bank and family has a class method ``needs``, from the numbers of samples and kernels to a
+`Memory`, and every builder an attribute ``memory`` that answers for its options: a function of the
+training samples' `Shape` and these options, put there by `needing`, or a method. Wherever one is
+asked with options that its builder would refuse, it is for the builder to say so.
+
+The estimates are those of the code as it is, temporaries included; ``benchmarks/peaks.py`` measures
+them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+# Bytes of a number.
+NUMBER = 8.0
+
+Builder = TypeVar("Builder", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The size of training samples.
+
+    Attributes
+    ----------
+    n : number of samples.
+    d : number of features.
+    n_views : number of views the features come in.
+    n_grams : number of matrices, where the samples are a stack of Gram matrices (M, n, n).
+    """
+
+    n: int
+    d: int = 1
+    n_views: int = 1
+    n_grams: int = 1
+
+    @classmethod
+    def of(cls, X: ArrayLike) -> Shape:
+        """Return that of samples (n, d), of row numbers (n,) or of a stack (M, n, n)."""
+        shape = np.shape(X)
+        if len(shape) == 3:
+            return cls(shape[1], shape[2], n_grams=shape[0])
+        return cls(shape[0], *shape[1:2])
+
+    def with_samples(self, n: int) -> Shape:
+        """Return that of `n` such samples."""
+        return replace(self, n=n)
+
+
+@dataclass(frozen=True)
+class Memory:
+    """The bytes that a bank or a family takes.
+
+    Attributes
+    ----------
+    n_kernels : M; None where that is not known before the kernels are made.
+    kept : what it keeps.
+    building : most while it is made, what is kept included.
+    combining : temporaries while a Gram matrix is formed, that matrix not included.
+    restricting : temporaries while the bank on these samples is taken from one on more.
+    active : what it keeps as well once sparse combinations have been asked for.
+    is_family : whether it is a family.
+    """
+
+    n_kernels: int | None = None
+    kept: float = 0.0
+    building: float = 0.0
+    combining: float = 0.0
+    restricting: float = 0.0
+    active: float = 0.0
+    is_family: bool = False
+
+
+def gram_bytes(n: int, count: float = 1.0) -> float:
+    """Return the bytes of so many matrices (n, n)."""
+    return NUMBER * count * float(n) ** 2
+
+
+def needing(estimate: Callable[..., Memory]) -> Callable[[Builder], Builder]:
+    """Let a builder say what its kernels need: ``estimate(shape, **options)``."""
+
+    def attach(builder: Builder) -> Builder:
+        builder.memory = estimate  # type: ignore[attr-defined]
+        return builder
+
+    return attach
+
+
+def memory_of(builder: Callable[..., Any], shape: Shape) -> Memory:
+    """Return what the kernels of a builder, options bound or not, need on samples of a shape.
+
+    Of a builder that does not say so it is that of a family, which keeps next to nothing: the
+    least that they can need.
+    """
+    options: dict[str, Any] = {}
+    while isinstance(builder, partial):
+        options = {**builder.keywords, **options}
+        builder = builder.func
+    estimate: Callable[..., Memory] | None = getattr(builder, "memory", None)
+    return Memory(is_family=True) if estimate is None else estimate(shape, **options)

@@ -1,0 +1,336 @@
+"""The memory that is free, and what does not fit into it: refused before it is begun."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from experiment_fakes import fake_cell, tiny_cell
+
+from benchmarks import peaks
+from mklbench import MKL, KernelSVR, kernels, memory, one_vs_rest
+from mklbench.algorithms import svm
+from mklbench.algorithms.memory import DEFAULT, fitting
+from mklbench.cli import main
+from mklbench.data import load
+from mklbench.errors import InputError
+from mklbench.experiments.executor import run_cells
+from mklbench.experiments.memory import bytes_of_step
+from mklbench.experiments.store import Store
+from mklbench.kernels import BUILDERS
+from mklbench.kernels.memory import NUMBER, Memory, Shape, gram_bytes, memory_of
+from mklbench.one_vs_rest import decision_function
+
+GIB = 2.0**30
+TWONORM = ("data=twonorm", "data.n_samples=20000", "kernel=feature_gaussians", "algo=mkl")
+
+
+@pytest.fixture
+def two_gib(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MKLBENCH_MEMORY", "2GiB")
+
+
+class TestFree:
+    @pytest.mark.parametrize(
+        ("stated", "expected"),
+        [
+            ("3GiB", 3 * GIB),
+            ("3 gb", 3 * GIB),
+            ("512M", 2.0**29),
+            ("1e6", 1e6),
+            ("0.5T", 512 * GIB),
+        ],
+    )
+    def test_the_variable_overrules(self, stated, expected, monkeypatch) -> None:
+        monkeypatch.setenv("MKLBENCH_MEMORY", stated)
+        assert memory.free() == expected
+        assert memory.free(jobs=4) == expected / 4
+
+    @pytest.mark.parametrize("stated", ["lots", "-1G", "0", "nan", "GiB", "1e999"])
+    def test_the_variable_is_a_size(self, stated, monkeypatch) -> None:
+        monkeypatch.setenv("MKLBENCH_MEMORY", stated)
+        with pytest.raises(InputError, match=f"MKLBENCH_MEMORY={stated} is no size"):
+            memory.free()
+
+    def test_the_variable_may_lift_every_limit(self, monkeypatch) -> None:
+        monkeypatch.setenv("MKLBENCH_MEMORY", "unlimited")
+        assert memory.free() is None
+        assert memory.shortage(lambda n: 1e18 * n, 1000) is None
+
+    @pytest.mark.skipif(sys.platform != "linux", reason="reads what Linux tells")
+    def test_a_system_says_what_is_available(self) -> None:
+        said = subprocess.run(["free", "-b"], capture_output=True, text=True, check=False).stdout
+        installed = float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+        free = memory.free()
+        assert free is not None
+        assert 2.0**24 < free <= installed, said
+
+    @pytest.mark.parametrize(
+        ("groups", "files", "left"),
+        [
+            # Version 1: the limit of the group, its use but for cached files.
+            (
+                "4:memory:/jobs/7\n0::/\n",
+                {
+                    "memory/jobs/7/memory.limit_in_bytes": "1000000",
+                    "memory/jobs/7/memory.usage_in_bytes": "300000",
+                    "memory/jobs/7/memory.stat": "cache 9\ntotal_inactive_file 100000\n",
+                    "memory/memory.limit_in_bytes": "9223372036854771712",
+                },
+                800000.0,
+            ),
+            # Version 2: that of a group around it counts as well.
+            (
+                "0::/user/shell\n",
+                {
+                    "user/shell/memory.max": "max",
+                    "user/memory.max": "500000",
+                    "user/memory.current": "200000",
+                    "user/memory.stat": "anon 4\ninactive_file 50000\n",
+                },
+                350000.0,
+            ),
+            # In a container the path is that outside of it.
+            (
+                "0::/outside/name\n",
+                {"memory.max": "700000", "memory.current": "100000", "memory.stat": "anon 4\n"},
+                600000.0,
+            ),
+            ("0::/\n", {"memory.max": "max"}, None),
+            ("1:cpu:/\n", {}, None),
+        ],
+    )
+    def test_control_groups_limit(self, groups, files, left, tmp_path, monkeypatch) -> None:
+        (tmp_path / "cgroup").write_text(groups)
+        for name, text in files.items():
+            (tmp_path / "fs" / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / "fs" / name).write_text(text)
+        monkeypatch.setattr(memory, "_GROUPS", tmp_path / "cgroup")
+        monkeypatch.setattr(memory, "_GROUP_ROOT", tmp_path / "fs")
+        assert list(memory._of_groups()) == ([] if left is None else [left])
+
+    @pytest.mark.skipif(sys.platform != "linux", reason="sets limits of Linux")
+    @pytest.mark.parametrize("limit", ["v", "d"])
+    def test_limits_of_the_process_are_not_shared(self, limit) -> None:
+        program = "from mklbench import memory; print(memory.free(1), memory.free(1000))"
+        said = subprocess.run(
+            ["bash", "-c", f"ulimit -{limit} 1000000; {sys.executable} -c '{program}'"],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={name: value for name, value in os.environ.items() if name != memory.VARIABLE},
+        )
+        alone, one_of_many = map(float, said.stdout.split())
+        assert 5e8 < alone < 1000000 * 1024
+        assert one_of_many <= alone
+
+    @pytest.mark.parametrize(
+        ("size", "said"),
+        [
+            (149 * GIB, "149 GiB"),
+            (0.4 * GIB, "410 MiB"),
+            (3000 * GIB, "2.93 TiB"),
+            (1e18, "888 PiB"),
+        ],
+    )
+    def test_sizes_in_words(self, size, said) -> None:
+        assert memory.in_words(size) == said
+
+    def test_what_would_fit_fits(self) -> None:
+        for limit in (1e3, 1e6, 1e9):
+            fitting_rows = memory.most(lambda n: 16.0 * n**2, limit, 10**6)
+            assert 16 * fitting_rows**2 <= limit < 16 * (1.1 * fitting_rows + 1) ** 2
+        assert memory.most(lambda n: 1e9, 1e3, 10**6) == 0
+
+
+class TestEstimates:
+    @pytest.mark.parametrize("name", BUILDERS)
+    def test_every_builder_says_what_it_needs(self, name) -> None:
+        needed = memory_of(BUILDERS[name], Shape(1000, 4))
+        assert needed.n_kernels is not None
+        samples = np.random.default_rng(0).standard_normal((30, 4))
+        if name == "precomputed":
+            samples = samples @ samples.T
+        operator = BUILDERS[name](samples)
+        assert needed.n_kernels == operator.n_kernels
+        assert needed.is_family == isinstance(operator, kernels.Family)
+        assert 0 < needed.kept <= needed.building
+
+    @pytest.mark.parametrize(
+        "builder",
+        [
+            partial(kernels.feature_gaussians, gammas=[0.1, 1.0]),
+            partial(partial(kernels.simplemkl_bank, widths=[1.0]), degrees=[2]),
+            partial(kernels.feature_widths, n_widths=3),
+            kernels.Descriptors(gammas=[0.1, 1.0]),
+            kernels.Normalised("simplemkl", {"degrees": [1, 2]}),
+            kernels.Combination("single"),
+            kernels.Standardised("single", {"widths": [1.0, 2.0]}),
+        ],
+        ids=str,
+    )
+    def test_options_count(self, builder) -> None:
+        operator = builder(np.random.default_rng(0).standard_normal((30, 4)))
+        assert memory_of(builder, Shape(30, 4)).n_kernels == operator.n_kernels
+
+    def test_rows_of_matrices_count(self) -> None:
+        K = np.stack([np.eye(40), 2.0 * np.eye(40)])
+        needed = memory_of(kernels.Precomputed(K), Shape.of(np.arange(30)))
+        assert needed.n_kernels == 2
+        assert needed.kept == 2 * 8 * 30 * 31 / 2
+        assert Shape.of(K) == Shape(40, 40, n_grams=2)
+
+    def test_what_comes_from_outside_has_a_default(self) -> None:
+        def outside(X):
+            return kernels.gaussian(X)
+
+        solve = SimpleNamespace  # of a module that says nothing
+        expected = gram_bytes(1000, DEFAULT) + gram_bytes(1000, 0.25)
+        assert fitting(outside, solve, Shape(1000, 3)) == expected
+        assert memory_of(outside, Shape(1000, 3)).n_kernels is None
+
+    def test_a_machine_grows_with_the_square(self) -> None:
+        small, large = (fitting(kernels.single, svm.solve, Shape(n, 5)) for n in (4000, 40000))
+        assert 80 < large / small < 100
+
+    @pytest.mark.skipif(sys.platform != "linux", reason="needs a system whose peak can be reset")
+    def test_estimates_are_those_of_measured_peaks(self) -> None:
+        for case, measured in peaks.measure(peaks.FEW):
+            ratio = case.estimate() / measured
+            assert 1 / peaks.WITHIN < ratio < peaks.WITHIN, case.name
+
+
+class TestEstimators:
+    def test_refuse_before_kernels_are_built(self, two_gib) -> None:
+        @kernels.memory.needing(lambda shape: Memory(60, NUMBER * 60 * shape.n))
+        def build(X):
+            raise AssertionError("the kernels were built")
+
+        X = np.zeros((100_000, 2))
+        X[::2] = 1.0
+        with pytest.raises(InputError) as refused:
+            MKL(kernel=build).fit(X, np.arange(len(X)) % 2)
+        assert str(refused.value) == (
+            "X has 100000 rows: MKL with 60 kernels needs about 261 GiB, and 2 GiB are free; about "
+            "8400 rows fit: pass fewer of them, or choose fewer kernels."
+        )
+
+    def test_regressors_refuse_too(self, two_gib) -> None:
+        X = np.arange(100_000.0)[:, None]
+        with pytest.raises(InputError, match="X has 100000 rows: KernelSVR with 1 kernels needs"):
+            KernelSVR().fit(X, X[:, 0])
+
+    def test_what_fits_is_learned(self, two_gib) -> None:
+        X = np.random.default_rng(0).standard_normal((40, 2))
+        assert MKL().fit(X, X[:, 0] > 0).score(X, X[:, 0] > 0) > 0.8
+
+
+class TestCells:
+    def test_the_command_line_refuses_in_a_sentence(self, two_gib, tmp_path, capsys) -> None:
+        assert main(["run", *TWONORM, f"results_dir={tmp_path}/store"]) == 2
+        said = capsys.readouterr().err
+        assert said.count("\n") == 1
+        assert said.startswith(
+            "mklbench: error: data=twonorm has 14000 training rows: algo=mkl with "
+            "kernel=feature_gaussians (M = 20 kernels) needs about 5."
+        )
+        assert " GiB, and 2 GiB are free; about n = " in said
+        assert "split.test_fraction=null split.n_train=" in said
+        assert not list(Path(tmp_path).glob("store/*/*.json"))
+
+    def test_what_it_proposes_is_accepted(self, two_gib) -> None:
+        with pytest.raises(InputError) as refused:
+            tiny_cell(*TWONORM).check([0])
+        proposed = str(refused.value).split("set ")[1].split(",")[0].split()
+        tiny_cell(*TWONORM, *proposed).check([0])
+        with pytest.raises(InputError, match=r"set split.n_train=\d+,"):
+            tiny_cell(*TWONORM, *proposed[::2], "split.n_train=13000").check([0])
+
+    def test_workers_share(self, two_gib) -> None:
+        cell = tiny_cell(
+            *TWONORM, "split.test_fraction=null", "split.n_train=5000", "split.n_test=9"
+        )
+        cell.check([0])
+        with pytest.raises(InputError, match="1 GiB are free for each of 2 processes") as refused:
+            cell.check([0], jobs=2)
+        assert "or jobs=1" in str(refused.value)
+
+    def test_a_search_needs_more(self) -> None:
+        fixed, searched = (
+            bytes_of_step(tiny_cell(*TWONORM, "kernel=single", *search), 0)(10_000)
+            for search in ((), ("search=cv",))
+        )
+        assert searched > 1.2 * fixed
+
+    def test_every_class_side_by_side_counts(self) -> None:
+        def needs(classes: int) -> float:
+            return fitting(kernels.single, partial(_vskl().solve), Shape(1000, 3), classes)
+
+        assert needs(6) > needs(1) + gram_bytes(1000, 10)
+
+    @pytest.mark.parametrize("jobs", [1, 2])
+    def test_memory_that_runs_out_costs_a_split(self, jobs, tmp_path) -> None:
+        filling = fake_cell(tmp_path, "algo.behaviour=fill", f"algo.once='{tmp_path}/filled'")
+        result, other = run_cells([filling, tiny_cell()], Store(tmp_path / "store"), jobs=jobs)
+        (failed,) = (record for record in result.records if record["status"] != "done")
+        assert len(result.records) == 4
+        assert other.status == "done"
+        assert failed["error"].startswith("the memory did not suffice (Unable to allocate 256. PiB")
+        assert "MemoryError" in failed["traceback"]
+
+
+class TestData:
+    def test_generated_rows_have_room(self, monkeypatch) -> None:
+        monkeypatch.setenv("MKLBENCH_MEMORY", "1GiB")
+        with pytest.raises(InputError) as refused:
+            load({"name": "big", "generator": "twonorm", "n_samples": 5_000_000})
+        assert str(refused.value) == (
+            "data.n_samples=5000000 needs about 1.64 GiB, and 1 GiB are free: ask for at most "
+            "3000000 rows."
+        )
+
+
+class TestBlocks:
+    @pytest.mark.parametrize("n_classes", [2, 3])
+    @pytest.mark.parametrize("name", [name for name in BUILDERS if name != "precomputed"])
+    def test_values_are_those_of_all_rows_at_once(self, name, n_classes, monkeypatch) -> None:
+        rng = np.random.default_rng(1)
+        X, Z = rng.standard_normal((40, 3)), rng.standard_normal((23, 3))
+        operator = BUILDERS[name](X)
+        codes = np.digitize(X[:, 0], [0.0] if n_classes == 2 else [-0.4, 0.4])
+        solutions = one_vs_rest.fit(svm.solve, operator, codes, n_classes)
+        self.compare(operator, solutions, Z, monkeypatch)
+
+    def test_of_stacks_of_gram_matrices(self, monkeypatch) -> None:
+        X = np.random.default_rng(1).standard_normal((63, 3))
+        K = np.stack([X @ X.T, np.exp(-0.1 * (X[:, :1] - X[:, 0]) ** 2)])
+        train, new = np.arange(40), np.arange(40, 63)
+        given = kernels.PrecomputedBank(K[:, :40, :40])
+        solutions = one_vs_rest.fit(svm.solve, given, X[:40, 0] > 0, 2)
+        self.compare(given, solutions, K[:, 40:, :40], monkeypatch)
+        self.compare(kernels.Precomputed(K)(train), solutions, new, monkeypatch)
+
+    def compare(self, operator, solutions, Z, monkeypatch) -> None:
+        whole = decision_function(operator, solutions, Z)
+        monkeypatch.setattr(one_vs_rest, "_CROSS", 8 * 40 * 5)
+        sizes = []
+        outputs = one_vs_rest.outputs
+        monkeypatch.setattr(
+            one_vs_rest, "outputs", lambda *all_: sizes.append(len(x := outputs(*all_))) or x
+        )
+        in_blocks = decision_function(operator, solutions, Z)
+        assert max(sizes) <= 5
+        np.testing.assert_allclose(in_blocks, whole, rtol=1e-12, atol=1e-12)
+        monkeypatch.undo()
+
+
+def _vskl():
+    from mklbench.algorithms import vskl
+
+    return vskl
