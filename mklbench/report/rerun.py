@@ -228,12 +228,16 @@ class _Judge:
         elif now - self._said < _INTERVAL:
             return
         self._said = now
-        left = self._total - self._recorded
-        pace = (now - self._started) / self._recorded if self._recorded else 1.0
         self._say(
             f"{len(self._findings)} of {self._n_waiting} cells run again, about "
-            f"{duration(max(left, 0.0) * pace)} left"
+            f"{duration(self._seconds_left(now))} left"
         )
+
+    def _seconds_left(self, now: float) -> float:
+        """Take each cell for what it took when it was recorded, and for what comes on top here."""
+        on_top = max(now - self._started - self._recorded, 0.0) / len(self._findings)
+        n_left = self._n_waiting - len(self._findings)
+        return max(self._total - self._recorded, 0.0) + n_left * on_top
 
 
 def compare(
