@@ -65,7 +65,8 @@ def solve(
         if behaviour == "hang":
             time.sleep(600)
     print("a fake that prints must not disturb its worker")
-    return svm.solve(operator, y, C)
+    solution = svm.solve(operator, y, C)
+    return replace(solution, gap=np.nan) if behaviour == "lose" else solution
 
 
 # What `solve_from` was called with and what it returned, in order: C, y, start, weights.

@@ -93,6 +93,13 @@ def test_a_crash_fails_its_split_and_is_tried_again(store, tmp_path, jobs):
     assert sum(before[name] != after[name] for name in after) == 1
 
 
+def test_a_solution_that_is_not_finite_fails_its_split(store, tmp_path):
+    (result,) = run_cells([fake_cell(tmp_path, "algo.behaviour=lose", "split.n_splits=1")], store)
+    assert result.status == "failed"
+    said = r"NotFiniteError: the solution has gap=nan, so it is none: [^.]+\."
+    assert re.fullmatch(said, result.records[0]["error"])
+
+
 @pytest.mark.parametrize(
     ("behaviour", "said"),
     [("die", "the worker process died (SIGKILL"), ("segfault", "the worker process died (SIGSEGV")],

@@ -93,5 +93,35 @@ def test_mistakes_are_named(X_train: np.ndarray) -> None:
         fit_scaling("standard", X_train[:0])
     with pytest.raises(InputError, match=r"shape \(40, 2\) where the scaling was fitted on 3"):
         fit_scaling("standard", X_train).transform(X_train[:, :2])
-    with pytest.raises(InputError, match="too large values in feature 1: rescale"):
-        fit_scaling("standard", np.array([[1e308], [1.7e308], [-1e308]]))
+
+
+@pytest.mark.parametrize("name", ["standard", "minmax"])
+@pytest.mark.parametrize("scale", [1e-300, 1e-160, 1e-20, 1e20, 1e155, 1e300])
+def test_any_scale_comes_to_the_same(name: str, scale: float, X_train: np.ndarray) -> None:
+    expected = fit_scaling(name, X_train).transform(X_train)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        scaled = fit_scaling(name, X_train * scale).transform(X_train * scale)
+    np.testing.assert_allclose(scaled, expected, rtol=0, atol=1e-13)
+
+
+def test_the_widest_ranges_are_standardised() -> None:
+    X = np.array([[1e308], [1.7e308], [-1e308]])
+    scaled = fit_scaling("standard", X).transform(X)
+    assert scaled.mean() == pytest.approx(0, abs=1e-15)
+    assert scaled.std() == pytest.approx(1)
+
+
+def test_ordinary_features_are_standardised_as_by_their_means_and_deviations() -> None:
+    """To the last digit, so that what has been recorded stands."""
+    X = np.random.default_rng(2).normal(3.0, [1e-8, 0.1, 1.0, 50.0, 1e7], size=(200, 5))
+    scaling = fit_scaling("standard", X)
+    np.testing.assert_array_equal(scaling.shift, X.mean(axis=0))
+    np.testing.assert_array_equal(scaling.divisor, X.std(axis=0))
+
+
+def test_a_new_value_beyond_doubles_is_named(X_train: np.ndarray) -> None:
+    scaling = fit_scaling("standard", X_train * 1e-10)
+    rows = np.array([[0.0, 0.0, 0.0], [0.0, 1e300, 0.0]])
+    with pytest.raises(InputError, match=r"X holds 1e\+300 at row 1, column 1, which is beyond"):
+        scaling.transform(rows)

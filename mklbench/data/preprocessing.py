@@ -41,7 +41,8 @@ class Scaling:
         Raises
         ------
         InputError
-            X has another number of features than the training part.
+            X has another number of features than the training part, or a value that is beyond the
+            range of doubles once it is scaled.
         """
         X = np.asarray(X, dtype=np.float64)
         if X.ndim != 2 or X.shape[1] != len(self.shift):
@@ -50,7 +51,16 @@ class Scaling:
             )
         if self.name == "none":
             return X.copy()
-        return (X - self.shift) / self.divisor
+        with np.errstate(over="ignore"):  # judged just below
+            scaled = (X - self.shift) / self.divisor
+        overflows = np.isfinite(X) & ~np.isfinite(scaled)
+        if overflows.any():
+            row, column = np.argwhere(overflows)[0]
+            raise InputError(
+                f"X holds {X[row, column]:g} at row {row}, column {column}, which is beyond the "
+                "range of doubles in units of the training part: rescale or remove it."
+            )
+        return scaled
 
 
 def fit_scaling(name: str, X_train: NDArray[np.float64]) -> Scaling:
@@ -64,8 +74,7 @@ def fit_scaling(name: str, X_train: NDArray[np.float64]) -> Scaling:
     Raises
     ------
     InputError
-        The name is not known, or X_train is empty, holds NaN or infinite values, or has a spread
-        beyond the range of doubles.
+        The name is not known, or X_train is empty or holds NaN or infinite values.
     """
     if name not in SCALINGS:
         raise unknown("split.scaling", name, SCALINGS)
@@ -78,19 +87,18 @@ def fit_scaling(name: str, X_train: NDArray[np.float64]) -> Scaling:
     lowest, highest = X_train.min(axis=0), X_train.max(axis=0)
     if name == "none":
         return Scaling(name, np.zeros(len(lowest)), np.ones(len(lowest)))
-    with np.errstate(over="ignore", invalid="ignore"):  # judged just below
-        if name == "standard":
-            shift, divisor = X_train.mean(axis=0), X_train.std(axis=0)
-        else:
-            shift = lowest / 2 + highest / 2
-            divisor = np.maximum(highest - shift, shift - lowest)  # never a rounding beyond 1
+    if name == "standard":
+        # Scaled by powers of two, which changes no digit, so that no square overflows or vanishes.
+        exponents = np.frexp(np.maximum(-lowest, highest))[1]
+        scaled = np.ldexp(X_train, -exponents)
+        shift = np.ldexp(scaled.mean(axis=0), exponents)
+        divisor = np.ldexp(scaled.std(axis=0), exponents)
+    else:
+        shift = lowest / 2 + highest / 2
+        divisor = np.maximum(highest - shift, shift - lowest)  # never a rounding beyond 1
     # A spread that vanishes in floating point counts as none. The mean and the deviation of a
-    # constant are not used: summing it up may round, or overflow.
+    # constant are not used: summing it up may round.
     constant = (lowest == highest) | (divisor == 0.0)
     shift = np.where(constant, lowest, shift)
     divisor = np.where(constant, np.inf, divisor)
-    too_large = ~np.isfinite(shift) | (~np.isfinite(divisor) & ~constant)
-    if too_large.any():
-        column = int(np.flatnonzero(too_large)[0])
-        raise InputError(f"X has too large values in feature {column + 1}: rescale or remove it.")
     return Scaling(name, shift, divisor)

@@ -165,13 +165,13 @@ class PrecomputedBank(StackedBank):
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
         """Return the combination (n_z, n) of `Z`, the stack (M, n_z, n) of cross Gram matrices."""
         d = self._check_weights(weights)
-        stack = real_array("the cross Gram matrices", Z)
+        stack = real_array("Z", Z)
         if stack.ndim != 3 or stack.shape[::2] != (self.n_kernels, self.n_samples):
             raise InputError(
                 f"the cross Gram matrices have shape {stack.shape}: "
                 f"pass ({self.n_kernels}, n_new, {self.n_samples}), one matrix a kernel."
             )
-        check_finite("the cross Gram matrices", stack)
+        check_finite("Z", stack)
         return np.tensordot(d, stack, axes=1)
 
     def restrict(self, rows: ArrayLike) -> PrecomputedBank:

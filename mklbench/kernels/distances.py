@@ -27,6 +27,7 @@ from mklbench.validation import (
     check_indices,
     check_scale,
     check_training_features,
+    real_array,
 )
 
 DISTANCES = ("euclidean", "seuclidean", "chi2")
@@ -193,6 +194,7 @@ def chi2_distances(X: Array, Z: Array) -> Array:
     InputError
         If `X` or `Z` is no finite matrix, or has a value below 0.
     """
+    X, Z = real_array("X", X), real_array("Z", Z)
     for name, rows in (("X", X), ("Z", Z)):
         if rows.min(initial=0.0) < 0:
             row, column = np.argwhere(rows < 0)[0]
