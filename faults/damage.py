@@ -1,0 +1,80 @@
+"""Damaged files of a finished store: named, taken for missing, and made anew."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+
+from faults.ground import Ground
+from faults.tally import Tally
+
+Damage = Callable[[Path, Random], None]
+
+
+def flip_a_bit(path: Path, random: Random) -> None:
+    """Flip one bit."""
+    data = bytearray(path.read_bytes())
+    data[random.randrange(len(data))] ^= 1 << random.randrange(8)
+    path.write_bytes(bytes(data))
+
+
+def cut_short(path: Path, random: Random) -> None:
+    """Leave the beginning of the file."""
+    path.write_bytes(path.read_bytes()[: random.randrange(path.stat().st_size)])
+
+
+def put_zeros(path: Path, random: Random) -> None:
+    """Put zeros in the place of the content, as some file systems do after a power cut."""
+    path.write_bytes(bytes(path.stat().st_size))
+
+
+def make_a_fifo(path: Path, random: Random) -> None:
+    """Put a FIFO in the place of the file."""
+    path.unlink()
+    os.mkfifo(path)
+
+
+def make_a_directory(path: Path, random: Random) -> None:
+    """Put a directory in the place of the file."""
+    path.unlink()
+    path.mkdir()
+
+
+def lead_nowhere(path: Path, random: Random) -> None:
+    """Put a link to an endless device in the place of the file."""
+    path.unlink()
+    path.symlink_to("/dev/zero")
+
+
+def take_another(path: Path, random: Random) -> None:
+    """Put the whole file of another split or cell in its place."""
+    others = [other for other in path.parents[1].glob("*/*.json") if other.name != path.name]
+    path.write_bytes(random.choice(sorted(others)).read_bytes())
+
+
+KINDS: tuple[Damage, ...] = (
+    flip_a_bit, flip_a_bit, cut_short, put_zeros, make_a_fifo, make_a_directory, lead_nowhere,
+    take_another,
+)  # fmt: skip
+
+
+def run(place: Ground, tries: int) -> list[Tally]:
+    """Damage one file after the other of a finished store, and run again after each."""
+    tally = Tally("damaged records")
+    with place.directory() as here:
+        place.again(here, tally, jobs=1)
+        for number in range(tries):
+            damage = KINDS[number % len(KINDS)]
+            path = place.random.choice(sorted(here.glob("store/*/*.json")))
+            whole = path.read_bytes()
+            damage(path, place.random)
+            same = path.is_file() and not path.is_symlink() and path.read_bytes() == whole
+            said = place.again(here, tally, jobs=1 + number % 2)
+            tally.tries += 1
+            # A bit that changes nothing, as that of E in 1E-5, is no damage.
+            named = "is damaged and counts as missing" in said
+            read = damage is flip_a_bit or path.name.startswith("selection-")
+            tally.check(same or named or read, f"{damage.__name__} of {path.name} was not named")
+    return [tally.end()]
