@@ -21,7 +21,7 @@ def run(place: Ground, tries: int) -> list[Tally]:
 def _limited(place: Ground, tries: int) -> Tally:
     tally = Tally("file size limit (ulimit -f)")
     for number in range(tries):
-        most_bytes = place.random.choice((0, 512, 3072, 4096))
+        most_bytes = place.random.choice((0, 1024, 3072, 4096))
 
         def limit(most_bytes: int = most_bytes) -> None:
             resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, most_bytes))

@@ -45,6 +45,7 @@ def supervise(program: Callable[[], int]) -> int:
     if not hasattr(os, "fork"):
         return program()
     hold_signals()
+    _open_standard_descriptors()
     signal.signal(signal.SIGCHLD, lambda number, frame: None)  # what is ignored is not waited for
     signal.pthread_sigmask(signal.SIG_BLOCK, _of_supervisor())
     supervisor = os.getpid()
@@ -52,7 +53,7 @@ def supervise(program: Callable[[], int]) -> int:
     try:
         child = os.fork()
     except OSError as error:
-        print(f"mklbench: error: no process can be started: {error.strerror}.", file=sys.stderr)
+        _say(f"mklbench: error: no process can be started: {error.strerror}.")
         return 1
     if child == 0:
         os.close(ending)
@@ -148,10 +149,18 @@ def _leave_when_told(report: int) -> None:
 
 
 def _say(text: str) -> None:
+    """Say it on the standard error of the process, wherever sys.stderr leads just now."""
     try:  # noqa: SIM105 - importing contextlib takes longer
-        print(text, file=sys.stderr, flush=True)
-    except (OSError, ValueError):  # full or closed
+        os.write(2, f"{text}\n".encode())
+    except OSError:  # full, or left by its reader
         pass
+
+
+def _open_standard_descriptors() -> None:
+    """See to it that no file opened later gets the number of a standard stream that is closed."""
+    while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
+        os.set_inheritable(descriptor, True)
+    os.close(descriptor)
 
 
 def _end_orphans() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import subprocess
@@ -64,10 +65,19 @@ def solve(
             os.kill(os.getpid(), signal.SIGSEGV)
         if behaviour == "hang":
             time.sleep(600)
+        if behaviour == "hold":  # as LAPACK does: no other thread of Python's can run meanwhile
+            ctypes.PyDLL(None).sleep(600)
+        if behaviour == "os_exit":
+            os._exit(0)
+        if behaviour in ENDS:
+            raise ENDS[behaviour]
     print("a fake that prints must not disturb its worker")
     solution = svm.solve(operator, y, C)
     return replace(solution, gap=np.nan) if behaviour == "lose" else solution
 
+
+# What an algorithm may raise that ends a program, or looks as if somebody had ended it.
+ENDS = {"exit": SystemExit(0), "generator": GeneratorExit(), "keyboard": KeyboardInterrupt()}
 
 # What `solve_from` was called with and what it returned, in order: C, y, start, weights.
 CALLS: list[tuple[float, np.ndarray, Any, np.ndarray]] = []

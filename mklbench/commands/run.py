@@ -25,7 +25,7 @@ _CONFIG_DIR_FLAGS = ("-cd", "--config-dir")
 # The flags of Hydra that take the next argument as their value.
 _FLAGS_WITH_VALUE = (
     *_CONFIG_DIR_FLAGS,
-    *("-c", "--cfg", "-p", "--package", "--experimental-rerun"),
+    *("-c", "--cfg", "-p", "--package"),
 )
 _FLAGS_WITH_OPTIONAL_VALUE = ("-i", "--info")
 _FLAGS = (
@@ -35,8 +35,17 @@ _FLAGS = (
     *("-h", "--help", "--hydra-help", "--version", "--resolve", "-r", "--run"),
     *("-sc", "--shell-completion"),
 )
-# They put other configs in the place of ours, which no cell can be made of.
-_REFUSED_FLAGS = ("-cp", "--config-path", "-cn", "--config-name")
+# The first put other configs in the place of ours, which no cell can be made of; the last unpickles
+# a file, and so runs whatever somebody has put into it.
+_REFUSED_FLAGS = {
+    **dict.fromkeys(
+        ("-cp", "--config-path", "-cn", "--config-name"),
+        "name the directory of your own configs with --config-dir DIR",
+    ),
+    "--experimental-rerun": (
+        "it would run what is in the file; type the command again, it goes on from where it was"
+    ),
+}
 _BASIC_LAUNCHER = "hydra._internal.core_plugins.basic_launcher.BasicLauncher"
 
 
@@ -167,9 +176,7 @@ def _check_flag(text: str) -> None:
     """Raise InputError unless Hydra has the flag `text`, written out, and a cell can be made."""
     flag = text.partition("=")[0]
     if flag in _REFUSED_FLAGS:
-        raise InputError(
-            f"{flag} is not accepted: name the directory of your own configs with --config-dir DIR."
-        )
+        raise InputError(f"{flag} is not accepted: {_REFUSED_FLAGS[flag]}.")
     if text != "--" and flag not in _FLAGS:
         near = difflib.get_close_matches(flag, _FLAGS, n=1)
         remedy = f"did you mean {near[0]}" if near else "mklbench run --help shows the flags"

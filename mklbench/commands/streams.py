@@ -77,27 +77,18 @@ def discard_output() -> None:
 
 
 def prepare() -> None:
-    """Make the standard streams of this process safe to use.
+    """Make the standard streams of this process safe to use; those that are closed are None.
 
     Raises
     ------
     InputError : if standard output is closed.
     """
-    closed = [descriptor for descriptor in range(3) if not _is_open(descriptor)]
-    for _ in closed:  # a file opened later must not get the number of a standard stream
-        os.open(os.devnull, os.O_RDWR)
-    if sys.stderr is None or 2 in closed:
-        sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - until the end
-    sys.stderr = Courtesy(sys.stderr)
-    if sys.stdout is None or 1 in closed:
-        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - until the end
+    sys.stderr = Courtesy(sys.stderr or _nowhere())
+    if sys.stdout is None:
+        sys.stdout = _nowhere()
         raise InputError("Standard output is closed: send it to a file, or to /dev/null.")
     sys.stdout = Output(sys.stdout)
 
 
-def _is_open(descriptor: int) -> bool:
-    try:
-        os.fstat(descriptor)
-    except OSError:
-        return False
-    return True
+def _nowhere() -> TextIO:
+    return open(os.devnull, "w", encoding="utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
@@ -59,12 +60,13 @@ def run_cells(
 
     Raises
     ------
-    InputError : if the store cannot be written.
+    InputError : if the store is no directory or cannot be written.
     KeyboardInterrupt : on Ctrl-C; finished splits are in the store.
     """
     listed = list(cells)
     told = progress or Silent()
     errors: dict[str, str] = {}
+    store.check()
     with _parallel(jobs):
         work = _plan(listed, store, jobs, errors)
     if work:
@@ -103,7 +105,9 @@ def _parallel(jobs: int) -> AbstractContextManager[Any]:
     """Let what data sets compute when they are loaded first use as many processes as the run."""
     if jobs == 1:
         return nullcontext()
-    from joblib import parallel_config
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # where nothing can be written it says that it goes on
+        from joblib import parallel_config
 
     return parallel_config(n_jobs=jobs)
 

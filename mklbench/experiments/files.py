@@ -160,7 +160,12 @@ def _refused(option: str, path: Path | str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise InputError(f"{option}={path} cannot be used: {reason(error)}.") from error
+        name = (
+            f"{str(path)[:60]}... ({len(str(path))} characters)" if len(str(path)) > 200 else path
+        )
+        raise InputError(
+            f"{option}={name} cannot be used: {reason(error)}; name another place."
+        ) from error
 
 
 def _mode(path: Path) -> int:
@@ -188,9 +193,11 @@ def reason(error: OSError) -> str:
 def _probe(option: str, path: Path | str, directory: Path) -> None:
     probe = directory / f".mklbench-{uuid.uuid4().hex[:12]}.tmp"
     try:
-        with open(probe, "x", encoding="utf-8"):
-            pass
-        probe.unlink()
+        try:
+            with open(probe, "x", encoding="utf-8") as stream:
+                stream.write("\n")  # an empty file may find room where nothing else does
+        finally:
+            probe.unlink(missing_ok=True)
     except OSError as error:
         raise InputError(
             f"{option}={path} cannot be written: {reason(error)} in {directory}."

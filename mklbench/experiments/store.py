@@ -22,6 +22,7 @@ from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.evaluation import Record
 from mklbench.experiments.files import (
+    check_directory,
     check_writable_directory,
     reason,
     remove_abandoned,
@@ -131,6 +132,10 @@ class Store(RecordSource):
         path.parent.mkdir(parents=True, exist_ok=True)
         _make_room(path)
         write_atomically(path, sealed(_describe(cell), indent=1))
+
+    def check(self) -> None:
+        """Raise InputError if what is there is no store, and cannot become one."""
+        check_directory("results_dir", self.path)
 
     def check_writable(self) -> None:
         """Raise InputError unless records can be written; leave no trace."""

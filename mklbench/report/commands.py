@@ -132,6 +132,7 @@ def reproduce(
         If a table is not known, something cannot be written, or `write_only` would put fewer
         finished splits in the place of more.
     """
+    store.check()
     chosen = dict.fromkeys(names or table_names(config_dir))
     tables = [load_table(name, config_dir) for name in chosen]
     earlier = _record_files(Path(results_dir) / "records", tables)
@@ -245,6 +246,7 @@ def check_all(
 
 
 def _assembled(paper_table: PaperTable, store: Store, recorded: bool) -> Report:
+    store.check()
     source = recorded_source(paper_table) if recorded else store
     return assemble(paper_table, CellFinder(source))
 
