@@ -60,20 +60,33 @@ _ACCEPTED = 0.1
 _PATIENCE, _LEAST_DECREASE = 5, 1e-5
 # SVMs of a last resort.
 _LAST_CALLS = 2
-# Matrices (n, n) that a master and the certificate hold at once, and kernels of a family kept.
-_MASTER_MATRICES, _KEPT = 4.5, 30
+# Matrices (n, n) that a master and the certificate hold at once.
+_MASTER_MATRICES = 4.5
+# Kernels of a family that are kept, about: so many, and so many more for each of its parameters.
+_KEPT, _KEPT_PER_PARAMETER, _MOST_KEPT = 10, 2, 100
 # Of the kernels that the last search found, so many enter the certificate.
 _RIVALS = 10
 
 
-def bytes_needed(kernels: Memory, shape: Shape, n_problems: int = 1, **options: object) -> float:
+def bytes_needed(
+    kernels: Memory,
+    shape: Shape,
+    n_problems: int = 1,
+    *,
+    max_iter: int = 100,
+    pricing: int = 12,
+    **options: object,
+) -> float:
     """Return the bytes that `solve` takes beside the kernels.
 
-    Of a family the kernels found are kept as halves, on the samples of the working set. How many
-    there will be nobody knows: `_KEPT` is between what easy and hard problems had.
+    Of a family the kernels found are kept as halves. How many there will be nobody knows: more
+    where there are more parameters.
     """
-    held = _MASTER_MATRICES + (0.5 * _KEPT if kernels.is_family else 0.0)
-    return at_changing_weights(kernels, shape, held)
+    kept = 0
+    if kernels.is_family:
+        likely = _KEPT + _KEPT_PER_PARAMETER * (kernels.n_kernels or 0)
+        kept = min(likely, _MOST_KEPT, 1 + pricing * max_iter)
+    return at_changing_weights(kernels, shape, _MASTER_MATRICES + 0.5 * kept)
 
 
 def solve(

@@ -61,9 +61,9 @@ def searching(
     at_once = max(
         fold.restricting,
         solving(solve, fold, part, n_problems, path=True),
-        whole.active + whole.combining,
+        whole.combining,
     )
-    search = whole.kept + fold.kept + gram_bytes(shape.n) + at_once
+    search = whole.kept + whole.active + fold.kept + gram_bytes(shape.n) + at_once
     return max(search, fitting(builder, solve, shape, n_problems))
 
 

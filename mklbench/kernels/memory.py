@@ -66,7 +66,7 @@ class Memory:
     building : most while it is made, what is kept included.
     combining : temporaries while a Gram matrix is formed, that matrix not included.
     restricting : temporaries while the bank on these samples is taken from one on more.
-    active : what it keeps as well once sparse combinations have been asked for.
+    active : what it keeps as well, at most, once sparse combinations have been asked for.
     is_family : whether it is a family.
     """
 
