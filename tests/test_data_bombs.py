@@ -23,6 +23,7 @@ import pytest
 import yaml
 from data_fakes import CONFIG_DIRECTORY
 from hostile_servers import bomb
+from scipy.io import savemat
 
 from mklbench.data import load
 from mklbench.data.arrays import parse_splits
@@ -41,9 +42,11 @@ def layout(form: Any, **options: Any) -> Layout:
 @contextmanager
 def little_memory(n_bytes: float = 20e6) -> Iterator[None]:
     tracemalloc.start()
-    yield
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
+    try:
+        yield
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
     assert peak < n_bytes
 
 
@@ -123,17 +126,16 @@ class TestBombs:
         content = zipped(x=inner, t=npy("(1,)", 8))
         assert refusal(content, layout("npz")) == ("the file has no array x.")
 
-    def test_mat(self, tmp_path: Path) -> None:
+    def test_mat(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         packed = mat_element(15, zlib.compress(bytes(80_000_000), 1))
         assert refusal(mat(packed), layout("mat")) == BEYOND
-        small = mat_element(15, zlib.compress(bytes(400_000)))
-        assert refusal(mat(small, small, small), layout("mat")) == BEYOND
+        buffer = io.BytesIO()
+        savemat(buffer, {name: np.zeros(50_000) for name in "abc"}, do_compression=True)
+        assert refusal(buffer.getvalue(), layout("mat")) == BEYOND
         path = tmp_path / "splits.mat"
-        path.write_bytes(mat(*[packed] * 4))
-        with (
-            little_memory(),
-            pytest.raises(DataError, match=r"splits_file=.* more than the 256 MB"),
-        ):
+        path.write_bytes(buffer.getvalue())
+        monkeypatch.setattr("mklbench.data.arrays.DEFAULT_BYTES", LIMIT)
+        with little_memory(), pytest.raises(DataError, match=r"splits_file=.* more than the 1 MB"):
             parse_splits(str(path), 4)
 
     def test_mat_that_claims_what_it_has_not(self) -> None:

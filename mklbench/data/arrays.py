@@ -16,13 +16,14 @@ import numpy as np
 from numpy.lib import format as npy_format
 from numpy.typing import NDArray
 
+from mklbench.data import mat_files
 from mklbench.data.dataset import Split
 from mklbench.data.download import read_file
 from mklbench.data.faults import AbsentError, TooLargeError
 from mklbench.data.limits import DEFAULT_BYTES, beyond, megabytes, most_bytes
 from mklbench.data.parse import Table
 from mklbench.data.schema import Layout
-from mklbench.data.unpacking import check_mat, unpack, unzip
+from mklbench.data.unpacking import unpack, unzip
 from mklbench.errors import DataError
 
 # Bytes of a number in memory, and of the shortest with its comma in a text file.
@@ -59,7 +60,9 @@ def parse_npz(content: bytes, layout: Layout, place: str) -> Table:
             f"{place} is not an archive of arrays (npz): {_one_line(error)}."
         ) from error
     numbers = itertools.takewhile(lambda k: f"train_{k}" in arrays, itertools.count(1))
-    pairs = ((arrays[f"train_{k}"], _array(arrays, f"test_{k}", place)) for k in numbers)
+    pairs = (
+        (_array(arrays, f"train_{k}", place), _array(arrays, f"test_{k}", place)) for k in numbers
+    )
     return _table(arrays, layout, pairs, place)
 
 
@@ -98,7 +101,7 @@ def parse_mat(content: bytes, layout: Layout, place: str) -> Table:
     """
     from scipy.io import loadmat
 
-    check_mat(content, place, most_bytes(layout))
+    mat_files.check(content, place, most_bytes(layout))
     wanted = [layout.struct] if layout.struct else [layout.inputs, str(layout.label)]
     try:
         variables = loadmat(io.BytesIO(content), variable_names=wanted)
@@ -145,6 +148,8 @@ def _cell(variables: Mapping[str, Any], name: str, place: str) -> list[NDArray[A
     value = np.asarray(variables.get(name))
     if value.dtype != object or name not in variables:
         return [_array(variables, name, place)]
+    if not value.size:
+        raise DataError(f"{place} has an empty cell {name}.")
     return [_array({name: item}, name, place) for item in value.ravel()]
 
 
@@ -168,7 +173,7 @@ def parse_splits(path: str, n_samples: int) -> tuple[Split, ...]:
 
     place = f"data.splits_file={path}"
     content = _splits_content(path, place)
-    check_mat(content, place, DEFAULT_BYTES)
+    mat_files.check(content, place, DEFAULT_BYTES)
     try:
         variables = loadmat(io.BytesIO(content))
     except Exception as error:  # a damaged file makes loadmat raise almost anything

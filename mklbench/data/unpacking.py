@@ -9,12 +9,10 @@ import bz2
 import gzip
 import io
 import lzma
-import struct
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterable
 from typing import IO, Any
 
 from mklbench.data.faults import DamagedError, TooLargeError
@@ -29,8 +27,6 @@ _OPENERS: dict[bytes, Callable[[IO[bytes]], Any]] = {
     b"BZh": bz2.BZ2File,
 }
 _FAULTS = (OSError, EOFError, lzma.LZMAError, zlib.error)
-_MAT_HEADER = 128
-_MAT_COMPRESSED = 15
 
 
 def inflate(content: bytes, limit: int) -> bytes:
@@ -124,32 +120,6 @@ def untar(content: bytes, endings: tuple[str, ...], place: str, limit: int) -> d
                 assert stream is not None  # as it is for a file
                 found[member.name] = _within(stream, limit, place, found.values())
     return dict(sorted(found.items()))
-
-
-def check_mat(content: bytes, place: str, limit: int) -> None:
-    """Raise TooLargeError if the variables of a MATLAB file of version 5 to 7 unpack to too much.
-
-    What is no such file is left to its reader.
-    """
-    order = {b"IM": "<", b"MI": ">"}.get(content[_MAT_HEADER - 2 : _MAT_HEADER])
-    n_bytes, position = 0, _MAT_HEADER
-    while order is not None and position + 8 <= len(content):
-        kind, size = struct.unpack_from(f"{order}II", content, position)
-        packed = memoryview(content)[position + 8 : position + 8 + size]
-        for piece in _inflated(packed) if kind == _MAT_COMPRESSED else [len(packed)]:
-            n_bytes += piece
-            if n_bytes > limit:
-                raise too_large(place, limit)
-        position += 8 + size
-
-
-def _inflated(packed: memoryview) -> Iterator[int]:
-    """Lengths of the pieces that a zlib stream unpacks to, up to where it is damaged."""
-    stream, data = zlib.decompressobj(), bytes(packed)
-    with suppress(zlib.error):
-        while data and not stream.eof:
-            yield len(stream.decompress(data, _PIECE))
-            data = stream.unconsumed_tail
 
 
 def _within(stream: IO[bytes], limit: int, place: str, others: Iterable[bytes]) -> bytes:

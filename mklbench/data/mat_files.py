@@ -1,0 +1,143 @@
+"""MATLAB files of version 5 to 7 before they are read: their structure, and what they unpack to.
+
+SciPy's reader trusts the file: a type that is none, or a part that is missing, ends the process. So
+the elements are gone through here first. What they hold is left to the reader.
+
+The format: MathWorks, "MAT-File Format", chapter 1.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+import zlib
+from collections.abc import Iterator
+
+from mklbench.data.unpacking import too_large
+from mklbench.errors import DataError
+
+_HEADER = 128
+_MATRIX, _COMPRESSED = 14, 15
+_NUMBERS = frozenset({1, 2, 3, 4, 5, 6, 7, 9, 12, 13, 16, 17, 18})
+# Classes of arrays by number, and the parts that one has behind flags, shape and name.
+_CLASSES = range(1, 18)
+_PARTS = {4: 1, 5: 3} | dict.fromkeys(range(6, 16), 1)
+_COMPLEX = 0x0800
+# Those that are given room by their shape: cells, structs, objects, texts and numbers.
+_WITH_ITEMS = frozenset(range(1, 16)) - {5}
+_DEEPEST = 50
+_PIECE = 2**20
+
+
+class _Fault(Exception):
+    """The structure of the file is not sound."""
+
+
+def check(content: bytes, place: str, limit: int) -> None:
+    """Raise DataError unless SciPy can go through the variables of a file.
+
+    Files of other versions are left to their reader.
+
+    Parameters
+    ----------
+    content : the bytes of the file.
+    place : the file's name in messages.
+    limit : bytes that the variables may have together.
+
+    Raises
+    ------
+    TooLargeError
+        The variables unpack to more.
+    DataError
+        An element is damaged.
+    """
+    if len(content) < _HEADER or 0 in content[:4]:  # which is how version 4 is known
+        return
+    order = "<" if content[126:_HEADER] == b"IM" else ">"
+    left = limit
+    position = _HEADER
+    try:
+        while position < len(content):
+            kind, body, position = _element(content, position, order, in_file=True)
+            if kind == _COMPRESSED:
+                unpacked = _inflated(body, left)
+                if len(unpacked) > left:
+                    raise too_large(place, limit)
+                kind, body, _ = _element(unpacked, 0, order, in_file=True)
+            left -= len(body)
+            if left < 0:
+                raise too_large(place, limit)
+            if kind != _MATRIX:
+                raise _Fault(f"a variable of type {kind}")
+            _check_matrix(body, order, _DEEPEST)
+    except (_Fault, struct.error, zlib.error) as error:
+        raise DataError(
+            f"{place} is not a MATLAB file of version 7 or before: it is damaged ({error})."
+        ) from error
+
+
+def _element(
+    content: bytes, position: int, order: str, in_file: bool = False
+) -> tuple[int, bytes, int]:
+    """Type and bytes of the element at a position, and the position behind it."""
+    kind, size = struct.unpack_from(f"{order}II", content, position)
+    start, packed = position + 8, kind >> 16
+    if packed and not in_file:  # up to four bytes, in the place of the size
+        if packed > 4:
+            raise _Fault(f"a small element of {packed} bytes")
+        return kind & 0xFFFF, content[position + 4 : position + 4 + packed], start
+    if size > len(content) - start:
+        raise _Fault("it ends within an element")
+    filled = 0 if in_file or kind == _COMPRESSED else -size % 8
+    return kind, content[start : start + size], start + size + filled
+
+
+def _parts(body: bytes, order: str) -> Iterator[tuple[int, bytes]]:
+    position = 0
+    while position < len(body):
+        kind, part, position = _element(body, position, order)
+        if kind not in _NUMBERS and kind != _MATRIX:
+            raise _Fault(f"a part of type {kind}")
+        yield kind, part
+
+
+def _check_matrix(body: bytes, order: str, depth: int) -> None:
+    if not body:  # an empty cell
+        return
+    if depth == 0:
+        raise _Fault(f"cells more than {_DEEPEST} deep")
+    parts = list(_parts(body, order))
+    if parts[0][0] == _MATRIX or len(parts[0][1]) != 8:
+        raise _Fault("an array without flags")
+    flags = struct.unpack(f"{order}II", parts[0][1])[0]
+    if flags & 0xFF not in _CLASSES:
+        raise _Fault(f"an array of class {flags & 0xFF}")
+    needed = _PARTS.get(flags & 0xFF)
+    behind = parts[3:]
+    if needed is not None:
+        needed += bool(flags & _COMPLEX)
+        if len(behind) != needed or any(kind == _MATRIX for kind, _ in parts):
+            raise _Fault(f"an array with {len(parts)} parts instead of {3 + needed}")
+    if flags & 0xFF in _WITH_ITEMS:
+        items = behind if needed is None else behind[0][1]
+        _check_shape(parts[1:2], len(items), order)
+    for kind, part in parts:
+        if kind == _MATRIX:
+            _check_matrix(part, order, depth - 1)
+
+
+def _check_shape(parts: list[tuple[int, bytes]], n_items: int, order: str) -> None:
+    """Refuse a shape of more cells, fields or bytes than there are: the reader makes room first."""
+    for _, part in parts:
+        shape = struct.unpack(f"{order}{len(part) // 4}i", part[: len(part) // 4 * 4])
+        if min(shape, default=0) < 0 or math.prod(shape) > n_items:
+            raise _Fault(f"an array of shape {shape} with {n_items} items")
+
+
+def _inflated(packed: bytes, limit: int) -> bytes:
+    """What a zlib stream unpacks to, or a little more than `limit` bytes of it."""
+    stream, data, content = zlib.decompressobj(), packed, bytearray()
+    while data and not stream.eof and len(content) <= limit:
+        content += stream.decompress(data, _PIECE)
+        data = stream.unconsumed_tail
+    return bytes(content)
