@@ -341,18 +341,24 @@ class IKL(KernelLearner):
 
 
 class QNPKL(KernelLearner):
-    """Product of Gaussians by quasi-Newton descent (`mklbench.algorithms.qnpkl`).
+    """Product of Gaussians by quasi-Newton descent, ended early (`mklbench.algorithms.qnpkl`).
 
-    Standardise the features first: the published constants are made for that scale.
+    The number of `iterations` is the regulariser: choose it by cross-validation, as C, among few,
+    ``GridSearchCV(QNPKL(), {"C": [1, 10, 100], "iterations": [0, 1, 2, 3, 5]})``.
 
     Parameters
     ----------
     kernel : name or callable of a family, see the module's docstring.
     C : box constraint.
+    start : "median" or "uniform" parameters to start from.
+    width : factor on the parameters of the start.
+    iterations : end after so many iterations; None for no such end.
     variant : "paper" or "jkernelmachines".
-    tol : threshold on the relative decrease of the objective and on the step size.
-    initial_rate : first diagonal entry of the inverse Hessian.
+    tol : relative decrease of the objective at which to end.
+    initial_rate : first diagonal entry of the inverse Hessian, or "auto".
     initial_step : first step size along a direction.
+    smallest_step : steps below this size have failed.
+    shun_identity : whether steps towards K = I are shortened.
     max_iter : at most so many directions.
     max_evals : at most so many SVMs in all; 40,000 if None.
     svm_tol : LIBSVM's stopping tolerance.
@@ -363,21 +369,31 @@ class QNPKL(KernelLearner):
     def __init__(
         self,
         kernel: str | KernelBuilder = "product",
-        C: float = 1.0,
+        C: float = 10.0,
+        start: str = "median",
+        width: float = 1.0,
+        iterations: int | None = None,
         variant: str = "paper",
-        tol: float = 1e-7,
-        initial_rate: float = 0.1,
+        tol: float = 1e-2,
+        initial_rate: float | str = "auto",
         initial_step: float = 1.0,
+        smallest_step: float = 1e-7,
+        shun_identity: bool = True,
         max_iter: int = 1000,
         max_evals: int | None = None,
         svm_tol: float = 1e-3,
     ) -> None:
         self.kernel = kernel
         self.C = C
+        self.start = start
+        self.width = width
+        self.iterations = iterations
         self.variant = variant
         self.tol = tol
         self.initial_rate = initial_rate
         self.initial_step = initial_step
+        self.smallest_step = smallest_step
+        self.shun_identity = shun_identity
         self.max_iter = max_iter
         self.max_evals = max_evals
         self.svm_tol = svm_tol

@@ -8,12 +8,12 @@ import conic_twins
 import numpy as np
 import pytest
 from dense_twins import product_gradient, product_kernel
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from problems import random_problem, read_set, to_unit_box
 
 from mklbench import certify
-from mklbench.algorithms import qnpkl
-from mklbench.algorithms.objective import Objective
+from mklbench.algorithms import qnpkl, svm
+from mklbench.algorithms.objective import Objective, value_at_identity
 from mklbench.errors import InputError
 from mklbench.kernels import feature_gaussians, product_gaussians
 
@@ -43,7 +43,7 @@ class TestDescent:
     @pytest.mark.parametrize("C", [0.3, 1.0])
     def test_the_objective_falls_from_the_uniform_product(self, variant: str, C: float) -> None:
         X, y = random_problem(40)
-        solution = qnpkl.solve(product_gaussians(X), y, C=C, variant=variant)
+        solution = qnpkl.solve(product_gaussians(X), y, C=C, variant=variant, **qnpkl.PRINTED)
         objectives = np.array([entry["objective"] for entry in solution.history])
         K = product_kernel(np.full(4, 0.25), X, X)
         assert_allclose(objectives[0], conic_twins.svm(K, y, C).value, rtol=1e-4)
@@ -70,7 +70,9 @@ class TestDescent:
         """It ends a direction at a lower value and with more SVMs than the printed algorithm."""
         X, y = random_problem(40)
         first = {
-            variant: qnpkl.solve(product_gaussians(X), y, C=1.0, variant=variant, max_iter=1)
+            variant: qnpkl.solve(
+                product_gaussians(X), y, C=1.0, variant=variant, max_iter=1, **qnpkl.PRINTED
+            )
             for variant in VARIANTS
         }
         assert first["jkernelmachines"].objective < first["paper"].objective
@@ -82,7 +84,13 @@ class TestDescent:
         A = solved_svm(X, y, start)
         p = 0.5 * product_gradient(start, X, A)
         solution = qnpkl.solve(
-            product_gaussians(X), y, C=1.0, initial_rate=1e-3, max_iter=1, svm_tol=1e-6
+            product_gaussians(X),
+            y,
+            C=1.0,
+            start="uniform",
+            initial_rate=1e-3,
+            max_iter=1,
+            svm_tol=1e-6,
         )
         assert_allclose(solution.weights, np.maximum(start + 1e-3 * p, 0.0), atol=1e-6)
 
@@ -113,14 +121,15 @@ class TestDescent:
     def test_a_constant_feature_keeps_its_parameter_and_changes_nothing_else(self) -> None:
         X, y = random_problem(40)
         wide = np.column_stack([X, np.full(40, 3.0)])
-        solution = qnpkl.solve(product_gaussians(wide), y, C=1.0)
+        solution = qnpkl.solve(product_gaussians(wide), y, C=1.0, **qnpkl.PRINTED)
         assert_allclose(solution.weights[-1], 0.2)
 
     def test_a_box_too_large_leads_to_the_identity(self) -> None:
         """J has no regulariser: with alpha free, gamma grows until K is the identity, J = n / 2."""
         X, y = random_problem(40)
         family = product_gaussians(X)
-        solution = qnpkl.solve(family, y, C=100.0)
+        solution = qnpkl.solve(family, y, C=100.0, **qnpkl.PRINTED)
+        assert not solution.converged
         assert_allclose(family.gram(solution.weights), np.eye(40), atol=0.2)
         assert_allclose(solution.objective, 20.0, rtol=0.02)
 
@@ -133,6 +142,125 @@ class TestDescent:
         X, y = random_problem()
         with pytest.raises(InputError, match="qnpkl needs a continuous family"):
             qnpkl.solve(feature_gaussians(X), y)
+
+
+class TestStart:
+    def test_the_median_of_the_exponents_is_one(self) -> None:
+        X, y = random_problem(40)
+        family = product_gaussians(X)
+        theta = family.median_parameters()
+        exponents = -np.log(product_kernel(theta, X, X)[np.triu_indices(40, 1)])
+        assert_allclose(np.median(exponents), 1.0)
+        assert (theta == theta[0]).all()
+        started = qnpkl.solve(family, y, width=0.5, iterations=0)
+        assert_allclose(started.weights, 0.5 * theta)
+
+    def test_no_iteration_is_the_svm_of_the_start(self) -> None:
+        X, y = random_problem(40)
+        family = product_gaussians(X)
+        solution = qnpkl.solve(family, y, C=3.0, iterations=0)
+        plain = svm.solve(family, y, C=3.0, weights=family.median_parameters())
+        assert solution.objective == plain.objective
+        assert solution.converged
+        assert solution.n_svm_calls == 1
+
+    def test_the_gradient_there_is_that_of_finite_differences(self) -> None:
+        X, y = random_problem(40)
+        family = product_gaussians(X)
+        theta = family.median_parameters()
+        objective = Objective(family, y, 3.0, svm_tol=1e-6)
+        step = 1e-4
+        numeric = [
+            (objective(theta + e).objective - objective(theta - e).objective) / (2 * step)
+            for e in step * np.eye(4)
+        ]
+        assert_allclose(objective(theta).gradient, numeric, rtol=1e-3, atol=1e-3)
+
+    @pytest.mark.parametrize("factor", [1e3, 1e-3])
+    @pytest.mark.parametrize("variant", VARIANTS)
+    def test_the_scale_of_the_features_changes_nothing(self, variant: str, factor: float) -> None:
+        X, y = random_problem(60)
+        one, other = (
+            qnpkl.solve(product_gaussians(X * scale), y, variant=variant, iterations=4, tol=1e-7)
+            for scale in (1.0, factor)
+        )
+        assert_allclose(other.objective, one.objective, rtol=1e-6)
+        assert_allclose(other.weights * factor**2, one.weights, rtol=1e-6)
+        assert_allclose(other.dual_coef, one.dual_coef, rtol=1e-6, atol=1e-6)
+
+    def test_equal_samples_have_no_median(self) -> None:
+        X = np.zeros((6, 2))
+        X[0] = 1.0
+        y = np.array([1.0, -1.0, 1.0, -1.0, 1.0, -1.0])
+        with pytest.raises(InputError, match="choose start=uniform"):
+            qnpkl.solve(product_gaussians(X), y)
+
+
+class TestPath:
+    @pytest.mark.parametrize("variant", VARIANTS)
+    def test_it_has_what_separate_runs_return(self, variant: str) -> None:
+        X, y = random_problem(50)
+        family = product_gaussians(X)
+        options = {"C": 10.0, "variant": variant, "tol": 1e-4}
+        wanted = [5, 0, 2, None]
+        for number, solution in zip(
+            wanted, qnpkl.solve_path(family, y, wanted, **options), strict=True
+        ):
+            alone = qnpkl.solve(family, y, iterations=number, **options)
+            assert_array_equal(solution.weights, alone.weights)
+            assert_array_equal(solution.dual_coef, alone.dual_coef)
+            assert solution.history == alone.history
+            assert solution.n_svm_calls == alone.n_svm_calls
+            assert (solution.converged, solution.gap) == (alone.converged, alone.gap)
+
+    def test_its_iterates_are_those_of_runs_with_a_limit(self) -> None:
+        X, y = random_problem(50)
+        family = product_gaussians(X)
+        for number, solution in enumerate(qnpkl.solve_path(family, y, range(1, 5)), start=1):
+            limited = qnpkl.solve(family, y, max_iter=number)
+            assert_array_equal(solution.weights, limited.weights)
+            assert solution.converged
+            assert not limited.converged or limited.n_iter < number or number == 4
+
+    def test_after_the_end_nothing_changes(self) -> None:
+        X, y = random_problem(50)
+        family = product_gaussians(X)
+        ended = qnpkl.solve(family, y)
+        (later,) = qnpkl.solve_path(family, y, [500])
+        assert_array_equal(later.weights, ended.weights)
+        assert later.converged
+
+    def test_a_limit_below_what_is_asked_for_is_no_convergence(self) -> None:
+        X, y = random_problem(50)
+        assert not qnpkl.solve(product_gaussians(X), y, iterations=5, max_iter=1).converged
+
+    @pytest.mark.parametrize("iterations", [-1, 1.5, True, "3"])
+    def test_what_is_no_number_of_iterations(self, iterations: object) -> None:
+        X, y = random_problem()
+        with pytest.raises(InputError, match="iterations="):
+            qnpkl.solve(product_gaussians(X), y, iterations=iterations)
+
+
+class TestIdentity:
+    """K = I is a minimum of J that predicts the larger class; a long first step leads there."""
+
+    @pytest.mark.parametrize("C", [10.0, 100.0, 1000.0])
+    @pytest.mark.parametrize("name", ["sonar", "ionosphere"])
+    def test_it_is_shunned_where_a_lower_objective_is_in_reach(
+        self, name: str, C: float, mirror: Path
+    ) -> None:
+        X, y = read_set(mirror, name)
+        family = product_gaussians((X - X.mean(axis=0)) / X.std(axis=0))
+        fallen = qnpkl.solve(family, y, C, **qnpkl.PRINTED, max_iter=30)
+        shunned = qnpkl.solve(family, y, C, **{**qnpkl.PRINTED, "shun_identity": True}, max_iter=30)
+        assert shunned.objective < 0.7 * fallen.objective
+
+    def test_its_value_is_that_of_the_svm(self) -> None:
+        y = np.array([1.0] * 7 + [-1.0] * 3)
+        for C in (0.1, 0.7, 1.0, 5.0):
+            upper = C * np.where(y > 0, 1.0, 2.0)
+            expected = conic_twins.svm(np.eye(10), y, upper).value
+            assert_allclose(value_at_identity((7, C), (3, 2.0 * C)), expected, rtol=1e-6)
 
 
 class TestEquation7:

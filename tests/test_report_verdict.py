@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from mklbench.report.identity_kernel import objective_at_identity
+from mklbench.algorithms.objective import value_at_identity
 from mklbench.report.verdict import Published, Sample, Verdict, judge
 
 # With these spreads and 20 splits on both sides one standard error of the difference is
@@ -63,7 +63,7 @@ def test_sample_of_nothing_and_of_one() -> None:
 
 
 @pytest.mark.parametrize("C", [0.01, 0.3, 1.0, 1.5, 100.0])
-def test_objective_at_identity_is_the_optimum_of_the_dual(C: float) -> None:
+def test_value_at_identity_is_the_optimum_of_the_dual(C: float) -> None:
     """The closed form against a search over the one number the dual depends on."""
     n_positive, n = 65, 100
     n_negative = n - n_positive
@@ -77,4 +77,6 @@ def test_objective_at_identity_is_the_optimum_of_the_dual(C: float) -> None:
         return 2 * total - squares / 2
 
     best = max(dual(C * step / 20000) for step in range(20001))
-    assert objective_at_identity(n_positive / n, C) == pytest.approx(best / n, rel=1e-4)
+    assert value_at_identity((n_positive / n, C), (n_negative / n, C)) == pytest.approx(
+        best / n, rel=1e-4
+    )

@@ -6,9 +6,10 @@ numbers an algorithm returns.
 ``NEW_OPTIONS`` names options that came after results had been recorded: left at None they are no
 part of what identifies one, so that the records keep their names.
 
-A module with ``REGRESSION = True`` takes real targets as well as labels -1 and +1. One with a ridge
-``lam`` may have ``solve_path(operator, y, lams, ...)`` beside `solve`, with its other keywords: the
-solutions for several lambdas, where these cost less together; a search over lambda then uses it.
+A module with ``REGRESSION = True`` takes real targets as well as labels -1 and +1. One with
+``PATH``, the name of an option of `solve` such as the ridge "lam" or a number of "iterations", has
+beside it ``solve_path(operator, y, values, ...)`` with the other keywords of `solve`: the solutions
+for several values of that option, where these cost less together; a search over it then uses it.
 
 A module with ``EXACT = True`` solves exactly the problem of SimpleMKL (`mklbench.algorithms.
 simplemkl`), kernel weights on the simplex with the hinge loss. Its ``solve(bank, y, C, tol=...,

@@ -25,6 +25,8 @@ from mklbench.validation import check_count, check_positive, check_targets
 
 VERSION = 1
 REGRESSION = True
+# `solve_path` solves for several values of this option at the price of one.
+PATH = "lam"
 
 Array = NDArray[np.float64]
 

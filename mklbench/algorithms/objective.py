@@ -149,6 +149,23 @@ def settled(before: float, now: float, objective_tol: float | None) -> bool:
     return objective_tol is not None and abs(now - before) < objective_tol * abs(before)
 
 
+def value_at_identity(first: tuple[float, float], second: tuple[float, float]) -> float:
+    """Return J where the kernel matrix is the identity, what is left when a kernel degenerates.
+
+    All samples of a class then have one alpha. With s the sum of the alphas of either class, the
+    dual is 2 s - s^2 / 2 (1 / n_1 + 1 / n_2), and the box bounds s by n_1 C_1 and n_2 C_2.
+
+    Parameters
+    ----------
+    first, second : n_k and C_k of the two classes: their samples, or shares of all for J per
+        sample, and the bounds on their alphas.
+    """
+    (n_1, C_1), (n_2, C_2) = first, second
+    curvature = 1.0 / n_1 + 1.0 / n_2
+    total = min(2.0 / curvature, n_1 * C_1, n_2 * C_2)
+    return 2.0 * total - 0.5 * total**2 * curvature
+
+
 def balanced(y: Array) -> Array:
     """Return the labels (n,) divided by the size of their class: both classes weigh the same."""
     positive = y > 0

@@ -8,46 +8,69 @@ With K_gamma = exp(-sum_m gamma_m d_m(x, z)) and no regulariser on gamma,
 
 whose gradient is dJ/dgamma_m = 1/2 A' (D_m o K) A; the paper's p (eq. 6) is its negative. The
 problem is not convex (section 4): the result is a local minimum that depends on the start.
+
+As nothing in J holds gamma back, a descent to its end overfits. The regulariser is where the
+descent stops: a loose `tol`, or a number of `iterations` that is chosen by cross-validation as C
+is. After 0 iterations it is the SVM with the kernel of the start. `PRINTED` are the options of
+Algorithm 1 as it is printed, which has a tight tolerance.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench import certify
-from mklbench.algorithms.objective import Objective, Point, check_family
+from mklbench.algorithms.objective import Objective, Point, check_family, value_at_identity
 from mklbench.errors import unknown
-from mklbench.kernels.base import KernelOperator
+from mklbench.kernels.base import Family, KernelOperator
 from mklbench.solution import Solution
-from mklbench.validation import check_count, check_positive
+from mklbench.validation import check_count, check_not_empty, check_positive
 
-VERSION = 1
-NEW_OPTIONS = ("max_evals",)
-# Held at once (`mklbench.algorithms.memory`): LIBSVM's buffer, a point, the next and its gradient.
-MATRICES = 5.0
+VERSION = 2
+# `solve_path` solves for several values of this option at the price of one.
+PATH = "iterations"
 
 Array = NDArray[np.float64]
 
-# The authors' library sets smaller parameters to zero, and keeps curvatures above it.
+# Algorithm 1, with the numbers of the authors' library where the paper has none.
+PRINTED: Mapping[str, object] = {
+    "start": "uniform",
+    "initial_rate": 0.1,
+    "tol": 1e-7,
+    "shun_identity": False,
+}
+
+_STARTS = ("median", "uniform")
+# The authors' library sets smaller parameters to zero, and keeps curvatures above it. It starts
+# from parameters whose sum is 1; for others this is a share of their sum.
 _NEGLIGIBLE = 1e-7
-# SVMs of one solve. With a box that does not bind, J goes on falling by its rounding.
-_MAX_EVALS = 40_000
+# A step leads towards K = I if it leaves at most this share of the kernel values off the diagonal.
+_TOWARDS_IDENTITY = 0.25
+# K counts as I where their J differ by at most this share, and its values off the diagonal are on
+# average at most this share of those on it.
+_AT_IDENTITY = 0.02
 
 
 def solve(
     family: KernelOperator,
     y: ArrayLike,
-    C: float = 1.0,
+    C: float = 10.0,
     *,
+    start: str = "median",
+    width: float = 1.0,
+    iterations: int | None = None,
     variant: str = "paper",
-    tol: float = 1e-7,
-    initial_rate: float = 0.1,
+    tol: float = 1e-2,
+    initial_rate: float | str = "auto",
     initial_step: float = 1.0,
+    smallest_step: float = 1e-7,
+    shun_identity: bool = True,
     max_iter: int = 1000,
-    max_evals: int | None = None,
     svm_tol: float = 1e-3,
     class_weight: Mapping[int, float] | None = None,
 ) -> Solution:
@@ -63,14 +86,23 @@ def solve(
     family : the family of kernels on n training samples, M parameters gamma.
     y : (n,) labels in {-1, +1}.
     C : box constraint.
+    start : "median" for equal gamma with which the median of sum_m gamma_m d_m over pairs of
+        training samples is 1 (`Family.median_parameters`); "uniform" for gamma = 1/M, as printed.
+    width : factor on the gamma of the start.
+    iterations : end after so many iterations, if not before; 0 leaves the kernel of the start.
+        This is the regulariser of the problem; None for no such end.
     variant : "paper" takes one successful step a direction (Algorithm 1). "jkernelmachines" is what
         the authors' library does: it goes on in the same direction, with the same step until that
         fails and then with smaller ones, until the step is negligible.
-    tol : epsilon, the threshold on the relative decrease of J and on the step size.
-    initial_rate : b_1, the first value of B.
+    tol : epsilon, the relative decrease of J in one iteration at which to end.
+    initial_rate : b_1, the first value of B. "auto" moves the parameter with the steepest slope by
+        the mean of gamma, mean(gamma) / max |dJ/dgamma|: then nothing depends on the scale of the
+        features.
     initial_step : delta_0, the first step size along a direction; it is divided by 10 on failure.
-    max_iter : at most so many directions.
-    max_evals : at most so many SVMs in all; 40,000 if not given.
+    smallest_step : steps below this size have failed.
+    shun_identity : whether a step towards K = I, a minimum of J that predicts the larger class, is
+        shortened for as long as J is lower nearer to where it comes from.
+    max_iter : at most so many iterations; fewer than `iterations` they are a limit, not an end.
     svm_tol : LIBSVM's stopping tolerance.
     class_weight : factors on C by class, ``{-1: ..., +1: ...}``.
 
@@ -78,92 +110,221 @@ def solve(
     -------
     Solution
         `objective` is J(gamma), `gap` the KKT residual of `mklbench.certify.kkt_residual`.
-        `converged` says that the paper's stopping rule was met; the residual says how near to a
-        stationary point that is. Where the curvature is not positive the steps of 1e-7 end the
-        descent early, and the residual stays large.
+        `converged` says that `tol` was met or `iterations` done, and that K is not the identity to
+        the SVM; the residual says how near to a stationary point that is. Where the curvature is
+        not positive the steps of 1e-7 end the descent early, and the residual stays large.
 
     Raises
     ------
     InputError
         If an argument has the wrong type, shape or range.
     """
+    (solution,) = solve_path(
+        family,
+        y,
+        [iterations],
+        C,
+        start=start,
+        width=width,
+        variant=variant,
+        tol=tol,
+        initial_rate=initial_rate,
+        initial_step=initial_step,
+        smallest_step=smallest_step,
+        shun_identity=shun_identity,
+        max_iter=max_iter,
+        svm_tol=svm_tol,
+        class_weight=class_weight,
+    )
+    return solution
+
+
+def solve_path(
+    family: KernelOperator,
+    y: ArrayLike,
+    iterations: Sequence[int | None],
+    C: float = 10.0,
+    *,
+    start: str = "median",
+    width: float = 1.0,
+    variant: str = "paper",
+    tol: float = 1e-2,
+    initial_rate: float | str = "auto",
+    initial_step: float = 1.0,
+    smallest_step: float = 1e-7,
+    shun_identity: bool = True,
+    max_iter: int = 1000,
+    svm_tol: float = 1e-3,
+    class_weight: Mapping[int, float] | None = None,
+) -> list[Solution]:
+    """Return what `solve` returns for each number of `iterations`, all from one descent.
+
+    The SVM calls and the seconds of a solution are those until then. The other parameters and the
+    errors are those of `solve`.
+    """
     family = check_family("qnpkl", family)
+    ends = [math.inf if k is None else check_count("iterations", k, 0) for k in iterations]
+    check_not_empty("iterations", ends)
     if variant not in _SEARCHES:
         raise unknown("variant", variant, _SEARCHES)
-    search = _SEARCHES[variant]
     check_positive("tol", tol)
-    check_positive("initial_rate", initial_rate)
     check_positive("initial_step", initial_step)
+    check_positive("smallest_step", smallest_step)
     check_count("max_iter", max_iter)
-    most = _MAX_EVALS if max_evals is None else check_count("max_evals", max_evals)
-    objective = Objective(family, y, C, svm_tol, class_weight)
+    weights = _start(family, start) * check_positive("width", width)
+    descent = _Descent(
+        Objective(family, y, C, svm_tol, class_weight),
+        _SEARCHES[variant],
+        initial_step,
+        smallest_step,
+        shun_identity,
+        unit=1.0 if start == "uniform" else float(weights.sum()),
+    )
+    found: dict[float, Solution] = {}
+    for number, (point, ended) in enumerate(descent.points(weights, initial_rate, tol)):
+        is_last = ended or number == max_iter or number == max(ends)
+        for end in ends:
+            if end == number or (is_last and end > number):
+                found[end] = descent.solution(point, is_done=ended or end == number)
+        if is_last:
+            break
+    return [found[end] for end in ends]
 
-    point = objective(family.uniform_weights())
-    rate = np.full(family.n_kernels, initial_rate)
-    history = [{"objective": point.objective, "n_svm_calls": 1.0}]
-    converged = False
-    while not converged and len(history) <= max_iter and objective.machine.calls < most:
-        following = search(objective, point, rate, initial_step, tol, most)
-        decrease = (point.objective - following.objective) / abs(point.objective)
-        converged = decrease <= tol and objective.machine.calls < most
-        rate = _inverse_curvature(point, following)
-        point = following
-        history.append(
-            {"objective": point.objective, "n_svm_calls": float(objective.machine.calls)}
+
+def _start(family: Family, start: str) -> Array:
+    """Return the parameters (M,) from which a descent sets out."""
+    if start not in _STARTS:
+        raise unknown("start", start, _STARTS)
+    return family.uniform_weights() if start == "uniform" else family.median_parameters()
+
+
+@dataclass
+class _Descent:
+    """Algorithm 1 from one start.
+
+    Attributes
+    ----------
+    objective : J, one SVM a call.
+    search : takes the step of one iteration.
+    initial_step, smallest_step, shun_identity : as in `solve`.
+    unit : the sum of the parameters at the start, whose scale is that of all parameters.
+    history : one entry an iterate.
+    """
+
+    objective: Objective
+    search: Callable[[_Descent, Point, Array], Point]
+    initial_step: float
+    smallest_step: float
+    shun_identity: bool
+    unit: float
+    history: list[dict[str, float]] = field(default_factory=list)
+
+    def points(
+        self, weights: Array, initial_rate: float | str, tol: float
+    ) -> Iterator[tuple[Point, bool]]:
+        """Yield the iterates, the start first, each with whether the descent ends there."""
+        point, ended = self._noted(self.objective(weights)), False
+        rate = np.full(len(weights), _first_rate(point, initial_rate))
+        yield point, ended
+        while not ended:
+            following = self._noted(self.search(self, point, rate))
+            ended = (point.objective - following.objective) / abs(point.objective) <= tol
+            rate = _inverse_curvature(point, following, _NEGLIGIBLE * self.unit**2)
+            point = following
+            yield point, ended
+
+    def solution(self, point: Point, is_done: bool) -> Solution:
+        """Return an iterate that has just been yielded as a `Solution`."""
+        return self.objective.solution(
+            point,
+            gap=certify.kkt_residual(point.weights, point.gradient, point.objective),
+            converged=is_done and not self._is_identity(point),
+            history=list(self.history),
         )
-    residual = certify.kkt_residual(point.weights, point.gradient, point.objective)
-    return objective.solution(point, gap=residual, converged=converged, history=history)
+
+    def trial(self, point: Point, rate: Array, size: float, start: Point | None = None) -> Point:
+        """Return the SVM at gamma + delta B p, p taken at `start`; negligible parameters are 0."""
+        moved = point.weights - size * rate * (start or point).gradient
+        return self.objective(np.where(moved < _NEGLIGIBLE * self.unit, 0.0, moved))
+
+    def succeeds(self, trial: Point, point: Point) -> bool:
+        """Tell whether a step from `point` has decreased J, and does not lead towards K = I."""
+        if not trial.objective < point.objective:
+            return False
+        return not self.shun_identity or _off_diagonal(trial.K) > _TOWARDS_IDENTITY * (
+            _off_diagonal(point.K)
+        )
+
+    def _noted(self, point: Point) -> Point:
+        calls = float(self.objective.machine.calls)
+        self.history.append({"objective": point.objective, "n_svm_calls": calls})
+        return point
+
+    def _is_identity(self, point: Point) -> bool:
+        """Tell whether K is the identity to the SVM: all it can predict is the larger class."""
+        machine = self.objective.machine
+        positive = machine.y > 0
+        value = value_at_identity(
+            *((int(rows.sum()), float(machine.upper[rows][0])) for rows in (positive, ~positive))
+        )
+        is_near = abs(point.objective - value) <= _AT_IDENTITY * value
+        return is_near and _off_diagonal(point.K) <= _AT_IDENTITY
 
 
-def _step(point: Point, rate: Array, size: float, start: Point | None = None) -> Array:
-    """Return gamma + delta B p, with p taken at `start`, and negligible parameters set to zero."""
-    descent = -(start or point).gradient
-    moved = point.weights + size * rate * descent
-    return np.where(moved < _NEGLIGIBLE, 0.0, moved)
+def _inverse_curvature(previous: Point, current: Point, smallest: float = _NEGLIGIBLE) -> Array:
+    """Return the diagonal B of eq. 7: the step of each parameter over that of its gradient."""
+    step = current.weights - previous.weights
+    change = current.gradient - previous.gradient
+    quotient = np.divide(step, change, out=np.zeros_like(step), where=change != 0)
+    return np.maximum(quotient, smallest)
 
 
-def _first_success(
-    objective: Objective, point: Point, rate: Array, initial_step: float, tol: float, most: int
-) -> Point:
+def _off_diagonal(K: Array) -> float:
+    """Return the mean of the entries off the diagonal of a Gram matrix (n, n) of Gaussians."""
+    n = len(K)
+    return (float(K.sum()) - n) / (n * (n - 1))
+
+
+def _first_rate(point: Point, initial_rate: float | str) -> float:
+    """Return b_1; "auto" moves the parameter with the steepest slope by the mean of all."""
+    if initial_rate != "auto":
+        if isinstance(initial_rate, str):
+            raise unknown("initial_rate", initial_rate, ["auto", "a number > 0"])
+        return check_positive("initial_rate", initial_rate)
+    steepest = float(np.abs(point.gradient).max())
+    return float(point.weights.mean()) / steepest if steepest > 0 else 1.0
+
+
+def _first_success(descent: _Descent, point: Point, rate: Array) -> Point:
     """The inner loop of Algorithm 1: shrink the step until J decreases; `point` if it never does.
 
     The paper keeps the last trial then, whose step is below epsilon; keeping the better point
     changes gamma by less than that.
     """
-    size = initial_step
+    size = descent.initial_step
     while True:
-        trial = objective(_step(point, rate, size))
-        if trial.objective < point.objective:
+        trial = descent.trial(point, rate, size)
+        if descent.succeeds(trial, point):
             return trial
         size /= 10.0
-        if size < tol or objective.machine.calls >= most:
+        if size < descent.smallest_step:
             return point
 
 
-def _until_negligible(
-    objective: Objective, point: Point, rate: Array, initial_step: float, tol: float, most: int
-) -> Point:
+def _until_negligible(descent: _Descent, point: Point, rate: Array) -> Point:
     """The line search of the authors' library: repeat each step size until it fails."""
     best = point
-    size = initial_step
-    while size > tol and objective.machine.calls < most:
-        trial = objective(_step(best, rate, size, start=point))
-        if trial.objective < best.objective:
+    size = descent.initial_step
+    while size > descent.smallest_step:
+        trial = descent.trial(best, rate, size, start=point)
+        if descent.succeeds(trial, best):
             best = trial
         else:
             size /= 10.0
     return best
 
 
-_SEARCHES: dict[str, Callable[[Objective, Point, Array, float, float, int], Point]] = {
+_SEARCHES: dict[str, Callable[[_Descent, Point, Array], Point]] = {
     "paper": _first_success,
     "jkernelmachines": _until_negligible,
 }
-
-
-def _inverse_curvature(previous: Point, current: Point) -> Array:
-    """Return the diagonal B of eq. 7: the step of each parameter over that of its gradient."""
-    step = current.weights - previous.weights
-    change = current.gradient - previous.gradient
-    quotient = np.divide(step, change, out=np.zeros_like(step), where=change != 0)
-    return np.maximum(quotient, _NEGLIGIBLE)

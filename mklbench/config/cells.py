@@ -105,16 +105,23 @@ def kernel(config: Mapping[str, Any]) -> Callable[..., Any]:
     return _callable("kernel", config)
 
 
-def path_algorithm(config: Mapping[str, Any]) -> Callable[..., Any] | None:
-    """Return ``solve_path`` beside an algo config's callable, or None where there is none.
+def path_option(config: Mapping[str, Any]) -> str | None:
+    """Return the option that the algorithm has a path in: ``PATH`` of the module of its callable.
 
-    Called with (operator, y, lams) it returns the solutions for several ridges lambda at once; the
-    other hyperparameters are bound.
+    None where it has no path.
     """
-    solve_path = getattr(sys.modules[target("algo", config).__module__], "solve_path", None)
-    if solve_path is None:
-        return None
-    others = {name: value for name, value in arguments(config).items() if name != "lam"}
+    return getattr(sys.modules[target("algo", config).__module__], "PATH", None)
+
+
+def path_algorithm(config: Mapping[str, Any]) -> Callable[..., Any]:
+    """Return ``solve_path`` beside the callable of an algo config that has a `path_option`.
+
+    Called with (operator, y, values) it returns the solutions for several values of that option at
+    once; the other hyperparameters are bound.
+    """
+    solve_path = sys.modules[target("algo", config).__module__].solve_path
+    option = path_option(config)
+    others = {name: value for name, value in arguments(config).items() if name != option}
     return partial(solve_path, **others)
 
 

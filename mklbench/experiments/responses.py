@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from mklbench.solution import Solution
 
 Array = NDArray[np.float64]
 Score = Literal["accuracy", "rmse"]
-PathSolver = Callable[[KernelOperator, Array, Sequence[float]], list[Solution]]
+PathSolver = Callable[[KernelOperator, Array, Sequence[Any]], list[Solution]]
 
 
 @dataclass(frozen=True)
@@ -69,13 +69,13 @@ class Responses:
         return [solve(operator, self.targets, start=starts[0])]
 
     def fit_path(
-        self, solve_path: PathSolver, operator: KernelOperator, lams: Sequence[float]
+        self, solve_path: PathSolver, operator: KernelOperator, values: Sequence[Any]
     ) -> list[list[Solution]]:
-        """Return what `fit` returns for each ridge lambda of `lams`, solved all at once."""
+        """Return what `fit` returns for each of the `values` of an option, solved all at once."""
         paths: list[list[Solution]] = []
 
         def solve(operator: KernelOperator, y: Array) -> Solution:
-            paths.append(solve_path(operator, y, lams))
+            paths.append(solve_path(operator, y, values))
             return paths[-1][0]
 
         self.fit(solve, operator)

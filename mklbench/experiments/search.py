@@ -29,6 +29,7 @@ from mklbench.solution import Solution
 Rows = NDArray[np.int64]
 Build = Callable[[Mapping[str, Any]], KernelOperator]
 
+# Options in which a path ascends, where the algorithm has no path of its own.
 _PATH_OPTIONS = ("algo.C", "algo.lam")
 
 
@@ -62,8 +63,8 @@ def select(config: Mapping[str, Any], build: Build, responses: Responses, seed: 
 
     The kernels are built once on the training part for each setting of the ``kernel.*`` keys and
     restricted once to each fold; all settings of the ``algo.*`` keys are tried on that. Entries
-    that differ in the ridge ``algo.lam`` alone are solved together where the algorithm can
-    (`mklbench.config.path_algorithm`).
+    that differ in one option alone are solved together where the algorithm has a path in it
+    (`mklbench.config.path_option`): the ridge lambda, or the iterations of a descent.
 
     Solvers that take a start (`one_vs_rest.takes_start`) are warm-started: the entries that
     differ in C (or lambda) alone are walked in ascending order, and each starts at the mean of the
@@ -86,7 +87,8 @@ def select(config: Mapping[str, Any], build: Build, responses: Responses, seed: 
     Returns
     -------
     Selection
-        The entry with the best score; of several, that with the smaller C, then the earlier.
+        The entry with the best score; of several, that with fewer iterations, then with the smaller
+        C, then the earlier.
 
     Raises
     ------
@@ -103,7 +105,8 @@ def select(config: Mapping[str, Any], build: Build, responses: Responses, seed: 
     entries = grid_entries(grid)
     parts = folds(responses.codes, config["search"]["folds"], seed)
     losses, singular = [0.0] * len(entries), None
-    for paths in _paths(entries):
+    option = configs.path_option(config["algo"])
+    for paths in _paths(entries, None if option is None else f"algo.{option}"):
         settings = [[configs.with_values(config, entries[i]) for i in path] for path in paths]
         operator = build(settings[0][0]["kernel"])
         predictor = _Predictor(operator)
@@ -120,7 +123,7 @@ def select(config: Mapping[str, Any], build: Build, responses: Responses, seed: 
                     decision = predictor.decision(solutions, held_out, fit_rows)
                     losses[entry] += held.loss(score, decision)
             del fold_operator  # its memory serves the next one
-    best = min(range(len(entries)), key=lambda i: (losses[i], entries[i].get("algo.C", 0.0), i))
+    best = min(range(len(entries)), key=lambda i: (losses[i], *_complexity(entries[i]), i))
     n, lost = len(responses), losses[best]
     if singular is not None and lost == math.inf:
         raise singular
@@ -143,9 +146,10 @@ class _PathSolver:
     def __init__(self, settings: Sequence[Mapping[str, Any]]) -> None:
         algos = [setting["algo"] for setting in settings]
         self._solves = [configs.algorithm(algo) for algo in algos]
-        self._lams = [algo.get("lam") for algo in algos]
-        one_path = len(set(self._lams)) == len(algos) > 1
-        self._at_once = configs.path_algorithm(algos[0]) if one_path else None
+        option = configs.path_option(algos[0])
+        self._values = [algo.get(option) for algo in algos]
+        is_path = option is not None and len(set(self._values)) == len(algos) > 1
+        self._at_once = configs.path_algorithm(algos[0]) if is_path else None
         self._latest: list[list[Solution] | None] = [None] * len(algos)  # of the fold before
 
     def solve(
@@ -154,7 +158,7 @@ class _PathSolver:
         """Yield the solutions of each entry on a fold, or why it has none."""
         if self._at_once is not None:
             with contextlib.suppress(SingularError):  # of one lambda: the others may have solutions
-                yield from responses.fit_path(self._at_once, operator, self._lams)
+                yield from responses.fit_path(self._at_once, operator, self._values)
                 return
         before: list[Solution] | None = None
         for index, solve in enumerate(self._solves):
@@ -188,22 +192,36 @@ def medians(choices: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {path: statistics.median_low(choice[path] for choice in choices) for path in paths}
 
 
-def _paths(entries: Sequence[Mapping[str, Any]]) -> list[list[list[int]]]:
+def _complexity(entry: Mapping[str, Any]) -> tuple[float, float]:
+    """Return what tells between entries of the same score: iterations without end come last."""
+    return _ascending(entry.get("algo.iterations", 0)), entry.get("algo.C", 0.0)
+
+
+def _paths(entries: Sequence[Mapping[str, Any]], own: str | None) -> list[list[list[int]]]:
     """Return for each setting of the ``kernel.*`` keys the paths of entries to try.
 
-    On a path, given by their indices, entries differ in C alone, or where there is no C in lambda,
-    and ascend in it.
+    On a path, given by their indices, entries differ in the option alone that the algorithm has a
+    path of its `own` in, or in C, or where there is no C in lambda, and ascend in it.
     """
-    option = next((name for name in _PATH_OPTIONS if name in entries[0]), "")
+    options = _PATH_OPTIONS if own is None else (own, *_PATH_OPTIONS)
+    option = next((name for name in options if name in entries[0]), "")
     kernels: dict[str, dict[str, list[int]]] = {}
     for index, entry in enumerate(entries):
         kernel = {path: value for path, value in entry.items() if path.startswith("kernel.")}
         others = {path: value for path, value in entry.items() if path != option}
         kernels.setdefault(repr(kernel), {}).setdefault(repr(others), []).append(index)
     return [
-        [sorted(path, key=lambda i: entries[i].get(option, 0.0)) for path in alike.values()]
+        [
+            sorted(path, key=lambda i: _ascending(entries[i].get(option, 0.0)))
+            for path in alike.values()
+        ]
         for alike in kernels.values()
     ]
+
+
+def _ascending(value: float | None) -> float:
+    """Return a value to sort by; None, which is no end, is the last."""
+    return math.inf if value is None else value
 
 
 class _Predictor:

@@ -202,6 +202,20 @@ class Family(KernelOperator):
     @abstractmethod
     def restrict(self, rows: ArrayLike) -> Family: ...
 
+    def median_parameters(self) -> Array:
+        """Return equal parameters (M,) at which the median of -log k over pairs of samples is 1.
+
+        That makes a kernel neither the identity nor constant, whatever the scale of the features.
+
+        Raises
+        ------
+        InputError
+            If the family has no such scale, or half of the pairs are of equal samples.
+        """
+        raise InputError(
+            f"{type(self).__name__} knows no median of its exponents: choose start=uniform."
+        )
+
     def in_own_order(self) -> tuple[Family, NDArray[np.intp]]:
         """Return the family with its parameters in an order of its own, and that order (M,).
 

@@ -81,6 +81,16 @@ class _Gaussians(Family):
         samples = NUMBER * shape.n * shape.d
         return Memory(n_parameters, 2 * samples, 3 * samples, combining=2 * samples, is_family=True)
 
+    def median_parameters(self) -> Array:
+        distances = centred_squared_distances(self._X)
+        median = float(np.median(distances[np.triu_indices(self.n_samples, 1)]))
+        if median <= 0:
+            raise InputError(
+                "start=median needs samples that differ, and half of all pairs are equal: choose "
+                "start=uniform."
+            )
+        return np.full(self.n_kernels, 1.0 / median)
+
     def _check_theta(self, theta: ArrayLike) -> Array:
         checked = self._check_weights(theta)
         if not (checked >= 0).all():

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from mklbench.algorithms.objective import value_at_identity
 from mklbench.errors import InputError
 from mklbench.report.assemble import DONE, Report, SlotRecords
 from mklbench.report.difference_figure import difference_row, draw_differences
 from mklbench.report.figure_style import BLUE, COLOURS, INK, ORANGE, SOFT, STYLE
 from mklbench.report.files import write_result
 from mklbench.report.growth_figure import draw_growth, growth_curves
-from mklbench.report.identity_kernel import objective_at_identity
 from mklbench.report.metrics import METRICS
 from mklbench.report.paper_table import Figure, Row, Sweep
 from mklbench.report.ranking import rank_methods
@@ -201,7 +201,8 @@ def _references(upper: Axes, lower: Axes, row: Row, sweep: Sweep) -> None:
                    xycoords=("axes fraction", "data"), xytext=(0, -3), ha="right", va="top",
                    textcoords="offset points")  # fmt: skip
     grid = np.geomspace(min(sweep.values), max(sweep.values), 200)
-    identity = [objective_at_identity(row.larger_class, float(value)) for value in grid]
+    shares = row.larger_class, 1 - row.larger_class
+    identity = [value_at_identity(*((share, float(C)) for share in shares)) for C in grid]
     lower.plot(grid, identity, color=INK, linewidth=1, linestyle=(0, (4, 2)))
     beside = int(np.searchsorted(identity, 0.75 * identity[-1]))  # on the rise, left of the curve
     lower.annotate("K = I", (grid[beside], identity[beside]), fontsize=7, color=INK,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from mklbench.algorithms.objective import value_at_identity
 from mklbench.report.assemble import NumberPlace, Report
 from mklbench.report.document import Block, Entry, Grid, Heading, Paragraph
 from mklbench.report.entries import NOTHING, format_measured
 from mklbench.report.growth import curve, size_at
-from mklbench.report.identity_kernel import objective_at_identity
 from mklbench.report.metrics import METRICS
 from mklbench.report.paper_table import Row, Sweep
 
@@ -51,7 +51,9 @@ def _grid(report: Report, sweep: Sweep, column: str, metric: str) -> Grid:
             number = report.numbers.get((row.name, column, protocol.name, metric))
             line.append(Entry("") if number is None else format_measured(number))
             if _has_reference(row, metric) and row.larger_class is not None:
-                reference = objective_at_identity(row.larger_class, value)
+                reference = value_at_identity(
+                    (row.larger_class, value), (1 - row.larger_class, value)
+                )
                 line.append(Entry(METRICS[metric].format(reference), "published"))
         lines.append(line)
     return Grid(headings, lines, n_label_columns=0)
