@@ -273,7 +273,9 @@ class GMKL(KernelLearner):
     C : box constraint.
     regulariser : "l1" or "l2".
     strength : factor on the regulariser; None for that of the authors' code.
-    random_state : seed of the starting weights; None starts at 1/M.
+    start : "random", "uniform" or, of a family, "median" weights to start from.
+    random_state : seed of the random start; None starts at 1/M.
+    iterations : end after so many gradient steps; None for no such end.
     tol : certified gap or KKT residual at which to stop.
     max_iter : at most so many gradient steps.
     svm_tol : LIBSVM's stopping tolerance.
@@ -287,7 +289,9 @@ class GMKL(KernelLearner):
         C: float = 10.0,
         regulariser: str = "l1",
         strength: float | None = None,
+        start: str = "random",
         random_state: int | None = 0,
+        iterations: int | None = None,
         tol: float = 1e-3,
         max_iter: int = 40,
         svm_tol: float = 1e-3,
@@ -296,7 +300,9 @@ class GMKL(KernelLearner):
         self.C = C
         self.regulariser = regulariser
         self.strength = strength
+        self.start = start
         self.random_state = random_state
+        self.iterations = iterations
         self.tol = tol
         self.max_iter = max_iter
         self.svm_tol = svm_tol

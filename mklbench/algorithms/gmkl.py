@@ -10,14 +10,15 @@ exp(-sum_m d_m (x_m - z_m)^2), and the result is a local minimum.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench import certify
-from mklbench.algorithms.objective import Objective, Point
+from mklbench.algorithms import early_stopping
+from mklbench.algorithms.objective import Objective, Point, check_family
 from mklbench.errors import unknown
 from mklbench.kernels.base import Bank, KernelOperator
 from mklbench.solution import Solution
@@ -26,6 +27,9 @@ from mklbench.validation import check_count, check_positive
 VERSION = 1
 # Held at once (`mklbench.algorithms.memory`): LIBSVM's buffer, a point, the next and its gradient.
 MATRICES = 5.0
+PATH = "iterations"
+
+_STARTS = ("random", "uniform", "median")
 
 Array = NDArray[np.float64]
 
@@ -64,7 +68,9 @@ def solve(
     *,
     regulariser: str = "l1",
     strength: float | None = None,
+    start: str = "random",
     random_state: int | None = 0,
+    iterations: int | None = None,
     tol: float = 1e-3,
     max_iter: int = 40,
     svm_tol: float = 1e-3,
@@ -80,10 +86,12 @@ def solve(
     regulariser : "l1" for r(d) = strength * sum d, "l2" for r(d) = strength * ||d - 1||^2.
     strength : factor on the regulariser; 1 for l1 and 5 for l2 if not given, as in the authors'
         code.
-    random_state : seed of the start, uniform at random in [0, 1) as in the authors' code; None
-        starts at 1/M.
+    start : "random" for weights uniform at random in [0, 1), as in the authors' code; "uniform" for
+        1/M; "median", of a family, for `Family.median_parameters`.
+    random_state : seed of the random start; None starts at 1/M.
+    iterations : end after so many gradient steps, if not before; None for no such end.
     tol : stop when the certified gap (bank) or KKT residual (family) is at most this.
-    max_iter : at most so many gradient steps.
+    max_iter : at most so many gradient steps; fewer than `iterations` they are a limit, not an end.
     svm_tol : LIBSVM's stopping tolerance.
     class_weight : factors on C by class, ``{-1: ..., +1: ...}``.
 
@@ -98,6 +106,44 @@ def solve(
     InputError
         If an argument has the wrong type, shape or range.
     """
+    (solution,) = solve_path(
+        operator,
+        y,
+        [iterations],
+        C,
+        regulariser=regulariser,
+        strength=strength,
+        start=start,
+        random_state=random_state,
+        tol=tol,
+        max_iter=max_iter,
+        svm_tol=svm_tol,
+        class_weight=class_weight,
+    )
+    return solution
+
+
+def solve_path(
+    operator: KernelOperator,
+    y: ArrayLike,
+    iterations: Sequence[int | None],
+    C: float = 10.0,
+    *,
+    regulariser: str = "l1",
+    strength: float | None = None,
+    start: str = "random",
+    random_state: int | None = 0,
+    tol: float = 1e-3,
+    max_iter: int = 40,
+    svm_tol: float = 1e-3,
+    class_weight: Mapping[int, float] | None = None,
+) -> list[Solution]:
+    """Return what `solve` returns for each number of `iterations`, all from one descent.
+
+    The SVM calls and the seconds of a solution are those until then. The other parameters and the
+    errors are those of `solve`.
+    """
+    ends = early_stopping.ends(iterations)
     if regulariser not in _REGULARISERS:
         raise unknown("regulariser", regulariser, _REGULARISERS)
     penalty = _REGULARISERS[regulariser]
@@ -117,31 +163,40 @@ def solve(
             return _duality_gap(regulariser, factor, operator, objective, point)
         return certify.kkt_residual(point.weights, gradient(point), total(point))
 
-    def entry(point: Point) -> dict[str, float]:
-        return {"objective": total(point), "n_svm_calls": float(objective.machine.calls)}
+    history: list[dict[str, float]] = []
 
-    point = objective(_start(operator, random_state))
-    history = [entry(point)]
-    step = first_step = _first_step(point.weights, gradient(point))
-    while gap(point) > tol and len(history) <= max_iter:
-        following, step = _armijo_step(
-            objective, point, total, gradient(point), step, _SMALLEST_STEP * first_step
+    def noted(point: Point) -> Point:
+        calls = float(objective.machine.calls)
+        history.append({"objective": total(point), "n_svm_calls": calls})
+        return point
+
+    def points() -> Iterator[tuple[Point, bool]]:
+        point = noted(objective(_start(operator, start, random_state)))
+        step = first_step = _first_step(point.weights, gradient(point))
+        while gap(point) > tol:
+            yield point, False
+            following, step = _armijo_step(
+                objective, point, total, gradient(point), step, _SMALLEST_STEP * first_step
+            )
+            if following is point:
+                break
+            point = noted(following)
+        yield point, True
+
+    def solution(point: Point, is_done: bool) -> Solution:
+        negligible = point.weights < _NEGLIGIBLE * point.weights.max()
+        if point.weights[negligible].any():
+            point = objective(np.where(negligible, 0.0, point.weights))
+        final_gap = gap(point)
+        return objective.solution(
+            point,
+            gap=final_gap,
+            converged=is_done or final_gap <= tol,
+            history=list(history),
+            objective=total(point),
         )
-        if following is point:
-            break
-        point = following
-        history.append(entry(point))
-    negligible = point.weights < _NEGLIGIBLE * point.weights.max()
-    if point.weights[negligible].any():
-        point = objective(np.where(negligible, 0.0, point.weights))
-    final_gap = gap(point)
-    return objective.solution(
-        point,
-        gap=final_gap,
-        converged=final_gap <= tol,
-        history=history,
-        objective=total(point),
-    )
+
+    return early_stopping.path(points(), ends, max_iter, solution)
 
 
 def _first_step(weights: Array, gradient: Array) -> float:
@@ -152,8 +207,12 @@ def _first_step(weights: Array, gradient: Array) -> float:
     return min(float(weights.max()) / steepest, _LARGEST_STEP)
 
 
-def _start(operator: KernelOperator, random_state: int | None) -> Array:
-    if random_state is None:
+def _start(operator: KernelOperator, start: str, random_state: int | None) -> Array:
+    if start not in _STARTS:
+        raise unknown("start", start, _STARTS)
+    if start == "median":
+        return check_family("gmkl start=median", operator).median_parameters()
+    if start == "uniform" or random_state is None:
         return operator.uniform_weights()
     return np.random.default_rng(random_state).uniform(size=operator.n_kernels)
 

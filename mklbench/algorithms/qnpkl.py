@@ -17,7 +17,6 @@ Algorithm 1 as it is printed, which has a tight tolerance.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -25,11 +24,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench import certify
+from mklbench.algorithms import early_stopping
 from mklbench.algorithms.objective import Objective, Point, check_family, value_at_identity
 from mklbench.errors import unknown
 from mklbench.kernels.base import Family, KernelOperator
 from mklbench.solution import Solution
-from mklbench.validation import check_count, check_not_empty, check_positive
+from mklbench.validation import check_count, check_positive
 
 VERSION = 2
 # `solve_path` solves for several values of this option at the price of one.
@@ -163,8 +163,7 @@ def solve_path(
     errors are those of `solve`.
     """
     family = check_family("qnpkl", family)
-    ends = [math.inf if k is None else check_count("iterations", k, 0) for k in iterations]
-    check_not_empty("iterations", ends)
+    ends = early_stopping.ends(iterations)
     if variant not in _SEARCHES:
         raise unknown("variant", variant, _SEARCHES)
     check_positive("tol", tol)
@@ -180,15 +179,8 @@ def solve_path(
         shun_identity,
         unit=1.0 if start == "uniform" else float(weights.sum()),
     )
-    found: dict[float, Solution] = {}
-    for number, (point, ended) in enumerate(descent.points(weights, initial_rate, tol)):
-        is_last = ended or number == max_iter or number == max(ends)
-        for end in ends:
-            if end == number or (is_last and end > number):
-                found[end] = descent.solution(point, is_done=ended or end == number)
-        if is_last:
-            break
-    return [found[end] for end in ends]
+    points = descent.points(weights, initial_rate, tol)
+    return early_stopping.path(points, ends, max_iter, descent.solution)
 
 
 def _start(family: Family, start: str) -> Array:
@@ -209,6 +201,7 @@ class _Descent:
     initial_step, smallest_step, shun_identity : as in `solve`.
     unit : the sum of the parameters at the start, whose scale is that of all parameters.
     history : one entry an iterate.
+    has_ended : whether the last iterate has met the tolerance.
     """
 
     objective: Objective
@@ -218,27 +211,29 @@ class _Descent:
     shun_identity: bool
     unit: float
     history: list[dict[str, float]] = field(default_factory=list)
+    has_ended: bool = False
 
     def points(
         self, weights: Array, initial_rate: float | str, tol: float
     ) -> Iterator[tuple[Point, bool]]:
         """Yield the iterates, the start first, each with whether the descent ends there."""
-        point, ended = self._noted(self.objective(weights)), False
+        point = self._noted(self.objective(weights))
         rate = np.full(len(weights), _first_rate(point, initial_rate))
-        yield point, ended
-        while not ended:
+        yield point, False
+        while not self.has_ended:
             following = self._noted(self.search(self, point, rate))
-            ended = (point.objective - following.objective) / abs(point.objective) <= tol
+            decrease = (point.objective - following.objective) / abs(point.objective)
+            self.has_ended = decrease <= tol
             rate = _inverse_curvature(point, following, _NEGLIGIBLE * self.unit**2)
             point = following
-            yield point, ended
+            yield point, self.has_ended
 
     def solution(self, point: Point, is_done: bool) -> Solution:
-        """Return an iterate that has just been yielded as a `Solution`."""
+        """Return the iterate that has just been yielded as a `Solution`."""
         return self.objective.solution(
             point,
             gap=certify.kkt_residual(point.weights, point.gradient, point.objective),
-            converged=is_done and not self._is_identity(point),
+            converged=(is_done or self.has_ended) and not self._is_identity(point),
             history=list(self.history),
         )
 

@@ -82,7 +82,7 @@ class _Gaussians(Family):
         return Memory(n_parameters, 2 * samples, 3 * samples, combining=2 * samples, is_family=True)
 
     def median_parameters(self) -> Array:
-        distances = centred_squared_distances(self._X)
+        distances = self._within(self._X)
         median = float(np.median(distances[np.triu_indices(self.n_samples, 1)]))
         if median <= 0:
             raise InputError(
