@@ -42,6 +42,7 @@ def judge_claims(report: Report) -> list[Judged]:
     judges: dict[str, Callable[[Report, Claim], Judged]] = {
         "growth": _growth,
         "ratio": _ratio,
+        "every_ratio": _ratio,
         "largest": _largest,
         "difference": _difference,
     }
@@ -96,7 +97,7 @@ def _growth(report: Report, claim: Claim) -> Judged:
 
 
 def _ratio(report: Report, claim: Claim) -> Judged:
-    """The largest quotient of two means, as "up to so many times" means."""
+    """The largest quotient of two means, as "up to so many times" means, or the smallest."""
     table, metric = report.table, METRICS[claim.metric]
     over, under = claim.columns
     quotients = {}
@@ -108,10 +109,11 @@ def _ratio(report: Report, claim: Claim) -> Judged:
             )
             if dividend is not None and divisor is not None and divisor > 0:
                 quotients[f"{row.label}, {protocol.label}"] = dividend / divisor
-    quantity = f"largest {metric.label} of {_label(report, over)} / {_label(report, under)}"
+    extreme, name = (max, "largest") if claim.kind == "ratio" else (min, "smallest")
+    quantity = f"{name} {metric.label} of {_label(report, over)} / {_label(report, under)}"
     if not quotients:
         return Judged(claim, quantity, None)
-    place = max(quotients, key=lambda name: quotients[name])
+    place = extreme(quotients, key=lambda name: quotients[name])
     usual = statistics.median(quotients.values())
     details = f"{place}; median of {len(quotients)} cells {usual:.2g}"
     return Judged(claim, quantity, quotients[place], details)

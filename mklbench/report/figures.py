@@ -14,19 +14,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from mklbench.algorithms.objective import value_at_identity
 from mklbench.errors import InputError
 from mklbench.report.assemble import DONE, Report, SlotRecords
 from mklbench.report.difference_figure import difference_row, draw_differences
-from mklbench.report.figure_style import BLUE, COLOURS, INK, ORANGE, SOFT, STYLE
+from mklbench.report.figure_style import COLOURS, INK, SOFT, STYLE
 from mklbench.report.files import write_result
 from mklbench.report.growth_figure import draw_growth, growth_curves
-from mklbench.report.metrics import METRICS
-from mklbench.report.paper_table import Figure, Row, Sweep
+from mklbench.report.paper_table import Figure
+from mklbench.report.path_figure import draw_path
 from mklbench.report.ranking import rank_methods
 from mklbench.report.ranks_figure import draw_ranks
 from mklbench.report.surface_figure import draw_surface
-from mklbench.report.verdict import Sample
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -58,7 +56,7 @@ def write_figure(report: Report, figure: Figure, paths: Sequence[Path]) -> None:
 
     kinds = {
         "weights": _draw_weights,
-        "path": _draw_path,
+        "path": draw_path,
         "difference": draw_differences,
         "growth": draw_growth,
         "surface": draw_surface,
@@ -152,58 +150,3 @@ def _weights_panel(axis: Axes, weights: NDArray[np.float64], label: str, colour:
     axis.set_title(label, loc="left")
     axis.set_xlim(0.2, n_kernels + 0.8)
     axis.set_xticks([1, *range(10, n_kernels + 1, 10)])
-
-
-def _draw_path(report: Report, figure: Figure) -> Canvas:
-    """Accuracy above and objective per sample below, against the option, one column a data set."""
-    from matplotlib.figure import Figure as Canvas
-
-    sweep = report.table.sweep
-    if sweep is None:
-        raise InputError(f"Figure {figure.name} of kind path needs a table with a sweep.")
-    rows = report.table.rows
-    canvas = Canvas(figsize=(2.4 * len(rows), 4.2), layout="constrained")
-    axes = canvas.subplots(2, len(rows), sharex=True, sharey="row", squeeze=False)
-    for row, (upper, lower) in zip(rows, axes.T, strict=True):
-        _curve(upper, report, row, sweep, "accuracy", BLUE)
-        _curve(lower, report, row, sweep, "objective", ORANGE)
-        _references(upper, lower, row, sweep)
-        upper.set_title(row.label, loc="left")
-        lower.set_xlabel(f"{sweep.label}")
-    axes[0, 0].set_ylabel("accuracy (%)")
-    axes[1, 0].set_ylabel("objective / n")
-    return canvas
-
-
-def _curve(axis: Axes, report: Report, row: Row, sweep: Sweep, metric: str, colour: str) -> None:
-    """Mean and one standard deviation of a metric along the sweep."""
-    (column,) = report.table.columns
-    samples = [
-        Sample.of(report.slots[row.name, column.name, protocol.name][1].values(METRICS[metric]))
-        for protocol in report.table.protocols
-    ]
-    means = np.array([np.nan if s is None else s.mean for s in samples])
-    spreads = np.array([np.nan if s is None or s.std is None else s.std for s in samples])
-    axis.fill_between(sweep.values, means - spreads, means + spreads, color=colour, alpha=0.2, lw=0)
-    axis.plot(sweep.values, means, color=colour, marker="o", markersize=3, linewidth=1.4)
-    axis.set_xscale("log")
-
-
-def _references(upper: Axes, lower: Axes, row: Row, sweep: Sweep) -> None:
-    """Mark C = 1, the larger class and the objective of the identity kernel."""
-    for axis in (upper, lower):
-        axis.axvline(1.0, color=SOFT, linewidth=0.8, zorder=0)
-        axis.minorticks_off()
-    if row.larger_class is None:
-        return
-    upper.axhline(100 * row.larger_class, color=INK, linewidth=1, linestyle=(0, (1, 2)))
-    upper.annotate("larger class", (0.99, 100 * row.larger_class), fontsize=7, color=INK,
-                   xycoords=("axes fraction", "data"), xytext=(0, -3), ha="right", va="top",
-                   textcoords="offset points")  # fmt: skip
-    grid = np.geomspace(min(sweep.values), max(sweep.values), 200)
-    shares = row.larger_class, 1 - row.larger_class
-    identity = [value_at_identity(*((share, float(C)) for share in shares)) for C in grid]
-    lower.plot(grid, identity, color=INK, linewidth=1, linestyle=(0, (4, 2)))
-    beside = int(np.searchsorted(identity, 0.75 * identity[-1]))  # on the rise, left of the curve
-    lower.annotate("K = I", (grid[beside], identity[beside]), fontsize=7, color=INK,
-                   xytext=(-4, 0), ha="right", textcoords="offset points")  # fmt: skip

@@ -27,7 +27,10 @@ class Row:
 
 @dataclass(frozen=True)
 class Column:
-    """One method; `row_overrides` adds overrides on single rows, `rows` limits it to some."""
+    """One method.
+
+    `row_overrides` adds overrides on single rows; `rows` and `protocols` limit it to some of them.
+    """
 
     name: str
     label: str
@@ -35,6 +38,7 @@ class Column:
     metrics: tuple[str, ...]
     row_overrides: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     rows: tuple[str, ...] | None = None
+    protocols: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -103,7 +107,9 @@ class Baseline:
 class Figure:
     """A figure drawn from the table's cells or data.
 
-    `kind` is "weights" (of `columns` on `row` under `protocol`), "path" (of the whole sweep),
+    `kind` is "weights" (of `columns` on `row` under `protocol`), "path" (of the sweep, a curve for
+    each of `columns`, or all; where `marks` names a column whose search chooses the option that is
+    swept, what it chose is marked),
     "ranks" (of the methods, as the table's ranking has them),
     "growth" (of `metric` along the sweep, one panel a row with a line for each of `columns`),
     "difference" (of `metric` under `protocol`: the first of two `columns` minus the second, on
@@ -117,6 +123,7 @@ class Figure:
     protocol: str | None = None
     columns: tuple[str, ...] = ()
     metric: str | None = None
+    marks: str | None = None
 
 
 @dataclass(frozen=True)
@@ -124,9 +131,10 @@ class Claim:
     """A sentence of the paper that the records confirm or not (`mklbench.report.claims`).
 
     Measured is, by `kind`, in `metric`: "growth", the exponent of a power law along the sweep for
-    the one of `columns`; "ratio", the largest quotient of the means of two `columns`; "largest",
-    the largest value of any split in `columns`; "difference", the smallest difference of the means
-    of two `columns` on any row. The claim holds where that is at most, or at least, `bound`.
+    the one of `columns`; "ratio", the largest quotient of the means of two `columns`, and
+    "every_ratio", the smallest; "largest", the largest value of any split in `columns`;
+    "difference", the smallest difference of the means of two `columns` on any row. The claim holds
+    where that is at most, or at least, `bound`.
     """
 
     text: str
@@ -248,6 +256,8 @@ class PaperTable:
                     if protocol.columns is not None and column.name not in protocol.columns:
                         continue
                     if column.rows is not None and row.name not in column.rows:
+                        continue
+                    if column.protocols is not None and protocol.name not in column.protocols:
                         continue
                     overrides = self._overrides(row, column, protocol)
                     yield Slot(row, column, protocol, overrides, self.config_dir)

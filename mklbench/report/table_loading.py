@@ -27,7 +27,13 @@ from mklbench.report.section import Section
 from mklbench.report.verdict import Published
 
 FIGURE_KINDS = ("weights", "path", "difference", "growth", "surface", "ranks")
-CLAIM_KINDS = {"growth": 1, "ratio": 2, "largest": None, "difference": 2}  # columns of each
+CLAIM_KINDS = {
+    "growth": 1,
+    "ratio": 2,
+    "every_ratio": 2,
+    "largest": None,
+    "difference": 2,
+}  # columns of each
 
 
 def table_names(config_dir: str | None = None) -> list[str]:
@@ -132,6 +138,7 @@ def _column(section: Section, default_metrics: Sequence[str]) -> Column:
         metrics=section.texts("metrics", default_metrics),
         row_overrides={row: by_row.texts(row) for row in by_row.names()},
         rows=section.texts("rows") or None,
+        protocols=section.texts("protocols") or None,
     )
     section.finish()
     return column
@@ -211,6 +218,7 @@ def _figure(section: Section) -> Figure:
         protocol=section.text("protocol", "") or None,
         columns=section.texts("columns"),
         metric=section.text("metric", "") or None,
+        marks=section.text("marks", "") or None,
     )
     section.finish()
     return figure
@@ -278,6 +286,8 @@ def _check_references(table: PaperTable, where: str) -> None:
             known("metric", metric, list(METRICS))
         for row in (*table_column.row_overrides, *(table_column.rows or ())):
             known(f"row of column {table_column.name}", row, rows)
+        for protocol_name in table_column.protocols or ():
+            known(f"protocol of column {table_column.name}", protocol_name, protocols)
     for protocol in table.protocols:
         for column in protocol.columns or ():
             known(f"column of protocol {protocol.name}", column, columns)
@@ -305,7 +315,8 @@ def _check_references(table: PaperTable, where: str) -> None:
             known(f"protocol of figure {figure.name}", str(figure.protocol), protocols)
         if figure.kind == "ranks" and table.ranking is None:
             raise InputError(f"{where}: figure {figure.name} of kind ranks needs a ranking.")
-        for column in figure.columns:
+        marks = () if figure.marks is None else (figure.marks,)
+        for column in (*figure.columns, *marks):
             known(f"column of figure {figure.name}", column, columns)
     for comparison in table.comparisons:
         known("metric of a comparison", comparison.metric, list(METRICS))
