@@ -102,7 +102,7 @@ def test_unfinished_cells_are_shown_and_never_judged(cell: SlotRecords, status: 
     line = csv_lines(report)[(*SONAR_GMKL, "accuracy")]
     assert (line["status"], line["verdict"], line["difference"]) == (status, "", "")
     markdown = to_markdown(lay_out(report))
-    assert "32 of 33 cells are done" in markdown
+    assert "167 of 168 cells are done" in markdown
     not_done = markdown.partition("## Not done")[2].partition("## ")[0]
     assert re.search(rf"\| Sonar +\| GMKL +\| C = 1 +\| {status} ", not_done)
 
@@ -199,7 +199,7 @@ def test_figures_are_drawn_and_equal_records_give_equal_files(tmp_path: Path, na
 def test_figure_of_an_unfinished_cell_is_refused(tmp_path: Path) -> None:
     cell = found(records(3))
     report = assemble(table1(), FakeFinder({("sonar", "qnpkl", "fixed"): cell}))
-    with pytest.raises(InputError, match="Sonar, QN-PKL, C = 1 is not done"):
+    with pytest.raises(InputError, match="Sonar, QN-PKL, as printed, C = 1 is not done"):
         write_figure(report, report.table.figures[0], [tmp_path / "a.png"])
 
 
