@@ -104,7 +104,7 @@ def test_unfinished_cells_are_shown_and_never_judged(cell: SlotRecords, status: 
     markdown = to_markdown(lay_out(report))
     assert "167 of 168 cells are done" in markdown
     not_done = markdown.partition("## Not done")[2].partition("## ")[0]
-    assert re.search(rf"\| Sonar +\| GMKL +\| C = 1 +\| {status} ", not_done)
+    assert re.search(rf"\| Sonar +\| GMKL +\| as printed, C = 1 +\| {status} ", not_done)
 
 
 def test_failed_cell_names_its_error() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import experiment_fakes
 import numpy as np
 import pytest
@@ -338,3 +340,40 @@ def test_of_several_classes_the_squared_error_is_the_mean_over_the_problems():
     decision = np.array([[1.0, -1.0, -1.0], [0.0, -1.0, 1.0], [-1.0, 1.0, 2.0]])
     np.testing.assert_allclose(responses.squared_errors(decision), [0.0, 1 / 3, 3.0])
     assert responses.loss("accuracy", decision) == 1
+
+
+EARLY = ("algo=qnpkl", "kernel=product", "search=iterations", "search.grid.algo.C=[1,100]")
+
+
+def test_iterations_are_chosen_along_one_descent_as_one_by_one(monkeypatch):
+    cell = tiny_cell(*EARLY)
+    at_once = run_split(cell, 0)
+    monkeypatch.setattr(configs, "path_algorithm", lambda config: None)
+    one_by_one = run_split(cell, 0)
+    assert at_once["params"] == one_by_one["params"]
+    assert set(at_once["params"]) == {"algo.C", "algo.iterations"}
+    assert at_once["search_accuracy"] == one_by_one["search_accuracy"]
+
+
+def test_ties_go_to_fewer_iterations_before_the_smaller_C(monkeypatch):
+    monkeypatch.setattr(
+        one_vs_rest, "predict", lambda decision: np.zeros(len(decision), dtype=np.intp)
+    )
+    chosen = run_split(tiny_cell(*EARLY, "search.grid.algo.iterations=[3,null,1]"), 0)["params"]
+    assert chosen == {"algo.C": 1, "algo.iterations": 1}
+
+
+def test_the_choice_of_iterations_never_sees_the_test_part(monkeypatch):
+    cell = tiny_cell(*EARLY)
+    train, test = cell.rows(0)
+    clean = run_split(cell, 0)
+    data = cell.dataset()
+    X, y = data.X.copy(), data.y.copy()
+    X[test] = np.random.default_rng(0).normal(scale=50.0, size=X[test].shape)
+    y[test] = 1 - y[test]
+    monkeypatch.setattr(Cell, "dataset", lambda self: replace(data, X=X, y=y))
+    monkeypatch.setattr(Cell, "rows", lambda self, split: (train, test))
+    poisoned = run_split(cell, 0)
+    assert poisoned["accuracy"] != clean["accuracy"]
+    for name in ("params", "search_accuracy", "objective", "weights"):
+        assert poisoned[name] == clean[name]
