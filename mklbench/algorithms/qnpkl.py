@@ -32,6 +32,9 @@ from mklbench.solution import Solution
 from mklbench.validation import check_count, check_positive
 
 VERSION = 2
+NEW_OPTIONS = ("max_evals",)
+# Held at once (`mklbench.algorithms.memory`): LIBSVM's buffer, a point, the next and its gradient.
+MATRICES = 5.0
 # `solve_path` solves for several values of this option at the price of one.
 PATH = "iterations"
 
@@ -46,6 +49,8 @@ PRINTED: Mapping[str, object] = {
 }
 
 _STARTS = ("median", "uniform")
+# SVMs of one solve. With a box that does not bind, J goes on falling by its rounding.
+_MAX_EVALS = 40_000
 # The authors' library sets smaller parameters to zero, and keeps curvatures above it. It starts
 # from parameters whose sum is 1; for others this is a share of their sum.
 _NEGLIGIBLE = 1e-7
@@ -71,6 +76,7 @@ def solve(
     smallest_step: float = 1e-7,
     shun_identity: bool = True,
     max_iter: int = 1000,
+    max_evals: int | None = None,
     svm_tol: float = 1e-3,
     class_weight: Mapping[int, float] | None = None,
 ) -> Solution:
@@ -103,6 +109,7 @@ def solve(
     shun_identity : whether a step towards K = I, a minimum of J that predicts the larger class, is
         shortened for as long as J is lower nearer to where it comes from.
     max_iter : at most so many iterations; fewer than `iterations` they are a limit, not an end.
+    max_evals : at most so many SVMs in all; 40,000 if not given.
     svm_tol : LIBSVM's stopping tolerance.
     class_weight : factors on C by class, ``{-1: ..., +1: ...}``.
 
@@ -133,6 +140,7 @@ def solve(
         smallest_step=smallest_step,
         shun_identity=shun_identity,
         max_iter=max_iter,
+        max_evals=max_evals,
         svm_tol=svm_tol,
         class_weight=class_weight,
     )
@@ -154,6 +162,7 @@ def solve_path(
     smallest_step: float = 1e-7,
     shun_identity: bool = True,
     max_iter: int = 1000,
+    max_evals: int | None = None,
     svm_tol: float = 1e-3,
     class_weight: Mapping[int, float] | None = None,
 ) -> list[Solution]:
@@ -170,6 +179,7 @@ def solve_path(
     check_positive("initial_step", initial_step)
     check_positive("smallest_step", smallest_step)
     check_count("max_iter", max_iter)
+    most = _MAX_EVALS if max_evals is None else check_count("max_evals", max_evals)
     weights = _start(family, start) * check_positive("width", width)
     descent = _Descent(
         Objective(family, y, C, svm_tol, class_weight),
@@ -177,6 +187,7 @@ def solve_path(
         initial_step,
         smallest_step,
         shun_identity,
+        most,
         unit=1.0 if start == "uniform" else float(weights.sum()),
     )
     points = descent.points(weights, initial_rate, tol)
@@ -199,6 +210,7 @@ class _Descent:
     objective : J, one SVM a call.
     search : takes the step of one iteration.
     initial_step, smallest_step, shun_identity : as in `solve`.
+    most : the limit on the SVMs.
     unit : the sum of the parameters at the start, whose scale is that of all parameters.
     history : one entry an iterate.
     has_ended : whether the last iterate has met the tolerance.
@@ -209,6 +221,7 @@ class _Descent:
     initial_step: float
     smallest_step: float
     shun_identity: bool
+    most: int
     unit: float
     history: list[dict[str, float]] = field(default_factory=list)
     has_ended: bool = False
@@ -219,14 +232,15 @@ class _Descent:
         """Yield the iterates, the start first, each with whether the descent ends there."""
         point = self._noted(self.objective(weights))
         rate = np.full(len(weights), _first_rate(point, initial_rate))
-        yield point, False
-        while not self.has_ended:
+        yield point, self.is_exhausted
+        while not (self.has_ended or self.is_exhausted):
             following = self._noted(self.search(self, point, rate))
             decrease = (point.objective - following.objective) / abs(point.objective)
-            self.has_ended = decrease <= tol
+            exhausted = self.is_exhausted
+            self.has_ended = decrease <= tol and not exhausted
             rate = _inverse_curvature(point, following, _NEGLIGIBLE * self.unit**2)
             point = following
-            yield point, self.has_ended
+            yield point, self.has_ended or exhausted
 
     def solution(self, point: Point, is_done: bool) -> Solution:
         """Return the iterate that has just been yielded as a `Solution`."""
@@ -241,6 +255,11 @@ class _Descent:
         """Return the SVM at gamma + delta B p, p taken at `start`; negligible parameters are 0."""
         moved = point.weights - size * rate * (start or point).gradient
         return self.objective(np.where(moved < _NEGLIGIBLE * self.unit, 0.0, moved))
+
+    @property
+    def is_exhausted(self) -> bool:
+        """Whether the limit on the SVMs has been reached."""
+        return self.objective.machine.calls >= self.most
 
     def succeeds(self, trial: Point, point: Point) -> bool:
         """Tell whether a step from `point` has decreased J, and does not lead towards K = I."""
@@ -302,7 +321,7 @@ def _first_success(descent: _Descent, point: Point, rate: Array) -> Point:
         if descent.succeeds(trial, point):
             return trial
         size /= 10.0
-        if size < descent.smallest_step:
+        if size < descent.smallest_step or descent.is_exhausted:
             return point
 
 
@@ -310,7 +329,7 @@ def _until_negligible(descent: _Descent, point: Point, rate: Array) -> Point:
     """The line search of the authors' library: repeat each step size until it fails."""
     best = point
     size = descent.initial_step
-    while size > descent.smallest_step:
+    while size > descent.smallest_step and not descent.is_exhausted:
         trial = descent.trial(best, rate, size, start=point)
         if descent.succeeds(trial, best):
             best = trial
