@@ -68,7 +68,7 @@ def solve(
     tol: float = 1e-3,
     max_iter: int = 40,
     svm_tol: float = 1e-3,
-    class_weight: Mapping[int, float] | None = None,
+    class_weight: Mapping[int, float] | str | None = None,
 ) -> Solution:
     """Learn the weights of a sum (bank) or a product (family) of kernels.
 
@@ -85,7 +85,7 @@ def solve(
     tol : stop when the certified gap (bank) or KKT residual (family) is at most this.
     max_iter : at most so many gradient steps.
     svm_tol : LIBSVM's stopping tolerance.
-    class_weight : factors on C by class, ``{-1: ..., +1: ...}``.
+    class_weight : factors on C by class, ``{-1: ..., +1: ...}``, or "balanced".
 
     Returns
     -------
@@ -104,6 +104,8 @@ def solve(
     factor = penalty.strength if strength is None else check_positive("strength", strength)
     check_positive("tol", tol)
     check_count("max_iter", max_iter)
+    if random_state is not None:
+        check_count("random_state", random_state, minimum=0)
     objective = Objective(operator, y, C, svm_tol, class_weight)
 
     def total(point: Point) -> float:

@@ -100,7 +100,7 @@ def solve(
     samples: int = 1000,
     master: str = "mkl",
     start: Mixture | ArrayLike | None = None,
-    class_weight: Mapping[int, float] | None = None,
+    class_weight: Mapping[int, float] | str | None = None,
 ) -> Solution:
     """Learn which members of a family to combine, and how, or the weights of a bank.
 
@@ -119,7 +119,7 @@ def solve(
     master : "mkl", the default exact solver, or "simplemkl", which the paper used.
     start : what to start from: the kernels of a family and their weights (`Mixture`), or weights
         (M,) of a bank. If not given, the one kernel that agrees best with the labels.
-    class_weight : factors on C by class, ``{-1: ..., +1: ...}``.
+    class_weight : factors on C by class, ``{-1: ..., +1: ...}``, or "balanced".
 
     Returns
     -------
@@ -140,7 +140,7 @@ def solve(
     check_count("samples", samples, minimum=0)
     machine = SVM(y, C, class_weight=class_weight)
     check_samples(kernels, len(machine.y))
-    solver = MasterSolver(master, C, class_weight)
+    solver = MasterSolver(master, C, machine.class_factors)
     columns: _Columns = (
         _BankColumns(kernels, machine, solver, start)
         if isinstance(kernels, Bank)

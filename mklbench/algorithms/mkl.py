@@ -91,7 +91,7 @@ def solve(
     tol: float = 1e-4,
     max_iter: int = 100,
     start: ArrayLike | None = None,
-    class_weight: Mapping[int, float] | None = None,
+    class_weight: Mapping[int, float] | str | None = None,
 ) -> Solution:
     """Learn the kernel weights of a bank to a certified optimum.
 
@@ -105,7 +105,7 @@ def solve(
     start : (M,) weights >= 0, not all zero, to start from: those of a similar problem, for instance
         of another C, or of a bank with fewer kernels, with 0 for each that is new. If not given,
         the kernels that agree best with the labels, with equal weights.
-    class_weight : factors on C by class, ``{-1: ..., +1: ...}``.
+    class_weight : factors on C by class, ``{-1: ..., +1: ...}``, or "balanced".
 
     Returns
     -------
@@ -130,7 +130,7 @@ def solve_master(
     *,
     tol: float,
     start: Array,
-    class_weight: Mapping[int, float] | None,
+    class_weight: Mapping[int, float] | str | None,
 ) -> Solution:
     """Solve one of a series of problems as `solve` does, or give it up.
 
@@ -146,7 +146,7 @@ def _solve(
     tol: float,
     max_iter: int,
     start: ArrayLike | None,
-    class_weight: Mapping[int, float] | None,
+    class_weight: Mapping[int, float] | str | None,
     resort: bool,
 ) -> Solution:
     check_positive("tol", tol)

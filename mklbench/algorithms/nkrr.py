@@ -103,12 +103,15 @@ def solve(
     bank = check_bank("nkrr", bank)
     if norm not in (1, 2):
         raise InputError(f"norm={norm!r} is not accepted: it must be 1 or 2.")
-    ball = NormBall(_centre(mu0, bank), check_not_negative("radius", radius), norm)
+    check_not_negative("radius", radius)
+    check_positive("lam", lam)
+    check_count("degree", degree)
     if step not in _STEPS:
         raise unknown("step", step, _STEPS)
     check_positive("eta", eta)
     check_positive("tol", tol)
     check_count("max_iter", max_iter)
+    ball = NormBall(_centre(mu0, bank), radius, norm)
     problem = _Problem(bank, y, lam, degree, ball)
     if step == "fixed":
         point, history, converged = _fixed_steps(problem, eta, tol, max_iter)
@@ -136,8 +139,8 @@ class _Problem:
         self.bank, self.ball = bank, ball
         self.y = check_targets(y)
         check_samples(bank, len(self.y))
-        self.lam = check_positive("lam", lam)
-        self.degree = check_count("degree", degree)
+        self.lam = lam
+        self.degree = degree
         self.n_factorisations = 0
 
     def __call__(self, weights: Array) -> _Point:
@@ -251,7 +254,12 @@ def _fixed_steps(
 
 def _centre(mu0: float | ArrayLike, bank: Bank) -> Array:
     """Return mu_0 (M,)."""
-    given = np.asarray(mu0, dtype=np.float64)
+    try:
+        given = np.asarray(mu0, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"mu0={mu0!r} is not accepted: give one weight >= 0 a kernel, or one number for all."
+        ) from error
     if given.ndim and given.shape != (bank.n_kernels,):
         raise InputError(
             f"mu0 has {given.size} entries, but there are {bank.n_kernels} kernels: give one "

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench import certify
-from mklbench.errors import InputError
+from mklbench.errors import InputError, KindError
 from mklbench.kernels.base import Bank, Family, KernelOperator
 from mklbench.solution import Solution
 from mklbench.svm import SVM, SVMSolution
@@ -78,7 +78,7 @@ class Objective:
         y: ArrayLike,
         C: float,
         svm_tol: float,
-        class_weight: Mapping[int, float] | None = None,
+        class_weight: Mapping[int, float] | str | None = None,
     ) -> None:
         self.machine = SVM(y, C, tol=svm_tol, class_weight=class_weight)
         self.operator = operator
@@ -174,9 +174,14 @@ def fixed_weights(
     Raises
     ------
     InputError
-        If one of them is not a number >= 0.
+        If they are no numbers, or one of them is not >= 0.
     """
-    fixed = operator.uniform_weights() if weights is None else np.asarray(weights, dtype=float)
+    try:
+        fixed = operator.uniform_weights() if weights is None else np.asarray(weights, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"{name}={weights!r} is not accepted: kernel weights are numbers >= 0, one a kernel."
+        ) from error
     if fixed.ndim == 0:
         fixed = np.full(operator.n_kernels, fixed)
     refused = fixed[~((fixed >= 0) & (fixed < np.inf))]
@@ -188,7 +193,7 @@ def fixed_weights(
 def check_bank(algorithm: str, operator: KernelOperator) -> Bank:
     """Return `operator` if it is a bank."""
     if not isinstance(operator, Bank):
-        raise InputError(
+        raise KindError(
             f"{algorithm} needs a bank of kernels, but {type(operator).__name__} is a family: "
             "choose one such as kernel=feature_gaussians, simplemkl or precomputed."
         )
@@ -198,7 +203,7 @@ def check_bank(algorithm: str, operator: KernelOperator) -> Bank:
 def check_family(algorithm: str, operator: KernelOperator) -> Family:
     """Return `operator` if it is a family."""
     if not isinstance(operator, Family):
-        raise InputError(
+        raise KindError(
             f"{algorithm} needs a continuous family of kernels, but {type(operator).__name__} is a "
             "bank: choose kernel=product."
         )

@@ -49,7 +49,7 @@ def solve(
     max_iter: int = 1000,
     max_evals: int | None = None,
     svm_tol: float = 1e-3,
-    class_weight: Mapping[int, float] | None = None,
+    class_weight: Mapping[int, float] | str | None = None,
 ) -> Solution:
     """Learn the parameters of a product of Gaussians (Algorithm 1).
 
@@ -72,7 +72,7 @@ def solve(
     max_iter : at most so many directions.
     max_evals : at most so many SVMs in all; 40,000 if not given.
     svm_tol : LIBSVM's stopping tolerance.
-    class_weight : factors on C by class, ``{-1: ..., +1: ...}``.
+    class_weight : factors on C by class, ``{-1: ..., +1: ...}``, or "balanced".
 
     Returns
     -------

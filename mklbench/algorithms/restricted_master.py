@@ -80,7 +80,7 @@ class MasterSolver:
     C, class_weight : as in `mklbench.svm.SVM`.
     """
 
-    def __init__(self, name: str, C: float, class_weight: Mapping[int, float] | None) -> None:
+    def __init__(self, name: str, C: float, class_weight: Mapping[int, float] | str | None) -> None:
         if name not in _MASTERS:
             raise unknown("master", name, _MASTERS)
         self._solve = _MASTERS[name]
