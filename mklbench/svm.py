@@ -376,8 +376,8 @@ def check_tol(value: float) -> float:
     """Return LIBSVM's stopping tolerance as a float if it is a number > 0 that it can do."""
     if check_positive("svm_tol", value) < _SMALLEST_TOL:
         raise InputError(
-            f"svm_tol={value:g} is not accepted: LIBSVM, which keeps kernel values in single "
-            f"precision, can do {_SMALLEST_TOL:g} at most."
+            f"svm_tol={value:g} is not accepted: LIBSVM keeps kernel values in single precision, "
+            f"take at least {_SMALLEST_TOL:g}."
         )
     return float(value)
 
