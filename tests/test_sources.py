@@ -89,7 +89,7 @@ class TestFingerprint:
 
     def test_knows_what_is_imported_indirectly(self, edit: Edit) -> None:
         before = sources.fingerprint(CONFIG)["kernel"]
-        edit("kernels/functions.py", "def squared_distances(", "def squared_distances(_=1, *,")
+        edit("kernels/packed.py", "class PackedGrams", "@edited\nclass PackedGrams")
         assert sources.fingerprint(CONFIG)["kernel"] != before
 
     def test_knows_the_solver_that_every_algorithm_calls(self, edit: Edit) -> None:
