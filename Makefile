@@ -64,7 +64,7 @@ faults: $(VENV)/.installed-test  ## kill, damage, fill, interrupt at random, 200
 faults-short: $(VENV)/.installed-test  ## a few of each in a minute
 	$(BIN)/python -m faults --short
 
-bench: $(VENV)/.installed  ## measure speed and memory, as ratios within one run; PARTS=gaps or ikl for a long one
+bench: $(VENV)/.installed  ## measure speed and memory, as ratios within one run; PARTS=gaps, ikl or peaks for a long one
 	$(BIN)/python -m benchmarks $(PARTS)
 
 reproduce-tables: $(VENV)/.installed  ## run what is missing and write every table and figure under results/
