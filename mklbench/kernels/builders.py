@@ -6,6 +6,7 @@ keywords fixed (``functools.partial``) it is what the experiments and the estima
 
 from __future__ import annotations
 
+import os
 import zipfile
 import zlib
 from collections.abc import Callable, Sequence
@@ -244,6 +245,10 @@ def _inverse_square_widths(widths: Sequence[float]) -> list[Gaussian]:
 
 
 def _load_stack(path: Path) -> np.ndarray:
+    if os.path.exists(path) and not os.path.isfile(path):  # a pipe would be waited for
+        raise InputError(
+            f"kernel.K={path} is not a regular file: name one that numpy.save has written."
+        )
     try:
         loaded = np.load(path, allow_pickle=False)
         if not isinstance(loaded, np.ndarray):
