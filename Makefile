@@ -58,10 +58,10 @@ check: $(VENV)/.installed  ## run a fast subset again and compare with the recor
 check-all: $(VENV)/.installed  ## run one split again of every cell that other sources measured; TABLES=..., MINUTES=N
 	$(BIN)/mklbench check --all $(TABLES) --jobs $(JOBS) $(if $(MINUTES),--minutes $(MINUTES))
 
-faults: $(VENV)/.installed-test  ## kill, damage, fill, interrupt at random, 200 kills, and count what was lost: twenty minutes
+faults: $(VENV)/.installed-test  ## 200 kills, damage, full disks, interrupts ... at random, and what was lost
 	$(BIN)/python -m faults
 
-faults-short: $(VENV)/.installed-test  ## a few of each in a minute
+faults-short: $(VENV)/.installed-test  ## a few of each of these faults, in a minute
 	$(BIN)/python -m faults --short
 
 bench: $(VENV)/.installed  ## measure speed and memory, as ratios within one run; PARTS=gaps, ikl or peaks for a long one

@@ -86,6 +86,8 @@ def compose_all(arguments: list[str]) -> list[DictConfig]:
     main = hydra.main(
         version_base="1.3", config_path=str(resources.configs()), config_name="config"
     )(collect)
+    if any(text in ("-sc", "--shell-completion") for text in arguments):
+        os.environ.setdefault("COMP_LINE", "mklbench")  # set by a shell, and Hydra relies on it
     flags, overrides = _separate(arguments)
     flags, config_dir = _config_dir(flags)
     _check_overrides(overrides, config_dir, sweeping=any(flag in flags for flag in _SWEEP_FLAGS))
@@ -209,6 +211,8 @@ def _check_overrides(overrides: list[str], config_dir: str | None, sweeping: boo
                 f"{text} is not accepted: name the directory of your own configs with "
                 "--config-dir DIR."
             )
+        if key_of(text) == "hydra.mode":
+            raise InputError(f"{text} is not accepted: write -m for a sweep, or leave it out.")
     if sweeping:
         check_sweep(overrides, config_dir)
 
