@@ -1,6 +1,6 @@
 # mklbench: `make` prints the targets.
 .DEFAULT_GOAL := help
-.PHONY: help run test lint check check-all bench reproduce-tables wheel-check clean
+.PHONY: help run test lint check check-all bench mutants reproduce-tables wheel-check clean
 
 VENV   ?= .venv
 ALGO   ?= qnpkl
@@ -51,6 +51,13 @@ lint: $(VENV)/.installed-lint  ## ruff and mypy
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+$(VENV)/.installed-mutants: $(VENV)/.installed-test
+	$(BIN)/python -m pip install --quiet --editable '.[test,mutants]'
+	@touch $@
+
+mutants: $(VENV)/.installed-mutants  ## change the code in small ways: do the tests notice? PARTS=certify for one module
+	nice -n 10 $(BIN)/python -m benchmarks.mutants $(PARTS)
 
 check: $(VENV)/.installed  ## run a fast subset again and compare with the recorded and published numbers
 	$(BIN)/mklbench check --jobs $(JOBS)
