@@ -27,7 +27,7 @@ from tabulate import tabulate
 
 ROOT = Path(__file__).parent.parent
 CONFIG = Path(__file__).with_suffix(".toml")
-COPIED = ("mklbench", "configs", "datasets", "tests", "benchmarks", "docs")
+COPIED = ("mklbench", "configs", "datasets", "tests", "benchmarks", "docs", "faults")
 GOAL = 0.95
 
 
@@ -134,6 +134,11 @@ def keep_sample(work: WorkDB, source: str, size: int, seed: int) -> None:
     for item in list(work.work_items):
         if item.job_id not in kept:
             work.set_result(item.job_id, WorkResult(WorkerOutcome.SKIPPED, "not in the sample"))
+
+
+def _identity(item: WorkItem) -> tuple[str, int]:
+    (mutation,) = item.mutations
+    return mutation.operator_name, mutation.occurrence
 
 
 def _annotations(source: str) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
