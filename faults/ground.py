@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import importlib
 import os
 import random
 import shutil
@@ -21,6 +22,7 @@ import psutil
 
 from faults.tally import Tally
 from mklbench import cli
+from mklbench.experiments.cell import Cell
 from mklbench.experiments.sealing import DamagedError, opened
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -46,6 +48,7 @@ class Ground:
     """
 
     def __init__(self, seed: int) -> None:
+        _load_everything()
         self.random = random.Random(seed)
         self.path = Path(tempfile.mkdtemp(prefix="mklbench-faults-"))
         with self.directory() as here:
@@ -172,6 +175,13 @@ def _inside(here: Path) -> list[psutil.Process]:
             if process.status() != psutil.STATUS_ZOMBIE and process.cwd() == str(here):
                 found.append(process)
     return found
+
+
+def _load_everything() -> None:
+    """Load what a run needs, so that a fork of this process begins at once."""
+    for name in ("commands.run", "commands.execution", "experiments.pool", "algorithms.mkl"):
+        importlib.import_module(f"mklbench.{name}")
+    Cell.from_overrides(["algo=svm", "data=wdbc", "kernel=feature_gaussians"]).check()
 
 
 def _forked(arguments: list[str], here: Path) -> tuple[int, str]:

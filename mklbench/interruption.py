@@ -10,9 +10,7 @@ notebook, Ctrl-C is Python's KeyboardInterrupt as ever, and only `saying` does s
 from __future__ import annotations
 
 import contextlib
-import shutil
 import signal
-import tempfile
 import threading
 from collections.abc import Callable, Iterator
 
@@ -34,6 +32,9 @@ def on_leaving(action: Callable[[], object]) -> Iterator[None]:
 @contextlib.contextmanager
 def temporary_directory(prefix: str) -> Iterator[str]:
     """Make a directory that is gone after the context, also if the process is ended within it."""
+    import shutil
+    import tempfile
+
     with (
         tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as directory,
         on_leaving(lambda: shutil.rmtree(directory, ignore_errors=True)),
