@@ -18,7 +18,7 @@ from faults.tally import Tally
 CAMPAIGNS = {
     "kills": (kills.run, 200, 4),
     "interrupts": (interrupts.run, 48, 3),
-    "damage": (damage.run, 80, 7),
+    "damage": (damage.run, 80, 6),
     "room": (room.run, 8, 1),
     "company": (company.run, 16, 1),
     "servers": (servers.run, 40, 2),

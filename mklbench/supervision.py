@@ -127,6 +127,8 @@ def _be_supervised(program: Callable[[], int], supervisor: int, report: int) -> 
     """Run the program in the child; tell the supervisor that it has ended by itself."""
     import threading
 
+    from mklbench import interruption
+
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _of_supervisor())
     end_with_parent(supervisor)
@@ -134,6 +136,7 @@ def _be_supervised(program: Callable[[], int], supervisor: int, report: int) -> 
     try:
         return program()
     finally:
+        interruption.checkpoint()  # how it ended may come of the tidying up
         os.write(report, b".")
 
 

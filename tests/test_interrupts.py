@@ -100,6 +100,29 @@ def test_every_command_is_ended(tmp_path, command):
     nobody_is_in(tmp_path)
 
 
+def test_what_comes_of_the_tidying_up_is_not_said(tmp_path):
+    program = (
+        "import sys, threading, time\n"
+        "from mklbench import interruption, supervision\n"
+        "told = threading.Event()\n"
+        "def program():\n"
+        "    print('begun', flush=True)\n"
+        "    with interruption.on_leaving(lambda: (told.set(), time.sleep(0.3))):\n"
+        "        told.wait()\n"
+        "        raise ValueError('I/O operation on closed file')\n"
+        "sys.exit(supervision.supervise(program))\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", program],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    assert process.stdout.readline() == "begun\n"
+    assert ends(process, signal.SIGINT, 130) == "mklbench: interrupted.\n"
+
+
 def test_an_impatient_user_sees_no_traceback(tmp_path):
     process = running(tmp_path, "algo.behaviour=hang", "progress=none")
     process.send_signal(signal.SIGINT)

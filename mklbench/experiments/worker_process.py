@@ -97,8 +97,12 @@ class WorkerProcess:
         line = self._process.stdout.readline()
         return json.loads(line) if line.endswith(b"\n") else None
 
-    def kill(self) -> None:
+    def end(self) -> None:
         """End the process now."""
+        self._process.kill()
+
+    def kill(self) -> None:
+        """End the process now, and wait until it has gone."""
         self._process.kill()
         self._close()
         self._stderr.close()
