@@ -177,7 +177,7 @@ class KernelLearner(ClassifierMixin, KernelEstimator):
         classes, codes = np.unique(labels, return_inverse=True)
         if len(classes) < 2:
             raise InputError(
-                f"y has one class only ({classes[0]!r}): a classifier needs at least two."
+                f"y has one class only ({classes.tolist()[0]!r}): a classifier needs at least two."
             )
         check_options(self._solver())
         operator = self._built(samples, len(classes) if len(classes) > 2 else 1)

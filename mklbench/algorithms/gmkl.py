@@ -18,10 +18,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklbench import certify
 from mklbench.algorithms.objective import Objective, Point
-from mklbench.errors import unknown
 from mklbench.kernels.base import Bank, KernelOperator
 from mklbench.solution import Solution
-from mklbench.validation import check_count, check_positive
+from mklbench.validation import check_choice, check_count, check_positive
 
 VERSION = 1
 # Held at once (`mklbench.algorithms.memory`): LIBSVM's buffer, a point, the next and its gradient.
@@ -98,8 +97,7 @@ def solve(
     InputError
         If an argument has the wrong type, shape or range.
     """
-    if regulariser not in _REGULARISERS:
-        raise unknown("regulariser", regulariser, _REGULARISERS)
+    check_choice("regulariser", regulariser, _REGULARISERS)
     penalty = _REGULARISERS[regulariser]
     factor = penalty.strength if strength is None else check_positive("strength", strength)
     check_positive("tol", tol)

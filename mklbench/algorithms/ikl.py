@@ -44,7 +44,7 @@ from mklbench.kernels import Bank, Family, KernelOperator, KernelSubset, check_t
 from mklbench.kernels.memory import Memory, Shape
 from mklbench.solution import Mixture, Solution
 from mklbench.svm import SVM
-from mklbench.validation import check_count, check_positive
+from mklbench.validation import check_count, check_positive, real_array
 
 VERSION = 2
 EXACT = True
@@ -415,7 +415,7 @@ def _check_bounded(kernels: KernelOperator) -> Family:
 
 
 def _check_start(start: Mixture | ArrayLike, n_kernels: int) -> Array:
-    weights = np.asarray(start, dtype=np.float64)
+    weights = real_array("start", start)
     if weights.shape != (n_kernels,) or not (weights >= 0).all() or not weights.any():
         raise InputError(
             f"start has shape {weights.shape}: give one weight >= 0 for each of the {n_kernels} "

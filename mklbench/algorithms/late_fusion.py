@@ -20,6 +20,7 @@ from mklbench.kernels.base import KernelOperator
 from mklbench.kernels.groups import GroupLists, groups_of
 from mklbench.kernels.memory import Memory, Shape
 from mklbench.solution import Solution
+from mklbench.validation import check_flag
 
 VERSION = 1
 REGRESSION = True
@@ -74,7 +75,7 @@ def solve(
     bank = check_bank("late_fusion", bank)
     machine = Learner(learner, C, lam, epsilon, svm_tol, class_weight)
     targets = machine.check(bank, y)
-    if vote and not are_labels(targets).all():
+    if check_flag("vote", vote) and not are_labels(targets).all():
         raise InputError(
             "vote=true needs classes to vote for, but y has real targets: set vote=false."
         )

@@ -39,7 +39,7 @@ from mklbench.errors import InputError
 from mklbench.kernels.base import Bank, KernelOperator
 from mklbench.solution import Solution
 from mklbench.svm import SVM
-from mklbench.validation import check_count, check_positive
+from mklbench.validation import check_count, check_positive, real_array
 
 VERSION = 1
 EXACT = True
@@ -233,7 +233,7 @@ class _Search:
         return _on_simplex(weights)
 
     def _given(self, start: ArrayLike) -> Array:
-        weights = np.array(start, dtype=np.float64)
+        weights = np.array(real_array("start", start))
         if weights.shape != (self._bank.n_kernels,):
             raise InputError(
                 f"start has shape {weights.shape}, but there are {self._bank.n_kernels} kernels: "

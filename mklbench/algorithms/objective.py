@@ -22,6 +22,7 @@ from mklbench.errors import InputError, KindError
 from mklbench.kernels.base import Bank, Family, KernelOperator
 from mklbench.solution import Solution
 from mklbench.svm import SVM, SVMSolution
+from mklbench.validation import real_array
 
 Array = NDArray[np.float64]
 
@@ -157,10 +158,20 @@ def balanced(y: Array) -> Array:
 
 def check_samples(operator: KernelOperator, n_labels: int) -> None:
     """Raise an InputError unless there is one label for each training sample of `operator`."""
+    check_operator(operator)
     if operator.n_samples != n_labels:
         raise InputError(
             f"y has {n_labels} labels, but the kernels are on {operator.n_samples} samples: "
             "give one label a sample."
+        )
+
+
+def check_operator(operator: object) -> None:
+    """Raise an InputError unless `operator` is a bank or a family."""
+    if not isinstance(operator, KernelOperator):
+        raise InputError(
+            f"the kernels are given as {type(operator).__name__}, not as a bank or a family: make "
+            "one by mklbench.kernels, such as precomputed(K) of Gram matrices."
         )
 
 
@@ -174,16 +185,16 @@ def fixed_weights(
     Raises
     ------
     InputError
-        If they are no numbers, or one of them is not >= 0.
+        If one of them is not a number >= 0, or there is not one for each kernel.
     """
-    try:
-        fixed = operator.uniform_weights() if weights is None else np.asarray(weights, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise InputError(
-            f"{name}={weights!r} is not accepted: kernel weights are numbers >= 0, one a kernel."
-        ) from error
+    fixed = operator.uniform_weights() if weights is None else real_array(name, weights)
     if fixed.ndim == 0:
         fixed = np.full(operator.n_kernels, fixed)
+    if fixed.shape != (operator.n_kernels,):
+        raise InputError(
+            f"{name} has shape {fixed.shape}, but there are {operator.n_kernels} kernels: give one "
+            "weight a kernel."
+        )
     refused = fixed[~((fixed >= 0) & (fixed < np.inf))]
     if len(refused):
         raise InputError(f"{name} has the entry {refused[0]:g}: kernel weights are numbers >= 0.")
@@ -192,6 +203,7 @@ def fixed_weights(
 
 def check_bank(algorithm: str, operator: KernelOperator) -> Bank:
     """Return `operator` if it is a bank."""
+    check_operator(operator)
     if not isinstance(operator, Bank):
         raise KindError(
             f"{algorithm} needs a bank of kernels, but {type(operator).__name__} is a family: "
@@ -202,6 +214,7 @@ def check_bank(algorithm: str, operator: KernelOperator) -> Bank:
 
 def check_family(algorithm: str, operator: KernelOperator) -> Family:
     """Return `operator` if it is a family."""
+    check_operator(operator)
     if not isinstance(operator, Family):
         raise KindError(
             f"{algorithm} needs a continuous family of kernels, but {type(operator).__name__} is a "

@@ -19,10 +19,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklbench import certify
 from mklbench.algorithms.objective import Objective, Point, check_family
-from mklbench.errors import unknown
 from mklbench.kernels.base import KernelOperator
 from mklbench.solution import Solution
-from mklbench.validation import check_count, check_positive
+from mklbench.validation import check_choice, check_count, check_positive
 
 VERSION = 1
 NEW_OPTIONS = ("max_evals",)
@@ -88,8 +87,7 @@ def solve(
         If an argument has the wrong type, shape or range.
     """
     family = check_family("qnpkl", family)
-    if variant not in _SEARCHES:
-        raise unknown("variant", variant, _SEARCHES)
+    check_choice("variant", variant, _SEARCHES)
     search = _SEARCHES[variant]
     check_positive("tol", tol)
     check_positive("initial_rate", initial_rate)

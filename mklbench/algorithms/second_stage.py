@@ -10,11 +10,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklbench.algorithms import krr, svm, svr
 from mklbench.algorithms.objective import check_samples
-from mklbench.errors import InputError, unknown
+from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
 from mklbench.solution import Solution
 from mklbench.svm import check_box, check_tol, class_factors
-from mklbench.validation import check_labels, check_not_negative, check_positive, check_targets
+from mklbench.validation import (
+    check_choice,
+    check_labels,
+    check_not_negative,
+    check_positive,
+    check_targets,
+)
 
 Array = NDArray[np.float64]
 
@@ -49,10 +55,10 @@ class Learner:
         Raises
         ------
         InputError
-            If the kind is not known, or does not take such targets or class weights.
+            If the kind is not known, or does not take such targets or class weights, or a
+            hyperparameter is out of range, also one of another kind.
         """
-        if self.kind not in LEARNERS:
-            raise unknown("learner", self.kind, LEARNERS)
+        check_choice("learner", self.kind, LEARNERS)
         self._check_options()
         targets = check_targets(y)
         check_samples(bank, len(targets))

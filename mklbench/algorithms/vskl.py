@@ -303,3 +303,5 @@ def _check_q(q: float) -> None:
         raise InputError(
             f"q={q!r} is not accepted: VSKL is for q >= 1, inf included; for 1/2 <= q < 1 take ckl."
         )
+    if q != math.inf:
+        check_positive("q", q)

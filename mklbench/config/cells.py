@@ -65,7 +65,8 @@ def run_config(composed: DictConfig) -> RunConfig:
     for key in composed:
         if key not in (*GROUPS, *options):
             raise InputError(f"{key!s} is not known: {hint(str(key), [*GROUPS, *options])}.")
-    values = {key: _option(composed, key) for key in options if key in composed}
+    given = [key for key in options if key in composed or OmegaConf.is_missing(composed, key)]
+    values = {key: _option(composed, key) for key in given}
     for key in ("results_dir", "out", "progress"):  # a folder may be called 2012
         value = values.get(key)
         if isinstance(value, int | float) and not isinstance(value, bool):
@@ -205,7 +206,8 @@ def _incomplete(node: DictConfig, group: str, error: OmegaConfBaseException) -> 
             f"{group}={node[group].get('name')} takes {group}.{error.key} from data.{absent[1]}, "
             f"which data={node['data'].get('name')} does not state: choose another {group}."
         )
-    return InputError(f"The config of {group} is incomplete: {reason}.")
+    remedy = f"; give {error.full_key} a value" if error.full_key else ""
+    return InputError(f"The config of {group} is incomplete: {reason}{remedy}.")
 
 
 def _first_line(error: Exception) -> str:

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mklbench.errors import InputError, unknown
+from mklbench.errors import InputError
 from mklbench.kernels.base import KernelOperator
 from mklbench.kernels.composite import ConcatenatedBank, ScaledBank, unit_trace
 from mklbench.kernels.definite import check_definite, unpacked
@@ -28,6 +28,7 @@ from mklbench.kernels.groups import GroupLists, check_groups
 from mklbench.kernels.linear_bank import LinearBank
 from mklbench.kernels.memory import Memory, Shape, needing
 from mklbench.validation import (
+    check_choice,
     check_count,
     check_features,
     check_not_empty,
@@ -124,7 +125,7 @@ def simplemkl_functions(
 ) -> list[KernelFunction]:
     """Return the kernel functions of `simplemkl_bank`, Gaussians first."""
     return [
-        *(Gaussian(0.5 / width**2) for width in widths),
+        *(Gaussian(0.5 / check_positive("width", width) ** 2) for width in widths),
         *(Polynomial(degree, offset=float(degree > 1)) for degree in degrees),
     ]
 
@@ -232,8 +233,7 @@ def resolve(kernel: str | KernelBuilder, **parameters: object) -> KernelBuilder:
     """Return the builder that `kernel` names, or `kernel` itself if it is callable."""
     if callable(kernel):
         return kernel
-    if kernel not in BUILDERS:
-        raise unknown("kernel", kernel, BUILDERS)
+    check_choice("kernel", kernel, BUILDERS)
     return partial(BUILDERS[kernel], **parameters) if parameters else BUILDERS[kernel]
 
 
