@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
@@ -218,20 +219,58 @@ def test_votes_by_hand() -> None:
     assert_allclose(one_vs_rest.vote(values), expected, rtol=1e-15)
 
 
-class TestMeanStarts:
-    def solution(self, weights: list[float], thetas: list[list[float]] | None = None) -> Solution:
-        return Solution(
-            weights=np.array(weights), dual_coef=np.zeros(2), intercept=0.0, objective=1.0, gap=0.0,
-            n_svm_calls=1, n_iter=1, converged=True,
-            thetas=None if thetas is None else np.array(thetas),
-        )  # fmt: skip
+def a_solution(weights: list[float], **others: Any) -> Solution:
+    numbers = {"dual_coef": np.zeros(2), "intercept": 0.0, "objective": 1.0, "gap": 0.0}
+    counts = {"n_svm_calls": 1, "n_iter": 1, "converged": True}
+    return Solution(weights=np.array(weights), **{**numbers, **counts, **others})
 
+
+def test_the_kernel_of_a_solution_is_to_its_degree() -> None:
+    squared = a_solution([1.0], dual_coef=np.array([1.0, -2.0]), degree=2)
+    block = np.array([[3.0, 1.0], [0.5, 2.0]])
+    outputs = one_vs_rest.outputs_from(lambda weights: weights[0] * block, squared)
+    assert_allclose(outputs, [9.0 - 2.0, 0.25 - 8.0])
+
+
+def test_an_ensemble_is_the_mean_of_its_machines_or_their_vote() -> None:
+    members = tuple(a_solution([1.0], intercept=b) for b in (0.0, 1.0, -7.0))
+    values = np.array([2.0, 8.0])  # of every machine, without the intercept
+    for vote, expected in (
+        (False, values - 2.0),
+        (True, one_vs_rest.vote(np.add.outer([0.0, 1.0, -7.0], values))),
+    ):
+        ensemble = a_solution([1.0], members=members, vote=vote)
+        assert_allclose(one_vs_rest.decision_values([ensemble], lambda machine: values), expected)
+
+
+def test_new_samples_are_taken_in_blocks_of_what_memory_there_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    X = np.arange(10.0).reshape(5, 2)
+    bank = gaussian(X)
+    solutions = one_vs_rest.fit(svm.solve, bank, [0, 1, 0, 1, 1], 2)
+    Z = np.linspace(-1.0, 9.0, 60).reshape(30, 2)
+    whole = one_vs_rest.decision_function(bank, solutions, Z)
+    sizes: list[int] = []
+    outputs = one_vs_rest.outputs
+
+    def noting(operator: Bank, solution: Solution, block: np.ndarray) -> np.ndarray:
+        sizes.append(len(block))
+        return outputs(operator, solution, block)
+
+    monkeypatch.setattr(one_vs_rest, "outputs", noting)
+    monkeypatch.setattr(one_vs_rest, "_CROSS", 8 * 5 * 15)  # fifteen rows of five doubles
+    assert_array_equal(one_vs_rest.decision_function(bank, solutions, Z), whole)
+    assert sizes == [15, 15]
+
+
+class TestMeanStarts:
     def test_without_neighbours_there_is_none(self) -> None:
         assert one_vs_rest.mean_starts([]) is None
 
     def test_the_mean_of_the_weights_problem_by_problem(self) -> None:
-        one = [self.solution([1.0, 0.0]), self.solution([0.2, 0.8])]
-        other = [self.solution([0.0, 1.0]), self.solution([0.6, 0.4])]
+        one = [a_solution([1.0, 0.0]), a_solution([0.2, 0.8])]
+        other = [a_solution([0.0, 1.0]), a_solution([0.6, 0.4])]
         starts = one_vs_rest.mean_starts([one, other])
         assert starts is not None
         assert_allclose(np.array(starts), [[0.5, 0.5], [0.4, 0.6]])
@@ -239,8 +278,8 @@ class TestMeanStarts:
             one_vs_rest.mean_starts([one, other[:1]])
 
     def test_all_kernels_that_were_found_with_their_share(self) -> None:
-        one = [self.solution([0.4, 0.6], [[1.0], [2.0]])]
-        other = [self.solution([1.0], [[3.0]])]
+        one = [a_solution([0.4, 0.6], thetas=np.array([[1.0], [2.0]]))]
+        other = [a_solution([1.0], thetas=np.array([[3.0]]))]
         (start,) = one_vs_rest.mean_starts([one, other]) or []
         assert isinstance(start, Mixture)
         assert_allclose(start.weights, [0.2, 0.3, 0.5])
