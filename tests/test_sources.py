@@ -74,7 +74,7 @@ class TestFingerprint:
             ("svm.py", "from __future__", "# A comment.\nfrom __future__"),
             ("algorithms/simplemkl.py", "Learn the kernel weights", "Find the kernel weights"),
             ("algorithms/simplemkl.py", "_ZERO_WEIGHT = 1e-8", "_ZERO_WEIGHT  =  0.00000001"),
-            ("kernels/builders.py", 'raise unknown("kernel", ', 'raise unknown("kernels", '),
+            ("data/preprocessing.py", "raise InputError(", 'raise InputError("Oh: " '),
             ("errors.py", "class InputError", "class Other: ...\n\n\nclass InputError"),
         ],
     )
