@@ -8,7 +8,6 @@ from pathlib import Path
 from random import Random
 
 from faults.ground import Ground
-from faults.tally import Tally
 
 Damage = Callable[[Path, Random], None]
 
@@ -64,10 +63,9 @@ def _is_sound(path: Path) -> bool:
     return path.is_file() and not path.is_symlink()
 
 
-def run(place: Ground, tries: int) -> list[Tally]:
+def run(place: Ground, tries: int) -> None:
     """Damage one file after the other of a finished store, and run again after each."""
-    tally = Tally("damaged records")
-    with place.directory() as here:
+    with place.tally("damaged records").counted() as tally, place.directory() as here:
         place.again(here, tally, jobs=1)
         for number in range(tries):
             damage = KINDS[number % len(KINDS)]
@@ -83,4 +81,3 @@ def run(place: Ground, tries: int) -> list[Tally]:
             named = "is damaged and counts as missing" in said
             read = damage is flip_a_bit or path.name.startswith("selection-")
             tally.check(same or named or read, f"{damage.__name__} of {path.name} was not named")
-    return [tally.end()]

@@ -50,6 +50,7 @@ class Ground:
     def __init__(self, seed: int) -> None:
         _load_everything()
         self.random = random.Random(seed)
+        self.tallies: list[Tally] = []
         self.path = Path(tempfile.mkdtemp(prefix="mklbench-faults-"))
         with self.directory() as here:
             began = time.monotonic()
@@ -59,6 +60,11 @@ class Ground:
             if run.returncode != 0:
                 raise SystemExit(f"The undisturbed run has failed: {said}")
             self.reference = rows(here)
+
+    def tally(self, campaign: str, slowest: float | None = None) -> Tally:
+        """Return a new tally, of which the report knows from now on."""
+        self.tallies.append(Tally(campaign, slowest=slowest))
+        return self.tallies[-1]
 
     def clear(self) -> None:
         """Delete everything that was made."""
@@ -76,6 +82,20 @@ class Ground:
     def start(self, here: Path, jobs: int, *options: str, **how: Any) -> subprocess.Popen[str]:
         """Start the run as a user would, in a session of its own."""
         return start([*RUN, f"jobs={jobs}", "results_dir=store", *options], here, **how)
+
+    def reaches(self, process: subprocess.Popen[str], latest: float | None = None) -> bool:
+        """Wait for a random moment in a run, or until `latest` seconds; False if it ended before.
+
+        How long a run takes depends on what else the machine does, and is learned again then.
+        """
+        began = time.monotonic()
+        try:
+            process.wait(self.random.uniform(0.0, latest or self.seconds))
+        except subprocess.TimeoutExpired:
+            return True
+        if latest is None:
+            self.seconds = time.monotonic() - began
+        return False
 
     def again(self, here: Path, tally: Tally, jobs: int | None = None) -> str:
         """Run the same command to its end, and count what was lost or changed.
