@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import sys
 from collections.abc import Callable, Mapping
@@ -194,6 +195,10 @@ def _plain(node: DictConfig, group: str) -> dict[str, Any]:
         raise _incomplete(node, group, error) from error
     if not isinstance(plain, dict):
         raise InputError(f"{group}={plain} is not a config with keys.")
+    for path, value in _flatten(plain, f"{group}.").items():
+        values = value if isinstance(value, list) else [value]
+        if any(isinstance(item, float) and math.isnan(item) for item in values):
+            raise InputError(f"{path}={value} is not accepted: nan is no number, give one.")
     # As JSON has it, keys are text: what is stored, sent to workers and run is then the same.
     return dict(json.loads(json.dumps(plain)))
 
