@@ -31,7 +31,7 @@ from mklbench.kernels.base import Bank, KernelOperator
 from mklbench.solution import Solution
 from mklbench.validation import check_count, check_positive, check_positive_or_none
 
-VERSION = 1
+VERSION = 2
 EXACT = True
 # Held at once (`mklbench.algorithms.memory`): LIBSVM's buffer, a point and the next.
 MATRICES = 4.0

@@ -214,7 +214,7 @@ class _Search:
             candidate = self._seen.best(self._tol, self._max_iter)
             if candidate is not None and candidate.gap < self._best.gap * (1.0 - _LEAST_GAIN):
                 self._best = candidate
-        if self._best.gap < self.history[-1]["gap"]:
+        if self._best.gap < self.history[-1]["gap"] * (1.0 - _LEAST_GAIN):
             self._record(self._best.objective, self._best.gap)
         return self._best
 
