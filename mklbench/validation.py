@@ -108,6 +108,8 @@ def real_array(name: str, values: ArrayLike) -> NDArray[np.float64]:
 
     Text is refused, also that of numbers, and so are complex numbers.
     """
+    if isinstance(values, str):
+        raise InputError(f"{name}={values!r} is not accepted: give an array of real numbers.")
     try:
         array = np.asarray(values)
         if array.dtype.kind in "fiubO":
