@@ -27,7 +27,7 @@ def compose(overrides: Iterable[str] = (), config_dir: Path | str | None = None)
     Parameters
     ----------
     overrides : Hydra overrides such as ``"algo=svm"`` or ``"algo.C=10"``.
-    config_dir : a directory of the user's own configs, searched before ours.
+    config_dir : a directory of the user's own configs, searched after ours.
 
     Raises
     ------
