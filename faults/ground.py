@@ -153,7 +153,9 @@ def finished(here: Path) -> dict[str, bytes]:
             content = opened(data)
         except DamagedError:
             continue
-        if content.get("status", "done") == "done" and path.name != "cell.json":
+        own = content.get("key") == path.parent.name.rpartition("-")[2]
+        own = own and path.stem.endswith(f"-{content.get('split', -1):03d}")
+        if own and content.get("status", "done") == "done":
             found[f"{path.parent.name}/{path.name}"] = data
     return found
 

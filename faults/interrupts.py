@@ -24,9 +24,9 @@ _LONG = (
 def run(place: Ground, tries: int) -> None:
     """Interrupt the run, and calls that take long, at 1 to 3 jobs."""
     with place.tally("Ctrl-C and SIGTERM", slowest=0.0).counted() as tally:
-        for number in range(tries):
+        while tally.tries < tries:
             with place.directory() as here:
-                process = place.start(here, 1 + number % 3)
+                process = place.start(here, 1 + tally.tries % 3)
                 _interrupt(place, process, tally)
                 ground.check_gone(here, tally, tally.campaign)
                 place.again(here, tally)
