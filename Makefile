@@ -1,6 +1,6 @@
 # mklbench: `make` prints the targets.
 .DEFAULT_GOAL := help
-.PHONY: help run test lint check check-all bench reproduce-tables wheel-check clean
+.PHONY: help run test lint check check-all bench mutants reproduce-tables wheel-check clean
 
 VENV   ?= .venv
 ALGO   ?= qnpkl
@@ -52,19 +52,26 @@ lint: $(VENV)/.installed-lint  ## ruff and mypy
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+$(VENV)/.installed-mutants: $(VENV)/.installed-test
+	$(BIN)/python -m pip install --quiet --editable '.[test,mutants]'
+	@touch $@
+
+mutants: $(VENV)/.installed-mutants  ## change the code in small ways: do the tests notice? PARTS=certify for one module
+	nice -n 10 $(BIN)/python -m benchmarks.mutants $(PARTS)
+
 check: $(VENV)/.installed  ## run a fast subset again and compare with the recorded and published numbers
 	$(BIN)/mklbench check --jobs $(JOBS)
 
 check-all: $(VENV)/.installed  ## run one split again of every cell that other sources measured; TABLES=..., MINUTES=N
 	$(BIN)/mklbench check --all $(TABLES) --jobs $(JOBS) $(if $(MINUTES),--minutes $(MINUTES))
 
-faults: $(VENV)/.installed-test  ## kill, damage, fill, interrupt at random, 200 kills, and count what was lost: twenty minutes
+faults: $(VENV)/.installed-test  ## 200 kills, damage, full disks, interrupts ... at random, and what was lost
 	$(BIN)/python -m faults
 
-faults-short: $(VENV)/.installed-test  ## a few of each in a minute
+faults-short: $(VENV)/.installed-test  ## a few of each of these faults, in a minute
 	$(BIN)/python -m faults --short
 
-bench: $(VENV)/.installed  ## measure speed and memory, as ratios within one run; PARTS=gaps or ikl for a long one
+bench: $(VENV)/.installed  ## measure speed and memory, as ratios within one run; PARTS=gaps, ikl or peaks for a long one
 	$(BIN)/python -m benchmarks $(PARTS)
 
 reproduce-tables: $(VENV)/.installed  ## run what is missing and write every table and figure under results/

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import random
+import signal
 import sys
 import time
 
@@ -16,9 +17,9 @@ from faults.tally import Tally
 
 # Name -> what to run, and how often in the long and in the short form.
 CAMPAIGNS = {
-    "kills": (kills.run, 200, 5),
-    "interrupts": (interrupts.run, 48, 4),
-    "damage": (damage.run, 80, 8),
+    "kills": (kills.run, 200, 4),
+    "interrupts": (interrupts.run, 48, 3),
+    "damage": (damage.run, 80, 6),
     "room": (room.run, 8, 1),
     "company": (company.run, 16, 1),
     "servers": (servers.run, 40, 2),
@@ -36,22 +37,25 @@ def main() -> int:
     for name in asked.campaigns:
         if name not in CAMPAIGNS:
             parser.error(f"{name} is no campaign: choose from {', '.join(CAMPAIGNS)}.")
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # also in a background job
     seed = random.SystemRandom().randrange(10**6) if asked.seed is None else asked.seed
     began = time.monotonic()
     place = Ground(seed)
     print(f"seed {seed}; the undisturbed run takes {place.seconds:.1f} s", flush=True)
-    tallies: list[Tally] = []
+    stopped = False
     try:
         for name in asked.campaigns or CAMPAIGNS:
             campaign, long, short = CAMPAIGNS[name]
-            tries = asked.tries or (short if asked.short else long)
-            for tally in campaign(place, tries):
-                tallies.append(tally)
-                print(f"{tally.campaign}: {tally.tries} tries, {tally.seconds:.0f} s", flush=True)
+            print(f"{name} ...", flush=True)
+            campaign(place, asked.tries or (short if asked.short else long))
+    except KeyboardInterrupt:
+        stopped = True
     finally:
         place.clear()
-    print(_report(tallies, time.monotonic() - began))
-    return 0 if all(tally.held for tally in tallies) else 1
+    print(_report(place.tallies, time.monotonic() - began))
+    if stopped:
+        print("Stopped by Ctrl-C before all were made.")
+    return 0 if all(tally.held for tally in place.tallies) and not stopped else 1
 
 
 def _report(tallies: list[Tally], seconds: float) -> str:

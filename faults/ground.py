@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import importlib
 import os
 import random
 import shutil
@@ -21,6 +22,7 @@ import psutil
 
 from faults.tally import Tally
 from mklbench import cli
+from mklbench.experiments.cell import Cell
 from mklbench.experiments.sealing import DamagedError, opened
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -46,7 +48,9 @@ class Ground:
     """
 
     def __init__(self, seed: int) -> None:
+        _load_everything()
         self.random = random.Random(seed)
+        self.tallies: list[Tally] = []
         self.path = Path(tempfile.mkdtemp(prefix="mklbench-faults-"))
         with self.directory() as here:
             began = time.monotonic()
@@ -56,6 +60,11 @@ class Ground:
             if run.returncode != 0:
                 raise SystemExit(f"The undisturbed run has failed: {said}")
             self.reference = rows(here)
+
+    def tally(self, campaign: str, slowest: float | None = None) -> Tally:
+        """Return a new tally, of which the report knows from now on."""
+        self.tallies.append(Tally(campaign, slowest=slowest))
+        return self.tallies[-1]
 
     def clear(self) -> None:
         """Delete everything that was made."""
@@ -73,6 +82,20 @@ class Ground:
     def start(self, here: Path, jobs: int, *options: str, **how: Any) -> subprocess.Popen[str]:
         """Start the run as a user would, in a session of its own."""
         return start([*RUN, f"jobs={jobs}", "results_dir=store", *options], here, **how)
+
+    def reaches(self, process: subprocess.Popen[str], latest: float | None = None) -> bool:
+        """Wait for a random moment in a run, or until `latest` seconds; False if it ended before.
+
+        How long a run takes depends on what else the machine does, and is learned again then.
+        """
+        began = time.monotonic()
+        try:
+            process.wait(self.random.uniform(0.0, latest or self.seconds))
+        except subprocess.TimeoutExpired:
+            return True
+        if latest is None:
+            self.seconds = time.monotonic() - began
+        return False
 
     def again(self, here: Path, tally: Tally, jobs: int | None = None) -> str:
         """Run the same command to its end, and count what was lost or changed.
@@ -130,7 +153,9 @@ def finished(here: Path) -> dict[str, bytes]:
             content = opened(data)
         except DamagedError:
             continue
-        if content.get("status", "done") == "done" and path.name != "cell.json":
+        own = content.get("key") == path.parent.name.rpartition("-")[2]
+        own = own and path.stem.endswith(f"-{content.get('split', -1):03d}")
+        if own and content.get("status", "done") == "done":
             found[f"{path.parent.name}/{path.name}"] = data
     return found
 
@@ -172,6 +197,13 @@ def _inside(here: Path) -> list[psutil.Process]:
             if process.status() != psutil.STATUS_ZOMBIE and process.cwd() == str(here):
                 found.append(process)
     return found
+
+
+def _load_everything() -> None:
+    """Load what a run needs, so that a fork of this process begins at once."""
+    for name in ("commands.run", "commands.execution", "experiments.pool", "algorithms.mkl"):
+        importlib.import_module(f"mklbench.{name}")
+    Cell.from_overrides(["algo=svm", "data=wdbc", "kernel=feature_gaussians"]).check()
 
 
 def _forked(arguments: list[str], here: Path) -> tuple[int, str]:

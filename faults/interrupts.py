@@ -21,30 +21,30 @@ _LONG = (
 )
 
 
-def run(place: Ground, tries: int) -> list[Tally]:
+def run(place: Ground, tries: int) -> None:
     """Interrupt the run, and calls that take long, at 1 to 3 jobs."""
-    tally = Tally("Ctrl-C and SIGTERM", slowest=0.0)
-    for number in range(tries):
-        with place.directory() as here:
-            process = place.start(here, 1 + number % 3)
-            _interrupt(place, process, tally, place.random.uniform(0.1, place.seconds))
-            ground.check_gone(here, tally, tally.campaign)
-            place.again(here, tally)
-    long = Tally("Ctrl-C in a long call", slowest=0.0)
-    for number in range(max(1, tries // 4)):
-        with place.directory() as here:
-            options = [*_LONG[number % 2], "data=twonorm", "data.n_samples=5000"]
-            options += ["split.n_splits=2", f"jobs={1 + number % 2}", "results_dir=store"]
-            process = ground.start(["run", *options], here)
-            _interrupt(place, process, long, place.random.uniform(2.0, 6.0))
-            ground.check_gone(here, long, long.campaign)
-    return [tally.end(), long.end()]
+    with place.tally("Ctrl-C and SIGTERM", slowest=0.0).counted() as tally:
+        while tally.tries < tries:
+            with place.directory() as here:
+                process = place.start(here, 1 + tally.tries % 3)
+                _interrupt(place, process, tally)
+                ground.check_gone(here, tally, tally.campaign)
+                place.again(here, tally)
+    with place.tally("Ctrl-C in a long call", slowest=0.0).counted() as long:
+        for number in range(max(1, tries // 4)):
+            with place.directory() as here:
+                options = [*_LONG[number % 2], "data=twonorm", "data.n_samples=5000"]
+                options += ["split.n_splits=2", f"jobs={1 + number % 2}", "results_dir=store"]
+                process = ground.start(["run", *options], here)
+                _interrupt(place, process, long, 6.0)
+                ground.check_gone(here, long, long.campaign)
 
 
-def _interrupt(place: Ground, process: subprocess.Popen[str], tally: Tally, moment: float) -> None:
-    time.sleep(moment)
+def _interrupt(
+    place: Ground, process: subprocess.Popen[str], tally: Tally, latest: float | None = None
+) -> None:
+    in_time = place.reaches(process, latest)
     number = place.random.choice((signal.SIGINT, signal.SIGINT, signal.SIGTERM))
-    ended_before = process.poll() is not None
     began = time.monotonic()
     with contextlib.suppress(ProcessLookupError):
         if place.random.random() < 0.5:  # as a terminal does
@@ -55,14 +55,14 @@ def _interrupt(place: Ground, process: subprocess.Popen[str], tally: Tally, mome
             time.sleep(place.random.uniform(0.0, 0.05))
             process.send_signal(number)
     _, said = process.communicate()
-    if ended_before:
+    seconds = time.monotonic() - began
+    tally.hear(said, tally.campaign)
+    if not in_time:
         tally.check(process.returncode == 0, f"ended before: {said.strip()[-200:]}")
         return
-    seconds = time.monotonic() - began
     tally.tries += 1
     tally.slowest = max(tally.slowest or 0.0, seconds)
-    tally.hear(said, tally.campaign)
     # Before Python itself is up a signal does what it does to any process.
     right = {128 + number, 0} | ({-number} if not said else set())
     tally.check(process.returncode in right, f"exit status {process.returncode} after {number!r}")
-    tally.check(seconds < _LIMIT, f"{seconds:.1f} s after {number!r} at {moment:.1f} s")
+    tally.check(seconds < _LIMIT, f"{seconds:.1f} s after {number!r}")

@@ -21,35 +21,40 @@ _START = 0.8
 Target = Callable[[Ground, "Popen[str]"], None]
 
 
-def run(place: Ground, tries: int) -> list[Tally]:
+def run(place: Ground, tries: int) -> None:
     """Kill runners, workers and groups; a worker's death costs a run one split at most."""
-    shares = {
-        "kill the runner": (_kill_runner, 0.35, place.seconds),
-        "kill the process that computes": (_kill_computing, 0.15, place.seconds),
-        "kill the process group": (_kill_group, 0.15, place.seconds),
-        "kill a worker": (_kill_worker, 0.2, place.seconds),
+    kinds = {
+        "kill the runner": (_kill_runner, 0.35, None),
+        "kill the process that computes": (_kill_computing, 0.15, None),
+        "kill the process group": (_kill_group, 0.15, None),
+        "kill a worker": (_kill_worker, 0.2, None),
         "kill while starting": (_kill_any, 0.15, _START),
     }
-    return [
-        _campaign(place, name, target, max(1, round(share * tries)), latest)
-        for name, (target, share, latest) in shares.items()
-    ]
+    shares = {name: max(1, round(share * tries)) for name, (_, share, _) in kinds.items()}
+    order = [name for name, share in shares.items() for _ in range(share)]
+    place.random.shuffle(order)
+    tallies = {name: place.tally(name) for name in kinds}
+    for name in order:
+        target, _, latest = kinds[name]
+        with tallies[name].counted():
+            while not _kill(place, tallies[name], target, latest):
+                pass
 
 
-def _campaign(place: Ground, name: str, target: Target, tries: int, latest: float) -> Tally:
-    tally = Tally(name)
-    for number in range(tries):
-        jobs = 2 + number % 2 if target is _kill_worker else 1 + number % 3
-        with place.directory() as here:
-            process = place.start(here, jobs)
-            time.sleep(place.random.uniform(0.0, latest))
+def _kill(place: Ground, tally: Tally, target: Target, latest: float | None) -> bool:
+    """Kill once; False if the run had ended before."""
+    jobs = 2 + tally.tries % 2 if target is _kill_worker else 1 + tally.tries % 3
+    with place.directory() as here:
+        process = place.start(here, jobs)
+        in_time = place.reaches(process, latest)
+        if in_time:
             target(place, process)
-            _, said = process.communicate()
-            tally.tries += 1
-            tally.hear(said, name)
-            ground.check_gone(here, tally, name)
-            place.again(here, tally)
-    return tally.end()
+        _, said = process.communicate()
+        tally.hear(said, tally.campaign)
+        ground.check_gone(here, tally, tally.campaign)
+        place.again(here, tally)
+    tally.tries += in_time
+    return in_time
 
 
 def _kill_runner(place: Ground, process: Popen[str]) -> None:

@@ -13,13 +13,18 @@ from faults.ground import Ground
 from faults.tally import Tally
 
 
-def run(place: Ground, tries: int) -> list[Tally]:
+def run(place: Ground, tries: int) -> None:
     """Run into each limit, then run again without it."""
-    return [_limited(place, tries), _full(place, tries), _read_only(place, tries)]
+    for name, limit in (
+        ("file size limit (ulimit -f)", _limited),
+        ("full disk", _full),
+        ("read-only folder", _read_only),
+    ):
+        with place.tally(name).counted() as tally:
+            limit(place, tries, tally)
 
 
-def _limited(place: Ground, tries: int) -> Tally:
-    tally = Tally("file size limit (ulimit -f)")
+def _limited(place: Ground, tries: int, tally: Tally) -> None:
     for number in range(tries):
         most_bytes = place.random.choice((0, 1024, 3072, 4096))
 
@@ -29,11 +34,9 @@ def _limited(place: Ground, tries: int) -> Tally:
         with place.directory() as here:
             _refused(place, here, tally, 1 + number % 2, preexec_fn=limit)
             place.again(here, tally)
-    return tally.end()
 
 
-def _full(place: Ground, tries: int) -> Tally:
-    tally = Tally("full disk")
+def _full(place: Ground, tries: int, tally: Tally) -> None:
     for number in range(tries):
         kilobytes = place.random.choice((4, 16, 32, 48))
         with place.directory() as here, _small_disk(here, kilobytes, tally) as mounted:
@@ -42,11 +45,9 @@ def _full(place: Ground, tries: int) -> Tally:
             _refused(place, here, tally, 1 + number % 2)
             _mount(here, "remount,size=16m")
             place.again(here, tally)
-    return tally.end()
 
 
-def _read_only(place: Ground, tries: int) -> Tally:
-    tally = Tally("read-only folder")
+def _read_only(place: Ground, tries: int, tally: Tally) -> None:
     for number in range(tries):
         with place.directory() as here, _small_disk(here, 16384, tally) as mounted:
             if not mounted:
@@ -59,7 +60,6 @@ def _read_only(place: Ground, tries: int) -> Tally:
             _refused(place, here, tally, 1 + number % 2)
             _mount(here, "remount,rw")
             place.again(here, tally)
-    return tally.end()
 
 
 def _refused(place: Ground, here: Path, tally: Tally, jobs: int, **how: object) -> None:

@@ -8,22 +8,23 @@ import time
 import yaml
 
 from faults.ground import ROOT, Ground, start
-from faults.tally import Tally
 
 # Seconds that a download may take, and that a run may take with it on a busy machine.
 _DEADLINE, _LIMIT = 2, 60.0
 
 
-def run(place: Ground, tries: int) -> list[Tally]:
+def run(place: Ground, tries: int) -> None:
     """Fetch a data set from a server that does something else each time."""
     sys.path.insert(0, str(ROOT / "tests"))  # where the servers are
     from data_fakes import TOY_TEXT, toy_config
     from hostile_servers import BEHAVIOURS, SOUND, HostileServer
 
-    tally = Tally("servers that misbehave", slowest=0.0)
     faults = [name for name in BEHAVIOURS if name not in SOUND]
     place.random.shuffle(faults)
-    with HostileServer(TOY_TEXT.encode()) as server:
+    with (
+        HostileServer(TOY_TEXT.encode()) as server,
+        place.tally("servers that misbehave", slowest=0.0).counted() as tally,
+    ):
         for number in range(tries):
             fault = faults[number % len(faults)]
             with place.directory() as here:
@@ -52,4 +53,3 @@ def run(place: Ground, tries: int) -> list[Tally]:
                 kept = [path for path in here.glob("cache/**/*") if path.is_file()]
                 tally.check(not kept, f"{fault}: {len(kept)} files were kept")
                 tally.check(not (here / "store").exists(), f"{fault}: a store was begun")
-    return [tally.end()]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 
@@ -33,7 +35,6 @@ class Tally:
     skipped: str = ""
     seconds: float = 0.0
     slowest: float | None = None
-    _began: float = field(default_factory=time.monotonic)
 
     @property
     def held(self) -> bool:
@@ -51,7 +52,11 @@ class Tally:
         if not right:
             self.wrong.append(said)
 
-    def end(self) -> Tally:
-        """Stop the clock."""
-        self.seconds = time.monotonic() - self._began
-        return self
+    @contextlib.contextmanager
+    def counted(self) -> Iterator[Tally]:
+        """Count the seconds of the context."""
+        began = time.monotonic()
+        try:
+            yield self
+        finally:
+            self.seconds += time.monotonic() - began

@@ -11,10 +11,10 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Sequence
-from typing import NoReturn, TextIO
+from typing import Any, NoReturn, TextIO
 
 from mklbench import interruption
-from mklbench.errors import InputError
+from mklbench.errors import InputError, unknown
 
 INPUT_ERROR, FAILED, INTERRUPTED = 2, 1, 130
 
@@ -27,7 +27,16 @@ _RUN_SUMMARY = "run one cell, or with -m a sweep of cells (options are Hydra ove
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser whose errors are one line."""
+    """A parser whose errors are one line, and whose flags are written out."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(allow_abbrev=False, **options)
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        # argparse lists the choices in the words of the Python version, and suggests none.
+        if action.choices is not None and value not in action.choices:
+            name = action.option_strings[0] if action.option_strings else str(action.dest)
+            raise unknown(name, value, action.choices)
 
     def error(self, message: str) -> NoReturn:
         raise InputError(f"{message} (see {self.prog} --help).")
@@ -125,7 +134,12 @@ def _dispatch(arguments: list[str]) -> int:
         from mklbench.commands.completion import complete
 
         return complete(arguments, list(_COMMANDS))
-    parsed = _parser().parse_args(arguments)
+    parsed, left = _parser().parse_known_args(arguments)
+    if left:
+        raise InputError(
+            f"{' '.join(left)} is not known to mklbench {parsed.command} (see mklbench "
+            f"{parsed.command} --help)."
+        )
     handler: Callable[[argparse.Namespace], int] = parsed.handler
     return _carried_out(lambda: handler(parsed))
 

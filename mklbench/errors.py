@@ -32,6 +32,10 @@ class NotFiniteError(FloatingPointError):
     """A result is NaN or infinite: no input that is accepted should lead to it."""
 
 
+class KindError(InputError):
+    """A bank of kernels where a family is needed, or a family where a bank is."""
+
+
 class DataError(InputError):
     """A data set that cannot be had, read or verified."""
 

@@ -10,13 +10,16 @@ notebook, Ctrl-C is Python's KeyboardInterrupt as ever, and only `saying` does s
 from __future__ import annotations
 
 import contextlib
-import shutil
 import signal
-import tempfile
 import threading
 from collections.abc import Callable, Iterator
 
 _leaving = threading.Event()
+_step = threading.Lock()
+
+# Seconds that the end waits for a `whole_step`: a file system may not answer.
+_LONGEST_STEP = 0.3
+
 _actions: list[Callable[[], object]] = []
 _sentences: list[Callable[[], str]] = []
 
@@ -32,12 +35,29 @@ def on_leaving(action: Callable[[], object]) -> Iterator[None]:
 
 
 @contextlib.contextmanager
+def whole_step() -> Iterator[None]:
+    """Have what is done within the context done as a whole, or not at all, before the end.
+
+    It has to be short: the end waits for it, though not for ever.
+    """
+    with _step:
+        checkpoint()
+        yield
+
+
+@contextlib.contextmanager
 def temporary_directory(prefix: str) -> Iterator[str]:
     """Make a directory that is gone after the context, also if the process is ended within it."""
-    with (
-        tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as directory,
-        on_leaving(lambda: shutil.rmtree(directory, ignore_errors=True)),
-    ):
+    import shutil
+    import tempfile
+
+    with contextlib.ExitStack() as stack:
+        with whole_step():
+            directory = stack.enter_context(
+                tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True)
+            )
+            gone = on_leaving(lambda: shutil.rmtree(directory, ignore_errors=True))
+            stack.enter_context(gone)
         yield directory
 
 
@@ -61,7 +81,10 @@ def checkpoint() -> None:
 
 def tidy_up() -> str:
     """Do what has to be done before the end, and return the sentence to be said, if any."""
+    alone = _step.acquire(timeout=_LONGEST_STEP)
     _leaving.set()
+    if alone:
+        _step.release()
     for action in reversed(list(_actions)):
         with contextlib.suppress(Exception):
             action()

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from mklbench import memory, one_vs_rest
 from mklbench.algorithms.memory import fitting
+from mklbench.algorithms.options import check_options
 from mklbench.errors import InputError
 from mklbench.kernels import KernelBuilder, KernelOperator, resolve
 from mklbench.kernels.memory import Shape, memory_of
@@ -176,8 +177,9 @@ class KernelLearner(ClassifierMixin, KernelEstimator):
         classes, codes = np.unique(labels, return_inverse=True)
         if len(classes) < 2:
             raise InputError(
-                f"y has one class only ({classes[0]!r}): a classifier needs at least two."
+                f"y has one class only ({classes.tolist()[0]!r}): a classifier needs at least two."
             )
+        check_options(self._solver())
         operator = self._built(samples, len(classes) if len(classes) > 2 else 1)
         starts = self._starts(classes, operator.n_kernels)
         solutions = one_vs_rest.fit(self._solver(), operator, codes, len(classes), starts=starts)
@@ -225,6 +227,7 @@ class KernelRegressor(RegressorMixin, KernelEstimator):
             If the data or a hyperparameter cannot be accepted; the message names it.
         """
         samples, targets = self._validated(X, y)
+        check_options(self._solver())
         operator = self._built(samples)
         self._learned(operator, [self._solver()(operator, check_targets(targets))])
         return self

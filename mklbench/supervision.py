@@ -36,7 +36,7 @@ def hold_signals() -> None:
 
 
 def supervise(program: Callable[[], int]) -> int:
-    """Run `program` in a child process and return its exit status.
+    """Run `program` in a child process, where this returns its exit status, and end with that.
 
     130 after SIGINT and 143 after SIGTERM, within two seconds; 1 if it ended without a word; 128
     plus the number of the signal that killed it. SIGINT stays ignored where it is, as in the
@@ -60,11 +60,9 @@ def supervise(program: Callable[[], int]) -> int:
         return _be_supervised(program, supervisor, report)
     os.close(report)
     os.set_blocking(ending, False)
-    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
-    try:
-        return _listen(child, ending)
-    finally:
-        _end_orphans()
+    status = _listen(child, ending)
+    _end_orphans()
+    os._exit(status)  # there is nothing to be tidied up in this process
 
 
 def end_with_parent(parent: int) -> None:
@@ -100,6 +98,7 @@ def _listen(child: int, ending: int) -> int:
         else:
             if asked is None:
                 asked = heard
+                _prctl(_PR_SET_CHILD_SUBREAPER, 1)  # what the program leaves behind comes here
                 signal.setitimer(signal.ITIMER_REAL, _GRACE)
             os.kill(child, heard)
 
@@ -128,6 +127,8 @@ def _be_supervised(program: Callable[[], int], supervisor: int, report: int) -> 
     """Run the program in the child; tell the supervisor that it has ended by itself."""
     import threading
 
+    from mklbench import interruption
+
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _of_supervisor())
     end_with_parent(supervisor)
@@ -135,6 +136,7 @@ def _be_supervised(program: Callable[[], int], supervisor: int, report: int) -> 
     try:
         return program()
     finally:
+        interruption.checkpoint()  # how it ended may come of the tidying up
         os.write(report, b".")
 
 
@@ -164,7 +166,7 @@ def _open_standard_descriptors() -> None:
 
 
 def _end_orphans() -> None:
-    """Kill what the program has left running: on Linux orphans become children of this process."""
+    """Kill what the program has left running, on Linux, where it became this process's."""
     own = os.getpid()
     while True:
         try:

@@ -39,12 +39,18 @@ from mklbench.validation import (
 
 _NODE = np.dtype([("index", np.int32), ("value", np.float64)], align=True)
 _CACHE_MEGABYTES = 200.0
+# Beyond, squares of alpha overflow, and no arithmetic has the digits.
+_LARGEST_C, _SMALLEST_TOL = 1e100, 1e-12
 # LIBSVM measures the violation of the KKT conditions with kernel values in single precision; by
 # those in double it may be this many times its tolerance, or, for what single precision cannot
 # tell, this share of the largest target.
 _ROUNDING, _SINGLE_PRECISION = 2.0, 1e-3
 # LIBSVM keeps kernel values in single precision.
 _LARGEST = float(np.finfo(np.float32).max)
+
+
+# Factors on C by class -1 and +1, or "balanced".
+ClassWeight = Mapping[int, float] | str | None
 
 
 @dataclass(frozen=True)
@@ -98,7 +104,7 @@ class _Machine(ABC):
 
     @tol.setter
     def tol(self, value: float) -> None:
-        self._parameter.eps = check_positive("tol", value)
+        self._parameter.eps = check_tol(value)
 
     def solve(self, K: NDArray[np.float64] | None = None) -> SVMSolution:
         """Solve for the Gram matrix `K` (n, n), or for what has been written into `gram`.
@@ -199,13 +205,14 @@ class SVM(_Machine):
     y : (n,) labels in {-1, +1}, both present.
     C : box constraint, > 0.
     tol : LIBSVM's stopping tolerance on the maximal violation of the KKT conditions, > 0.
-    class_weight : factors on C by class, ``{-1: ..., +1: ...}``; a class left out has factor 1.
+    class_weight : factors on C by class, ``{-1: ..., +1: ...}``, or "balanced" (`class_factors`).
 
     Attributes
     ----------
     gram : (n, n) writable view of the values LIBSVM reads. Kernel code may write a Gram matrix
         straight into it (``np.exp(..., out=machine.gram)``) and then call ``solve()``.
     upper : (n,) the bounds C_i.
+    class_factors : factors on C by class, as numbers.
     calls, seconds : number of solves, and wall-clock seconds spent inside ``svm_train``.
     """
 
@@ -215,14 +222,18 @@ class SVM(_Machine):
         C: float = 1.0,
         *,
         tol: float = 1e-3,
-        class_weight: Mapping[int, float] | None = None,
+        class_weight: Mapping[int, float] | str | None = None,
     ) -> None:
-        labels, factors = check_labels(y), _class_factors(class_weight)
+        labels = check_labels(y)
         parameter = _parameter("-s 0 -t 4 -q", C, tol)
+        factors = class_factors(class_weight, labels)
+        for label, factor in factors.items():
+            check_box(f"C * class_weight[{label}]", C * factor)
         parameter.nr_weight = len(factors)
         parameter.weight_label = (ctypes.c_int * len(factors))(*factors)
         parameter.weight = (ctypes.c_double * len(factors))(*factors.values())
         super().__init__(labels, parameter)
+        self.class_factors = factors
         self.upper = C * np.where(self.y > 0, factors[1], factors[-1])
 
     def _slopes(
@@ -312,21 +323,69 @@ def _problem(y: NDArray[np.float64], row_pointers: NDArray[np.uintp]) -> libsvm_
     return problem
 
 
-def _class_factors(class_weight: Mapping[int, float] | None) -> dict[int, float]:
+def class_factors(class_weight: ClassWeight, y: NDArray[np.float64]) -> dict[int, float]:
+    """Return the factors on C of both classes.
+
+    Parameters
+    ----------
+    class_weight : factors by class, keys -1 and +1 or their text; a class left out has factor 1.
+        "balanced" makes both classes weigh the same: n / (2 n_c) for the n_c samples of a class.
+    y : (n,) labels in {-1, +1}.
+
+    Raises
+    ------
+    InputError
+        If it is neither, or a factor is no finite number > 0.
+    """
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        return {label: len(y) / (2.0 * np.count_nonzero(y == label)) for label in (-1, 1)}
+    if not isinstance(class_weight, Mapping | None):
+        raise InputError(
+            f"class_weight={class_weight!r} is not accepted: give balanced, or factors by class as "
+            "in {-1: 2, 1: 1}."
+        )
     factors = {-1: 1.0, 1: 1.0}
     for label, factor in (class_weight or {}).items():
-        if label not in factors:
+        known = {"-1": -1, "1": 1, "+1": 1}.get(str(label).removesuffix(".0"))
+        if known is None:
             raise InputError(
                 f"class_weight has the key {label!r}: the classes of a binary problem are -1 and 1."
             )
-        factors[label] = check_positive(f"class_weight[{label}]", factor)
+        factors[known] = check_positive(f"class_weight[{label}]", factor)
     return factors
+
+
+def check_svm_options(C: float, svm_tol: float, class_weight: ClassWeight) -> None:
+    """Raise an InputError for an option that `SVM` refuses whatever the labels."""
+    check_box("C", C)
+    check_tol(svm_tol)
+    class_factors(class_weight, np.array([-1.0, 1.0]))
+
+
+def check_box(name: str, value: float) -> float:
+    """Return a bound on alpha as a float if it is a number > 0 that LIBSVM can do."""
+    if check_positive(name, value) > _LARGEST_C:
+        raise InputError(
+            f"{name}={value:g} is not accepted: LIBSVM's sums overflow, take at most "
+            f"{_LARGEST_C:g}."
+        )
+    return float(value)
+
+
+def check_tol(value: float) -> float:
+    """Return LIBSVM's stopping tolerance as a float if it is a number > 0 that it can do."""
+    if check_positive("svm_tol", value) < _SMALLEST_TOL:
+        raise InputError(
+            f"svm_tol={value:g} is not accepted: LIBSVM keeps kernel values in single precision, "
+            f"take at least {_SMALLEST_TOL:g}."
+        )
+    return float(value)
 
 
 def _parameter(options: str, C: float, tol: float) -> libsvm_api.svm_parameter:
     parameter = libsvm_api.svm_parameter(options)
-    parameter.C = check_positive("C", C)
-    parameter.eps = check_positive("tol", tol)
+    parameter.C = check_box("C", C)
+    parameter.eps = check_tol(tol)
     parameter.cache_size = _CACHE_MEGABYTES
     return parameter
 

@@ -3,21 +3,40 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklbench.errors import InputError
+from mklbench.errors import InputError, unknown
 
 # Of the training samples' features, in absolute value (`check_scale`).
 SMALLEST_FEATURE, LARGEST_FEATURE = 1e-75, 1e50
 
 
+# The largest count that NumPy and LIBSVM can both hold.
+_LARGEST_COUNT = 2**31 - 1
+
+
+def check_choice(name: str, value: str, accepted: Iterable[str]) -> str:
+    """Return `value` if it is one of `accepted`."""
+    known = list(accepted)
+    if not isinstance(value, str) or value not in known:
+        raise unknown(name, value, known)
+    return value
+
+
+def check_flag(name: str, value: bool) -> bool:
+    """Return `value` as a bool if it is true or false."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise InputError(f"{name}={value!r} is not accepted: it must be true or false.")
+    return bool(value)
+
+
 def check_positive(name: str, value: float) -> float:
     """Return `value` as a float if it is a finite number > 0."""
-    if not isinstance(value, Real) or isinstance(value, bool) or not 0 < value < math.inf:
+    if not _is_finite(value) or not value > 0:
         raise InputError(f"{name}={value!r} is not accepted: it must be a finite number > 0.")
     return float(value)
 
@@ -29,7 +48,7 @@ def check_positive_or_none(name: str, value: float | None) -> float | None:
 
 def check_not_negative(name: str, value: float) -> float:
     """Return `value` as a float if it is a finite number >= 0."""
-    if not isinstance(value, Real) or isinstance(value, bool) or not 0 <= value < math.inf:
+    if not _is_finite(value) or not value >= 0:
         raise InputError(f"{name}={value!r} is not accepted: it must be a finite number >= 0.")
     return float(value)
 
@@ -45,7 +64,21 @@ def check_count(name: str, value: int, minimum: int = 1) -> int:
     """Return `value` as an int if it is a whole number >= `minimum`."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < minimum:
         raise InputError(f"{name}={value!r} is not accepted: it must be an integer >= {minimum}.")
+    if value > _LARGEST_COUNT:
+        raise InputError(
+            f"{name}={value!r} is not accepted: it must be an integer of at most {_LARGEST_COUNT}."
+        )
     return int(value)
+
+
+def _is_finite(value: object) -> bool:
+    """Tell whether a value is a real number that a double can hold."""
+    if not isinstance(value, Real) or isinstance(value, bool):
+        return False
+    try:
+        return math.isfinite(float(value))
+    except OverflowError:  # an integer of more than 308 digits
+        return False
 
 
 def check_indices(name: str, rows: ArrayLike, n: int) -> NDArray[np.intp]:
@@ -75,12 +108,14 @@ def real_array(name: str, values: ArrayLike) -> NDArray[np.float64]:
 
     Text is refused, also that of numbers, and so are complex numbers.
     """
+    if isinstance(values, str):
+        raise InputError(f"{name}={values!r} is not accepted: give an array of real numbers.")
     try:
         array = np.asarray(values)
         if array.dtype.kind in "fiubO":
             return array.astype(np.float64, copy=False)
         shown = f"is of type {array.dtype}"
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         shown = "holds what is no real number, or rows of different lengths"
     raise InputError(f"{name} {shown}: give an array of real numbers.")
 
@@ -88,8 +123,8 @@ def real_array(name: str, values: ArrayLike) -> NDArray[np.float64]:
 def check_labels(y: ArrayLike) -> NDArray[np.float64]:
     """Return `y` as an array of its own of -1.0 and +1.0, in which both occur."""
     try:
-        labels = np.array(y, dtype=np.float64, order="C")
-    except (TypeError, ValueError) as error:
+        labels = np.array(real_array("y", y), order="C")
+    except InputError as error:
         raise InputError("y has labels that are not numbers: code the classes as -1 and +1.") from (
             error
         )
@@ -111,8 +146,8 @@ def check_labels(y: ArrayLike) -> NDArray[np.float64]:
 def check_targets(y: ArrayLike) -> NDArray[np.float64]:
     """Return `y` as an array (n,) of its own of finite numbers."""
     try:
-        targets = np.array(y, dtype=np.float64, order="C")
-    except (TypeError, ValueError) as error:
+        targets = np.array(real_array("y", y), order="C")
+    except InputError as error:
         raise InputError(
             "y has targets that are not numbers: a regression takes real numbers, a classifier "
             "class labels."

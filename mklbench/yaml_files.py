@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from omegaconf import DictConfig, ListConfig
 
 MAX_BYTES = 256 * 1024
-MAX_VALUES = 20_000
+MAX_VALUES = 10_000
 MAX_DEPTH = 40
 
 # What JSON can hold, in which a config is stored and sent to workers; and `<<`, which merges.

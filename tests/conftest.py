@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,3 +22,13 @@ def mirror() -> Path:
     if not Path(location).is_dir():
         pytest.skip(f"needs real data in a directory, which MKLBENCH_MIRROR={location} is not")
     return Path(location)
+
+
+@pytest.fixture(autouse=True)
+def _logging_as_before() -> Iterator[None]:
+    """Take back what Hydra's own flags (hydra.verbose) change of the logging of this process."""
+    root = logging.getLogger()
+    level, handlers = root.level, list(root.handlers)
+    yield
+    root.setLevel(level)
+    root.handlers[:] = handlers

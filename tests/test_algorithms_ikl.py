@@ -206,7 +206,9 @@ class TestFamily:
     def test_simplemkl_as_the_master(self, build: partial) -> None:
         X, y = random_problem(40)
         family = build(X)
-        ours, papers = (ikl.solve(family, y, C=5.0, master=name) for name in ("mkl", "simplemkl"))
+        ours, papers = (
+            ikl.solve(family, y, C=5.0, master=name, tol=2e-3) for name in ("mkl", "simplemkl")
+        )
         assert papers.converged
         assert papers.objective == pytest.approx(ours.objective, rel=1e-2)
 

@@ -77,7 +77,7 @@ def test_negative_weights(weights: list[float]) -> None:
 
 def test_weights_of_the_wrong_length() -> None:
     stack, y = random_stack()
-    with pytest.raises(InputError, match=r"weights have shape \(2,\), but there are 5 kernels"):
+    with pytest.raises(InputError, match=r"weights has shape \(2,\), but there are 5 kernels"):
         svm.solve(PrecomputedBank(stack), y, weights=[1.0, 1.0])
 
 

@@ -56,6 +56,7 @@ SHARED = {
     "nkrr_surface",
     "norm_ball",
     "objective",
+    "options",
     "restricted_master",
     "second_stage",
     "side_by_side",

@@ -140,6 +140,20 @@ def test_the_share_of_relevant_weight_needs_one_feature_a_kernel():
     assert run_split(tiny_cell(*noisy), 0)["relevant_weight"] is None
 
 
+@pytest.mark.parametrize(("n_features", "kept"), [(2000, True), (2001, False)])
+def test_the_weights_of_up_to_2000_kernels_are_recorded(tmp_path, n_features, kept):
+    X = np.random.default_rng(0).normal(size=(12, n_features))
+    rows = [",".join([f"{value:.3f}" for value in x] + [str(i % 2)]) for i, x in enumerate(X)]
+    (tmp_path / "wide.csv").write_text("\n".join(rows) + "\n")
+    cell = Cell.from_overrides(
+        ["algo=uniform", "kernel=linear_features", "data=csv", f"data.path='{tmp_path}/wide.csv'"]
+    )
+    record = run_split(cell, 0)
+    assert (record["status"], record["n_kernels"]) == ("done", n_features)
+    assert (record["weights"] is not None) is kept
+    assert (record["relevant_weight"] is not None) is kept
+
+
 def test_several_classes_are_one_versus_rest(tmp_path):
     three_classes(tmp_path / "colours.csv")
     cell = Cell.from_overrides(

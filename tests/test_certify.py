@@ -195,3 +195,23 @@ class TestKKTResidual:
 
     def test_an_objective_of_zero(self) -> None:
         assert np.isfinite(certify.kkt_residual(np.ones(2), np.zeros(2), 0.0))
+
+
+class TestNormBallResidual:
+    """Weights in a ball of radius 1 around (1, 1), and a linear J."""
+
+    centre = np.ones(2)
+
+    def residual(self, weights: list[float], gradient: list[float], objective: float) -> float:
+        return certify.norm_ball_residual(
+            np.array(weights), np.array(gradient), objective, self.centre, 1.0, 1
+        )
+
+    def test_by_hand(self) -> None:
+        # The best point of the ball is (2, 1), where -gradient'v is 3 * 2 + 1 = 7; here it is 4.
+        assert self.residual([1.0, 1.0], [-3.0, -1.0], 10.0) == pytest.approx(3.0 / 10.0)
+        assert self.residual([2.0, 1.0], [-3.0, -1.0], 10.0) == pytest.approx(0.0, abs=1e-15)
+
+    def test_does_not_change_with_the_units_of_the_objective(self) -> None:
+        there = self.residual([1.0, 1.0], [-3.0, -1.0], 10.0)
+        assert self.residual([1.0, 1.0], [-3e6, -1e6], 1e7) == pytest.approx(there)

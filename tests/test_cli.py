@@ -152,6 +152,11 @@ BAD = [
     [*RUN, "--cfg", "nonsense"],
     ["run", "-m", *RUN[1:], "jobs=1,2"],
     ["run", "-m", *RUN[1:], "hydra/launcher=nonsense"],
+    [*RUN, "hydra.mode=MULTIRUN"],
+    [*RUN, "hydra.run.dir=/proc/nowhere"],
+    [*RUN, "--experimental-rerun", "/nowhere.pickle"],
+    [*RUN, "--experimental-rerun=/nowhere.pickle"],
+    [*RUN, "--experimental", "/nowhere.pickle"],
     ["run", "algo=svm", "data=csv"],
     ["run", "algo=svm", "data=csv", "data.path=/nowhere.csv"],
     ["run", "algo=svm", "kernel=precomputed"],
@@ -269,6 +274,12 @@ def test_the_shell_completes(line, expected, capsys, monkeypatch):
     monkeypatch.setenv("COMP_LINE", line)
     assert cli.main(["-sc", "query=bash"]) == 0
     assert expected in capsys.readouterr().out.split()
+
+
+def test_completion_outside_a_shell_is_no_traceback(capsys, monkeypatch):
+    monkeypatch.delenv("COMP_LINE", raising=False)
+    assert cli.main(["run", "--shell-completion", "query=bash"]) == 0
+    assert capsys.readouterr().err == ""
 
 
 def test_completion_can_be_installed(capsys, monkeypatch):

@@ -405,3 +405,26 @@ def test_an_error_ends_the_counting(monkeypatch):
 )
 def test_durations_are_readable(seconds, text):
     assert duration(seconds) == text
+
+
+def test_a_worker_that_is_ended_leaves_nothing_half_written(store, tmp_path):
+    configs = tmp_path / "sitecustomize.py"
+    configs.write_text(SLOW_DISK)
+    cell = fake_cell(tmp_path, "split.n_splits=1")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.syspath_prepend(str(tmp_path))
+        (result,) = run_cells([cell], store, timeout=3.0)
+    assert result.status == "timeout"
+    names = sorted(path.name for path in store.directory(cell).iterdir())
+    assert names == ["cell.json", "split-000.json"]
+
+
+# Syncing a record takes a worker for ever.
+SLOW_DISK = """
+import os, sys, time
+if "mklbench.experiments.worker" in sys.orig_argv:
+    def sync(descriptor, real=os.fsync):
+        name = os.readlink(f"/proc/self/fd/{descriptor}")
+        time.sleep(600 if ".split-" in name else 0)
+    os.fsync = sync
+"""

@@ -75,6 +75,13 @@ def test_every_estimator_on_mixtures(name):
         assert_computed_or_refused(name, X, y)
 
 
+@pytest.mark.parametrize("name", ["Align", "AlignF", "MKL", "KRR"])
+def test_features_far_from_the_origin(name):
+    """Polynomials of them, centred, are rounding: a norm squared may come out below 0."""
+    X, y, _ = problem(n=30)
+    assert assert_computed_or_refused(name, 1e8 + X[:, :3], y, "simplemkl")
+
+
 @pytest.mark.parametrize("kernel", [*BOUNDED, *UNBOUNDED])
 def test_every_kernel_at_every_scale(kernel):
     X, y, _ = problem(n=40)

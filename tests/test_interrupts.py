@@ -100,6 +100,70 @@ def test_every_command_is_ended(tmp_path, command):
     nobody_is_in(tmp_path)
 
 
+def test_what_comes_of_the_tidying_up_is_not_said(tmp_path):
+    program = (
+        "import sys, threading, time\n"
+        "from mklbench import interruption, supervision\n"
+        "told = threading.Event()\n"
+        "def program():\n"
+        "    print('begun', flush=True)\n"
+        "    with interruption.on_leaving(lambda: (told.set(), time.sleep(0.3))):\n"
+        "        told.wait()\n"
+        "        raise ValueError('I/O operation on closed file')\n"
+        "sys.exit(supervision.supervise(program))\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", program],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    assert process.stdout.readline() == "begun\n"
+    assert ends(process, signal.SIGINT, 130) == "mklbench: interrupted.\n"
+
+
+# Writes a file while the process is told to end: making it takes long, or begins when it is told.
+WRITERS = {
+    "making it takes long": "write()",
+    "it begins when told": "print('begun', flush=True); told.wait(); write()",
+}
+
+
+@pytest.mark.parametrize("writer", WRITERS.values(), ids=WRITERS)
+def test_a_file_that_is_being_made_is_not_left_behind(tmp_path, writer):
+    program = (
+        "import builtins, sys, threading, time\n"
+        "from mklbench import interruption, supervision\n"
+        "from mklbench.experiments import files\n"
+        "told = threading.Event()\n"
+        "def slow(path, mode='r', *others, real=open, **named):\n"
+        "    if mode == 'xb':\n"
+        "        print('begun', flush=True)\n"
+        "        time.sleep(0.1)\n"
+        "    return real(path, mode, *others, **named)\n"
+        "builtins.open = slow\n"
+        "def write():\n"
+        "    files.write_atomically('result.txt', 'content')\n"
+        "def program():\n"
+        "    with interruption.on_leaving(lambda: (told.set(), time.sleep(0.4))):\n"
+        f"        {writer}\n"
+        "    time.sleep(600)\n"
+        "sys.exit(supervision.supervise(program))\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    assert process.stdout.readline() == "begun\n"
+    assert ends(process, signal.SIGINT, 130) == "mklbench: interrupted.\n"
+    assert not list(tmp_path.iterdir())
+
+
 def test_an_impatient_user_sees_no_traceback(tmp_path):
     process = running(tmp_path, "algo.behaviour=hang", "progress=none")
     process.send_signal(signal.SIGINT)

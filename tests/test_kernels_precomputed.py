@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tracemalloc
 from pathlib import Path
 
@@ -277,3 +278,9 @@ def test_pickles_inside_an_npz(tmp_path: Path) -> None:
 def test_rows_that_are_no_indices(rows: list[object]) -> None:
     with pytest.raises(InputError, match="row indices from 0 to 4"):
         IndexedBank(np.eye(5)[None], rows)
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "K.npy")
+    with pytest.raises(InputError, match=r"kernel.K=.*K.npy is not a regular file: name one"):
+        Precomputed(tmp_path / "K.npy")

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mklbench import one_vs_rest
-from mklbench.algorithms import mkl, qnpkl, simplemkl, svm
+from mklbench.algorithms import mkl, qnpkl, simplemkl, svm, vskl
 from mklbench.errors import InputError
-from mklbench.kernels import feature_gaussians, gaussian, product_gaussians
+from mklbench.kernels import (
+    Bank,
+    PrecomputedBank,
+    feature_gaussians,
+    gaussian,
+    linear_features,
+    product_gaussians,
+)
+from mklbench.solution import Mixture, Solution
 
 
 @pytest.fixture
@@ -140,3 +150,137 @@ class StartedCallable:
 )
 def test_a_solver_takes_a_start_if_it_says_so(solve: one_vs_rest.Solver, expected: bool) -> None:
     assert one_vs_rest.takes_start(solve) is expected
+
+
+class TestSideBySide:
+    """Modules with a `solve_all` beside their `solve` learn the problems of all classes at once."""
+
+    def counting(self, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+        """Numbers of problems that `vskl.solve_all` was asked for."""
+        asked: list[int] = []
+        solve_all = vskl.solve_all
+
+        def noting(operator: object, labels: list[np.ndarray], *args: object, **options: object):
+            asked.append(len(labels))
+            return solve_all(operator, labels, *args, **options)
+
+        monkeypatch.setattr(vskl, "solve_all", noting)
+        return asked
+
+    def test_all_classes_are_learned_at_once_with_the_options_given(
+        self, three_classes: tuple[np.ndarray, np.ndarray], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        X, codes = three_classes
+        asked = self.counting(monkeypatch)
+        solve = partial(vskl.solve, C=0.01, groups="one")
+        together = one_vs_rest.fit(solve, feature_gaussians(X), codes, 3)
+        assert asked == [3]
+        assert max(np.abs(solution.dual_coef).max() for solution in together) <= 0.01
+
+    def test_a_solver_of_another_name_in_such_a_module_is_called_itself(
+        self, three_classes: tuple[np.ndarray, np.ndarray], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        X, codes = three_classes
+        asked = self.counting(monkeypatch)
+
+        def other(bank: Bank, y: np.ndarray) -> Solution:
+            return svm.solve(bank, y)
+
+        other.__module__ = vskl.__name__
+        assert len(one_vs_rest.fit(other, feature_gaussians(X), codes, 3)) == 3
+        assert asked == []
+
+
+def test_what_overflows_is_named_by_row_and_column() -> None:
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((12, 2))
+    bank = linear_features(X)
+    solutions = one_vs_rest.fit(svm.solve, bank, (X[:, 0] > 0).astype(int), 2)
+    Z = np.array([[0.0, 1.0], [1.0, -1.5e308], [2.0, 1.0]])
+    weighty = [replace(solution, weights=np.array([1e200, 1e200])) for solution in solutions]
+    with pytest.raises(InputError, match=r"row 1 of the new samples holds -1.5e\+308 in column 1"):
+        one_vs_rest.decision_function(bank, weighty, Z)
+
+
+def test_what_overflows_in_a_stack_of_gram_matrices_is_named_by_its_row() -> None:
+    bank = PrecomputedBank(np.stack([np.eye(4), 2.0 * np.eye(4)]))
+    solutions = one_vs_rest.fit(svm.solve, bank, [0, 1, 0, 1], 2)
+    weighty = [replace(solution, weights=np.array([1e10, 1e10])) for solution in solutions]
+    crosses = np.ones((2, 3, 4))
+    crosses[1, 2, 3] = 1e305
+    with pytest.raises(InputError, match=r"row 2 of the new samples holds 1e\+305"):
+        one_vs_rest.decision_function(bank, weighty, crosses)
+
+
+def test_votes_by_hand() -> None:
+    """Three machines on four samples: the mean of the signs, and a ninth of mean / (1 + |mean|)."""
+    values = np.array([[2.0, -1.0, 0.5, 0.0], [1.0, -4.0, 0.5, 3.0], [-6.0, 2.0, 0.5, -3.0]])
+    expected = [1 / 3 - 0.5 / 9, -1 / 3 - 0.5 / 9, 1.0 + 1 / 3 / 9, 0.0]
+    assert_allclose(one_vs_rest.vote(values), expected, rtol=1e-15)
+
+
+def a_solution(weights: list[float], **others: Any) -> Solution:
+    numbers = {"dual_coef": np.zeros(2), "intercept": 0.0, "objective": 1.0, "gap": 0.0}
+    counts = {"n_svm_calls": 1, "n_iter": 1, "converged": True}
+    return Solution(weights=np.array(weights), **{**numbers, **counts, **others})
+
+
+def test_the_kernel_of_a_solution_is_to_its_degree() -> None:
+    squared = a_solution([1.0], dual_coef=np.array([1.0, -2.0]), degree=2)
+    block = np.array([[3.0, 1.0], [0.5, 2.0]])
+    outputs = one_vs_rest.outputs_from(lambda weights: weights[0] * block, squared)
+    assert_allclose(outputs, [9.0 - 2.0, 0.25 - 8.0])
+
+
+def test_an_ensemble_is_the_mean_of_its_machines_or_their_vote() -> None:
+    members = tuple(a_solution([1.0], intercept=b) for b in (0.0, 1.0, -7.0))
+    values = np.array([2.0, 8.0])  # of every machine, without the intercept
+    for vote, expected in (
+        (False, values - 2.0),
+        (True, one_vs_rest.vote(np.add.outer([0.0, 1.0, -7.0], values))),
+    ):
+        ensemble = a_solution([1.0], members=members, vote=vote)
+        assert_allclose(one_vs_rest.decision_values([ensemble], lambda machine: values), expected)
+
+
+def test_new_samples_are_taken_in_blocks_of_what_memory_there_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    X = np.arange(10.0).reshape(5, 2)
+    bank = gaussian(X)
+    solutions = one_vs_rest.fit(svm.solve, bank, [0, 1, 0, 1, 1], 2)
+    Z = np.linspace(-1.0, 9.0, 60).reshape(30, 2)
+    whole = one_vs_rest.decision_function(bank, solutions, Z)
+    sizes: list[int] = []
+    outputs = one_vs_rest.outputs
+
+    def noting(operator: Bank, solution: Solution, block: np.ndarray) -> np.ndarray:
+        sizes.append(len(block))
+        return outputs(operator, solution, block)
+
+    monkeypatch.setattr(one_vs_rest, "outputs", noting)
+    monkeypatch.setattr(one_vs_rest, "_CROSS", 8 * 5 * 15)  # fifteen rows of five doubles
+    assert_array_equal(one_vs_rest.decision_function(bank, solutions, Z), whole)
+    assert sizes == [15, 15]
+
+
+class TestMeanStarts:
+    def test_without_neighbours_there_is_none(self) -> None:
+        assert one_vs_rest.mean_starts([]) is None
+
+    def test_the_mean_of_the_weights_problem_by_problem(self) -> None:
+        one = [a_solution([1.0, 0.0]), a_solution([0.2, 0.8])]
+        other = [a_solution([0.0, 1.0]), a_solution([0.6, 0.4])]
+        starts = one_vs_rest.mean_starts([one, other])
+        assert starts is not None
+        assert_allclose(np.array(starts), [[0.5, 0.5], [0.4, 0.6]])
+        with pytest.raises(ValueError, match="shorter"):
+            one_vs_rest.mean_starts([one, other[:1]])
+
+    def test_all_kernels_that_were_found_with_their_share(self) -> None:
+        one = [a_solution([0.4, 0.6], thetas=np.array([[1.0], [2.0]]))]
+        other = [a_solution([1.0], thetas=np.array([[3.0]]))]
+        (start,) = one_vs_rest.mean_starts([one, other]) or []
+        assert isinstance(start, Mixture)
+        assert_allclose(start.weights, [0.2, 0.3, 0.5])
+        assert_array_equal(start.thetas, [[1.0], [2.0], [3.0]])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import FrozenInstanceError
 
 import pytest
 
@@ -48,6 +49,24 @@ def test_nothing_is_judged_without_a_spread(
     published: Published | None, measured: Sample, verdict: Verdict
 ) -> None:
     assert judge(published, 20, measured) is verdict
+
+
+def test_a_small_difference_has_its_direction() -> None:
+    narrow = Published(mean=80.0, std=0.1)
+    assert judge(narrow, 20, Sample(80.5, 0.1, 20)) is Verdict.HIGHER
+    assert judge(narrow, 20, Sample(79.5, 0.1, 20)) is Verdict.LOWER
+    assert judge(narrow, 20, Sample(80.0, 0.0, 20)) is Verdict.MATCH
+
+
+def test_the_ends_of_the_intervals_count_as_within() -> None:
+    assert judge(Published(8.0, 3.0), 9, Sample(10.0, 0.0, 20)) is Verdict.MATCH
+    assert judge(Published(8.0, 3.0), 9, Sample(11.0, 0.0, 20)) is Verdict.CLOSE
+
+
+@pytest.mark.parametrize("number", [PUBLISHED, Sample(80.0, 1.0, 20)])
+def test_numbers_stay_what_they_are(number: Published | Sample) -> None:
+    with pytest.raises(FrozenInstanceError):
+        number.mean = 81.0  # type: ignore[misc]
 
 
 def test_sample_uses_the_unbiased_standard_deviation() -> None:

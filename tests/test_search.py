@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 
 import experiment_fakes
@@ -301,6 +302,26 @@ def test_a_path_solved_at_once_chooses_as_one_solved_entry_by_entry(monkeypatch)
     one_by_one = select_ridge(*grid)
     assert at_once.params == one_by_one.params
     assert at_once.rmse == pytest.approx(one_by_one.rmse)
+
+
+@pytest.mark.parametrize(("lams", "n_asked"), [("[0.01,0.1]", 1), ("[0.1]", 0)])
+def test_two_ridges_are_a_path_and_one_is_none(lams, n_asked, monkeypatch):
+    asked = []
+    path_algorithm = configs.path_algorithm
+
+    def noting(config):
+        asked.append(config)
+        return path_algorithm(config)
+
+    monkeypatch.setattr(configs, "path_algorithm", noting)
+    select_ridge(f"+search.grid.algo.lam={lams}")
+    assert len(asked) == n_asked
+
+
+def test_the_seconds_are_those_of_the_search():
+    start = time.perf_counter()
+    selection = select_ridge("+search.grid.algo.lam=[0.01,0.1]")
+    assert 0 < selection.seconds <= time.perf_counter() - start
 
 
 def test_a_ridge_that_is_too_small_is_not_chosen():

@@ -74,7 +74,7 @@ class TestFingerprint:
             ("svm.py", "from __future__", "# A comment.\nfrom __future__"),
             ("algorithms/simplemkl.py", "Learn the kernel weights", "Find the kernel weights"),
             ("algorithms/simplemkl.py", "_ZERO_WEIGHT = 1e-8", "_ZERO_WEIGHT  =  0.00000001"),
-            ("kernels/builders.py", 'raise unknown("kernel", ', 'raise unknown("kernels", '),
+            ("data/preprocessing.py", "raise InputError(", 'raise InputError("Oh: " '),
             ("errors.py", "class InputError", "class Other: ...\n\n\nclass InputError"),
         ],
     )
@@ -89,7 +89,7 @@ class TestFingerprint:
 
     def test_knows_what_is_imported_indirectly(self, edit: Edit) -> None:
         before = sources.fingerprint(CONFIG)["kernel"]
-        edit("kernels/functions.py", "def squared_distances(", "def squared_distances(_=1, *,")
+        edit("kernels/packed.py", "class PackedGrams", "@edited\nclass PackedGrams")
         assert sources.fingerprint(CONFIG)["kernel"] != before
 
     def test_knows_the_solver_that_every_algorithm_calls(self, edit: Edit) -> None:

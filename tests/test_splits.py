@@ -128,6 +128,12 @@ def test_sizes_that_the_set_cannot_give_are_named(sizes: tuple[int, int]) -> Non
         draw_sizes(*sizes)
 
 
+def test_the_smallest_parts_have_one_row() -> None:
+    assert Protocol(n_train=1, n_test=1).sizes(2) == (1, 1)
+    assert Protocol(n_train=1, n_test=207).sizes(208) == (1, 207)
+    assert Protocol(test_fraction=0.5).sizes(2) == (1, 1)
+
+
 def test_sizes_and_a_fraction_exclude_each_other() -> None:
     for protocol in (Protocol(0.3, n_train=4, n_test=4), Protocol(), Protocol(n_train=4)):
         with pytest.raises(InputError, match=r"by split.test_fraction alone, or by split.n_train"):
@@ -194,6 +200,12 @@ def test_more_folds_than_members_of_a_class_are_refused() -> None:
     assert len(folds(y, 4, 0)) == 4
     with pytest.raises(InputError, match=r"search.folds=1 must be 2 or more"):
         folds(y, 1, 0)
+
+
+def test_folds_of_no_rows_are_refused_and_those_of_one_class_are_not() -> None:
+    with pytest.raises(InputError, match=r"search.folds=2 is more than the 0 members"):
+        folds(np.array([], dtype=np.int64), 2, 0)
+    assert [len(val) for _, val in folds(np.zeros(4, dtype=np.int64), 2, 0)] == [2, 2]
 
 
 def test_splits_need_numpy_alone() -> None:

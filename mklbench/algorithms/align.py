@@ -52,7 +52,7 @@ def solve(
     lam: float = 1.0,
     epsilon: float = 0.1,
     svm_tol: float = 1e-3,
-    class_weight: Mapping[int, float] | None = None,
+    class_weight: Mapping[int, float] | str | None = None,
 ) -> Solution:
     """Weight the kernels of a bank by their alignment with the targets, and learn on their sum.
 
@@ -67,7 +67,7 @@ def solve(
     lam : the ridge lambda of "krr".
     epsilon : half the width of the tube of "svr", in units of y.
     svm_tol : LIBSVM's stopping tolerance.
-    class_weight : factors on C by class, ``{-1: ..., +1: ...}``, of "svm".
+    class_weight : factors on C by class, ``{-1: ..., +1: ...}`` or "balanced", of "svm".
 
     Returns
     -------

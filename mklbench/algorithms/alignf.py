@@ -30,10 +30,10 @@ from mklbench.algorithms.alignment import Alignment
 from mklbench.algorithms.memory import at_fixed_weights
 from mklbench.algorithms.objective import check_bank
 from mklbench.algorithms.second_stage import Learner
-from mklbench.errors import unknown
 from mklbench.kernels.base import KernelOperator
 from mklbench.kernels.memory import Memory, Shape
 from mklbench.solution import Solution
+from mklbench.validation import check_choice
 
 VERSION = 1
 REGRESSION = True
@@ -62,7 +62,7 @@ def solve(
     lam: float = 1.0,
     epsilon: float = 0.1,
     svm_tol: float = 1e-3,
-    class_weight: Mapping[int, float] | None = None,
+    class_weight: Mapping[int, float] | str | None = None,
 ) -> Solution:
     """Combine the kernels of a bank to the largest alignment with the targets, and learn on that.
 
@@ -77,7 +77,7 @@ def solve(
     lam : the ridge lambda of "krr".
     epsilon : half the width of the tube of "svr", in units of y.
     svm_tol : LIBSVM's stopping tolerance.
-    class_weight : factors on C by class, ``{-1: ..., +1: ...}``, of "svm".
+    class_weight : factors on C by class, ``{-1: ..., +1: ...}`` or "balanced", of "svm".
 
     Returns
     -------
@@ -93,8 +93,7 @@ def solve(
         If an argument has the wrong type, shape or range, or no kernel a positive alignment.
     """
     bank = check_bank("alignf", bank)
-    if programme not in PROGRAMMES:
-        raise unknown("programme", programme, PROGRAMMES)
+    check_choice("programme", programme, PROGRAMMES)
     machine = Learner(learner, C, lam, epsilon, svm_tol, class_weight)
     targets = machine.check(bank, y)
     alignment = Alignment.of(bank, targets)

@@ -68,7 +68,8 @@ class Alignment:
                 "targets that do not differ."
             )
         products = bank.centred_products
-        varies = np.sqrt(np.abs(products.diagonal())) > _CONSTANT * np.abs(bank.traces())
+        # A square below 0 is rounding.
+        varies = np.sqrt(np.maximum(products.diagonal(), 0.0)) > _CONSTANT * np.abs(bank.traces())
         with_target = np.where(varies, bank.target_alignments(centred), 0.0)
         if not (with_target > 0).any():
             raise InputError(

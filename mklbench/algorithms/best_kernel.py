@@ -48,7 +48,7 @@ def solve(
     lam: float = 1.0,
     epsilon: float = 0.1,
     svm_tol: float = 1e-3,
-    class_weight: Mapping[int, float] | None = None,
+    class_weight: Mapping[int, float] | str | None = None,
 ) -> Solution:
     """Choose one kernel of a bank by cross-validation, and learn on it.
 
@@ -64,7 +64,7 @@ def solve(
     lam : the ridge lambda of "krr".
     epsilon : half the width of the tube of "svr", in units of y.
     svm_tol : LIBSVM's stopping tolerance.
-    class_weight : factors on C by class, ``{-1: ..., +1: ...}``, of "svm".
+    class_weight : factors on C by class, ``{-1: ..., +1: ...}`` or "balanced", of "svm".
 
     Returns
     -------
@@ -79,10 +79,12 @@ def solve(
     InputError
         If an argument has the wrong type, shape or range.
     """
+    check_count("folds", folds, minimum=2)
+    check_count("seed", seed, minimum=0)
     bank = check_bank("best_kernel", bank)
     machine = Learner(learner, C, lam, epsilon, svm_tol, class_weight)
     targets = machine.check(bank, y)
-    parts = _stratified_folds(targets, check_count("folds", folds, minimum=2), seed)
+    parts = _stratified_folds(targets, folds, seed)
     restricted = [bank.restrict(fit) for fit, _ in parts]
     loss = _wrong_labels if are_labels(targets).all() else _squared_errors
     losses = np.zeros(bank.n_kernels)

@@ -36,6 +36,7 @@ from mklbench.errors import InputError
 from mklbench.kernels.base import Bank, KernelOperator
 from mklbench.kernels.groups import GroupLists, Groups, groups_of
 from mklbench.solution import Solution
+from mklbench.svm import check_svm_options
 from mklbench.validation import check_count, check_positive, check_positive_or_none
 
 VERSION = 2
@@ -61,7 +62,7 @@ def solve(
     objective_tol: float | None = None,
     max_iter: int = 1000,
     svm_tol: float = 1e-3,
-    class_weight: Mapping[int, float] | None = None,
+    class_weight: Mapping[int, float] | str | None = None,
 ) -> Solution:
     """Learn kernel weights that are sparse within groups, and the more across them the smaller q.
 
@@ -80,7 +81,7 @@ def solve(
     max_iter : at most so many changes of the weights.
     svm_tol : LIBSVM's stopping tolerance; it is tightened by itself where it, not the weights,
         keeps the gap above `tol`.
-    class_weight : factors on C by class, ``{-1: ..., +1: ...}``.
+    class_weight : factors on C by class, ``{-1: ..., +1: ...}``, or "balanced".
 
     Returns
     -------
@@ -122,7 +123,7 @@ def solve_all(
     objective_tol: float | None = None,
     max_iter: int = 1000,
     svm_tol: float = 1e-3,
-    class_weight: Mapping[int, float] | None = None,
+    class_weight: Mapping[int, float] | str | None = None,
 ) -> list[Solution]:
     """Solve the problems of several label vectors (n,) on one bank side by side.
 
@@ -134,6 +135,7 @@ def solve_all(
     check_positive("tol", tol)
     check_count("max_iter", max_iter)
     check_positive_or_none("objective_tol", objective_tol)
+    check_svm_options(C, svm_tol, class_weight)
     partition = groups_of(bank, groups)
     objectives = (Objective(bank, y, C, svm_tol, class_weight) for y in labels)
     return side_by_side.run(

@@ -37,7 +37,7 @@ def solve(
     lam: float = 1.0,
     epsilon: float = 0.1,
     svm_tol: float = 1e-3,
-    class_weight: Mapping[int, float] | None = None,
+    class_weight: Mapping[int, float] | str | None = None,
 ) -> Solution:
     """Learn one machine on the one kernel of a bank.
 
@@ -50,7 +50,7 @@ def solve(
     lam : the ridge lambda of "krr".
     epsilon : half the width of the tube of "svr", in units of y.
     svm_tol : LIBSVM's stopping tolerance.
-    class_weight : factors on C by class, ``{-1: ..., +1: ...}``, of "svm".
+    class_weight : factors on C by class, ``{-1: ..., +1: ...}`` or "balanced", of "svm".
 
     Returns
     -------
@@ -63,10 +63,11 @@ def solve(
         If an argument has the wrong type, shape or range, or there are several kernels.
     """
     bank = check_bank("early_fusion", kernel)
+    machine = Learner(learner, C, lam, epsilon, svm_tol, class_weight)
+    targets = machine.check(bank, y)
     if bank.n_kernels != 1:
         raise InputError(
             f"early_fusion learns on one kernel of all features, but there are {bank.n_kernels}: "
             "choose kernel=standardised, gaussian or combination."
         )
-    machine = Learner(learner, C, lam, epsilon, svm_tol, class_weight)
-    return machine.learn(bank, machine.check(bank, y), np.ones(1))
+    return machine.learn(bank, targets, np.ones(1))

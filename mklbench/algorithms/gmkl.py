@@ -19,10 +19,9 @@ from numpy.typing import ArrayLike, NDArray
 from mklbench import certify
 from mklbench.algorithms import early_stopping
 from mklbench.algorithms.objective import Objective, Point, check_family
-from mklbench.errors import unknown
 from mklbench.kernels.base import Bank, KernelOperator
 from mklbench.solution import Solution
-from mklbench.validation import check_count, check_positive
+from mklbench.validation import check_choice, check_count, check_positive
 
 VERSION = 1
 # Held at once (`mklbench.algorithms.memory`): LIBSVM's buffer, a point, the next and its gradient.
@@ -74,7 +73,7 @@ def solve(
     tol: float = 1e-3,
     max_iter: int = 40,
     svm_tol: float = 1e-3,
-    class_weight: Mapping[int, float] | None = None,
+    class_weight: Mapping[int, float] | str | None = None,
 ) -> Solution:
     """Learn the weights of a sum (bank) or a product (family) of kernels.
 
@@ -93,7 +92,7 @@ def solve(
     tol : stop when the certified gap (bank) or KKT residual (family) is at most this.
     max_iter : at most so many gradient steps; fewer than `iterations` they are a limit, not an end.
     svm_tol : LIBSVM's stopping tolerance.
-    class_weight : factors on C by class, ``{-1: ..., +1: ...}``.
+    class_weight : factors on C by class, ``{-1: ..., +1: ...}``, or "balanced".
 
     Returns
     -------
@@ -136,7 +135,7 @@ def solve_path(
     tol: float = 1e-3,
     max_iter: int = 40,
     svm_tol: float = 1e-3,
-    class_weight: Mapping[int, float] | None = None,
+    class_weight: Mapping[int, float] | str | None = None,
 ) -> list[Solution]:
     """Return what `solve` returns for each number of `iterations`, all from one descent.
 
@@ -144,12 +143,13 @@ def solve_path(
     errors are those of `solve`.
     """
     ends = early_stopping.ends(iterations)
-    if regulariser not in _REGULARISERS:
-        raise unknown("regulariser", regulariser, _REGULARISERS)
+    check_choice("regulariser", regulariser, _REGULARISERS)
     penalty = _REGULARISERS[regulariser]
     factor = penalty.strength if strength is None else check_positive("strength", strength)
     check_positive("tol", tol)
     check_count("max_iter", max_iter)
+    if random_state is not None:
+        check_count("random_state", random_state, minimum=0)
     objective = Objective(operator, y, C, svm_tol, class_weight)
 
     def total(point: Point) -> float:
@@ -208,8 +208,7 @@ def _first_step(weights: Array, gradient: Array) -> float:
 
 
 def _start(operator: KernelOperator, start: str, random_state: int | None) -> Array:
-    if start not in _STARTS:
-        raise unknown("start", start, _STARTS)
+    check_choice("start", start, _STARTS)
     if start == "median":
         return check_family("gmkl start=median", operator).median_parameters()
     if start == "uniform" or random_state is None:

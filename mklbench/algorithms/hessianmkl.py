@@ -31,7 +31,7 @@ from mklbench.kernels.base import Bank, KernelOperator
 from mklbench.solution import Solution
 from mklbench.validation import check_count, check_positive, check_positive_or_none
 
-VERSION = 1
+VERSION = 2
 EXACT = True
 # Held at once (`mklbench.algorithms.memory`): LIBSVM's buffer, a point and the next.
 MATRICES = 4.0
@@ -58,7 +58,7 @@ def solve(
     objective_tol: float | None = None,
     max_iter: int = 200,
     svm_tol: float = 1e-3,
-    class_weight: Mapping[int, float] | None = None,
+    class_weight: Mapping[int, float] | str | None = None,
 ) -> Solution:
     """Learn the kernel weights of a bank by Newton's method.
 
@@ -74,7 +74,7 @@ def solve(
     max_iter : at most so many Newton steps.
     svm_tol : LIBSVM's stopping tolerance; it is tightened by itself where it, not the weights,
         keeps the gap above `tol`.
-    class_weight : factors on C by class, ``{-1: ..., +1: ...}``.
+    class_weight : factors on C by class, ``{-1: ..., +1: ...}``, or "balanced".
 
     Returns
     -------

@@ -44,7 +44,7 @@ from mklbench.kernels import Bank, Family, KernelOperator, KernelSubset, check_t
 from mklbench.kernels.memory import Memory, Shape
 from mklbench.solution import Mixture, Solution
 from mklbench.svm import SVM
-from mklbench.validation import check_count, check_positive
+from mklbench.validation import check_count, check_positive, real_array
 
 VERSION = 2
 EXACT = True
@@ -100,7 +100,7 @@ def solve(
     samples: int = 1000,
     master: str = "mkl",
     start: Mixture | ArrayLike | None = None,
-    class_weight: Mapping[int, float] | None = None,
+    class_weight: Mapping[int, float] | str | None = None,
 ) -> Solution:
     """Learn which members of a family to combine, and how, or the weights of a bank.
 
@@ -119,7 +119,7 @@ def solve(
     master : "mkl", the default exact solver, or "simplemkl", which the paper used.
     start : what to start from: the kernels of a family and their weights (`Mixture`), or weights
         (M,) of a bank. If not given, the one kernel that agrees best with the labels.
-    class_weight : factors on C by class, ``{-1: ..., +1: ...}``.
+    class_weight : factors on C by class, ``{-1: ..., +1: ...}``, or "balanced".
 
     Returns
     -------
@@ -140,7 +140,7 @@ def solve(
     check_count("samples", samples, minimum=0)
     machine = SVM(y, C, class_weight=class_weight)
     check_samples(kernels, len(machine.y))
-    solver = MasterSolver(master, C, class_weight)
+    solver = MasterSolver(master, C, machine.class_factors)
     columns: _Columns = (
         _BankColumns(kernels, machine, solver, start)
         if isinstance(kernels, Bank)
@@ -415,7 +415,7 @@ def _check_bounded(kernels: KernelOperator) -> Family:
 
 
 def _check_start(start: Mixture | ArrayLike, n_kernels: int) -> Array:
-    weights = np.asarray(start, dtype=np.float64)
+    weights = real_array("start", start)
     if weights.shape != (n_kernels,) or not (weights >= 0).all() or not weights.any():
         raise InputError(
             f"start has shape {weights.shape}: give one weight >= 0 for each of the {n_kernels} "

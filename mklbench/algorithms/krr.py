@@ -75,8 +75,9 @@ def solve(
     InputError
         If an argument has the wrong shape or range, or K + lam I is singular to working precision.
     """
+    check_positive("lam", lam)
     targets, mu, K = _problem(operator, y, weights, degree)
-    alpha = coefficients(K, targets, check_positive("lam", lam))
+    alpha = coefficients(K, targets, lam)
     return _solution(K, targets, lam, mu, alpha, degree)
 
 

@@ -20,6 +20,7 @@ from mklbench.kernels.base import KernelOperator
 from mklbench.kernels.groups import GroupLists, groups_of
 from mklbench.kernels.memory import Memory, Shape
 from mklbench.solution import Solution
+from mklbench.validation import check_flag
 
 VERSION = 1
 REGRESSION = True
@@ -41,7 +42,7 @@ def solve(
     lam: float = 1.0,
     epsilon: float = 0.1,
     svm_tol: float = 1e-3,
-    class_weight: Mapping[int, float] | None = None,
+    class_weight: Mapping[int, float] | str | None = None,
 ) -> Solution:
     """Learn one machine on each kernel or group of kernels of a bank.
 
@@ -58,7 +59,7 @@ def solve(
     lam : the ridge lambda of "krr".
     epsilon : half the width of the tube of "svr", in units of y.
     svm_tol : LIBSVM's stopping tolerance.
-    class_weight : factors on C by class, ``{-1: ..., +1: ...}``, of "svm".
+    class_weight : factors on C by class, ``{-1: ..., +1: ...}`` or "balanced", of "svm".
 
     Returns
     -------
@@ -74,7 +75,7 @@ def solve(
     bank = check_bank("late_fusion", bank)
     machine = Learner(learner, C, lam, epsilon, svm_tol, class_weight)
     targets = machine.check(bank, y)
-    if vote and not are_labels(targets).all():
+    if check_flag("vote", vote) and not are_labels(targets).all():
         raise InputError(
             "vote=true needs classes to vote for, but y has real targets: set vote=false."
         )

@@ -39,7 +39,7 @@ from mklbench.errors import InputError
 from mklbench.kernels.base import Bank, KernelOperator
 from mklbench.solution import Solution
 from mklbench.svm import SVM
-from mklbench.validation import check_count, check_positive
+from mklbench.validation import check_count, check_positive, real_array
 
 VERSION = 1
 EXACT = True
@@ -91,7 +91,7 @@ def solve(
     tol: float = 1e-4,
     max_iter: int = 100,
     start: ArrayLike | None = None,
-    class_weight: Mapping[int, float] | None = None,
+    class_weight: Mapping[int, float] | str | None = None,
 ) -> Solution:
     """Learn the kernel weights of a bank to a certified optimum.
 
@@ -105,7 +105,7 @@ def solve(
     start : (M,) weights >= 0, not all zero, to start from: those of a similar problem, for instance
         of another C, or of a bank with fewer kernels, with 0 for each that is new. If not given,
         the kernels that agree best with the labels, with equal weights.
-    class_weight : factors on C by class, ``{-1: ..., +1: ...}``.
+    class_weight : factors on C by class, ``{-1: ..., +1: ...}``, or "balanced".
 
     Returns
     -------
@@ -130,7 +130,7 @@ def solve_master(
     *,
     tol: float,
     start: Array,
-    class_weight: Mapping[int, float] | None,
+    class_weight: Mapping[int, float] | str | None,
 ) -> Solution:
     """Solve one of a series of problems as `solve` does, or give it up.
 
@@ -146,7 +146,7 @@ def _solve(
     tol: float,
     max_iter: int,
     start: ArrayLike | None,
-    class_weight: Mapping[int, float] | None,
+    class_weight: Mapping[int, float] | str | None,
     resort: bool,
 ) -> Solution:
     check_positive("tol", tol)
@@ -214,7 +214,7 @@ class _Search:
             candidate = self._seen.best(self._tol, self._max_iter)
             if candidate is not None and candidate.gap < self._best.gap * (1.0 - _LEAST_GAIN):
                 self._best = candidate
-        if self._best.gap < self.history[-1]["gap"]:
+        if self._best.gap < self.history[-1]["gap"] * (1.0 - _LEAST_GAIN):
             self._record(self._best.objective, self._best.gap)
         return self._best
 
@@ -233,7 +233,7 @@ class _Search:
         return _on_simplex(weights)
 
     def _given(self, start: ArrayLike) -> Array:
-        weights = np.array(start, dtype=np.float64)
+        weights = np.array(real_array("start", start))
         if weights.shape != (self._bank.n_kernels,):
             raise InputError(
                 f"start has shape {weights.shape}, but there are {self._bank.n_kernels} kernels: "

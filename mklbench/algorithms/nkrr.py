@@ -31,10 +31,17 @@ from mklbench import certify
 from mklbench.algorithms.krr import coefficients, hadamard_power
 from mklbench.algorithms.norm_ball import NormBall
 from mklbench.algorithms.objective import check_bank, check_samples, fixed_weights
-from mklbench.errors import InputError, unknown
+from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
 from mklbench.solution import Solution
-from mklbench.validation import check_count, check_not_negative, check_positive, check_targets
+from mklbench.validation import (
+    check_choice,
+    check_count,
+    check_not_negative,
+    check_positive,
+    check_targets,
+    real_array,
+)
 
 VERSION = 1
 REGRESSION = True
@@ -101,14 +108,16 @@ def solve(
         precision, or the power of the kernel overflows.
     """
     bank = check_bank("nkrr", bank)
-    if norm not in (1, 2):
+    if not isinstance(norm, int) or isinstance(norm, bool) or norm not in (1, 2):
         raise InputError(f"norm={norm!r} is not accepted: it must be 1 or 2.")
-    ball = NormBall(_centre(mu0, bank), check_not_negative("radius", radius), norm)
-    if step not in _STEPS:
-        raise unknown("step", step, _STEPS)
+    check_not_negative("radius", radius)
+    check_positive("lam", lam)
+    check_count("degree", degree)
+    check_choice("step", step, _STEPS)
     check_positive("eta", eta)
     check_positive("tol", tol)
     check_count("max_iter", max_iter)
+    ball = NormBall(_centre(mu0, bank), radius, norm)
     problem = _Problem(bank, y, lam, degree, ball)
     if step == "fixed":
         point, history, converged = _fixed_steps(problem, eta, tol, max_iter)
@@ -136,8 +145,8 @@ class _Problem:
         self.bank, self.ball = bank, ball
         self.y = check_targets(y)
         check_samples(bank, len(self.y))
-        self.lam = check_positive("lam", lam)
-        self.degree = check_count("degree", degree)
+        self.lam = lam
+        self.degree = degree
         self.n_factorisations = 0
 
     def __call__(self, weights: Array) -> _Point:
@@ -251,7 +260,7 @@ def _fixed_steps(
 
 def _centre(mu0: float | ArrayLike, bank: Bank) -> Array:
     """Return mu_0 (M,)."""
-    given = np.asarray(mu0, dtype=np.float64)
+    given = real_array("mu0", mu0)
     if given.ndim and given.shape != (bank.n_kernels,):
         raise InputError(
             f"mu0 has {given.size} entries, but there are {bank.n_kernels} kernels: give one "

@@ -18,10 +18,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench import certify
-from mklbench.errors import InputError
+from mklbench.errors import InputError, KindError
 from mklbench.kernels.base import Bank, Family, KernelOperator
 from mklbench.solution import Solution
 from mklbench.svm import SVM, SVMSolution
+from mklbench.validation import real_array
 
 Array = NDArray[np.float64]
 
@@ -78,7 +79,7 @@ class Objective:
         y: ArrayLike,
         C: float,
         svm_tol: float,
-        class_weight: Mapping[int, float] | None = None,
+        class_weight: Mapping[int, float] | str | None = None,
     ) -> None:
         self.machine = SVM(y, C, tol=svm_tol, class_weight=class_weight)
         self.operator = operator
@@ -174,10 +175,20 @@ def balanced(y: Array) -> Array:
 
 def check_samples(operator: KernelOperator, n_labels: int) -> None:
     """Raise an InputError unless there is one label for each training sample of `operator`."""
+    check_operator(operator)
     if operator.n_samples != n_labels:
         raise InputError(
             f"y has {n_labels} labels, but the kernels are on {operator.n_samples} samples: "
             "give one label a sample."
+        )
+
+
+def check_operator(operator: object) -> None:
+    """Raise an InputError unless `operator` is a bank or a family."""
+    if not isinstance(operator, KernelOperator):
+        raise InputError(
+            f"the kernels are given as {type(operator).__name__}, not as a bank or a family: make "
+            "one by mklbench.kernels, such as precomputed(K) of Gram matrices."
         )
 
 
@@ -191,11 +202,16 @@ def fixed_weights(
     Raises
     ------
     InputError
-        If one of them is not a number >= 0.
+        If one of them is not a number >= 0, or there is not one for each kernel.
     """
-    fixed = operator.uniform_weights() if weights is None else np.asarray(weights, dtype=float)
+    fixed = operator.uniform_weights() if weights is None else real_array(name, weights)
     if fixed.ndim == 0:
         fixed = np.full(operator.n_kernels, fixed)
+    if fixed.shape != (operator.n_kernels,):
+        raise InputError(
+            f"{name} has shape {fixed.shape}, but there are {operator.n_kernels} kernels: give one "
+            "weight a kernel."
+        )
     refused = fixed[~((fixed >= 0) & (fixed < np.inf))]
     if len(refused):
         raise InputError(f"{name} has the entry {refused[0]:g}: kernel weights are numbers >= 0.")
@@ -204,8 +220,9 @@ def fixed_weights(
 
 def check_bank(algorithm: str, operator: KernelOperator) -> Bank:
     """Return `operator` if it is a bank."""
+    check_operator(operator)
     if not isinstance(operator, Bank):
-        raise InputError(
+        raise KindError(
             f"{algorithm} needs a bank of kernels, but {type(operator).__name__} is a family: "
             "choose one such as kernel=feature_gaussians, simplemkl or precomputed."
         )
@@ -214,8 +231,9 @@ def check_bank(algorithm: str, operator: KernelOperator) -> Bank:
 
 def check_family(algorithm: str, operator: KernelOperator) -> Family:
     """Return `operator` if it is a family."""
+    check_operator(operator)
     if not isinstance(operator, Family):
-        raise InputError(
+        raise KindError(
             f"{algorithm} needs a continuous family of kernels, but {type(operator).__name__} is a "
             "bank: choose kernel=product."
         )

@@ -29,7 +29,7 @@ from mklbench.algorithms.objective import Objective, Point, check_family, value_
 from mklbench.errors import unknown
 from mklbench.kernels.base import Family, KernelOperator
 from mklbench.solution import Solution
-from mklbench.validation import check_count, check_positive
+from mklbench.validation import check_choice, check_count, check_positive
 
 VERSION = 2
 NEW_OPTIONS = ("max_evals",)
@@ -78,7 +78,7 @@ def solve(
     max_iter: int = 1000,
     max_evals: int | None = None,
     svm_tol: float = 1e-3,
-    class_weight: Mapping[int, float] | None = None,
+    class_weight: Mapping[int, float] | str | None = None,
 ) -> Solution:
     """Learn the parameters of a product of Gaussians (Algorithm 1).
 
@@ -111,7 +111,7 @@ def solve(
     max_iter : at most so many iterations; fewer than `iterations` they are a limit, not an end.
     max_evals : at most so many SVMs in all; 40,000 if not given.
     svm_tol : LIBSVM's stopping tolerance.
-    class_weight : factors on C by class, ``{-1: ..., +1: ...}``.
+    class_weight : factors on C by class, ``{-1: ..., +1: ...}``, or "balanced".
 
     Returns
     -------
@@ -164,7 +164,7 @@ def solve_path(
     max_iter: int = 1000,
     max_evals: int | None = None,
     svm_tol: float = 1e-3,
-    class_weight: Mapping[int, float] | None = None,
+    class_weight: Mapping[int, float] | str | None = None,
 ) -> list[Solution]:
     """Return what `solve` returns for each number of `iterations`, all from one descent.
 
@@ -173,8 +173,7 @@ def solve_path(
     """
     family = check_family("qnpkl", family)
     ends = early_stopping.ends(iterations)
-    if variant not in _SEARCHES:
-        raise unknown("variant", variant, _SEARCHES)
+    check_choice("variant", variant, _SEARCHES)
     check_positive("tol", tol)
     check_positive("initial_step", initial_step)
     check_positive("smallest_step", smallest_step)
@@ -196,8 +195,7 @@ def solve_path(
 
 def _start(family: Family, start: str) -> Array:
     """Return the parameters (M,) from which a descent sets out."""
-    if start not in _STARTS:
-        raise unknown("start", start, _STARTS)
+    check_choice("start", start, _STARTS)
     return family.uniform_weights() if start == "uniform" else family.median_parameters()
 
 

@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 
 from mklbench import certify
 from mklbench.algorithms import mkl, simplemkl
-from mklbench.errors import unknown
 from mklbench.kernels import Bank, Family, FamilyBank, training_outputs
 from mklbench.solution import Mixture, Solution
 from mklbench.svm import SVM
+from mklbench.validation import check_choice
 
 Array = NDArray[np.float64]
 
@@ -80,9 +80,8 @@ class MasterSolver:
     C, class_weight : as in `mklbench.svm.SVM`.
     """
 
-    def __init__(self, name: str, C: float, class_weight: Mapping[int, float] | None) -> None:
-        if name not in _MASTERS:
-            raise unknown("master", name, _MASTERS)
+    def __init__(self, name: str, C: float, class_weight: Mapping[int, float] | str | None) -> None:
+        check_choice("master", name, _MASTERS)
         self._solve = _MASTERS[name]
         self.C = C
         self.class_weight = class_weight

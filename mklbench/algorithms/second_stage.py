@@ -10,10 +10,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklbench.algorithms import krr, svm, svr
 from mklbench.algorithms.objective import check_samples
-from mklbench.errors import InputError, unknown
+from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
 from mklbench.solution import Solution
-from mklbench.validation import check_labels, check_targets
+from mklbench.svm import check_box, check_tol, class_factors
+from mklbench.validation import (
+    check_choice,
+    check_labels,
+    check_not_negative,
+    check_positive,
+    check_targets,
+)
 
 Array = NDArray[np.float64]
 
@@ -40,7 +47,7 @@ class Learner:
     lam: float
     epsilon: float
     svm_tol: float
-    class_weight: Mapping[int, float] | None
+    class_weight: Mapping[int, float] | str | None
 
     def check(self, bank: Bank, y: ArrayLike) -> Array:
         """Return `y` (n,) as targets of this kind of machine, one a sample of the bank.
@@ -48,10 +55,11 @@ class Learner:
         Raises
         ------
         InputError
-            If the kind is not known, or does not take such targets or class weights.
+            If the kind is not known, or does not take such targets or class weights, or a
+            hyperparameter is out of range, also one of another kind.
         """
-        if self.kind not in LEARNERS:
-            raise unknown("learner", self.kind, LEARNERS)
+        check_choice("learner", self.kind, LEARNERS)
+        self._check_options()
         targets = check_targets(y)
         check_samples(bank, len(targets))
         if self.kind == "svm":
@@ -61,13 +69,25 @@ class Learner:
                     f"y has the value {others[0]:g}, but learner=svm takes labels -1 and +1 only: "
                     "choose learner=krr or learner=svr for real targets."
                 )
-            return check_labels(targets)
+            labels = check_labels(targets)
+            class_factors(self.class_weight, labels)
+            return labels
         if self.class_weight is not None:
             raise InputError(
-                f"class_weight={dict(self.class_weight)} is not accepted with "
+                f"class_weight={self.class_weight} is not accepted with "
                 f"learner={self.kind}, which knows no classes: choose learner=svm."
             )
         return targets
+
+    def _check_options(self) -> None:
+        """Raise an InputError for a number out of range, before a first stage takes its time."""
+        if self.kind == "krr":
+            check_positive("lam", self.lam)
+            return
+        check_box("C", self.C)
+        check_tol(self.svm_tol)
+        if self.kind == "svr":
+            check_not_negative("epsilon", self.epsilon)
 
     def learn(self, bank: Bank, y: Array, weights: Array) -> Solution:
         """Return the machine on sum_m weights_m K_m, for targets that `check` has returned."""

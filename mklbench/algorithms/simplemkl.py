@@ -45,7 +45,7 @@ def solve(
     max_iter: int = 500,
     line_search_tol: float = 0.1,
     svm_tol: float = 1e-3,
-    class_weight: Mapping[int, float] | None = None,
+    class_weight: Mapping[int, float] | str | None = None,
 ) -> Solution:
     """Learn the kernel weights of a bank by reduced gradient descent (Algorithm 1).
 
@@ -61,7 +61,7 @@ def solve(
     line_search_tol : a line search ends where the slope of J has shrunk to this fraction.
     svm_tol : LIBSVM's stopping tolerance; it is tightened by itself where it, not the weights,
         keeps the gap above `tol`.
-    class_weight : factors on C by class, ``{-1: ..., +1: ...}``.
+    class_weight : factors on C by class, ``{-1: ..., +1: ...}``, or "balanced".
 
     Returns
     -------

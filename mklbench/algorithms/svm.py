@@ -29,7 +29,7 @@ def solve(
     *,
     weights: ArrayLike | None = None,
     svm_tol: float = 1e-3,
-    class_weight: Mapping[int, float] | None = None,
+    class_weight: Mapping[int, float] | str | None = None,
 ) -> Solution:
     """Train one SVM on a bank or a family whose weights are given.
 
@@ -43,7 +43,7 @@ def solve(
     C : box constraint.
     weights : (M,) kernel weights or parameters theta, >= 0; 1/M each if not given.
     svm_tol : LIBSVM's stopping tolerance.
-    class_weight : factors on C by class, ``{-1: ..., +1: ...}``.
+    class_weight : factors on C by class, ``{-1: ..., +1: ...}``, or "balanced".
 
     Returns
     -------

@@ -21,7 +21,7 @@ def solve(
     C: float = 1.0,
     *,
     svm_tol: float = 1e-3,
-    class_weight: Mapping[int, float] | None = None,
+    class_weight: Mapping[int, float] | str | None = None,
 ) -> Solution:
     """Train one SVM with all weights 1/M: the mean of a bank, the uniform product of a family.
 

@@ -41,6 +41,7 @@ from mklbench.errors import InputError
 from mklbench.kernels.base import Bank, KernelOperator
 from mklbench.kernels.groups import GroupLists, Groups, groups_of
 from mklbench.solution import Solution
+from mklbench.svm import check_svm_options
 from mklbench.validation import check_count, check_positive, check_positive_or_none
 
 VERSION = 2
@@ -95,7 +96,7 @@ def solve(
     max_iter: int = 1000,
     step_size: float | None = None,
     svm_tol: float = 1e-3,
-    class_weight: Mapping[int, float] | None = None,
+    class_weight: Mapping[int, float] | str | None = None,
 ) -> Solution:
     """Learn kernel weights lambda_jk / gamma_j, few within each group, over all groups.
 
@@ -116,7 +117,7 @@ def solve(
     step_size : the factor A, which the paper leaves open; 3 sqrt(n) for n groups if not given.
     svm_tol : LIBSVM's stopping tolerance; it is tightened by itself where it, not gamma, keeps the
         oracle from its accuracy.
-    class_weight : factors on C by class, ``{-1: ..., +1: ...}``.
+    class_weight : factors on C by class, ``{-1: ..., +1: ...}``, or "balanced".
 
     Returns
     -------
@@ -160,7 +161,7 @@ def solve_all(
     max_iter: int = 1000,
     step_size: float | None = None,
     svm_tol: float = 1e-3,
-    class_weight: Mapping[int, float] | None = None,
+    class_weight: Mapping[int, float] | str | None = None,
 ) -> list[Solution]:
     """Solve the problems of several label vectors (n,) on one bank side by side.
 
@@ -173,6 +174,7 @@ def solve_all(
     check_count("max_iter", max_iter)
     check_positive_or_none("step_size", step_size)
     check_positive_or_none("objective_tol", objective_tol)
+    check_svm_options(C, svm_tol, class_weight)
     partition = groups_of(bank, groups)
     A = _STEP_SIZE * math.sqrt(len(partition)) if step_size is None else step_size
     rate = A * math.sqrt(math.log(partition.sizes.max()))
@@ -301,3 +303,5 @@ def _check_q(q: float) -> None:
         raise InputError(
             f"q={q!r} is not accepted: VSKL is for q >= 1, inf included; for 1/2 <= q < 1 take ckl."
         )
+    if q != math.inf:
+        check_positive("q", q)

@@ -16,7 +16,7 @@ from omegaconf import DictConfig
 
 from mklbench import config as configs
 from mklbench import interruption, resources
-from mklbench.config.overrides import check_readable, check_sweep, is_hydra, key_of
+from mklbench.config.overrides import check_readable, check_sweep, key_of
 from mklbench.errors import InputError
 
 _SWEEP_FLAGS = ("-m", "--multirun")
@@ -86,19 +86,21 @@ def compose_all(arguments: list[str]) -> list[DictConfig]:
     main = hydra.main(
         version_base="1.3", config_path=str(resources.configs()), config_name="config"
     )(collect)
+    if any(text in ("-sc", "--shell-completion") for text in arguments):
+        os.environ.setdefault("COMP_LINE", "mklbench")  # set by a shell, and Hydra relies on it
     flags, overrides = _separate(arguments)
     flags, config_dir = _config_dir(flags)
-    _check_overrides(overrides, config_dir, sweeping=any(flag in flags for flag in _SWEEP_FLAGS))
+    sweeping = "hydra.mode=MULTIRUN" in overrides or any(flag in flags for flag in _SWEEP_FLAGS)
+    _check_overrides(overrides, config_dir, sweeping)
     own = [] if config_dir is None else [configs.search_path(config_dir)]
     try:
         with (
-            _sweep_directory(arguments) as extra,
+            _sweep_directory(overrides, sweeping) as extra,
             _as_arguments([*flags, *own, *overrides, *extra]),
         ):
             _quiet_exit(main)
     except Exception as error:  # what is ours in there collects configs, and does nothing else
-        expected = isinstance(error, configs.COMPOSE_ERRORS) or any(map(is_hydra, overrides))
-        if not expected or os.environ.get("HYDRA_FULL_ERROR") == "1":  # who wants the traceback
+        if os.environ.get("HYDRA_FULL_ERROR") == "1":  # set by the user, who wants the traceback
             raise
         look_up = partial(configs.compose, config_dir=config_dir)
         raise configs.explain(error, overrides, look_up) from error
@@ -139,10 +141,9 @@ def _as_arguments(arguments: list[str]) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _sweep_directory(arguments: list[str]) -> Iterator[list[str]]:
+def _sweep_directory(overrides: list[str], sweeping: bool) -> Iterator[list[str]]:
     """Give the multirun.yaml that Hydra's sweeper always writes a place where it is deleted."""
-    sweeping = any(flag in arguments for flag in _SWEEP_FLAGS)
-    if not sweeping or any(text.startswith("hydra.sweep.dir=") for text in arguments):
+    if not sweeping or any(text.startswith("hydra.sweep.dir=") for text in overrides):
         yield []
         return
     with interruption.temporary_directory("mklbench-sweep-") as directory:
@@ -209,6 +210,8 @@ def _check_overrides(overrides: list[str], config_dir: str | None, sweeping: boo
                 f"{text} is not accepted: name the directory of your own configs with "
                 "--config-dir DIR."
             )
+        if key_of(text) == "hydra.mode":
+            raise InputError(f"{text} is not accepted: write -m for a sweep, or leave it out.")
     if sweeping:
         check_sweep(overrides, config_dir)
 

@@ -17,14 +17,13 @@ from mklbench.config.cells import (
     takes_targets,
     with_values,
 )
-from mklbench.config.composition import COMPOSE_ERRORS, compose
+from mklbench.config.composition import compose
 from mklbench.config.explain import explain
 from mklbench.config.names import GROUPS
 from mklbench.config.own_configs import search_path
 from mklbench.config.schemas import RunConfig, SearchConfig, SplitConfig
 
 __all__ = [
-    "COMPOSE_ERRORS",
     "GROUPS",
     "RunConfig",
     "SearchConfig",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import sys
 from collections.abc import Callable, Mapping
@@ -65,7 +66,8 @@ def run_config(composed: DictConfig) -> RunConfig:
     for key in composed:
         if key not in (*GROUPS, *options):
             raise InputError(f"{key!s} is not known: {hint(str(key), [*GROUPS, *options])}.")
-    values = {key: _option(composed, key) for key in options if key in composed}
+    given = [key for key in options if key in composed or OmegaConf.is_missing(composed, key)]
+    values = {key: _option(composed, key) for key in given}
     for key in ("results_dir", "out", "progress"):  # a folder may be called 2012
         value = values.get(key)
         if isinstance(value, int | float) and not isinstance(value, bool):
@@ -200,6 +202,10 @@ def _plain(node: DictConfig, group: str) -> dict[str, Any]:
         raise _incomplete(node, group, error) from error
     if not isinstance(plain, dict):
         raise InputError(f"{group}={plain} is not a config with keys.")
+    for path, value in _flatten(plain, f"{group}.").items():
+        values = value if isinstance(value, list) else [value]
+        if any(isinstance(item, float) and math.isnan(item) for item in values):
+            raise InputError(f"{path}={value} is not accepted: nan is no number, give one.")
     # As JSON has it, keys are text: what is stored, sent to workers and run is then the same.
     return dict(json.loads(json.dumps(plain)))
 
@@ -212,7 +218,8 @@ def _incomplete(node: DictConfig, group: str, error: OmegaConfBaseException) -> 
             f"{group}={node[group].get('name')} takes {group}.{error.key} from data.{absent[1]}, "
             f"which data={node['data'].get('name')} does not state: choose another {group}."
         )
-    return InputError(f"The config of {group} is incomplete: {reason}.")
+    remedy = f"; give {error.full_key} a value" if error.full_key else ""
+    return InputError(f"The config of {group} is incomplete: {reason}{remedy}.")
 
 
 def _first_line(error: Exception) -> str:

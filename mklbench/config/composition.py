@@ -17,8 +17,8 @@ from mklbench.config.explain import explain
 from mklbench.config.overrides import check_readable
 from mklbench.config.own_configs import search_path
 
-# What Hydra raises for overrides it cannot use; some of its checks are bare ValueErrors.
-COMPOSE_ERRORS = (HydraException, OmegaConfBaseException, ValueError, RecursionError)
+# What Hydra raises for overrides it cannot use; some of its checks are bare errors.
+_ERRORS = (HydraException, OmegaConfBaseException, ValueError, TypeError, RecursionError)
 
 
 def compose(overrides: Iterable[str] = (), config_dir: Path | str | None = None) -> DictConfig:
@@ -27,7 +27,7 @@ def compose(overrides: Iterable[str] = (), config_dir: Path | str | None = None)
     Parameters
     ----------
     overrides : Hydra overrides such as ``"algo=svm"`` or ``"algo.C=10"``.
-    config_dir : a directory of the user's own configs, searched before ours.
+    config_dir : a directory of the user's own configs, searched after ours.
 
     Raises
     ------
@@ -39,7 +39,7 @@ def compose(overrides: Iterable[str] = (), config_dir: Path | str | None = None)
     check_readable(given)
     try:
         return _compose(given, config_dir)
-    except COMPOSE_ERRORS as error:
+    except _ERRORS as error:
         raise explain(error, given, partial(_compose, config_dir=config_dir)) from error
 
 

@@ -23,7 +23,10 @@ _AMBIGUOUS = re.compile(r"Ambiguous value for argument '(.+)'\n")
 _PRESENT = re.compile(r"Could not append to config. An item is already at '([^']+)'")
 _ABSENT = re.compile(r"Could not delete from config. '([^']+)' does not exist")
 _OTHER_VALUE = re.compile(r"Could not delete from config. The value of '([^']+)' is (.*) and not")
-_SECOND = re.compile(r"(\S+) appears more than once in the final defaults list")
+_SECOND = re.compile(r"(?:Multiple values for )?(\S+)(?: appears more than once in|\. To override)")
+_SEVERAL = re.compile(r"Sweep parameters '(.+)' requires --multirun")
+_UNRESOLVED = re.compile(r"Error resolving interpolation '(.+)', possible")
+_DIGITS = re.compile(r"Exceeds the limit \((\d+) digits\)")
 _IN_FILE = re.compile(r"In '([^']+)': (.+)", re.DOTALL)
 
 
@@ -45,7 +48,7 @@ def explain(error: Exception, overrides: list[str], compose: Composer) -> InputE
         return _missing(error, overrides)
     if (removed := _removed_group(overrides)) is not None:
         return removed
-    if match := _AMBIGUOUS.search(message):
+    if match := _AMBIGUOUS.search(message) or _SEVERAL.search(message):
         return InputError(
             f"{match[1]} names several values: add -m to run one cell for each of them, "
             "or write a list as key=[value,value]."
@@ -61,11 +64,19 @@ def explain(error: Exception, overrides: list[str], compose: Composer) -> InputE
         )
     if match := _NOT_OVERRIDDEN.search(message):
         return _unknown_key(match[1], overrides, compose)
-    if "Config group override must be" in message:
-        try:
-            check_choices(overrides)
-        except InputError as found:
-            return found
+    if match := _UNRESOLVED.search(message):
+        given = next((text for text in overrides if match[1] in text), match[1])
+        return InputError(f"{given} refers to what is not there: write the name itself.")
+    if match := _DIGITS.search(message):
+        digits = re.compile(rf"\d{{{match[1]}}}")
+        given = next((text for text in overrides if digits.search(text)), "A number")
+        return InputError(
+            f"{given[:40]}... has more than {match[1]} digits: write a large number as 1e10."
+        )
+    try:
+        check_choices(overrides)
+    except InputError as found:
+        return found
     given = " ".join(filter(is_hydra, overrides))
     cause = _clause(_root(error))
     if given:

@@ -21,6 +21,8 @@ MAX_CELLS = 10_000
 # Longer than a list of all rows of a large data set; Hydra's parser takes seconds for more.
 _MAX_CHARACTERS = 20_000
 _MAX_BRACKETS = 100
+# Hydra looks for files of these names.
+_MAX_NAME = 200
 
 
 def key_of(override: str) -> str:
@@ -40,6 +42,15 @@ def check_readable(overrides: Iterable[str]) -> None:
             raise InputError(
                 f"{override[:60]}... has {len(override)} characters, and an override at most "
                 f"{_MAX_CHARACTERS}: put long lists into a config of your own, see --config-dir."
+            )
+        key, _, value = override.partition("=")
+        if not key_of(override) and "=" in override:
+            raise unreadable(override, "")
+        longest = max(len(key), len(value) if key_of(override) in GROUPS else 0)
+        if longest > _MAX_NAME:
+            raise InputError(
+                f"{override[:60]}... has a name of {longest} characters: no option or config is "
+                "called so, see mklbench run --help."
             )
         if sum(override.count(bracket) for bracket in "[{(") > _MAX_BRACKETS and _deep(override):
             raise InputError(
@@ -102,11 +113,11 @@ def check_choices(overrides: Iterable[str]) -> None:
     for text in overrides:
         override = parser.parse_override(text)
         group, value = override.key_or_group, override.value()
-        if group in GROUPS and not override.is_delete() and not isinstance(value, (str, list)):
-            if override.is_sweep_override() or isinstance(value, dict):
-                continue
-            shown = text.partition("=")[2]
-            raise unknown(group, shown, resources.choices(group))
+        if group not in GROUPS or override.is_delete() or override.is_sweep_override():
+            continue
+        names = value if isinstance(value, list) else [value]
+        if not all(isinstance(name, (str, dict)) for name in names):
+            raise unknown(group, text.partition("=")[2], resources.choices(group))
 
 
 def check_sweep(overrides: Iterable[str], config_dir: Path | str | None) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from mklbench import config as configs
+from mklbench.algorithms.options import check_options
 from mklbench.data import Dataset, load, open_editions, registered_digest, settle
 from mklbench.data.splits import Protocol, folds, random_split
 from mklbench.errors import InputError
@@ -203,7 +204,11 @@ class Cell:
         Loads the data, draws the splits (all if not given), those of the search and their folds,
         and makes the callables. `jobs` steps at the same time have to fit into memory.
         """
-        configs.algorithm(self.config["algo"])
+        check_options(configs.algorithm(self.config["algo"]))
+        for path, values in self.config["search"]["grid"].items():
+            for value in values if path.startswith("algo.") else ():
+                tried = configs.with_values(self.config, {path: value})
+                check_options(configs.algorithm(tried["algo"]))
         builder = configs.kernel(self.config["kernel"])
         self._check_rows_of_files(builder)
         if self.dataset().targets is not None:

@@ -15,6 +15,10 @@ from typing import BinaryIO
 from mklbench import interruption
 from mklbench.errors import InputError
 
+# Of this process, in the names of its temporary files; a worker gets it from its parent, which
+# tidies up after it.
+mark = uuid.uuid4().hex[:12]
+
 # A writer that was killed leaves its temporary file; after this many seconds nobody needs it.
 _ABANDONED_AFTER = 24 * 3600
 
@@ -29,23 +33,26 @@ def write_atomically(path: Path | str, content: str | bytes, *, keep: bool = Fal
     OSError : if it cannot be written; the old content is then untouched.
     """
     target = _target(Path(path))
-    temporary = target.with_name(f".{target.name[:40]}.{uuid.uuid4().hex[:12]}.tmp")
+    temporary = target.with_name(f".{target.name[:40]}.{mark}-{uuid.uuid4().hex[:8]}.tmp")
     data = content.encode() if isinstance(content, str) else content
-    with interruption.on_leaving(temporary.unlink):
-        try:
-            with open(temporary, "xb") as stream:
-                stream.write(data)
-                stream.flush()
-                os.fsync(stream.fileno())
+    try:
+        with contextlib.ExitStack() as stack:
+            with interruption.whole_step():
+                stream = stack.enter_context(open(temporary, "xb"))
+                stack.enter_context(interruption.on_leaving(temporary.unlink))
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+            stream.close()
             interruption.checkpoint()
             if keep:
                 _keep_or_move(temporary, target)
             else:
                 os.replace(temporary, target)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                temporary.unlink()
-            raise
+    except BaseException:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise
     _sync_directory(target.parent)
 
 
@@ -183,6 +190,13 @@ def remove_abandoned(directory: Path) -> None:
         with contextlib.suppress(OSError):  # another process may be tidying up as well
             if temporary.stat().st_mtime < oldest:
                 temporary.unlink()
+
+
+def remove_unfinished(directory: Path, mark_of_process: str) -> None:
+    """Delete the temporary files in `directory` of a process that was killed."""
+    for temporary in directory.glob(f".*.{mark_of_process}-*.tmp"):
+        with contextlib.suppress(OSError):
+            temporary.unlink()
 
 
 def reason(error: OSError) -> str:

@@ -56,7 +56,7 @@ def run_in_workers(
     InputError : if the store cannot be written, or the system starts no more processes.
     """
     supervisor = _Supervisor(work, store, timeout, progress, errors)
-    with interruption.on_leaving(supervisor.kill_all):
+    with interruption.on_leaving(supervisor.end_all):
         try:
             supervisor.run(jobs)
         finally:
@@ -93,6 +93,11 @@ class _Supervisor:
         """End every worker now."""
         while self.workers:
             self.workers.pop().kill()
+
+    def end_all(self) -> None:
+        """End every worker now, in another thread than that which listens to them."""
+        for worker in list(self.workers):
+            worker.end()
 
     def _busy(self) -> list[WorkerProcess]:
         return [worker for worker in self.workers if worker.task is not None]

@@ -28,7 +28,7 @@ _DIRECTORY = Path(mklbench.__file__).resolve().parent
 # What stands between a data set and a record, whatever the algorithm and the kernel.
 _RUNNER: tuple[Reference, ...] = (
     ("mklbench.data.splits", "random_split"),
-    ("mklbench.experiments.evaluation", "run_split"),
+    ("mklbench.experiments.evaluation", "_run_split"),
     ("mklbench.experiments.evaluation", "run_selection"),
 )
 # What a number does not run through: it is told by the key (configs, data), or it tells of the
@@ -43,6 +43,7 @@ _APART = (
     "mklbench.experiments.modules",
     "mklbench.experiments.provenance",
     "mklbench.experiments.sources",
+    "mklbench.interruption",
     "mklbench.resources",
 )
 _NOT_APART = ("mklbench.data.preprocessing", "mklbench.data.splits")

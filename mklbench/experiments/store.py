@@ -26,6 +26,7 @@ from mklbench.experiments.files import (
     check_writable_directory,
     reason,
     remove_abandoned,
+    remove_unfinished,
     write_atomically,
 )
 from mklbench.experiments.records import RecordSource, as_selection, check_record
@@ -140,6 +141,10 @@ class Store(RecordSource):
     def check_writable(self) -> None:
         """Raise InputError unless records can be written; leave no trace."""
         check_writable_directory("results_dir", self.path)
+
+    def remove_unfinished(self, cell: Cell, mark: str) -> None:
+        """Delete what a process that was killed was writing for a cell (`files.mark`)."""
+        remove_unfinished(self.directory(cell), mark)
 
     def tidy(self, cell: Cell) -> None:
         """Mend a cell's damaged description; delete what writers killed a day ago left."""

@@ -16,6 +16,7 @@ import threading
 from typing import Any, TextIO
 
 from mklbench.errors import InputError
+from mklbench.experiments import files
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.steps import Step, take
 from mklbench.experiments.store import Store, StoreError
@@ -25,6 +26,7 @@ from mklbench.supervision import end_with_parent
 def main() -> None:
     """Serve tasks until standard input closes."""
     end_with_parent(int(sys.argv[1]))
+    files.mark = sys.argv[2]
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what Ctrl-C means
     if hasattr(signal, "pthread_sigmask"):  # the parent may hold it back, who listens for it
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import uuid
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,10 +60,13 @@ class WorkerProcess:
     def __init__(self) -> None:
         self.task: Task | None = None
         self.ready = False
+        self._mark = uuid.uuid4().hex[:12]
+        self._store: Store | None = None
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the process
         search_path = os.pathsep.join(entry or os.getcwd() for entry in sys.path)
+        module = "mklbench.experiments.worker"
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "mklbench.experiments.worker", str(os.getpid())],
+            [sys.executable, "-P", "-m", module, str(os.getpid()), self._mark],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._stderr,
@@ -80,6 +84,7 @@ class WorkerProcess:
         """Hand a task to the worker."""
         assert self._process.stdin is not None
         self.task = task
+        self._store = store
         task.started = time.monotonic()
         message = {
             "config": task.cell.config,
@@ -97,14 +102,21 @@ class WorkerProcess:
         line = self._process.stdout.readline()
         return json.loads(line) if line.endswith(b"\n") else None
 
-    def kill(self) -> None:
-        """End the process now."""
+    def end(self) -> None:
+        """End the process now, with what it was writing."""
         self._process.kill()
+        self._process.wait()
+        if self.task is not None and self._store is not None:
+            self._store.remove_unfinished(self.task.cell, self._mark)
+
+    def kill(self) -> None:
+        """End the process now, and forget it."""
+        self.end()
         self._close()
         self._stderr.close()
 
     def _close(self) -> None:
-        self._process.wait()
+        self.end()
         for stream in (self._process.stdin, self._process.stdout):
             assert stream is not None
             stream.close()

@@ -6,6 +6,7 @@ keywords fixed (``functools.partial``) it is what the experiments and the estima
 
 from __future__ import annotations
 
+import os
 import zipfile
 import zlib
 from collections.abc import Callable, Sequence
@@ -15,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mklbench.errors import InputError, unknown
+from mklbench.errors import InputError
 from mklbench.kernels.base import KernelOperator
 from mklbench.kernels.composite import ConcatenatedBank, ScaledBank, unit_trace
 from mklbench.kernels.definite import check_definite, unpacked
@@ -27,6 +28,7 @@ from mklbench.kernels.groups import GroupLists, check_groups
 from mklbench.kernels.linear_bank import LinearBank
 from mklbench.kernels.memory import Memory, Shape, needing
 from mklbench.validation import (
+    check_choice,
     check_count,
     check_features,
     check_not_empty,
@@ -39,7 +41,7 @@ KernelBuilder = Callable[[ArrayLike], KernelOperator]
 # Versions of the builders here by name, 1 where there is none. As `VERSION` of an algorithm, each
 # is part of what identifies a recorded result: it is raised when numbers move that are computed
 # with these kernels, though the algorithms are the same.
-VERSIONS: dict[str, int] = {}
+VERSIONS: dict[str, int] = {"feature_gaussians": 2}
 
 # Rakotomamonjy et al. 2008, the widths and degrees of the authors' toolbox.
 SIMPLEMKL_WIDTHS = (0.5, 1.0, 2.0, 5.0, 7.0, 10.0, 12.0, 15.0, 17.0, 20.0)
@@ -123,7 +125,7 @@ def simplemkl_functions(
 ) -> list[KernelFunction]:
     """Return the kernel functions of `simplemkl_bank`, Gaussians first."""
     return [
-        *(Gaussian(0.5 / width**2) for width in widths),
+        *(Gaussian(0.5 / check_positive("width", width) ** 2) for width in widths),
         *(Polynomial(degree, offset=float(degree > 1)) for degree in degrees),
     ]
 
@@ -231,8 +233,7 @@ def resolve(kernel: str | KernelBuilder, **parameters: object) -> KernelBuilder:
     """Return the builder that `kernel` names, or `kernel` itself if it is callable."""
     if callable(kernel):
         return kernel
-    if kernel not in BUILDERS:
-        raise unknown("kernel", kernel, BUILDERS)
+    check_choice("kernel", kernel, BUILDERS)
     return partial(BUILDERS[kernel], **parameters) if parameters else BUILDERS[kernel]
 
 
@@ -244,6 +245,10 @@ def _inverse_square_widths(widths: Sequence[float]) -> list[Gaussian]:
 
 
 def _load_stack(path: Path) -> np.ndarray:
+    if os.path.exists(path) and not os.path.isfile(path):  # a pipe would be waited for
+        raise InputError(
+            f"kernel.K={path} is not a regular file: name one that numpy.save has written."
+        )
     try:
         loaded = np.load(path, allow_pickle=False)
         if not isinstance(loaded, np.ndarray):

@@ -9,12 +9,12 @@ from functools import reduce
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mklbench.errors import InputError, unknown
+from mklbench.errors import InputError
 from mklbench.kernels.base import Array, Bank
 from mklbench.kernels.dense import StackedBank
 from mklbench.kernels.memory import NUMBER, Memory, gram_bytes
 from mklbench.kernels.packed import PackedGrams, half_size
-from mklbench.validation import check_count, check_not_negative
+from mklbench.validation import check_choice, check_count, check_not_negative
 
 _HOW = ("sum", "product", "polynomial")
 
@@ -90,8 +90,7 @@ class _Rule:
     """How `CombinedKernel` combines the values of M kernels, a function of weights (M,)."""
 
     def __init__(self, how: str, degree: int, offset: float) -> None:
-        if how not in _HOW:
-            raise unknown("how", how, _HOW)
+        check_choice("how", how, _HOW)
         self._how = how
         self._degree = check_count("degree", degree)
         self._offset = check_not_negative("offset", offset)

@@ -16,12 +16,13 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklbench.errors import InputError, unknown
+from mklbench.errors import InputError
 from mklbench.kernels.base import Array
 from mklbench.kernels.dense import check_rows
 from mklbench.kernels.euclidean import squared_distances
 from mklbench.kernels.functions import standardisation
 from mklbench.validation import (
+    check_choice,
     check_features,
     check_finite,
     check_indices,
@@ -115,8 +116,8 @@ class FeatureDistances(Distances):
     ) -> None:
         self._X = check_training_features("X", X)
         self.n_samples, d = self._X.shape
-        if distance is not None and distance not in DISTANCES:
-            raise unknown("kernel.distance", distance, DISTANCES)
+        if distance is not None:
+            check_choice("kernel.distance", distance, DISTANCES)
         if views:
             self._parts = tuple(
                 self._part(view.name, slice(view.start, view.stop), distance or view.distance)

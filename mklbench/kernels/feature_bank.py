@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklbench.errors import unknown
 from mklbench.kernels.base import Array, Bank
-from mklbench.kernels.cost import FEW, FeatureCosts
+from mklbench.kernels.cost import FeatureCosts
 from mklbench.kernels.factored import ROWS, FeatureFactors
 from mklbench.kernels.functions import KernelFunction, check_values
 from mklbench.kernels.memory import NUMBER, Memory, Shape
@@ -22,6 +22,8 @@ _MEMORY_LIMIT = 2**29
 
 # The rank of Gaussians on one feature with many values, about; for the memory that they will need.
 _RANK = 32
+# Kernels whose halves are kept at the same time, if the limit allows; for the same.
+_ACTIVE = 40
 
 
 class FeatureBank(Bank):
@@ -84,7 +86,7 @@ class FeatureBank(Bank):
             kept = samples + factors + half * d * k
             return Memory(d * k, kept, kept + making, combining=3 * half)
         kept = samples + factors
-        active = half * min(d * k, FEW, costs.room)
+        active = half * min(d * k, _ACTIVE, costs.room)
         return Memory(
             d * k,
             kept,

@@ -76,11 +76,13 @@ def groups_of(bank: Bank, choice: str | GroupLists = "bank") -> Groups:
     InputError
         If `choice` is no known name, or its lists are no partition of the kernels.
     """
+    if isinstance(choice, str) and choice not in _CHOICES:
+        raise unknown("groups", choice, _CHOICES)
+    if not isinstance(choice, str):
+        _check_lists(choice)
     everything = range(bank.n_kernels)
     if not isinstance(choice, str):
         lists = choice
-    elif choice not in _CHOICES:
-        raise unknown("groups", choice, _CHOICES)
     elif choice == "singletons":
         lists = [[m] for m in everything]
     elif choice == "features":
@@ -89,6 +91,21 @@ def groups_of(bank: Bank, choice: str | GroupLists = "bank") -> Groups:
     else:
         lists = bank.groups if choice == "bank" and bank.groups is not None else [everything]
     return Groups(lists, bank.n_kernels)
+
+
+def _check_lists(choice: object) -> None:
+    """Raise an InputError unless `choice` are lists of kernel indices."""
+    accepted = isinstance(choice, Sequence | np.ndarray) and all(
+        isinstance(group, Sequence | np.ndarray | range)
+        and not isinstance(group, str)
+        and all(isinstance(m, int | np.integer) and not isinstance(m, bool) for m in group)
+        for group in choice
+    )
+    if not accepted:
+        raise InputError(
+            f"groups={choice} is not accepted: give {', '.join(_CHOICES)}, or one list of kernel "
+            "indices a group, as in [[0,1],[2]]."
+        )
 
 
 def check_groups(lists: GroupLists | None, n_kernels: int) -> None:

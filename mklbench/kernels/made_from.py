@@ -23,6 +23,7 @@ from mklbench.kernels.descriptors import Descriptors
 from mklbench.kernels.memory import Memory, Shape, memory_of
 from mklbench.kernels.normalised import CentredBank, CosineBank
 from mklbench.kernels.wrapping import StandardisedBank, check_base
+from mklbench.validation import check_choice
 
 # Kernels whose builders are made first, from the options, and then called with the samples.
 _FACTORIES: dict[str, Callable[..., Callable[..., Any]]] = {
@@ -72,8 +73,7 @@ def _builder(base: str | KernelBuilder, options: dict[str, Any]) -> Callable[...
                 "functools.partial."
             )
         return base
-    if base not in BUILDERS and base not in _FACTORIES:
-        raise unknown("kernel.base", base, [*BUILDERS, *_FACTORIES])
+    check_choice("kernel.base", base, [*BUILDERS, *_FACTORIES])
     # Gram matrices of a whole data set are an option, those of a training part the samples.
     whole = base == "precomputed" and "K" in options
     factory = Precomputed if whole else _FACTORIES.get(base)

@@ -20,7 +20,7 @@ from mklbench.report.cells import CellFinder, recorded_results, recorded_source
 from mklbench.report.check_config import load_check
 from mklbench.report.confirmed import Confirmed
 from mklbench.report.estimate import describe_work, outstanding_work
-from mklbench.report.figures import write_figure
+from mklbench.report.figures import check_picture, write_figure
 from mklbench.report.files import write_result
 from mklbench.report.paper_table import Figure, PaperTable
 from mklbench.report.table_loading import load_table, table_names
@@ -87,6 +87,7 @@ def plot(
     """
     paper_table, figure = _figure(name, config_dir)
     path = Path(out if out is not None else f"{figure.name}.png")
+    check_picture(path)
     check_writable_file("--out", path)
     write_figure(_assembled(paper_table, store, recorded), figure, [path])
     return path

@@ -103,7 +103,7 @@ def _read(path: Path) -> dict[str, Confirmation]:
             str(key): Confirmation(**{name: item[name] for name in names})
             for key, item in content.items()
         }
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return {}
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
         raise InputError(

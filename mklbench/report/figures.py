@@ -34,6 +34,12 @@ RESOLUTION = 200  # dots per inch of bitmaps
 FORMATS = ("png", "pdf", "svg")
 
 
+def check_picture(path: Path) -> None:
+    """Raise InputError unless the name of a file is that of a picture."""
+    if path.suffix.lstrip(".") not in FORMATS:
+        raise InputError(f"{path} is no picture file: its name must end in .png, .pdf or .svg.")
+
+
 def write_figure(report: Report, figure: Figure, paths: Sequence[Path]) -> None:
     """Draw `figure` from the records of `report` and write it to every one of `paths`.
 
@@ -44,8 +50,7 @@ def write_figure(report: Report, figure: Figure, paths: Sequence[Path]) -> None:
         figure is not done.
     """
     for path in paths:
-        if path.suffix.lstrip(".") not in FORMATS:
-            raise InputError(f"{path} is no picture file: its name must end in .png, .pdf or .svg.")
+        check_picture(path)
     missing = unfinished_cells(report, figure)
     if missing:
         raise InputError(

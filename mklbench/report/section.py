@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import isfinite
 from typing import Any
 
 from mklbench.errors import InputError, unknown
+
+
+def is_number(value: object) -> bool:
+    """Tell whether a value is a finite number, which true and false are not."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
 
 
 class Section:
@@ -36,13 +42,13 @@ class Section:
 
     def number(self, key: str, default: float | None = None) -> float:
         value = self.get(key, default)
-        if not isinstance(value, int | float) or value < 0:
+        if not is_number(value) or value < 0:
             raise InputError(f"{self.where}: {key}={value!r} must be a number, 0 or more.")
         return float(value)
 
     def count(self, key: str, default: int | None = None) -> int:
         value = self.get(key, default)
-        if not isinstance(value, int) or value < 1:
+        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
             raise InputError(f"{self.where}: {key}={value!r} must be a whole number, 1 or more.")
         return value
 

@@ -23,7 +23,7 @@ from mklbench.report.paper_table import (
     Row,
     Sweep,
 )
-from mklbench.report.section import Section
+from mklbench.report.section import Section, is_number
 from mklbench.report.verdict import Published
 
 FIGURE_KINDS = ("weights", "path", "difference", "growth", "surface", "ranks")
@@ -117,11 +117,13 @@ def _build(name: str, section: Section) -> PaperTable:
 
 def _row(section: Section) -> Row:
     larger_class, n_splits = section.get("larger_class"), section.get("published_n_splits")
+    if larger_class is not None:
+        larger_class = section.number("larger_class")
     row = Row(
         name=section.text("name"),
         label=section.text("label"),
         overrides=section.texts("overrides"),
-        larger_class=None if larger_class is None else float(larger_class),
+        larger_class=larger_class,
         published_n_splits=None if n_splits is None else section.count("published_n_splits"),
         at_hand=section.flag("at_hand", default=True),
     )
@@ -162,7 +164,7 @@ def _sweep(section: Section) -> Sweep | None:
         return None
     part = section.section("sweep")
     values = part.get("values")
-    if not isinstance(values, list) or not all(isinstance(v, int | float) for v in values):
+    if not isinstance(values, list) or not values or not all(map(is_number, values)):
         raise InputError(f"{part.where}: values={values!r} must be a list of numbers.")
     axis = part.text("axis", "") or None
     sweep = Sweep(part.text("option"), part.text("label"), tuple(values), axis)
@@ -194,11 +196,7 @@ def _published(section: Section) -> dict[tuple[str, str, str], Published]:
 
 
 def _published_number(number: object, where: str) -> Published:
-    if (
-        not isinstance(number, list)
-        or len(number) not in (1, 2)
-        or not all(isinstance(part, int | float) for part in number)
-    ):
+    if not isinstance(number, list) or len(number) not in (1, 2) or not all(map(is_number, number)):
         raise InputError(f"{where}={number!r} must be [mean] or [mean, std].")
     return Published(*(float(part) for part in number))
 

@@ -1,0 +1,191 @@
+"""Every bad input of the corpus (`tests/bad_inputs`) ends in its sentence, and quickly."""
+
+from __future__ import annotations
+
+import copy
+import gc
+import os
+import re
+import shlex
+import subprocess
+import sys
+import time
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import yaml
+from bad_input_values import called, valued
+from hydra._internal.core_plugins import file_config_source, importlib_resources_config_source
+from hydra._internal.hydra import Hydra
+from omegaconf import OmegaConf
+
+from mklbench import cli
+from mklbench.errors import InputError
+
+CORPUS = Path(__file__).parent / "bad_inputs"
+
+# Of computing, not of waiting for a busy machine; what Hydra needs to compose a cell is a fifth.
+SECONDS = 1.0
+
+
+def entries() -> list[Any]:
+    """Return the entries of all areas, each with what its area has in common."""
+    found = []
+    for path in sorted(CORPUS.glob("*.yaml")):
+        area = yaml.safe_load(path.read_text(encoding="utf-8"))
+        common = {"common": area.get("common", ""), "files": area.get("files", {})}
+        for number, entry in enumerate(area["entries"]):
+            files = common["files"] | entry.get("files", {})
+            name = f"{path.stem}-{number}-{_shown(entry)}"
+            found.append(pytest.param({**common, **entry, "files": files}, id=name))
+    return found
+
+
+def _shown(entry: dict[str, Any]) -> str:
+    text = entry["line"] if "line" in entry else f"{entry['call']} {entry['given']}"
+    return re.sub(r"[^ -~]", "?", str(text))[:70]
+
+
+ALL = entries()
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _in_haste() -> Iterator[None]:
+    """Compose hundreds of configs in half the time, by what is the same for each of them.
+
+    Hydra composes each twice, first for hydra.mode alone, which is refused; the configs that are
+    shipped are read again each time; and the collector goes through all that pytest holds.
+    """
+    read = cache(OmegaConf.load)
+
+    def load(stream: Any) -> Any:
+        return copy.deepcopy(read(stream.name) if hasattr(stream, "name") else read(stream))
+
+    thresholds = gc.get_threshold()
+    gc.freeze()
+    gc.set_threshold(50_000, *thresholds[1:])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Hydra, "get_mode", lambda *_, **__: None)
+        for source in (file_config_source, importlib_resources_config_source):
+            patch.setattr(source, "OmegaConf", SimpleNamespace(load=load))
+        yield
+    gc.set_threshold(*thresholds)
+    gc.unfreeze()
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Work in an empty directory, from which modules of the user's own can be imported."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delenv("MKLBENCH_MIRROR", raising=False)
+    monkeypatch.setenv("MKLBENCH_CACHE", str(tmp_path / "cache"))
+    # The modules of an entry must not be those of the one before.
+    before = set(sys.modules)
+    yield
+    for name in set(sys.modules) - before:
+        if name.startswith("own_"):
+            del sys.modules[name]
+
+
+@pytest.mark.parametrize("entry", [p for p in ALL if "line" in p.values[0]])
+def test_of_the_command_line(
+    entry: dict[str, Any], capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    for name, content in entry["files"].items():
+        write(tmp_path / name, content)
+    before = everything(tmp_path)
+    arguments = shlex.split(entry["line"])
+    if arguments[:1] == ["run"]:
+        arguments[1:1] = shlex.split(entry["common"])
+    if entry.get("process"):
+        status, said = in_a_process(arguments, entry)
+    else:
+        started = time.process_time()
+        status = cli.main(arguments)
+        seconds = time.process_time() - started
+        printed = capsys.readouterr()
+        assert printed.out == ""
+        assert seconds < SECONDS, f"{seconds:.2f} s"
+        said = printed.err
+    assert "Traceback" not in said
+    start = "mklbench: error: "
+    assert said.startswith(start), said
+    assert said.endswith(".\n")
+    assert said.count("\n") == 1
+    check_sentence(entry, said[len(start) : -1])
+    assert status == 2
+    assert everything(tmp_path) == before
+
+
+@pytest.mark.parametrize("entry", [p for p in ALL if "call" in p.values[0]])
+def test_of_the_library(entry: dict[str, Any]) -> None:
+    function, given = called(entry["call"]), valued(entry["given"])
+    started = time.process_time()
+    # What scikit-learn's own checks of estimators say is taken as it is.
+    expected = (TypeError, ValueError) if entry.get("scikit-learn") else InputError
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of scikit-learn, such as that a vector was expected
+        with pytest.raises(expected) as caught:
+            function(**given)
+    seconds = time.process_time() - started
+    check_sentence(entry, str(caught.value))
+    assert seconds < SECONDS, f"{seconds:.2f} s"
+
+
+def test_there_are_at_least_four_hundred_and_none_twice() -> None:
+    texts = [str({**p.values[0], "says": "", "matches": ""}) for p in ALL]
+    assert len(texts) >= 400
+    assert [text for text, times in Counter(texts).items() if times > 1] == []
+
+
+def check_sentence(entry: dict[str, Any], sentence: str) -> None:
+    """Compare what was said with what is expected: all of it, and a sentence."""
+    if "says" in entry:
+        assert sentence == entry["says"]
+    else:
+        assert re.fullmatch(entry["matches"], sentence), sentence
+
+
+def write(path: Path, content: Any) -> None:
+    """Write a file of an entry."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if isinstance(content, str):
+        path.write_text(content, encoding="utf-8")
+    elif "hex" in content:
+        path.write_bytes(bytes.fromhex(content["hex"]))
+    elif "copy" in content:
+        path.write_text(content.get("before", "") + content["copy"] * content["times"])
+    elif content["made"] == "fifo":
+        os.mkfifo(path)
+    elif content["made"] == "directory":
+        path.mkdir()
+    elif content["made"] == "link":
+        path.symlink_to(content["to"])
+    else:
+        raise AssertionError(content)
+
+
+def everything(directory: Path) -> list[str]:
+    """Return the names of all that lies in a directory, but for compiled modules."""
+    return sorted(str(path) for path in directory.rglob("*") if "__pycache__" not in path.parts)
+
+
+def in_a_process(arguments: list[str], entry: dict[str, Any]) -> tuple[int, str]:
+    """Run the program as a user does; return its exit status and what it said."""
+    root = Path(cli.__file__).parents[1]
+    finished = subprocess.run(
+        [sys.executable, "-m", "mklbench", *arguments],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(root), "."])},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert finished.stdout == ""
+    return finished.returncode, finished.stderr
