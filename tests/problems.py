@@ -11,13 +11,22 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# File below the mirror, columns that are no features, column of the class, its positive value.
+# UCI sets: file below the mirror, columns that are no features, column of the class, its positive
+# value.
 _SETS: dict[str, tuple[str, tuple[int, ...], int, str]] = {
     "sonar": ("sonar/sonar.all-data", (60,), 60, "M"),
     "ionosphere": ("ionosphere/ionosphere.data", (34,), 34, "g"),
     "liver": ("liver/bupa.data", (6,), 6, "1"),
     "pima": ("pima/pima-indians-diabetes.data", (8,), 8, "1"),
     "wpbc": ("wpbc/wpbc.data", (0, 1), 1, "R"),
+    "wdbc": ("wdbc/wdbc.data", (0, 1), 1, "M"),
+    "parkinsons": ("parkinsons/parkinsons.data", (0, 17), 17, "1"),
+    "breast_cancer_wisconsin": (
+        "breast-cancer-wisconsin/breast-cancer-wisconsin.data",
+        (0, 10),
+        10,
+        "4",
+    ),
 }
 
 
@@ -39,7 +48,7 @@ def read_set(mirror: Path, name: str) -> tuple[Array, Array]:
     """Return the features (n, d) of a real set without its constant columns, and its labels."""
     path, skipped, label, positive = _SETS[name]
     with open(mirror / path, encoding="utf-8") as handle:
-        rows = [row for row in csv.reader(handle) if row and "?" not in row]
+        rows = [row for row in csv.reader(handle) if row and "?" not in row and row[0] != "name"]
     features = [j for j in range(len(rows[0])) if j not in skipped]
     X = np.array([[float(row[j]) for j in features] for row in rows])
     y = np.where([row[label].strip() == positive for row in rows], 1.0, -1.0)

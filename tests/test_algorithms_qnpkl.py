@@ -18,6 +18,16 @@ from mklbench.errors import InputError
 from mklbench.kernels import feature_gaussians, product_gaussians
 
 VARIANTS = ("paper", "jkernelmachines")
+UCI_SETS = (
+    "sonar",
+    "ionosphere",
+    "pima",
+    "liver",
+    "wpbc",
+    "wdbc",
+    "parkinsons",
+    "breast_cancer_wisconsin",
+)
 REAL_SETS = ("sonar", "ionosphere", "pima")
 
 
@@ -254,6 +264,26 @@ class TestIdentity:
         fallen = qnpkl.solve(family, y, C, **qnpkl.PRINTED, max_iter=30)
         shunned = qnpkl.solve(family, y, C, **{**qnpkl.PRINTED, "shun_identity": True}, max_iter=30)
         assert shunned.objective < 0.7 * fallen.objective
+
+    @pytest.mark.parametrize("name", UCI_SETS)
+    def test_no_descent_ends_there_with_a_lower_objective_in_reach(
+        self, name: str, mirror: Path
+    ) -> None:
+        X, y = read_set(mirror, name)
+        rows = np.random.default_rng(0).permutation(len(y))[:200]
+        X, y = X[rows], y[rows]
+        family = product_gaussians((X - X.mean(axis=0)) / X.std(axis=0))
+        n_positive = int((y > 0).sum())
+        for C in (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0):
+            objective = Objective(family, y, C, svm_tol=1e-3)
+            widths = 2.0 ** np.arange(-8, 8)
+            in_reach = min(objective(family.median_parameters() * w).objective for w in widths)
+            identity = value_at_identity((n_positive, C), (len(y) - n_positive, C))
+            for start, rate in (("median", "auto"), ("uniform", "auto"), ("uniform", 0.1)):
+                found = qnpkl.solve(
+                    family, y, C, start=start, initial_rate=rate, tol=1e-4, max_iter=30
+                )
+                assert found.objective < min(identity, in_reach) * (1.0 + 1e-2), (C, start, rate)
 
     def test_its_value_is_that_of_the_svm(self) -> None:
         y = np.array([1.0] * 7 + [-1.0] * 3)
