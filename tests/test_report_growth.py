@@ -129,9 +129,23 @@ class TestClaims:
         assert one.holds is True
         assert one.details == "Few, widths = 2; above 2 standard errors in 4 of 4"
 
-    @pytest.mark.parametrize("kind", ["growth", "ratio", "largest", "difference"])
+    def test_a_difference_at_most_is_the_largest(self) -> None:
+        one = judged(claim("difference", "svm_calls", "slow", "fast", at_most=3000))
+        assert (one.measured, one.holds) == (2993, True)
+        assert one.quantity == "largest SVM calls of Slow minus Fast"
+
+    def test_mean_difference_is_that_of_all_rows(self) -> None:
+        one = judged(claim("mean_difference", "svm_calls", "slow", "fast"))
+        slow = [3 * 20**0.5, 3 * 100**0.5, 600, 3000]
+        assert one.measured == pytest.approx(sum(slow) / 4 - 7)
+        assert one.quantity == "mean SVM calls of Slow minus Fast"
+        assert one.details.startswith("smallest 6.4 on Few, widths = 2; above 2 standard errors")
+
+    @pytest.mark.parametrize(
+        "kind", ["growth", "ratio", "every_ratio", "largest", "difference", "mean_difference"]
+    )
     def test_without_records_nothing_is_judged(self, kind: str) -> None:
-        columns = ("slow", "fast") if kind in ("ratio", "difference") else ("slow",)
+        columns = ("slow",) if kind in ("growth", "largest") else ("slow", "fast")
         base = table(claim(kind, "svm_calls", *columns))
         (one,) = judge_claims(assemble(base, lambda slot: found([])))
         assert one.measured is None

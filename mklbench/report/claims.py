@@ -45,6 +45,7 @@ def judge_claims(report: Report) -> list[Judged]:
         "every_ratio": _ratio,
         "largest": _largest,
         "difference": _difference,
+        "mean_difference": _difference,
     }
     return [judges[claim.kind](report, claim) for claim in report.table.claims]
 
@@ -137,7 +138,7 @@ def _largest(report: Report, claim: Claim) -> Judged:
 
 
 def _difference(report: Report, claim: Claim) -> Judged:
-    """The smallest difference of two means on any row, split by split."""
+    """The difference of two means, split by split, on the row where it is worst, or its mean."""
     table, metric = report.table, METRICS[claim.metric]
     minuend, subtrahend = claim.columns
     differences = {}
@@ -147,21 +148,28 @@ def _difference(report: Report, claim: Claim) -> Judged:
             difference = measured_difference(report.slots, first, second, metric)
             if difference is not None:
                 differences[f"{row.label}, {protocol.label}"] = difference
+    extreme, name = (max, "largest") if claim.at_most else (min, "smallest")
+    is_mean = claim.kind == "mean_difference"
     quantity = (
-        f"smallest {metric.label} of {_label(report, minuend)} minus {_label(report, subtrahend)}"
+        f"{'mean' if is_mean else name} {metric.label} of "
+        f"{_label(report, minuend)} minus {_label(report, subtrahend)}"
     )
     if not differences:
         return Judged(claim, quantity, None)
-    place = min(differences, key=lambda name: differences[name].value)
+    where = place = extreme(differences, key=lambda place: differences[place].value)
+    measured = differences[place].value
+    if is_mean:
+        where = f"{name} {measured:.2g} on {place}"
+        measured = statistics.fmean(one.value for one in differences.values())
     clear = sum(
         one.standard_error is not None and one.value > N_STANDARD_ERRORS * one.standard_error
         for one in differences.values()
     )
     details = (
-        f"{place}; above {N_STANDARD_ERRORS:g} standard errors in {clear} of {len(differences)}"
+        f"{where}; above {N_STANDARD_ERRORS:g} standard errors in {clear} of {len(differences)}"
     )
     # Without the last digits, which would turn a tie into a difference.
-    return Judged(claim, quantity, round(differences[place].value, 9) + 0.0, details)
+    return Judged(claim, quantity, round(measured, 9) + 0.0, details)
 
 
 def _label(report: Report, name: str) -> str:

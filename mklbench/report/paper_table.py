@@ -133,8 +133,9 @@ class Claim:
     Measured is, by `kind`, in `metric`: "growth", the exponent of a power law along the sweep for
     the one of `columns`; "ratio", the largest quotient of the means of two `columns`, and
     "every_ratio", the smallest; "largest", the largest value of any split in `columns`;
-    "difference", the smallest difference of the means of two `columns` on any row. The claim holds
-    where that is at most, or at least, `bound`.
+    "difference", the difference of the means of two `columns` on the row where it is worst for the
+    claim, and "mean_difference", its mean. The claim holds where that is at most, or at least,
+    `bound`.
     """
 
     text: str

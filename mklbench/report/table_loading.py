@@ -33,6 +33,7 @@ CLAIM_KINDS = {
     "every_ratio": 2,
     "largest": None,
     "difference": 2,
+    "mean_difference": 2,
 }  # columns of each
 
 
