@@ -49,8 +49,9 @@ def lead_nowhere(path: Path, random: Random) -> None:
 
 def take_another(path: Path, random: Random) -> None:
     """Put the whole file of another split or cell in its place."""
-    others = [other for other in path.parents[1].glob("*/*.json") if other.name != path.name]
-    path.write_bytes(random.choice(sorted(others)).read_bytes())
+    there = filter(_is_sound, path.parents[1].glob("*/*.json"))
+    others = sorted(other for other in there if other.name != path.name)
+    path.write_bytes(random.choice(others).read_bytes())
 
 
 KINDS: tuple[Damage, ...] = (

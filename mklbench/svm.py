@@ -41,6 +41,8 @@ _NODE = np.dtype([("index", np.int32), ("value", np.float64)], align=True)
 _CACHE_MEGABYTES = 200.0
 # Beyond, squares of alpha overflow, and no arithmetic has the digits.
 _LARGEST_C, _SMALLEST_TOL = 1e100, 1e-12
+# At 2 the first point, alpha = 0, passes for the optimum of any C-SVC.
+_LARGEST_TOL = 1.0
 # LIBSVM measures the violation of the KKT conditions with kernel values in single precision; by
 # those in double it may be this many times its tolerance, or, for what single precision cannot
 # tell, this share of the largest target.
@@ -204,7 +206,8 @@ class SVM(_Machine):
     ----------
     y : (n,) labels in {-1, +1}, both present.
     C : box constraint, > 0.
-    tol : LIBSVM's stopping tolerance on the maximal violation of the KKT conditions, > 0.
+    tol : LIBSVM's stopping tolerance on the maximal violation of the KKT conditions, > 0 and at
+        most 1.
     class_weight : factors on C by class, ``{-1: ..., +1: ...}``, or "balanced" (`class_factors`).
 
     Attributes
@@ -225,7 +228,7 @@ class SVM(_Machine):
         class_weight: Mapping[int, float] | str | None = None,
     ) -> None:
         labels = check_labels(y)
-        parameter = _parameter("-s 0 -t 4 -q", C, tol)
+        parameter = _parameter("-s 0 -t 4 -q", C, check_tol_of_classes(tol))
         factors = class_factors(class_weight, labels)
         for label, factor in factors.items():
             check_box(f"C * class_weight[{label}]", C * factor)
@@ -358,7 +361,7 @@ def class_factors(class_weight: ClassWeight, y: NDArray[np.float64]) -> dict[int
 def check_svm_options(C: float, svm_tol: float, class_weight: ClassWeight) -> None:
     """Raise an InputError for an option that `SVM` refuses whatever the labels."""
     check_box("C", C)
-    check_tol(svm_tol)
+    check_tol_of_classes(svm_tol)
     class_factors(class_weight, np.array([-1.0, 1.0]))
 
 
@@ -378,6 +381,16 @@ def check_tol(value: float) -> float:
         raise InputError(
             f"svm_tol={value:g} is not accepted: LIBSVM keeps kernel values in single precision, "
             f"take at least {_SMALLEST_TOL:g}."
+        )
+    return float(value)
+
+
+def check_tol_of_classes(value: float) -> float:
+    """Return LIBSVM's stopping tolerance as a float if the optimum for labels can meet it."""
+    if check_tol(value) > _LARGEST_TOL:
+        raise InputError(
+            f"svm_tol={value:g} is not accepted: no weights at all would pass for an optimum, "
+            f"take at most {_LARGEST_TOL:g}."
         )
     return float(value)
 

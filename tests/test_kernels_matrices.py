@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import struct
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -85,7 +86,12 @@ class TestDistances:
         (tmp_path / "new.mat").write_bytes(
             b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM" + b" " * 400
         )
+        # A variable of a type that there is none of, which ends the process inside of SciPy.
+        (tmp_path / "hurt.mat").write_bytes(
+            b"MATLAB 5.0 MAT-file".ljust(124) + b"\x00\x01IM" + struct.pack("<II", 99, 8) + bytes(8)
+        )
         for name, reason in (
+            ("hurt.mat", "it is damaged .a variable of type 99"),
             ("bad.mat", "cannot be read as a .mat, .npz or .npy file"),
             ("new.mat", "MATLAB file of version 7.3"),
             ("absent.mat", "does not exist"),

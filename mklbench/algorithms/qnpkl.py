@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 from mklbench import certify
 from mklbench.algorithms import early_stopping
 from mklbench.algorithms.objective import Objective, Point, check_family, value_at_identity
-from mklbench.errors import unknown
+from mklbench.errors import InputError
 from mklbench.kernels.base import Family, KernelOperator
 from mklbench.solution import Solution
 from mklbench.validation import check_choice, check_count, check_positive
@@ -301,7 +301,9 @@ def _first_rate(point: Point, initial_rate: float | str) -> float:
     """Return b_1; "auto" moves the parameter with the steepest slope by the mean of all."""
     if initial_rate != "auto":
         if isinstance(initial_rate, str):
-            raise unknown("initial_rate", initial_rate, ["auto", "a number > 0"])
+            raise InputError(
+                f"initial_rate={initial_rate} is not accepted: it must be auto or a number > 0."
+            )
         return check_positive("initial_rate", initial_rate)
     steepest = float(np.abs(point.gradient).max())
     return float(point.weights.mean()) / steepest if steepest > 0 else 1.0

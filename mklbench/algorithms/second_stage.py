@@ -13,7 +13,7 @@ from mklbench.algorithms.objective import check_samples
 from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
 from mklbench.solution import Solution
-from mklbench.svm import check_box, check_tol, class_factors
+from mklbench.svm import check_box, check_tol, check_tol_of_classes, class_factors
 from mklbench.validation import (
     check_choice,
     check_labels,
@@ -85,9 +85,11 @@ class Learner:
             check_positive("lam", self.lam)
             return
         check_box("C", self.C)
-        check_tol(self.svm_tol)
         if self.kind == "svr":
+            check_tol(self.svm_tol)
             check_not_negative("epsilon", self.epsilon)
+        else:
+            check_tol_of_classes(self.svm_tol)
 
     def learn(self, bank: Bank, y: Array, weights: Array) -> Solution:
         """Return the machine on sum_m weights_m K_m, for targets that `check` has returned."""

@@ -12,7 +12,7 @@ from functools import partial
 
 import hydra
 from hydra.core.hydra_config import HydraConfig
-from omegaconf import DictConfig
+from omegaconf import DictConfig, OmegaConf
 
 from mklbench import config as configs
 from mklbench import interruption, resources
@@ -81,7 +81,9 @@ def compose_all(arguments: list[str]) -> list[DictConfig]:
                 f"hydra/launcher={choice} is not supported: use jobs=N, or start the same command "
                 "on several machines with one results_dir."
             )
-        composed.append(config)
+        # Unresolved: an override may refer to what there is not.
+        by_hand = OmegaConf.to_container(HydraConfig.get().overrides.task, resolve=False)
+        composed.append(configs.without_search_of(config, by_hand))
 
     main = hydra.main(
         version_base="1.3", config_path=str(resources.configs()), config_name="config"

@@ -4,6 +4,7 @@ The only package that calls Hydra's compose and instantiate. A cell config is a 
 five groups of `GROUPS`, resolved and checked; everything behind it knows nothing of Hydra.
 """
 
+from mklbench.config.by_hand import without_search_of
 from mklbench.config.cells import (
     algorithm,
     algorithm_version,
@@ -42,4 +43,5 @@ __all__ = [
     "search_path",
     "takes_targets",
     "with_values",
+    "without_search_of",
 ]

@@ -17,6 +17,8 @@ from mklbench.data.unpacking import too_large
 from mklbench.errors import DataError
 
 _HEADER = 128
+# The larger byte of the version of the format, of files of version 7.3.
+_HDF5 = 2
 _MATRIX, _COMPRESSED = 14, 15
 _NUMBERS = frozenset({1, 2, 3, 4, 5, 6, 7, 9, 12, 13, 16, 17, 18})
 # Classes of arrays by number, and the parts that one has behind flags, shape and name.
@@ -52,6 +54,8 @@ def check(content: bytes, place: str, limit: int) -> None:
         An element is damaged.
     """
     if len(content) < _HEADER or 0 in content[:4]:  # which is how version 4 is known
+        return
+    if _HDF5 in content[124:126]:
         return
     order = "<" if content[126:_HEADER] == b"IM" else ">"
     left = limit

@@ -7,6 +7,8 @@ holds one matrix or a stack (V, N, N). What is read is checked once a process.
 
 from __future__ import annotations
 
+import io
+import sys
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -15,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mklbench import memory
 from mklbench.errors import InputError
 from mklbench.kernels.base import Array, Bank
 from mklbench.kernels.composite import unit_trace
@@ -191,19 +194,32 @@ def _symmetric(name: str, matrix: Array) -> Array:
     return 0.5 * (matrix + matrix.T)
 
 
+def _matlab_variables(path: str) -> Mapping[str, Any]:
+    """Everything a MATLAB file holds; its structure is checked first, which SciPy trusts."""
+    from scipy.io import loadmat
+
+    from mklbench.data import mat_files
+
+    content = Path(path).read_bytes()
+    limit = memory.free()
+    mat_files.check(content, f"kernel.files={path}", sys.maxsize if limit is None else int(limit))
+    variables: Mapping[str, Any] = loadmat(io.BytesIO(content))
+    return variables
+
+
 def _arrays(path: str) -> Mapping[str, Any]:
     """Everything a file holds, by name."""
     try:
         if path.endswith(".mat"):
-            from scipy.io import loadmat
-
-            variables = loadmat(path)
+            variables = _matlab_variables(path)
             return {name: value for name, value in variables.items() if not name.startswith("__")}
         loaded = np.load(path, allow_pickle=False)
         if not isinstance(loaded, np.ndarray):
             return dict(loaded)
         stack = loaded[None] if loaded.ndim == 2 else loaded
         return {f"matrix {i}": matrix for i, matrix in enumerate(stack)}
+    except InputError:
+        raise
     except NotImplementedError as error:  # as loadmat calls HDF5
         raise InputError(
             f"kernel.files={path} is a MATLAB file of version 7.3: save it with -v7."
