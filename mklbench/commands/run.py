@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Iterator
 from functools import partial
+from typing import cast
 
 import hydra
 from hydra.core.hydra_config import HydraConfig
@@ -81,8 +82,9 @@ def compose_all(arguments: list[str]) -> list[DictConfig]:
                 f"hydra/launcher={choice} is not supported: use jobs=N, or start the same command "
                 "on several machines with one results_dir."
             )
-        # Unresolved: an override may refer to what there is not.
-        by_hand = OmegaConf.to_container(HydraConfig.get().overrides.task, resolve=False)
+        given = HydraConfig.get().overrides.task
+        # Unresolved, as an override may refer to what there is not.
+        by_hand = cast(list[str], OmegaConf.to_container(given, resolve=False))
         composed.append(configs.without_search_of(config, by_hand))
 
     main = hydra.main(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from omegaconf import DictConfig, OmegaConf, open_dict
@@ -11,7 +11,7 @@ from mklbench.config.overrides import key_of
 from mklbench.errors import InputError
 
 
-def without_search_of(composed: DictConfig, overrides: Sequence[str]) -> DictConfig:
+def without_search_of(composed: DictConfig, overrides: Iterable[str]) -> DictConfig:
     """Take what `overrides` set out of the grid of a composed config, and return the config.
 
     Raises
