@@ -45,13 +45,15 @@ class Column:
 class Protocol:
     """One way to measure the whole table.
 
-    `columns`, where given, limits the protocol to those columns and adds overrides to each.
+    `columns`, where given, limits the protocol to those columns and adds overrides to each;
+    `row_overrides` adds overrides on single rows.
     """
 
     name: str
     label: str
     overrides: tuple[str, ...]
     columns: Mapping[str, tuple[str, ...]] | None = None
+    row_overrides: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -273,6 +275,7 @@ class PaperTable:
             *protocol.overrides,
             *of_column,
             *column.row_overrides.get(row.name, ()),
+            *protocol.row_overrides.get(row.name, ()),
         )
         last_value = {override.partition("=")[0]: override for override in joined}
         return tuple(last_value.values())

@@ -148,13 +148,14 @@ def _column(section: Section, default_metrics: Sequence[str]) -> Column:
 
 
 def _protocol(section: Section) -> Protocol:
-    by_column = section.section("columns")
+    by_column, by_row = section.section("columns"), section.section("row_overrides")
     columns = {column: by_column.texts(column) for column in by_column.names()}
     protocol = Protocol(
         name=section.text("name"),
         label=section.text("label"),
         overrides=section.texts("overrides"),
         columns=columns or None,
+        row_overrides={row: by_row.texts(row) for row in by_row.names()},
     )
     section.finish()
     return protocol
@@ -290,6 +291,8 @@ def _check_references(table: PaperTable, where: str) -> None:
     for protocol in table.protocols:
         for column in protocol.columns or ():
             known(f"column of protocol {protocol.name}", column, columns)
+        for row in protocol.row_overrides:
+            known(f"row of protocol {protocol.name}", row, rows)
     for ratio in table.ratios:
         known("ratio metric", ratio.metric, list(METRICS))
         for column in (ratio.over, ratio.under):
