@@ -312,7 +312,10 @@ def test_the_ledger_on_the_stops_of_picard() -> None:
         f"{accuracies('sonar', 'gmkl_long', 'cv')} at the end.",
     )
     draws = [
-        [accuracies("sonar", "qnpkl", f"iterations{box}{draw}") for draw in ("", "_draw2", "_draw3")]
+        [
+            accuracies("sonar", "qnpkl", f"iterations{box}{draw}")
+            for draw in ("", "_draw2", "_draw3")
+        ]
         for box in ("", "_box")
     ]
     states(
@@ -343,6 +346,7 @@ def test_the_ledger_on_what_learning_adds() -> None:
         "configs/table/picard2012_table1.yaml",
         f"is between {min(tuned):.1f} and {max(tuned):+.1f} on the three sets",
     )
+
 
 def test_the_ledgers_on_the_scaling_of_picard() -> None:
     report = recorded("picard2012_choices")
