@@ -208,6 +208,15 @@ def test_whatever_stands_in_the_place_of_a_file_is_named_and_replaced(store, mak
     )
 
 
+def test_a_record_in_the_place_of_the_description_is_named_and_replaced(store, cell):
+    run_cells([cell], store)
+    place = store.directory(cell) / "cell.json"
+    place.write_bytes((store.directory(cell) / "split-000.json").read_bytes())
+    with pytest.warns(DamagedRecordWarning, match=r"cell.json is damaged .* describes no cell"):
+        run_cells([cell], store)
+    assert "config" in opened(place.read_bytes())
+
+
 def test_a_device_is_never_replaced(tmp_path):
     with pytest.raises(OSError, match="device"):
         write_atomically("/dev/null", "text")

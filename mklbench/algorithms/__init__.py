@@ -7,9 +7,10 @@ numbers an algorithm returns.
 part of what identifies one, so that the records keep their names.
 
 A module with ``REGRESSION = True`` takes real targets as well as labels -1 and +1. One with
-``PATH``, the name of an option of `solve` such as the ridge "lam" or a number of "iterations", has
-beside it ``solve_path(operator, y, values, ...)`` with the other keywords of `solve`: the solutions
-for several values of that option, where these cost less together; a search over it then uses it.
+``PATH_OPTION``, the name of an option of `solve` such as the ridge "lam" or a number of
+"iterations", has beside it ``solve_path(operator, y, values, ...)`` with the other keywords of
+`solve`: the solutions for several values of that option, where these cost less together; a search
+over it then uses it.
 
 A module with ``EXACT = True`` solves exactly the problem of SimpleMKL (`mklbench.algorithms.
 simplemkl`), kernel weights on the simplex with the hinge loss. Its ``solve(bank, y, C, tol=...,

@@ -26,7 +26,7 @@ from mklbench.validation import check_choice, check_count, check_positive
 VERSION = 1
 # Held at once (`mklbench.algorithms.memory`): LIBSVM's buffer, a point, the next and its gradient.
 MATRICES = 5.0
-PATH = "iterations"
+PATH_OPTION = "iterations"
 
 _STARTS = ("random", "uniform", "median")
 

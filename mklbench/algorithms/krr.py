@@ -26,7 +26,7 @@ from mklbench.validation import check_count, check_positive, check_targets
 VERSION = 1
 REGRESSION = True
 # `solve_path` solves for several values of this option at the price of one.
-PATH = "lam"
+PATH_OPTION = "lam"
 
 Array = NDArray[np.float64]
 

@@ -36,7 +36,7 @@ NEW_OPTIONS = ("max_evals",)
 # Held at once (`mklbench.algorithms.memory`): LIBSVM's buffer, a point, the next and its gradient.
 MATRICES = 5.0
 # `solve_path` solves for several values of this option at the price of one.
-PATH = "iterations"
+PATH_OPTION = "iterations"
 
 Array = NDArray[np.float64]
 

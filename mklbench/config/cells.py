@@ -108,11 +108,12 @@ def kernel(config: Mapping[str, Any]) -> Callable[..., Any]:
 
 
 def path_option(config: Mapping[str, Any]) -> str | None:
-    """Return the option that the algorithm has a path in: ``PATH`` of the module of its callable.
+    """Return the option that the algorithm has a path in, or None.
 
-    None where it has no path.
+    It is ``PATH_OPTION`` of the module of its callable, where that has a ``solve_path``, too.
     """
-    return getattr(sys.modules[target("algo", config).__module__], "PATH", None)
+    module = sys.modules[target("algo", config).__module__]
+    return getattr(module, "PATH_OPTION", None) if hasattr(module, "solve_path") else None
 
 
 def path_algorithm(config: Mapping[str, Any]) -> Callable[..., Any]:

@@ -197,6 +197,8 @@ def _check_selection(content: Mapping[str, Any], key: str, split: int) -> None:
 def _check_description(content: Mapping[str, Any], key: str) -> None:
     if content.get("key") != key:
         raise DamagedError("it describes another cell")
+    if not isinstance(content.get("config"), Mapping):
+        raise DamagedError("it describes no cell")
 
 
 def _make_room(path: Path) -> None:
