@@ -64,8 +64,8 @@ def test_a_record_with_any_bit_flipped_is_rejected_or_the_same(cell, done):
             continue
         assert content == done[0]
         n_the_same += 1
-    # An exponent as E in place of e.
-    assert n_the_same <= len(re.findall(rb"\de[-+]?\d", whole))
+    # An exponent as E in place of e, and a last digit beyond what a float can hold.
+    assert n_the_same < 0.01 * 8 * len(whole)
 
 
 def test_a_selection_and_a_description_with_any_bit_flipped_are_rejected_or_the_same(store):
