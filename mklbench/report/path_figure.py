@@ -39,6 +39,8 @@ def draw_path(report: Report, figure: Figure) -> Canvas:
         if sweep.option == "algo.C":
             _mark_one(upper, lower)
             _mark_identity(lower, row, sweep)
+        else:
+            lower.set_yscale("log")
         _mark_larger_class(upper, row)
         if figure.marks is not None:
             _mark_chosen(upper, report, row, figure.marks, sweep)
@@ -89,7 +91,10 @@ def _scale(axis: Axes, sweep: Sweep) -> None:
         axis.set_xscale("log")
     else:
         axis.set_xscale("symlog", linthresh=1.0)
-        ticks = [value for value in sweep.values if value in (0, 1, 2, 5) or value % 10 == 0]
+        ticks: list[float] = []
+        for value in sorted(sweep.values):  # those whose labels have room
+            if not ticks or value >= max(1.0, 2.0 * ticks[-1]):
+                ticks.append(value)
         axis.set_xticks(ticks, [f"{value:g}" for value in ticks])
     axis.minorticks_off()
 
