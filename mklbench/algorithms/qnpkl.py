@@ -29,7 +29,8 @@ from mklbench.algorithms.objective import Objective, Point, check_family, value_
 from mklbench.errors import InputError
 from mklbench.kernels.base import Family, KernelOperator
 from mklbench.solution import Solution
-from mklbench.validation import check_choice, check_count, check_positive
+from mklbench.svm import check_svm_options
+from mklbench.validation import check_choice, check_count, check_flag, check_positive
 
 VERSION = 2
 NEW_OPTIONS = ("max_evals",)
@@ -179,7 +180,12 @@ def solve_path(
     check_positive("smallest_step", smallest_step)
     check_count("max_iter", max_iter)
     most = _MAX_EVALS if max_evals is None else check_count("max_evals", max_evals)
-    weights = _start(family, start) * check_positive("width", width)
+    check_flag("shun_identity", shun_identity)
+    check_svm_options(C, svm_tol, class_weight)
+    if initial_rate != "auto":
+        _check_rate(initial_rate)
+    check_positive("width", width)
+    weights = _start(family, start) * width
     descent = _Descent(
         Objective(family, y, C, svm_tol, class_weight),
         _SEARCHES[variant],
@@ -297,14 +303,18 @@ def _off_diagonal(K: Array) -> float:
     return (float(K.sum()) - n) / (n * (n - 1))
 
 
+def _check_rate(initial_rate: float | str) -> float:
+    if isinstance(initial_rate, str):
+        raise InputError(
+            f"initial_rate={initial_rate} is not accepted: it must be auto or a number > 0."
+        )
+    return check_positive("initial_rate", initial_rate)
+
+
 def _first_rate(point: Point, initial_rate: float | str) -> float:
     """Return b_1; "auto" moves the parameter with the steepest slope by the mean of all."""
     if initial_rate != "auto":
-        if isinstance(initial_rate, str):
-            raise InputError(
-                f"initial_rate={initial_rate} is not accepted: it must be auto or a number > 0."
-            )
-        return check_positive("initial_rate", initial_rate)
+        return _check_rate(initial_rate)
     steepest = float(np.abs(point.gradient).max())
     return float(point.weights.mean()) / steepest if steepest > 0 else 1.0
 

@@ -16,14 +16,14 @@ import numpy as np
 from numpy.lib import format as npy_format
 from numpy.typing import NDArray
 
-from mklbench.data import mat_files
+from mklbench import mat_files
 from mklbench.data.dataset import Split
 from mklbench.data.download import read_file
 from mklbench.data.faults import AbsentError, TooLargeError
 from mklbench.data.limits import DEFAULT_BYTES, beyond, megabytes, most_bytes
 from mklbench.data.parse import Table
 from mklbench.data.schema import Layout
-from mklbench.data.unpacking import unpack, unzip
+from mklbench.data.unpacking import too_large, unpack, unzip
 from mklbench.errors import DataError
 
 # Bytes of a number in memory, and of the shortest with its comma in a text file.
@@ -101,7 +101,7 @@ def parse_mat(content: bytes, layout: Layout, place: str) -> Table:
     """
     from scipy.io import loadmat
 
-    mat_files.check(content, place, most_bytes(layout))
+    _check_mat(content, place, most_bytes(layout))
     wanted = [layout.struct] if layout.struct else [layout.inputs, str(layout.label)]
     try:
         variables = loadmat(io.BytesIO(content), variable_names=wanted)
@@ -173,7 +173,7 @@ def parse_splits(path: str, n_samples: int) -> tuple[Split, ...]:
 
     place = f"data.splits_file={path}"
     content = _splits_content(path, place)
-    mat_files.check(content, place, DEFAULT_BYTES)
+    _check_mat(content, place, DEFAULT_BYTES)
     try:
         variables = loadmat(io.BytesIO(content))
     except Exception as error:  # a damaged file makes loadmat raise almost anything
@@ -296,3 +296,15 @@ def _array(arrays: Mapping[str, Any], name: str, place: str) -> NDArray[Any]:
 
 def _one_line(error: Exception) -> str:
     return (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
+
+
+def _check_mat(content: bytes, place: str, limit: int) -> None:
+    """Raise a DataError that names the file unless SciPy can read it, within a limit of bytes."""
+    try:
+        mat_files.check(content, limit)
+    except mat_files.LargeMatError:
+        raise too_large(place, limit) from None
+    except mat_files.DamagedMatError as error:
+        raise DataError(
+            f"{place} is not a MATLAB file of version 7 or before: it is damaged ({error})."
+        ) from error

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mklbench import memory
+from mklbench import mat_files
 from mklbench.errors import InputError
 from mklbench.kernels.base import Array, Bank
 from mklbench.kernels.composite import unit_trace
@@ -198,11 +198,14 @@ def _matlab_variables(path: str) -> Mapping[str, Any]:
     """Everything a MATLAB file holds; its structure is checked first, which SciPy trusts."""
     from scipy.io import loadmat
 
-    from mklbench.data import mat_files
-
     content = Path(path).read_bytes()
-    limit = memory.free()
-    mat_files.check(content, f"kernel.files={path}", sys.maxsize if limit is None else int(limit))
+    try:
+        mat_files.check(content, sys.maxsize)
+    except mat_files.DamagedMatError as error:
+        raise InputError(
+            f"kernel.files={path} is not a MATLAB file of version 7 or before: it is damaged "
+            f"({error})."
+        ) from error
     variables: Mapping[str, Any] = loadmat(io.BytesIO(content))
     return variables
 

@@ -13,9 +13,6 @@ import struct
 import zlib
 from collections.abc import Iterator
 
-from mklbench.data.unpacking import too_large
-from mklbench.errors import DataError
-
 _HEADER = 128
 # The larger byte of the version of the format, of files of version 7.3.
 _HDF5 = 2
@@ -31,26 +28,29 @@ _DEEPEST = 50
 _PIECE = 2**20
 
 
-class _Fault(Exception):
-    """The structure of the file is not sound."""
+class DamagedMatError(ValueError):
+    """The structure of the file is not sound; the message is the reason alone."""
 
 
-def check(content: bytes, place: str, limit: int) -> None:
-    """Raise DataError unless SciPy can go through the variables of a file.
+class LargeMatError(ValueError):
+    """The variables of the file unpack to too much."""
+
+
+def check(content: bytes, limit: int) -> None:
+    """Raise an error unless SciPy can go through the variables of a file.
 
     Files of other versions are left to their reader.
 
     Parameters
     ----------
     content : the bytes of the file.
-    place : the file's name in messages.
     limit : bytes that the variables may have together.
 
     Raises
     ------
-    TooLargeError
-        The variables unpack to more.
-    DataError
+    LargeMatError
+        The variables have more.
+    DamagedMatError
         An element is damaged.
     """
     if len(content) < _HEADER or 0 in content[:4]:  # which is how version 4 is known
@@ -66,18 +66,16 @@ def check(content: bytes, place: str, limit: int) -> None:
             if kind == _COMPRESSED:
                 unpacked = _inflated(body, left)
                 if len(unpacked) > left:
-                    raise too_large(place, limit)
+                    raise LargeMatError
                 kind, body, _ = _element(unpacked, 0, order, in_file=True)
             left -= len(body)
             if left < 0:
-                raise too_large(place, limit)
+                raise LargeMatError
             if kind != _MATRIX:
-                raise _Fault(f"a variable of type {kind}")
+                raise DamagedMatError(f"a variable of type {kind}")
             _check_matrix(body, order, _DEEPEST)
-    except (_Fault, struct.error, zlib.error) as error:
-        raise DataError(
-            f"{place} is not a MATLAB file of version 7 or before: it is damaged ({error})."
-        ) from error
+    except (struct.error, zlib.error) as error:
+        raise DamagedMatError(str(error)) from error
 
 
 def _element(
@@ -88,10 +86,10 @@ def _element(
     start, packed = position + 8, kind >> 16
     if packed and not in_file:  # up to four bytes, in the place of the size
         if packed > 4:
-            raise _Fault(f"a small element of {packed} bytes")
+            raise DamagedMatError(f"a small element of {packed} bytes")
         return kind & 0xFFFF, content[position + 4 : position + 4 + packed], start
     if size > len(content) - start:
-        raise _Fault("it ends within an element")
+        raise DamagedMatError("it ends within an element")
     filled = 0 if in_file or kind == _COMPRESSED else -size % 8
     return kind, content[start : start + size], start + size + filled
 
@@ -101,7 +99,7 @@ def _parts(body: bytes, order: str) -> Iterator[tuple[int, bytes]]:
     while position < len(body):
         kind, part, position = _element(body, position, order)
         if kind not in _NUMBERS and kind != _MATRIX:
-            raise _Fault(f"a part of type {kind}")
+            raise DamagedMatError(f"a part of type {kind}")
         yield kind, part
 
 
@@ -109,19 +107,19 @@ def _check_matrix(body: bytes, order: str, depth: int) -> None:
     if not body:  # an empty cell
         return
     if depth == 0:
-        raise _Fault(f"cells more than {_DEEPEST} deep")
+        raise DamagedMatError(f"cells more than {_DEEPEST} deep")
     parts = list(_parts(body, order))
     if parts[0][0] == _MATRIX or len(parts[0][1]) != 8:
-        raise _Fault("an array without flags")
+        raise DamagedMatError("an array without flags")
     flags = struct.unpack(f"{order}II", parts[0][1])[0]
     if flags & 0xFF not in _CLASSES:
-        raise _Fault(f"an array of class {flags & 0xFF}")
+        raise DamagedMatError(f"an array of class {flags & 0xFF}")
     needed = _PARTS.get(flags & 0xFF)
     behind = parts[3:]
     if needed is not None:
         needed += bool(flags & _COMPLEX)
         if len(behind) != needed or any(kind == _MATRIX for kind, _ in parts):
-            raise _Fault(f"an array with {len(parts)} parts instead of {3 + needed}")
+            raise DamagedMatError(f"an array with {len(parts)} parts instead of {3 + needed}")
     if flags & 0xFF in _WITH_ITEMS:
         items = behind if needed is None else behind[0][1]
         _check_shape(parts[1:2], len(items), order)
@@ -135,7 +133,7 @@ def _check_shape(parts: list[tuple[int, bytes]], n_items: int, order: str) -> No
     for _, part in parts:
         shape = struct.unpack(f"{order}{len(part) // 4}i", part[: len(part) // 4 * 4])
         if min(shape, default=0) < 0 or math.prod(shape) > n_items:
-            raise _Fault(f"an array of shape {shape} with {n_items} items")
+            raise DamagedMatError(f"an array of shape {shape} with {n_items} items")
 
 
 def _inflated(packed: bytes, limit: int) -> bytes:
