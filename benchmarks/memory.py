@@ -15,7 +15,7 @@ from mklbench.kernels import product_gaussians
 rng = np.random.default_rng(0)
 X = rng.standard_normal((1000, 500))
 y = np.where(X[:, 0] + X[:, 1] * X[:, 2] > 0, 1.0, -1.0)
-solution = qnpkl.solve(product_gaussians(X), y, C=1.0, max_iter=20)
+solution = qnpkl.solve(product_gaussians(X), y, C=1.0, **qnpkl.PRINTED, max_iter=20)
 print(peak_megabytes(), solution.n_svm_calls)
 """
 

@@ -22,6 +22,7 @@ from benchmarks.processes import Send, forget_peak, limited, peak_megabytes
 from benchmarks.timing import Result
 from mklbench import kernels, one_vs_rest
 from mklbench.algorithms.memory import fitting
+from mklbench.algorithms.qnpkl import PRINTED
 from mklbench.kernels.memory import Shape
 from mklbench.solution import Solution
 
@@ -195,7 +196,7 @@ ALL: tuple[Case, ...] = (
     Fit("ikl", "isotropic_gaussians", {"tol": 1e-2}, {"gamma_max": 30.0}),
     Fit("gmkl", "gaussians", {"max_iter": 5}, _THREE),
     Fit("gmkl", "product_gaussians", {"max_iter": 5}),
-    Fit("qnpkl", "product_gaussians", {"max_iter": 5}),
+    Fit("qnpkl", "product_gaussians", {**PRINTED, "max_iter": 5}),
     Fit("uniform", "product_gaussians"),
     *(
         Fit(name, kernel, {}, options)

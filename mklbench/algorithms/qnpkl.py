@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -42,7 +43,7 @@ PATH_OPTION = "iterations"
 Array = NDArray[np.float64]
 
 # Algorithm 1, with the numbers of the authors' library where the paper has none.
-PRINTED: Mapping[str, object] = {
+PRINTED: Mapping[str, Any] = {
     "start": "uniform",
     "initial_rate": 0.1,
     "tol": 1e-7,
