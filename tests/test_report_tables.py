@@ -168,6 +168,9 @@ def test_every_override_composes(name: str) -> None:
 def test_overrides_go_from_the_general_to_the_special() -> None:
     slots = {slot.place: slot.overrides for slot in load_table("picard2012_table1").slots()}
     of_pima = [place for place, given in slots.items() if "split.n_splits=4" in given]
+    of_2012 = [slot.row.name for slot in load_table("picard2012_table2").slots()
+               if slot.protocol.name == "code2012"]  # fmt: skip
+    assert set(of_2012) == {"sonar", "ionosphere"}
     assert of_pima == [("pima", column, "code2012") for column in ("mkl", "qnpkl", "gmkl")]
     assert slots["sonar", "gmkl", "code"][-1] == "algo.C=10.0"
     assert "algo.regulariser=l1" in slots["sonar", "gmkl", "fixed"]

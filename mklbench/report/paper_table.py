@@ -46,7 +46,7 @@ class Protocol:
     """One way to measure the whole table.
 
     `columns`, where given, limits the protocol to those columns and adds overrides to each;
-    `row_overrides` adds overrides on single rows.
+    `row_overrides` adds overrides on single rows, and `rows` limits it to some of them.
     """
 
     name: str
@@ -54,6 +54,7 @@ class Protocol:
     overrides: tuple[str, ...]
     columns: Mapping[str, tuple[str, ...]] | None = None
     row_overrides: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    rows: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -258,7 +259,10 @@ class PaperTable:
                 for column in self.columns:
                     if protocol.columns is not None and column.name not in protocol.columns:
                         continue
-                    if column.rows is not None and row.name not in column.rows:
+                    if any(
+                        limited is not None and row.name not in limited
+                        for limited in (column.rows, protocol.rows)
+                    ):
                         continue
                     if column.protocols is not None and protocol.name not in column.protocols:
                         continue

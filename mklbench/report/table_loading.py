@@ -156,6 +156,7 @@ def _protocol(section: Section) -> Protocol:
         overrides=section.texts("overrides"),
         columns=columns or None,
         row_overrides={row: by_row.texts(row) for row in by_row.names()},
+        rows=section.texts("rows") or None,
     )
     section.finish()
     return protocol
@@ -291,7 +292,7 @@ def _check_references(table: PaperTable, where: str) -> None:
     for protocol in table.protocols:
         for column in protocol.columns or ():
             known(f"column of protocol {protocol.name}", column, columns)
-        for row in protocol.row_overrides:
+        for row in (*protocol.row_overrides, *(protocol.rows or ())):
             known(f"row of protocol {protocol.name}", row, rows)
     for ratio in table.ratios:
         known("ratio metric", ratio.metric, list(METRICS))
