@@ -41,7 +41,7 @@ KernelBuilder = Callable[[ArrayLike], KernelOperator]
 # Versions of the builders here by name, 1 where there is none. As `VERSION` of an algorithm, each
 # is part of what identifies a recorded result: it is raised when numbers move that are computed
 # with these kernels, though the algorithms are the same.
-VERSIONS: dict[str, int] = {"feature_gaussians": 2}
+VERSIONS: dict[str, int] = {"feature_gaussians": 2, "simplemkl_bank": 2}
 
 # Rakotomamonjy et al. 2008, the widths and degrees of the authors' toolbox.
 SIMPLEMKL_WIDTHS = (0.5, 1.0, 2.0, 5.0, 7.0, 10.0, 12.0, 15.0, 17.0, 20.0)
