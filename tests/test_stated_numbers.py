@@ -329,7 +329,7 @@ def test_the_ledger_on_the_stops_of_picard() -> None:
     states(
         "configs/table/picard2012_table1.yaml",
         f"{', '.join(draws[0][:2])} and {draws[0][2]} standardised, {', '.join(draws[1][:2])} and "
-        f"{draws[1][2]} in -1, 1 .".replace(" .", "."),
+        f"{draws[1][2]} in -1, 1 .",
     )
 
 
@@ -375,11 +375,15 @@ def test_the_readme_on_the_stops_of_picard() -> None:
         f"{tuned.measured:.1f} points below an SVM with its width and C tuned alike, in the mean "
         f"over eight UCI sets, and {printed.measured:.1f} above the method as printed",
     )
-    speeds = [one.measured for one in judge_claims(recorded("picard2012_speed"))]
+    claims = judge_claims(recorded("picard2012_speed"))[:3]
+    speeds = [one.measured for one in claims]
+    medians = [float(one.details.split()[-1]) for one in claims]
+    assert all(one.details.startswith("Pima") for one in claims)
     states(
         "README.md",
         f"at least {speeds[2]:.1f} times with a stop at 1e-2, {speeds[1]:.1f} at 1e-3, "
-        f"{speeds[0]:.1f} at 1e-7",
+        f"{speeds[0]:.1f} at 1e-7, always least on Pima, where the paper's own times have a ratio "
+        f"of 1.6 (medians of six cells {medians[2]:g}, {medians[1]:g} and {medians[0]:.1f})",
     )
 
 
