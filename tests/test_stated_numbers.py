@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from mklbench.report.assemble import Report, SlotRecords, assemble, measured_difference
 from mklbench.report.claims import judge_claims
@@ -284,6 +285,11 @@ def test_the_readme_on_arms_of_eight_links() -> None:
         for name in ("norm1_4", "uniform4")
     )
     states("README.md", f"RMSE {learned:.2f} against {uniform:.2f} at 500 samples and degree 4")
+
+
+def test_the_readme_counts_the_cells_of_the_check() -> None:
+    checked = yaml.safe_load((ROOT / "configs" / "check.yaml").read_text(encoding="utf-8"))
+    states("README.md", f"promises that {len(checked['cells'])} cells of all tables come out")
 
 
 def test_the_readme_shows_the_first_command() -> None:
