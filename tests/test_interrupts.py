@@ -45,6 +45,20 @@ def ends(process, number, status):
     return said
 
 
+def interrupt_once_begun(program, directory):
+    """Run a program that says when it has begun, and see it end at Ctrl-C with nothing more."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", program],
+        cwd=directory,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    assert process.stdout.readline() == "begun\n"
+    assert ends(process, signal.SIGINT, 130) == "mklbench: interrupted.\n"
+
+
 def nobody_is_in(directory):
     def there():
         for process in psutil.process_iter():
@@ -70,7 +84,7 @@ def test_interrupts_at_random_moments(tmp_path, jobs):
     seed = random.SystemRandom().randrange(10**6)
     print(f"seed {seed}")
     chance = random.Random(seed)
-    options = ["algo=svm,uniform", "split.n_splits=40", "search=cv", "results_dir=store"]
+    options = ["algo=svm,uniform", "split.n_splits=400", "search=cv", "results_dir=store"]
     process = start(["run", "-m", *TINY, *options, f"jobs={jobs}"], tmp_path)
     time.sleep(chance.uniform(0.3, 3.0))
     assert process.poll() is None
@@ -112,15 +126,7 @@ def test_what_comes_of_the_tidying_up_is_not_said(tmp_path):
         "        raise ValueError('I/O operation on closed file')\n"
         "sys.exit(supervision.supervise(program))\n"
     )
-    process = subprocess.Popen(
-        [sys.executable, "-c", program],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )
-    assert process.stdout.readline() == "begun\n"
-    assert ends(process, signal.SIGINT, 130) == "mklbench: interrupted.\n"
+    interrupt_once_begun(program, tmp_path)
 
 
 # Writes a file while the process is told to end: making it takes long, or begins when it is told.
@@ -151,16 +157,7 @@ def test_a_file_that_is_being_made_is_not_left_behind(tmp_path, writer):
         "    time.sleep(600)\n"
         "sys.exit(supervision.supervise(program))\n"
     )
-    process = subprocess.Popen(
-        [sys.executable, "-c", program],
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )
-    assert process.stdout.readline() == "begun\n"
-    assert ends(process, signal.SIGINT, 130) == "mklbench: interrupted.\n"
+    interrupt_once_begun(program, tmp_path)
     assert not list(tmp_path.iterdir())
 
 
