@@ -326,10 +326,10 @@ def test_the_ledger_on_the_stops_of_picard() -> None:
     states(
         "configs/table/picard2012_table1.yaml",
         f"sonar has {sonar[0]} as printed, {sonar[1]} at 1e-3, {sonar[2]} at 1e-2, {sonar[3]} at "
-        f"1e-1 and {sonar[4]} with the iterations chosen; with features in -1, 1  "
+        f"1e-1 and {sonar[4]} with the iterations chosen; with features in -1, 1 "
         f"{', '.join(of_box[:4])} and {of_box[4]} (published 86.6). Pima has "
         f"{', '.join(pima[:4])} and {pima[4]} (published 76.4), ionosphere "
-        f"{', '.join(iono[:4])} and {iono[4]} (published 94.1).".replace("1  ", "1 "),
+        f"{', '.join(iono[:4])} and {iono[4]} (published 94.1).",
     )
     states(
         "configs/table/picard2012_table1.yaml",

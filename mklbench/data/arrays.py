@@ -99,16 +99,8 @@ def parse_mat(content: bytes, layout: Layout, place: str) -> Table:
 
     Parameters, raised errors as in `parse_npz`.
     """
-    from scipy.io import loadmat
-
-    _check_mat(content, place, most_bytes(layout))
     wanted = [layout.struct] if layout.struct else [layout.inputs, str(layout.label)]
-    try:
-        variables = loadmat(io.BytesIO(content), variable_names=wanted)
-    except Exception as error:  # a damaged file makes loadmat raise almost anything
-        raise DataError(
-            f"{place} is not a MATLAB file of version 7 or before: {_one_line(error)}."
-        ) from error
+    variables = _matlab_variables(content, place, most_bytes(layout), wanted)
     if layout.struct is None:
         return _of_views(variables, layout, place)
     fields = _struct(variables, layout.struct, place)
@@ -169,17 +161,8 @@ def parse_splits(path: str, n_samples: int) -> tuple[Split, ...]:
     DataError
         It is no such file, or a split is not sound.
     """
-    from scipy.io import loadmat
-
     place = f"data.splits_file={path}"
-    content = _splits_content(path, place)
-    _check_mat(content, place, DEFAULT_BYTES)
-    try:
-        variables = loadmat(io.BytesIO(content))
-    except Exception as error:  # a damaged file makes loadmat raise almost anything
-        raise DataError(
-            f"{place} is not a MATLAB file of version 7 or before: {_one_line(error)}."
-        ) from error
+    variables = _matlab_variables(_splits_content(path, place), place, DEFAULT_BYTES)
     splits = []
     for k in itertools.takewhile(lambda k: f"trn{k}" in variables, itertools.count(1)):
         parts = [f"trn{k}", *([f"val{k}"] if f"val{k}" in variables else [])]
@@ -298,13 +281,28 @@ def _one_line(error: Exception) -> str:
     return (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
 
 
-def _check_mat(content: bytes, place: str, limit: int) -> None:
-    """Raise a DataError that names the file unless SciPy can read it, within a limit of bytes."""
+def _matlab_variables(
+    content: bytes, place: str, limit: int, wanted: Sequence[str] | None = None
+) -> dict[str, Any]:
+    """Return the variables of a MATLAB file, within a limit of bytes: those wanted, or all.
+
+    Raises
+    ------
+    DataError : that names the file, if it is too large or cannot be read.
+    """
+    from scipy.io import loadmat
+
     try:
-        mat_files.check(content, limit)
+        mat_files.check(content, limit)  # SciPy trusts the structure of a file
+        variables: dict[str, Any] = loadmat(io.BytesIO(content), variable_names=wanted)
     except mat_files.LargeMatError:
         raise too_large(place, limit) from None
     except mat_files.DamagedMatError as error:
         raise DataError(
             f"{place} is not a MATLAB file of version 7 or before: it is damaged ({error})."
         ) from error
+    except Exception as error:  # a damaged file makes loadmat raise almost anything
+        raise DataError(
+            f"{place} is not a MATLAB file of version 7 or before: {_one_line(error)}."
+        ) from error
+    return variables

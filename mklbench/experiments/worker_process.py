@@ -111,7 +111,6 @@ class WorkerProcess:
 
     def kill(self) -> None:
         """End the process now, and forget it."""
-        self.end()
         self._close()
         self._stderr.close()
 

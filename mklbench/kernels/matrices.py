@@ -194,35 +194,26 @@ def _symmetric(name: str, matrix: Array) -> Array:
     return 0.5 * (matrix + matrix.T)
 
 
-def _matlab_variables(path: str) -> Mapping[str, Any]:
-    """Everything a MATLAB file holds; its structure is checked first, which SciPy trusts."""
-    from scipy.io import loadmat
-
-    content = Path(path).read_bytes()
-    try:
-        mat_files.check(content, sys.maxsize)
-    except mat_files.DamagedMatError as error:
-        raise InputError(
-            f"kernel.files={path} is not a MATLAB file of version 7 or before: it is damaged "
-            f"({error})."
-        ) from error
-    variables: Mapping[str, Any] = loadmat(io.BytesIO(content))
-    return variables
-
-
 def _arrays(path: str) -> Mapping[str, Any]:
     """Everything a file holds, by name."""
     try:
         if path.endswith(".mat"):
-            variables = _matlab_variables(path)
+            from scipy.io import loadmat
+
+            content = Path(path).read_bytes()
+            mat_files.check(content, sys.maxsize)  # SciPy trusts the structure of a file
+            variables = loadmat(io.BytesIO(content))
             return {name: value for name, value in variables.items() if not name.startswith("__")}
         loaded = np.load(path, allow_pickle=False)
         if not isinstance(loaded, np.ndarray):
             return dict(loaded)
         stack = loaded[None] if loaded.ndim == 2 else loaded
         return {f"matrix {i}": matrix for i, matrix in enumerate(stack)}
-    except InputError:
-        raise
+    except mat_files.DamagedMatError as error:
+        raise InputError(
+            f"kernel.files={path} is not a MATLAB file of version 7 or before: it is damaged "
+            f"({error})."
+        ) from error
     except NotImplementedError as error:  # as loadmat calls HDF5
         raise InputError(
             f"kernel.files={path} is a MATLAB file of version 7.3: save it with -v7."

@@ -257,17 +257,15 @@ class PaperTable:
         for protocol in self.protocols:
             for row in (row for row in self.rows if row.at_hand):
                 for column in self.columns:
-                    if protocol.columns is not None and column.name not in protocol.columns:
-                        continue
-                    if any(
-                        limited is not None and row.name not in limited
-                        for limited in (column.rows, protocol.rows)
-                    ):
-                        continue
-                    if column.protocols is not None and protocol.name not in column.protocols:
-                        continue
-                    overrides = self._overrides(row, column, protocol)
-                    yield Slot(row, column, protocol, overrides, self.config_dir)
+                    limits = (
+                        (row.name, column.rows),
+                        (row.name, protocol.rows),
+                        (column.name, protocol.columns),
+                        (protocol.name, column.protocols),
+                    )
+                    if all(names is None or name in names for name, names in limits):
+                        overrides = self._overrides(row, column, protocol)
+                        yield Slot(row, column, protocol, overrides, self.config_dir)
 
     def _overrides(self, row: Row, column: Column, protocol: Protocol) -> tuple[str, ...]:
         """Join the overrides from the general to the special; a later one wins."""
