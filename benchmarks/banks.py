@@ -8,10 +8,11 @@ from functools import partial
 import numpy as np
 
 from benchmarks.timing import Result, alternate
-from mklbench.kernels import Bank, FeatureBank, Gaussian, PrecomputedBank, cost
-from mklbench.kernels.builders import simplemkl_functions
-from mklbench.kernels.packed import half_size
-from mklbench.svm import SVM
+from mklbench.kernels import Bank, FeatureBank, Gaussian, PrecomputedBank
+from mklbench.kernels.builders.named import simplemkl_functions
+from mklbench.kernels.storage import cost
+from mklbench.kernels.storage.packed import half_size
+from mklbench.libsvm import SVM
 
 _SAMPLES = (25, 50, 100, 200, 500, 1000, 2000)
 _GAUSSIAN = (Gaussian(1.0),)
@@ -29,7 +30,7 @@ def run() -> list[Result]:
 
 
 def _prices() -> list[Result]:
-    """Measure the constants of `mklbench.kernels.cost`, all three in one run."""
+    """Measure the constants of `mklbench.kernels.storage.cost`, all three in one run."""
     rng = np.random.default_rng(0)
     M, n, rank = 442, 245, 1500
     halves, vector = rng.standard_normal((M, half_size(n))), rng.standard_normal(half_size(n))

@@ -26,7 +26,7 @@ from benchmarks.timing import Result
 from mklbench import certify
 from mklbench.errors import DataError
 from mklbench.kernels import Bank, feature_widths
-from mklbench.report.figure_style import COLOURS, INK, STYLE
+from mklbench.report.figures.style import COLOURS, INK, STYLE
 from mklbench.solution import Solution
 
 if TYPE_CHECKING:

@@ -21,13 +21,14 @@ from benchmarks.problems import first_split
 from benchmarks.processes import Send, limited, peak_megabytes
 from benchmarks.svm_binding import compare
 from benchmarks.timing import Result
-from mklbench import one_vs_rest
-from mklbench.algorithms import side_by_side, vskl
-from mklbench.algorithms.objective import Objective
+from mklbench import multiclass
+from mklbench.algorithms import vskl
 from mklbench.data.dataset import View
 from mklbench.errors import DataError
 from mklbench.kernels import Bank, Descriptors, groups_of, simplemkl_bank
-from mklbench.svm import SVM
+from mklbench.libsvm import SVM
+from mklbench.optim import side_by_side
+from mklbench.optim.svm_value import Objective
 
 Array = NDArray[np.float64]
 
@@ -101,7 +102,7 @@ def learn(send: Send, per_class: int) -> None:
     """Send the largest memory of this process, which learns all classes and does nothing else."""
     bank, codes = problem(per_class)
     started = process_time()
-    solutions = one_vs_rest.fit(partial(vskl.solve, C=C, tol=TOL), bank, codes, N_CLASSES)
+    solutions = multiclass.fit(partial(vskl.solve, C=C, tol=TOL), bank, codes, N_CLASSES)
     seconds = process_time() - started
     megabytes = peak_megabytes()
     calls = sum(solution.n_svm_calls for solution in solutions)

@@ -9,7 +9,7 @@ from benchmarks.processes import Send
 from benchmarks.reference import synthetic_samples
 from benchmarks.solving import NO_LIMIT, mkl_solvers
 from mklbench.kernels import feature_gaussians
-from mklbench.report.growth import power_law
+from mklbench.report.analysis.growth import power_law
 
 TOL = 1e-3
 C = 10.0

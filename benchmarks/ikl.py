@@ -15,13 +15,13 @@ from benchmarks.metering import Meter, MeteredFamily
 from benchmarks.output import missing, publish, table, write_csv
 from benchmarks.problems import Split, first_split
 from benchmarks.timing import Result
-from mklbench import one_vs_rest
+from mklbench import multiclass
 from mklbench.algorithms import ikl
 from mklbench.errors import DataError
 from mklbench.kernels import Family, product_gaussians
-from mklbench.kernels.builders import GEHLER_GAMMA_MAX
+from mklbench.kernels.builders.named import GEHLER_GAMMA_MAX
+from mklbench.libsvm import SVM
 from mklbench.solution import Solution
-from mklbench.svm import SVM
 
 # Sets, the first split of which is taken, and C.
 PROBLEMS = (("splice", 1.0), ("image", 10.0))
@@ -149,7 +149,7 @@ def _learned(
     mixed = zip(solution.weights, solution.thetas, strict=True)
     K = sum(weight * family.gram(theta) for weight, theta in mixed)
     machine = SVM(split.y, C, tol=_SVM_TOLERANCE)
-    outputs = one_vs_rest.decision_function(family, [solution], split.X_test)
+    outputs = multiclass.decision_function(family, [solution], split.X_test)
     return Learned(
         problem=split.name,
         solver=solver,

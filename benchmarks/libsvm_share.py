@@ -11,8 +11,9 @@ import numpy as np
 
 from benchmarks.problems import sonar_like_split
 from benchmarks.timing import Result
-from mklbench.algorithms import objective, qnpkl, simplemkl
+from mklbench.algorithms import qnpkl, simplemkl
 from mklbench.kernels import KernelOperator, feature_gaussians, product_gaussians
+from mklbench.optim import svm_value
 from mklbench.solution import Solution
 
 _TARGET = 0.5
@@ -54,7 +55,7 @@ def _kernel_seconds(
     operator: KernelOperator, y: np.ndarray, C: float, solution: Solution
 ) -> dict[str, float]:
     """Time one Gram matrix and one gradient at the solution, times the calls."""
-    point = objective.Objective(operator, y, C, 1e-3)(solution.weights)
+    point = svm_value.Objective(operator, y, C, 1e-3)(solution.weights)
     repeats = 50
     started = perf_counter()
     for _ in range(repeats):

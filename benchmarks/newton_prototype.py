@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklbench import certify
+from mklbench.libsvm import SVM
 from mklbench.solution import Solution
-from mklbench.svm import SVM
 
 Array = NDArray[np.float64]
 

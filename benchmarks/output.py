@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from tabulate import tabulate
 
 from mklbench.experiments.provenance import cpu_model, versions
-from mklbench.report.figures import RESOLUTION
-from mklbench.report.files import write_result
+from mklbench.report.figures.draw import RESOLUTION
+from mklbench.report.output import write_result
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

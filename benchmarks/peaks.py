@@ -20,10 +20,10 @@ import numpy as np
 from benchmarks.output import publish, table, write_csv
 from benchmarks.processes import Send, forget_peak, limited, peak_megabytes
 from benchmarks.timing import Result
-from mklbench import kernels, one_vs_rest
-from mklbench.algorithms.memory import fitting
+from mklbench import kernels, multiclass
 from mklbench.algorithms.qnpkl import PRINTED
 from mklbench.kernels.memory import Shape
+from mklbench.optim.fit_memory import fitting
 from mklbench.solution import Solution
 
 # By this factor an estimate may be off, in both directions.
@@ -78,13 +78,13 @@ class Fit:
         operator = self._builder()(samples)
         solutions = self._fit(operator, value)
         new = samples[:, : n // 4] if samples.ndim == 3 else samples[: n // 4]
-        one_vs_rest.decision_function(operator, solutions, new)
+        multiclass.decision_function(operator, solutions, new)
 
     def _fit(self, operator: kernels.KernelOperator, value: np.ndarray) -> list[Solution]:
         if self.n_classes == 0:
             return [self._solve()(operator, value)]
         ends = np.quantile(value, np.linspace(0, 1, self.n_classes + 1)[1:-1])
-        return one_vs_rest.fit(self._solve(), operator, np.digitize(value, ends), self.n_classes)
+        return multiclass.fit(self._solve(), operator, np.digitize(value, ends), self.n_classes)
 
     def _samples(self, X: np.ndarray) -> np.ndarray:
         if self.kernel == "precomputed":

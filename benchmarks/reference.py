@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from mklbench import data, resources
 from mklbench.kernels import Gaussian
-from mklbench.kernels.builders import simplemkl_functions
+from mklbench.kernels.builders.named import simplemkl_functions
 
 Array = NDArray[np.float64]
 

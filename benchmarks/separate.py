@@ -14,7 +14,7 @@ from benchmarks.timing import Result, alternate
 from mklbench.algorithms import mkl
 from mklbench.errors import DataError
 from mklbench.kernels import Gaussian, separate
-from mklbench.kernels.builders import GEHLER_WIDTHS
+from mklbench.kernels.builders.named import GEHLER_WIDTHS
 
 Array = NDArray[np.float64]
 

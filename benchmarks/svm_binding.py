@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from benchmarks.timing import Result, alternate
-from mklbench.svm import SVM
+from mklbench.libsvm import SVM
 
 _TARGET = 1.25
 

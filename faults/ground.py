@@ -174,7 +174,7 @@ def workers(process: subprocess.Popen[str]) -> list[psutil.Process]:
     found = []
     for member in family(process)[1:]:
         with contextlib.suppress(psutil.Error):
-            if "mklbench.experiments.worker" in member.cmdline():
+            if "mklbench.experiments.execution.worker" in member.cmdline():
                 found.append(member)
     return found
 

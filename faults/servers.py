@@ -15,7 +15,7 @@ _DEADLINE, _LIMIT = 2, 60.0
 
 def run(place: Ground, tries: int) -> None:
     """Fetch a data set from a server that does something else each time."""
-    sys.path.insert(0, str(ROOT / "tests"))  # where the servers are
+    sys.path.insert(0, str(ROOT / "tests" / "support"))  # where the servers are
     from data_fakes import TOY_TEXT, toy_config
     from hostile_servers import BEHAVIOURS, SOUND, HostileServer
 

@@ -6,6 +6,8 @@ them, does not wait for scikit-learn.
 
 from __future__ import annotations
 
+from mklbench._version import __version__
+
 TYPE_CHECKING = False  # as type checkers know it; importing typing takes longer than all the rest
 if TYPE_CHECKING:
     from typing import Any
@@ -14,27 +16,26 @@ if TYPE_CHECKING:
         CKL,
         GMKL,
         IKL,
+        KRR,
         MKL,
+        NKRR,
         QNPKL,
         VSKL,
-        HessianMKL,
-        KernelSVC,
-        SimpleMKL,
-        UniformMKL,
-    )
-    from mklbench.fusion import (
         Align,
         AlignF,
         AlignFRegressor,
         AlignRegressor,
         BestKernel,
         EarlyFusion,
+        HessianMKL,
+        KernelSVC,
         KernelSVR,
+        KRRClassifier,
         LateFusion,
+        NKRRClassifier,
+        SimpleMKL,
+        UniformMKL,
     )
-    from mklbench.regressors import KRR, NKRR, KRRClassifier, NKRRClassifier
-
-__version__ = "0.1.0"
 
 __all__ = [
     "CKL",
@@ -59,24 +60,15 @@ __all__ = [
     "NKRRClassifier",
     "SimpleMKL",
     "UniformMKL",
+    "__version__",
 ]
-
-# The estimators that are not in mklbench.estimators.
-_ELSEWHERE = {
-    "mklbench.fusion": (
-        "Align", "AlignF", "AlignFRegressor", "AlignRegressor", "BestKernel", "EarlyFusion",
-        "KernelSVR", "LateFusion",
-    ),
-    "mklbench.regressors": ("KRR", "KRRClassifier", "NKRR", "NKRRClassifier"),
-}  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
     if name in __all__:
-        from importlib import import_module
+        from mklbench import estimators
 
-        own = (module for module, names in _ELSEWHERE.items() if name in names)
-        return getattr(import_module(next(own, "mklbench.estimators")), name)
+        return getattr(estimators, name)
     raise AttributeError(f"module 'mklbench' has no attribute {name!r}")
 
 

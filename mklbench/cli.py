@@ -187,10 +187,10 @@ def _table_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _table(parsed: argparse.Namespace) -> int:
+    from mklbench.commands.table import table
     from mklbench.experiments.store import Store
-    from mklbench.report import commands
 
-    text = commands.table(
+    text = table(
         parsed.name,
         store=Store(parsed.results_dir),
         fmt=parsed.format,
@@ -228,10 +228,10 @@ def _reproduce_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _reproduce(parsed: argparse.Namespace) -> int:
+    from mklbench.commands.reproduce import reproduce
     from mklbench.experiments.store import Store
-    from mklbench.report import commands
 
-    return commands.reproduce(
+    return reproduce(
         parsed.names,
         store=Store(parsed.results_dir),
         jobs=parsed.jobs,
@@ -279,10 +279,10 @@ def _plot_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _plot(parsed: argparse.Namespace) -> int:
+    from mklbench.commands.plot import plot
     from mklbench.experiments.store import Store
-    from mklbench.report import commands
 
-    path = commands.plot(
+    path = plot(
         parsed.name,
         store=Store(parsed.results_dir),
         out=parsed.out,
@@ -310,15 +310,15 @@ def _check_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _check(parsed: argparse.Namespace) -> int:
-    from mklbench.report import commands
+    from mklbench.commands.check import check, check_all
 
     if parsed.all:
-        return commands.check_all(
+        return check_all(
             parsed.names, jobs=parsed.jobs, minutes=parsed.minutes, results_dir=parsed.recorded
         )
     if parsed.minutes is not None:
         raise InputError(f"--minutes {parsed.minutes:g} is for --all: add it, or leave this out.")
-    return commands.check(names=parsed.names, jobs=parsed.jobs, results_dir=parsed.recorded)
+    return check(names=parsed.names, jobs=parsed.jobs, results_dir=parsed.recorded)
 
 
 def _source_arguments(parser: argparse.ArgumentParser) -> None:

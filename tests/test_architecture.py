@@ -25,50 +25,59 @@ CONFIGS = next(
 )
 
 # In the order of the flow; a part may import from those before it and from the common ones.
-COMMON = {"errors", "resources", "yaml_files", "interruption", "mat_files", "memory", "supervision"}
+COMMON = {
+    "_version", "errors", "resources", "yaml_files", "interruption", "mat_files", "memory",
+    "supervision",
+}  # fmt: skip
 FLOW = [
     {"data"},
-    {"kernels", "validation"},
-    {"svm", "solution", "certify"},
-    {"algorithms", "one_vs_rest"},
-    {"kernel_learner"},
-    {"estimators", "fusion", "regressors"},
+    {"validation"},
+    {"kernels"},
+    {"penalties"},
+    {"libsvm", "solution", "certify"},
+    {"optim"},
+    {"algorithms", "multiclass"},
+    {"estimators"},
     {"config", "experiments"},
     {"report"},
     {"commands", "cli", "__main__"},
 ]
-LIBRARY = {"kernels", "validation", "svm", "solution", "certify", "algorithms", "one_vs_rest"}
+LIBRARY = {
+    "validation", "kernels", "penalties", "libsvm", "solution", "certify", "optim", "algorithms",
+    "multiclass",
+}  # fmt: skip
+# The same inside of a package.
+INSIDE = {
+    "kernels": [
+        {"centring", "memory", "euclidean"},
+        {"base"},
+        {"functions", "groups"},
+        {"families", "storage"},
+        {"banks"},
+        {"mixtures", "transforms"},
+        {"builders"},
+    ],
+    "report": [
+        {"output", "table"},
+        {"document"},
+        {"analysis"},
+        {"layout"},
+        {"figures"},
+        {"results"},
+        {"check"},
+    ],
+}
 
 # Imports that cost between half a second and more than two, and that no run needs.
 SLOW = ("sklearn", "pandas", "matplotlib", "scipy.stats")
-RUN_PATH = ("data", "kernels", "svm", "certify", "algorithms", "experiments", "config")
-
-# The modules among the algorithms that are none: what they share, and parts of one.
-SHARED = {
-    "active_set",
-    "alignment",
-    "early_stopping",
-    "inner_svm",
-    "interior_point",
-    "kernel_search",
-    "last_resort",
-    "local_model",
-    "memory",
-    "nkrr_surface",
-    "norm_ball",
-    "objective",
-    "options",
-    "restricted_master",
-    "second_stage",
-    "side_by_side",
-}
+RUN_PATH = ("data", "kernels", "libsvm", "certify", "algorithms", "experiments", "config")
 
 
 def modules_of(part: str) -> Iterator[tuple[str, Path]]:
     """Yield the name and the file of every module of a part of the package."""
     single = PACKAGE / f"{part}.py"
     if single.is_file():
-        yield f"mklbench.{part}", single
+        yield f"mklbench.{part.replace('/', '.')}", single
     for path in sorted((PACKAGE / part).rglob("*.py")):
         dotted = ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
         yield dotted.removesuffix(".__init__"), path
@@ -86,15 +95,16 @@ def imports_of(path: Path) -> set[str]:
     return found
 
 
-def parts_imported_by(part: str) -> set[str]:
-    names = {name for _, path in modules_of(part) for name in imports_of(path)}
-    dotted = (name.split(".") for name in names)
-    return {name[1] for name in dotted if name[0] == "mklbench" and len(name) > 1} - {part}
+def parts_imported_by(part: str, package: str = "mklbench") -> set[str]:
+    """Return the parts of a package that one of them imports."""
+    inside = f"{package}.{part}".removeprefix("mklbench.").replace(".", "/")
+    names = {name for _, path in modules_of(inside) for name in imports_of(path)}
+    below = (name.removeprefix(f"{package}.") for name in names if name.startswith(f"{package}."))
+    return {name.split(".")[0] for name in below} - {part}
 
 
 def algorithm_names() -> list[str]:
-    found = {module.name for module in pkgutil.iter_modules(mklbench.algorithms.__path__)}
-    return sorted(found - SHARED)
+    return sorted(found.name for found in pkgutil.iter_modules(mklbench.algorithms.__path__))
 
 
 @pytest.fixture(params=algorithm_names())
@@ -115,6 +125,29 @@ class TestImports:
         for part in FLOW[place]:
             backwards = parts_imported_by(part) & later
             assert not backwards, f"mklbench.{part} imports {sorted(backwards)}"
+
+    @pytest.mark.parametrize("package", INSIDE)
+    def test_every_part_of_a_package_has_a_place_in_its_flow(self, package: str) -> None:
+        parts = {
+            path.stem
+            for path in (PACKAGE / package).iterdir()
+            if path.suffix == ".py" or is_package(path)
+        }
+        assert parts - {"__init__"} == set().union(*INSIDE[package])
+
+    @pytest.mark.parametrize("package", INSIDE)
+    def test_imports_inside_of_a_package_flow_one_way(self, package: str) -> None:
+        for place, parts in enumerate(INSIDE[package]):
+            later = set().union(*INSIDE[package][place + 1 :])
+            for part in parts:
+                backwards = parts_imported_by(part, f"mklbench.{package}") & later
+                assert not backwards, f"mklbench.{package}.{part} imports {sorted(backwards)}"
+
+    def test_every_package_says_what_lives_there_and_what_it_may_import(self) -> None:
+        for path in sorted(PACKAGE.rglob("__init__.py")):
+            document = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+            if path.parent != PACKAGE:
+                assert "May import" in " ".join(document.split()), path
 
     @pytest.mark.parametrize("part", sorted(COMMON))
     def test_common_parts_import_none_other(self, part: str) -> None:
@@ -138,7 +171,7 @@ def is_package(path: Path) -> bool:
 class TestStartup:
     def test_a_run_loads_nothing_slow(self) -> None:
         names = [name for part in RUN_PATH for name, _ in modules_of(part)]
-        names += ["mklbench", "mklbench.one_vs_rest", "mklbench.commands.run"]
+        names += ["mklbench", "mklbench.multiclass", "mklbench.commands.run"]
         statement = f"import importlib; [importlib.import_module(name) for name in {names!r}]"
         loaded = modules_after(statement)
         assert "mklbench.algorithms.simplemkl" in loaded
@@ -179,7 +212,7 @@ class TestAlgorithms:
 
     def test_has_tests_of_its_own(self, algorithm: ModuleType) -> None:
         name = algorithm.__name__.rsplit(".", 1)[1]
-        assert (TESTS / f"test_algorithms_{name}.py").is_file()
+        assert (TESTS / "algorithms" / f"test_{name}.py").is_file()
 
     def test_is_named_by_a_config(self, algorithm: ModuleType) -> None:
         targets = {

@@ -14,18 +14,18 @@ import pytest
 from experiment_fakes import fake_cell, tiny_cell
 
 from benchmarks import peaks
-from mklbench import MKL, KernelSVR, kernels, memory, one_vs_rest
+from mklbench import MKL, KernelSVR, kernels, memory, multiclass
 from mklbench.algorithms import svm
-from mklbench.algorithms.memory import DEFAULT, fitting
 from mklbench.cli import main
 from mklbench.data import load
 from mklbench.errors import InputError
-from mklbench.experiments.executor import run_cells
+from mklbench.experiments.execution.cells import run_cells
 from mklbench.experiments.memory import bytes_of_step
 from mklbench.experiments.store import Store
 from mklbench.kernels import BUILDERS
 from mklbench.kernels.memory import NUMBER, Memory, Shape, gram_bytes, memory_of
-from mklbench.one_vs_rest import decision_function
+from mklbench.multiclass import decision_function
+from mklbench.optim.fit_memory import DEFAULT, fitting
 
 GIB = 2.0**30
 TWONORM = ("data=twonorm", "data.n_samples=20000", "kernel=feature_gaussians", "algo=mkl")
@@ -304,7 +304,7 @@ class TestBlocks:
         X, Z = rng.standard_normal((40, 3)), rng.standard_normal((23, 3))
         operator = BUILDERS[name](X)
         codes = np.digitize(X[:, 0], [0.0] if n_classes == 2 else [-0.4, 0.4])
-        solutions = one_vs_rest.fit(svm.solve, operator, codes, n_classes)
+        solutions = multiclass.fit(svm.solve, operator, codes, n_classes)
         self.compare(operator, solutions, Z, monkeypatch)
 
     def test_of_stacks_of_gram_matrices(self, monkeypatch) -> None:
@@ -312,17 +312,17 @@ class TestBlocks:
         K = np.stack([X @ X.T, np.exp(-0.1 * (X[:, :1] - X[:, 0]) ** 2)])
         train, new = np.arange(40), np.arange(40, 63)
         given = kernels.PrecomputedBank(K[:, :40, :40])
-        solutions = one_vs_rest.fit(svm.solve, given, X[:40, 0] > 0, 2)
+        solutions = multiclass.fit(svm.solve, given, X[:40, 0] > 0, 2)
         self.compare(given, solutions, K[:, 40:, :40], monkeypatch)
         self.compare(kernels.Precomputed(K)(train), solutions, new, monkeypatch)
 
     def compare(self, operator, solutions, Z, monkeypatch) -> None:
         whole = decision_function(operator, solutions, Z)
-        monkeypatch.setattr(one_vs_rest, "_CROSS", 8 * 40 * 5)
+        monkeypatch.setattr(multiclass, "_CROSS", 8 * 40 * 5)
         sizes = []
-        outputs = one_vs_rest.outputs
+        outputs = multiclass.outputs
         monkeypatch.setattr(
-            one_vs_rest, "outputs", lambda *all_: sizes.append(len(x := outputs(*all_))) or x
+            multiclass, "outputs", lambda *all_: sizes.append(len(x := outputs(*all_))) or x
         )
         in_blocks = decision_function(operator, solutions, Z)
         assert max(sizes) <= 5

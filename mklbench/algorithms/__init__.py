@@ -1,5 +1,8 @@
 """The algorithms: one module each, with a function ``solve`` and an integer ``VERSION``.
 
+May import `optim`, `penalties`, `kernels`, `libsvm`, `certify` and `solution`; they are imported by
+`estimators`, and by `config` as a config names them.
+
 ``VERSION`` is part of what identifies a recorded result; it is raised when a change can move the
 numbers an algorithm returns.
 
@@ -30,7 +33,15 @@ import importlib
 import pkgutil
 from collections.abc import Callable
 
+from mklbench.algorithms import krr, svm, svr
 from mklbench.solution import Solution
+
+# What two-stage algorithms learn by, on the kernel that their first stage has found.
+MACHINES: dict[str, Callable[..., Solution]] = {
+    "svm": svm.solve,
+    "krr": krr.solve,
+    "svr": svr.solve,
+}
 
 
 def exact_solvers() -> dict[str, Callable[..., Solution]]:

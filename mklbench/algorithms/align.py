@@ -4,10 +4,10 @@ The first stage needs no optimisation. Kernel m has the weight
 
     d_m = rho(K_m) / ||d||,   rho(K_m) = <K_mc, y_c y_c'>_F / (||K_mc||_F ||y_c y_c'||_F),
 
-its centred alignment with the targets (`mklbench.algorithms.alignment`), at unit 2-norm of d. The
-second stage learns on sum_m d_m K_m. For machines with an intercept, SVM and SVR, the sum of the
-centred kernels is the same; for ridge regression it is not, and a bank is centred beforehand where
-that is wanted (`mklbench.kernels.CentredBank`).
+its centred alignment with the targets (`mklbench.optim.centred_alignment`), at unit 2-norm of d.
+The second stage learns on sum_m d_m K_m. For machines with an intercept, SVM and SVR, the sum of
+the centred kernels is the same; for ridge regression it is not, and a bank is centred beforehand
+where that is wanted (`mklbench.kernels.CentredBank`).
 
 The kernels are used at the scale they come in: the alignment does not depend on it, their share in
 the sum does. Kernels of unit trace or with a diagonal of ones are comparable.
@@ -22,13 +22,14 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mklbench.algorithms import alignment
-from mklbench.algorithms.alignment import Alignment
-from mklbench.algorithms.memory import at_fixed_weights
-from mklbench.algorithms.objective import check_bank
-from mklbench.algorithms.second_stage import Learner
+from mklbench.algorithms import MACHINES
 from mklbench.kernels.base import KernelOperator
 from mklbench.kernels.memory import Memory, Shape
+from mklbench.optim import centred_alignment
+from mklbench.optim.centred_alignment import Alignment
+from mklbench.optim.fit_memory import at_fixed_weights
+from mklbench.optim.second_stage import Learner
+from mklbench.optim.svm_value import check_bank
 from mklbench.solution import Solution
 
 VERSION = 1
@@ -40,7 +41,7 @@ _ROUNDING = -1e-10
 
 def bytes_needed(kernels: Memory, shape: Shape, n_problems: int = 1, **options: object) -> float:
     """Return the bytes that `solve` takes beside the kernels."""
-    return max(at_fixed_weights(kernels, shape), alignment.bytes_needed(kernels, shape))
+    return max(at_fixed_weights(kernels, shape), centred_alignment.bytes_needed(kernels, shape))
 
 
 def solve(
@@ -82,7 +83,7 @@ def solve(
         If an argument has the wrong type, shape or range, or no kernel a positive alignment.
     """
     bank = check_bank("align", bank)
-    machine = Learner(learner, C, lam, epsilon, svm_tol, class_weight)
+    machine = Learner(learner, C, lam, epsilon, svm_tol, class_weight, MACHINES)
     targets = machine.check(bank, y)
     alignment = Alignment.of(bank, targets)
     each = alignment.of_each()

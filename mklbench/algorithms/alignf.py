@@ -1,7 +1,7 @@
 """ALIGNF: the combination of largest alignment (Cortes, Mohri & Rostamizadeh 2012).
 
 The first stage maximises the centred alignment of sum_m d_m K_m with the targets over d >= 0. With
-Q and c of `mklbench.algorithms.alignment` the maximiser is that of
+Q and c of `mklbench.optim.centred_alignment` the maximiser is that of
 
     minimise over v >= 0   v'Qv - 2 v'c,
 
@@ -25,13 +25,14 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import nnls
 
 from mklbench import certify
-from mklbench.algorithms import alignment
-from mklbench.algorithms.alignment import Alignment
-from mklbench.algorithms.memory import at_fixed_weights
-from mklbench.algorithms.objective import check_bank
-from mklbench.algorithms.second_stage import Learner
+from mklbench.algorithms import MACHINES
 from mklbench.kernels.base import KernelOperator
 from mklbench.kernels.memory import Memory, Shape
+from mklbench.optim import centred_alignment
+from mklbench.optim.centred_alignment import Alignment
+from mklbench.optim.fit_memory import at_fixed_weights
+from mklbench.optim.second_stage import Learner
+from mklbench.optim.svm_value import check_bank
 from mklbench.solution import Solution
 from mklbench.validation import check_choice
 
@@ -49,7 +50,7 @@ _SOLVED = 1e-6
 
 def bytes_needed(kernels: Memory, shape: Shape, n_problems: int = 1, **options: object) -> float:
     """Return the bytes that `solve` takes beside the kernels."""
-    return max(at_fixed_weights(kernels, shape), alignment.bytes_needed(kernels, shape))
+    return max(at_fixed_weights(kernels, shape), centred_alignment.bytes_needed(kernels, shape))
 
 
 def solve(
@@ -94,7 +95,7 @@ def solve(
     """
     bank = check_bank("alignf", bank)
     check_choice("programme", programme, PROGRAMMES)
-    machine = Learner(learner, C, lam, epsilon, svm_tol, class_weight)
+    machine = Learner(learner, C, lam, epsilon, svm_tol, class_weight, MACHINES)
     targets = machine.check(bank, y)
     alignment = Alignment.of(bank, targets)
     if programme == "alignment":

@@ -13,12 +13,13 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklbench.algorithms.memory import at_fixed_weights
-from mklbench.algorithms.objective import check_bank
-from mklbench.algorithms.second_stage import Learner, are_labels
+from mklbench.algorithms import MACHINES
 from mklbench.errors import InputError
 from mklbench.kernels.base import KernelOperator
 from mklbench.kernels.memory import Memory, Shape, gram_bytes
+from mklbench.optim.fit_memory import at_fixed_weights
+from mklbench.optim.second_stage import Learner, are_labels
+from mklbench.optim.svm_value import check_bank
 from mklbench.solution import Solution
 from mklbench.validation import check_count
 
@@ -82,7 +83,7 @@ def solve(
     check_count("folds", folds, minimum=2)
     check_count("seed", seed, minimum=0)
     bank = check_bank("best_kernel", bank)
-    machine = Learner(learner, C, lam, epsilon, svm_tol, class_weight)
+    machine = Learner(learner, C, lam, epsilon, svm_tol, class_weight, MACHINES)
     targets = machine.check(bank, y)
     parts = _stratified_folds(targets, folds, seed)
     restricted = [bank.restrict(fit) for fit, _ in parts]

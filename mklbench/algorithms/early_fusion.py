@@ -11,12 +11,13 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mklbench.algorithms.memory import at_fixed_weights
-from mklbench.algorithms.objective import check_bank
-from mklbench.algorithms.second_stage import Learner
+from mklbench.algorithms import MACHINES
 from mklbench.errors import InputError
 from mklbench.kernels.base import KernelOperator
 from mklbench.kernels.memory import Memory, Shape
+from mklbench.optim.fit_memory import at_fixed_weights
+from mklbench.optim.second_stage import Learner
+from mklbench.optim.svm_value import check_bank
 from mklbench.solution import Solution
 
 VERSION = 1
@@ -63,7 +64,7 @@ def solve(
         If an argument has the wrong type, shape or range, or there are several kernels.
     """
     bank = check_bank("early_fusion", kernel)
-    machine = Learner(learner, C, lam, epsilon, svm_tol, class_weight)
+    machine = Learner(learner, C, lam, epsilon, svm_tol, class_weight, MACHINES)
     targets = machine.check(bank, y)
     if bank.n_kernels != 1:
         raise InputError(

@@ -17,14 +17,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench import certify
-from mklbench.algorithms import early_stopping
-from mklbench.algorithms.objective import Objective, Point, check_family
 from mklbench.kernels.base import Bank, KernelOperator
+from mklbench.optim import early_stopping
+from mklbench.optim.svm_value import Objective, Point, check_family
 from mklbench.solution import Solution
 from mklbench.validation import check_choice, check_count, check_positive
 
 VERSION = 1
-# Held at once (`mklbench.algorithms.memory`): LIBSVM's buffer, a point, the next and its gradient.
+# Held at once (`mklbench.optim.fit_memory`): LIBSVM's buffer, a point, the next and its gradient.
 MATRICES = 5.0
 PATH_OPTION = "iterations"
 

@@ -26,14 +26,14 @@ from scipy import sparse
 from scipy.linalg import cholesky, solve_triangular
 
 from mklbench import certify
-from mklbench.algorithms.objective import Objective, Point, check_bank, settled
 from mklbench.kernels.base import Bank, KernelOperator
+from mklbench.optim.svm_value import Objective, Point, check_bank, settled
 from mklbench.solution import Solution
 from mklbench.validation import check_count, check_positive, check_positive_or_none
 
 VERSION = 2
 EXACT = True
-# Held at once (`mklbench.algorithms.memory`): LIBSVM's buffer, a point and the next.
+# Held at once (`mklbench.optim.fit_memory`): LIBSVM's buffer, a point and the next.
 MATRICES = 4.0
 
 Array = NDArray[np.float64]

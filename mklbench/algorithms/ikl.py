@@ -11,9 +11,9 @@ has one constraint for each member:
 A constraint is a kernel of the primal, so the constraints are generated one by one (Algorithm 1):
 
 1. the restricted master, MKL on the kernels at hand, gives alpha, the weights and lambda
-   (`mklbench.algorithms.restricted_master`);
+   (`mklbench.optim.restricted_master`);
 2. the subproblem looks for kernels with T(theta; alpha) > lambda; on a bank all are priced, in a
-   family a search finds local maxima (`mklbench.algorithms.kernel_search`);
+   family a search finds local maxima (`mklbench.optim.kernel_search`);
 3. the largest violators join with weight 0 (multiple pricing), after a decrease of the objective
    in the places of kernels without, and the master is solved again over all weights (totally
    corrective), from the weights before.
@@ -26,31 +26,37 @@ kernels that were found and those the last search compared them with.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench import certify
-from mklbench.algorithms.inner_svm import InnerSVM
-from mklbench.algorithms.kernel_search import Found, KernelSearch, is_new
-from mklbench.algorithms.last_resort import Seen
-from mklbench.algorithms.memory import at_changing_weights
-from mklbench.algorithms.objective import balanced, check_samples
-from mklbench.algorithms.restricted_master import FamilyMaster, MasterSolver, Restricted, on_bank
+from mklbench.algorithms import mkl, simplemkl
 from mklbench.errors import InputError
 from mklbench.kernels import Bank, Family, KernelOperator, KernelSubset, check_thetas
 from mklbench.kernels.memory import Memory, Shape
+from mklbench.libsvm import SVM
+from mklbench.optim.fit_memory import at_changing_weights
+from mklbench.optim.inner_svm import InnerSVM
+from mklbench.optim.kernel_search import Found, KernelSearch, is_new
+from mklbench.optim.last_resort import Seen
+from mklbench.optim.restricted_master import FamilyMaster, MasterSolver, Restricted, on_bank
+from mklbench.optim.svm_value import balanced, check_samples
 from mklbench.solution import Mixture, Solution
-from mklbench.svm import SVM
-from mklbench.validation import check_count, check_positive, real_array
+from mklbench.validation import check_choice, check_count, check_positive, real_array
 
 VERSION = 2
 EXACT = True
 
 Array = NDArray[np.float64]
 
+# Solvers of the restricted master problems.
+_MASTERS: dict[str, Callable[..., Solution]] = {
+    "mkl": mkl.solve_master,
+    "simplemkl": simplemkl.solve,
+}
 # The tolerance of a master in units of the gap before it, and its limits: far from the end it need
 # not be exact, and at the end it may take this share of the tolerance.
 _MASTER_TOL, _LOOSEST_MASTER, _TIGHTEST_MASTER = 0.1, 1e-2, 0.2
@@ -140,7 +146,8 @@ def solve(
     check_count("samples", samples, minimum=0)
     machine = SVM(y, C, class_weight=class_weight)
     check_samples(kernels, len(machine.y))
-    solver = MasterSolver(master, C, machine.class_factors)
+    check_choice("master", master, _MASTERS)
+    solver = MasterSolver(_MASTERS[master], C, machine.class_factors)
     columns: _Columns = (
         _BankColumns(kernels, machine, solver, start)
         if isinstance(kernels, Bank)

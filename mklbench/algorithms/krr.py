@@ -13,13 +13,12 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import lapack
 
 from mklbench import certify
-from mklbench.algorithms.objective import check_samples, fixed_weights
-from mklbench.errors import InputError, SingularError
 from mklbench.kernels.base import KernelOperator
 from mklbench.kernels.memory import Memory, Shape, gram_bytes
+from mklbench.optim.ridge import coefficients, hadamard_power, singular
+from mklbench.optim.svm_value import check_samples, fixed_weights
 from mklbench.solution import Solution
 from mklbench.validation import check_count, check_positive, check_targets
 
@@ -101,62 +100,10 @@ def solve_path(
     for lam in lams:
         shifted = eigenvalues + check_positive("lam", lam)
         if shifted[0] <= np.finfo(float).eps * shifted[-1]:
-            raise _singular(lam, float(shifted[-1]), len(K))
+            raise singular(lam, float(shifted[-1]), len(K))
         alpha = vectors @ (projected / shifted)
         solutions.append(_solution(K, targets, lam, mu, alpha, degree))
     return solutions
-
-
-def coefficients(K: Array, y: Array, lam: float, *, overwrite: bool = False) -> Array:
-    """Return alpha = (K + lam I)^-1 y (n,) for a Gram matrix `K` (n, n), as by `factorised`."""
-    return solved(factorised(K, lam, overwrite=overwrite), y)
-
-
-def factorised(K: Array, lam: float, *, overwrite: bool = False) -> Array:
-    """Return the Cholesky factor of K + lam I (n, n), for `solved`, in the memory of K on request.
-
-    Raises
-    ------
-    InputError
-        `SingularError` if K + lam I is singular to working precision.
-    """
-    system = (K if overwrite else K.copy()).T  # LAPACK's order; the matrix is symmetric
-    norm = lapack.dlange("1", system) + lam
-    system[np.diag_indices_from(system)] += lam
-    factor, failed = lapack.dpotrf(system, lower=True, overwrite_a=True, clean=False)
-    if failed or lapack.dpocon(factor, norm, uplo="L")[0] < np.finfo(float).eps:
-        raise _singular(lam, norm, len(K))
-    return factor
-
-
-def solved(factor: Array, B: Array) -> Array:
-    """Return (K + lam I)^-1 B for `B` (n,) or (n, k), from the factor of K + lam I."""
-    return lapack.dpotrs(factor, B, lower=True)[0]
-
-
-def hadamard_power(K: Array, degree: int) -> Array:
-    """Return the entries of a Gram matrix `K` (n, n) to the power `degree`; `K` itself for 1.
-
-    Raises
-    ------
-    InputError
-        If they overflow.
-    """
-    with np.errstate(over="ignore"):
-        power = K if degree == 1 else K**degree
-    if not np.isfinite(power.diagonal()).all():  # no other entry of a Gram matrix is larger
-        raise InputError(
-            f"degree={degree} makes the kernel overflow: scale the features down, or the weights."
-        )
-    return power
-
-
-def _singular(lam: float, norm: float, n: int) -> SingularError:
-    least = n * np.finfo(float).eps * norm
-    return SingularError(
-        f"lam={lam:g} is too small: K + lam I is singular to working precision, take lam above "
-        f"{least:.0e}."
-    )
 
 
 def _problem(

@@ -12,13 +12,14 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mklbench.algorithms.memory import at_fixed_weights
-from mklbench.algorithms.objective import check_bank
-from mklbench.algorithms.second_stage import Learner, are_labels
+from mklbench.algorithms import MACHINES
 from mklbench.errors import InputError
 from mklbench.kernels.base import KernelOperator
 from mklbench.kernels.groups import GroupLists, groups_of
 from mklbench.kernels.memory import Memory, Shape
+from mklbench.optim.fit_memory import at_fixed_weights
+from mklbench.optim.second_stage import Learner, are_labels
+from mklbench.optim.svm_value import check_bank
 from mklbench.solution import Solution
 from mklbench.validation import check_flag
 
@@ -73,7 +74,7 @@ def solve(
         If an argument has the wrong type, shape or range, or machines are to vote on real targets.
     """
     bank = check_bank("late_fusion", bank)
-    machine = Learner(learner, C, lam, epsilon, svm_tol, class_weight)
+    machine = Learner(learner, C, lam, epsilon, svm_tol, class_weight, MACHINES)
     targets = machine.check(bank, y)
     if check_flag("vote", vote) and not are_labels(targets).all():
         raise InputError(

@@ -8,7 +8,7 @@ The problem is that of SimpleMKL (Rakotomamonjy et al. 2008), convex in the weig
 with K_d = sum_m d_m K_m. Each iteration
 
 1. solves the SVM at the weights, by LIBSVM;
-2. minimises the local model made there (`mklbench.algorithms.local_model`), which agrees with J to
+2. minimises the local model made there (`mklbench.optim.local_model`), which agrees with J to
    second order, over the weights of a working set of kernels; the result is the next weights and
    the alpha to be expected there;
 3. prices all kernels at that alpha: q_m = a' K_m a gives MKL's dual value at alpha, a lower bound
@@ -30,20 +30,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench import certify
-from mklbench.algorithms import local_model
-from mklbench.algorithms.inner_svm import InnerSVM, Trained
-from mklbench.algorithms.last_resort import Candidate, Seen
-from mklbench.algorithms.local_model import Expansion, Prediction
-from mklbench.algorithms.objective import balanced, check_bank
 from mklbench.errors import InputError
 from mklbench.kernels.base import Bank, KernelOperator
+from mklbench.libsvm import SVM
+from mklbench.optim import local_model
+from mklbench.optim.inner_svm import InnerSVM, Trained
+from mklbench.optim.last_resort import Candidate, Seen
+from mklbench.optim.local_model import Expansion, Prediction
+from mklbench.optim.svm_value import balanced, check_bank
 from mklbench.solution import Solution
-from mklbench.svm import SVM
 from mklbench.validation import check_count, check_positive, real_array
 
 VERSION = 1
 EXACT = True
-# Held at once (`mklbench.algorithms.memory`): LIBSVM's buffer, a sum of kernels, a local model.
+# Held at once (`mklbench.optim.fit_memory`): LIBSVM's buffer, a sum of kernels, a local model.
 MATRICES = 3.5
 
 Array = NDArray[np.float64]

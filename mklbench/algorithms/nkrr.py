@@ -28,11 +28,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench import certify
-from mklbench.algorithms.krr import coefficients, hadamard_power
-from mklbench.algorithms.norm_ball import NormBall
-from mklbench.algorithms.objective import check_bank, check_samples, fixed_weights
 from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
+from mklbench.optim.ridge import coefficients, hadamard_power
+from mklbench.optim.svm_value import check_bank, check_samples, fixed_weights
+from mklbench.penalties.norm_ball import NormBall
 from mklbench.solution import Solution
 from mklbench.validation import (
     check_choice,
@@ -45,7 +45,7 @@ from mklbench.validation import (
 
 VERSION = 1
 REGRESSION = True
-# Held at once (`mklbench.algorithms.memory`): S of a point and of the next, and its power or W.
+# Held at once (`mklbench.optim.fit_memory`): S of a point and of the next, and its power or W.
 MATRICES = 2.5
 
 Array = NDArray[np.float64]

@@ -25,17 +25,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench import certify
-from mklbench.algorithms import early_stopping
-from mklbench.algorithms.objective import Objective, Point, check_family, value_at_identity
 from mklbench.errors import InputError
 from mklbench.kernels.base import Family, KernelOperator
+from mklbench.libsvm import check_svm_options
+from mklbench.optim import early_stopping
+from mklbench.optim.svm_value import Objective, Point, check_family, value_at_identity
 from mklbench.solution import Solution
-from mklbench.svm import check_svm_options
 from mklbench.validation import check_choice, check_count, check_flag, check_positive
 
 VERSION = 2
 NEW_OPTIONS = ("max_evals",)
-# Held at once (`mklbench.algorithms.memory`): LIBSVM's buffer, a point, the next and its gradient.
+# Held at once (`mklbench.optim.fit_memory`): LIBSVM's buffer, a point, the next and its gradient.
 MATRICES = 5.0
 # `solve_path` solves for several values of this option at the price of one.
 PATH_OPTION = "iterations"

@@ -17,14 +17,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench import certify
-from mklbench.algorithms.objective import Objective, Point, check_bank, settled
 from mklbench.kernels.base import Bank, KernelOperator
+from mklbench.optim.svm_value import Objective, Point, check_bank, settled
 from mklbench.solution import Solution
 from mklbench.validation import check_count, check_positive, check_positive_or_none
 
 VERSION = 1
 EXACT = True
-# Held at once (`mklbench.algorithms.memory`): LIBSVM's buffer, both ends of a line search, its best
+# Held at once (`mklbench.optim.fit_memory`): LIBSVM's buffer, both ends of a line search, its best
 # and its last point, and the temporaries of one.
 MATRICES = 7.0
 

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from numpy.typing import ArrayLike
 
 from mklbench import certify
-from mklbench.algorithms.memory import at_fixed_weights
-from mklbench.algorithms.objective import check_samples, fixed_weights
 from mklbench.kernels.base import KernelOperator
 from mklbench.kernels.memory import Memory, Shape
+from mklbench.libsvm import SVM
+from mklbench.optim.fit_memory import at_fixed_weights
+from mklbench.optim.svm_value import check_samples, fixed_weights
 from mklbench.solution import Solution
-from mklbench.svm import SVM
 
 VERSION = 1
 
@@ -49,8 +49,8 @@ def solve(
     -------
     Solution
         `objective` is the value of the SVM's dual and `gap` its relative duality gap. `converged`
-        says that the KKT conditions hold to `svm_tol`, up to rounding (`mklbench.svm`): where C or
-        the kernel values are huge, LIBSVM may end before.
+        says that the KKT conditions hold to `svm_tol`, up to rounding (`mklbench.libsvm`): where C
+        or the kernel values are huge, LIBSVM may end before.
 
     Raises
     ------

@@ -11,12 +11,12 @@ from __future__ import annotations
 from numpy.typing import ArrayLike
 
 from mklbench import certify
-from mklbench.algorithms.memory import at_fixed_weights
-from mklbench.algorithms.objective import check_samples, fixed_weights
 from mklbench.kernels.base import KernelOperator
 from mklbench.kernels.memory import Memory, Shape
+from mklbench.libsvm import SVR
+from mklbench.optim.fit_memory import at_fixed_weights
+from mklbench.optim.svm_value import check_samples, fixed_weights
 from mklbench.solution import Solution
-from mklbench.svm import SVR
 
 VERSION = 1
 REGRESSION = True

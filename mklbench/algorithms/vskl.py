@@ -34,14 +34,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench import certify
-from mklbench.algorithms import side_by_side
-from mklbench.algorithms.objective import Objective, Point, check_bank, settled
-from mklbench.algorithms.side_by_side import Search
 from mklbench.errors import InputError
 from mklbench.kernels.base import Bank, KernelOperator
 from mklbench.kernels.groups import GroupLists, Groups, groups_of
+from mklbench.libsvm import check_svm_options
+from mklbench.optim import side_by_side
+from mklbench.optim.side_by_side import Search
+from mklbench.optim.svm_value import Objective, Point, check_bank, settled
 from mklbench.solution import Solution
-from mklbench.svm import check_svm_options
 from mklbench.validation import check_count, check_positive, check_positive_or_none
 
 VERSION = 2

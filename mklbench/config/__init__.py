@@ -2,6 +2,7 @@
 
 The only package that calls Hydra's compose and instantiate. A cell config is a plain dict with the
 five groups of `GROUPS`, resolved and checked; everything behind it knows nothing of Hydra.
+May import the library; it is imported by `experiments`, `report` and `commands`.
 """
 
 from mklbench.config.by_hand import without_search_of

@@ -149,7 +149,7 @@ def kernel_versions(config: Mapping[str, Any]) -> dict[str, int]:
 
     These are its callable and, where a kernel is made from another, its ``base``.
     """
-    from mklbench.kernels.builders import BUILDERS, VERSIONS
+    from mklbench.kernels.builders.named import BUILDERS, VERSIONS
 
     made_by = target("kernel", config)
     named = [made_by, BUILDERS.get(str(config.get("base")))]

@@ -1,4 +1,8 @@
-"""Data sets: sources -> cache -> parse -> `Dataset`; splits; preprocessing."""
+"""Data sets: sources -> cache -> parse -> `Dataset`; splits; preprocessing.
+
+May import what is common (`errors`, `resources`, ...) only; it is imported by `experiments`,
+`report` and `commands`.
+"""
 
 from __future__ import annotations
 

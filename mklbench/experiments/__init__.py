@@ -1,1 +1,4 @@
-"""Experiments: cells, model selection, the store of records, and how cells are executed."""
+"""Cells, their evaluation and selection, records, the store.
+
+May import the library and `data` and `config`; it is imported by `report` and `commands`.
+"""

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from mklbench import config as configs
-from mklbench.algorithms.options import check_options
 from mklbench.data import Dataset, load, open_editions, registered_digest, settle
 from mklbench.data.splits import Protocol, folds, random_split
 from mklbench.errors import InputError
 from mklbench.experiments import sources
 from mklbench.experiments.memory import check_fits
+from mklbench.optim.option_check import check_options
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklbench import config as configs
-from mklbench import interruption, one_vs_rest
+from mklbench import interruption, multiclass
 from mklbench.data import Dataset
 from mklbench.data.preprocessing import fit_scaling
 from mklbench.data.splits import split_seed
@@ -136,7 +136,7 @@ def _run_split(cell: Cell, split: int, selections: Mapping[int, Selection]) -> R
     cpu = time.process_time()
     solutions = parts.responses.fit(solve, operator)
     fitted, fit_cpu = time.perf_counter(), time.process_time() - cpu
-    decision = one_vs_rest.decision_function(operator, solutions, test_samples)
+    decision = multiclass.decision_function(operator, solutions, test_samples)
     predicted = time.perf_counter()
 
     seconds = {
@@ -210,7 +210,7 @@ def _quality(decision: NDArray[np.float64], responses: Responses) -> Record:
     """Accuracy of classes; root mean squared error of targets, or of two classes as -1 and +1."""
     accuracy, rmse = None, None
     if responses.targets is None:
-        accuracy = float(np.mean(one_vs_rest.predict(decision) == responses.codes))
+        accuracy = float(np.mean(multiclass.predict(decision) == responses.codes))
     if decision.ndim == 1:
         rmse = _finite(np.sqrt(np.mean(responses.squared_errors(decision))))
     return {"accuracy": accuracy, "rmse": rmse}

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from mklbench import config as configs
 from mklbench import memory
-from mklbench.algorithms.memory import fitting, searching
 from mklbench.errors import InputError
 from mklbench.kernels.memory import NUMBER, Shape, memory_of
+from mklbench.optim.fit_memory import fitting, searching
 
 if TYPE_CHECKING:
     from mklbench.experiments.cell import Cell

@@ -12,7 +12,7 @@ from typing import Any, Protocol, TextIO, TypeVar
 from mklbench import interruption
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.evaluation import Record
-from mklbench.experiments.steps import Step
+from mklbench.experiments.execution.steps import Step
 
 # Seconds between two lines about steps; a line about a finished cell never waits.
 _INTERVAL = 10.0

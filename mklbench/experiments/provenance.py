@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from mklbench import __version__, resources
+from mklbench import resources
+from mklbench._version import __version__
 
 
 def provenance() -> dict[str, Any]:

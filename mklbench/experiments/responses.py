@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from mklbench import one_vs_rest
+from mklbench import multiclass
 from mklbench.data import Dataset
 from mklbench.kernels import KernelOperator
 from mklbench.solution import Solution
@@ -54,16 +54,16 @@ class Responses:
 
     def fit(
         self,
-        solve: one_vs_rest.Solver,
+        solve: multiclass.Solver,
         operator: KernelOperator,
-        starts: Sequence[one_vs_rest.Start] | None = None,
+        starts: Sequence[multiclass.Start] | None = None,
     ) -> list[Solution]:
         """Solve the problems that the responses pose: one, or one a class of more than two.
 
-        Parameters are those of `mklbench.one_vs_rest.fit`.
+        Parameters are those of `mklbench.multiclass.fit`.
         """
         if self.targets is None:
-            return one_vs_rest.fit(solve, operator, self.codes, self.n_classes, starts=starts)
+            return multiclass.fit(solve, operator, self.codes, self.n_classes, starts=starts)
         if starts is None:
             return [solve(operator, self.targets)]
         return [solve(operator, self.targets, start=starts[0])]
@@ -88,7 +88,7 @@ class Responses:
         """
         if score == "rmse":
             return float(self.squared_errors(decision).sum())
-        return float(np.count_nonzero(one_vs_rest.predict(decision) != self.codes))
+        return float(np.count_nonzero(multiclass.predict(decision) != self.codes))
 
     def squared_errors(self, decision: Array) -> Array:
         """Return the squared errors (n,) of decision values, (n,) or (n, k).

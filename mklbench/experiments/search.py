@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklbench import config as configs
-from mklbench import one_vs_rest
+from mklbench import multiclass
 from mklbench.data.splits import folds
 from mklbench.errors import SingularError
 from mklbench.experiments.responses import Responses, Score
@@ -164,8 +164,8 @@ class _PathSolver:
         for index, solve in enumerate(self._solves):
             near = [before] if isinstance(operator, Family) else [before, self._latest[index]]
             starts = None
-            if one_vs_rest.takes_start(solve):
-                starts = one_vs_rest.mean_starts([found for found in near if found is not None])
+            if multiclass.takes_start(solve):
+                starts = multiclass.mean_starts([found for found in near if found is not None])
             try:
                 before = self._latest[index] = responses.fit(solve, operator, starts)
             except SingularError as error:
@@ -238,16 +238,16 @@ class _Predictor:
     def decision(
         self, solutions: Sequence[Solution], held_out: Rows, fit_rows: Rows
     ) -> NDArray[np.float64]:
-        return one_vs_rest.decision_values(
+        return multiclass.decision_values(
             solutions, lambda machine: self._values(machine, held_out, fit_rows)
         )
 
     def _values(self, solution: Solution, held_out: Rows, fit_rows: Rows) -> NDArray[np.float64]:
         if solution.thetas is None:
             block = np.ix_(held_out, fit_rows)
-            return one_vs_rest.outputs_from(lambda weights: self._at(weights)[block], solution)
+            return multiclass.outputs_from(lambda weights: self._at(weights)[block], solution)
         family = cast(Family, self._operator)
-        return one_vs_rest.outputs(family.restrict(fit_rows), solution, family.samples[held_out])
+        return multiclass.outputs(family.restrict(fit_rows), solution, family.samples[held_out])
 
     def _at(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         if self._last is None or not np.array_equal(weights, self._last[0]):

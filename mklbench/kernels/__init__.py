@@ -1,7 +1,19 @@
-"""Kernel banks (finite) and kernel families (continuous), as operators."""
+"""Kernel banks (finite) and kernel families (continuous), as operators.
 
+May import `errors` and `validation` only; it is imported by all that computes with kernels, which
+asks for them here and not in the modules below.
+"""
+
+from mklbench.kernels.banks.dense import DenseBank, GrowingBank, IndexedBank, PrecomputedBank
+from mklbench.kernels.banks.distances import FeatureDistances, MatrixDistances, chi2_distances
+from mklbench.kernels.banks.features import FeatureBank
+from mklbench.kernels.banks.linear import LinearBank
+from mklbench.kernels.banks.views import DistanceBank
 from mklbench.kernels.base import Bank, Family, KernelOperator
-from mklbench.kernels.builders import (
+from mklbench.kernels.builders.derived import Combination, Normalised, Standardised
+from mklbench.kernels.builders.descriptors import Descriptors
+from mklbench.kernels.builders.from_files import MatrixDescriptors, MatrixKernels
+from mklbench.kernels.builders.named import (
     BUILDERS,
     KernelBuilder,
     Precomputed,
@@ -18,27 +30,20 @@ from mklbench.kernels.builders import (
     simplemkl_bank,
     single,
 )
-from mklbench.kernels.combination import CombinedKernel
-from mklbench.kernels.composite import ConcatenatedBank, ScaledBank, unit_trace
-from mklbench.kernels.dense import DenseBank, GrowingBank, IndexedBank, PrecomputedBank
-from mklbench.kernels.descriptors import Descriptors, DistanceBank
-from mklbench.kernels.distances import FeatureDistances, MatrixDistances, chi2_distances
 from mklbench.kernels.families import IsotropicGaussians, ProductGaussians
-from mklbench.kernels.feature_bank import FeatureBank
 from mklbench.kernels.functions import Gaussian, Polynomial
 from mklbench.kernels.groups import Groups, groups_of
-from mklbench.kernels.linear_bank import LinearBank
-from mklbench.kernels.made_from import Combination, Normalised, Standardised
-from mklbench.kernels.matrices import MatrixDescriptors, MatrixKernels
-from mklbench.kernels.members import (
+from mklbench.kernels.mixtures import (
     FamilyBank,
-    KernelSubset,
     check_thetas,
     mixture_outputs,
     training_outputs,
 )
-from mklbench.kernels.normalised import CentredBank, CosineBank
-from mklbench.kernels.wrapping import StandardisedBank
+from mklbench.kernels.transforms.combined import CombinedKernel
+from mklbench.kernels.transforms.composite import ConcatenatedBank, ScaledBank, unit_trace
+from mklbench.kernels.transforms.normalised import CentredBank, CosineBank
+from mklbench.kernels.transforms.subset import KernelSubset
+from mklbench.kernels.transforms.wrapped import StandardisedBank
 
 __all__ = [
     "BUILDERS",

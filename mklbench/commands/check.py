@@ -1,0 +1,92 @@
+"""``mklbench check``: recorded splits are run again and compared."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from mklbench import interruption
+from mklbench.experiments.files import check_writable_directory
+from mklbench.experiments.progress import counting, progress
+from mklbench.report.analysis.confirmed import Confirmed
+from mklbench.report.analysis.places import recorded_results
+from mklbench.report.check import published, rerun
+from mklbench.report.check.config import load_check
+from mklbench.report.table.loading import load_table, table_names
+
+
+def check(names: Sequence[str] = (), *, jobs: int = 1, results_dir: str | None = None) -> int:
+    """Run a few recorded splits again and compare; compare the verdicts with the tables.
+
+    Parameters
+    ----------
+    names : tables whose cells are checked; none means all that the check names.
+    jobs : worker processes.
+    results_dir : the recorded results; None for those that come with the program.
+
+    Returns
+    -------
+    0 when all that could be checked is as recorded; 1 when a number moved, a cell failed or is
+    not recorded, or no cell could be run.
+
+    Raises
+    ------
+    InputError
+        If there is nothing recorded to check against, or no cell of a table is to be checked.
+    """
+    recorded = recorded_results() if results_dir is None else Path(results_dir)
+    config = load_check().restricted_to(names)
+    verdicts = published.check_verdicts(config.tables, recorded)
+    again = published.check_again(config, recorded, jobs=jobs, progress=progress("auto"))
+    print(published.describe(again, verdicts))
+    return 0 if published.passed(again, verdicts) else 1
+
+
+def check_all(
+    names: Sequence[str] = (),
+    *,
+    jobs: int = 1,
+    minutes: float | None = None,
+    results_dir: str | None = None,
+) -> int:
+    """Run one split again of every recorded cell that was measured by other sources; compare.
+
+    What is found is kept beside the records as it is found: an interrupted check goes on, and
+    what is confirmed is not run again until the sources, the numbers or the version change.
+
+    Parameters
+    ----------
+    names : tables whose cells are checked; none means all.
+    jobs : worker processes.
+    minutes : when to stop; None for no limit.
+    results_dir : the recorded results; None for those that come with the program.
+
+    Returns
+    -------
+    0 when no number has moved and no rerun failed, else 1.
+
+    Raises
+    ------
+    InputError
+        If a table is not known, or what is found cannot be written.
+    """
+    recorded = recorded_results() if results_dir is None else Path(results_dir)
+    tables = [load_table(name) for name in dict.fromkeys(names or table_names())]
+    check_writable_directory("--recorded", recorded / "records")
+    confirmed = Confirmed(recorded / "records")
+    with counting(tables, "Reading the tables") as counted:
+        listed = rerun.reruns(counted, recorded / "records", confirmed)
+    print(rerun.describe_plan(listed, jobs), flush=True)
+    kept = f"what was found is kept in {confirmed.path}; the same command goes on from there."
+    with interruption.saying(lambda: kept):
+        findings = rerun.check_all(
+            listed,
+            load_check(),
+            confirmed,
+            jobs=jobs,
+            seconds=None if minutes is None else 60.0 * minutes,
+            say=lambda text: print(text, file=sys.stderr, flush=True),
+        )
+    print(rerun.describe(findings))
+    return 0 if rerun.passed(findings) else 1

@@ -1,0 +1,49 @@
+"""``mklbench table``: a paper table from what has been run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mklbench.errors import unknown
+from mklbench.experiments.files import check_writable_file
+from mklbench.experiments.store import Store
+from mklbench.report.output import write_result
+from mklbench.report.results import FORMATS, assembled, render
+from mklbench.report.table.loading import load_table
+
+
+def table(
+    name: str,
+    *,
+    store: Store,
+    fmt: str = "md",
+    out: str | None = None,
+    recorded: bool = False,
+    config_dir: str | None = None,
+) -> str:
+    """Return a paper table from what has been run, and write it to a file if one is named.
+
+    Parameters
+    ----------
+    name : name of the table.
+    store : where the records are looked up.
+    fmt : "md", "csv" or "html".
+    out : file to write.
+    recorded : use the recorded results that come with the program instead of the store.
+    config_dir : a directory of the user's own configs, with tables of their own in ``table/``.
+
+    Raises
+    ------
+    InputError
+        If there is no such table or format, or the file cannot be written.
+    """
+    if fmt not in FORMATS:
+        raise unknown("format", fmt, FORMATS)
+    if out is not None:
+        check_writable_file("--out", out)
+    report = assembled(load_table(name, config_dir), store, recorded)
+    path = None if out is None else Path(out)
+    text = render(report, fmt, {}, None if path is None else path.parent)
+    if path is not None:
+        write_result(path, text.encode())
+    return text.rstrip("\n")

@@ -1,0 +1,148 @@
+"""Estimators of the parameters of a family of kernels: ``QNPKL(C=10).fit(X, y)``."""
+
+from __future__ import annotations
+
+from mklbench.algorithms import gmkl, ikl, qnpkl
+from mklbench.estimators.base import KernelLearner
+from mklbench.kernels import KernelBuilder
+
+
+class GMKL(KernelLearner):
+    """Regularised sum or product of kernels (`mklbench.algorithms.gmkl`).
+
+    Parameters
+    ----------
+    kernel : name or callable of a family (product) or a bank (sum), see the module's docstring.
+    C : box constraint.
+    regulariser : "l1" or "l2".
+    strength : factor on the regulariser; None for that of the authors' code.
+    start : "random", "uniform" or, of a family, "median" weights to start from.
+    random_state : seed of the random start; None starts at 1/M.
+    iterations : end after so many gradient steps; None for no such end.
+    tol : certified gap or KKT residual at which to stop.
+    max_iter : at most so many gradient steps.
+    svm_tol : LIBSVM's stopping tolerance.
+    """
+
+    _algorithm = gmkl
+
+    def __init__(
+        self,
+        kernel: str | KernelBuilder = "product",
+        C: float = 10.0,
+        regulariser: str = "l1",
+        strength: float | None = None,
+        start: str = "random",
+        random_state: int | None = 0,
+        iterations: int | None = None,
+        tol: float = 1e-3,
+        max_iter: int = 40,
+        svm_tol: float = 1e-3,
+    ) -> None:
+        self.kernel = kernel
+        self.C = C
+        self.regulariser = regulariser
+        self.strength = strength
+        self.start = start
+        self.random_state = random_state
+        self.iterations = iterations
+        self.tol = tol
+        self.max_iter = max_iter
+        self.svm_tol = svm_tol
+
+
+class IKL(KernelLearner):
+    """Sparse combination of the best members of a family of kernels (`mklbench.algorithms.ikl`).
+
+    Standardise the features first: the box of "products" is made for that scale.
+
+    Parameters
+    ----------
+    kernel : name or callable of a family with a bounded box, or of a bank, see the module's
+        docstring.
+    C : box constraint.
+    tol : relative duality gap at which to stop.
+    max_iter : at most so many restricted master problems.
+    pricing : at most so many kernels join at once.
+    samples : random members of the family looked at before the search ends.
+    master : "mkl" or "simplemkl".
+    """
+
+    _algorithm = ikl
+
+    def __init__(
+        self,
+        kernel: str | KernelBuilder = "products",
+        C: float = 1.0,
+        tol: float = 1e-3,
+        max_iter: int = 100,
+        pricing: int = 12,
+        samples: int = 1000,
+        master: str = "mkl",
+    ) -> None:
+        self.kernel = kernel
+        self.C = C
+        self.tol = tol
+        self.max_iter = max_iter
+        self.pricing = pricing
+        self.samples = samples
+        self.master = master
+
+
+class QNPKL(KernelLearner):
+    """Product of Gaussians by quasi-Newton descent, ended early (`mklbench.algorithms.qnpkl`).
+
+    The number of `iterations` is the regulariser: choose it by cross-validation, as C, among few,
+    ``GridSearchCV(QNPKL(), {"C": [1, 10, 100], "iterations": [0, 1, 2, 3, 5]})``.
+
+    Parameters
+    ----------
+    kernel : name or callable of a family, see the module's docstring.
+    C : box constraint.
+    start : "median" or "uniform" parameters to start from.
+    width : factor on the parameters of the start.
+    iterations : end after so many iterations; None for no such end.
+    variant : "paper" or "jkernelmachines".
+    tol : relative decrease of the objective at which to end.
+    initial_rate : first diagonal entry of the inverse Hessian, or "auto".
+    initial_step : first step size along a direction.
+    smallest_step : steps below this size have failed.
+    shun_identity : whether steps towards K = I are shortened.
+    max_iter : at most so many directions.
+    max_evals : at most so many SVMs in all; 40,000 if None.
+    svm_tol : LIBSVM's stopping tolerance.
+    """
+
+    _algorithm = qnpkl
+
+    def __init__(
+        self,
+        kernel: str | KernelBuilder = "product",
+        C: float = 10.0,
+        start: str = "median",
+        width: float = 1.0,
+        iterations: int | None = None,
+        variant: str = "paper",
+        tol: float = 1e-2,
+        initial_rate: float | str = "auto",
+        initial_step: float = 1.0,
+        smallest_step: float = 1e-7,
+        shun_identity: bool = True,
+        max_iter: int = 1000,
+        max_evals: int | None = None,
+        svm_tol: float = 1e-3,
+    ) -> None:
+        self.kernel = kernel
+        self.C = C
+        self.start = start
+        self.width = width
+        self.iterations = iterations
+        self.variant = variant
+        self.tol = tol
+        self.initial_rate = initial_rate
+        self.initial_step = initial_step
+        self.smallest_step = smallest_step
+        self.shun_identity = shun_identity
+        self.max_iter = max_iter
+        self.max_evals = max_evals
+        self.svm_tol = svm_tol

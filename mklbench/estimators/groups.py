@@ -1,0 +1,90 @@
+"""Estimators of kernel weights in groups: ``VSKL(C=10).fit(X, y)``."""
+
+from __future__ import annotations
+
+from mklbench.algorithms import ckl, vskl
+from mklbench.estimators.base import KernelLearner
+from mklbench.kernels import KernelBuilder
+from mklbench.kernels.groups import GroupLists
+
+
+class VSKL(KernelLearner):
+    """Kernels in groups, few of each and all groups (`mklbench.algorithms.vskl`).
+
+    Parameters
+    ----------
+    kernel : name or callable of a bank, see the module's docstring.
+    C : box constraint. The kernels of "simplemkl" have unit trace, so C is larger than usual.
+    q : >= 1, `math.inf` included; the larger, the more alike are the groups' norms.
+    groups : "bank" for the bank's own groups, or one of all kernels where it has none; "one",
+        "singletons" or "features"; or lists of kernel indices.
+    tol : certified relative duality gap at which to stop.
+    objective_tol : relative change of the objective at which to stop as well; None for never.
+    max_iter : at most so many steps of the mirror descent.
+    step_size : factor A of the step size; 3 times the square root of the number of groups if None.
+    svm_tol : LIBSVM's stopping tolerance.
+    """
+
+    _algorithm = vskl
+
+    def __init__(
+        self,
+        kernel: str | KernelBuilder = "simplemkl",
+        C: float = 100.0,
+        q: float = 2.0,
+        groups: str | GroupLists = "bank",
+        tol: float = 1e-2,
+        objective_tol: float | None = None,
+        max_iter: int = 1000,
+        step_size: float | None = None,
+        svm_tol: float = 1e-3,
+    ) -> None:
+        self.kernel = kernel
+        self.C = C
+        self.q = q
+        self.groups = groups
+        self.tol = tol
+        self.objective_tol = objective_tol
+        self.max_iter = max_iter
+        self.step_size = step_size
+        self.svm_tol = svm_tol
+
+
+class CKL(KernelLearner):
+    """Kernels in groups, few of each and few groups; l_p-norm MKL (`mklbench.algorithms.ckl`).
+
+    Parameters
+    ----------
+    kernel : name or callable of a bank, see the module's docstring.
+    C : box constraint. The kernels of "simplemkl" have unit trace, so C is larger than usual.
+    q : 1/2 <= q < 1, the smaller the sparser across groups. With groups of one kernel this is
+        l_p-norm MKL, p = q / (1 - q).
+    groups : "bank" for the bank's own groups, or one of all kernels where it has none; "one",
+        "singletons" or "features"; or lists of kernel indices.
+    tol : certified relative duality gap at which to stop.
+    objective_tol : relative change of the objective at which to stop as well; None for never.
+    max_iter : at most so many changes of the weights.
+    svm_tol : LIBSVM's stopping tolerance.
+    """
+
+    _algorithm = ckl
+
+    def __init__(
+        self,
+        kernel: str | KernelBuilder = "simplemkl",
+        C: float = 100.0,
+        q: float = 0.75,
+        groups: str | GroupLists = "bank",
+        tol: float = 1e-2,
+        objective_tol: float | None = None,
+        max_iter: int = 1000,
+        svm_tol: float = 1e-3,
+    ) -> None:
+        self.kernel = kernel
+        self.C = C
+        self.q = q
+        self.groups = groups
+        self.tol = tol
+        self.objective_tol = objective_tol
+        self.max_iter = max_iter
+        self.svm_tol = svm_tol

@@ -1,0 +1,91 @@
+"""Scikit-learn estimators of regressions: ``NKRR(lam=0.1).fit(X, y)``, and classifiers by sign.
+
+The classifiers fit -1 and +1, one-versus-rest for more than two classes, and predict the class with
+the largest value. There is no intercept: centre the targets, and the features for linear kernels.
+The parameter ``kernel`` is as in `mklbench.estimators`.
+"""
+
+from __future__ import annotations
+
+from numpy.typing import ArrayLike
+
+from mklbench.algorithms import krr, nkrr
+from mklbench.estimators.base import KernelLearner, KernelRegressor
+from mklbench.kernels import KernelBuilder
+
+
+class _KRR:
+    _algorithm = krr
+
+    def __init__(
+        self,
+        kernel: str | KernelBuilder = "gaussian",
+        lam: float = 1.0,
+        weights: float | ArrayLike | None = None,
+        degree: int = 1,
+    ) -> None:
+        self.kernel = kernel
+        self.lam = lam
+        self.weights = weights
+        self.degree = degree
+
+
+class KRR(_KRR, KernelRegressor):
+    """Kernel ridge regression at fixed kernel weights (`mklbench.algorithms.krr`).
+
+    Parameters
+    ----------
+    kernel : name or callable, see `mklbench.estimators`.
+    lam : the ridge lambda > 0.
+    weights : (M,) kernel weights >= 0, or one number for all; 1/M each if None.
+    degree : of the kernel (sum_m weights_m K_m)^degree.
+    """
+
+
+class KRRClassifier(_KRR, KernelLearner):
+    """The classifier by the sign of a kernel ridge regression; parameters are those of `KRR`."""
+
+
+class _NKRR:
+    _algorithm = nkrr
+
+    def __init__(
+        self,
+        kernel: str | KernelBuilder = "feature_gaussians",
+        lam: float = 1.0,
+        degree: int = 2,
+        radius: float = 1.0,
+        norm: int = 2,
+        mu0: float | ArrayLike = 1.0,
+        tol: float = 1e-4,
+        max_iter: int = 1000,
+    ) -> None:
+        self.kernel = kernel
+        self.lam = lam
+        self.degree = degree
+        self.radius = radius
+        self.norm = norm
+        self.mu0 = mu0
+        self.tol = tol
+        self.max_iter = max_iter
+
+
+class NKRR(_NKRR, KernelRegressor):
+    """Polynomial combinations of kernels in ridge regression (`mklbench.algorithms.nkrr`).
+
+    Parameters
+    ----------
+    kernel : name or callable of a bank, see `mklbench.estimators`; the paper's is
+        "linear_features".
+    lam : the ridge lambda > 0.
+    degree : d >= 1 of the combination.
+    radius : how far the weights may go from `mu0`; 0 for the weights `mu0`.
+    norm : 1 or 2, in which that is measured.
+    mu0 : (M,) weights >= 0, or one number for all.
+    tol : certified gap or KKT residual at which to stop.
+    max_iter : at most so many steps.
+    """
+
+
+class NKRRClassifier(_NKRR, KernelLearner):
+    """The classifier by the sign of `NKRR`, with the same parameters."""

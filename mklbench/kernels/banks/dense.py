@@ -1,0 +1,307 @@
+"""Banks that hold their Gram matrices, for kernels without structure to exploit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mklbench.errors import InputError
+from mklbench.kernels.base import Array, Bank
+from mklbench.kernels.functions import (
+    LARGEST_VALUE,
+    SMALLEST_VALUE,
+    KernelFunction,
+    check_values,
+    matrices,
+)
+from mklbench.kernels.groups import GroupLists, check_groups
+from mklbench.kernels.memory import NUMBER, Memory, gram_bytes
+from mklbench.kernels.storage.packed import PackedGrams, asymmetry, half_size, unpack
+from mklbench.validation import (
+    check_features,
+    check_finite,
+    check_training_features,
+    real_array,
+)
+
+# Where the entries of a restricted matrix stand in the halves of the whole: some arrays of indices.
+_INDICES = 4.0
+
+
+class StackedBank(Bank):
+    """The operations on Gram matrices of which the lower halves are kept, M n (n + 1) / 2 numbers.
+
+    All passes are bound by memory, and so take half the time they take on the stack (M, n, n).
+    """
+
+    def __init__(self, grams: PackedGrams, groups: GroupLists | None = None) -> None:
+        self._grams = grams
+        self.n_kernels, self.n_samples = len(grams), grams.n_samples
+        self.features = (-1,) * self.n_kernels
+        self.groups = groups
+
+    @classmethod
+    def needs(cls, n: int, n_kernels: int, forming: float = 1.0) -> Memory:
+        """Return the memory of a bank of M kernels on n samples.
+
+        `forming` are the matrices (n, n) that there are at once while a kernel is computed.
+        """
+        kept = NUMBER * n_kernels * half_size(n)
+        # The matrix before lives while the next one is formed; of the last, its half is copied.
+        building = forming + (1.0 if n_kernels > 1 else 0.5)
+        return Memory(
+            n_kernels,
+            kept,
+            kept + gram_bytes(n, building),
+            combining=gram_bytes(n, 1.5),  # a half, and its triangle
+            restricting=gram_bytes(n, _INDICES),
+        )
+
+    def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
+        combined = np.empty((self.n_samples, self.n_samples)) if out is None else out
+        unpack(self._grams.combination(self._check_weights(d)), combined)
+        return combined
+
+    def combinations(self, weights: Array, out: Array) -> Iterator[Array]:
+        if len(weights) == 1:  # then kernels of weight 0 need not be read
+            yield self.combine(weights[0], out)
+            return
+        for start in range(0, len(weights), self.n_kernels):  # no more memory than the bank's own
+            for half in weights[start : start + self.n_kernels] @ self._grams.halves:
+                unpack(half, out)
+                yield out
+
+    def accumulate(self, d: ArrayLike, out: Array) -> None:
+        unpack(self._grams.combination(self._check_weights(d)), out, add=True)
+
+    def quadratic_forms(self, a: ArrayLike) -> Array:
+        return self._grams.quadratic_forms(np.asarray(a, dtype=np.float64))
+
+    def products(self, a: ArrayLike, kernels: ArrayLike) -> Array:
+        chosen = np.asarray(kernels, dtype=np.intp)
+        return self._grams.products(np.asarray(a, dtype=np.float64), chosen)
+
+    def traces(self) -> Array:
+        return self._grams.traces()
+
+    def diagonals(self, Z: ArrayLike | None = None) -> Array:
+        return self._grams.diagonals() if Z is None else super().diagonals(Z)
+
+    def inner_products_with(self, K: Array) -> Array:
+        return self._grams.inner_products_with(K)
+
+    def inner_products(self, *, centred: bool = False) -> Array:
+        return (self._grams.centred() if centred else self._grams).inner_products()
+
+
+class DenseBank(StackedBank):
+    """Kernel functions on all features, their Gram matrices stored as halves.
+
+    Parameters
+    ----------
+    X : (n, d) training samples.
+    functions : the M kernel functions.
+    """
+
+    def __init__(self, X: ArrayLike, functions: Sequence[KernelFunction]) -> None:
+        samples = check_training_features("X", X)
+        check_values(functions, samples)
+        grams = matrices(functions, samples, samples)
+        self._bind(samples, functions, PackedGrams.of(len(samples), grams, len(functions)))
+
+    def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
+        d = self._check_weights(weights)
+        samples = check_features("Z", Z, self._X.shape[1])
+        combined = np.zeros((len(samples), self.n_samples))
+        active = np.flatnonzero(d)
+        blocks = matrices([self._functions[m] for m in active], samples, self._X)
+        for m, block in zip(active, blocks, strict=True):
+            combined += d[m] * block
+        return combined
+
+    def diagonals(self, Z: ArrayLike | None = None) -> Array:
+        if Z is None:
+            return super().diagonals()
+        samples = check_features("Z", Z, self._X.shape[1])
+        return np.array([function.diagonal(samples) for function in self._functions])
+
+    def restrict(self, rows: ArrayLike) -> DenseBank:
+        indices = self._check_rows(rows)
+        restricted = DenseBank.__new__(DenseBank)
+        restricted._bind(self._X[indices], self._functions, self._grams.restrict(indices))
+        restricted.groups = self.groups
+        return restricted
+
+    def _bind(self, X: Array, functions: Sequence[KernelFunction], grams: PackedGrams) -> None:
+        self._X = X
+        self._functions = tuple(functions)
+        super().__init__(grams)
+
+
+class PrecomputedBank(StackedBank):
+    """Gram matrices that the user brings.
+
+    What is kept are copies of their lower halves, half the memory of `K`; nothing refers to `K`.
+
+    Parameters
+    ----------
+    K : (M, n, n) Gram matrices on the training samples, symmetric up to 1e-8 of their largest
+        entry. Above the diagonal they are read for this check only.
+    groups : lists of kernel indices, where the kernels come in groups.
+
+    Raises
+    ------
+    InputError
+        If `K` is not a finite stack of symmetric matrices, or `groups` do not partition them.
+    """
+
+    def __init__(self, K: ArrayLike, groups: GroupLists | None = None) -> None:
+        super().__init__(pack_stack(K), groups)
+        check_groups(groups, self.n_kernels)
+
+    def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
+        """Return the combination (n_z, n) of `Z`, the stack (M, n_z, n) of cross Gram matrices."""
+        d = self._check_weights(weights)
+        stack = real_array("Z", Z)
+        if stack.ndim != 3 or stack.shape[::2] != (self.n_kernels, self.n_samples):
+            raise InputError(
+                f"the cross Gram matrices have shape {stack.shape}: "
+                f"pass ({self.n_kernels}, n_new, {self.n_samples}), one matrix a kernel."
+            )
+        check_finite("Z", stack)
+        return np.tensordot(d, stack, axes=1)
+
+    def restrict(self, rows: ArrayLike) -> PrecomputedBank:
+        restricted = type(self).__new__(type(self))
+        grams = self._grams.restrict(self._check_rows(rows))
+        StackedBank.__init__(restricted, grams, self.groups)
+        return restricted
+
+
+class GrowingBank(PrecomputedBank):
+    """Precomputed Gram matrices to which kernels are added one by one.
+
+    The room for halves doubles when it is used up, so that adding a kernel costs a copy of that
+    kernel, on average. The memory is at most twice that of a `PrecomputedBank`.
+
+    Parameters
+    ----------
+    K : (M, n, n) symmetric Gram matrices on the training samples, M >= 1, to begin with.
+    """
+
+    def __init__(self, K: ArrayLike) -> None:
+        super().__init__(K)
+
+    def append(self, gram: ArrayLike) -> None:
+        """Add the Gram matrix `gram` (n, n) as kernel M.
+
+        Raises
+        ------
+        InputError
+            If it is not a finite symmetric matrix on the same samples.
+        """
+        matrix = real_array("gram", gram)
+        if matrix.shape != (self.n_samples, self.n_samples):
+            raise InputError(
+                f"gram has shape {matrix.shape}, but the bank has {self.n_samples} samples: "
+                f"pass a Gram matrix of shape {(self.n_samples, self.n_samples)}."
+            )
+        self._grams.append(_checked(self.n_kernels, matrix))
+        self._kernels_changed()
+        self.n_kernels += 1
+        self.features = (*self.features, -1)
+
+
+class IndexedBank(StackedBank):
+    """Precomputed Gram matrices of a whole data set, bound to some of its rows.
+
+    New samples are named by their row in the whole stack, so that splits and cross-validation work
+    on Gram matrices as they do on features. What is kept are the lower halves of the whole stack,
+    shared by all restrictions of a bank, and those of the training samples.
+
+    Parameters
+    ----------
+    K : (M, N, N) Gram matrices of the whole data set, or what `pack_stack` made of them.
+    rows : indices of the training samples.
+    groups : as in `PrecomputedBank`.
+    """
+
+    def __init__(
+        self,
+        K: ArrayLike | PackedGrams,
+        rows: ArrayLike,
+        groups: GroupLists | None = None,
+    ) -> None:
+        self._whole = K if isinstance(K, PackedGrams) else pack_stack(K)
+        check_groups(groups, len(self._whole))
+        self._rows = check_rows(rows, self._whole.n_samples)
+        super().__init__(self._whole.restrict(self._rows), groups)
+
+    @classmethod
+    def of_rows(cls, n: int, n_kernels: int) -> Memory:
+        """Return the memory of M kernels on n rows, that of the whole stack not counted."""
+        own = cls.needs(n, n_kernels)
+        return replace(own, building=own.kept + own.restricting)
+
+    def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
+        """Return the kernel (n_z, n) between the rows `Z` (n_z,) of the stack and the training."""
+        new = check_rows(Z, self._whole.n_samples)
+        return self._whole.block(self._check_weights(weights), new, self._rows)
+
+    def diagonals(self, Z: ArrayLike | None = None) -> Array:
+        rows = self._rows if Z is None else check_rows(Z, self._whole.n_samples)
+        return self._whole.diagonals()[:, rows]
+
+    def restrict(self, rows: ArrayLike) -> IndexedBank:
+        return IndexedBank(self._whole, self._rows[self._check_rows(rows)], self.groups)
+
+
+def pack_stack(K: ArrayLike) -> PackedGrams:
+    """Return the lower halves of a stack (M, n, n), checked and packed in one pass.
+
+    Raises
+    ------
+    InputError
+        If `K` is not a finite stack of symmetric matrices.
+    """
+    stack = real_array("K", K)
+    if stack.ndim != 3 or stack.shape[1] != stack.shape[2] or 0 in stack.shape:
+        raise InputError(
+            f"K has shape {stack.shape}: pass the Gram matrices as one array (n_kernels, n, n)."
+        )
+    checked: Iterator[Array] = (_checked(m, gram) for m, gram in enumerate(stack))
+    return PackedGrams.of(stack.shape[1], checked, len(stack))
+
+
+def _checked(m: int, gram: Array) -> Array:
+    """Return the Gram matrix of kernel `m` if it is finite and symmetric to 1e-8."""
+    largest = np.maximum(gram.max(), -gram.min())  # NaN if one entry is
+    if not np.isfinite(largest):
+        raise InputError(
+            f"kernel {m} of K holds NaN or infinite values: remove or mend the samples."
+        )
+    if not (largest == 0.0 or SMALLEST_VALUE <= largest <= LARGEST_VALUE):
+        raise InputError(
+            f"the largest entry of kernel {m} of K is {largest:g}: it must be "
+            f"from {SMALLEST_VALUE:g} to {LARGEST_VALUE:g}, rescale it."
+        )
+    if asymmetry(gram) > 1e-8 * largest:
+        raise InputError(f"kernel {m} of K is not symmetric: a Gram matrix must be.")
+    return gram
+
+
+def check_rows(rows: ArrayLike, n: int) -> NDArray[np.intp]:
+    """Return `rows` as indices (k,) if they are row numbers from 0 to n - 1."""
+    indices = np.asarray(rows)
+    if indices.ndim == 2 and indices.shape[1] == 1:
+        indices = indices[:, 0]
+    # Scikit-learn passes the row numbers of a sample matrix as floats.
+    numeric = indices.ndim == 1 and indices.dtype.kind in "iuf"
+    if not numeric or not np.isin(indices, np.arange(n)).all():
+        raise InputError(
+            f"precomputed kernels take row indices from 0 to {n - 1} in place of features."
+        )
+    return indices.astype(np.intp)

@@ -1,0 +1,268 @@
+"""Distances between samples, view by view, of which Gaussian kernels are made.
+
+A view is one descriptor of the samples: some of their features, or a matrix of distances that has
+been computed elsewhere. A distance D(x, z) >= 0 stands in the exponent as it is, so that the
+Euclidean one is squared.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mklbench.errors import InputError
+from mklbench.kernels.banks.dense import check_rows
+from mklbench.kernels.base import Array
+from mklbench.kernels.euclidean import squared_distances
+from mklbench.kernels.functions import standardisation
+from mklbench.validation import (
+    check_choice,
+    check_features,
+    check_finite,
+    check_indices,
+    check_scale,
+    check_training_features,
+    real_array,
+)
+
+DISTANCES = ("euclidean", "seuclidean", "chi2")
+
+_CHI2_ROWS = 8
+# Added to the sum of two bins, so that two empty ones differ by 0 and not by 0 / 0.
+_NOTHING = 1e-300
+
+
+class View(Protocol):
+    """A descriptor of the samples: the features from `start` to `stop`, compared by `distance`."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def start(self) -> int: ...
+    @property
+    def stop(self) -> int: ...
+    @property
+    def distance(self) -> str: ...
+
+
+class Distances(ABC):
+    """Distances of several views between training samples, and from new samples to them.
+
+    Attributes
+    ----------
+    n_samples : number n of training samples.
+    n_views : number of views.
+    """
+
+    n_samples: int
+    n_views: int
+
+    @abstractmethod
+    def within(self) -> Iterator[Array]:
+        """Yield of each view the symmetric distances (n, n) between the training samples."""
+
+    @abstractmethod
+    def to(self, Z: ArrayLike) -> list[Array]:
+        """Return of each view the distances (n_z, n) from new samples `Z` to the training."""
+
+    @abstractmethod
+    def restrict(self, rows: ArrayLike) -> Distances:
+        """Return the same distances on the training samples `rows` (indices) only."""
+
+
+@dataclass(frozen=True)
+class _Part:
+    """One view: its features as the distance takes them, columns times factors (d_v,)."""
+
+    name: str
+    columns: slice
+    distance: str
+    factors: Array
+
+    def of(self, X: Array) -> Array:
+        with np.errstate(over="ignore"):  # of new samples, to an infinite distance
+            return np.ascontiguousarray(X[:, self.columns] * self.factors)
+
+    def between(self, X: Array, Z: Array) -> Array:
+        return chi2_distances(X, Z) if self.distance == "chi2" else squared_distances(X, Z)
+
+
+class FeatureDistances(Distances):
+    """Distances between samples that are given as features.
+
+    Parameters
+    ----------
+    X : (n, d) training samples.
+    views : the columns of each view and how they are compared; empty: all are one view, compared
+        by `distance`, or the Euclidean one.
+    distance : "euclidean", the squared one; "seuclidean", the same on features divided by their
+        standard deviation over the training samples; "chi2", `chi2_distances`; None: of each view
+        its own.
+
+    Raises
+    ------
+    InputError
+        If a distance is not known, or is "chi2" of features below 0.
+    """
+
+    def __init__(
+        self, X: ArrayLike, views: Sequence[View] = (), distance: str | None = None
+    ) -> None:
+        self._X = check_training_features("X", X)
+        self.n_samples, d = self._X.shape
+        if distance is not None:
+            check_choice("kernel.distance", distance, DISTANCES)
+        if views:
+            self._parts = tuple(
+                self._part(view.name, slice(view.start, view.stop), distance or view.distance)
+                for view in views
+            )
+        else:
+            self._parts = (self._part("all features", slice(0, d), distance or "euclidean"),)
+        self.n_views = len(self._parts)
+
+    def within(self) -> Iterator[Array]:
+        for part in self._parts:
+            samples = part.of(self._X)
+            yield part.between(samples, samples)
+
+    def to(self, Z: ArrayLike) -> list[Array]:
+        samples = check_features("Z", Z, self._X.shape[1])
+        for part in self._parts:
+            _check_histograms(part, samples)
+        return [part.between(part.of(samples), part.of(self._X)) for part in self._parts]
+
+    def restrict(self, rows: ArrayLike) -> FeatureDistances:
+        """Keep the standard deviations of the samples that the distances were made on."""
+        restricted = FeatureDistances.__new__(FeatureDistances)
+        restricted._X = self._X[check_indices("rows", rows, self.n_samples)]
+        restricted._parts = self._parts
+        restricted.n_samples, restricted.n_views = len(restricted._X), self.n_views
+        return restricted
+
+    def _part(self, name: str, columns: slice, distance: str) -> _Part:
+        features = self._X[:, columns]
+        is_scaled = distance == "seuclidean"
+        if not is_scaled:  # of small views beside large ones, too
+            check_scale("X", features, columns.start)
+        factors = standardisation(features)[1] if is_scaled else np.ones(features.shape[1])
+        part = _Part(name, columns, distance, factors)
+        _check_histograms(part, self._X)
+        return part
+
+
+class MatrixDistances(Distances):
+    """Distances of a whole data set that have been computed elsewhere; samples are row numbers.
+
+    Parameters
+    ----------
+    whole : (V, N, N) symmetric distances between all samples, one matrix a view.
+    rows : (n,) row numbers of the training samples.
+    """
+
+    def __init__(self, whole: Array, rows: ArrayLike) -> None:
+        self._whole = whole
+        self._rows = check_rows(rows, whole.shape[1])
+        self.n_views, self.n_samples = len(whole), len(self._rows)
+
+    def within(self) -> Iterator[Array]:
+        yield from self._block(self._rows)
+
+    def to(self, Z: ArrayLike) -> list[Array]:
+        return list(self._block(check_rows(Z, self._whole.shape[1])))
+
+    def restrict(self, rows: ArrayLike) -> MatrixDistances:
+        return MatrixDistances(self._whole, self._rows[check_indices("rows", rows, self.n_samples)])
+
+    def _block(self, rows: NDArray[np.intp]) -> Iterator[Array]:
+        return (matrix[np.ix_(rows, self._rows)] for matrix in self._whole)
+
+
+def chi2_distances(X: Array, Z: Array) -> Array:
+    """Return sum_k (x_ik - z_jk)^2 / (x_ik + z_jk) (n, n_z) for X (n, d), Z (n_z, d) >= 0.
+
+    They take longer than most fits, and every algorithm asks for those of the same splits again: a
+    few are kept. What is returned is read-only.
+
+    Raises
+    ------
+    InputError
+        If `X` or `Z` is no finite matrix, or has a value below 0.
+    """
+    X, Z = real_array("X", X), real_array("Z", Z)
+    for name, rows in (("X", X), ("Z", Z)):
+        if rows.min(initial=0.0) < 0:
+            row, column = np.argwhere(rows < 0)[0]
+            raise InputError(
+                f"{name} holds {rows[row, column]:g} at row {row}, column {column}: chi2 compares "
+                "histograms, which have no values below 0."
+            )
+        check_finite(name, rows)
+    return _kept.get((_digest(X), _digest(Z)), lambda: _chi2_distances(X, Z))
+
+
+def _chi2_distances(X: Array, Z: Array) -> Array:
+    """Compute `chi2_distances`.
+
+    Feature by feature on a few rows that stay in the processor's cache, which on histograms with
+    empty bins takes a third of the time of scikit-learn's `additive_chi2_kernel`.
+    """
+    distances = np.empty((len(X), len(Z)))
+    columns = np.ascontiguousarray(Z.T)
+    for start in range(0, len(X), _CHI2_ROWS):
+        rows = X[start : start + _CHI2_ROWS]
+        # Of distances within X the part up to the diagonal, and its mirror image.
+        n_columns = min(start + _CHI2_ROWS, len(Z)) if X is Z else len(Z)
+        total = np.zeros((len(rows), n_columns))
+        squares, sums = np.empty_like(total), np.empty_like(total)
+        for x, z in zip(rows.T, columns[:, :n_columns], strict=True):
+            np.subtract(x[:, None], z, out=squares)
+            with np.errstate(over="ignore"):  # to an infinite distance
+                squares *= squares
+            np.add(x[:, None], z, out=sums)
+            sums += _NOTHING
+            squares /= sums
+            total += squares
+        distances[start : start + _CHI2_ROWS, :n_columns] = total
+        if X is Z:
+            distances[:n_columns, start : start + _CHI2_ROWS] = total.T
+    return distances
+
+
+class _Kept:
+    """The arrays that were asked for last, up to a number of bytes in all."""
+
+    def __init__(self, n_bytes: int) -> None:
+        self._n_bytes = n_bytes
+        self._arrays: dict[tuple[bytes, bytes], Array] = {}
+
+    def get(self, key: tuple[bytes, bytes], compute: Callable[[], Array]) -> Array:
+        array = self._arrays.pop(key, None)
+        if array is None:
+            array = compute()
+            array.setflags(write=False)
+        self._arrays[key] = array  # in the order of use
+        while sum(each.nbytes for each in self._arrays.values()) > self._n_bytes:
+            del self._arrays[next(iter(self._arrays))]
+        return array
+
+
+_kept = _Kept(2**28)
+
+
+def _digest(X: Array) -> bytes:
+    return hashlib.sha256(f"{X.shape}".encode() + X.tobytes()).digest()
+
+
+def _check_histograms(part: _Part, X: Array) -> None:
+    if part.distance == "chi2" and X[:, part.columns].min(initial=0.0) < 0:
+        raise InputError(
+            f"kernel.distance=chi2 compares histograms, and {part.name} has values below 0: set "
+            f"split.scaling=none, or kernel.distance=euclidean."
+        )

@@ -1,0 +1,205 @@
+"""A bank of kernels on single features, in the form that costs less."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mklbench.errors import unknown
+from mklbench.kernels.base import Array, Bank
+from mklbench.kernels.functions import KernelFunction, check_values
+from mklbench.kernels.memory import NUMBER, Memory, Shape
+from mklbench.kernels.storage.cost import FeatureCosts
+from mklbench.kernels.storage.factored import ROWS, FeatureFactors
+from mklbench.kernels.storage.packed import PackedGrams, half_size, unpack
+from mklbench.validation import check_features, check_training_features
+
+_FORMS = ("halves", "factors")
+_MEMORY_LIMIT = 2**29
+
+# The rank of Gaussians on one feature with many values, about; for the memory that they will need.
+_RANK = 32
+# Kernels whose halves are kept at the same time, if the limit allows; for the same.
+_ACTIVE = 40
+
+
+class FeatureBank(Bank):
+    """Every kernel function on every single feature.
+
+    Kernels are ordered by feature first: kernel m = j * len(functions) + k is function k on
+    feature j.
+
+    The bank holds low-rank factors (`mklbench.kernels.storage.factored`), and halves of Gram
+    matrices: of all kernels, where the cost model (`mklbench.kernels.storage.cost`) finds these
+    faster; else of kernels that are active in combinations, where this pays, so that a sparse
+    combination of the same kernels is a short sum. Combining therefore changes what the bank keeps:
+    a bank is not for several threads.
+
+    Parameters
+    ----------
+    X : (n, d) training samples.
+    functions : kernel functions, applied to each feature on its own.
+    form : "halves" or "factors", to overrule the cost model.
+    memory_limit : bytes that halves may take.
+
+    Raises
+    ------
+    InputError
+        If `X` is no finite matrix, or `form` is not known.
+
+    Attributes
+    ----------
+    form : "halves" (of all kernels) or "factors" (and halves of active kernels).
+    costs : the cost model of this bank.
+    """
+
+    def __init__(
+        self,
+        X: ArrayLike,
+        functions: Sequence[KernelFunction],
+        *,
+        form: Literal["halves", "factors"] | None = None,
+        memory_limit: float = _MEMORY_LIMIT,
+    ) -> None:
+        if form not in (None, *_FORMS):
+            raise unknown("form", form, _FORMS)
+        samples = check_training_features("X", X)
+        self._functions = tuple(functions)
+        for j in range(samples.shape[1]):
+            check_values(self._functions, samples[:, [j]], j)
+        self._bind(samples, FeatureFactors.of(samples, self._functions), form, memory_limit)
+
+    @classmethod
+    def needs(cls, shape: Shape, n_functions: int) -> Memory:
+        """Return the memory of k functions on samples of a shape, of features with many values."""
+        n, d, k = shape.n, shape.d, n_functions
+        rank = min(n, _RANK)
+        samples, factors = NUMBER * n * d, NUMBER * d * (n * rank + k * half_size(rank))
+        # In the making: the bases of all features twice, and the factors of one.
+        making = factors + NUMBER * 3 * k * rank * n
+        costs = FeatureCosts(n, k, np.full(d, rank), _MEMORY_LIMIT)
+        half = NUMBER * half_size(n)
+        if costs.prefers_halves():
+            kept = samples + factors + half * d * k
+            return Memory(d * k, kept, kept + making, combining=3 * half)
+        kept = samples + factors
+        active = half * min(d * k, _ACTIVE, costs.room)
+        return Memory(
+            d * k,
+            kept,
+            kept + making,
+            combining=factors + NUMBER * ROWS * n,  # the bases times the cores
+            restricting=factors,
+            # The room for halves grows by a copy; their sum is a half, and its triangle.
+            active=1.5 * active + (3 * half if active else 0.0),
+        )
+
+    def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
+        combined = np.empty((self.n_samples, self.n_samples)) if out is None else out
+        self._combine(self._check_weights(d), combined, add=False)
+        return combined
+
+    def accumulate(self, d: ArrayLike, out: Array) -> None:
+        self._combine(self._check_weights(d), out, add=True)
+
+    def quadratic_forms(self, a: ArrayLike) -> Array:
+        vector = np.asarray(a, dtype=np.float64)
+        if self.form == "halves":
+            return self._grams.quadratic_forms(vector)
+        return self._factors.quadratic_forms(vector)
+
+    def products(self, a: ArrayLike, kernels: ArrayLike) -> Array:
+        vector, chosen = np.asarray(a, dtype=np.float64), np.asarray(kernels, dtype=np.intp)
+        if self.form == "halves":
+            return self._grams.products(vector, chosen)
+        return self._factors.products(vector, chosen)
+
+    def traces(self) -> Array:
+        return self._factors.traces()
+
+    def diagonals(self, Z: ArrayLike | None = None) -> Array:
+        samples = self._X if Z is None else check_features("Z", Z, self._X.shape[1])
+        return np.array(
+            [f.diagonal(column[:, None]) for column in samples.T for f in self._functions]
+        )
+
+    def inner_products_with(self, K: Array) -> Array:
+        return self._factors.inner_products_with(K)
+
+    def inner_products(self, *, centred: bool = False) -> Array:
+        return (self._factors.centred() if centred else self._factors).inner_products()
+
+    def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
+        d = self._check_weights(weights)
+        samples = check_features("Z", Z, self._X.shape[1])
+        combined = np.zeros((len(samples), self.n_samples))
+        for m in np.flatnonzero(d):
+            j, k = divmod(int(m), len(self._functions))
+            combined += d[m] * self._functions[k](samples[:, [j]], self._X[:, [j]])
+        return combined
+
+    def restrict(self, rows: ArrayLike) -> FeatureBank:
+        indices = self._check_rows(rows)
+        restricted = FeatureBank.__new__(FeatureBank)
+        restricted._functions = self._functions
+        factors = self._factors.restrict(indices)
+        restricted._bind(self._X[indices], factors, self._overruled, self.costs.memory_limit)
+        restricted.groups = self.groups
+        return restricted
+
+    def _bind(
+        self,
+        X: Array,
+        factors: FeatureFactors,
+        form: Literal["halves", "factors"] | None,
+        memory_limit: float,
+    ) -> None:
+        self._X = X
+        self._factors = factors
+        self._overruled = form
+        self.n_samples = len(X)
+        self.n_kernels = X.shape[1] * len(self._functions)
+        self.features = tuple(j for j in range(X.shape[1]) for _ in self._functions)
+        self.costs = FeatureCosts(len(X), len(self._functions), factors.ranks, memory_limit)
+        self.form = form or ("halves" if self.costs.prefers_halves() else "factors")
+        # Kernel m's half is the one in slot m of the kept ones, or it is not kept (-1).
+        self._slots = np.full(self.n_kernels, -1)
+        self._last = np.zeros(self.n_kernels, dtype=bool)  # active in the last combination
+        self._grams = PackedGrams(self.n_samples, self.n_kernels if self.form == "halves" else 0)
+        if self.form == "halves":
+            self._keep(np.arange(self.n_kernels))
+
+    def _combine(self, weights: Array, out: Array, add: bool) -> None:
+        active = np.flatnonzero(weights)
+        if self.form == "factors" and not self._keeping_pays(active):
+            self._factors.combine(weights, out, add)
+            return
+        self._keep(active)
+        by_slot = np.zeros(len(self._grams))
+        by_slot[self._slots[active]] = weights[active]
+        unpack(self._grams.combination(by_slot), out, add)
+
+    def _keeping_pays(self, active: NDArray[np.intp]) -> bool:
+        again = self._last[active]
+        self._last[:] = False
+        self._last[active] = True
+        features = active // len(self._functions)
+        return self.costs.keeping_pays(features, self._slots[active] < 0, again)
+
+    def _keep(self, active: NDArray[np.intp]) -> None:
+        """Make sure that the halves of the kernels `active` are kept."""
+        missing = active[self._slots[active] < 0]
+        if self.form == "factors" and len(self._grams) + len(missing) > self.costs.room:
+            self._forget_all_but(active)
+        for m in missing.tolist():
+            self._slots[m] = len(self._grams)
+            self._grams.append(self._factors.gram(m))
+
+    def _forget_all_but(self, active: NDArray[np.intp]) -> None:
+        kept = active[self._slots[active] >= 0]
+        self._grams = self._grams.keep(self._slots[kept])
+        self._slots[:] = -1
+        self._slots[kept] = np.arange(len(kept))

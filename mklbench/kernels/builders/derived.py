@@ -1,0 +1,174 @@
+"""Builders of kernels that are made from a bank named by its own builder.
+
+``Normalised("simplemkl", {"degrees": [1, 2]})(X)`` is the bank of `simplemkl`, centred and with a
+diagonal of ones. What the base is called with, samples, rows or samples and views, these are called
+with, too.
+"""
+
+from __future__ import annotations
+
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from mklbench.errors import InputError, unknown
+from mklbench.kernels.base import Bank
+from mklbench.kernels.builders.descriptors import Descriptors
+from mklbench.kernels.builders.named import BUILDERS, KernelBuilder, Precomputed, resolve
+from mklbench.kernels.memory import Memory, Shape, memory_of
+from mklbench.kernels.transforms.combined import CombinedKernel
+from mklbench.kernels.transforms.normalised import CentredBank, CosineBank
+from mklbench.kernels.transforms.wrapped import StandardisedBank, check_base
+from mklbench.validation import check_choice
+
+# Kernels whose builders are made first, from the options, and then called with the samples.
+_FACTORIES: dict[str, Callable[..., Callable[..., Any]]] = {
+    "views": partial(Descriptors, gammas=(1.0,), normalise=False),
+    "descriptors": Descriptors,
+}
+
+
+class _MadeFrom(ABC):
+    """What the builders share.
+
+    Parameters
+    ----------
+    base : name of a builder (`mklbench.kernels.BUILDERS`), or "views" or "descriptors"
+        (`Descriptors`), or a builder itself.
+    options : keyword arguments of the builder that is named; for "precomputed" those of
+        `Precomputed`, the file ``K`` among them.
+
+    Raises
+    ------
+    InputError
+        If the base is not known, or does not have such options.
+    """
+
+    def __init__(self, base: str | KernelBuilder, options: Mapping[str, Any] | None = None) -> None:
+        self._base = _builder(base, dict(options or {}))
+        self.takes_rows = bool(getattr(self._base, "takes_rows", False))
+        self.takes_views = bool(getattr(self._base, "takes_views", False))
+
+    @abstractmethod
+    def __call__(self, X: ArrayLike, *views: Any) -> Bank: ...
+
+    @abstractmethod
+    def memory(self, shape: Shape) -> Memory:
+        """Return what the bank needs on samples of a shape."""
+
+    def _bank(self, X: ArrayLike, *views: Any) -> Bank:
+        return check_base(type(self).__name__.lower(), self._base(X, *views))
+
+
+def _builder(base: str | KernelBuilder, options: dict[str, Any]) -> Callable[..., Any]:
+    """Return the builder that `base` names with its options bound, or `base` itself."""
+    if callable(base):
+        if options:
+            raise InputError(
+                f"options={options} are for a base that is named: bind those of a function by "
+                "functools.partial."
+            )
+        return base
+    check_choice("kernel.base", base, [*BUILDERS, *_FACTORIES])
+    # Gram matrices of a whole data set are an option, those of a training part the samples.
+    whole = base == "precomputed" and "K" in options
+    factory = Precomputed if whole else _FACTORIES.get(base)
+    accepted = set(inspect.signature(factory or BUILDERS[base]).parameters) - {"X"}
+    for name in options:
+        if name not in accepted:
+            raise unknown("kernel.options", name, accepted)
+    return factory(**options) if factory else resolve(base, **options)
+
+
+class Normalised(_MadeFrom):
+    """Builder of a bank's kernels after centring and cosine normalisation, in this order.
+
+    Parameters
+    ----------
+    base, options : the bank, as in `_MadeFrom`.
+    centre : whether the mean of the training samples becomes the origin (`CentredBank`).
+    cosine : whether all diagonals become ones (`CosineBank`).
+    """
+
+    def __init__(
+        self,
+        base: str | KernelBuilder = "feature_gaussians",
+        options: Mapping[str, Any] | None = None,
+        centre: bool = True,
+        cosine: bool = True,
+    ) -> None:
+        super().__init__(base, options)
+        self._centre, self._cosine = centre, cosine
+
+    def memory(self, shape: Shape) -> Memory:
+        needed = memory_of(self._base, shape)
+        if self._centre:
+            needed = CentredBank.needs(needed, shape.n)
+        return CosineBank.needs(needed, shape.n) if self._cosine else needed
+
+    def __call__(self, X: ArrayLike, *views: Any) -> Bank:
+        """Return the bank on the training samples `X`."""
+        bank = self._bank(X, *views)
+        if self._centre:
+            bank = CentredBank(bank)
+        return CosineBank(bank) if self._cosine else bank
+
+
+class Combination(_MadeFrom):
+    """Builder of one kernel from all kernels of a bank (`CombinedKernel`).
+
+    Parameters
+    ----------
+    base, options : the bank, as in `_MadeFrom`.
+    how, degree, offset : as those of `CombinedKernel`.
+    """
+
+    def __init__(
+        self,
+        base: str | KernelBuilder = "feature_gaussians",
+        options: Mapping[str, Any] | None = None,
+        how: str = "sum",
+        degree: int = 2,
+        offset: float = 1.0,
+    ) -> None:
+        super().__init__(base, options)
+        self._how, self._degree, self._offset = how, degree, offset
+
+    def memory(self, shape: Shape) -> Memory:
+        return CombinedKernel.made_of(memory_of(self._base, shape), shape.n)
+
+    def __call__(self, X: ArrayLike, *views: Any) -> Bank:
+        """Return the bank of the one kernel on the training samples `X`."""
+        return CombinedKernel(
+            self._bank(X, *views), self._how, degree=self._degree, offset=self._offset
+        )
+
+
+class Standardised(_MadeFrom):
+    """Builder of a bank on features of mean 0 and variance 1 (`StandardisedBank`).
+
+    Parameters
+    ----------
+    base, options : the bank, as in `_MadeFrom`; not one that is made from row numbers.
+    """
+
+    def __init__(
+        self, base: str | KernelBuilder = "gaussian", options: Mapping[str, Any] | None = None
+    ) -> None:
+        super().__init__(base, options)
+        if self.takes_rows:
+            raise InputError(
+                "kernel=standardised scales features, and Gram matrices have none: choose another "
+                "base, or kernel=normalised."
+            )
+
+    def memory(self, shape: Shape) -> Memory:
+        return StandardisedBank.needs(memory_of(self._base, shape), shape)
+
+    def __call__(self, X: ArrayLike, *views: Any) -> Bank:
+        """Return the bank on the training samples `X` (n, d)."""
+        return StandardisedBank(lambda samples: self._base(samples, *views), X)

@@ -1,0 +1,267 @@
+"""From training samples to a bank or a family: the kernel families named in the papers.
+
+Each function takes the training samples first and the choices of the paper as keywords; with the
+keywords fixed (``functools.partial``) it is what the experiments and the estimators call `kernel`.
+"""
+
+from __future__ import annotations
+
+import os
+import zipfile
+import zlib
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mklbench.errors import InputError
+from mklbench.kernels.banks.dense import DenseBank, IndexedBank, PrecomputedBank, pack_stack
+from mklbench.kernels.banks.features import FeatureBank
+from mklbench.kernels.banks.linear import LinearBank
+from mklbench.kernels.base import KernelOperator
+from mklbench.kernels.builders.definite import check_definite, unpacked
+from mklbench.kernels.families import IsotropicGaussians, ProductGaussians
+from mklbench.kernels.functions import Gaussian, KernelFunction, Polynomial
+from mklbench.kernels.groups import GroupLists, check_groups
+from mklbench.kernels.memory import Memory, Shape, needing
+from mklbench.kernels.transforms.composite import ConcatenatedBank, ScaledBank, unit_trace
+from mklbench.validation import (
+    check_choice,
+    check_count,
+    check_features,
+    check_not_empty,
+    check_positive,
+    real_array,
+)
+
+KernelBuilder = Callable[[ArrayLike], KernelOperator]
+
+# Versions of the builders here by name, 1 where there is none. As `VERSION` of an algorithm, each
+# is part of what identifies a recorded result: it is raised when numbers move that are computed
+# with these kernels, though the algorithms are the same.
+VERSIONS: dict[str, int] = {"feature_gaussians": 2, "simplemkl_bank": 2}
+
+# Rakotomamonjy et al. 2008, the widths and degrees of the authors' toolbox.
+SIMPLEMKL_WIDTHS = (0.5, 1.0, 2.0, 5.0, 7.0, 10.0, 12.0, 15.0, 17.0, 20.0)
+# Gehler & Nowozin 2008, footnote 3, for data sets of two classes; those of footnote 4, for more
+# classes, are SIMPLEMKL_WIDTHS.
+GEHLER_WIDTHS = (1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 75.0, 100.0, 125.0, 150.0)
+# The end of the box of "products", section 3 of the same paper.
+GEHLER_GAMMA_MAX = 30.0
+
+
+@needing(lambda shape, gamma=None: DenseBank.needs(shape.n, 1))
+def gaussian(X: ArrayLike, gamma: float | None = None) -> DenseBank:
+    """Return one Gaussian exp(-gamma ||x - z||^2) on all features; gamma is 1/d if not given."""
+    features = check_features("X", X)
+    return DenseBank(features, [Gaussian(1.0 / features.shape[1] if gamma is None else gamma)])
+
+
+@needing(lambda shape, gammas: DenseBank.needs(shape.n, len(gammas)))
+def gaussians(X: ArrayLike, gammas: Sequence[float]) -> DenseBank:
+    """Return one Gaussian on all features for each of `gammas`."""
+    return DenseBank(X, [Gaussian(gamma) for gamma in check_not_empty("gammas", gammas)])
+
+
+@needing(lambda shape, gammas=(1.0,): FeatureBank.needs(shape, len(gammas)))
+def feature_gaussians(X: ArrayLike, gammas: Sequence[float] = (1.0,)) -> FeatureBank:
+    """Return Gaussians exp(-gamma (x_m - z_m)^2) on every single feature, one for each of `gammas`.
+
+    With one gamma these are the minor kernels of Picard et al. 2012 and the terms of the sum in
+    Varma & Babu 2009.
+    """
+    return FeatureBank(X, [Gaussian(gamma) for gamma in check_not_empty("gammas", gammas)])
+
+
+@needing(lambda shape, n_widths=10: FeatureBank.needs(shape, n_widths))
+def feature_widths(X: ArrayLike, n_widths: int = 10) -> ScaledBank:
+    """Return Gaussians exp(-(x_m - z_m)^2 / (2 width^2)) on every single feature, of unit trace.
+
+    The kernels of the scalability experiments of Aflalo et al. 2011, a growing number of them. The
+    paper leaves the widths open: here they are `n_widths` on a logarithmic scale between the ends
+    of `SIMPLEMKL_WIDTHS`, both included where there are two or more.
+    """
+    widths = np.geomspace(
+        SIMPLEMKL_WIDTHS[0], SIMPLEMKL_WIDTHS[-1], check_count("n_widths", n_widths)
+    )
+    return unit_trace(FeatureBank(X, [Gaussian(0.5 / width**2) for width in widths.tolist()]))
+
+
+@needing(LinearBank.needs)
+def linear_features(X: ArrayLike) -> LinearBank:
+    """Return the linear kernels x_m z_m, one a feature: the base kernels of Cortes et al. 2009."""
+    return LinearBank(X)
+
+
+def _all_and_each(shape: Shape, n_functions: int, forming: float = 1.0) -> Memory:
+    """Return the memory of kernels on all features together and then on every single one."""
+    together = DenseBank.needs(shape.n, n_functions, forming)
+    return ConcatenatedBank.needs([together, FeatureBank.needs(shape, n_functions)])
+
+
+@needing(
+    lambda shape, widths=SIMPLEMKL_WIDTHS, degrees=(1, 2, 3): _all_and_each(
+        shape, len(widths) + len(degrees), forming=2.0
+    )
+)
+def simplemkl_bank(
+    X: ArrayLike,
+    widths: Sequence[float] = SIMPLEMKL_WIDTHS,
+    degrees: Sequence[int] = (1, 2, 3),
+) -> ScaledBank:
+    """Return the 13 (d + 1) kernels of Rakotomamonjy et al. 2008, each with unit trace.
+
+    Gaussians exp(-||x - z||^2 / (2 width^2)) and polynomials (x'z + 1)^degree, where degree 1 is
+    the plain inner product, on all features together and then on every single one.
+    """
+    functions = simplemkl_functions(check_not_empty("widths", widths), degrees)
+    return unit_trace(ConcatenatedBank([DenseBank(X, functions), FeatureBank(X, functions)]))
+
+
+def simplemkl_functions(
+    widths: Sequence[float] = SIMPLEMKL_WIDTHS, degrees: Sequence[int] = (1, 2, 3)
+) -> list[KernelFunction]:
+    """Return the kernel functions of `simplemkl_bank`, Gaussians first."""
+    return [
+        *(Gaussian(0.5 / check_positive("width", width) ** 2) for width in widths),
+        *(Polynomial(degree, offset=float(degree > 1)) for degree in degrees),
+    ]
+
+
+@needing(lambda shape, gamma_min=0.0, gamma_max=np.inf: ProductGaussians.needs(shape, shape.d))
+def product_gaussians(
+    X: ArrayLike, gamma_min: float = 0.0, gamma_max: float = np.inf
+) -> ProductGaussians:
+    """Return the family exp(-sum_m theta_m (x_m - z_m)^2), gamma_min <= theta_m <= gamma_max."""
+    return ProductGaussians(X, gamma_min, gamma_max)
+
+
+@needing(lambda shape, gamma_min=0.0, gamma_max=np.inf: IsotropicGaussians.needs(shape, 1))
+def isotropic_gaussians(
+    X: ArrayLike, gamma_min: float = 0.0, gamma_max: float = np.inf
+) -> IsotropicGaussians:
+    """Return the family exp(-gamma ||x - z||^2), gamma_min <= gamma <= gamma_max."""
+    return IsotropicGaussians(X, gamma_min, gamma_max)
+
+
+@needing(lambda shape, widths=GEHLER_WIDTHS: DenseBank.needs(shape.n, len(widths)))
+def single(X: ArrayLike, widths: Sequence[float] = GEHLER_WIDTHS) -> DenseBank:
+    """Return one Gaussian exp(-||x - z||^2 / width^2) on all features for each of `widths`.
+
+    The finite set "single" of Gehler & Nowozin 2008, its footnote 3.
+    """
+    return DenseBank(X, _inverse_square_widths(widths))
+
+
+@needing(lambda shape, widths=GEHLER_WIDTHS: _all_and_each(shape, len(widths)))
+def separate(X: ArrayLike, widths: Sequence[float] = GEHLER_WIDTHS) -> ConcatenatedBank:
+    """Return the Gaussians of `single` on all features together, then on every single one.
+
+    The finite set "separate" of Gehler & Nowozin 2008: len(widths) (d + 1) kernels.
+    """
+    functions = _inverse_square_widths(widths)
+    return ConcatenatedBank([DenseBank(X, functions), FeatureBank(X, functions)])
+
+
+class Precomputed:
+    """Gram matrices of a whole data set, given as an array or a file; called with row indices.
+
+    They are checked once, and their lower halves are kept.
+
+    Parameters
+    ----------
+    K : (M, N, N) array, or the path of an ``.npy`` file of one, or of an ``.npz`` file that names
+        it ``K``.
+    groups : lists of kernel indices, where the kernels come in groups.
+
+    Raises
+    ------
+    InputError
+        If `K` is no finite stack of symmetric, positive semidefinite matrices, or `groups` do not
+        partition them.
+    """
+
+    takes_rows = True
+
+    def __init__(self, K: ArrayLike | str | Path, groups: GroupLists | None = None) -> None:
+        self._whole = pack_stack(_load_stack(Path(K)) if isinstance(K, (str, Path)) else K)
+        check_definite(unpacked(self._whole))
+        self.n_samples = self._whole.n_samples
+        check_groups(groups, len(self._whole))
+        self._groups = groups
+
+    def memory(self, shape: Shape) -> Memory:
+        """Return what the bank needs on so many rows, beside the matrices given."""
+        return IndexedBank.of_rows(shape.n, len(self._whole))
+
+    def __call__(self, rows: ArrayLike) -> IndexedBank:
+        """Return the bank whose training samples are `rows` (n,) of the data set."""
+        return IndexedBank(self._whole, rows, self._groups)
+
+
+@needing(lambda shape, groups=None: PrecomputedBank.needs(shape.n, shape.n_grams, forming=2.0))
+def precomputed(X: ArrayLike, groups: GroupLists | None = None) -> PrecomputedBank:
+    """Return the bank of the Gram matrices `X` (M, n, n), or of the one Gram matrix (n, n).
+
+    `groups` are lists of kernel indices, where the kernels come in groups.
+    """
+    stack = real_array("X", X)
+    stack = stack[None] if stack.ndim == 2 else stack
+    bank = PrecomputedBank(stack, groups)
+    check_definite(stack)
+    return bank
+
+
+BUILDERS: dict[str, KernelBuilder] = {
+    "gaussian": gaussian,
+    "feature_gaussians": feature_gaussians,
+    "feature_widths": feature_widths,
+    "linear_features": linear_features,
+    "simplemkl": simplemkl_bank,
+    "product": product_gaussians,
+    "single": single,
+    "separate": separate,
+    "isotropic": partial(isotropic_gaussians, gamma_max=GEHLER_GAMMA_MAX),
+    "products": partial(product_gaussians, gamma_max=GEHLER_GAMMA_MAX),
+    "precomputed": precomputed,
+}
+
+
+def resolve(kernel: str | KernelBuilder, **parameters: object) -> KernelBuilder:
+    """Return the builder that `kernel` names, or `kernel` itself if it is callable."""
+    if callable(kernel):
+        return kernel
+    check_choice("kernel", kernel, BUILDERS)
+    return partial(BUILDERS[kernel], **parameters) if parameters else BUILDERS[kernel]
+
+
+def _inverse_square_widths(widths: Sequence[float]) -> list[Gaussian]:
+    return [
+        Gaussian(check_positive("width", width) ** -2)
+        for width in check_not_empty("widths", widths)
+    ]
+
+
+def _load_stack(path: Path) -> np.ndarray:
+    if os.path.exists(path) and not os.path.isfile(path):  # a pipe would be waited for
+        raise InputError(
+            f"kernel.K={path} is not a regular file: name one that numpy.save has written."
+        )
+    try:
+        loaded = np.load(path, allow_pickle=False)
+        if not isinstance(loaded, np.ndarray):
+            if "K" not in loaded:
+                raise InputError(
+                    f"kernel.K={path} holds {', '.join(loaded)}: name the Gram matrices K."
+                )
+            loaded = loaded["K"]
+        return real_array(f"kernel.K={path}", loaded)
+    except InputError:
+        raise
+    except (OSError, EOFError, ValueError, zipfile.BadZipFile, zlib.error) as error:
+        raise InputError(
+            f"kernel.K={path} cannot be read as a NumPy file of numbers ({error}): "
+            "save the Gram matrices with numpy.save or numpy.savez(path, K=...)."
+        ) from error

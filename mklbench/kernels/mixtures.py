@@ -1,0 +1,118 @@
+"""Mixtures of members of a family: the bank of some of them, and what a machine on it predicts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mklbench.errors import InputError
+from mklbench.kernels.banks.dense import StackedBank
+from mklbench.kernels.base import Array, Family
+from mklbench.kernels.storage.packed import PackedGrams
+
+
+class FamilyBank(StackedBank):
+    """Finitely many members of a family, the lower halves of their Gram matrices stored.
+
+    Parameters
+    ----------
+    family : on n training samples, with M parameters.
+    thetas : (k, M) parameters, one row a kernel of the bank.
+
+    Raises
+    ------
+    InputError
+        If `thetas` are not rows of M parameters.
+    """
+
+    def __init__(self, family: Family, thetas: ArrayLike) -> None:
+        self._family = family
+        self.thetas = check_thetas(family, thetas)
+        grams = (family.gram(theta) for theta in self.thetas)
+        super().__init__(PackedGrams.of(family.n_samples, grams, len(self.thetas)))
+
+    def update(self, thetas: ArrayLike) -> None:
+        """Become the bank of `thetas` (k', M), k' >= k; only kernels that change are computed."""
+        wanted = check_thetas(self._family, thetas)
+        for k, theta in enumerate(wanted):
+            if k >= self.n_kernels:
+                self._grams.append(self._family.gram(theta))
+            elif not np.array_equal(theta, self.thetas[k]):
+                self._grams.replace(k, self._family.gram(theta))
+        self._kernels_changed()
+        self.thetas = wanted.copy()
+        self.n_kernels = len(wanted)
+        self.features = (-1,) * self.n_kernels
+
+    def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
+        return combined_cross(self._family, self._check_weights(weights), self.thetas, Z)
+
+    def restrict(self, rows: ArrayLike) -> FamilyBank:
+        return FamilyBank(self._family.restrict(rows), self.thetas)
+
+
+def check_thetas(family: Family, thetas: ArrayLike) -> Array:
+    """Return `thetas` (k, M) as an array.
+
+    Raises
+    ------
+    InputError
+        If they are not rows of as many parameters as the family has.
+    """
+    checked = np.asarray(thetas, dtype=np.float64)
+    if checked.ndim != 2 or checked.shape[1] != family.n_kernels:
+        raise InputError(
+            f"thetas have shape {checked.shape}, but the family has {family.n_kernels} parameters: "
+            "give one row of so many for each kernel."
+        )
+    return checked
+
+
+def combined_cross(family: Family, weights: Array, thetas: Array, Z: ArrayLike) -> Array:
+    """Return sum_k weights_k K_thetas_k (n_z, n) between new samples `Z` and the training ones."""
+    return _combined(lambda theta: family.cross(theta, Z), weights, thetas)
+
+
+def mixture_outputs(
+    family: Family, weights: Array, thetas: Array, dual_coef: Array, Z: ArrayLike
+) -> Array:
+    """Return f(z) (n_z,) without the intercept at `Z`, of a machine on members of a family.
+
+    Parameters
+    ----------
+    family : on the n training samples.
+    weights, thetas : (k,) and (k, M), the kernels.
+    dual_coef : (n,) alpha o y; samples where it is 0 cost nothing.
+    Z : (n_z, d) samples.
+    """
+    support = np.flatnonzero(dual_coef)
+    machine = family.restrict(support)
+    return combined_cross(machine, weights, thetas, Z) @ dual_coef[support]
+
+
+def training_outputs(
+    family: Family,
+    weights: Array,
+    thetas: Array,
+    dual_coef: Array,
+    rows: NDArray[np.intp] | None = None,
+) -> Array:
+    """Return the same (k,) at the training samples `rows`, or all, by `Family.between`."""
+    support = np.flatnonzero(dual_coef)
+    samples = family.samples if rows is None else family.samples[rows]
+    machine = family.restrict(support)
+    combined = _combined(lambda theta: machine.between(theta, samples), weights, thetas)
+    return combined @ dual_coef[support]
+
+
+def _combined(block: Callable[[Array], Array], weights: Array, thetas: Array) -> Array:
+    """Return sum_k weights_k block(thetas_k); without any weight the block is computed, too."""
+    used = np.flatnonzero(weights)
+    if not len(used):
+        return 0.0 * block(thetas[0])
+    combined = weights[used[0]] * block(thetas[used[0]])
+    for k in used[1:]:
+        combined += weights[k] * block(thetas[k])
+    return combined

@@ -1,0 +1,103 @@
+"""Sums, products and polynomials of the kernels of a bank, as one kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import reduce
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mklbench.errors import InputError
+from mklbench.kernels.banks.dense import StackedBank
+from mklbench.kernels.base import Array, Bank
+from mklbench.kernels.memory import NUMBER, Memory, gram_bytes
+from mklbench.kernels.storage.packed import PackedGrams, half_size
+from mklbench.validation import check_choice, check_count, check_not_negative
+
+_HOW = ("sum", "product", "polynomial")
+
+
+class CombinedKernel(StackedBank):
+    """One kernel made of all kernels k_m of a bank by the closure properties of kernels.
+
+    - "sum": sum_m k_m(x, z), the inner product of the features of all kernels side by side;
+    - "product": prod_m k_m(x, z), that of all products of one feature a kernel;
+    - "polynomial": (sum_m k_m(x, z) + offset)^degree, that of products of `degree` features of any
+      kernels, and with an offset > 0 of fewer.
+
+    The Gram matrix is stored as its half.
+
+    Parameters
+    ----------
+    bank : the bank of M kernels.
+    how : "sum", "product" or "polynomial".
+    degree, offset : of a polynomial: a whole number >= 1, and a number >= 0.
+
+    Raises
+    ------
+    InputError
+        If an argument is out of range, or the kernel overflows.
+    """
+
+    def __init__(
+        self, bank: Bank, how: str = "sum", *, degree: int = 2, offset: float = 1.0
+    ) -> None:
+        self._rule = _Rule(how, degree, offset)
+        gram = self._rule(bank.n_kernels, bank.combine)
+        self._bind(bank, PackedGrams.of(bank.n_samples, [gram]))
+        if not np.isfinite(gram.diagonal()).all():  # no other entry of a Gram matrix is larger
+            raise InputError(
+                f"the {how} of {bank.n_kernels} kernels overflows: choose fewer kernels, a lower "
+                "degree, or kernels with a diagonal of ones."
+            )
+
+    @classmethod
+    def made_of(cls, bank: Memory, n: int) -> Memory:
+        """Return the memory of one kernel made of those of a bank on n samples, which it keeps."""
+        own = cls.needs(n, 1)
+        # The product so far, a kernel and the two multiplied, and what is returned.
+        making = bank.kept + bank.combining + gram_bytes(n, 4)
+        return replace(
+            own,
+            kept=bank.kept + NUMBER * half_size(n),
+            building=max(bank.building, making),
+            restricting=max(bank.restricting, own.restricting),
+        )
+
+    def diagonals(self, Z: ArrayLike | None = None) -> Array:
+        each = self._bank.diagonals(Z)
+        return self._rule(self._bank.n_kernels, lambda d: d @ each)[None]
+
+    def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
+        (weight,) = self._check_weights(weights)
+        return weight * self._rule(self._bank.n_kernels, lambda d: self._bank.cross(d, Z))
+
+    def restrict(self, rows: ArrayLike) -> CombinedKernel:
+        indices = self._check_rows(rows)
+        restricted = CombinedKernel.__new__(CombinedKernel)
+        restricted._rule = self._rule
+        restricted._bind(self._bank.restrict(indices), self._grams.restrict(indices))
+        return restricted
+
+    def _bind(self, bank: Bank, grams: PackedGrams) -> None:
+        super().__init__(grams)
+        self._bank = bank
+
+
+class _Rule:
+    """How `CombinedKernel` combines the values of M kernels, a function of weights (M,)."""
+
+    def __init__(self, how: str, degree: int, offset: float) -> None:
+        check_choice("how", how, _HOW)
+        self._how = how
+        self._degree = check_count("degree", degree)
+        self._offset = check_not_negative("offset", offset)
+
+    def __call__(self, n_kernels: int, values: Callable[[Array], Array]) -> Array:
+        with np.errstate(over="ignore", invalid="ignore"):
+            if self._how == "product":
+                return reduce(np.multiply, (values(unit) for unit in np.eye(n_kernels)))
+            total = values(np.ones(n_kernels))
+            return total if self._how == "sum" else (total + self._offset) ** self._degree

@@ -1,0 +1,249 @@
+"""Centring and cosine normalisation of the kernels of a bank, for training and new samples.
+
+Both are done kernel by kernel, and keep what structure the bank has: no Gram matrix is stored.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mklbench.kernels.base import Array, Bank
+from mklbench.kernels.centring import centre
+from mklbench.kernels.memory import NUMBER, Memory, gram_bytes
+from mklbench.kernels.storage.packed import inner_products_of
+from mklbench.kernels.transforms.wrapped import WrappedBank
+
+# A diagonal entry of which centring leaves no more than this share is 0 up to rounding.
+_ROUNDING = 1e-12
+# Below this numbers lose digits.
+_SMALLEST = float(np.finfo(np.float64).tiny)
+
+
+class CentredBank(WrappedBank):
+    """The kernels around the mean of n samples in their feature spaces.
+
+    With phi_m the feature map of kernel m and x_j the training samples, kernel m becomes
+
+        <phi_m(x) - mean_j phi_m(x_j), phi_m(z) - mean_j phi_m(x_j)>
+        = k_m(x, z) - h_m(x) - h_m(z) + mean_j h_m(x_j),    h_m(x) = mean_j k_m(x, x_j),
+
+    H K_m H on the training samples, H = I - 1 1'/n (Cortes et al. 2012), and the same
+    centre for new ones. What is kept beside the bank are the h_m, M n numbers.
+
+    Parameters
+    ----------
+    bank : the bank on the samples whose mean is the centre.
+    """
+
+    def __init__(self, bank: Bank) -> None:
+        n = bank.n_samples
+        means = bank.products(np.full(n, 1.0 / n), np.arange(bank.n_kernels))
+        self._bind(bank, bank, means, means.mean(axis=1))
+
+    @classmethod
+    def needs(cls, bank: Memory, n: int) -> Memory:
+        """Return the memory of the kernels of a bank on n samples, and of their means."""
+        means = NUMBER * (bank.n_kernels or 0) * n
+        return replace(
+            bank,
+            kept=bank.kept + means,
+            building=max(bank.building, bank.kept + 2 * means),
+            combining=max(bank.combining, gram_bytes(n, 2)),  # what centring adds
+        )
+
+    def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
+        weights = self._check_weights(d)
+        combined = self._bank.combine(weights, out)
+        combined += self._shift(weights)
+        return combined
+
+    def accumulate(self, d: ArrayLike, out: Array) -> None:
+        weights = self._check_weights(d)
+        self._bank.accumulate(weights, out)
+        out += self._shift(weights)
+
+    def quadratic_forms(self, a: ArrayLike) -> Array:
+        vector = np.asarray(a, dtype=np.float64)
+        total = vector.sum()
+        shift = total * (total * self._offsets - 2.0 * (self._means @ vector))
+        return self._bank.quadratic_forms(vector) + shift
+
+    def products(self, a: ArrayLike, kernels: ArrayLike) -> Array:
+        vector, chosen = np.asarray(a, dtype=np.float64), np.asarray(kernels, dtype=np.intp)
+        total, means = vector.sum(), self._means[chosen]
+        constants = total * self._offsets[chosen] - means @ vector
+        return self._bank.products(vector, chosen) - total * means + constants[:, None]
+
+    def traces(self) -> Array:
+        shift = self.n_samples * self._offsets - 2.0 * self._means.sum(axis=1)
+        return self._bank.traces() + shift
+
+    def diagonals(self, Z: ArrayLike | None = None) -> Array:
+        plain = self._bank.diagonals(Z)
+        means = self._means if Z is None else self._means_at(Z)
+        diagonals = plain - 2.0 * means + self._offsets[:, None]
+        return np.where(diagonals > _ROUNDING * np.abs(plain), diagonals, 0.0)
+
+    def inner_products_with(self, K: Array) -> Array:
+        shift = self._offsets * K.sum() - 2.0 * (self._means @ K.sum(axis=0))
+        return self._bank.inner_products_with(K) + shift
+
+    def inner_products(self, *, centred: bool = False) -> Array:
+        if centred or self._bank is self._centre:
+            return self._bank.inner_products(centred=True)
+        return Bank.inner_products(self)
+
+    def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
+        d = self._check_weights(weights)
+        block = self._bank.cross(d, Z)
+        with_centre = block if self._bank is self._centre else self._centre.cross(d, Z)
+        return block - with_centre.mean(axis=1)[:, None] + (d @ self._offsets - d @ self._means)
+
+    def restrict(self, rows: ArrayLike) -> CentredBank:
+        """Keep the centre of the samples the bank was made on: the same kernels on fewer samples.
+
+        ``CentredBank(bank.restrict(rows))`` is centred on those rows instead.
+        """
+        restricted = CentredBank.__new__(CentredBank)
+        chosen = self._check_rows(rows)
+        restricted._bind(
+            self._bank.restrict(chosen), self._centre, self._means[:, chosen], self._offsets
+        )
+        return restricted
+
+    def _bind(self, bank: Bank, centre: Bank, means: Array, offsets: Array) -> None:
+        super().__init__(bank)
+        self._centre = centre
+        self._means, self._offsets = means, offsets
+
+    def _shift(self, weights: Array) -> Array:
+        """Return what centring adds to the combination at `weights` (M,), symmetric (n, n)."""
+        means = weights @ self._means
+        return weights @ self._offsets - (means + means[:, None])
+
+    def _means_at(self, Z: ArrayLike) -> Array:
+        """Return h_m (M, n_z) at new samples."""
+        units = np.eye(self.n_kernels)
+        return np.array([self._centre.cross(unit, Z).mean(axis=1) for unit in units])
+
+
+class CosineBank(WrappedBank):
+    """The kernels k_m(x, z) / sqrt(k_m(x, x) k_m(z, z)): of images projected to the unit sphere.
+
+    A sample whose image is the origin, k_m(x, x) = 0, stays there: its kernel values are 0. Kernels
+    that are equal on all training samples, k_m(x, x) = const, as Gaussians are, are only rescaled;
+    of the others one Gram matrix at a time is formed.
+
+    Parameters
+    ----------
+    bank : the bank, which has to know k_m(z, z) of new samples (`Bank.diagonals`).
+    """
+
+    def __init__(self, bank: Bank) -> None:
+        super().__init__(bank)
+        self._scales = _inverse_roots(bank.diagonals())
+        first = self._scales[:, 0]
+        self._uniform = (self._scales == first[:, None]).all(axis=1)
+        self._factors = np.where(self._uniform, first**2, 0.0)
+
+    @classmethod
+    def needs(cls, bank: Memory, n: int) -> Memory:
+        """Return the memory of the kernels of a bank on n samples, and of their diagonals."""
+        scales = NUMBER * (bank.n_kernels or 0) * n
+        return replace(
+            bank,
+            kept=bank.kept + scales,
+            building=max(bank.building, bank.kept + 4 * scales),
+            # One kernel is formed on its own, scaled and added.
+            combining=max(bank.combining + gram_bytes(n), gram_bytes(n, 3)),
+        )
+
+    def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
+        weights = self._check_weights(d)
+        combined = self._bank.combine(self._factors * weights, out)
+        self._add_others(weights, combined)
+        return combined
+
+    def accumulate(self, d: ArrayLike, out: Array) -> None:
+        weights = self._check_weights(d)
+        self._bank.accumulate(self._factors * weights, out)
+        self._add_others(weights, out)
+
+    def quadratic_forms(self, a: ArrayLike) -> Array:
+        vector = np.asarray(a, dtype=np.float64)
+        forms = self._factors * self._bank.quadratic_forms(vector)
+        others = np.flatnonzero(~self._uniform)
+        forms[others] = self.products(vector, others) @ vector
+        return forms
+
+    def products(self, a: ArrayLike, kernels: ArrayLike) -> Array:
+        vector, chosen = np.asarray(a, dtype=np.float64), np.asarray(kernels, dtype=np.intp)
+        rows = np.empty((len(chosen), self.n_samples))
+        uniform = self._uniform[chosen]
+        equal = chosen[uniform]
+        rows[uniform] = self._factors[equal, None] * self._bank.products(vector, equal)
+        for row in np.flatnonzero(~uniform):
+            scales = self._scales[chosen[row]]
+            rows[row] = scales * self._bank.products(scales * vector, chosen[row, None])[0]
+        return rows
+
+    def traces(self) -> Array:
+        return self.diagonals().sum(axis=1)
+
+    def diagonals(self, Z: ArrayLike | None = None) -> Array:
+        """Return 1 for every sample whose image is not the origin, 0 for the others."""
+        scales = self._scales if Z is None else _inverse_roots(self._bank.diagonals(Z))
+        return (scales > 0).astype(np.float64)
+
+    def inner_products_with(self, K: Array) -> Array:
+        products = self._factors * self._bank.inner_products_with(K)
+        for m in np.flatnonzero(~self._uniform):
+            products[m] = self._bank.inner_products_with(K * self._outer(m))[m]
+        return products
+
+    def inner_products(self, *, centred: bool = False) -> Array:
+        if self._uniform.all():
+            products = self._bank.inner_products(centred=centred)
+            return self._factors[:, None] * products * self._factors
+
+        def gram(m: int) -> Array:
+            K = self.combine(self._only(m, np.ones(self.n_kernels)))
+            return centre(K) if centred else K
+
+        return inner_products_of(gram, self.n_kernels, self.n_samples)
+
+    def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
+        d = self._check_weights(weights)
+        new = _inverse_roots(self._bank.diagonals(Z))
+        combined = np.zeros((new.shape[1], self.n_samples))
+        for m in np.flatnonzero(d):
+            combined += new[m][:, None] * self._bank.cross(self._only(m, d), Z) * self._scales[m]
+        return combined
+
+    def restrict(self, rows: ArrayLike) -> CosineBank:
+        return CosineBank(self._bank.restrict(rows))
+
+    def _add_others(self, weights: Array, out: Array) -> None:
+        for m in np.flatnonzero(np.where(self._uniform, 0.0, weights)):
+            out += self._bank.combine(self._only(m, weights)) * self._outer(m)
+
+    def _only(self, m: int | np.intp, weights: Array) -> Array:
+        """Return `weights` (M,) with all but that of kernel `m` set to 0."""
+        return np.where(np.arange(self.n_kernels) == m, weights, 0.0)
+
+    def _outer(self, m: np.intp) -> Array:
+        return np.outer(self._scales[m], self._scales[m])
+
+
+def _inverse_roots(diagonals: Array) -> NDArray[np.float64]:
+    """Return 1 / sqrt of the entries of `diagonals` (M, n), 0 where they are not positive.
+
+    Positive means that they have all digits; those that have overflowed have no root: NaN.
+    """
+    positive = diagonals > _SMALLEST
+    roots = np.sqrt(np.where(positive, diagonals, 1.0))
+    roots[np.isinf(roots)] = np.nan
+    return np.divide(1.0, roots, out=np.zeros_like(diagonals), where=positive)

@@ -1,0 +1,53 @@
+"""Some of the kernels of a bank."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mklbench.kernels.base import Array, Bank
+
+
+class KernelSubset(Bank):
+    """Some of the kernels of a bank, without copying anything.
+
+    Parameters
+    ----------
+    bank : the bank of M kernels.
+    kernels : (k,) indices of those that are meant, in any order.
+    """
+
+    def __init__(self, bank: Bank, kernels: ArrayLike) -> None:
+        self._bank = bank
+        self._kernels: NDArray[np.intp] = np.asarray(kernels, dtype=np.intp)
+        self.n_samples, self.n_kernels = bank.n_samples, len(self._kernels)
+        self.features = tuple(bank.features[m] for m in self._kernels)
+
+    def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
+        return self._bank.combine(self._embedded(d), out)
+
+    def accumulate(self, d: ArrayLike, out: Array) -> None:
+        self._bank.accumulate(self._embedded(d), out)
+
+    def quadratic_forms(self, a: ArrayLike) -> Array:
+        return self._bank.products(a, self._kernels) @ np.asarray(a, dtype=np.float64)
+
+    def products(self, a: ArrayLike, kernels: ArrayLike) -> Array:
+        return self._bank.products(a, self._kernels[np.asarray(kernels, dtype=np.intp)])
+
+    def traces(self) -> Array:
+        return self._bank.traces()[self._kernels]
+
+    def diagonals(self, Z: ArrayLike | None = None) -> Array:
+        return self._bank.diagonals(Z)[self._kernels]
+
+    def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
+        return self._bank.cross(self._embedded(weights), Z)
+
+    def restrict(self, rows: ArrayLike) -> KernelSubset:
+        return KernelSubset(self._bank.restrict(rows), self._kernels)
+
+    def _embedded(self, d: ArrayLike) -> Array:
+        weights = np.zeros(self._bank.n_kernels)
+        weights[self._kernels] = self._check_weights(d)
+        return weights

@@ -1,0 +1,148 @@
+"""The SVM inside MKL at changing weights, to the accuracy that the search for them needs.
+
+LIBSVM's tolerance follows the gap. It keeps kernel values in single precision, so that its outputs
+K a are off by their rounding, which grows with alpha; where that is too much, the SVM is solved in
+double precision instead.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mklbench import certify
+from mklbench.kernels.base import Bank
+from mklbench.libsvm import SVM
+from mklbench.optim import local_model
+from mklbench.optim.local_model import Prediction
+from mklbench.optim.svm_value import check_samples
+
+Array = NDArray[np.float64]
+
+# LIBSVM's tolerance in units of the gap, and its limits.
+_TOL, _LOOSEST, _TIGHTEST = 1e-3, 1e-2, 1e-6
+# It stays above the rounding of single precision, up to this one.
+_SINGLE_PRECISION, _COARSEST = 2.0**-24, 0.1
+# Failures after which the rounding must not exceed the tolerance that the gap asks for.
+_FAILURES = 2
+_DOUBLE_PRECISION = 1e-11
+
+
+@dataclass(frozen=True)
+class Trained:
+    """The SVM at some weights.
+
+    Attributes
+    ----------
+    weights : (M,).
+    dual_coef, outputs : (n,) a and K a.
+    intercept : b.
+    objective : the SVM's dual value, J up to the accuracy of the solution.
+    upper : the SVM's primal value, an upper bound on J and on the optimum.
+    """
+
+    weights: Array
+    dual_coef: Array
+    outputs: Array
+    intercept: float
+    objective: float
+    upper: float
+
+
+class InnerSVM:
+    """The SVM of a bank and a label vector.
+
+    Parameters
+    ----------
+    bank : the kernels.
+    machine : LIBSVM on the labels; its buffer holds the Gram matrix at the last weights.
+
+    Raises
+    ------
+    InputError
+        If the labels do not fit the bank.
+    """
+
+    def __init__(self, bank: Bank, machine: SVM) -> None:
+        check_samples(bank, len(machine.y))
+        self._bank = bank
+        self._machine = machine
+        self.y, self.upper, self.gram = machine.y, machine.upper, machine.gram
+        self._weights: Array | None = None
+        self._calls_in_double = 0
+        # Of alpha: the last sum, at first the largest that the bounds allow.
+        self._total = 2.0 * min(float(self.upper[self.y == side].sum()) for side in (-1, 1))
+
+    @property
+    def calls(self) -> int:
+        """Number of SVMs solved, by LIBSVM or in double precision."""
+        return self._machine.calls + self._calls_in_double
+
+    def combine(self, weights: Array) -> None:
+        """Write the Gram matrix at `weights` (M,) into LIBSVM's buffer, unless it is there."""
+        if weights is not self._weights:
+            self._bank.combine(weights, out=self.gram)
+            self._weights = weights
+
+    def train(
+        self, weights: Array, gap: float, failures: int, expected: Prediction | None = None
+    ) -> Trained:
+        """Solve the SVM.
+
+        Parameters
+        ----------
+        weights : (M,).
+        gap : relative gap of the search; the tolerance follows it.
+        failures : steps of the search that have led nowhere; after some, rounding counts as well.
+        expected : the solution that a model expects there. It is taken where it is closer to the
+            optimum than what was found.
+        """
+        self.combine(weights)
+        tol = float(np.clip(_TOL * gap, _TIGHTEST, _LOOSEST))
+        rounding = self._rounding()
+        if expected is not None and rounding > (tol if failures > _FAILURES else _LOOSEST):
+            trained = self.in_double_precision(weights, expected.dual_coef)
+        else:
+            self._machine.tol = max(tol, min(rounding, _COARSEST))
+            solution = self._machine.solve()
+            self._total = float(np.abs(solution.dual_coef).sum())
+            trained = self._at(weights, solution.dual_coef, solution.intercept)
+        if expected is not None:
+            alternative = self._at(weights, expected.dual_coef, expected.intercept)
+            if alternative.upper - alternative.objective < trained.upper - trained.objective:
+                return alternative
+        return trained
+
+    def plain(self, weights: Array, tol: float) -> Trained:
+        """Solve the SVM at `weights` by LIBSVM with this tolerance, whatever its rounding."""
+        self.combine(weights)
+        self._machine.tol = tol
+        solution = self._machine.solve()
+        return self._at(weights, solution.dual_coef, solution.intercept)
+
+    def in_double_precision(self, weights: Array, dual_coef: Array) -> Trained:
+        """Solve the SVM at `weights` without LIBSVM, from an inexact solution."""
+        self.combine(weights)
+        self._calls_in_double += 1
+        exact, intercept = local_model.solve_svm(
+            self.gram, self.y, self.upper, dual_coef, _DOUBLE_PRECISION
+        )
+        return self._at(weights, exact, intercept)
+
+    def _rounding(self) -> float:
+        """Return the rounding of LIBSVM's outputs K a, for alpha of the size of the last."""
+        return _SINGLE_PRECISION * self._total * float(self.gram.diagonal().max())
+
+    def _at(self, weights: Array, dual_coef: Array, intercept: float) -> Trained:
+        outputs = self.gram @ dual_coef
+        bounds = certify.bounds_at_outputs(outputs, self.y, dual_coef, intercept, self.upper)
+        return Trained(
+            weights=weights,
+            dual_coef=dual_coef,
+            outputs=outputs,
+            intercept=intercept,
+            objective=bounds.lower,
+            upper=bounds.upper,
+        )

@@ -1,0 +1,206 @@
+"""A local model of MKL, in which every kernel is replaced by its rank-one part.
+
+Let a be the SVM's solution at the weights d. Applied to a, a kernel and its rank-one part
+
+    g_m g_m',   g_m = K_m a / sqrt(a' K_m a),
+
+are the same, and K_m - g_m g_m' is positive semidefinite (Cauchy-Schwarz). The model lets the
+weights of the rank-one parts vary and holds the rest where it is:
+
+    J~(e) = value of the SVM with the kernel  B + sum_m e_m g_m g_m',
+    B     = sum_m d_m (K_m - g_m g_m').
+
+At e = d it agrees with J in its value, its gradient and, while no alpha meets or leaves a bound,
+its second derivatives: there, its Hessian is that of the free support vectors. Unlike that Hessian
+it knows the bounds of every alpha, and unlike any quadratic function of the weights it knows that
+the norms of functions are homogeneous, so that its minimiser is a good step from far away as well.
+
+By duality, to minimise J~ over the simplex is one quadratic programme,
+
+    maximise    sum alpha - 1/2 a' B a - 1/2 tau^2      over alpha and tau, a = alpha o y,
+    subject to  -tau <= g_m' a <= tau,   0 <= alpha <= C,   y'alpha = 0,
+
+whose multipliers divided by tau are the weights. At the current a, g_m' a = sqrt(a' K_m a), so that
+the lower side is left out until a solution violates it. The alpha is feasible for MKL's own dual,
+too, and so bounds MKL's value from below.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mklbench.optim import active_set, interior_point
+from mklbench.optim.interior_point import Programme
+
+# A constraint is violated from this multiple of tau on.
+_BEYOND = 1.001
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Expansion:
+    """Where the model is made: the SVM's solution at some weights.
+
+    Attributes
+    ----------
+    K : (n, n) Gram matrix at the weights.
+    y, upper : (n,) labels and bounds of alpha.
+    dual_coef : (n,) a, the SVM's alpha o y.
+    intercept : b.
+    weights : (w,) weights of the kernels that take part; all others have weight zero.
+    products : (w, n) K_m a of these kernels.
+    norms : (w,) sqrt(a' K_m a) of these kernels, > 0.
+    """
+
+    K: Array
+    y: Array
+    upper: Array
+    dual_coef: Array
+    intercept: float
+    weights: Array
+    products: Array
+    norms: Array
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """The solution of the model.
+
+    Attributes
+    ----------
+    weights : (w,) on the simplex, with exact zeros.
+    dual_coef, intercept : the SVM's solution that the model expects there. It is feasible for the
+        SVM: 0 <= alpha <= C, y'alpha = 0 up to rounding.
+    """
+
+    weights: Array
+    dual_coef: Array
+    intercept: float
+
+
+def minimise(at: Expansion, rows: NDArray[np.bool_], tol: float, near: bool = False) -> Prediction:
+    """Minimise the model over the weights.
+
+    Parameters
+    ----------
+    at : where the model is made.
+    rows : (n,) the samples whose alpha may change; it must hold every free support vector.
+    tol : accuracy of the quadratic programme, see `interior_point.maximise`.
+    near : whether to try first if the alpha at bounds and the kernels with weight stay the same.
+    """
+    kept = np.flatnonzero(rows)
+    programme = _programme(at, kept)
+    alpha = np.abs(at.dual_coef)
+    if at.weights.any():
+        multipliers = at.weights * np.sqrt(at.weights @ at.norms**2)
+    else:  # those with weight do not see the solution
+        multipliers = np.full(len(at.norms), at.norms.mean())
+    point = active_set.maximise(programme, alpha[kept], multipliers, tol) if near else None
+    if point is None:
+        point = _interior_solution(programme, at, alpha[kept], multipliers, tol)
+    if _crosses_the_lower_side(programme, point):
+        programme = _with_both_sides(programme)
+        multipliers = 0.5 * np.concatenate([multipliers, multipliers])
+        point = _interior_solution(programme, at, alpha[kept], multipliers, tol)
+    alpha[kept] = _on_bounds(point, programme.upper)
+    weights = np.where(point.multipliers > 0.1 * point.slack, point.multipliers, 0.0)
+    if not weights.any():  # the programme could not be solved
+        weights = point.multipliers
+    weights = weights.reshape(-1, len(at.norms)).sum(axis=0)
+    return Prediction(
+        weights=weights / weights.sum(),
+        dual_coef=_balanced(alpha, at.y, at.upper) * at.y,
+        intercept=point.intercept,
+    )
+
+
+def _interior_solution(
+    programme: Programme, at: Expansion, alpha: Array, multipliers: Array, tol: float
+) -> interior_point.Point:
+    unit = float(np.abs(at.dual_coef).mean())
+    start = interior_point.interior(programme, alpha, multipliers, at.intercept, unit)
+    return interior_point.maximise(programme, start, tol)
+
+
+def _crosses_the_lower_side(programme: Programme, point: interior_point.Point) -> bool:
+    """Return whether some g_m' a is below -tau."""
+    reached = programme.offset + programme.X.T @ point.alpha
+    return bool(reached.min() < -_BEYOND * point.multipliers.sum())
+
+
+def _with_both_sides(programme: Programme) -> Programme:
+    """Return the programme with the constraints -tau <= g_m' a as well."""
+    return replace(
+        programme,
+        X=np.hstack([programme.X, -programme.X]),
+        offset=np.concatenate([programme.offset, -programme.offset]),
+    )
+
+
+def solve_svm(
+    K: Array, y: Array, upper: Array, dual_coef: Array, tol: float
+) -> tuple[Array, float]:
+    """Solve the SVM with the Gram matrix `K` in double precision, from an inexact `dual_coef`.
+
+    It takes the time of a few Cholesky factorisations of `K` in place of LIBSVM's, which keeps
+    kernel values in single precision. Returns the dual coefficients and the intercept.
+    """
+    n = len(y)
+    alpha = np.abs(dual_coef)
+    programme = Programme(
+        Q=K * y * y[:, None],
+        X=np.zeros((n, 1)),
+        p=np.ones(n),
+        y=y,
+        upper=upper,
+        offset=np.zeros(1),
+        balance=0.0,
+    )
+    unit = float(alpha.mean()) or float(upper.mean())
+    start = interior_point.interior(programme, alpha, np.ones(1), 0.0, unit)
+    point = interior_point.maximise(programme, start, tol)
+    return _balanced(_on_bounds(point, upper), y, upper) * y, point.intercept
+
+
+def _programme(at: Expansion, kept: Indices) -> Programme:
+    """Return the quadratic programme in the alpha of the samples `kept`."""
+    fixed = np.setdiff1d(np.flatnonzero(at.dual_coef), kept, assume_unique=True)
+    y = at.y[kept]
+    X = (at.products[:, kept] / at.norms[:, None] * y).T
+    Q = at.K[kept][:, kept] * y
+    Q *= y[:, None]
+    Q -= (X * at.weights) @ X.T
+    a = at.dual_coef[fixed]
+    offset = at.products[:, fixed] @ a / at.norms
+    pull = y * (at.K[np.ix_(kept, fixed)] @ a) - X @ (at.weights * offset)
+    return Programme(
+        Q=Q, X=X, p=1.0 - pull, y=y, upper=at.upper[kept], offset=offset, balance=-float(a.sum())
+    )
+
+
+def _on_bounds(point: interior_point.Point, upper: Array) -> Array:
+    """Return alpha with the values that tend to a bound put on it."""
+    unit = float(point.alpha.mean())
+    alpha = np.where(point.alpha < unit * point.at_zero, 0.0, point.alpha)
+    return np.where(upper - alpha < unit * point.at_upper, upper, alpha)
+
+
+def _balanced(alpha: Array, y: Array, upper: Array) -> Array:
+    """Return alpha with y'alpha = 0, changed where there is most room."""
+    excess = float(y @ alpha)
+    room = np.minimum(alpha, upper - alpha)
+    roomiest = int(np.argmax(room))
+    balanced = alpha.copy()
+    if abs(excess) <= room[roomiest]:
+        balanced[roomiest] -= y[roomiest] * excess
+        return balanced
+    # No alpha is free enough: shrink the heavier class.
+    heavier = y * excess > 0
+    weight = float(alpha[heavier].sum())
+    balanced[heavier] *= (weight - abs(excess)) / weight
+    return balanced

@@ -1,0 +1,117 @@
+"""The second stage of two-stage learning: a machine on a kernel that a first stage has learned."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mklbench.errors import InputError
+from mklbench.kernels.base import Bank
+from mklbench.libsvm import check_box, check_tol, check_tol_of_classes, class_factors
+from mklbench.optim.svm_value import check_samples
+from mklbench.solution import Solution
+from mklbench.validation import (
+    check_choice,
+    check_labels,
+    check_not_negative,
+    check_positive,
+    check_targets,
+)
+
+Array = NDArray[np.float64]
+
+# Fits a machine, called (bank, y, C or lam, weights=, ...).
+Solve = Callable[..., Solution]
+
+
+@dataclass(frozen=True)
+class Learner:
+    """A kind of machine and its hyperparameters, of which each kind takes its own.
+
+    Attributes
+    ----------
+    kind : "svm" for a support vector machine (`mklbench.algorithms.svm`), "krr" for kernel ridge
+        regression (`krr`), "svr" for support vector regression (`svr`).
+    C : box constraint of "svm" and "svr".
+    lam : the ridge lambda of "krr".
+    epsilon : half the width of the tube of "svr".
+    svm_tol : LIBSVM's stopping tolerance.
+    class_weight : factors on C by class of "svm".
+    machines : ``solve`` of each kind.
+    """
+
+    kind: str
+    C: float
+    lam: float
+    epsilon: float
+    svm_tol: float
+    class_weight: Mapping[int, float] | str | None
+    machines: Mapping[str, Solve]
+
+    def check(self, bank: Bank, y: ArrayLike) -> Array:
+        """Return `y` (n,) as targets of this kind of machine, one a sample of the bank.
+
+        Raises
+        ------
+        InputError
+            If the kind is not known, or does not take such targets or class weights, or a
+            hyperparameter is out of range, also one of another kind.
+        """
+        check_choice("learner", self.kind, self.machines)
+        self._check_options()
+        targets = check_targets(y)
+        check_samples(bank, len(targets))
+        if self.kind == "svm":
+            others = targets[~are_labels(targets)]
+            if len(others):
+                raise InputError(
+                    f"y has the value {others[0]:g}, but learner=svm takes labels -1 and +1 only: "
+                    "choose learner=krr or learner=svr for real targets."
+                )
+            labels = check_labels(targets)
+            class_factors(self.class_weight, labels)
+            return labels
+        if self.class_weight is not None:
+            raise InputError(
+                f"class_weight={self.class_weight} is not accepted with "
+                f"learner={self.kind}, which knows no classes: choose learner=svm."
+            )
+        return targets
+
+    def _check_options(self) -> None:
+        """Raise an InputError for a number out of range, before a first stage takes its time."""
+        if self.kind == "krr":
+            check_positive("lam", self.lam)
+            return
+        check_box("C", self.C)
+        if self.kind == "svr":
+            check_tol(self.svm_tol)
+            check_not_negative("epsilon", self.epsilon)
+        else:
+            check_tol_of_classes(self.svm_tol)
+
+    def learn(self, bank: Bank, y: Array, weights: Array) -> Solution:
+        """Return the machine on sum_m weights_m K_m, for targets that `check` has returned."""
+        solve = self.machines[self.kind]
+        if self.kind == "krr":
+            return solve(bank, y, self.lam, weights=weights)
+        if self.kind == "svr":
+            return solve(
+                bank, y, self.C, epsilon=self.epsilon, weights=weights, svm_tol=self.svm_tol
+            )
+        return solve(
+            bank,
+            y,
+            self.C,
+            weights=weights,
+            svm_tol=self.svm_tol,
+            class_weight=self.class_weight,
+        )
+
+
+def are_labels(y: Array) -> NDArray[np.bool_]:
+    """Tell of each target (n,) whether it is -1 or +1."""
+    return np.isin(y, (-1.0, 1.0))

@@ -1,0 +1,240 @@
+"""The function every algorithm here minimises: the SVM's optimal value as a function of its kernel.
+
+    J(w) = max over 0 <= alpha <= C, y'alpha = 0 of  sum_i alpha_i - 1/2 a' K_w a,   a = alpha o y
+
+The maximiser is unique in a' K_w a where it matters, so J is differentiable with the gradient of
+the objective at fixed alpha (Danskin): -1/2 d(a' K_w a)/dw. For a bank that is -1/2 a' K_m a
+(Rakotomamonjy et al. 2008, eq. 11), for a family it comes from `Family.gradient`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mklbench import certify
+from mklbench.errors import InputError, KindError
+from mklbench.kernels.base import Bank, Family, KernelOperator
+from mklbench.libsvm import SVM, SVMSolution
+from mklbench.solution import Solution
+from mklbench.validation import real_array
+
+Array = NDArray[np.float64]
+
+# Below this LIBSVM, which keeps kernel values in single precision, gains nothing.
+_SMALLEST_SVM_TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True)
+class Point:
+    """Kernel weights (M,) of an operator, its Gram matrix (n, n) and SVM there, and J.
+
+    `outputs` (n,) are K a: the decision values without the intercept.
+    """
+
+    operator: KernelOperator
+    weights: Array
+    K: Array
+    trained: SVMSolution
+    outputs: Array
+
+    @cached_property
+    def objective(self) -> float:
+        """J, the SVM's dual value: sum alpha - 1/2 a' K a."""
+        coef = self.trained.dual_coef
+        return float(np.abs(coef).sum() - 0.5 * (coef @ self.outputs))
+
+    @cached_property
+    def gradient(self) -> Array:
+        """dJ/dw (M,), computed when first asked for."""
+        coef = self.trained.dual_coef
+        if isinstance(self.operator, Bank):
+            return -0.5 * self.operator.quadratic_forms(coef)
+        return -0.5 * cast(Family, self.operator).gradient(self.weights, coef, self.K)
+
+
+class Objective:
+    """J on one bank or family and one label vector; each call solves one SVM.
+
+    Parameters
+    ----------
+    operator : the bank or family on n training samples.
+    y : (n,) labels in {-1, +1}.
+    C, svm_tol, class_weight : as in `mklbench.libsvm.SVM`.
+
+    Raises
+    ------
+    InputError
+        If the labels do not fit the operator, or an argument has the wrong range.
+    """
+
+    def __init__(
+        self,
+        operator: KernelOperator,
+        y: ArrayLike,
+        C: float,
+        svm_tol: float,
+        class_weight: Mapping[int, float] | str | None = None,
+    ) -> None:
+        self.machine = SVM(y, C, tol=svm_tol, class_weight=class_weight)
+        self.operator = operator
+        check_samples(operator, len(self.machine.y))
+
+    def __call__(self, weights: Array, K: Array | None = None) -> Point:
+        """Solve the SVM at `weights` (M,); `K` is their Gram matrix where the caller has it."""
+        if K is None:
+            K = self.operator.gram(weights)
+        trained = self.machine.solve(K)
+        return Point(self.operator, weights, K, trained, K @ trained.dual_coef)
+
+    def accurate(self, weights: Array, tol: float, K: Array | None = None) -> Point:
+        """Solve the SVM at `weights` to this relative duality gap of its own, or as far as it goes.
+
+        LIBSVM's tolerance is tightened where that is needed, for all that comes after as well.
+        """
+        while True:
+            point = self(weights, K)
+            trained = point.trained
+            bounds = certify.bounds_at_outputs(
+                point.outputs,
+                self.machine.y,
+                trained.dual_coef,
+                trained.intercept,
+                self.machine.upper,
+            )
+            if bounds.relative_gap <= tol or not self.tighten():
+                return point
+            K = point.K
+
+    def tighten(self) -> bool:
+        """Make the SVM ten times more accurate; return False where that is no longer possible."""
+        if self.machine.tol <= _SMALLEST_SVM_TOLERANCE:
+            return False
+        self.machine.tol /= 10.0
+        return True
+
+    def solution(
+        self,
+        point: Point,
+        *,
+        gap: float,
+        converged: bool,
+        history: list[dict[str, float]],
+        objective: float | None = None,
+    ) -> Solution:
+        """Return `point` as a `Solution`; `history` has one entry for the start and each iteration.
+
+        `objective` is J at the point where not given.
+        """
+        return Solution(
+            weights=point.weights,
+            dual_coef=point.trained.dual_coef,
+            intercept=point.trained.intercept,
+            objective=point.objective if objective is None else objective,
+            gap=float(gap),
+            n_svm_calls=self.machine.calls,
+            n_iter=len(history) - 1,
+            converged=bool(converged),
+            history=history,
+            svm_seconds=self.machine.seconds,
+        )
+
+
+def settled(before: float, now: float, objective_tol: float | None) -> bool:
+    """Tell whether an objective has changed by less than `objective_tol` of it; never at None."""
+    return objective_tol is not None and abs(now - before) < objective_tol * abs(before)
+
+
+def value_at_identity(first: tuple[float, float], second: tuple[float, float]) -> float:
+    """Return J where the kernel matrix is the identity, what is left when a kernel degenerates.
+
+    All samples of a class then have one alpha. With s the sum of the alphas of either class, the
+    dual is 2 s - s^2 / 2 (1 / n_1 + 1 / n_2), and the box bounds s by n_1 C_1 and n_2 C_2.
+
+    Parameters
+    ----------
+    first, second : n_k and C_k of the two classes: their samples, or shares of all for J per
+        sample, and the bounds on their alphas.
+    """
+    (n_1, C_1), (n_2, C_2) = first, second
+    curvature = 1.0 / n_1 + 1.0 / n_2
+    total = min(2.0 / curvature, n_1 * C_1, n_2 * C_2)
+    return 2.0 * total - 0.5 * total**2 * curvature
+
+
+def balanced(y: Array) -> Array:
+    """Return the labels (n,) divided by the size of their class: both classes weigh the same."""
+    positive = y > 0
+    return np.where(positive, 1.0 / positive.sum(), -1.0 / (~positive).sum())
+
+
+def check_samples(operator: KernelOperator, n_labels: int) -> None:
+    """Raise an InputError unless there is one label for each training sample of `operator`."""
+    check_operator(operator)
+    if operator.n_samples != n_labels:
+        raise InputError(
+            f"y has {n_labels} labels, but the kernels are on {operator.n_samples} samples: "
+            "give one label a sample."
+        )
+
+
+def check_operator(operator: object) -> None:
+    """Raise an InputError unless `operator` is a bank or a family."""
+    if not isinstance(operator, KernelOperator):
+        raise InputError(
+            f"the kernels are given as {type(operator).__name__}, not as a bank or a family: make "
+            "one by mklbench.kernels, such as precomputed(K) of Gram matrices."
+        )
+
+
+def fixed_weights(
+    operator: KernelOperator, weights: float | ArrayLike | None, name: str = "weights"
+) -> Array:
+    """Return given weights (M,), one number standing for all of them; 1/M each for None.
+
+    `name` is what the option is called.
+
+    Raises
+    ------
+    InputError
+        If one of them is not a number >= 0, or there is not one for each kernel.
+    """
+    fixed = operator.uniform_weights() if weights is None else real_array(name, weights)
+    if fixed.ndim == 0:
+        fixed = np.full(operator.n_kernels, fixed)
+    if fixed.shape != (operator.n_kernels,):
+        raise InputError(
+            f"{name} has shape {fixed.shape}, but there are {operator.n_kernels} kernels: give one "
+            "weight a kernel."
+        )
+    refused = fixed[~((fixed >= 0) & (fixed < np.inf))]
+    if len(refused):
+        raise InputError(f"{name} has the entry {refused[0]:g}: kernel weights are numbers >= 0.")
+    return fixed
+
+
+def check_bank(algorithm: str, operator: KernelOperator) -> Bank:
+    """Return `operator` if it is a bank."""
+    check_operator(operator)
+    if not isinstance(operator, Bank):
+        raise KindError(
+            f"{algorithm} needs a bank of kernels, but {type(operator).__name__} is a family: "
+            "choose one such as kernel=feature_gaussians, simplemkl or precomputed."
+        )
+    return operator
+
+
+def check_family(algorithm: str, operator: KernelOperator) -> Family:
+    """Return `operator` if it is a family."""
+    check_operator(operator)
+    if not isinstance(operator, Family):
+        raise KindError(
+            f"{algorithm} needs a continuous family of kernels, but {type(operator).__name__} is a "
+            "bank: choose kernel=product."
+        )
+    return operator

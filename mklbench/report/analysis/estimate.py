@@ -1,0 +1,118 @@
+"""What is still to be run, and how long that may take, judged by what was measured before."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+from mklbench.errors import InputError
+from mklbench.experiments.cell import Cell
+from mklbench.experiments.progress import duration
+from mklbench.experiments.records import RecordFile, RecordSource
+from mklbench.report.analysis.assemble import DONE, Record
+
+CLOCKS = ("search_seconds", "kernel_seconds", "fit_seconds", "predict_seconds")
+
+
+@dataclass(frozen=True)
+class Work:
+    """What is missing of one cell; `seconds` is None where nothing was measured to go by.
+
+    `n_missing` are its splits, `n_selections` the selections of hyperparameters that come before.
+    """
+
+    cell: Cell
+    n_missing: int
+    seconds: float | None
+    problem: str = ""
+    n_selections: int = 0
+
+
+def outstanding_work(
+    cells: Iterable[Cell], store: RecordSource, recorded: Sequence[RecordFile]
+) -> list[Work]:
+    """Return the work on every distinct cell, finished ones included.
+
+    Parameters
+    ----------
+    cells : of the tables; one that stands in several of them is counted once.
+    store : where finished splits are looked up.
+    recorded : where to look for times of cells that the store has not; if they have not either,
+        for times of cells that are alike in algorithm, kernel, data and search.
+    """
+    work: dict[str, Work] = {}
+    for cell in cells:
+        try:
+            if cell.key not in work:
+                work[cell.key] = _work(cell, store, recorded)
+        except InputError as error:  # without its data a cell may have no key
+            work[repr(cell.config)] = Work(cell, cell.n_splits, None, str(error))
+    return list(work.values())
+
+
+def describe_work(work: Sequence[Work], jobs: int = 1) -> str:
+    """Return a table of the outstanding work and its sum, for a terminal."""
+    from tabulate import tabulate
+
+    rows = [
+        [
+            item.cell.label,
+            item.cell.search,
+            _value_of_C(item.cell),
+            f"{item.n_missing}/{item.cell.n_splits}",
+            f"{item.n_selections}/{len(item.cell.selection_splits)}" if item.n_selections else "",
+            item.problem or _estimate(item.seconds),
+        ]
+        for item in work
+    ]
+    headings = ["cell", "search", "C", "missing splits", "selections", "estimate"]
+    n_missing = sum(item.n_missing for item in work)
+    known = math.fsum(item.seconds for item in work if item.seconds is not None)
+    n_unknown = sum(item.seconds is None for item in work)
+    total = f"{len(work)} cells, {n_missing} splits to run"
+    if n_unknown < len(work):
+        total += f", about {duration(known)} on one core"
+        total += f" or {duration(known / jobs)} on {jobs}" if jobs > 1 else ""
+    if n_unknown:
+        total += f", {n_unknown} cells whose time is not known"
+    return f"{tabulate(rows, headings, disable_numparse=True)}\n\n{total}."
+
+
+def _work(cell: Cell, store: RecordSource, recorded: Sequence[RecordFile]) -> Work:
+    n_missing = len(store.missing(cell))
+    if n_missing == 0:
+        return Work(cell, 0, 0.0)
+    n_selections = len(store.missing_selections(cell))
+    sources = [source.records(cell) for source in (store, *recorded)]
+    for records in (*sources, *(source.alike(cell) for source in recorded)):
+        done = [record for record in records if record["status"] == DONE]
+        selections = [item["seconds"] for record in done for item in _shared(record)]
+        if done and (selections or not n_selections):
+            seconds = n_missing * fmean(map(split_seconds, done))
+            seconds += n_selections * fmean(selections or [0.0])
+            return Work(cell, n_missing, seconds, n_selections=n_selections)
+    return Work(cell, n_missing, None, n_selections=n_selections)
+
+
+def split_seconds(record: Record) -> float:
+    """Return what a split took, without a search that was for all splits of its cell."""
+    clocks = [clock for clock in CLOCKS if clock != "search_seconds" or not _shared(record)]
+    return math.fsum(float(record.get(clock) or 0.0) for clock in clocks)
+
+
+def _shared(record: Record) -> Sequence[Mapping[str, Any]]:
+    """Return the selections that all splits of the record's cell share, if they do."""
+    return record.get("selections") or ()
+
+
+def _estimate(seconds: float | None) -> str:
+    return "not known" if seconds is None else duration(seconds)
+
+
+def _value_of_C(cell: Cell) -> str:
+    if "algo.C" in cell.config["search"]["grid"]:
+        return "searched"
+    return f"{cell.config['algo'].get('C', '-')}"

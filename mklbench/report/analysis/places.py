@@ -1,0 +1,124 @@
+"""The cells of a table, and their records from the store or from an exported file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from mklbench import resources
+from mklbench.errors import DataError, InputError
+from mklbench.experiments.cell import Cell
+from mklbench.experiments.records import RecordFile, RecordSource
+from mklbench.report.analysis.assemble import DONE, Place, SlotRecords
+from mklbench.report.analysis.confirmed import Confirmed
+from mklbench.report.table.paper_table import PaperTable, Slot
+
+
+class CellFinder:
+    """Finds the cell of every place of one table, and its records in `source`.
+
+    Parameters
+    ----------
+    source : the store, or the records that were exported from one.
+    recorded : exported records that are to be added to; by default `source`, if it is such. Where
+        they are of another edition of the data than is at hand, the cell is that of the records.
+    download : as for `Cell`.
+    confirmed : what reruns have found; by default what stands beside `source`, if that is exported.
+    """
+
+    def __init__(
+        self,
+        source: RecordSource,
+        *,
+        recorded: RecordFile | None = None,
+        download: bool = False,
+        confirmed: Confirmed | None = None,
+    ) -> None:
+        self.source = source
+        self.recorded = source if isinstance(source, RecordFile) else recorded
+        self.download = download
+        if confirmed is None and isinstance(source, RecordFile):
+            confirmed = Confirmed(source.path.parent)
+        self.confirmed = confirmed
+        self._cells: dict[Place, Cell] = {}
+
+    def cell(self, slot: Slot) -> Cell:
+        """Return the cell of a place of the table; composed once, as that takes a while.
+
+        Raises
+        ------
+        InputError
+            If the overrides of the place do not make a cell.
+        """
+        if slot.place not in self._cells:
+            cell = self._composed(slot)
+            if self.recorded is not None:
+                cell = self.recorded.as_recorded(cell)
+            self._cells[slot.place] = cell
+        return self._cells[slot.place]
+
+    def _composed(self, slot: Slot) -> Cell:
+        try:
+            return Cell.from_overrides(slot.overrides, slot.config_dir, download=self.download)
+        except DataError:
+            raise
+        except InputError as error:
+            row, column, protocol = slot.place
+            where = f"row {row}, column {column}, protocol {protocol}"
+            raise InputError(f"{where}: {error}") from error
+
+    def cells(self, slots: Iterable[Slot]) -> list[Cell]:
+        """Return the cells of `slots`, in order."""
+        return [self.cell(slot) for slot in slots]
+
+    def __call__(self, slot: Slot) -> SlotRecords:
+        """Return what `source` has of the cell of `slot`."""
+        cell = self.cell(slot)
+        try:
+            found = replace(slot_records(cell, self.source), key=cell.key, sources=cell.sources)
+            known = None if self.confirmed is None else self.confirmed[cell.key]
+            if known is None or not known.holds_for(found.done, cell.sources):
+                return found
+            return replace(found, confirmation=known)
+        except InputError as error:  # without its data a cell may have no key to look for
+            return SlotRecords("missing", (), cell.n_splits, str(error))
+
+
+def slot_records(cell: Cell, source: RecordSource) -> SlotRecords:
+    """Return what `source` has of `cell`."""
+    records, status = source.records(cell), source.status(cell)
+    broken = (record for record in records if record["status"] != DONE)
+    message = next((str(record["error"] or "") for record in broken), "")
+    return SlotRecords(status, records, cell.n_splits, message, tolerances=_tolerances(cell))
+
+
+def _tolerances(cell: Cell) -> dict[str, float]:
+    """Return the options of the cell's algorithm that are tolerances, where they are set."""
+    return {
+        name: float(value)
+        for name, value in cell.config.get("algo", {}).items()
+        if (name == "tol" or name.endswith("_tol")) and isinstance(value, int | float)
+    }
+
+
+def recorded_results() -> Path:
+    """Return the directory of the recorded results, beside the configs in checkout and wheel."""
+    return resources.configs().parent / "results"
+
+
+def recorded_source(table: PaperTable) -> RecordFile:
+    """Return the recorded results behind `table`.
+
+    Raises
+    ------
+    InputError
+        If there are none.
+    """
+    path = recorded_results() / "records" / f"{table.name}.jsonl"
+    if not path.is_file():
+        raise InputError(
+            f"table={table.name} has no recorded results: {path} does not exist; "
+            f"mklbench reproduce {table.name} writes results/records/{table.name}.jsonl."
+        )
+    return RecordFile(path)

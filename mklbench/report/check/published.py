@@ -1,0 +1,232 @@
+"""The regression check: run a few recorded splits again and compare, split by split.
+
+Three things are compared. What is measured now, with what was recorded (`check_again`); the
+verdicts that the recorded numbers get now, with those of the recorded tables (`check_verdicts`);
+and with that the recorded numbers with the published ones, since a verdict is that comparison.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from mklbench import interruption
+from mklbench.errors import DataError, InputError
+from mklbench.experiments.cell import Cell
+from mklbench.experiments.execution.cells import CellResult, run_cells
+from mklbench.experiments.progress import Progress
+from mklbench.experiments.records import RecordFile, RecordSource
+from mklbench.experiments.store import Store
+from mklbench.report.analysis.assemble import DONE, NumberPlace, Record, Report, assemble
+from mklbench.report.analysis.places import CellFinder
+from mklbench.report.check.config import CheckConfig, CheckedCell, Tolerance
+from mklbench.report.layout.entries import JUDGEMENTS
+from mklbench.report.table.loading import load_table
+
+
+class Outcome(StrEnum):
+    """How one comparison ended; `SAME` and `WITHIN` are good, and `NOT_CHECKED` is neither."""
+
+    SAME = "same"
+    WITHIN = "within the tolerance of its stopping rule"
+    MOVED = "MOVED"
+    FAILED = "FAILED"
+    NOT_RECORDED = "NOT RECORDED"
+    NOT_CHECKED = "not checked"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One line of the check: what was compared, how it ended, and what is to be said of it."""
+
+    subject: str
+    outcome: Outcome
+    detail: str = ""
+
+
+def check_again(
+    config: CheckConfig, recorded: Path, *, jobs: int = 1, progress: Progress | None = None
+) -> list[Finding]:
+    """Run the cells of `config` again in a temporary store and compare them with `recorded`.
+
+    Parameters
+    ----------
+    config : the cells and their tolerances.
+    recorded : directory of the recorded results, with a folder ``records``.
+    jobs : worker processes.
+    progress : told of every split.
+    """
+    sources = {cell.table: _recorded(recorded, cell.table) for cell in config.cells}
+    composed = [
+        (checked, sources[checked.table].as_recorded(_compose(checked))) for checked in config.cells
+    ]
+    absent = _data_problems([cell for _, cell in composed])
+    runnable = [cell for _, cell in composed if cell.data not in absent]
+    with interruption.temporary_directory("mklbench-check-") as directory:
+        results = run_cells(runnable, Store(directory), jobs=jobs, progress=progress)
+    ended = {id(result.cell): result for result in results}
+    findings = []
+    for checked, cell in composed:
+        if cell.data in absent:
+            findings.append(Finding(checked.label, Outcome.NOT_CHECKED, absent[cell.data]))
+        else:
+            findings.append(_compare_cell(checked, ended[id(cell)], sources[checked.table]))
+    return findings
+
+
+def check_verdicts(names: Sequence[str], recorded: Path) -> list[Finding]:
+    """Compare the verdicts of the recorded numbers with those in the recorded tables.
+
+    Parameters
+    ----------
+    names : names of tables.
+    recorded : directory of the recorded results, with folders ``records`` and ``tables``.
+    """
+    findings = []
+    for name in names:
+        table = load_table(name)
+        report = assemble(table, CellFinder(_recorded(recorded, name)))
+        path = recorded / "tables" / f"{name}.csv"
+        findings.append(_compare_table(f"{name}, verdicts", report, _read_verdicts(path)))
+    return findings
+
+
+def compare_splits(
+    now: Sequence[Record], before: Mapping[int, Record], tolerance: Tolerance
+) -> list[str]:
+    """Return one sentence for every number of the splits that moved further than allowed."""
+    moved = []
+    for record in now:
+        reference = before[record["split"]]
+        where = f"split {record['split']}"
+        is_regression = record["accuracy"] is None
+        if not is_regression:
+            n_moved = abs(record["accuracy"] - reference["accuracy"]) * record["n_test"]
+            if n_moved > tolerance.accuracy + 0.5:  # counts of samples: half a sample is rounding
+                moved.append(
+                    f"{where}: accuracy {100 * record['accuracy']:.2f}%, recorded "
+                    f"{100 * reference['accuracy']:.2f}% ({n_moved:.0f} test samples)"
+                )
+        for name in ("objective", "rmse") if is_regression else ("objective",):
+            change = _relative_change(record[name], reference[name])
+            if change > tolerance.objective:
+                moved.append(
+                    f"{where}: {name} {record[name]}, recorded {reference[name]} "
+                    f"(relative change {change:.1e})"
+                )
+    return moved
+
+
+def passed(again: Sequence[Finding], verdicts: Sequence[Finding]) -> bool:
+    """Tell whether nothing is bad and at least one cell was really run again."""
+    good = all(f.outcome in (Outcome.SAME, Outcome.NOT_CHECKED) for f in (*again, *verdicts))
+    return good and any(finding.outcome is Outcome.SAME for finding in again)
+
+
+def describe(again: Sequence[Finding], verdicts: Sequence[Finding]) -> str:
+    """Return the findings as a table, what is wrong in full, and the conclusion."""
+    from tabulate import tabulate
+
+    findings = (*again, *verdicts)
+    lines = [
+        [f.subject, str(f.outcome), f.detail if f.outcome is Outcome.SAME else ""] for f in findings
+    ]
+    parts = [tabulate(lines, ["checked", "outcome", ""], disable_numparse=True)]
+    subjects: dict[str, list[str]] = {}  # by what is to be said of them: once is enough
+    for finding in findings:
+        if finding.outcome is not Outcome.SAME:
+            subjects.setdefault(finding.detail, []).append(finding.subject)
+    parts += ["\n".join([*names, f"  {detail}"]) for detail, names in subjects.items()]
+    outcomes = [finding.outcome for finding in findings]
+    counts = ", ".join(f"{outcomes.count(o)} {o}" for o in Outcome if o in outcomes)
+    ending = "passed" if passed(again, verdicts) else "failed"
+    if all(finding.outcome is Outcome.NOT_CHECKED for finding in again):
+        ending = "failed, because no cell could be run again"
+    return "\n\n".join([*parts, f"The check {ending}: {counts}."])
+
+
+def _relative_change(now: float | None, before: float | None) -> float:
+    if now is None or before is None:
+        return 0.0 if now is before else float("inf")
+    return abs(now - before) / max(abs(before), 1e-12)
+
+
+def _recorded(recorded: Path, name: str) -> RecordFile:
+    path = recorded / "records" / f"{name}.jsonl"
+    if not path.is_file():
+        raise InputError(
+            f"There is nothing to check against: {path} does not exist; "
+            f"mklbench reproduce {name} writes it."
+        )
+    return RecordFile(path)
+
+
+def _compose(checked: CheckedCell) -> Cell:
+    overrides = [*checked.slot.overrides, f"split.n_splits={checked.n_splits}"]
+    return Cell.from_overrides(overrides)
+
+
+def _data_problems(cells: Iterable[Cell]) -> dict[str, str]:
+    """Return why data sets cannot be had, by name; each is tried once, as that may take a while."""
+    problems = {}
+    for cell in {cell.data: cell for cell in cells}.values():
+        try:
+            cell.dataset()
+        except DataError as error:
+            problems[cell.data] = str(error)
+    return problems
+
+
+def _compare_cell(checked: CheckedCell, result: CellResult, source: RecordSource) -> Finding:
+    before = {r["split"]: r for r in source.records(result.cell) if r["status"] == DONE}
+    wanted = range(result.cell.n_splits)
+    if any(split not in before for split in wanted):
+        return Finding(
+            checked.label,
+            Outcome.NOT_RECORDED,
+            f"{len(before)} of {len(wanted)} splits are recorded for this configuration and "
+            f"version of the algorithm: run mklbench reproduce {checked.table}",
+        )
+    if result.status != DONE:
+        broken = (str(r["error"]) for r in result.records if r["status"] != DONE)
+        return Finding(checked.label, Outcome.FAILED, result.error or next(broken, result.status))
+    moved = compare_splits(result.records, before, checked.tolerance)
+    if moved:
+        return Finding(checked.label, Outcome.MOVED, "; ".join(moved))
+    return Finding(checked.label, Outcome.SAME, f"splits compared: {len(wanted)}")
+
+
+def _read_verdicts(path: Path) -> dict[NumberPlace, str]:
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            lines = list(csv.DictReader(file))
+        return {
+            (line["row"], line["column"], line["protocol"], line["metric"]): line["verdict"]
+            for line in lines
+        }
+    except OSError as error:
+        raise InputError(
+            f"There is nothing to check against: {path} cannot be read; "
+            f"mklbench reproduce {path.stem} writes it."
+        ) from error
+    except KeyError as error:
+        raise InputError(f"{path} is no table of results: it lacks the column {error}.") from error
+
+
+def _compare_table(subject: str, report: Report, before: Mapping[NumberPlace, str]) -> Finding:
+    now = {place: str(number.verdict or "") for place, number in report.numbers.items()}
+    moved = [
+        f"{' '.join(place)}: {now.get(place, 'gone') or 'none'}, "
+        f"recorded {before.get(place, 'nowhere') or 'none'}"
+        for place in dict.fromkeys([*now, *before])
+        if now.get(place) != before.get(place)
+    ]
+    if moved:
+        return Finding(subject, Outcome.MOVED, "; ".join(moved))
+    counts = report.verdict_counts
+    judged = [verdict for verdict in JUDGEMENTS if counts[verdict]]
+    text = ", ".join(f"{counts[verdict]} {verdict}" for verdict in judged)
+    return Finding(subject, Outcome.SAME, text or "nothing to judge")

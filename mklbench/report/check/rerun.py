@@ -1,0 +1,382 @@
+"""The check of all recorded cells that other sources measured: one split of each is run again.
+
+A rerun ends in one of three ways. The numbers are the same to the digits; or they are not, the
+BLAS rounds otherwise than where they were recorded, and they agree within what the stopping rule
+leaves open; or they have moved. What was found is kept at once (`Confirmed`), so that the check
+can be interrupted, and does not run again what it has confirmed.
+"""
+
+from __future__ import annotations
+
+import datetime
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mklbench import interruption
+from mklbench.errors import InputError
+from mklbench.experiments.cell import Cell
+from mklbench.experiments.execution.cells import run_steps
+from mklbench.experiments.execution.steps import Step
+from mklbench.experiments.progress import duration
+from mklbench.experiments.provenance import blas_kernels, cpu_model
+from mklbench.experiments.records import RecordFile
+from mklbench.experiments.search import Selection
+from mklbench.experiments.store import Store
+from mklbench.report.analysis.assemble import DONE, Record
+from mklbench.report.analysis.confirmed import Confirmation, Confirmed, numbers_digest
+from mklbench.report.analysis.estimate import split_seconds
+from mklbench.report.analysis.places import CellFinder
+from mklbench.report.check.config import CheckConfig
+from mklbench.report.check.published import Finding, Outcome, compare_splits
+from mklbench.report.layout.origins import Origin, origin
+from mklbench.report.table.paper_table import PaperTable
+
+# Numbers that differ by no more are the same: other processors with the same BLAS kernels differ
+# in the last digits. Where the objective is flat, weights and what follows from them differ by up
+# to the root of its change.
+_WEIGHT_DIGITS = 3e-5
+_DIGITS = {
+    "accuracy": 1e-12,
+    "objective": 1e-9,  # of itself
+    "gap": 1e-6,  # a hundredth of the sharpest stopping rule of the tables
+    "rmse": _WEIGHT_DIGITS,  # of itself
+}
+
+_COUNTS = ("svm_calls", "n_iter", "n_kernels", "params")
+
+# Seconds of work, as they were recorded, after which it is looked whether the time is up.
+_BATCH_SECONDS = 20.0
+_INTERVAL = 10.0  # seconds between two lines of progress
+
+_OUTCOMES = {"same": Outcome.SAME, "within": Outcome.WITHIN, "moved": Outcome.MOVED}
+
+
+@dataclass(frozen=True)
+class Rerun:
+    """One recorded split that is to be run again.
+
+    Attributes
+    ----------
+    label : table and place of the cell.
+    cell, record : the cell, and the recorded split.
+    selections : the recorded selections, where the splits of the cell share them.
+    known : what an earlier check has found of it by the sources at hand, if there was one.
+    """
+
+    label: str
+    cell: Cell
+    record: Record
+    selections: Mapping[int, Selection]
+    known: Confirmation | None
+
+    @property
+    def seconds(self) -> float:
+        """Seconds that the split took when it was recorded."""
+        return split_seconds(self.record)
+
+    @property
+    def is_confirmed(self) -> bool:
+        """Whether it need not be run."""
+        return self.known is not None and self.known.outcome != "moved"
+
+
+def reruns(tables: Iterable[PaperTable], records: Path, confirmed: Confirmed) -> list[Rerun]:
+    """Return the cheapest recorded split of each cell that other sources measured, cheapest first.
+
+    Parameters
+    ----------
+    tables : whose cells are looked at; one that stands in several of them comes once.
+    records : directory of the recorded splits.
+    confirmed : what was found before.
+    """
+    found: dict[str, Rerun] = {}
+    for table in tables:
+        path = records / f"{table.name}.jsonl"
+        if not path.is_file():
+            continue
+        source = RecordFile(path)
+        finder = CellFinder(source)
+        for slot in table.slots():
+            cell = finder.cell(slot)
+            done = [record for record in source.records(cell) if record["status"] == DONE]
+            if cell.key in found or not done or origin(done, cell.sources) is Origin.AT_HAND:
+                continue
+            known = confirmed[cell.key]
+            if known is not None and not known.holds_for(done, cell.sources):
+                known = None
+            found[cell.key] = Rerun(
+                label=f"{table.name}, {' '.join(slot.place)}",
+                cell=cell,
+                record=min(done, key=split_seconds),
+                selections=source.selections(cell),
+                known=known,
+            )
+    return sorted(found.values(), key=lambda item: item.seconds)
+
+
+def check_all(
+    listed: Sequence[Rerun],
+    config: CheckConfig,
+    confirmed: Confirmed,
+    *,
+    jobs: int = 1,
+    seconds: float | None = None,
+    say: Any = print,
+) -> list[Finding]:
+    """Run again what is not confirmed, and return what is known of every cell of `listed`.
+
+    Parameters
+    ----------
+    listed : as from `reruns`.
+    config : how far numbers may move where another BLAS rounds them.
+    confirmed : where it is kept.
+    jobs : worker processes.
+    seconds : when to stop; nothing is begun that would, by its record, take longer. None for no
+        limit.
+    say : told of each number that has moved, and of the progress.
+    """
+    deadline = None if seconds is None else time.monotonic() + seconds
+    judge = _Judge(listed, config, confirmed, say)
+    with interruption.temporary_directory("mklbench-check-") as directory:
+        for batch in _batches([item for item in listed if not item.is_confirmed], jobs, deadline):
+            judge.run(batch, Store(directory), jobs)
+    return [judge.finding(item) for item in listed]
+
+
+def _batches(waiting: Sequence[Rerun], jobs: int, deadline: float | None) -> Iterator[list[Rerun]]:
+    """Yield so much work at a time that the clock is looked at often; of one data set together."""
+    batch: list[Rerun] = []
+    for item in waiting:
+        in_batch = sum(other.seconds for other in batch)
+        if len(batch) >= jobs and in_batch + item.seconds > _BATCH_SECONDS * jobs:
+            yield sorted(batch, key=lambda other: other.cell.data)
+            batch, in_batch = [], 0.0
+        if deadline is not None and time.monotonic() + (in_batch + item.seconds) / jobs > deadline:
+            break
+        batch.append(item)
+    if batch:
+        yield sorted(batch, key=lambda other: other.cell.data)
+
+
+class _Judge:
+    """Compares what has been run with what is recorded, says so and keeps it (a `Progress`)."""
+
+    def __init__(
+        self, listed: Sequence[Rerun], config: CheckConfig, confirmed: Confirmed, say: Any
+    ) -> None:
+        self._config, self._confirmed, self._say = config, confirmed, say
+        self._by_key = {item.cell.key: item for item in listed}
+        self._findings: dict[str, Finding] = {}
+        self._n_waiting = sum(not item.is_confirmed for item in listed)
+        self._total = sum(item.seconds for item in listed if not item.is_confirmed)
+        self._recorded = 0.0  # seconds that the splits took that have been run again
+        self._started = self._said = time.monotonic()
+
+    def run(self, batch: Sequence[Rerun], store: Store, jobs: int) -> None:
+        """Run a batch; whatever ends it, what has been run is judged and kept."""
+        errors: dict[str, str] = {}
+        work = []
+        for item in batch:
+            split = int(item.record["split"])
+            try:
+                item.cell.check([split])
+            except InputError as error:  # its data are not at hand, most often
+                errors[item.cell.key] = str(error)
+                continue
+            for selected, selection in item.selections.items():
+                store.write_selection(item.cell, selected, selection)
+            work.append([Step(item.cell, split)])
+        run_steps(work, store, jobs, None, self, errors)
+        for key, sentence in errors.items():
+            self._note(key, Finding(self._by_key[key].label, Outcome.NOT_CHECKED, sentence))
+
+    def start(self, steps: Sequence[Step], n_splits: int) -> None: ...
+
+    def step_ended(self, step: Step, record: Record | None) -> None:
+        item = self._by_key[step.cell.key]
+        if record is None:
+            return
+        outcome, detail = compare(record, item.record, self._config, step.cell.algo)
+        if outcome in _OUTCOMES.values():
+            self._confirmed.add(step.cell.key, _confirmation(item, outcome, detail))
+        self._note(step.cell.key, Finding(item.label, outcome, detail))
+
+    def cell_ended(self, cell: Cell, status: str, records: list[dict[str, Any]]) -> None: ...
+
+    def stop(self) -> None: ...
+
+    def finding(self, item: Rerun) -> Finding:
+        """Return what is known of a cell: now, from an earlier check, or nothing."""
+        known = item.known
+        if item.cell.key in self._findings:
+            return self._findings[item.cell.key]
+        if known is not None:
+            return Finding(item.label, _OUTCOMES[known.outcome], known.detail)
+        return Finding(item.label, Outcome.NOT_CHECKED, "not run again yet")
+
+    def _note(self, key: str, finding: Finding) -> None:
+        self._findings[key] = finding
+        self._recorded += self._by_key[key].seconds
+        now = time.monotonic()
+        if finding.outcome in (Outcome.MOVED, Outcome.FAILED):
+            self._say(f"{finding.subject} {finding.outcome}: {finding.detail}")
+        elif now - self._said < _INTERVAL:
+            return
+        self._said = now
+        self._say(
+            f"{len(self._findings)} of {self._n_waiting} cells run again, about "
+            f"{duration(self._seconds_left(now))} left"
+        )
+
+    def _seconds_left(self, now: float) -> float:
+        """Take each cell for what it took when it was recorded, and for what comes on top here."""
+        on_top = max(now - self._started - self._recorded, 0.0) / len(self._findings)
+        n_left = self._n_waiting - len(self._findings)
+        return max(self._total - self._recorded, 0.0) + n_left * on_top
+
+
+def compare(
+    now: Record, before: Record, config: CheckConfig, algorithm: str
+) -> tuple[Outcome, str]:
+    """Return how a rerun of a split compares with its record, and what is to be said of it."""
+    if now["status"] != DONE:
+        return Outcome.FAILED, str(now["error"])
+    changes = differences(now, before)
+    if not changes:
+        return Outcome.SAME, ""
+    rounding = other_rounding(before, now, config.blas_kernels)
+    text = "; ".join(changes)
+    if not rounding:
+        return Outcome.MOVED, text
+    text += f" (measured with {rounding})"
+    if now["params"] != before["params"]:
+        return Outcome.NOT_CHECKED, f"{text}: nothing to compare where another entry is chosen"
+    tolerance = config.tolerance_of(algorithm)
+    if compare_splits([now], {before["split"]: before}, tolerance):
+        return Outcome.MOVED, text
+    return Outcome.WITHIN, text
+
+
+def differences(now: Record, before: Record) -> list[str]:
+    """Return what differs between two records of a split beyond the last digits."""
+    found = []
+    for name in ("accuracy", "objective", "gap", "rmse"):
+        old, new = before.get(name), now[name]
+        scale = abs(old or 0.0) if name in ("objective", "rmse") else 1.0
+        if _distance(new, old) > _DIGITS[name] * scale:
+            found.append(f"{name} {_text(old)} -> {_text(new)}")
+    found += [
+        f"{name} {_text(before[name])} -> {_text(now[name])}"
+        for name in _COUNTS
+        if name in before and before[name] != now[name]
+    ]
+    if _weights_differ(now.get("weights"), before.get("weights")):
+        found.append("weights")
+    return found
+
+
+def other_rounding(before: Record, now: Record, kernels_of: Mapping[str, str]) -> str:
+    """Say in what a record was measured with another rounding than another, if it was.
+
+    Parameters
+    ----------
+    before, now : two records of a split.
+    kernels_of : the BLAS kernels of a processor, for records that do not name theirs.
+    """
+    then, here = before["provenance"], now["provenance"]
+    known = then.get("blas_kernels") or kernels_of.get(str(then.get("cpu")))
+    parts = [
+        f"{name} {then['versions'].get(name)}, here {version}"
+        for name, version in here["versions"].items()
+        if name in ("numpy", "scipy", "libsvm") and then["versions"].get(name) != version
+    ]
+    if then.get("blas") != here["blas"]:
+        parts.append(f"{then.get('blas')}, here {here['blas']}")
+    if known != here["blas_kernels"]:
+        parts.append(f"BLAS kernels for {known or then.get('cpu')}, here {here['blas_kernels']}")
+    return "; ".join(parts)
+
+
+def describe_plan(listed: Sequence[Rerun], jobs: int) -> str:
+    """Say how much there is to run again, and how long that may take."""
+    waiting = [item for item in listed if not item.is_confirmed]
+    seconds = sum(item.seconds for item in waiting)
+    text = f"{len(listed)} cells were not measured by the sources at hand, as far as is recorded"
+    if len(waiting) < len(listed):
+        text += f"; {len(listed) - len(waiting)} of them are confirmed"
+    if not waiting:
+        return f"{text}."
+    text += f"; one split of {len(waiting)} is to be run again: about {duration(seconds)} on "
+    return text + ("one core." if jobs == 1 else f"one core, {duration(seconds / jobs)} on {jobs}.")
+
+
+def describe(findings: Sequence[Finding]) -> str:
+    """Return the conclusion, with every cell that is not the same, and why."""
+    lines = []
+    for outcome in (Outcome.WITHIN, Outcome.NOT_CHECKED, Outcome.FAILED, Outcome.MOVED):
+        by_detail: dict[str, list[str]] = {}
+        for finding in findings:
+            if finding.outcome is outcome:
+                by_detail.setdefault(finding.detail, []).append(finding.subject)
+        for detail, subjects in by_detail.items():
+            shown = "; ".join(subjects[:3]) + (
+                f" and {len(subjects) - 3} more" if len(subjects) > 3 else ""
+            )
+            lines.append(f"{outcome}: {shown}: {detail}")
+    outcomes = [finding.outcome for finding in findings]
+    counts = ", ".join(f"{outcomes.count(o)} {o}" for o in Outcome if o in outcomes)
+    ending = "passed" if passed(findings) else "failed"
+    lines.append(f"The check {ending}: {counts or 'nothing to check'}.")
+    if Outcome.MOVED in outcomes:
+        lines.append(
+            "Where a number was meant to move, raise VERSION of its algorithm or kernel, and "
+            "mklbench reproduce measures it again."
+        )
+    return "\n".join(lines)
+
+
+def passed(findings: Iterable[Finding]) -> bool:
+    """Tell whether no number moved and no rerun failed."""
+    return all(f.outcome not in (Outcome.MOVED, Outcome.FAILED) for f in findings)
+
+
+def _confirmation(item: Rerun, outcome: Outcome, detail: str) -> Confirmation:
+    return Confirmation(
+        split=int(item.record["split"]),
+        numbers=numbers_digest(item.record),
+        sources=item.cell.sources,
+        outcome=next(name for name, value in _OUTCOMES.items() if value is outcome),
+        detail=detail,
+        machine=f"{cpu_model()}, BLAS kernels for {blas_kernels()}",
+        date=datetime.datetime.now(datetime.UTC).date().isoformat(),
+    )
+
+
+def _distance(now: float | None, before: float | None) -> float:
+    if now is None or before is None:
+        return 0.0 if now is before else float("inf")
+    return abs(now - before)
+
+
+def _text(value: Any) -> str:
+    return f"{value:.10g}" if isinstance(value, int | float) else str(value)
+
+
+def _weights_differ(now: Any, before: Any) -> bool:
+    if now is None or before is None:
+        return False  # of too many kernels they are not recorded
+    one, other = ([np.asarray(row) for row in _rows(weights)] for weights in (now, before))
+    return len(one) != len(other) or any(
+        a.shape != b.shape
+        or np.abs(a - b).max(initial=0.0) > _WEIGHT_DIGITS * np.abs(b).max(initial=0.0)
+        for a, b in zip(one, other, strict=True)
+    )
+
+
+def _rows(weights: Sequence[Any]) -> Sequence[Any]:
+    return weights if weights and isinstance(weights[0], list) else [weights]

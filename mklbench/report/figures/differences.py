@@ -1,0 +1,94 @@
+"""The figure of a metric's difference between two columns, on every row of a table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mklbench.report.analysis.assemble import Report, measured_difference
+from mklbench.report.analysis.baseline import N_STANDARD_ERRORS, Difference, published_difference
+from mklbench.report.figures.style import BLUE, INK, ORANGE, SOFT
+from mklbench.report.table.metrics import METRICS
+from mklbench.report.table.paper_table import Figure, Row
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+
+ROW_HEIGHT = 0.27  # inches
+OFFSET = 0.13  # of the two marks of a row from its middle, in rows
+
+
+@dataclass(frozen=True)
+class DifferenceRow:
+    """The two differences of one row; None where a side is not done or not published."""
+
+    label: str
+    measured: Difference | None
+    published: Difference | None
+
+
+def difference_row(report: Report, figure: Figure, row: Row) -> DifferenceRow:
+    """Return the first column minus the second of `figure`, measured and published, on one row."""
+    table, metric = report.table, METRICS[str(figure.metric)]
+    first, second = ((row.name, column, str(figure.protocol)) for column in figure.columns)
+    minuend, subtrahend = (
+        table.published.get((row.name, column, metric.name)) for column in figure.columns
+    )
+    return DifferenceRow(
+        label=row.label,
+        measured=measured_difference(report.slots, first, second, metric),
+        published=published_difference(minuend, subtrahend, table.published_n_splits_of(row)),
+    )
+
+
+def draw_differences(report: Report, figure: Figure) -> Canvas:
+    """Draw one line a row, in the order of the table: filled is measured, hollow is published."""
+    from matplotlib.figure import Figure as Canvas
+
+    rows = [difference_row(report, figure, row) for row in report.table.rows]
+    canvas = Canvas(figsize=(7.2, ROW_HEIGHT * len(rows) + 1.0), layout="constrained")
+    axis = canvas.subplots()
+    for position, row in enumerate(rows):
+        if row.measured is not None:
+            _measured_mark(axis, position - OFFSET, row.measured)
+        if row.published is not None:
+            _published_mark(axis, position + OFFSET, row.published)
+    axis.axvline(0.0, color=INK, linewidth=0.9, zorder=0)
+    axis.set_yticks(range(len(rows)), [row.label for row in rows])
+    axis.set_ylim(len(rows) - 0.4, -0.6)
+    axis.tick_params(axis="y", length=0)
+    axis.grid(axis="y", color=SOFT, linewidth=0.4, alpha=0.4)
+    axis.set_axisbelow(True)
+    axis.set_xlabel(_axis_label(report, figure))
+    handles, labels = axis.get_legend_handles_labels()
+    shown = dict(sorted(zip(labels, handles, strict=True), key=lambda item: item[0]))
+    axis.legend(shown.values(), shown.keys(), frameon=True, framealpha=1.0, edgecolor="none")
+    return canvas
+
+
+def _measured_mark(axis: Axes, position: float, difference: Difference) -> None:
+    reach = N_STANDARD_ERRORS * (difference.standard_error or 0.0)
+    axis.errorbar(
+        difference.value,
+        position,
+        xerr=reach,
+        fmt="o",
+        color=BLUE,
+        markersize=4.5,
+        label="measured",
+    )
+
+
+def _published_mark(axis: Axes, position: float, difference: Difference) -> None:
+    axis.plot(
+        difference.value, position, "D", color=ORANGE, markerfacecolor="white", markersize=4.5,
+        label="published",
+    )  # fmt: skip
+
+
+def _axis_label(report: Report, figure: Figure) -> str:
+    labels = {column.name: column.label for column in report.table.columns}
+    first, second = (labels[column] for column in figure.columns)
+    metric = METRICS[str(figure.metric)]
+    return f"{metric.label} of {first} minus that of {second} ({metric.difference_unit})"

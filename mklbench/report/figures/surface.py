@@ -1,0 +1,81 @@
+"""The figure of NKRR's objective over the weights of two kernels: Cortes et al. 2009, Figure 1.
+
+It shows F(mu) = y'(K_mu + lambda I)^-1 y of the quadratic combination on all samples of a data set,
+with the linear kernels of its first two features, for mu in [0, 1]^2. It is computed, not drawn
+from records.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mklbench.data.preprocessing import fit_scaling
+from mklbench.experiments.cell import Cell
+from mklbench.kernels import linear_features
+from mklbench.optim.ridge_surface import on_grid
+from mklbench.report.analysis.assemble import Report
+from mklbench.report.figures.style import BLUE, ORANGE
+from mklbench.report.table.paper_table import Figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Canvas
+
+# The ranges of the vertical axes that the paper prints, by lambda.
+RANGES = {1.0: (195.0, 210.0), 10.0: (20.0, 21.0), 100.0: (2.06, 2.09)}
+N_GRID = 33
+
+
+def draw_surface(report: Report, figure: Figure) -> Canvas:
+    """Draw one panel a lambda, with the faces where F is not convex in another colour.
+
+    Raises
+    ------
+    DataError
+        If the data set of the figure's row is not at hand.
+    """
+    from matplotlib.figure import Figure as Canvas
+    from matplotlib.patches import Patch
+
+    row_slots = (slot for slot, _ in report.slots.values() if slot.row.name == figure.row)
+    data = Cell.from_overrides(next(row_slots).overrides).dataset()
+    features = data.X[:, :2]
+    unit_box = 0.5 * (fit_scaling("minmax", features).transform(features) + 1.0)
+    bank, y = linear_features(unit_box), np.where(data.y == 1, 1.0, -1.0)
+
+    axis = np.linspace(0.0, 1.0, N_GRID)
+    canvas = Canvas(figsize=(9.6, 3.4))
+    for place, (lam, printed) in enumerate(RANGES.items()):
+        values, curvatures = on_grid(bank, y, axis, lam)
+        panel = canvas.add_subplot(1, len(RANGES), place + 1, projection="3d")
+        _draw_panel(panel, axis, values, curvatures < 0.0)
+        panel.set_title(f"$\\lambda$ = {lam:g}", y=0.98)
+        panel.set_zlim(min(printed[0], values.min()), max(printed[1], values.max()))
+    parts = {"convex": BLUE, "not convex: the Hessian has a negative eigenvalue": ORANGE}
+    canvas.legend(handles=[Patch(color=c, label=n) for n, c in parts.items()],
+                  loc="lower center", ncols=2)  # fmt: skip
+    canvas.subplots_adjust(left=0.06, right=0.99, bottom=0.06, top=1.04, wspace=0.2)
+    return canvas
+
+
+def _draw_panel(
+    panel: Any, axis: NDArray[np.float64], values: NDArray[np.float64], bent: NDArray[np.bool_]
+) -> None:
+    """Draw F (g, g) over the grid of `axis` (g,) on 3D axes, the points `bent` in orange."""
+    from matplotlib.colors import to_rgb
+
+    first, second = np.meshgrid(axis, axis, indexing="ij")
+    colours = np.where(bent[..., None], to_rgb(ORANGE), to_rgb(BLUE))
+    panel.plot_surface(first, second, values, facecolors=colours, rcount=N_GRID, ccount=N_GRID,
+                       shade=False, linewidth=0.3, edgecolor=(1.0, 1.0, 1.0, 0.6))  # fmt: skip
+    panel.view_init(elev=22, azim=40)
+    panel.set_xlabel(r"$\mu_1$", labelpad=-4)
+    panel.set_ylabel(r"$\mu_2$", labelpad=-4)
+    panel.set_zlabel(r"$F(\mu)$", labelpad=0)
+    panel.set_xticks([0.0, 0.5, 1.0])
+    panel.set_yticks([0.0, 0.5, 1.0])
+    panel.tick_params(pad=-1, labelsize=7)
+    panel.tick_params(axis="z", pad=3)
+    panel.locator_params(axis="z", nbins=4)

@@ -1,0 +1,4 @@
+"""What stands on the page of a table, block by block: grids, claims, ranks, origins, ledger.
+
+May import `report.table`, `analysis` and `document`; it is imported by `figures` and `results`.
+"""

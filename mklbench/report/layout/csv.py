@@ -1,0 +1,68 @@
+"""From a report to CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+from mklbench.report.analysis.assemble import Number, NumberPlace, Report
+from mklbench.report.layout.stopping import Ending
+
+CSV_COLUMNS = (
+    "row",
+    "column",
+    "protocol",
+    "metric",
+    "published_mean",
+    "published_std",
+    "measured_mean",
+    "measured_std",
+    "n_splits",
+    "difference",
+    "verdict",
+    "status",
+    "standing",
+    "published_standing",
+    "n_stopped",
+    "stopped_gap",
+    "met_gap",
+)
+
+
+def to_csv(report: Report) -> str:
+    """Render every number of a report as one line of CSV; what is not known stays empty.
+
+    `measured_mean` and `measured_std` are full doubles in the printed unit, `n_splits` is the
+    number of finished splits behind them, and `verdict` is empty unless the cell is done.
+    `standing` and `published_standing` say which numbers are much better or worse than the table's
+    baseline. `n_stopped` of the fits ended before their rule was met, with gaps of up to
+    `stopped_gap`; those of the others reach up to `met_gap`.
+    """
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(CSV_COLUMNS)
+    writer.writerows(_csv_line(report, *item) for item in report.numbers.items())
+    return stream.getvalue()
+
+
+def _csv_line(report: Report, place: NumberPlace, number: Number) -> list[object]:
+    published, measured = number.published, number.measured
+    row, column, protocol, metric = place
+    _, found = report.slots[row, column, protocol]
+    ending = Ending.of(found)
+    return [
+        *place,
+        None if published is None else published.mean,
+        None if published is None else published.std,
+        None if measured is None else measured.mean,
+        None if measured is None else measured.std,
+        0 if measured is None else measured.n,
+        number.difference,
+        number.verdict,
+        number.status,
+        report.standings.get(place),
+        report.published_standings.get((row, column, metric)),
+        ending.n_stopped,
+        ending.stopped_gap,
+        ending.met_gap,
+    ]

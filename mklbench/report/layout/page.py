@@ -1,0 +1,215 @@
+"""From a report to a document: the table as the paper prints it, every number, the ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from mklbench.report.analysis.assemble import Number, NumberPlace, Report
+from mklbench.report.document.blocks import (
+    Block,
+    Document,
+    Entry,
+    Grid,
+    Heading,
+    Paragraph,
+    Picture,
+)
+from mklbench.report.layout.appendix import appendix
+from mklbench.report.layout.claims import claim_blocks
+from mklbench.report.layout.comparisons import comparison_blocks
+from mklbench.report.layout.entries import (
+    JUDGEMENTS,
+    NOTHING,
+    emphasis,
+    format_count,
+    format_difference,
+    format_measured,
+    format_sample,
+    has_fewer_splits,
+    tone,
+)
+from mklbench.report.layout.overview import overview_blocks
+from mklbench.report.layout.ranking import ranking_blocks
+from mklbench.report.layout.split_sources import describe_split_sources
+from mklbench.report.layout.stopping import ending_summary
+from mklbench.report.layout.sweep import sweep_blocks
+from mklbench.report.table.metrics import METRICS
+from mklbench.report.table.paper_table import Baseline, PaperTable, Row
+
+
+def lay_out(report: Report, figures: Mapping[str, Path] | None = None) -> Document:
+    """Arrange a report as a document.
+
+    Parameters
+    ----------
+    report : the assembled table.
+    figures : picture files by the name of the figure; those of the table are shown.
+    """
+    table = report.table
+    blocks: list[Block] = [Heading(1, table.title), Paragraph(_source(report))]
+    blocks.append(Paragraph(f"{_summary(report)} {ending_summary(report)}".strip()))
+    blocks.extend(Paragraph(text) for text in describe_split_sources(report))
+    blocks.extend(Paragraph(note) for note in table.notes)
+    blocks.extend(claim_blocks(report))
+    if table.sweep is not None:
+        blocks.extend(sweep_blocks(report))
+    elif table.published:
+        blocks.extend(_mirror(report))
+        blocks.extend(_ratios(report))
+        blocks.extend(_every_number(report))
+    else:
+        blocks.extend(ranking_blocks(report))
+        blocks.extend(comparison_blocks(report))
+        blocks.extend(overview_blocks(report))
+    blocks.extend(_pictures(report, figures or {}))
+    blocks.extend(appendix(report))
+    return blocks
+
+
+def _source(report: Report) -> str:
+    table = report.table
+    return f"{table.citation} {table.url}".strip()
+
+
+def _summary(report: Report) -> str:
+    n_cells, n_unfinished = len(report.slots), len(report.unfinished)
+    cells = f"{n_cells - n_unfinished} of {n_cells} cells are done"
+    if not report.table.published and report.table.claims:
+        return f"{cells}; no number of it is published, so that only claims are judged."
+    if not report.table.published:
+        return f"{cells}; no published numbers are at hand, so nothing is judged."
+    counts = report.verdict_counts
+    judged = [verdict for verdict in JUDGEMENTS if counts[verdict]]
+    total = sum(counts[verdict] for verdict in judged)
+    if total == 0:
+        if all(number.std is None for number in report.table.published.values()):
+            return f"{cells}; the paper prints no spreads, so its numbers get a difference alone."
+        return f"{cells}; no number can be judged yet."
+    parts = ", ".join(f"{counts[verdict]} {verdict}" for verdict in judged)
+    return f"{cells}; of {total} judged numbers: {parts}."
+
+
+def _mirror(report: Report) -> Iterator[Block]:
+    """The published table, each of its lines followed by one line for each protocol.
+
+    A column shows what the paper has of it, and its first metric even where the paper has nothing.
+    """
+    table = report.table
+    if not table.published:
+        return
+    shown = [
+        (column, METRICS[name])
+        for column in table.columns
+        for name in column.metrics
+        if name == column.metrics[0]
+        or any((row.name, column.name, name) in table.published for row in table.rows)
+    ]
+    headings = ["Data", "", *(f"{column.label} {metric.heading}" for column, metric in shown)]
+    lines: list[list[Entry]] = []
+    for row in table.rows:
+        published = [_published(report, (row.name, c.name, m.name)) for c, m in shown]
+        lines.append([Entry(row.label), Entry("published", "published"), *published])
+        if not row.at_hand:
+            nothing = [Entry("") for _ in shown]
+            lines.append([Entry(""), Entry("data not at hand", "unfinished"), *nothing])
+        for protocol in table.protocols:
+            places = [(row.name, c.name, protocol.name, m.name) for c, m in shown]
+            if any(place in report.numbers for place in places):
+                measured = [_measured(report, place) for place in places]
+                lines.append([Entry(""), Entry(protocol.label), *measured])
+    yield Heading(2, "Beside the paper")
+    yield Grid(headings, lines, n_label_columns=2)
+    yield Paragraph(_legend(report))
+    if table.baseline is not None:
+        yield Paragraph(_baseline_legend(table, table.baseline))
+
+
+def _published(report: Report, place: tuple[str, str, str]) -> Entry:
+    text = format_sample(METRICS[place[-1]], report.table.published.get(place))
+    return Entry(text, "published", emphasis(report.published_standings.get(place)))
+
+
+def _measured(report: Report, place: NumberPlace) -> Entry:
+    number = report.numbers.get(place)
+    return Entry("") if number is None else format_measured(number, report.standings.get(place))
+
+
+def _legend(report: Report) -> str:
+    fewer = any(has_fewer_splits(number) for number in report.numbers.values())
+    return (
+        "Mean ± standard deviation over the splits"
+        + (", whose number follows in parentheses where the paper has more. " if fewer else ". ")
+        + ", ".join(f"{mark} {verdict}" for verdict, (mark, _) in JUDGEMENTS.items())
+        + "; the rules stand at the end."
+    )
+
+
+def _baseline_legend(table: PaperTable, baseline: Baseline) -> str:
+    label = next(column.label for column in table.columns if column.name == baseline.column)
+    metric = METRICS[baseline.metric]
+    return (
+        f"Bold: much better than {label} on the same line; italic: much worse. Much is more than "
+        f"two standard errors of the difference and at least {baseline.margin:.1f} "
+        f"{metric.difference_unit} of {metric.label}. Between measured numbers it is the standard "
+        "error of the differences split by split; between published ones it follows from their "
+        "standard deviations."
+    )
+
+
+def _ratios(report: Report) -> Iterator[Block]:
+    table = report.table
+    if not report.ratios:
+        return
+    headings = ["Data", "Ratio", "published", *(p.label for p in table.protocols)]
+    labels = {row.name: row.label for row in table.rows}
+    lines = []
+    for found in report.ratios:
+        values = [found.published, *(found.measured.get(p.name) for p in table.protocols)]
+        lines.append(
+            [
+                Entry(labels[found.row]),
+                Entry(found.ratio.label),
+                *(Entry(NOTHING if value is None else f"{value:.2g} ×") for value in values),
+            ]
+        )
+    yield Heading(2, "Ratios")
+    yield Grid(headings, lines, n_label_columns=2)
+
+
+def _every_number(report: Report) -> Iterator[Block]:
+    table = report.table
+    headings = ["Data", "Method", "Metric", "published", "measured", "difference", "verdict"]
+    yield Heading(2, "Every number")
+    for protocol in table.protocols:
+        lines = [
+            _number_line(row, number)
+            for row in table.rows
+            for number in report.numbers.values()
+            if number.slot.protocol == protocol and number.slot.row == row
+        ]
+        if lines:
+            yield Heading(3, protocol.label)
+            yield Grid([*headings, "splits"], lines, n_label_columns=3)
+
+
+def _number_line(row: Row, number: Number) -> list[Entry]:
+    verdict = number.status if number.verdict is None else str(number.verdict)
+    return [
+        Entry(row.label),
+        Entry(number.slot.column.label),
+        Entry(number.metric.heading),
+        Entry(format_sample(number.metric, number.published), "published"),
+        Entry(format_sample(number.metric, number.measured)),
+        Entry(format_difference(number)),
+        Entry(verdict, tone(number.verdict)),
+        Entry(format_count(number)),
+    ]
+
+
+def _pictures(report: Report, figures: Mapping[str, Path]) -> Iterator[Block]:
+    shown = [figure for figure in report.table.figures if figure.name in figures]
+    if shown:
+        yield Heading(2, "Figures" if len(shown) > 1 else "Figure")
+    for figure in shown:
+        yield Picture(figures[figure.name], figure.title)

@@ -1,0 +1,76 @@
+"""Assembling a table from a store and writing all that shows it."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping
+from pathlib import Path
+
+from mklbench.errors import DataError
+from mklbench.experiments.records import export_records
+from mklbench.experiments.store import Store
+from mklbench.report.analysis.assemble import Report, assemble
+from mklbench.report.analysis.places import CellFinder, recorded_source
+from mklbench.report.document.html import to_html
+from mklbench.report.document.markdown import to_markdown
+from mklbench.report.figures.draw import unfinished_cells, write_figure
+from mklbench.report.layout.csv import to_csv
+from mklbench.report.layout.page import lay_out
+from mklbench.report.output import write_result
+from mklbench.report.table.paper_table import PaperTable
+
+FORMATS = ("md", "csv", "html")
+
+
+def render(
+    report: Report, extension: str, figures: Mapping[str, Path], directory: Path | None
+) -> str:
+    """Render a report in one of `FORMATS`; `directory` is where the text will stand, if on disk."""
+    if extension == "csv":
+        return to_csv(report)
+    document = lay_out(report, figures)
+    return to_html(document) if extension == "html" else to_markdown(document, directory)
+
+
+def write_results(table: PaperTable, finder: CellFinder, results: Path) -> Report:
+    """Write tables, figures and records of `table` below `results`.
+
+    The files are ``tables/NAME.{md,csv,html}``, ``figures/FIGURE.{png,pdf}`` for every figure
+    whose cells are done, and ``records/NAME.jsonl``. Each is replaced as a whole.
+
+    Raises
+    ------
+    InputError
+        If a file cannot be written.
+    """
+    report = assemble(table, finder)
+    records = results / "records" / f"{table.name}.jsonl"
+    records.parent.mkdir(parents=True, exist_ok=True)
+    export_records(finder.cells(table.slots()), finder.source, records)
+    figures = write_figures(report, results / "figures")
+    for extension in FORMATS:
+        path = results / "tables" / f"{table.name}.{extension}"
+        write_result(path, render(report, extension, figures, path.parent).encode())
+    return report
+
+
+def write_figures(report: Report, directory: Path) -> dict[str, Path]:
+    """Draw the figures whose cells are done, or whose data are at hand where they need these.
+
+    Returns the bitmap of each by its name.
+    """
+    drawn = {}
+    for figure in report.table.figures:
+        if not unfinished_cells(report, figure):
+            bitmap = directory / f"{figure.name}.png"
+            with contextlib.suppress(DataError):
+                write_figure(report, figure, [bitmap, bitmap.with_suffix(".pdf")])
+                drawn[figure.name] = bitmap
+    return drawn
+
+
+def assembled(table: PaperTable, store: Store, recorded: bool) -> Report:
+    """Return the report of `table` from the store, or from what was recorded with the program."""
+    store.check()
+    source = recorded_source(table) if recorded else store
+    return assemble(table, CellFinder(source))

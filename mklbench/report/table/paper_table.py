@@ -1,0 +1,283 @@
+"""What a paper table is: rows, columns, protocols, published numbers and the ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from mklbench.report.table.verdict import Published
+
+
+@dataclass(frozen=True)
+class Row:
+    """One data set.
+
+    `larger_class` is the share of its larger class, where a figure needs it; `published_n_splits`
+    the number of splits behind the paper's means, where it is not that of the whole table. Of a set
+    that is not `at_hand` the published numbers are shown alone.
+    """
+
+    name: str
+    label: str
+    overrides: tuple[str, ...]
+    larger_class: float | None = None
+    published_n_splits: int | None = None
+    at_hand: bool = True
+
+
+@dataclass(frozen=True)
+class Column:
+    """One method.
+
+    `row_overrides` adds overrides on single rows; `rows` and `protocols` limit it to some of them.
+    """
+
+    name: str
+    label: str
+    overrides: tuple[str, ...]
+    metrics: tuple[str, ...]
+    row_overrides: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    rows: tuple[str, ...] | None = None
+    protocols: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """One way to measure the whole table.
+
+    `columns`, where given, limits the protocol to those columns and adds overrides to each;
+    `row_overrides` adds overrides on single rows, and `rows` limits it to some of them.
+    """
+
+    name: str
+    label: str
+    overrides: tuple[str, ...]
+    columns: Mapping[str, tuple[str, ...]] | None = None
+    row_overrides: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    rows: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """One option along its values; each value is a protocol of the table.
+
+    `axis` is the metric that stands for the value where results are shown against it, such as the
+    number of kernels that a number of widths makes; the value itself where it is None.
+    """
+
+    option: str
+    label: str
+    values: tuple[float, ...]
+    axis: str | None = None
+
+    def protocols(self) -> tuple[Protocol, ...]:
+        """One protocol a value."""
+        return tuple(
+            Protocol(
+                name=f"{self.label}={value:g}",
+                label=f"{self.label} = {value:g}",
+                overrides=(f"{self.option}={value!r}",),
+            )
+            for value in self.values
+        )
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """A metric of one column divided by that of another, shown for every row."""
+
+    metric: str
+    over: str
+    under: str
+    label: str
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """The column that the others are held against, in one metric.
+
+    A number is much better or much worse than the baseline's on the same row where the two differ
+    by more than two standard errors of the difference and by at least `margin`, in the printed
+    unit of the metric.
+    """
+
+    column: str
+    metric: str
+    margin: float
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure drawn from the table's cells or data.
+
+    `kind` is "weights" (of `columns` on `row` under `protocol`), "path" (of the sweep, a curve for
+    each of `columns`, or all; where `marks` names a column whose search chooses the option that is
+    swept, what it chose is marked),
+    "ranks" (of the methods, as the table's ranking has them),
+    "growth" (of `metric` along the sweep, one panel a row with a line for each of `columns`),
+    "difference" (of `metric` under `protocol`: the first of two `columns` minus the second, on
+    every row) or "surface" (of NKRR's objective over two kernels, on the data of `row`).
+    """
+
+    name: str
+    kind: str
+    title: str
+    row: str | None = None
+    protocol: str | None = None
+    columns: tuple[str, ...] = ()
+    metric: str | None = None
+    marks: str | None = None
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence of the paper that the records confirm or not (`mklbench.report.layout.claims`).
+
+    Measured is, by `kind`, in `metric`: "growth", the exponent of a power law along the sweep for
+    the one of `columns`; "ratio", the largest quotient of the means of two `columns`, and
+    "every_ratio", the smallest; "largest", the largest value of any split in `columns`;
+    "difference", the difference of the means of two `columns` on the row where it is worst for the
+    claim, and "mean_difference", its mean. The claim holds where that is at most, or at least,
+    `bound`.
+    """
+
+    text: str
+    kind: str
+    metric: str
+    columns: tuple[str, ...]
+    bound: float
+    at_most: bool
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The question whether `column` is better than `against` in `metric`, on each of the rows."""
+
+    label: str
+    column: str
+    against: str
+    metric: str
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Methods ranked over the rows in `metric` under `protocol`.
+
+    They are held against each of `references`; `learners` are those that learn a combination of
+    kernels, of which the question is asked whether it pays.
+    """
+
+    metric: str
+    protocol: str
+    references: tuple[str, ...]
+    learners: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class LedgerEntry:
+    """A point where the paper is silent or contradicts itself, what was chosen, and why."""
+
+    point: str
+    paper: str
+    chosen: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Slot:
+    """One place of a table and the Hydra overrides of the cell that fills it.
+
+    `config_dir` is that of the table.
+    """
+
+    row: Row
+    column: Column
+    protocol: Protocol
+    overrides: tuple[str, ...]
+    config_dir: str | None = None
+
+    @property
+    def place(self) -> tuple[str, str, str]:
+        """Names of row, column and protocol."""
+        return (self.row.name, self.column.name, self.protocol.name)
+
+
+@dataclass(frozen=True)
+class PaperTable:
+    """A table of a paper, as one YAML of ``configs/table`` describes it.
+
+    Attributes
+    ----------
+    name : name of the YAML without its ending.
+    title, citation, url : what it is and where it was published.
+    common : overrides of every cell.
+    rows, columns, protocols : what the cells are the product of.
+    published : numbers of the paper by (row, column, metric).
+    published_n_splits : number of splits assumed behind each published mean, but for the rows that
+        state their own (`published_n_splits_of`).
+    ratios, figures, claims, comparisons, ledger, notes : what else the report shows.
+    sweep : the option whose values are the protocols, or None.
+    baseline : the column that the others are held against, or None.
+    ranking : how the columns are ranked over the rows, or None.
+    config_dir : the user's own configs, among which the overrides look for names first, or None.
+    """
+
+    name: str
+    title: str
+    citation: str
+    url: str
+    common: tuple[str, ...]
+    rows: tuple[Row, ...]
+    columns: tuple[Column, ...]
+    protocols: tuple[Protocol, ...]
+    published: Mapping[tuple[str, str, str], Published]
+    published_n_splits: int
+    ratios: tuple[Ratio, ...] = ()
+    figures: tuple[Figure, ...] = ()
+    claims: tuple[Claim, ...] = ()
+    ledger: tuple[LedgerEntry, ...] = ()
+    notes: tuple[str, ...] = ()
+    sweep: Sweep | None = None
+    baseline: Baseline | None = None
+    comparisons: tuple[Comparison, ...] = ()
+    ranking: Ranking | None = None
+    config_dir: str | None = None
+
+    def published_n_splits_of(self, row: Row) -> int:
+        """Return the number of splits behind the paper's means of one row."""
+        return row.published_n_splits or self.published_n_splits
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """Names of the metrics that any column shows, in order of appearance."""
+        return tuple(dict.fromkeys(name for column in self.columns for name in column.metrics))
+
+    def slots(self) -> Iterator[Slot]:
+        """Yield every place of the table, protocol by protocol, row by row."""
+        for protocol in self.protocols:
+            for row in (row for row in self.rows if row.at_hand):
+                for column in self.columns:
+                    limits = (
+                        (row.name, column.rows),
+                        (row.name, protocol.rows),
+                        (column.name, protocol.columns),
+                        (protocol.name, column.protocols),
+                    )
+                    if all(names is None or name in names for name, names in limits):
+                        overrides = self._overrides(row, column, protocol)
+                        yield Slot(row, column, protocol, overrides, self.config_dir)
+
+    def _overrides(self, row: Row, column: Column, protocol: Protocol) -> tuple[str, ...]:
+        """Join the overrides from the general to the special; a later one wins."""
+        of_column = () if protocol.columns is None else protocol.columns[column.name]
+        joined = (
+            *self.common,
+            *row.overrides,
+            *column.overrides,
+            *protocol.overrides,
+            *of_column,
+            *column.row_overrides.get(row.name, ()),
+            *protocol.row_overrides.get(row.name, ()),
+        )
+        last_value = {override.partition("=")[0]: override for override in joined}
+        return tuple(last_value.values())

@@ -1,0 +1,171 @@
+"""ALIGNF: the largest alignment against conic solvers, and where its programme is degenerate."""
+
+from __future__ import annotations
+
+import conic_twins
+import numpy as np
+import pytest
+from alignment_problems import (
+    centred,
+    dense_alignment,
+    indefinite_stack,
+    scaled_stack,
+    widths_stack,
+)
+from numpy.testing import assert_allclose
+
+from mklbench import certify
+from mklbench.algorithms import align, alignf
+from mklbench.errors import InputError
+from mklbench.kernels import PrecomputedBank
+from mklbench.optim.centred_alignment import Alignment
+
+
+def solve(stack: np.ndarray, y: np.ndarray, **arguments: str):
+    return alignf.solve(PrecomputedBank(stack), y, svm_tol=1e-6, **arguments)
+
+
+def problem(stack: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+    """Return Q, c and the norm of the target, written out."""
+    flat, target = centred(stack).reshape(len(stack), -1), centred(np.outer(y, y))
+    return flat @ flat.T, flat @ target.ravel(), float(np.linalg.norm(target))
+
+
+def test_largest_alignment_of_a_conic_solver() -> None:
+    stack, y = scaled_stack()
+    solution = solve(stack, y)
+    value, v = conic_twins.alignment(centred(stack), centred(np.outer(y, y)), semidefinite=False)
+    assert_allclose(solution.objective, value, rtol=1e-7)
+    assert_allclose(solution.weights, v / np.linalg.norm(v), atol=1e-4)
+    assert_allclose(np.linalg.norm(solution.weights), 1.0)
+
+
+def test_some_kernels_are_not_used() -> None:
+    weights = solve(*widths_stack()).weights
+    assert 0 < np.count_nonzero(weights) < len(weights)
+
+
+def test_is_above_every_kernel_and_align_and_random_weights() -> None:
+    stack, y = scaled_stack()
+    best = solve(stack, y).objective
+    rng = np.random.default_rng(0)
+    others = [*np.eye(6), align.solve(PrecomputedBank(stack), y).weights, *rng.random((200, 6))]
+    assert best > max(dense_alignment(np.tensordot(d, stack, axes=1), y) for d in others)
+
+
+def test_the_semidefinite_problem_is_no_smaller() -> None:
+    """There the weights may be negative as long as the combination is a kernel."""
+    stack, y = widths_stack()
+    value, v = conic_twins.alignment(centred(stack), centred(np.outer(y, y)), semidefinite=True)
+    assert v.min() < -1e-3
+    assert value > solve(stack, y).objective + 1e-4
+
+
+def test_is_the_semidefinite_problem_where_weights_cannot_be_negative() -> None:
+    """On kernels u_m u_m' of orthogonal u_m, semidefinite combinations are those with v >= 0."""
+    rng = np.random.default_rng(0)
+    y = np.resize([1.0, -1.0], 20)
+    u = np.linalg.qr(np.column_stack([np.ones(20), rng.standard_normal((20, 4)), y]))[0][:, 1:].T
+    stack = u[:, :, None] * u[:, None, :]
+    value, _ = conic_twins.alignment(centred(stack), centred(np.outer(y, y)), semidefinite=True)
+    assert_allclose(solve(stack, y).objective, value, rtol=1e-5)
+
+
+def test_the_target_itself_has_alignment_one() -> None:
+    stack, y = scaled_stack()
+    solution = solve(np.concatenate([stack, np.outer(y, y)[None]]), y)
+    assert_allclose(solution.objective, 1.0)
+    assert_allclose(solution.weights, [0, 0, 0, 0, 0, 0, 1], atol=1e-6)
+
+
+def test_the_combination_does_not_depend_on_the_scales() -> None:
+    stack, y = scaled_stack()
+    scales = np.array([1.0, 1e4, 1e-4, 1.0, 1.0, 2.0])
+    there, here = solve(stack, y), solve(stack * scales[:, None, None], y)
+    expected = there.weights / scales
+    assert_allclose(here.weights, expected / np.linalg.norm(expected), rtol=1e-6)
+    assert_allclose(here.objective, there.objective, rtol=1e-9)
+
+
+@pytest.mark.parametrize("programme", alignf.PROGRAMMES)
+def test_kernels_that_are_there_twice(programme: str) -> None:
+    """Q is singular then, and the optimum not unique, but its value and kernel are."""
+    stack, y = scaled_stack()
+    stack /= np.trace(stack, axis1=1, axis2=2)[:, None, None]
+    there, twice = solve(stack, y, programme=programme), np.concatenate([stack, stack, stack[:2]])
+    solution = solve(twice, y, programme=programme)
+    assert_allclose(solution.objective, there.objective, rtol=1e-7)
+    assert solution.gap < 1e-5
+    ours, theirs = (
+        np.tensordot(s.weights, each, axes=1) for s, each in ((solution, twice), (there, stack))
+    )
+    assert_allclose(ours / np.trace(ours), theirs / np.trace(theirs), atol=1e-8)
+
+
+def test_kernels_that_are_nearly_the_same() -> None:
+    X = np.random.default_rng(0).standard_normal((40, 3))
+    y = np.where(X[:, 0] > 0, 1.0, -1.0)
+    distances = (X[:, None] - X[None]) ** 2
+    gammas = np.geomspace(1e-4, 1.0001e-4, 5)
+    stack = np.exp(-gammas[:, None, None, None] * distances.transpose(2, 0, 1)).reshape(-1, 40, 40)
+    solution = solve(stack, y)
+    assert solution.gap < 1e-5
+    assert solution.objective >= max(dense_alignment(K, y) for K in stack)
+
+
+def test_a_negative_alignment_has_weight_zero() -> None:
+    stack, y = indefinite_stack()
+    assert solve(stack, y).weights[1] == 0
+
+
+class TestSimplexProgramme:
+    def test_optimum_of_a_conic_solver(self) -> None:
+        stack, y = scaled_stack()
+        Q, c, _ = problem(stack, 0.2 * y)  # at this scale several kernels are used
+        weights = solve_simplex(stack, 0.2 * y)
+        assert_allclose(weights, conic_twins.simplex_programme(Q, c), atol=1e-6)
+        assert np.count_nonzero(weights > 1e-6) > 1
+
+    def test_is_another_point(self) -> None:
+        stack, y = scaled_stack()
+        printed, largest = solve(stack, y, programme="simplex"), solve(stack, y)
+        assert_allclose(printed.weights.sum(), 1.0)
+        ratios = printed.weights / largest.weights
+        assert ratios.max() > 1.05 * ratios.min()
+        assert printed.objective < largest.objective
+
+    def test_unknown_programme(self) -> None:
+        with pytest.raises(
+            InputError, match="programme=simples is not known: did you mean simplex"
+        ):
+            solve(*scaled_stack(), programme="simples")
+
+
+def solve_simplex(stack: np.ndarray, y: np.ndarray) -> np.ndarray:
+    return alignf.least_on_simplex(Alignment.of(PrecomputedBank(stack), y))
+
+
+class TestCertificates:
+    def test_alignment_is_bounded_at_any_weights(self) -> None:
+        stack, y = scaled_stack()
+        Q, c, norm = problem(stack, y)
+        best = solve(stack, y).objective
+        for weights in np.random.default_rng(0).random((50, 6)) ** 3:
+            bounds = certify.alignment_bounds(Q, c, norm, weights)
+            reached = dense_alignment(np.tensordot(weights, stack, axes=1), y)
+            assert_allclose(bounds.lower, reached, rtol=1e-9)
+            assert bounds.lower <= best <= bounds.upper + 1e-9
+        assert certify.alignment_bounds(Q, c, norm, solve(stack, y).weights).relative_gap < 1e-9
+
+    def test_the_programme_on_the_simplex_is_bounded_at_any_weights(self) -> None:
+        stack, y = scaled_stack()
+        Q, c, _ = problem(stack, 0.2 * y)
+        at = conic_twins.simplex_programme(Q, c)
+        best = 0.5 * at @ Q @ at - c @ at
+        for weights in np.random.default_rng(0).dirichlet(np.ones(6), size=50):
+            bounds = certify.simplex_programme_bounds(Q, c, weights)
+            assert_allclose(bounds.upper, 0.5 * weights @ Q @ weights - c @ weights)
+            assert bounds.lower <= best + 1e-9
+            assert best <= bounds.upper + 1e-9
+        found = solve_simplex(stack, 0.2 * y)
+        assert certify.simplex_programme_bounds(Q, c, found).relative_gap < 1e-9

@@ -1,0 +1,150 @@
+"""`converged` is earned: what LIBSVM has left unfinished does not pass for done."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+
+import conic_twins
+import numpy as np
+import pytest
+from problems import random_problem, random_stack
+from sklearn.exceptions import ConvergenceWarning
+
+import mklbench
+from mklbench.algorithms import krr, svm, svr
+from mklbench.kernels import PrecomputedBank
+from mklbench.libsvm import SVM, SVR, SVMSolution, _Machine
+
+ONE_MACHINE = ("svm", "uniform", "early_fusion", "best_kernel", "late_fusion", "align", "alignf")
+
+
+@pytest.fixture
+def unfinished(monkeypatch: pytest.MonkeyPatch) -> None:
+    """LIBSVM as if at its limit: it ends far from what it was asked for."""
+    solve: Callable[..., SVMSolution] = _Machine.solve
+
+    def early(self: _Machine, *arguments: np.ndarray) -> SVMSolution:
+        tol, self.tol = self.tol, 1.0
+        try:
+            return solve(self, *arguments)
+        finally:
+            self.tol = tol
+
+    monkeypatch.setattr(_Machine, "solve", early)
+
+
+def solved(name: str, **options: object) -> mklbench.solution.Solution:
+    stack, y = random_stack(n=40)
+    bank = PrecomputedBank(stack[:1] if name == "early_fusion" else stack)
+    return importlib.import_module(f"mklbench.algorithms.{name}").solve(bank, y, **options)
+
+
+class TestLimit:
+    def test_the_real_one(self) -> None:
+        """Ten points that no line separates: 10^7 iterations, a second, are not enough."""
+        X, y = random_problem(10, 2)[0], random_problem(10)[1]
+        solution = svm.solve(PrecomputedBank((X @ X.T)[None]), y, C=1e9)
+        assert solution.gap > 0.5
+        assert not solution.converged
+
+    @pytest.mark.parametrize("name", ONE_MACHINE)
+    @pytest.mark.parametrize("learner", ["svm", "svr"])
+    def test_of_every_algorithm_that_trains_one_machine(
+        self, name: str, learner: str, unfinished: None
+    ) -> None:
+        options: dict[str, object] = {} if name in ("svm", "uniform") else {"learner": learner}
+        assert not solved(name, C=100.0, **options).converged
+
+    def test_of_svr(self, unfinished: None) -> None:
+        stack, _ = random_stack(n=40)
+        y = np.sin(np.arange(40.0))
+        assert not svr.solve(PrecomputedBank(stack), y, C=100.0, epsilon=0.01).converged
+
+    @pytest.mark.parametrize("name", ONE_MACHINE)
+    def test_is_not_met_on_ordinary_data(self, name: str) -> None:
+        assert solved(name, C=100.0).converged
+
+    def test_estimators_warn_with_a_remedy_they_have(self, unfinished: None) -> None:
+        X, y = random_problem(40)
+        remedy = "lower C, scale the features or the kernels down, or raise svm_tol"
+        with pytest.warns(ConvergenceWarning, match=f"with a gap of up to .*: {remedy}"):
+            mklbench.KernelSVC(C=100.0).fit(X, y)
+        with pytest.warns(ConvergenceWarning, match=remedy):
+            mklbench.Align(C=100.0).fit(X, y)
+
+    def test_iterations_have_theirs(self) -> None:
+        X, y = random_problem(40)
+        with pytest.warns(ConvergenceWarning, match="raise max_iter or tol"):
+            mklbench.SimpleMKL(C=100.0, max_iter=1, tol=1e-6).fit(X, y)
+
+
+class TestRidge:
+    def test_what_rounding_leaves_is_no_solution(self) -> None:
+        X, _ = random_problem(40, 2)
+        bank = PrecomputedBank(np.exp(-0.01 * ((X[:, None] - X) ** 2).sum(axis=2))[None])
+        y = np.sin(np.arange(40.0))
+        assert krr.solve(bank, y, lam=1e-3).converged
+        near_singular = krr.solve(bank, y, lam=5e-13)
+        assert near_singular.gap > 1e-6
+        assert not near_singular.converged
+
+    def test_its_estimator_says_what_helps(self) -> None:
+        X, _ = random_problem(40, 2)
+        K = np.exp(-0.01 * ((X[:, None] - X) ** 2).sum(axis=2))
+        with pytest.warns(ConvergenceWarning, match="raise lam"):
+            mklbench.KRR(lam=5e-13, kernel="precomputed").fit(K, np.sin(np.arange(40.0)))
+
+
+class TestViolation:
+    @pytest.mark.parametrize("C", [0.3, 5.0])
+    @pytest.mark.parametrize("tol", [0.5, 1e-2, 1e-4])
+    def test_libsvm_brings_it_below_its_tolerance(self, C: float, tol: float) -> None:
+        stack, y = random_stack(n=60)
+        K, targets = stack.mean(axis=0), np.sin(3.0 * stack[0, 0])
+        for machine in (SVM(y, C, tol=tol), SVR(targets, C, epsilon=0.05, tol=tol)):
+            a = machine.solve(K).dual_coef
+            assert machine.violation(K @ a, a) <= 1.01 * tol
+            assert machine.is_done(K @ a, a)
+
+    @pytest.mark.parametrize("tol", [1e-5, 1e-8])
+    def test_what_single_precision_cannot_tell_is_no_failure(self, tol: float) -> None:
+        X, y = random_problem(200)
+        K = np.exp(-0.3 * ((X[:, None] - X) ** 2).sum(axis=2))
+        machine = SVM(y, 1e4, tol=tol)
+        a = machine.solve(K).dual_coef
+        assert machine.violation(K @ a, a) > 2.0 * tol
+        assert machine.is_done(K @ a, a)
+        machine.tol = 1e-12  # as if it had been asked for that
+        assert not machine.is_done(K @ a, a)
+
+    def test_unless_it_is_large(self) -> None:
+        """LIBSVM meets its rule by kernel values in single precision, where f is off by 0.04."""
+        X, y = random_problem(12, 2)[0], random_problem(12)[1]
+        solution = svm.solve(PrecomputedBank((100.0 * X @ X.T + 1.0)[None] ** 3), y, C=1e6)
+        assert solution.gap > 1e-3
+        assert not solution.converged
+
+    def test_of_an_optimum_is_nothing(self) -> None:
+        stack, y = random_stack()
+        twin = conic_twins.svm(stack[0], y, 2.0)
+        a = y * np.clip(np.where(y * twin.dual_coef < 1e-6, 0.0, y * twin.dual_coef), 0.0, 2.0)
+        a = np.where(np.abs(a) > 2.0 - 1e-6, 2.0 * y, a)
+        assert SVM(y, 2.0).violation(stack[0] @ a, a) < 1e-4
+
+    def test_by_hand(self) -> None:
+        """The dual's slopes are y - K a; the first is at 0, the second at its bound."""
+        machine = SVM([1.0, 1.0, -1.0], 2.0)
+        a = np.array([0.0, 2.0, -2.0])
+        outputs = np.array([0.3, 0.4, -0.5])
+        # a_1 may grow with the slope 0.7 and a_3 with -0.5; a_2 may shrink with the slope 0.6.
+        assert machine.violation(outputs, a) == pytest.approx(0.7 - 0.6)
+        assert machine.violation(np.array([0.5, 0.4, -0.5]), a) == 0.0
+        assert machine.violation(np.zeros(3), np.zeros(3)) == pytest.approx(2.0)
+
+    def test_by_hand_of_a_regression(self) -> None:
+        machine = SVR([1.0, 0.0, -1.0], 2.0, epsilon=0.25)
+        # Slopes 1, 0, -1 minus epsilon where a coefficient grows, plus it where it shrinks.
+        assert machine.violation(np.zeros(3), np.zeros(3)) == pytest.approx(0.75 + 0.75)
+        a = np.array([2.0, 0.0, -2.0])  # both at their bounds: the second may do either
+        assert machine.violation(np.zeros(3), a) == pytest.approx(0.0)

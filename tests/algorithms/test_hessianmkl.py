@@ -1,0 +1,165 @@
+"""HessianMKL: its derivatives, its quadratic programme, and its optimum."""
+
+from __future__ import annotations
+
+import conic_twins
+import cvxpy as cp
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from problems import random_problem, random_stack
+from reference_problems import reference_problem
+
+from mklbench import certify
+from mklbench.algorithms import hessianmkl, simplemkl
+from mklbench.errors import InputError
+from mklbench.kernels import PrecomputedBank, product_gaussians
+from mklbench.optim.svm_value import Objective
+
+
+class TestDerivatives:
+    @pytest.mark.parametrize("C", [2.0, 10.0])
+    def test_hessian_against_finite_differences(self, C: float) -> None:
+        stack, y = random_stack(n=60, n_kernels=4)
+        bank = PrecomputedBank(stack)
+        objective = Objective(bank, y, C, 1e-10)
+        weights = np.array([0.4, 0.3, 0.2, 0.1])
+        root = hessianmkl.hessian_root(bank, objective(weights), objective.machine.upper)
+        size = 1e-4
+        rows = [
+            (objective(weights + step).gradient - objective(weights - step).gradient) / (2 * size)
+            for step in size * np.eye(4)
+        ]
+        H = root.T @ root
+        assert_allclose(H, rows, rtol=1e-2, atol=1e-3 * np.abs(H).max())
+
+    def test_no_free_support_vector(self) -> None:
+        stack, y = random_stack(n=40, n_kernels=3)
+        bank = PrecomputedBank(stack)
+        objective = Objective(bank, y, 1e-6, 1e-6)
+        point = objective(bank.uniform_weights())
+        assert hessianmkl.hessian_root(bank, point, objective.machine.upper).shape == (0, 3)
+
+
+class TestProgramme:
+    @pytest.mark.parametrize("rank", [0, 2, 8])
+    @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+    def test_equals_that_of_a_conic_solver(self, rank: int, scale: float) -> None:
+        rng = np.random.default_rng(rank)
+        root = rng.standard_normal((rank, 8))
+        gradient = rng.standard_normal(8)
+        weights = rng.dirichlet(np.ones(8))
+        found = hessianmkl.minimise_on_simplex(np.sqrt(scale) * root, scale * gradient, weights)
+        assert (found >= 0).all()
+        assert_allclose(found.sum(), 1.0)
+        d = cp.Variable(8)
+        model = gradient @ (d - weights) + 0.5 * cp.sum_squares(root @ (d - weights))
+        twin = cp.Problem(cp.Minimize(model), [d >= 0, cp.sum(d) == 1])
+        twin.solve(solver=cp.CLARABEL)
+        change = found - weights
+        value = gradient @ change + 0.5 * np.sum((root @ change) ** 2)
+        assert value == pytest.approx(twin.value, abs=1e-7)
+
+    def test_one_kernel(self) -> None:
+        found = hessianmkl.minimise_on_simplex(np.ones((1, 1)), np.array([-3.0]), np.ones(1))
+        assert_allclose(found, [1.0])
+
+
+class TestOptimum:
+    @pytest.mark.parametrize("C", [0.1, 1.0, 10.0, 100.0])
+    @pytest.mark.parametrize("seed", [0, 1])
+    def test_equals_that_of_a_conic_solver(self, C: float, seed: int) -> None:
+        stack, y = random_stack(seed=seed)
+        solution = hessianmkl.solve(PrecomputedBank(stack), y, C=C, tol=1e-4)
+        assert solution.converged
+        assert_allclose(solution.objective, conic_twins.mkl(stack, y, C).value, rtol=1e-4)
+
+    def test_equals_that_of_a_conic_solver_for_boxes_of_classes(self) -> None:
+        stack, y = random_stack()
+        bank = PrecomputedBank(stack)
+        solution = hessianmkl.solve(bank, y, C=3.0, tol=1e-4, class_weight={-1: 0.2})
+        value = conic_twins.mkl(stack, y, np.where(y > 0, 3.0, 0.6)).value
+        assert_allclose(solution.objective, value, rtol=1e-4)
+
+    @pytest.mark.parametrize("tol", [1e-1, 1e-2, 1e-4])
+    def test_the_gap_is_certified_and_reached(self, tol: float) -> None:
+        stack, y = random_stack()
+        bank = PrecomputedBank(stack)
+        solution = hessianmkl.solve(bank, y, C=10.0, tol=tol)
+        bounds = certify.mkl_bounds(
+            bank, y, solution.weights, solution.dual_coef, solution.intercept, 10.0
+        )
+        assert solution.gap == pytest.approx(bounds.relative_gap, abs=1e-12)
+        assert -1e-12 <= solution.gap <= tol
+
+    def test_weights_are_on_the_simplex_and_follow_the_kernels(self) -> None:
+        stack, y = random_stack(n_kernels=6)
+        order = np.array([3, 0, 5, 1, 4, 2])
+        there = hessianmkl.solve(PrecomputedBank(stack), y, C=1.0, tol=1e-4)
+        here = hessianmkl.solve(PrecomputedBank(stack[order]), y, C=1.0, tol=1e-4)
+        assert (there.weights >= 0).all()
+        assert_allclose(there.weights.sum(), 1.0, rtol=1e-12)
+        assert_allclose(here.weights, there.weights[order], atol=1e-2)
+
+    def test_duplicate_and_zero_kernels(self) -> None:
+        stack, y = random_stack()
+        more = np.concatenate([stack, stack, np.zeros((1, 30, 30))])
+        solution = hessianmkl.solve(PrecomputedBank(more), y, C=10.0, tol=1e-4)
+        assert solution.converged
+        assert_allclose(solution.objective, conic_twins.mkl(stack, y, 10.0).value, rtol=1e-4)
+
+    def test_one_kernel_is_an_svm(self) -> None:
+        stack, y = random_stack()
+        solution = hessianmkl.solve(PrecomputedBank(stack[:1]), y, C=1.0, tol=1e-4)
+        assert_allclose(solution.objective, conic_twins.svm(stack[0], y, 1.0).value, rtol=1e-4)
+
+    def test_nothing_but_zero_kernels(self) -> None:
+        y = np.array([1.0, 1.0, 1.0, -1.0])
+        solution = hessianmkl.solve(PrecomputedBank(np.zeros((2, 4, 4))), y, C=3.0)
+        assert_allclose(solution.objective, 6.0)
+        assert solution.converged
+
+    @pytest.mark.parametrize("name", ["synthetic-C10", "liver-C100", "liver-C1000", "wpbc-C100"])
+    def test_reference_problem_in_few_svm_calls(self, name: str) -> None:
+        problem = reference_problem(name)
+        assert problem.optimum is not None
+        bank = PrecomputedBank(problem.K)
+        solution = hessianmkl.solve(bank, problem.y, problem.C, tol=1e-3)
+        assert solution.converged
+        assert_allclose(solution.objective, problem.optimum.value, rtol=1e-3)
+        assert solution.n_svm_calls <= 40
+
+
+class TestIterations:
+    def test_the_objective_never_increases(self) -> None:
+        stack, y = random_stack(n_kernels=8)
+        solution = hessianmkl.solve(PrecomputedBank(stack), y, C=100.0, tol=1e-4, svm_tol=1e-6)
+        objectives = np.array([entry["objective"] for entry in solution.history])
+        assert len(objectives) > 2
+        assert (np.diff(objectives) <= 1e-6 * objectives[0]).all()
+        assert objectives[-1] == solution.objective
+
+    def test_far_fewer_svm_calls_than_the_reduced_gradient(self) -> None:
+        stack, y = random_stack(n=60, n_kernels=12)
+        bank = PrecomputedBank(stack)
+        ours = hessianmkl.solve(bank, y, C=10.0, tol=1e-4)
+        theirs = simplemkl.solve(bank, y, C=10.0, tol=1e-4)
+        assert ours.n_svm_calls < 0.5 * theirs.n_svm_calls
+
+    def test_too_few_do_not_pass_for_convergence(self) -> None:
+        stack, y = random_stack()
+        solution = hessianmkl.solve(PrecomputedBank(stack), y, C=100.0, tol=1e-6, max_iter=1)
+        assert not solution.converged
+        assert solution.n_iter == 1
+
+    def test_a_small_change_of_the_objective_may_end_it(self) -> None:
+        stack, y = random_stack()
+        bank = PrecomputedBank(stack)
+        solution = hessianmkl.solve(bank, y, C=10.0, tol=1e-9, objective_tol=0.5)
+        assert solution.converged
+        assert solution.gap > 1e-9
+
+    def test_needs_a_bank(self) -> None:
+        X, y = random_problem()
+        with pytest.raises(InputError, match="hessianmkl needs a bank of kernels"):
+            hessianmkl.solve(product_gaussians(X), y)

@@ -1,0 +1,359 @@
+"""Infinite kernel learning: the optimum of MKL on a bank, and in a family no kernel left out."""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import pairwise
+
+import conic_twins
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from problems import random_problem, random_stack
+
+from mklbench import certify, multiclass
+from mklbench.algorithms import ikl, mkl, simplemkl
+from mklbench.errors import InputError
+from mklbench.kernels import (
+    Family,
+    FamilyBank,
+    PrecomputedBank,
+    feature_gaussians,
+    isotropic_gaussians,
+    product_gaussians,
+)
+from mklbench.libsvm import SVM
+from mklbench.optim import kernel_search
+from mklbench.optim.restricted_master import FamilyMaster, MasterSolver
+from mklbench.solution import Mixture, Solution
+
+products = partial(product_gaussians, gamma_max=30.0)
+isotropic = partial(isotropic_gaussians, gamma_max=30.0)
+FAMILIES = {"products": products, "isotropic": isotropic}
+
+
+def price(family: Family, theta: np.ndarray, solution: Solution) -> float:
+    """Return T(theta) = 1/2 a' K_theta a from the definition."""
+    a = solution.dual_coef
+    return 0.5 * float(a @ family.gram(theta) @ a)
+
+
+def combined(family: Family, solution: Solution) -> np.ndarray:
+    grams = np.array([family.gram(theta) for theta in solution.thetas])
+    return np.tensordot(solution.weights, grams, axes=1)
+
+
+class TestBank:
+    @pytest.mark.parametrize("C", [0.1, 1.0, 100.0])
+    @pytest.mark.parametrize("master", ["mkl", "simplemkl"])
+    def test_reaches_the_optimum_of_a_conic_solver(self, C: float, master: str) -> None:
+        stack, y = random_stack(n=40, n_kernels=8)
+        solution = ikl.solve(PrecomputedBank(stack), y, C=C, tol=1e-4, master=master)
+        optimum = conic_twins.mkl(stack, y, C)
+        assert solution.converged
+        assert solution.objective == pytest.approx(optimum.value, rel=1e-4)
+        assert solution.thetas is None
+
+    def test_reaches_the_optimum_that_simplemkl_reaches(self) -> None:
+        X, y = random_problem(60)
+        bank = feature_gaussians(X, gammas=(0.1, 1.0, 10.0))
+        ours = ikl.solve(bank, y, C=10.0, tol=1e-4)
+        theirs = simplemkl.solve(bank, y, C=10.0, tol=1e-4)
+        assert ours.objective == pytest.approx(theirs.objective, rel=2e-4)
+
+    def test_certifies_itself_with_all_kernels_of_the_bank(self) -> None:
+        X, y = random_problem(60)
+        bank = feature_gaussians(X, gammas=(0.1, 1.0, 10.0))
+        solution = ikl.solve(bank, y, C=10.0, tol=1e-3)
+        bounds = certify.mkl_bounds(
+            bank, y, solution.weights, solution.dual_coef, solution.intercept, 10.0
+        )
+        assert solution.gap == pytest.approx(bounds.relative_gap)
+        assert 0 <= solution.gap <= 1e-3
+        assert solution.weights.sum() == pytest.approx(1.0, abs=1e-12)
+
+    def test_one_kernel_at_a_time_is_algorithm_1(self) -> None:
+        X, y = random_problem(60)
+        bank = feature_gaussians(X, gammas=(0.1, 1.0, 10.0))
+        solution = ikl.solve(bank, y, C=10.0, tol=1e-4, pricing=1)
+        in_master = [entry["n_kernels"] for entry in solution.history]
+        assert in_master[0] == 1
+        assert (np.diff(in_master) <= 1).all()
+        assert solution.objective == pytest.approx(mkl.solve(bank, y, C=10.0).objective, rel=2e-4)
+
+    def test_one_kernel_and_a_kernel_of_zeros(self) -> None:
+        stack, y = random_stack(n=30, n_kernels=3)
+        only = ikl.solve(PrecomputedBank(stack[:1]), y)
+        assert_array_equal(only.weights, [1.0])
+        stack[1] = 0.0
+        with_zeros = ikl.solve(PrecomputedBank(stack), y, tol=1e-4)
+        optimum = conic_twins.mkl(stack[[0, 2]], y, 1.0)
+        assert with_zeros.weights[1] == 0
+        assert with_zeros.objective == pytest.approx(optimum.value, rel=1e-4)
+
+    def test_starts_where_it_is_told(self) -> None:
+        X, y = random_problem(60)
+        bank = feature_gaussians(X, gammas=(0.1, 1.0, 10.0))
+        cold = ikl.solve(bank, y, C=10.0, tol=1e-4)
+        warm = ikl.solve(bank, y, C=10.0, tol=1e-4, start=cold.weights)
+        assert warm.n_iter < cold.n_iter
+        assert warm.n_svm_calls < cold.n_svm_calls
+        assert warm.objective == pytest.approx(cold.objective, rel=2e-4)
+
+
+@pytest.mark.parametrize("build", FAMILIES.values(), ids=FAMILIES)
+class TestFamily:
+    def test_is_a_kernel_machine_of_the_kernels_it_found(self, build: partial) -> None:
+        X, y = random_problem(50)
+        family = build(X)
+        solution = ikl.solve(family, y, C=5.0)
+        assert solution.converged
+        assert solution.thetas.shape == (len(solution.weights), family.n_kernels)
+        assert (solution.thetas >= family.lower).all()
+        assert (solution.thetas <= family.upper).all()
+        assert (solution.weights > 0).all()
+        assert solution.weights.sum() == pytest.approx(1.0, abs=1e-12)
+        K = combined(family, solution)
+        a = solution.dual_coef
+        assert solution.objective == pytest.approx(np.abs(a).sum() - 0.5 * a @ K @ a)
+        decision = multiclass.decision_function(family, [solution], X)
+        assert_allclose(decision, K @ a + solution.intercept, atol=1e-8)
+
+    def test_the_kernels_it_found_have_the_weights_of_mkl(self, build: partial) -> None:
+        X, y = random_problem(50)
+        family = build(X)
+        solution = ikl.solve(family, y, C=5.0, tol=1e-4)
+        stack = np.array([family.gram(theta) for theta in solution.thetas])
+        assert solution.objective == pytest.approx(conic_twins.mkl(stack, y, 5.0).value, rel=2e-4)
+
+    def test_no_finite_subset_is_better(self, build: partial) -> None:
+        X, y = random_problem(50)
+        family = build(X)
+        solution = ikl.solve(family, y, C=5.0)
+        rng = np.random.default_rng(1)
+        for seed in range(6):
+            widths = 10.0 ** rng.uniform(-3, np.log10(30), size=(12, 1))
+            shape = (12, family.n_kernels)
+            thetas = widths * rng.uniform(size=shape) * (rng.uniform(size=shape) < 0.7)
+            if seed == 0:
+                thetas = family.starts()
+            finite = mkl.solve(FamilyBank(family, thetas), y, C=5.0)
+            assert solution.objective <= finite.objective * (1 + 2e-3)
+
+    def test_no_sampled_kernel_violates_its_constraint(self, build: partial) -> None:
+        X, y = random_problem(40)
+        family = build(X)
+        solution = ikl.solve(family, y, C=5.0, samples=10_000)
+        multiplier = max(price(family, theta, solution) for theta in solution.thetas)
+        rng = np.random.default_rng(1)
+        shape = (5000, family.n_kernels)
+        logarithmic = 10.0 ** rng.uniform(-3, np.log10(30), shape) * (rng.uniform(size=shape) < 0.5)
+        uniform = rng.uniform(0, 30, shape)
+        for theta in (*logarithmic, *uniform, *family.starts()):
+            excess = price(family, theta, solution) - multiplier
+            assert excess <= 1e-3 * solution.objective
+
+    def test_the_certificate_is_that_of_certify(self, build: partial) -> None:
+        X, y = random_problem(40)
+        family = build(X)
+        solution = ikl.solve(family, y, C=5.0)
+        alone = certify.family_bounds(
+            family,
+            y,
+            solution.weights,
+            solution.thetas,
+            solution.dual_coef,
+            solution.intercept,
+            5.0,
+            np.empty((0, family.n_kernels)),
+        )
+        # With the rivals of the last search, the bound is at most this good.
+        assert 0 <= alone.relative_gap <= solution.gap + 1e-12 <= 1e-3
+
+    def test_does_not_depend_on_the_order_of_features(self, build: partial) -> None:
+        X, y = random_problem(50)
+        order = [2, 0, 3, 1]
+        there, back = (ikl.solve(build(Z), y, C=5.0) for Z in (X, X[:, order]))
+        assert back.objective == pytest.approx(there.objective, rel=1e-3)
+        assert_array_equal(back.weights, there.weights)
+        assert_array_equal(
+            back.thetas, there.thetas[:, order] if build is products else there.thetas
+        )
+
+    def test_each_master_lowers_the_objective(self, build: partial) -> None:
+        X, y = random_problem(50)
+        history = ikl.solve(build(X), y, C=5.0, pricing=2).history
+        values = [entry["objective"] for entry in history]
+        assert len(values) > 1
+        # A master is exact to a share of the gap before it, at most 1%.
+        assert all(after <= before * 1.01 for before, after in pairwise(values))
+        assert values[-1] == min(values)
+
+    def test_a_start_from_the_solution_ends_at_once(self, build: partial) -> None:
+        X, y = random_problem(50)
+        family = build(X)
+        cold = ikl.solve(family, y, C=5.0)
+        warm = ikl.solve(family, y, C=5.0, start=Mixture(cold.weights, cold.thetas))
+        assert warm.n_svm_calls < cold.n_svm_calls
+        assert warm.objective <= cold.objective * (1 + 1e-3)
+
+    def test_an_iteration_limit_is_reported(self, build: partial) -> None:
+        X, y = random_problem(50)
+        solution = ikl.solve(build(X), y, C=5.0, tol=1e-5, max_iter=1)
+        assert not solution.converged
+        assert solution.gap > 1e-5
+        assert len(solution.weights) == 1
+
+    def test_simplemkl_as_the_master(self, build: partial) -> None:
+        X, y = random_problem(40)
+        family = build(X)
+        ours, papers = (
+            ikl.solve(family, y, C=5.0, master=name, tol=2e-3) for name in ("mkl", "simplemkl")
+        )
+        assert papers.converged
+        assert papers.objective == pytest.approx(ours.objective, rel=1e-2)
+
+    def test_duplicate_rows_and_constant_features(self, build: partial) -> None:
+        X, y = random_problem(40)
+        X = np.concatenate([X, X[:20]])
+        X[:, 1] = 7.0
+        y = np.concatenate([y, -y[:10], y[10:20]])  # with contradictory labels
+        solution = ikl.solve(build(X), y, C=100.0)
+        assert solution.converged
+        assert np.isfinite(solution.thetas).all()
+
+    def test_a_box_of_one_kernel(self, build: partial) -> None:
+        X, y = random_problem(40)
+        family = build(X, gamma_min=0.3, gamma_max=0.3)
+        solution = ikl.solve(family, y, C=5.0)
+        assert solution.converged
+        assert_array_equal(solution.thetas, np.full((1, family.n_kernels), 0.3))
+
+    def test_both_classes_may_weigh_differently(self, build: partial) -> None:
+        X, y = random_problem(40)
+        solution = ikl.solve(build(X), y, C=5.0, class_weight={1: 0.1})
+        assert np.abs(solution.dual_coef[y > 0]).max() <= 0.5 * (1 + 1e-12)
+
+
+def test_kernels_of_low_rank_do_not_take_turns() -> None:
+    """On indicators alpha is not unique: kernels that leave at once are found again and again."""
+    rng = np.random.default_rng(2)
+    X = (rng.uniform(size=(80, 40)) < 0.25).astype(float)
+    scores = X[:, :4] @ [1.0, 1.0, -1.0, -1.0] + 0.3 * rng.standard_normal(80)
+    y = np.where(scores > np.median(scores), 1.0, -1.0)
+    solution = ikl.solve(products(X), y, C=0.1, samples=0)
+    assert solution.converged
+    assert solution.gap <= 1e-3
+
+
+def test_small_parameters_are_told_apart() -> None:
+    """Of many features the best scale is small, and 1e-3 a tenth of it."""
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((60, 200)) * np.where(np.arange(200) < 100, 0.3, 1.7)
+    radii = (X[:, :20] ** 2).sum(axis=1)
+    y = np.where(radii > np.median(radii), 1.0, -1.0)
+    solution = ikl.solve(isotropic(X), y, C=1.0, tol=1e-5)
+    assert solution.thetas.max() < 0.02
+    assert solution.converged
+
+
+def test_products_find_the_features_that_matter() -> None:
+    X, y = random_problem(200, n_features=6)
+    solution = ikl.solve(products(X), y, C=0.1)
+    # Beyond 3, kernels only tell single samples apart.
+    relevance = solution.weights @ np.minimum(solution.thetas, 3.0)
+    assert set(np.argsort(-relevance)[:2]) == {0, 1}
+
+
+def test_more_kernels_never_raise_the_optimum() -> None:
+    """isotropic is part of products, and a smaller box part of a larger one."""
+    X, y = random_problem(60)
+    values = [
+        ikl.solve(family, y, C=5.0).objective
+        for family in (isotropic(X), product_gaussians(X, gamma_max=1.0), products(X))
+    ]
+    assert values[2] <= values[0] * (1 + 1e-3)
+    assert values[2] <= values[1] * (1 + 1e-3)
+
+
+class TestWorkingSet:
+    def test_the_samples_left_out_do_not_matter(self) -> None:
+        """Classes far apart: a master on few of the samples, and the same solution."""
+        rng = np.random.default_rng(0)
+        y = np.repeat([-1.0, 1.0], 100)
+        X = rng.standard_normal((200, 3)) + 1.5 * y[:, None]
+        family = product_gaussians(X, gamma_max=30.0)
+        thetas = family.scales()
+        start = Mixture(np.full(len(thetas), 1.0 / len(thetas)), thetas)
+        master = FamilyMaster(MasterSolver("mkl", 10.0, None), family, SVM(y, 10.0))
+        whole = master.solve(start, 1e-5)
+        assert len(master.working_set) < 150
+        part = master.solve(start._replace(weights=whole.weights), 1e-5)
+        assert part.objective == pytest.approx(whole.objective, rel=1e-4)
+        optimum = conic_twins.mkl(np.array([family.gram(theta) for theta in thetas]), y, 10.0)
+        assert part.objective == pytest.approx(optimum.value, rel=1e-4)
+        assert part.upper >= optimum.value * (1 - 1e-9)
+
+    def test_samples_come_back_when_they_are_needed(self) -> None:
+        """The second master has other kernels, at which other samples are support vectors."""
+        rng = np.random.default_rng(0)
+        y = np.repeat([-1.0, 1.0], 100)
+        X = rng.standard_normal((200, 2)) + 1.5 * y[:, None]
+        family = product_gaussians(X, gamma_max=30.0)
+        master = FamilyMaster(MasterSolver("mkl", 10.0, None), family, SVM(y, 10.0))
+        master.solve(Mixture(np.ones(1), np.array([[0.01, 0.01]])), 1e-5)
+        other = np.array([[0.0, 5.0]])
+        found = master.solve(Mixture(np.ones(1), other), 1e-5)
+        optimum = conic_twins.mkl(np.array([family.gram(other[0])]), y, 10.0)
+        assert found.objective == pytest.approx(optimum.value, rel=1e-4)
+
+
+class TestSearch:
+    def test_finds_the_best_of_a_fine_grid(self) -> None:
+        X, y = random_problem(40, n_features=2)
+        family = products(X)
+        a = y * np.random.default_rng(0).uniform(size=40)
+        known = Mixture(np.ones(1), family.scales()[:1])
+        found = kernel_search.KernelSearch(family).run(a, known, thorough=True)
+        axis = np.concatenate([[0.0], np.geomspace(1e-3, 30, 40)])
+        values = [0.5 * a @ family.gram([s, t]) @ a for s in axis for t in axis]
+        assert found[0].price >= max(values) * (1 - 1e-3)
+        prices = [each.price for each in found]
+        assert prices == sorted(prices, reverse=True)
+
+    def test_prices_are_those_of_exact_kernels(self) -> None:
+        X, y = random_problem(40)
+        family = products(X)
+        known = Mixture(np.ones(1), family.scales()[:1])
+        for each in kernel_search.KernelSearch(family).run(y, known, thorough=False):
+            assert each.price == pytest.approx(0.5 * y @ family.gram(each.theta) @ y, rel=1e-4)
+
+
+class TestBadInput:
+    def test_an_unbounded_box(self) -> None:
+        X, y = random_problem(20)
+        with pytest.raises(InputError, match=r"set kernel\.gamma_max"):
+            ikl.solve(product_gaussians(X), y)
+
+    def test_an_unknown_master(self) -> None:
+        X, y = random_problem(20)
+        with pytest.raises(
+            InputError, match="master=simplmkl is not known: did you mean simplemkl"
+        ):
+            ikl.solve(products(X), y, master="simplmkl")
+
+    @pytest.mark.parametrize("name", ["pricing", "max_iter"])
+    def test_counts(self, name: str) -> None:
+        X, y = random_problem(20)
+        with pytest.raises(InputError, match=f"{name}=0 is not accepted"):
+            ikl.solve(products(X), y, **{name: 0})
+
+    def test_starts(self) -> None:
+        X, y = random_problem(20)
+        with pytest.raises(InputError, match="start is no Mixture"):
+            ikl.solve(products(X), y, start=np.ones(3))
+        with pytest.raises(InputError, match="the family has 4 parameters"):
+            ikl.solve(products(X), y, start=Mixture(np.ones(1), np.ones((1, 3))))
+        for bad in (np.ones(3), np.zeros(4), -np.ones(4)):
+            with pytest.raises(InputError, match="start has"):
+                ikl.solve(feature_gaussians(X), y, start=bad)

@@ -1,0 +1,135 @@
+"""Kernel ridge regression at fixed kernel weights, and its path over lambda."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from problems import random_problem, random_stack
+from sklearn.kernel_ridge import KernelRidge
+
+from mklbench import certify, multiclass
+from mklbench.algorithms import krr
+from mklbench.errors import InputError
+from mklbench.kernels import PrecomputedBank, feature_gaussians, gaussian, product_gaussians
+
+
+def targets(n: int = 30, seed: int = 1) -> np.ndarray:
+    return np.random.default_rng(seed).standard_normal(n)
+
+
+def test_one_gaussian_equals_scikit_learns() -> None:
+    X, _ = random_problem(30)
+    bank = gaussian(X, gamma=0.4)
+    solution = krr.solve(bank, targets(), lam=0.3)
+    theirs = KernelRidge(alpha=0.3, kernel="rbf", gamma=0.4).fit(X, targets())
+    Z = random_problem(20, seed=5)[0]
+    ours = multiclass.decision_function(bank, [solution], Z)
+    assert_allclose(ours, theirs.predict(Z), atol=1e-10)
+
+
+@pytest.mark.parametrize("degree", [1, 2, 3])
+def test_objective_is_the_value_of_the_problem(degree: int) -> None:
+    stack, y = random_stack()
+    weights = np.array([0.0, 2.0, 0.5, 0.0, 1.0])
+    solution = krr.solve(PrecomputedBank(stack), y, lam=0.5, weights=weights, degree=degree)
+    K = np.tensordot(weights, stack, axes=1) ** degree
+    assert_allclose(solution.objective, y @ np.linalg.solve(K + 0.5 * np.eye(30), y), rtol=1e-10)
+    assert abs(solution.gap) < 1e-10
+    assert_allclose(solution.weights, weights)
+
+
+def test_weights_are_one_number_or_uniform() -> None:
+    stack, y = random_stack()
+    bank = PrecomputedBank(stack)
+    assert_allclose(krr.solve(bank, y).weights, 0.2)
+    assert_allclose(krr.solve(bank, y, weights=1.0).weights, 1.0)
+
+
+def test_a_family_is_one_kernel_at_its_parameters() -> None:
+    X, y = random_problem(30)
+    family = product_gaussians(X)
+    solution = krr.solve(family, y, weights=0.4)
+    expected = krr.solve(gaussian(X, gamma=0.4), y)
+    assert_allclose(solution.dual_coef, expected.dual_coef, atol=1e-10)
+
+
+@pytest.mark.parametrize("degree", [1, 2])
+def test_the_path_is_what_solve_returns_at_each_lambda(degree: int) -> None:
+    X, _ = random_problem(30)
+    bank = feature_gaussians(X)
+    lams = [1e-4, 0.1, 10.0, 1e4]
+    path = krr.solve_path(bank, targets(), lams, weights=0.7, degree=degree)
+    for lam, solution in zip(lams, path, strict=True):
+        alone = krr.solve(bank, targets(), lam, weights=0.7, degree=degree)
+        scale = np.abs(alone.dual_coef).max()
+        assert_allclose(solution.dual_coef, alone.dual_coef, atol=1e-8 * scale)
+        assert_allclose(solution.objective, alone.objective, rtol=1e-9)
+        assert solution.degree == degree
+
+
+def test_predictions_take_the_power_of_the_kernel() -> None:
+    X, _ = random_problem(30)
+    bank = feature_gaussians(X)
+    solution = krr.solve(bank, targets(), lam=0.3, degree=2)
+    K = bank.gram(solution.weights) ** 2
+    at_training = multiclass.decision_function(bank, [solution], X)
+    assert_allclose(at_training, K @ solution.dual_coef, atol=1e-10)
+
+
+def test_the_certificate_holds_for_any_numbers() -> None:
+    stack, y = random_stack()
+    K = stack.sum(axis=0)
+    optimum = krr.solve(PrecomputedBank(stack), y, lam=0.5, weights=1.0)
+    for seed in range(5):
+        alpha = optimum.dual_coef + 0.1 * targets(seed=seed)
+        bounds = certify.ridge_bounds(K, y, alpha, 0.5)
+        assert bounds.lower < optimum.objective < bounds.upper
+
+
+class TestBadInput:
+    bank = PrecomputedBank(random_stack()[0])
+
+    @pytest.mark.parametrize("lam", [0.0, -1.0, np.nan, np.inf])
+    def test_lambda_is_positive(self, lam: float) -> None:
+        for solve in (krr.solve, lambda bank, y, lam: krr.solve_path(bank, y, [lam])):
+            with pytest.raises(InputError, match=r"lam=.* must be a finite number > 0"):
+                solve(self.bank, targets(), lam)
+
+    def test_a_singular_system_names_lambda(self) -> None:
+        ones = PrecomputedBank(np.ones((1, 30, 30)))
+        for solve in (krr.solve, lambda bank, y, lam: krr.solve_path(bank, y, [lam])):
+            with pytest.raises(InputError, match=r"lam=1e-20 is too small: .* take lam above"):
+                solve(ones, targets(), 1e-20)
+            solve(ones, targets(), 1e-10)
+
+    @pytest.mark.parametrize("degree", [0, -1, 1.5, True])
+    def test_the_degree_is_a_whole_number(self, degree: float) -> None:
+        with pytest.raises(InputError, match=r"degree=.* must be an integer >= 1"):
+            krr.solve(self.bank, targets(), degree=degree)
+
+    def test_a_kernel_that_overflows(self) -> None:
+        with pytest.raises(InputError, match="degree=3 makes the kernel overflow"):
+            krr.solve(PrecomputedBank(1e120 * random_stack()[0]), targets(), degree=3)
+
+    @pytest.mark.parametrize(
+        ("y", "message"),
+        [
+            (targets(29), "y has 29 labels, but the kernels are on 30 samples"),
+            (np.where(np.arange(30) == 3, np.nan, 1.0), "y holds nan at row 3"),
+            (["yes"] * 30, "y has targets that are not numbers"),
+            (np.ones((30, 2)), r"y has shape \(30, 2\)"),
+        ],
+    )
+    def test_targets(self, y: object, message: str) -> None:
+        with pytest.raises(InputError, match=message):
+            krr.solve(self.bank, y)
+
+    @pytest.mark.parametrize("weights", [-1.0, [1.0, 1.0, 1.0, 1.0, -2.0], np.nan])
+    def test_weights(self, weights: object) -> None:
+        with pytest.raises(InputError, match="weights has the entry"):
+            krr.solve(self.bank, targets(), weights=weights)
+
+    def test_number_of_weights(self) -> None:
+        with pytest.raises(InputError, match="there are 5 kernels"):
+            krr.solve(self.bank, targets(), weights=[1.0])

@@ -1,0 +1,135 @@
+"""Late fusion: independent machines, their mean and their votes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from alignment_problems import real_targets, scaled_stack
+from numpy.testing import assert_allclose, assert_array_equal
+
+from mklbench import multiclass
+from mklbench.algorithms import krr, late_fusion, svm
+from mklbench.errors import InputError
+from mklbench.kernels import PrecomputedBank, feature_gaussians, gaussian, product_gaussians
+
+
+def test_one_kernel_is_the_svm() -> None:
+    X = np.random.default_rng(0).standard_normal((40, 3))
+    y = np.where(X[:, 0] + X[:, 1] > 0, 1.0, -1.0)
+    bank, Z = gaussian(X), X[::2] + 0.3
+    alone = svm.solve(bank, y, C=3.0)
+    fused = late_fusion.solve(bank, y, C=3.0)
+    assert (fused.objective, fused.gap, fused.intercept) == (
+        alone.objective,
+        alone.gap,
+        alone.intercept,
+    )
+    assert_array_equal(fused.dual_coef, alone.dual_coef)
+    there, here = (multiclass.decision_function(bank, [s], Z) for s in (alone, fused))
+    assert_array_equal(here, there)
+
+
+def test_the_mean_of_machines_that_know_one_kernel_each() -> None:
+    stack, y = scaled_stack()
+    solution = late_fusion.solve(PrecomputedBank(stack), y, C=3.0)
+    alone = [svm.solve(PrecomputedBank(K[None]), y, C=3.0) for K in stack]
+    values = [K @ s.dual_coef + s.intercept for K, s in zip(stack, alone, strict=True)]
+    decision = multiclass.decision_function(PrecomputedBank(stack), [solution], stack)
+    assert_allclose(decision, np.mean(values, axis=0))
+    assert_allclose(solution.objective, np.mean([s.objective for s in alone]))
+    assert solution.gap == max(s.gap for s in alone)
+    assert solution.n_svm_calls == 6
+    assert_allclose(solution.weights, 1.0 / 6.0)
+    assert [entry["n_svm_calls"] for entry in solution.history] == [1, 2, 3, 4, 5, 6]
+
+
+def test_groups_share_a_machine() -> None:
+    stack, y = scaled_stack()
+    groups = [[0, 1, 2], [3, 4], [5]]
+    bank = PrecomputedBank(stack, groups)
+    for choice in ("bank", groups):
+        members = late_fusion.solve(bank, y, groups=choice).members
+        assert_allclose([m.weights[g].sum() for m, g in zip(members, groups, strict=True)], 1.0)
+        assert [np.count_nonzero(m.weights) for m in members] == [3, 2, 1]
+    alone = svm.solve(PrecomputedBank(stack[3:5]), y)
+    assert_allclose(members[1].dual_coef, alone.dual_coef, atol=1e-9)
+    assert len(late_fusion.solve(bank, y).members) == 6
+
+
+def test_votes_are_those_of_the_majority() -> None:
+    X = np.random.default_rng(1).standard_normal((60, 5))
+    y = np.where(X[:, 0] + X[:, 1] + X[:, 2] > 0, 1.0, -1.0)
+    bank, Z = feature_gaussians(X), np.random.default_rng(2).standard_normal((200, 5))
+    solution = late_fusion.solve(bank, y, vote=True)
+    votes = np.sign(
+        [multiclass.decision_function(bank, [member], Z) for member in solution.members]
+    )
+    decision = multiclass.decision_function(bank, [solution], Z)
+    assert_array_equal(decision > 0, votes.sum(axis=0) > 0)  # of five there is no tie
+    assert_allclose(decision, votes.mean(axis=0), atol=1.0 / 15)
+    mean = multiclass.decision_function(bank, [late_fusion.solve(bank, y)], Z)
+    assert ((mean > 0) != (decision > 0)).any()
+
+
+class TestVote:
+    def test_a_tie_is_broken_by_the_mean(self) -> None:
+        values = np.array([[3.0, -0.1, 1.0], [-1.0, 0.2, -1.0]])
+        assert_array_equal(np.sign(multiclass.vote(values)), [1, 1, 0])
+        assert_array_equal(np.sign(multiclass.vote(-values)), [-1, -1, 0])
+
+    def test_no_mean_turns_a_majority(self) -> None:
+        values = np.array([[-1e9], [1e-9], [1e-9]])
+        assert multiclass.vote(values) > 0
+
+    def test_classes_are_in_the_order_of_their_votes(self) -> None:
+        rng = np.random.default_rng(0)
+        values = rng.standard_normal((4, 100)) * 10.0 ** rng.integers(-5, 5, (4, 100))
+        votes = np.sign(values).sum(axis=0)
+        by_votes = multiclass.vote(values)[np.argsort(votes, kind="stable")]
+        for lower, upper in zip(np.unique(votes)[:-1], np.unique(votes)[1:], strict=True):
+            assert by_votes[np.sort(votes) == lower].max() < by_votes[np.sort(votes) == upper].min()
+
+    def test_three_classes(self) -> None:
+        """Two of three kernels are for class 1, and so is the vote, whatever the third says."""
+        rng = np.random.default_rng(0)
+        codes = np.repeat([0, 1, 2], 20)
+        X = np.eye(3)[codes].repeat(3, axis=1) + 0.1 * rng.standard_normal((60, 9))
+        stack = np.array([X[:, m::3] @ X[:, m::3].T for m in range(3)])
+        bank = PrecomputedBank(stack)
+        z = np.concatenate([[0.0, 1.0, 0.0], [0.0, 1.0, 0.0], [5.0, 0.0, 0.0]]).reshape(3, 3)
+        cross = np.array([z[m] @ X[:, m::3].T for m in range(3)])[:, None]
+        solutions = multiclass.fit(lambda o, y: late_fusion.solve(o, y, vote=True), bank, codes, 3)
+        assert multiclass.predict(multiclass.decision_function(bank, solutions, cross)) == [1]
+        solutions = multiclass.fit(late_fusion.solve, bank, codes, 3)
+        assert multiclass.predict(multiclass.decision_function(bank, solutions, cross)) == [0]
+
+
+def test_regression() -> None:
+    stack, _ = scaled_stack()
+    y = real_targets()
+    solution = late_fusion.solve(PrecomputedBank(stack), y, learner="krr", lam=0.5)
+    alone = [krr.solve(PrecomputedBank(K[None]), y, lam=0.5) for K in stack]
+    values = [K @ s.dual_coef for K, s in zip(stack, alone, strict=True)]
+    decision = multiclass.decision_function(PrecomputedBank(stack), [solution], stack)
+    assert_allclose(decision, np.mean(values, axis=0))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"groups": "view"}, "groups=view is not known"),
+        ({"groups": [[0, 1]]}, "do not name each of the 6 kernels exactly once"),
+        ({"y": real_targets(), "learner": "krr", "vote": True}, "vote=true needs classes"),
+        ({"y": real_targets()}, "choose learner=krr or learner=svr"),
+        ({"learner": "knn"}, "learner=knn is not known"),
+    ],
+)
+def test_bad_input(arguments: dict, message: str) -> None:
+    stack, y = scaled_stack()
+    with pytest.raises(InputError, match=message):
+        late_fusion.solve(PrecomputedBank(stack), **{"y": y, **arguments})
+
+
+def test_a_family_has_no_list_of_kernels() -> None:
+    with pytest.raises(InputError, match="late_fusion needs a bank"):
+        late_fusion.solve(product_gaussians(np.eye(4)), [1, -1, 1, -1])

@@ -1,0 +1,500 @@
+"""The exact solver: reference problems, certificates, degenerate and random problems, starts."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import count
+
+import conic_twins
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from problems import random_problem, random_stack
+from reference_problems import GRID, NAMES, Problem, reference_problem
+
+from mklbench import certify
+from mklbench.algorithms import mkl, simplemkl
+from mklbench.errors import InputError
+from mklbench.kernels import PrecomputedBank, product_gaussians
+from mklbench.solution import Solution
+
+# The conic solver says so where it misses its 1e-9.
+pytestmark = pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
+
+Array = np.ndarray
+
+# SVM calls that the solver may take to a gap.
+CALLS = {1e-2: 9, 1e-4: 12}
+
+
+def solve(stack: Array, y: Array, C: float, **options: object) -> Solution:
+    """Solve, and check what holds for every solution."""
+    bank = PrecomputedBank(stack)
+    with np.errstate(all="raise", under="ignore"):
+        solution = mkl.solve(bank, y, C, **options)
+    box = C * np.ones(len(y))
+    for label, factor in options.get("class_weight", {}).items():
+        box[y == label] *= factor
+    check_certificate(bank, y, box, solution)
+    check_weights(solution.weights)
+    return solution
+
+
+def check_certificate(bank: PrecomputedBank, y: Array, box: Array, solution: Solution) -> None:
+    """Certify the numbers returned, with nothing else of the solver's."""
+    alpha = y * solution.dual_coef
+    assert (alpha >= 0).all()
+    assert (alpha <= box).all()
+    assert abs(solution.dual_coef.sum()) <= 1e-11 * alpha.sum()
+    bounds = certify.mkl_bounds(
+        bank, y, solution.weights, solution.dual_coef, solution.intercept, box
+    )
+    rounding = 1e-11 + 1e-16 * alpha.sum()
+    assert bounds.relative_gap == pytest.approx(solution.gap, rel=1e-6, abs=rounding)
+    value = alpha.sum() - 0.5 * solution.weights @ bank.quadratic_forms(solution.dual_coef)
+    assert solution.objective == pytest.approx(value, rel=1e-9)
+    rounding = 1e-12 * bounds.upper
+    assert bounds.lower - rounding <= solution.objective <= bounds.upper + rounding
+
+
+def check_weights(weights: Array) -> None:
+    assert (weights >= 0).all()
+    assert weights.sum() == 1.0
+
+
+def check_optimal(stack: Array, y: Array, C: float, **options: object) -> Solution:
+    """Solve to 1e-8 and compare the objective with that of the conic solver."""
+    solution = solve(stack, y, C, tol=1e-8, **options)
+    assert solution.converged
+    assert solution.gap <= 1e-8
+    assert_allclose(solution.objective, conic_twins.mkl(stack, y, C).value, rtol=1e-6)
+    return solution
+
+
+@lru_cache(maxsize=1)
+def bank_of(base: str) -> PrecomputedBank:
+    return PrecomputedBank(reference_problem(f"{base}-C1").K)
+
+
+@pytest.fixture(scope="module", params=GRID)
+def reference(request: pytest.FixtureRequest) -> tuple[Problem, PrecomputedBank]:
+    problem = reference_problem(request.param)
+    return problem, bank_of(request.param.rsplit("-", 1)[0])
+
+
+class TestReferenceProblems:
+    def test_every_known_optimum_is_compared_with(self) -> None:
+        assert len(NAMES) == 9
+        assert set(NAMES) <= set(GRID)
+
+    @pytest.mark.parametrize("tol", CALLS)
+    def test_gap_calls_and_optimum(
+        self, reference: tuple[Problem, PrecomputedBank], tol: float
+    ) -> None:
+        problem, bank = reference
+        solution = mkl.solve(bank, problem.y, problem.C, tol=tol)
+        check_certificate(bank, problem.y, np.full(len(problem.y), problem.C), solution)
+        check_weights(solution.weights)
+        assert solution.converged
+        assert solution.gap <= tol
+        assert solution.n_svm_calls <= CALLS[tol]
+        if problem.optimum is not None:
+            assert solution.objective == pytest.approx(problem.optimum.value, rel=tol)
+            assert solution.objective * (1 + tol) >= problem.optimum.lower_bound
+
+    def test_a_gap_below_single_precision(self, reference: tuple[Problem, PrecomputedBank]) -> None:
+        problem, bank = reference
+        solution = mkl.solve(bank, problem.y, problem.C, tol=1e-8)
+        check_certificate(bank, problem.y, np.full(len(problem.y), problem.C), solution)
+        assert solution.converged
+        assert solution.gap <= 1e-8
+        assert solution.n_svm_calls <= 2 * CALLS[1e-4]
+        if problem.optimum is not None:
+            # The conic solver's values are right to 3e-5 or better.
+            assert solution.objective == pytest.approx(problem.optimum.value, rel=3e-5)
+
+    def test_history(self, reference: tuple[Problem, PrecomputedBank]) -> None:
+        problem, bank = reference
+        solution = mkl.solve(bank, problem.y, problem.C)
+        check_history(solution)
+        assert solution.history[-1]["objective"] == pytest.approx(solution.objective, rel=1e-3)
+
+    def test_a_start_at_the_optimum(self, reference: tuple[Problem, PrecomputedBank]) -> None:
+        problem, bank = reference
+        there = mkl.solve(bank, problem.y, problem.C, tol=1e-6)
+        again = mkl.solve(bank, problem.y, problem.C, start=there.weights)
+        assert again.converged
+        assert again.n_svm_calls <= 2
+        assert again.objective == pytest.approx(there.objective, rel=1e-4)
+
+    def test_most_weights_are_exactly_zero(
+        self, reference: tuple[Problem, PrecomputedBank]
+    ) -> None:
+        """The kernels outside the support are those that the optimum does not ask for."""
+        problem, bank = reference
+        solution = mkl.solve(bank, problem.y, problem.C, tol=1e-8)
+        q = bank.quadratic_forms(solution.dual_coef)
+        unwanted = q < (1 - 1e-2) * q.max()
+        assert unwanted.any()
+        assert (solution.weights[unwanted] == 0).all()
+
+
+def check_history(solution: Solution) -> None:
+    """One entry an accepted SVM and one of the result; J decreases but for LIBSVM's inaccuracy."""
+    calls = [entry["n_svm_calls"] for entry in solution.history]
+    objectives = np.array([entry["objective"] for entry in solution.history])
+    assert solution.n_iter == len(solution.history) - 1
+    assert calls[0] == 1
+    assert (np.diff(calls[:-1]) >= 1).all()
+    assert calls[-1] == solution.n_svm_calls
+    assert solution.history[-1]["gap"] <= solution.gap + 1e-12
+    assert (np.diff(objectives) <= 1e-2 * objectives[:-1]).all()
+
+
+class TestOptimum:
+    @pytest.mark.parametrize("C", [0.01, 1.0, 30.0, 1e3])
+    @pytest.mark.parametrize("seed", range(4))
+    def test_equals_that_of_a_conic_solver(self, seed: int, C: float) -> None:
+        stack, y = random_stack(n=40, n_kernels=6, seed=seed)
+        check_optimal(stack, y, C)
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_weights_of_a_unique_optimum(self, seed: int) -> None:
+        stack, y = random_stack(n=50, n_kernels=4, seed=seed)
+        solution = check_optimal(stack, y, 1.0)
+        assert_allclose(solution.weights, conic_twins.mkl(stack, y, 1.0).weights, atol=1e-4)
+
+    @pytest.mark.parametrize("C", [1.0, 100.0])
+    def test_equals_that_of_simplemkl(self, C: float) -> None:
+        stack, y = random_stack(n=80, n_kernels=12, seed=5)
+        there = simplemkl.solve(PrecomputedBank(stack), y, C, tol=1e-4)
+        assert there.converged
+        assert_allclose(solve(stack, y, C).objective, there.objective, rtol=2e-4)
+
+    @pytest.mark.parametrize("class_weight", [{-1: 0.2}, {1: 7.0, -1: 0.5}])
+    def test_bounds_of_classes(self, class_weight: dict[int, float]) -> None:
+        stack, y = random_stack()
+        box = 3.0 * np.where(y > 0, class_weight.get(1, 1.0), class_weight.get(-1, 1.0))
+        solution = solve(stack, y, 3.0, tol=1e-8, class_weight=class_weight)
+        assert solution.converged
+        assert_allclose(solution.objective, conic_twins.mkl(stack, y, box).value, rtol=1e-6)
+
+    @pytest.mark.parametrize("tol", [0.3, 1e-2, 1e-5, 1e-8])
+    def test_the_gap_asked_for_is_reached(self, tol: float) -> None:
+        stack, y = random_stack(n=60, n_kernels=8)
+        solution = solve(stack, y, 30.0, tol=tol)
+        assert solution.converged
+        assert solution.gap <= tol
+
+    def test_a_family_is_refused(self) -> None:
+        X, y = random_problem()
+        with pytest.raises(InputError, match="mkl needs a bank of kernels"):
+            mkl.solve(product_gaussians(X), y)
+
+
+class TestInvariance:
+    @pytest.mark.parametrize("seed", range(3))
+    def test_order_of_the_kernels(self, seed: int) -> None:
+        stack, y = random_stack(n=50, n_kernels=15, seed=seed)
+        order = np.random.default_rng(seed).permutation(15)
+        there = solve(stack, y, 5.0, tol=1e-8)
+        here = solve(stack[order], y, 5.0, tol=1e-8)
+        assert_allclose(here.objective, there.objective, rtol=1e-6)
+        assert_allclose(here.weights, there.weights[order], atol=1e-3)
+
+    @pytest.mark.parametrize("factor", [1e-6, 1e6])
+    def test_units_of_the_kernels(self, factor: float) -> None:
+        """K times a factor and C divided by it divide J by it, and move no weight."""
+        stack, y = random_stack(n=50, n_kernels=8)
+        there = solve(stack, y, 5.0, tol=1e-8)
+        here = solve(factor * stack, y, 5.0 / factor, tol=1e-8)
+        assert here.converged
+        assert_allclose(factor * here.objective, there.objective, rtol=1e-7)
+        assert_allclose(here.weights, there.weights, atol=1e-3)
+
+    def test_the_clock(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """No decision depends on how long something took."""
+        stack, y = random_stack(n=50, n_kernels=8)
+        there = solve(stack, y, 100.0, tol=1e-8)
+        hours = count(step=3600.0)
+        monkeypatch.setattr("mklbench.libsvm.perf_counter", lambda: next(hours))
+        here = solve(stack, y, 100.0, tol=1e-8)
+        assert here.svm_seconds >= 3600.0
+        assert here.history == there.history
+        assert_array_equal(here.weights, there.weights)
+        assert_array_equal(here.dual_coef, there.dual_coef)
+
+    def test_signs_of_the_labels(self) -> None:
+        stack, y = random_stack(n=50)
+        there, back = (solve(stack, labels, 10.0, tol=1e-8) for labels in (y, -y))
+        assert_allclose(back.objective, there.objective, rtol=1e-7)
+        assert back.intercept == pytest.approx(-there.intercept, abs=1e-3)
+
+
+class TestDegenerateProblems:
+    @pytest.mark.parametrize("C", [0.01, 1.0, 1e3])
+    def test_duplicate_kernels(self, C: float) -> None:
+        stack, y = random_stack()
+        thrice = check_optimal(np.concatenate([stack] * 3), y, C)
+        once = solve(stack, y, C, tol=1e-8)
+        assert_allclose(thrice.objective, once.objective, rtol=1e-7)
+
+    @pytest.mark.parametrize("C", [0.01, 1.0, 1e3])
+    def test_one_kernel_is_an_svm(self, C: float) -> None:
+        stack, y = random_stack()
+        solution = check_optimal(stack[:1], y, C)
+        assert_array_equal(solution.weights, [1.0])
+        assert_allclose(solution.objective, conic_twins.svm(stack[0], y, C).value, rtol=1e-6)
+
+    @pytest.mark.parametrize("place", [0, 2, 5])
+    @pytest.mark.parametrize("C", [0.01, 1.0, 1e3])
+    def test_a_zero_kernel_gets_no_weight(self, C: float, place: int) -> None:
+        stack, y = random_stack()
+        solution = check_optimal(np.insert(stack, place, 0.0, axis=0), y, C)
+        assert solution.weights[place] == 0.0
+
+    @pytest.mark.parametrize("n_positive", [1, 3, 4])
+    def test_nothing_but_zero_kernels(self, n_positive: int) -> None:
+        """Alpha is at its bound on the smaller class and as much in sum on the other."""
+        y = np.where(np.arange(8) < n_positive, 1.0, -1.0)
+        solution = solve(np.zeros((3, 8, 8)), y, 5.0, tol=1e-8)
+        assert solution.converged
+        assert solution.objective == pytest.approx(2 * 5.0 * n_positive)
+
+    @pytest.mark.parametrize("C", [1.0, 100.0, 1e4])
+    def test_a_function_of_norm_zero(self, C: float) -> None:
+        """The minority lies among the majority: nothing linear is better than a constant."""
+        x = np.array([0.1, -1.3, 1.7, -2.2, 2.1, 0.6, -0.4])
+        y = np.where(np.arange(7) == 0, 1.0, -1.0)
+        solution = solve(np.outer(x, x)[None], y, C)
+        assert solution.converged
+        assert solution.objective == pytest.approx(2 * C, rel=1e-4)
+
+    def test_a_function_of_norm_zero_below_single_precision(self) -> None:
+        x = np.array([0.1, -1.3, 1.7, -2.2, 2.1, 0.6, -0.4])
+        y = np.where(np.arange(7) == 0, 1.0, -1.0)
+        solution = solve(np.outer(x, x)[None], y, 1.0, tol=1e-8)
+        assert solution.converged
+        assert solution.objective == pytest.approx(2.0, rel=1e-8)
+
+    @pytest.mark.parametrize("seed", range(24))
+    def test_linear_kernels_that_say_nothing_of_few_positive_samples(self, seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(8, 40))
+        X = rng.standard_normal((n, 1 + seed % 3))
+        y = np.where(np.arange(n) < n // 5, 1.0, -1.0)
+        y[0] = 1.0
+        stack = X.T[:, :, None] * X.T[:, None, :]
+        for C in (1.0, 100.0, 1e4):
+            solution = solve(stack, y, C)
+            assert solution.converged
+            assert solution.n_svm_calls <= 25
+            assert solution.objective <= 2 * C * (y > 0).sum() * (1 + 1e-4)
+
+    @pytest.mark.parametrize("C", [1.0, 1e6, 1e10])
+    @pytest.mark.parametrize("kind", ["gaussian", "linear"])
+    def test_separable_data_with_a_huge_box(self, kind: str, C: float) -> None:
+        """The box is not active, so the value does not depend on it."""
+        X, _ = random_problem(40, 3)
+        y = np.where(X[:, 0] > 0, 1.0, -1.0)
+        X[:, 0] += y
+        difference = X.T[:, :, None] - X.T[:, None, :]
+        product = X.T[:, :, None] * X.T[:, None, :]
+        stack = {"gaussian": np.exp(-(difference**2)), "linear": product}[kind]
+        solution = solve(stack, y, C, tol=1e-8)
+        assert solution.converged
+        reference = conic_twins.mkl(stack, y, min(C, 1e3)).value
+        assert_allclose(solution.objective, reference, rtol=1e-6)
+
+    @pytest.mark.parametrize("n_positive", [15, 4])
+    def test_all_alpha_at_the_bound(self, n_positive: int) -> None:
+        """So small a C leaves no alpha of the smaller class free."""
+        stack, _ = random_stack()
+        y = np.where(np.arange(30) < n_positive, 1.0, -1.0)
+        solution = check_optimal(stack, y, 1e-4)
+        assert_array_equal(solution.dual_coef[y > 0], 1e-4)
+
+    def test_fewer_samples_than_kernels(self) -> None:
+        stack, y = random_stack(n=6, n_kernels=40)
+        for C in (0.1, 10.0, 1e4):
+            check_optimal(stack, y, C)
+
+    @pytest.mark.parametrize("C", [0.01, 1.0, 1e6])
+    def test_two_samples(self, C: float) -> None:
+        """With a = (t, -t) the problem is that of the largest distance between the two."""
+        stack, _ = random_stack(n=2, n_kernels=5)
+        distance = stack[:, 0, 0] + stack[:, 1, 1] - 2 * stack[:, 0, 1]
+        t = min(C, 2.0 / distance.max())
+        solution = solve(stack, np.array([1.0, -1.0]), C, tol=1e-8)
+        assert solution.converged
+        assert solution.objective == pytest.approx(2 * t - 0.5 * distance.max() * t**2)
+        assert solution.weights[np.argmax(distance)] == 1.0
+
+    @pytest.mark.parametrize("C", [0.01, 1.0, 1e3])
+    def test_kernels_of_very_different_scale(self, C: float) -> None:
+        stack, y = random_stack(n_kernels=6)
+        check_optimal(stack * np.array([1e-6, 1, 1e3, 1e-6, 1, 1e3])[:, None, None], y, C)
+
+    def test_rank_one_and_identity_kernels(self) -> None:
+        X, y = random_problem(30, 3)
+        linear = X.T[:, :, None] * X.T[:, None, :]
+        for C in (0.01, 1.0, 100.0):
+            check_optimal(np.concatenate([linear, np.eye(30)[None]]), y, C)
+
+
+def mixed_problem(seed: int) -> tuple[Array, Array, float]:
+    """Return 1 to 20 kernels of all kinds on 4 to 60 samples, labels, and C in 1e-3 ... 1e4."""
+    rng = np.random.default_rng(seed)
+    n, n_kernels = int(rng.integers(4, 61)), int(21 ** rng.uniform())
+    X = rng.standard_normal((n, 5))
+    score = X[:, 0] + rng.uniform(0.0, 2.0) * rng.standard_normal(n)
+    y = np.where(score > rng.standard_normal(), 1.0, -1.0)
+    y[:2] = 1.0, -1.0
+    stack: list[Array] = []
+    for _ in range(n_kernels):
+        x = X[:, rng.integers(5)]
+        gamma = 10.0 ** rng.uniform(-2.0, 1.0)
+        kinds = [
+            np.exp(-gamma * ((X[:, None] - X) ** 2).sum(axis=2)),
+            np.exp(-gamma * (x[:, None] - x) ** 2),
+            np.outer(x, x),
+            np.eye(n),
+            np.zeros((n, n)),
+            *stack[-1:],  # the same again
+        ]
+        stack.append(kinds[rng.integers(len(kinds))])
+    return np.array(stack), y, float(10.0 ** rng.uniform(-3.0, 4.0))
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_random_problems(seed: int) -> None:
+    solution = solve(*mixed_problem(seed))
+    assert solution.converged
+    assert solution.gap <= 1e-4
+    assert solution.n_svm_calls <= 25
+    check_history(solution)
+
+
+def scaled_problem(seed: int) -> tuple[Array, Array]:
+    """Return linear and Gaussian kernels on the same features, in units from 1e-3 to 1e3."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(20, 60))
+    X, y = random_problem(n, 4, seed)
+    stack = np.concatenate([X.T[:, :, None] * X.T[:, None, :], random_stack(n, 4, seed)[0]])
+    return stack * 10.0 ** rng.uniform(-3.0, 3.0, 8)[:, None, None], y
+
+
+class TestHardProblems:
+    @pytest.mark.parametrize(
+        ("seed", "C"), [(2, 1e3), (2, 1e5), (23, 1e4), (39, 1e4), (44, 1e2), (52, 1e2)]
+    )
+    def test_full_steps_that_would_raise_the_objective(self, seed: int, C: float) -> None:
+        solution = solve(*scaled_problem(seed), C)
+        assert solution.converged
+        assert solution.n_svm_calls <= 25
+        check_history(solution)
+
+    @pytest.mark.parametrize("seed", [2, 39])
+    def test_the_best_of_all_iterations_is_returned(self, seed: int) -> None:
+        stack, y = scaled_problem(seed)
+        gaps = [solve(stack, y, 1e4, max_iter=limit).gap for limit in range(1, 13)]
+        assert gaps == sorted(gaps, reverse=True)
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_alpha_too_large_for_single_precision(self, seed: int) -> None:
+        """Times 2^-24, their sum is more than the tolerance of the margins."""
+        X, y = random_problem(60, 3, seed)
+        difference = X.T[:, :, None] - X.T[:, None, :]
+        stack = np.concatenate([X.T[:, :, None] * X.T[:, None, :], np.exp(-0.1 * difference**2)])
+        solution = solve(stack, y, 1e5, tol=1e-7)
+        assert np.abs(solution.dual_coef).sum() > 5e5
+        assert solution.converged
+        assert solution.n_svm_calls <= 12
+        check_history(solution)
+
+    def test_more_samples_than_a_model_takes(self) -> None:
+        stack, y = random_stack(n=600, n_kernels=6)
+        solution = solve(stack, y, 10.0, tol=1e-6)
+        assert solution.converged
+        assert solution.n_svm_calls <= 12
+
+
+class TestStart:
+    def test_at_the_optimum(self) -> None:
+        stack, y = random_stack(n=80, n_kernels=20)
+        cold = solve(stack, y, 100.0, tol=1e-6)
+        warm = solve(stack, y, 100.0, start=cold.weights)
+        assert warm.converged
+        assert warm.n_svm_calls <= 2 < cold.n_svm_calls
+
+    @pytest.mark.parametrize("vertex", range(6))
+    def test_at_a_vertex(self, vertex: int) -> None:
+        stack, y = random_stack(n=60, n_kernels=6)
+        cold = solve(stack, y, 30.0, tol=1e-8)
+        warm = solve(stack, y, 30.0, tol=1e-8, start=np.eye(6)[vertex])
+        assert warm.converged
+        assert_allclose(warm.objective, cold.objective, rtol=2e-8)
+
+    def test_at_a_zero_kernel(self) -> None:
+        """The function there is constant and says nothing of the other kernels."""
+        stack, y = random_stack()
+        with_zero = np.insert(stack, 0, 0.0, axis=0)
+        warm = solve(with_zero, y, 10.0, tol=1e-8, start=np.eye(6)[0])
+        assert warm.converged
+        assert_allclose(warm.objective, solve(stack, y, 10.0, tol=1e-8).objective, rtol=2e-8)
+
+    def test_only_the_ratios_of_the_weights_count(self) -> None:
+        stack, y = random_stack()
+        weights = np.array([0.0, 1.0, 0.0, 2.0, 1.0])
+        one, many = (solve(stack, y, 10.0, start=factor * weights) for factor in (1.0, 1024.0))
+        assert_array_equal(one.weights, many.weights)
+        assert one.history == many.history
+
+    def test_a_list_of_integers_will_do_and_is_left_alone(self) -> None:
+        stack, y = random_stack()
+        start = [0, 0, 3, 0, 0]
+        assert solve(stack, y, 10.0, start=start).converged
+        assert start == [0, 0, 3, 0, 0]
+
+    @pytest.mark.parametrize(
+        "start",
+        [
+            np.ones(4),
+            np.ones(6),
+            np.ones((5, 1)),
+            1.0,
+            np.zeros(5),
+            [1.0, -1e-9, 0.0, 0.0, 0.0],
+            [1.0, np.nan, 0.0, 0.0, 0.0],
+            [1.0, np.inf, 0.0, 0.0, 0.0],
+        ],
+    )
+    def test_a_bad_one_is_refused(self, start: object) -> None:
+        stack, y = random_stack()
+        with pytest.raises(InputError, match=r"^start [^.]+: give [^.]+\.$"):
+            mkl.solve(PrecomputedBank(stack), y, start=start)
+
+
+class TestIterations:
+    def test_one_svm_is_certified_but_does_not_pass_for_convergence(self) -> None:
+        stack, y = random_stack(n=80, n_kernels=20)
+        solution = solve(stack, y, 100.0, max_iter=1)
+        assert not solution.converged
+        assert solution.n_svm_calls == 1
+        assert len(solution.history) == 1
+        assert 1e-4 < solution.gap < np.inf
+
+    def test_a_limit_is_kept_and_more_brings_the_gap_down(self) -> None:
+        stack, y = random_stack(n=80, n_kernels=20)
+        solutions = [solve(stack, y, 100.0, tol=1e-8, max_iter=limit) for limit in (1, 2, 3, 4)]
+        gaps = [solution.gap for solution in solutions]
+        assert [solution.n_svm_calls for solution in solutions] == [1, 2, 3, 4]
+        assert gaps == sorted(gaps, reverse=True)
+        assert gaps[-1] < 0.1 * gaps[0]
+
+    def test_the_history_of_a_hard_problem(self) -> None:
+        stack, y = random_stack(n=80, n_kernels=20)
+        solution = solve(stack, y, 1e3, tol=1e-8)
+        check_history(solution)
+        assert len(solution.history) > 3
+        assert solution.history[-1]["gap"] < 1e-3 * solution.history[1]["gap"]

@@ -1,0 +1,336 @@
+"""NKRR: the paper's propositions, the optimum against a conic solver, steps and bad input."""
+
+from __future__ import annotations
+
+import itertools
+
+import conic_twins
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from problems import random_problem, random_stack
+
+from mklbench import certify, multiclass
+from mklbench.algorithms import krr, nkrr
+from mklbench.errors import InputError
+from mklbench.kernels import PrecomputedBank, feature_gaussians, linear_features, product_gaussians
+from mklbench.kernels.base import Bank
+from mklbench.penalties.norm_ball import NormBall
+from mklbench.solution import Solution
+
+LAM = 0.5
+DEGREES = (1, 2, 3, 4)
+
+
+def value(stack: np.ndarray, y: np.ndarray, weights: np.ndarray, degree: int) -> float:
+    """F(mu) as it is defined."""
+    K = np.tensordot(weights, stack, axes=1) ** degree
+    return float(y @ np.linalg.solve(K + LAM * np.eye(len(y)), y))
+
+
+def rank_one_stack(X: np.ndarray) -> np.ndarray:
+    return X.T[:, :, None] * X.T[:, None, :]
+
+
+@pytest.fixture(params=["stack", "rank one"])
+def problem(request: pytest.FixtureRequest) -> tuple[Bank, np.ndarray, np.ndarray]:
+    """A bank, the stack it stands for, and real targets."""
+    X, y = random_problem(25, 5)
+    targets = y + 0.3 * np.random.default_rng(2).standard_normal(25)
+    if request.param == "stack":
+        stack = random_stack(25)[0]
+        return PrecomputedBank(stack), stack, targets
+    return linear_features(X), rank_one_stack(X), targets
+
+
+def point(bank: Bank, y: np.ndarray, weights: np.ndarray, degree: int) -> nkrr._Point:
+    ball = NormBall(np.zeros(bank.n_kernels), 1.0, 2)
+    return nkrr._Problem(bank, y, LAM, degree, ball)(weights)
+
+
+class TestPropositions:
+    """Those of section 3.3, for any degree d."""
+
+    @pytest.mark.parametrize("degree", DEGREES)
+    def test_gradient(self, problem: tuple, degree: int) -> None:
+        """Proposition 1: dF/dmu_k = -d alpha' (S^(d-1) o K_k) alpha, which is never positive."""
+        bank, stack, y = problem
+        weights = np.random.default_rng(3).uniform(0.1, 1.0, 5)
+        gradient = point(bank, y, weights, degree).gradient
+        numeric = [
+            (value(stack, y, weights + e, degree) - value(stack, y, weights - e, degree)) / 2e-5
+            for e in 1e-5 * np.eye(5)
+        ]
+        assert_allclose(gradient, numeric, rtol=1e-5, atol=1e-7 * np.abs(numeric).max())
+        assert (gradient <= 0).all()
+
+    @pytest.mark.parametrize("degree", DEGREES)
+    def test_weights_times_gradient(self, problem: tuple, degree: int) -> None:
+        """Equation 13, printed without the factor -2 of equation 11: -d alpha' K_mu alpha."""
+        bank, stack, y = problem
+        weights = np.random.default_rng(4).uniform(size=5)
+        here = point(bank, y, weights, degree)
+        K = np.tensordot(weights, stack, axes=1) ** degree
+        assert_allclose(weights @ here.gradient, -degree * here.alpha @ K @ here.alpha)
+
+    @pytest.mark.parametrize("degree", DEGREES)
+    def test_stationary_points_are_maxima(self, problem: tuple, degree: int) -> None:
+        """Proposition 2: F is ||y||^2 / lambda there, as at mu = 0 beyond d = 1, and less else."""
+        bank, _, y = problem
+        largest = y @ y / LAM
+        origin = point(bank, y, np.zeros(5), degree)
+        assert_allclose(origin.objective, largest)
+        assert (np.abs(origin.gradient).max() == 0) == (degree > 1)
+        for weights in np.random.default_rng(5).uniform(size=(20, 5)):
+            assert point(bank, y, weights, degree).objective < largest
+
+    @pytest.mark.parametrize("degree", DEGREES)
+    def test_no_stationary_point_inside(self, problem: tuple, degree: int) -> None:
+        """Proposition 3: at mu > 0 F falls, ..."""
+        bank, _, y = problem
+        for weights in np.random.default_rng(6).uniform(0.01, 2.0, size=(20, 5)):
+            assert point(bank, y, weights, degree).gradient.min() < 0
+
+    def test_unless_it_is_constant(self) -> None:
+        """... but where y is in the null space of all kernels."""
+        X, y = random_problem(20, 3)
+        bank = linear_features(X - np.outer(y, y @ X) / len(y))
+        for weights in np.eye(3):
+            here = point(bank, y, weights, 1)
+            assert_allclose(here.objective, y @ y / LAM)
+            assert_allclose(here.gradient, 0.0, atol=1e-20)
+
+    @pytest.mark.parametrize("degree", DEGREES)
+    @pytest.mark.parametrize(("norm", "mu0"), [(1, 0.0), (1, 1.0), (2, 0.0), (2, 1.0)])
+    def test_the_optimum_is_on_the_boundary(
+        self, problem: tuple, degree: int, norm: int, mu0: float
+    ) -> None:
+        bank, _, y = problem
+        solution = nkrr.solve(bank, y, LAM, degree=degree, radius=0.8, norm=norm, mu0=mu0)
+        assert_allclose(np.linalg.norm(solution.weights - mu0, norm), 0.8)
+        assert (solution.weights >= mu0 - 1e-12).all()
+        assert solution.converged
+        assert solution.gap <= 1e-4
+
+
+class TestLinearCombinations:
+    @pytest.mark.parametrize("norm", [1, 2])
+    @pytest.mark.parametrize("centre", [0.0, 1.0])
+    def test_optimum_of_the_conic_solver(self, problem: tuple, norm: int, centre: float) -> None:
+        bank, stack, y = problem
+        mu0 = np.full(5, centre)
+        optimum = conic_twins.linear_ridge(stack, y, LAM, mu0, 2.0, norm)
+        solution = nkrr.solve(
+            bank, y, LAM, degree=1, radius=2.0, norm=norm, mu0=mu0, tol=1e-8, max_iter=5000
+        )
+        assert_allclose(solution.objective, optimum.value, rtol=1e-6)
+        assert solution.gap <= 1e-8
+        assert_allclose(solution.weights, optimum.weights, atol=1e-2)
+
+    @pytest.mark.parametrize("norm", [1, 2])
+    def test_bounds_bracket_the_optimum_at_random_numbers(self, problem: tuple, norm: int) -> None:
+        bank, stack, y = problem
+        optimum = conic_twins.linear_ridge(stack, y, LAM, np.ones(5), 2.0, norm).value
+        rng = np.random.default_rng(0)
+        ball = NormBall(np.ones(5), 2.0, norm)
+        for _ in range(10):
+            weights = ball.project(rng.standard_normal(5))
+            K = bank.combine(weights)
+            alpha = krr.coefficients(K, y, LAM) + 0.1 * rng.standard_normal(25)
+            bounds = certify.norm_ball_bounds(
+                y, alpha, LAM, K @ alpha, bank.quadratic_forms(alpha), np.ones(5), 2.0, norm
+            )
+            assert bounds.lower < optimum < bounds.upper
+
+    def test_kernels_that_do_not_help_keep_their_weight(self) -> None:
+        """With a bound on the 1-norm all that is added goes to few kernels."""
+        X = np.random.default_rng(0).standard_normal((40, 6))
+        y = 2.0 * X[:, 0]
+        weights = nkrr.solve(
+            linear_features(X), y, LAM, degree=1, norm=1, radius=3.0, tol=1e-8
+        ).weights
+        assert_allclose(weights, [4.0, 1.0, 1.0, 1.0, 1.0, 1.0], atol=1e-6)
+
+
+class TestResidual:
+    @pytest.mark.parametrize("norm", [1, 2])
+    def test_is_the_largest_decrease_of_the_linear_model(self, norm: int) -> None:
+        rng = np.random.default_rng(0)
+        ball = NormBall(np.array([0.0, 1.0, 0.5]), 0.7, norm)
+        gradient = -rng.uniform(size=3)
+        weights = ball.project(rng.uniform(size=3))
+        residual = certify.norm_ball_residual(weights, gradient, 2.0, ball.centre, 0.7, norm)
+        decreases = [
+            gradient @ (weights - ball.project(ball.centre + rng.standard_normal(3))) / 2.0
+            for _ in range(5000)
+        ]
+        assert max(decreases) <= residual * (1 + 1e-12)
+        assert_allclose(max(decreases), residual, rtol=0.02)
+
+    @pytest.mark.parametrize("degree", DEGREES)
+    def test_does_not_depend_on_the_units(self, problem: tuple, degree: int) -> None:
+        """Kernels and weights in other units, and targets too: the same point, the same gap."""
+        _, stack, y = problem
+        options = {"degree": degree, "max_iter": 1, "tol": 1e-12}
+        one = nkrr.solve(PrecomputedBank(stack), y, LAM, radius=1.0, mu0=1.0, **options)
+        other = nkrr.solve(
+            PrecomputedBank(1e3 * stack), 7.0 * y, LAM, radius=1e-3, mu0=1e-3, **options
+        )
+        assert_allclose(1e3 * other.weights, one.weights, rtol=1e-6)
+        assert_allclose(other.gap, one.gap, rtol=1e-4)
+
+
+class TestSolve:
+    def test_no_room_for_the_weights_is_the_uniform_baseline(self, problem: tuple) -> None:
+        bank, _, y = problem
+        solution = nkrr.solve(bank, y, LAM, radius=0.0, degree=3)
+        baseline = krr.solve(bank, y, LAM, weights=1.0, degree=3)
+        assert_array_equal(solution.weights, np.ones(5))
+        assert_allclose(solution.dual_coef, baseline.dual_coef)
+        assert_allclose(solution.objective, baseline.objective)
+        assert solution.gap == pytest.approx(0.0, abs=1e-12)
+
+    @pytest.mark.parametrize("degree", DEGREES)
+    def test_more_room_is_never_worse(self, problem: tuple, degree: int) -> None:
+        bank, _, y = problem
+        objectives = [
+            nkrr.solve(bank, y, LAM, degree=degree, radius=radius).objective
+            for radius in (0.0, 0.5, 2.0, 10.0)
+        ]
+        assert objectives == sorted(objectives, reverse=True)
+
+    @pytest.mark.parametrize("degree", [2, 3])
+    @pytest.mark.parametrize("norm", [1, 2])
+    def test_no_point_nearby_is_better(self, problem: tuple, degree: int, norm: int) -> None:
+        bank, stack, y = problem
+        solution = nkrr.solve(bank, y, LAM, degree=degree, norm=norm, radius=1.0, tol=1e-7)
+        ball, rng = NormBall(np.ones(5), 1.0, norm), np.random.default_rng(0)
+        for length in (1e-3, 1e-2, 1e-1):
+            for _ in range(20):
+                weights = ball.project(solution.weights + length * rng.standard_normal(5))
+                assert value(stack, y, weights, degree) >= solution.objective * (1 - 1e-7)
+
+    def test_the_descent_never_rises_and_factorises_once_a_trial(self, problem: tuple) -> None:
+        bank, _, y = problem
+        history = nkrr.solve(bank, y, LAM, degree=3, radius=5.0, norm=1, tol=1e-7).history
+        objectives = [entry["objective"] for entry in history]
+        assert all(after <= before for before, after in itertools.pairwise(objectives))
+        factorisations = [entry["n_factorisations"] for entry in history]
+        assert factorisations[0] == 1
+        assert np.diff(factorisations).min() >= 1
+
+    def test_algorithm_1_with_fixed_steps_ends_where_the_line_search_does(
+        self, problem: tuple
+    ) -> None:
+        bank, _, y = problem
+        for norm in (1, 2):
+            searched = nkrr.solve(bank, y, LAM, norm=norm, tol=1e-7)
+            fixed = nkrr.solve(bank, y, LAM, norm=norm, step="fixed", eta=0.2, tol=1e-6)
+            assert fixed.converged
+            assert_allclose(fixed.objective, searched.objective, rtol=1e-4)
+
+    def test_one_fixed_step_is_the_printed_one(self, problem: tuple) -> None:
+        bank, _, y = problem
+        eta, radius = 0.05, 0.5
+        solution = nkrr.solve(bank, y, LAM, radius=radius, step="fixed", eta=eta, max_iter=1)
+        start = np.full(5, 1.0 + radius / np.sqrt(5))
+        moved = np.maximum(0.0, start - eta * point(bank, y, start, 2).gradient)
+        expected = 1.0 + radius * (moved - 1.0) / np.linalg.norm(moved - 1.0)
+        assert_allclose(solution.weights, expected)
+        assert not solution.converged
+        assert solution.n_iter == 1
+
+    @pytest.mark.parametrize("degree", DEGREES)
+    def test_predictions(self, degree: int) -> None:
+        """f(z) = sum_i alpha_i (sum_k mu_k x_ik z_k)^d."""
+        X, y = random_problem(30)
+        Z = random_problem(10, seed=7)[0]
+        bank = linear_features(X)
+        solution = nkrr.solve(bank, y, degree=degree)
+        expected = ((Z * solution.weights) @ X.T) ** degree @ solution.dual_coef
+        assert_allclose(multiclass.outputs(bank, solution, Z), expected)
+        assert solution.intercept == 0.0
+        assert solution.n_svm_calls == 0
+
+    def test_the_kernel_sum_matters(self) -> None:
+        """A product of two features is learned with degree 2, and their weights are raised."""
+        X = np.random.default_rng(0).standard_normal((80, 5))
+        y = X[:, 0] * X[:, 1]
+        solution = nkrr.solve(linear_features(X), y, degree=2, radius=5.0)
+        assert set(np.argsort(solution.weights)[-2:]) == {0, 1}
+        linear = nkrr.solve(linear_features(X), y, degree=1, radius=5.0)
+        assert solution.objective < 0.1 * linear.objective
+
+    def test_targets_of_nothing(self) -> None:
+        solution = nkrr.solve(linear_features(np.eye(4)), np.zeros(4))
+        assert solution.objective == 0.0
+        assert solution.gap == 0.0
+        assert solution.converged
+
+    def test_is_the_same_in_another_order(self, problem: tuple) -> None:
+        bank, stack, y = problem
+        order = np.random.default_rng(0).permutation(25)
+        there = nkrr.solve(bank, y, degree=2, tol=1e-8)
+        shuffled = PrecomputedBank(stack[::-1][:, order[:, None], order])
+        back = nkrr.solve(shuffled, y[order], degree=2, tol=1e-8)
+        assert_allclose(back.objective, there.objective, rtol=1e-7)
+        assert_allclose(back.weights[::-1], there.weights, atol=1e-3)
+
+
+class TestBadInput:
+    X, y = random_problem(10)
+    bank = linear_features(X)
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"lam": 0.0}, r"lam=0\.0 is not accepted: it must be a finite number > 0"),
+            ({"lam": -1}, "lam=-1 is not accepted"),
+            ({"lam": 1e-30, "degree": 1}, "lam=1e-30 is too small"),
+            ({"radius": -0.1}, r"radius=-0\.1 is not accepted: it must be a finite number >= 0"),
+            ({"radius": np.inf}, "radius=inf is not accepted"),
+            ({"degree": 0}, "degree=0 is not accepted: it must be an integer >= 1"),
+            ({"degree": 1.5}, r"degree=1\.5 is not accepted"),
+            ({"degree": 400, "radius": 100.0}, "degree=400 makes the kernel overflow"),
+            ({"norm": 3}, "norm=3 is not accepted: it must be 1 or 2"),
+            ({"mu0": [1.0, 1.0]}, "mu0 has 2 entries, but there are 4 kernels"),
+            ({"mu0": -1.0}, "mu0 has the entry -1"),
+            ({"mu0": [1.0, 1.0, np.nan, 1.0]}, "mu0 has the entry nan"),
+            ({"step": "newton"}, "step=newton is not known"),
+            ({"eta": 0.0}, r"eta=0\.0 is not accepted"),
+            ({"tol": 0.0}, r"tol=0\.0 is not accepted"),
+            ({"max_iter": 0}, "max_iter=0 is not accepted"),
+        ],
+    )
+    def test_options(self, options: dict, message: str) -> None:
+        with pytest.raises(InputError, match=message):
+            nkrr.solve(self.bank, self.y, **options)
+
+    def test_a_family_is_no_bank(self) -> None:
+        with pytest.raises(InputError, match="nkrr needs a bank"):
+            nkrr.solve(product_gaussians(self.X), self.y)
+
+    def test_one_target_too_few(self) -> None:
+        with pytest.raises(InputError, match="y has 9 labels, but the kernels are on 10 samples"):
+            nkrr.solve(self.bank, self.y[1:])
+
+    def test_class_names(self) -> None:
+        with pytest.raises(InputError, match="y has targets that are not numbers"):
+            nkrr.solve(self.bank, ["yes", "no"] * 5)
+
+
+def test_degree_two_sums_all_products_of_two_kernels() -> None:
+    """Equation 4, where a product of two different kernels counts twice."""
+    X, y = random_problem(12, 3)
+    stack = rank_one_stack(X)
+    solution: Solution = nkrr.solve(linear_features(X), y, degree=2)
+    mu = solution.weights
+    K = sum(mu[k] * mu[m] * stack[k] * stack[m] for k, m in itertools.product(range(3), repeat=2))
+    alpha = np.linalg.solve(K + np.eye(12), y)
+    assert_allclose(solution.dual_coef, alpha, rtol=1e-8)
+
+
+def test_gaussians_on_features() -> None:
+    X, y = random_problem(40)
+    solution = nkrr.solve(feature_gaussians(X), y, degree=2, radius=3.0)
+    assert solution.gap <= 1e-4

@@ -1,0 +1,317 @@
+"""mirrorVSKL against a conic solver, at its limits, and step by step."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import conic_twins
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from problems import random_problem, random_stack, reference_part
+from reference_problems import reference_problem
+
+from mklbench import certify
+from mklbench.algorithms import mkl, simplemkl, svm, vskl
+from mklbench.errors import InputError
+from mklbench.kernels import (
+    Groups,
+    PrecomputedBank,
+    groups_of,
+    product_gaussians,
+    simplemkl_bank,
+)
+from mklbench.optim import side_by_side
+from mklbench.optim.svm_value import Objective
+
+GROUPINGS = {
+    "two": [[0, 3, 1], [4, 2]],
+    "one": [[0, 1, 2, 3, 4]],
+    "singletons": [[0], [1], [2], [3], [4]],
+}
+EXPONENTS = [1, 1.5, 2, 3, math.inf]
+
+
+class TestOptimum:
+    @pytest.mark.parametrize("groups", GROUPINGS.values(), ids=GROUPINGS)
+    @pytest.mark.parametrize("q", EXPONENTS)
+    @pytest.mark.parametrize("C", [1.0, 10.0])
+    def test_equals_that_of_a_conic_solver(
+        self, q: float, groups: list[list[int]], C: float
+    ) -> None:
+        stack, y = random_stack()
+        solution = vskl.solve(PrecomputedBank(stack, groups), y, C=C, q=q, tol=2e-4)
+        assert solution.converged
+        value = conic_twins.mixed_norm(stack, y, C, groups, q).value
+        assert_allclose(solution.objective, value, rtol=2e-4)
+
+    def test_equals_that_of_a_conic_solver_for_boxes_of_classes(self) -> None:
+        stack, y = random_stack()
+        groups = GROUPINGS["two"]
+        solution = vskl.solve(
+            PrecomputedBank(stack, groups), y, C=3.0, tol=2e-4, class_weight={-1: 0.2}
+        )
+        value = conic_twins.mixed_norm(stack, y, np.where(y > 0, 3.0, 0.6), groups, 2.0).value
+        assert_allclose(solution.objective, value, rtol=2e-4)
+
+    def test_weights_of_the_optimum(self) -> None:
+        stack, y = random_stack(n=60)
+        groups = GROUPINGS["two"]
+        solution = vskl.solve(PrecomputedBank(stack, groups), y, C=1.0, tol=1e-4)
+        twin = conic_twins.mixed_norm(stack, y, 1.0, groups, 2.0)
+        assert_allclose(solution.weights, twin.weights, atol=0.02 * twin.weights.max())
+
+    @pytest.mark.parametrize("q", [1, 2, math.inf])
+    def test_one_group_is_mkl(self, q: float) -> None:
+        stack, y = random_stack(n=60, n_kernels=12)
+        bank = PrecomputedBank(stack)
+        solution = vskl.solve(bank, y, C=1.0, q=q, tol=1e-3)
+        assert_allclose(solution.objective, mkl.solve(bank, y, C=1.0).objective, rtol=1e-3)
+        assert_allclose(solution.weights.sum(), 1.0)
+
+    @pytest.mark.parametrize("name", ["synthetic-C10", "liver-C1000"])
+    def test_mirror_descent_and_reduced_gradient_reach_the_conic_optimum(self, name: str) -> None:
+        problem = reference_problem(name)
+        assert problem.optimum is not None
+        bank = PrecomputedBank(problem.K)
+        for solve in (vskl.solve, simplemkl.solve):
+            solution = solve(bank, problem.y, problem.C, tol=1e-3)
+            assert solution.converged
+            assert_allclose(solution.objective, problem.optimum.value, rtol=1e-3)
+
+    def test_singletons_at_q_1_are_an_svm_on_the_sum(self) -> None:
+        stack, y = random_stack()
+        bank = PrecomputedBank(stack)
+        solution = vskl.solve(bank, y, C=1.0, q=1, groups="singletons")
+        plain = svm.solve(bank, y, C=1.0, weights=np.ones(5))
+        assert solution.n_svm_calls == 1
+        assert_allclose(solution.weights, 1.0)
+        assert_allclose(solution.dual_coef, plain.dual_coef)
+
+    def test_equal_groups_share_alike(self) -> None:
+        """Of n copies of a group, each has gamma = n^(-1/q*)."""
+        stack, y = random_stack(n_kernels=2)
+        thrice = np.concatenate([stack] * 3)
+        groups = [[0, 1], [2, 3], [4, 5]]
+        solution = vskl.solve(PrecomputedBank(thrice, groups), y, C=1.0, q=3, tol=1e-3)
+        totals = Groups(groups, 6).sums(solution.weights)
+        assert_allclose(totals, 3.0 ** (2 / 3), rtol=1e-3)
+
+
+class TestGap:
+    @pytest.mark.parametrize("q", EXPONENTS)
+    @pytest.mark.parametrize("tol", [1e-1, 1e-2, 1e-3])
+    def test_is_certified_and_reached(self, q: float, tol: float) -> None:
+        stack, y = random_stack()
+        groups = GROUPINGS["two"]
+        bank = PrecomputedBank(stack, groups)
+        solution = vskl.solve(bank, y, C=10.0, q=q, tol=tol)
+        bounds = certify.mixed_norm_bounds(
+            bank,
+            Groups(groups, 5),
+            q,
+            y,
+            solution.weights,
+            solution.dual_coef,
+            solution.intercept,
+            10.0,
+        )
+        assert solution.gap == pytest.approx(bounds.relative_gap, abs=1e-12)
+        assert -1e-12 <= solution.gap <= tol
+        value = conic_twins.mixed_norm(stack, y, 10.0, groups, q).value
+        assert bounds.lower <= value * (1 + 1e-7)
+        assert bounds.upper >= value * (1 - 1e-7)
+
+    def test_the_inner_solver_is_made_accurate_enough(self) -> None:
+        stack, y = random_stack()
+        groups = GROUPINGS["two"]
+        bank = PrecomputedBank(stack, groups)
+        solution = vskl.solve(bank, y, C=10.0, tol=2e-4, svm_tol=1.0)
+        assert solution.converged
+        value = conic_twins.mixed_norm(stack, y, 10.0, groups, 2.0).value
+        assert_allclose(solution.objective, value, rtol=2e-4)
+
+
+class TestWeights:
+    @pytest.mark.parametrize("q", EXPONENTS)
+    def test_are_on_the_simplices(self, q: float) -> None:
+        """The sums 1 / gamma_j of the groups have sum_j gamma_j^q* = 1, gamma = 1 at q = 1."""
+        stack, y = random_stack(n_kernels=7)
+        groups = Groups([[0, 2], [1, 3, 6], [4, 5]], 7)
+        bank = PrecomputedBank(stack, [[0, 2], [1, 3, 6], [4, 5]])
+        weights = vskl.solve(bank, y, C=10.0, q=q).weights
+        assert (weights >= 0).all()
+        gamma = 1.0 / groups.sums(weights)
+        if q == 1:
+            assert_allclose(gamma, 1.0, rtol=1e-12)
+        else:
+            conjugate = 1.0 if q == math.inf else q / (q - 1.0)
+            assert_allclose((gamma**conjugate).sum(), 1.0, rtol=1e-9)
+
+    def test_follow_the_order_of_the_kernels_and_groups(self) -> None:
+        stack, y = random_stack(n_kernels=6)
+        order = np.array([3, 0, 5, 1, 4, 2])
+        place = np.argsort(order)
+        groups = [[0, 1], [2, 3, 4, 5]]
+        there = vskl.solve(PrecomputedBank(stack, groups), y, C=1.0, tol=1e-4)
+        moved = [[int(place[m]) for m in group] for group in reversed(groups)]
+        here = vskl.solve(PrecomputedBank(stack[order], moved), y, C=1.0, tol=1e-4)
+        assert_allclose(here.objective, there.objective, rtol=1e-4)
+        assert_allclose(here.weights, there.weights[order], atol=1e-2)
+
+    def test_are_sparse_within_groups_and_not_across(self) -> None:
+        stack, y = random_stack(n=60, n_kernels=12)
+        groups = [list(range(6)), list(range(6, 12))]
+        weights = vskl.solve(PrecomputedBank(stack, groups), y, C=0.5, tol=1e-4).weights
+        assert np.count_nonzero(weights > 1e-3 * weights.max()) < 12
+        assert (Groups(groups, 12).sums(weights) > 0).all()
+
+    def test_a_group_of_zero_kernels(self) -> None:
+        stack, y = random_stack()
+        bank = PrecomputedBank(np.concatenate([stack, np.zeros((2, 30, 30))]))
+        groups = [*GROUPINGS["two"], [5, 6]]
+        for q in EXPONENTS:
+            solution = vskl.solve(bank, y, C=10.0, q=q, groups=groups, tol=1e-3)
+            assert solution.converged
+            value = conic_twins.mixed_norm(stack, y, 10.0, GROUPINGS["two"], q).value
+            assert_allclose(solution.objective, value, rtol=1e-3)
+
+    def test_nothing_but_zero_kernels(self) -> None:
+        """The SVM then has alpha = C on the smaller class and as much on the other."""
+        y = np.array([1.0, 1.0, 1.0, -1.0])
+        solution = vskl.solve(PrecomputedBank(np.zeros((2, 4, 4)), [[0], [1]]), y, C=3.0)
+        assert_allclose(solution.objective, 6.0)
+        assert solution.converged
+
+
+def oracle(q: float, svm_tol: float = 1e-8) -> tuple[vskl._Oracle, Groups]:
+    stack, y = random_stack()
+    bank = PrecomputedBank(stack, GROUPINGS["two"])
+    return vskl._Oracle(bank, Objective(bank, y, 1.0, svm_tol), groups_of(bank), q), groups_of(bank)
+
+
+def answer_of(asked: vskl._Oracle, shares: np.ndarray, accuracy: float) -> vskl._Answer:
+    stack, _ = random_stack()
+    (answer,) = side_by_side.run(
+        PrecomputedBank(stack), [asked.ask(shares, asked.uniform(), accuracy)]
+    )
+    return answer
+
+
+class TestOracle:
+    @pytest.mark.parametrize("q", EXPONENTS)
+    def test_subgradient_against_finite_differences(self, q: float) -> None:
+        asked, groups = oracle(q)
+        shares = np.array([0.5, 0.2, 0.7, 0.3, 0.3])
+
+        def G(at: np.ndarray) -> vskl._Answer:
+            return answer_of(asked, at, 1e-9)
+
+        answer = G(shares)
+        slopes = -0.5 * answer.forms / groups.spread(answer.gamma)
+        for m, unit in enumerate(np.eye(5)):
+            step = 1e-3 * unit
+            rise = G(shares + step).point.objective - G(shares - step).point.objective
+            assert rise / 2e-3 == pytest.approx(slopes[m], rel=5e-3)
+
+    @pytest.mark.parametrize("q", EXPONENTS)
+    def test_the_ascent_never_decreases(self, q: float, monkeypatch: pytest.MonkeyPatch) -> None:
+        values: list[float] = []
+        call = Objective.__call__
+
+        def noting(self: Objective, *arguments: np.ndarray) -> object:
+            point = call(self, *arguments)
+            values.append(point.objective)
+            return point
+
+        monkeypatch.setattr(Objective, "__call__", noting)
+        asked, _ = oracle(q)
+        answer = answer_of(asked, np.array([0.1, 0.2, 0.7, 0.7, 0.3]), 1e-7)
+        assert answer.ascents == (1 if q == 1 else len(values))
+        assert (np.diff(values) >= -1e-6 * values[-1]).all()
+
+    @pytest.mark.parametrize("q", EXPONENTS)
+    def test_gamma_is_the_best_there_is(self, q: float) -> None:
+        rng = np.random.default_rng(0)
+        D = np.array([3.0, 0.2, 1.0])
+        best = (D / vskl.best_gamma(D, q)).sum()
+        conjugate = {1: math.inf, math.inf: 1.0}.get(q) or q / (q - 1.0)
+        for _ in range(500):
+            gamma = rng.uniform(0.01, 1.0, 3)
+            gamma /= certify.power_sum(gamma, conjugate)
+            assert (D / gamma).sum() >= best * (1 - 1e-12)
+
+    @pytest.mark.parametrize("q", [2, 3, math.inf])
+    def test_few_ascents_are_enough(self, q: float, mirror: Path) -> None:
+        """The paper observed at most 4."""
+        X, y = reference_part(mirror, "liver")
+        solution = vskl.solve(simplemkl_bank(X), y, C=100.0, q=q, groups="features")
+        ascents = [entry["ascents"] for entry in solution.history]
+        assert solution.converged
+        assert max(ascents) <= 4
+        assert np.mean(ascents) < 2
+
+
+class TestIterations:
+    def test_the_best_iterate_is_returned(self) -> None:
+        """With steps far too large the last one is not."""
+        stack, y = random_stack()
+        solution = vskl.solve(
+            PrecomputedBank(stack), y, C=100.0, tol=1e-6, max_iter=15, step_size=100.0
+        )
+        objectives = [entry["objective"] for entry in solution.history]
+        assert solution.objective == pytest.approx(min(objectives), rel=1e-3)
+        assert objectives[-1] > 1.01 * solution.objective
+
+    def test_too_few_do_not_pass_for_convergence(self) -> None:
+        stack, y = random_stack()
+        solution = vskl.solve(PrecomputedBank(stack), y, C=100.0, tol=1e-5, max_iter=2)
+        assert not solution.converged
+        assert solution.n_iter == 2
+        assert solution.gap > 1e-5
+
+    def test_a_small_change_of_the_objective_may_end_it(self) -> None:
+        stack, y = random_stack()
+        bank = PrecomputedBank(stack)
+        solution = vskl.solve(bank, y, C=10.0, tol=1e-6, objective_tol=1e-2)
+        objectives = [entry["objective"] for entry in solution.history]
+        changes = np.abs(np.diff(objectives)) / objectives[:-1]
+        assert solution.converged
+        assert changes[-1] < 1e-2
+        assert (changes[:-1] >= 1e-2).all()
+        assert solution.gap > 1e-6
+
+
+class TestBadInput:
+    @pytest.mark.parametrize("q", [0.99, 0, -1, np.nan, "2", None, True])
+    def test_exponent(self, q: object) -> None:
+        stack, y = random_stack()
+        with pytest.raises(InputError, match=r"q=.* is not accepted: VSKL is for q >= 1"):
+            vskl.solve(PrecomputedBank(stack), y, q=q)  # type: ignore[arg-type]
+
+    @pytest.mark.parametrize(
+        ("groups", "message"),
+        [
+            ([[0, 1], [2, 3]], "do not name each of the 5 kernels exactly once"),
+            ([[0, 1, 2], [2, 3, 4]], "do not name each of the 5 kernels exactly once"),
+            ([[0, 1, 2, 3, 4], []], "has an empty group"),
+            ("descriptors", "groups=descriptors is not known: choose one of bank"),
+        ],
+    )
+    def test_groups(self, groups: object, message: str) -> None:
+        stack, y = random_stack()
+        with pytest.raises(InputError, match=message):
+            vskl.solve(PrecomputedBank(stack), y, groups=groups)  # type: ignore[arg-type]
+
+    @pytest.mark.parametrize("name", ["step_size", "objective_tol"])
+    @pytest.mark.parametrize("value", [0.0, -1.0, np.nan])
+    def test_numbers_that_must_be_positive(self, name: str, value: float) -> None:
+        stack, y = random_stack()
+        with pytest.raises(InputError, match=f"{name}="):
+            vskl.solve(PrecomputedBank(stack), y, **{name: value})
+
+    def test_needs_a_bank(self) -> None:
+        X, y = random_problem()
+        with pytest.raises(InputError, match="vskl needs a bank of kernels"):
+            vskl.solve(product_gaussians(X), y)

@@ -1,0 +1,101 @@
+"""Warm starts of the default solver: the same results, sooner."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from problems import random_problem
+
+from mklbench import multiclass
+from mklbench.algorithms import mkl
+from mklbench.data.splits import folds
+from mklbench.errors import InputError
+from mklbench.experiments.cell import Cell
+from mklbench.experiments.evaluation import run_split
+from mklbench.kernels import GrowingBank, PrecomputedBank, simplemkl_bank
+
+PATH = np.geomspace(2.0, 2000.0, 10)
+
+
+@pytest.fixture(scope="module")
+def bank():
+    """Thirteen kernels on each of 6 features and on all of them, on 90 samples; and labels."""
+    X, y = random_problem(90, 6)
+    return simplemkl_bank(X), y
+
+
+def objectives(solutions) -> list[float]:
+    return [solution.objective for solution in solutions]
+
+
+def calls(solutions) -> int:
+    return sum(solution.n_svm_calls for solution in solutions)
+
+
+def test_a_path_of_C_ends_at_the_same_optima_with_fewer_svm_calls(bank):
+    kernels, y = bank
+    cold = [mkl.solve(kernels, y, C) for C in PATH]
+    warm = []
+    for C in PATH:
+        warm.append(mkl.solve(kernels, y, C, start=warm[-1].weights if warm else None))
+    assert all(solution.gap <= 1e-4 for solution in [*warm, *cold])
+    np.testing.assert_allclose(objectives(warm), objectives(cold), rtol=2e-4)
+    assert calls(warm) < calls(cold)
+
+
+def test_the_fold_before_is_a_start_that_saves_svm_calls(bank):
+    kernels, y = bank
+    cold, warm = [], []
+    for rows, _ in folds(y, 5, seed=0):
+        part = kernels.restrict(rows)
+        cold.append(mkl.solve(part, y[rows]))
+        warm.append(mkl.solve(part, y[rows], start=warm[-1].weights if warm else None))
+    np.testing.assert_allclose(objectives(warm), objectives(cold), rtol=2e-4)
+    assert calls(warm) < calls(cold)
+
+
+def test_one_kernel_more_each_time(bank):
+    """As infinite kernel learning does: the weights so far and a 0 are the start."""
+    kernels, y = bank
+    stack = np.stack([kernels.combine(unit) for unit in np.eye(kernels.n_kernels)])
+    stack = stack[np.random.default_rng(0).permutation(len(stack))[:40]]
+    growing = GrowingBank(stack[:10])
+    cold, warm = [], [mkl.solve(growing, y)]
+    for gram in stack[10:]:
+        growing.append(gram)
+        cold.append(mkl.solve(growing, y))
+        warm.append(mkl.solve(growing, y, start=np.append(warm[-1].weights, 0.0)))
+    assert warm[-1].objective < 0.95 * warm[0].objective  # what came later matters
+    whole = mkl.solve(PrecomputedBank(stack), y)
+    assert all(solution.gap <= 1e-4 for solution in warm)
+    assert warm[-1].objective == pytest.approx(whole.objective, rel=2e-4)
+    np.testing.assert_allclose(objectives(warm[1:]), objectives(cold), rtol=2e-4)
+    assert calls(warm[1:]) < calls(cold)
+
+
+def test_a_start_without_the_new_kernel_is_refused_with_the_remedy(bank):
+    kernels, y = bank
+    with pytest.raises(InputError, match=r"start .*91 kernels.* 0 for a new one"):
+        mkl.solve(kernels, y, start=np.ones(kernels.n_kernels - 1))
+
+
+@pytest.mark.parametrize("data", [["data=twonorm", "data.n_samples=120"], ["data=wdbc"]])
+def test_a_search_chooses_the_same_with_and_without_warm_starts(data, monkeypatch):
+    solve, svm_calls = mkl.solve, {"warm": 0, "cold": 0}
+
+    def counted(bank, y, C, *, start=None, **options):
+        solution = solve(bank, y, C, start=start, **options)
+        svm_calls["cold" if start is None else "warm"] += solution.n_svm_calls
+        return solution
+
+    monkeypatch.setattr(mkl, "solve", counted)
+    cell = Cell.from_overrides(["algo=mkl", "kernel=feature_gaussians", "search=cv", *data])
+    warm = run_split(cell, 0)
+    with_starts = sum(svm_calls.values())
+    assert svm_calls["warm"] > svm_calls["cold"]
+    monkeypatch.setattr(multiclass, "takes_start", lambda solve: False)
+    cold = run_split(cell, 0)
+    assert with_starts < sum(svm_calls.values()) - with_starts
+    for name in ("params", "accuracy", "objective", "svm_calls", "weights"):
+        assert warm[name] == cold[name]
+    assert warm["search_accuracy"] == pytest.approx(cold["search_accuracy"], abs=0.01)

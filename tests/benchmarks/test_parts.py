@@ -1,0 +1,150 @@
+"""The benchmarks: the reference problems, the registry of exact solvers, the yardstick."""
+
+from __future__ import annotations
+
+import csv
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from reference_problems import GRID, NAMES, SETS, reference_problem
+
+from benchmarks import newton_prototype, reference
+from mklbench import certify
+from mklbench.algorithms import exact_solvers, simplemkl
+from mklbench.kernels import PrecomputedBank, feature_gaussians, simplemkl_bank
+from mklbench.libsvm import SVM
+
+
+def published_sizes() -> dict[str, tuple[int, int]]:
+    lines = reference.OPTIMA.read_text(encoding="utf-8").splitlines()
+    rows = csv.DictReader(line for line in lines if not line.startswith("#"))
+    return {row["problem"]: (int(row["n_kernels"]), int(row["n_samples"])) for row in rows}
+
+
+class TestReferenceProblems:
+    def test_nine_have_an_optimum_and_the_grid_holds_all_but_none_else(self) -> None:
+        assert len(NAMES) == 9
+        assert len(GRID) == 16
+        assert set(NAMES) <= set(GRID)
+
+    @pytest.mark.parametrize("name", NAMES)
+    def test_sizes_and_optimum(self, name: str) -> None:
+        problem = reference_problem(name)
+        n_kernels, n = published_sizes()[name]
+        assert problem.K.shape == (n_kernels, n, n)
+        assert problem.y.shape == (n,)
+        assert set(problem.y) == {-1.0, 1.0}
+        assert problem.name == f"{name.split('-')[0]}-C{problem.C:g}"
+        assert problem.optimum is not None
+        assert_allclose(problem.optimum.lower_bound, problem.optimum.value, rtol=3e-5)
+
+    def test_optimum_is_unknown_elsewhere(self) -> None:
+        assert reference_problem("synthetic-C5").optimum is None
+
+    @pytest.mark.parametrize("name", SETS)
+    def test_kernels_are_those_of_the_bank(self, name: str) -> None:
+        problem = reference_problem(f"{name}-C100")
+        if name == "synthetic":
+            bank = feature_gaussians(reference.synthetic_samples()[0])
+        else:
+            bank = simplemkl_bank(reference.real_samples(name)[0])
+        weights = np.random.default_rng(0).dirichlet(np.ones(bank.n_kernels))
+        assert_allclose(
+            bank.combine(weights), np.tensordot(weights, problem.K, axes=1), atol=1e-12, rtol=1e-9
+        )
+
+    def test_a_solution_brackets_the_optimum(self) -> None:
+        problem = reference_problem("synthetic-C10")
+        bank = PrecomputedBank(problem.K)
+        found = simplemkl.solve(bank, problem.y, problem.C, tol=1e-2)
+        bounds = certify.mkl_bounds(
+            bank, problem.y, found.weights, found.dual_coef, found.intercept, problem.C
+        )
+        assert problem.optimum is not None
+        assert bounds.lower <= problem.optimum.value
+        assert bounds.upper >= problem.optimum.lower_bound
+
+
+class TestExactSolvers:
+    def test_finds_those_that_say_so(self) -> None:
+        found = exact_solvers()
+        assert found["simplemkl"] is simplemkl.solve
+        assert list(found) == sorted(found)
+        assert not found.keys() & {"svm", "uniform", "gmkl", "qnpkl", "objective"}
+
+    @pytest.mark.parametrize("name", exact_solvers())
+    def test_keeps_the_contract(self, name: str) -> None:
+        problem = reference_problem("synthetic-C10")
+        bank = PrecomputedBank(problem.K)
+        found = exact_solvers()[name](bank, problem.y, problem.C, tol=1e-2, max_iter=1000)
+        assert found.converged
+        assert found.gap <= 1e-2
+        assert problem.optimum is not None
+        assert_allclose(found.objective, problem.optimum.value, rtol=1e-2)
+        assert all({"objective", "gap", "n_svm_calls"} <= entry.keys() for entry in found.history)
+        calls = [entry["n_svm_calls"] for entry in found.history]
+        assert calls == sorted(calls)
+
+    def test_importing_the_package_imports_no_algorithm(self) -> None:
+        program = (
+            "import sys, mklbench.algorithms;"
+            "print([name for name in sys.modules if name.startswith('mklbench.algorithms.')])"
+        )
+        finished = subprocess.run(
+            [sys.executable, "-c", program], capture_output=True, text=True, check=True
+        )
+        assert finished.stdout.strip() == "[]"
+
+
+class TestYardstick:
+    def test_reaches_the_optimum(self) -> None:
+        problem = reference_problem("synthetic-C10")
+        found = newton_prototype.solve(problem.K, problem.y, problem.C, tol=1e-4)
+        assert found.converged
+        assert found.gap <= 1e-4
+        assert problem.optimum is not None
+        assert_allclose(found.objective, problem.optimum.value, rtol=1e-4)
+        assert_allclose(found.weights.sum(), 1.0)
+        assert (found.weights >= 0).all()
+        gaps = [entry["gap"] for entry in found.history]
+        assert gaps[-1] == found.gap
+        assert max(gaps[:-1]) > 1e-4
+
+    def test_the_quadratic_programme_meets_its_conditions(self) -> None:
+        rng = np.random.default_rng(0)
+        half = rng.standard_normal((4, 12))
+        H, c = half.T @ half, rng.standard_normal(12)
+        e = newton_prototype._simplex_minimum(H, c)
+        assert_allclose(e.sum(), 1.0)
+        assert (e >= 0).all()
+        slopes = H @ e + c
+        assert_allclose(slopes[e > 0], e @ slopes, atol=1e-6)
+        assert slopes.min() >= e @ slopes - 1e-6
+
+    def test_the_hessian_is_the_difference_of_gradients(self) -> None:
+        problem = reference_problem("synthetic-C10")
+        K, y = problem.K[:8], problem.y
+        d = np.full(8, 1 / 8)
+
+        def at(weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            machine = SVM(y, problem.C, tol=1e-10)
+            combined = np.tensordot(weights, K, axes=1)
+            a = machine.solve(combined).dual_coef
+            return combined, a
+
+        combined, a = at(d)
+        H = newton_prototype._hessian(combined, K @ a, a, problem.C)
+        step = 1e-3
+        moved = [at(d + step * unit)[1] for unit in np.eye(8)]
+        gradients = np.array([-0.5 * np.einsum("i,mij,j->m", b, K, b) for b in moved])
+        gradient = -0.5 * np.einsum("i,mij,j->m", a, K, a)
+        assert_allclose((gradients - gradient) / step, H, rtol=0.1, atol=0.05 * np.abs(H).max())
+
+    def test_ends_where_it_cannot_go_on(self) -> None:
+        problem = reference_problem("synthetic-C10")
+        found = newton_prototype.solve(problem.K, problem.y, problem.C, tol=1e-15, max_iter=20)
+        assert not found.converged
+        assert found.n_iter <= 20

@@ -1,0 +1,300 @@
+"""Ctrl-C and SIGTERM end everything at once, whatever is going on, and leave nothing behind."""
+
+from __future__ import annotations
+
+import os
+import pty
+import random
+import select
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+from experiment_fakes import TINY, fake_cell, fake_configs, start, tiny_cell, wait_until
+
+from mklbench import interruption
+from mklbench.experiments.execution.cells import run_cells
+from mklbench.experiments.store import Store
+
+LIMIT = 2.0
+INTERRUPTS = [(signal.SIGINT, 130, "interrupted", 1), (signal.SIGTERM, 143, "terminated", 2)]
+
+
+def running(directory, *options):
+    """Start a run of the fake algorithm, and wait until its first split computes."""
+    configs = fake_configs(directory)
+    begun = directory / "begun"
+    fake = ["algo=fake", f"algo.once='{begun}'", "--config-dir", str(configs)]
+    process = start(["run", *TINY, *fake, "results_dir=store", *options], directory)
+    wait_until(lambda: begun.exists() or process.poll() is not None)
+    assert process.poll() is None, process.communicate()
+    return process
+
+
+def ends(process, number, status):
+    began = time.monotonic()
+    process.send_signal(number)
+    _, said = process.communicate(timeout=20)
+    assert time.monotonic() - began < LIMIT
+    assert process.returncode == status
+    assert "Traceback" not in said
+    return said
+
+
+def interrupt_once_begun(program, directory):
+    """Run a program that says when it has begun, and see it end at Ctrl-C with nothing more."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", program],
+        cwd=directory,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    assert process.stdout.readline() == "begun\n"
+    assert ends(process, signal.SIGINT, 130) == "mklbench: interrupted.\n"
+
+
+def nobody_is_in(directory):
+    def there():
+        for process in psutil.process_iter():
+            try:
+                if process.cwd() == str(directory) and process.status() != psutil.STATUS_ZOMBIE:
+                    return True
+            except psutil.Error:
+                continue
+        return False
+
+    wait_until(lambda: not there(), seconds=5.0)
+
+
+@pytest.mark.parametrize(("number", "status", "said", "jobs"), INTERRUPTS)
+def test_a_call_in_which_nothing_of_python_runs_is_ended(tmp_path, number, status, said, jobs):
+    process = running(tmp_path, "algo.behaviour=hold", f"jobs={jobs}", "progress=none")
+    assert ends(process, number, status).startswith(f"mklbench: {said}")
+    nobody_is_in(tmp_path)
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 3])
+def test_interrupts_at_random_moments(tmp_path, jobs):
+    seed = random.SystemRandom().randrange(10**6)
+    print(f"seed {seed}")
+    chance = random.Random(seed)
+    options = ["algo=svm,uniform", "split.n_splits=400", "search=cv", "results_dir=store"]
+    process = start(["run", "-m", *TINY, *options, f"jobs={jobs}"], tmp_path)
+    time.sleep(chance.uniform(0.3, 3.0))
+    assert process.poll() is None
+    said = ends(process, signal.SIGINT, 130)
+    assert said.rstrip("\n").splitlines()[-1].startswith("mklbench: interrupted")
+    nobody_is_in(tmp_path)
+    assert not list(tmp_path.rglob("*.tmp"))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["table", "picard2012_table1", "--recorded"],
+        ["reproduce", "coverage", "--dry-run"],
+        ["plot", "picard2012_figure1", "--recorded"],
+        ["check"],
+        ["data", "verify"],
+        ["list", "tables"],
+    ],
+    ids=lambda command: command[0],
+)
+def test_every_command_is_ended(tmp_path, command):
+    process = start(command, tmp_path)
+    time.sleep(0.3)
+    if process.poll() is None:
+        assert ends(process, signal.SIGINT, 130).endswith("mklbench: interrupted.\n")
+    nobody_is_in(tmp_path)
+
+
+def test_what_comes_of_the_tidying_up_is_not_said(tmp_path):
+    program = (
+        "import sys, threading, time\n"
+        "from mklbench import interruption, supervision\n"
+        "told = threading.Event()\n"
+        "def program():\n"
+        "    print('begun', flush=True)\n"
+        "    with interruption.on_leaving(lambda: (told.set(), time.sleep(0.3))):\n"
+        "        told.wait()\n"
+        "        raise ValueError('I/O operation on closed file')\n"
+        "sys.exit(supervision.supervise(program))\n"
+    )
+    interrupt_once_begun(program, tmp_path)
+
+
+# Writes a file while the process is told to end: making it takes long, or begins when it is told.
+WRITERS = {
+    "making it takes long": "write()",
+    "it begins when told": "print('begun', flush=True); told.wait(); write()",
+}
+
+
+@pytest.mark.parametrize("writer", WRITERS.values(), ids=WRITERS)
+def test_a_file_that_is_being_made_is_not_left_behind(tmp_path, writer):
+    program = (
+        "import builtins, sys, threading, time\n"
+        "from mklbench import interruption, supervision\n"
+        "from mklbench.experiments import files\n"
+        "told = threading.Event()\n"
+        "def slow(path, mode='r', *others, real=open, **named):\n"
+        "    if mode == 'xb':\n"
+        "        print('begun', flush=True)\n"
+        "        time.sleep(0.1)\n"
+        "    return real(path, mode, *others, **named)\n"
+        "builtins.open = slow\n"
+        "def write():\n"
+        "    files.write_atomically('result.txt', 'content')\n"
+        "def program():\n"
+        "    with interruption.on_leaving(lambda: (told.set(), time.sleep(0.4))):\n"
+        f"        {writer}\n"
+        "    time.sleep(600)\n"
+        "sys.exit(supervision.supervise(program))\n"
+    )
+    interrupt_once_begun(program, tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_impatient_user_sees_no_traceback(tmp_path):
+    process = running(tmp_path, "algo.behaviour=hang", "progress=none")
+    process.send_signal(signal.SIGINT)
+    assert ends(process, signal.SIGINT, 130).count("\n") == 1
+
+
+def test_only_the_process_that_computes_may_be_told_as_well(tmp_path):
+    process = running(tmp_path, "algo.behaviour=hang", "progress=none")
+    (child,) = psutil.Process(process.pid).children()
+    child.send_signal(signal.SIGTERM)
+    _, said = process.communicate(timeout=20)
+    assert process.returncode == 143
+    assert said.startswith("mklbench: terminated: 0 of 4 splits are finished")
+
+
+def test_a_bar_is_left_tidy(tmp_path):
+    terminal, end = pty.openpty()
+    configs = fake_configs(tmp_path)
+    options = ["algo=fake", "algo.behaviour=hang", f"algo.once='{tmp_path}/begun'"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "mklbench", "run", *TINY, *options, "--config-dir", str(configs)],
+        cwd=tmp_path,
+        env=os.environ
+        | {
+            "PYTHONPATH": f"{Path(__file__).parents[2]}:{Path(__file__).parents[1]}/support",
+            "TERM": "xterm",
+        },
+        stdout=subprocess.DEVNULL,
+        stderr=end,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    os.close(end)
+    wait_until(lambda: (tmp_path / "begun").exists())
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=20) == 130
+    shown = b""
+    while select.select([terminal], [], [], 0.2)[0]:
+        try:
+            shown += os.read(terminal, 65536)
+        except OSError:  # nobody is at the other end any more
+            break
+    os.close(terminal)
+    assert shown.rindex(b"\x1b[?25h") > shown.rindex(b"\x1b[?25l")  # the cursor is there again
+    after = shown[shown.rindex(b"\x1b[?25h") :]
+    assert b"mklbench: interrupted: 0 of 4 splits" in after
+    assert b"\xe2\x94\x81" not in after  # nothing of the bar
+
+
+def test_libsvm_calls_nothing_of_python():
+    program = (
+        "import sys, numpy as np\n"
+        "from mklbench.libsvm import SVM\n"
+        "machine = SVM(np.array([-1.0, 1.0] * 20), C=1e3)\n"
+        "X = np.random.default_rng(0).normal(size=(40, 30)); machine.gram[...] = X @ X.T\n"
+        "called = []\n"
+        "sys.setprofile(lambda frame, event, _: called.append(frame.f_code.co_name))\n"
+        "machine.solve()\n"
+        "sys.setprofile(None)\n"
+        "assert 'print_null' not in called, called\n"
+        "assert called\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "jobs"), [("exit", 1), ("exit", 2), ("generator", 1), ("keyboard", 1)]
+)
+def test_what_an_algorithm_raises_fails_its_split_and_nothing_else(tmp_path, behaviour, jobs):
+    configs = fake_configs(tmp_path)
+    options = [f"algo.behaviour={behaviour}", f"algo.once='{tmp_path}/once'", f"jobs={jobs}"]
+    arguments = ["run", *TINY, "algo=fake", *options, "results_dir=store", "progress=none"]
+    process = start([*arguments, "--config-dir", str(configs)], tmp_path)
+    printed, said = process.communicate(timeout=60)
+    assert (process.returncode, said) == (1, "")
+    assert "3/4" in printed
+    cell = fake_cell(tmp_path, *options[:2])
+    (failed,) = [r for r in Store(tmp_path / "store").records(cell) if r["status"] != "done"]
+    assert failed["error"].split(":")[0] in ("SystemExit", "GeneratorExit", "KeyboardInterrupt")
+
+
+@pytest.mark.parametrize("behaviour", ["os_exit", "segfault", "die"])
+def test_a_program_that_vanishes_is_no_success(tmp_path, behaviour):
+    configs = fake_configs(tmp_path)
+    options = [f"algo.behaviour={behaviour}", f"algo.once='{tmp_path}/once'"]
+    arguments = ["run", *TINY, "algo=fake", *options, "results_dir=store", "progress=none"]
+    process = start([*arguments, "--config-dir", str(configs)], tmp_path)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == {"os_exit": 1, "segfault": 139, "die": 137}[behaviour]
+    assert said.startswith("mklbench: error: the ")
+    assert said.count("\n") == 1
+
+
+def test_ctrl_c_in_a_notebook_is_still_an_exception(tmp_path, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("mklbench.experiments.execution.steps.run_split", interrupted)
+    store = Store(tmp_path / "store")
+    with (
+        pytest.raises(KeyboardInterrupt, match="what is kept"),
+        interruption.saying(lambda: "what is kept"),
+    ):
+        run_cells([tiny_cell()], store)
+    assert store.status(tiny_cell()) == "missing"
+
+
+# Kills the first so many workers while they start.
+DIES = """
+import os, pathlib, signal, sys
+if "mklbench.experiments.execution.worker" in sys.orig_argv:
+    for number in range({most}):
+        try:
+            pathlib.Path({directory!r}, f"death-{{number}}").touch(exist_ok=False)
+        except FileExistsError:
+            continue
+        os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.parametrize(
+    ("most", "status"), [(1, "done"), (2, "done"), (3, "failed"), (99, "failed")]
+)
+def test_a_worker_that_dies_while_it_starts_is_replaced(tmp_path, monkeypatch, most, status):
+    deaths = tmp_path / "deaths"
+    deaths.mkdir()
+    (deaths / "sitecustomize.py").write_text(DIES.format(most=most, directory=str(deaths)))
+    monkeypatch.syspath_prepend(str(deaths))
+    cell = tiny_cell("split.n_splits=2")
+    (result,) = run_cells([cell], Store(tmp_path / "store"), timeout=60)
+    assert result.status == status
+    failed = [record for record in result.records if record["status"] == "failed"]
+    assert len(failed) == {1: 0, 2: 0, 3: 1, 99: 2}[most]
+    for record in failed:
+        assert record["error"].startswith("3 worker processes died while they started (the last: ")
+    assert len(list(deaths.glob("death-*"))) == {99: 6}.get(most, most)

@@ -1,0 +1,257 @@
+"""`table`, `plot` and `reproduce` on a table whose cells are really run."""
+
+from __future__ import annotations
+
+import csv
+import functools
+import json
+from pathlib import Path
+
+import pytest
+from report_fakes import TINY_TABLE, only_tables, record
+
+from mklbench.algorithms import svm
+from mklbench.commands.plot import plot
+from mklbench.commands.reproduce import reproduce
+from mklbench.commands.table import table as print_table
+from mklbench.errors import InputError
+from mklbench.experiments.cell import Cell
+from mklbench.experiments.execution.cells import run_cells
+from mklbench.experiments.records import RecordFile
+from mklbench.experiments.sealing import sealed
+from mklbench.experiments.store import Store
+from mklbench.report.analysis.places import CellFinder
+from mklbench.report.table.loading import load_table
+
+N_CELLS, N_SPLITS = 4, 8
+
+
+@pytest.fixture(autouse=True)
+def _tiny_table(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    only_tables(monkeypatch, tmp_path, tiny=TINY_TABLE)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "store")
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    return tmp_path / "results"
+
+
+def statuses(path: Path) -> set[str]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return {line["status"] for line in csv.DictReader(file)}
+
+
+def test_reproduce_runs_everything_and_writes_it(store: Store, results: Path) -> None:
+    assert reproduce(["tiny"], store=store, results_dir=str(results)) == 0
+    files = {str(p.relative_to(results)) for p in results.rglob("*") if p.is_file()}
+    assert files == {"tables/tiny.md", "tables/tiny.csv", "tables/tiny.html", "records/tiny.jsonl"}
+    assert statuses(results / "tables" / "tiny.csv") == {"done"}
+    lines = (results / "records" / "tiny.jsonl").read_text(encoding="utf-8").splitlines()
+    assert len({(item["key"], item["split"]) for item in map(json.loads, lines)}) == N_SPLITS
+
+
+def test_reproduce_again_runs_nothing(
+    store: Store, results: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    reproduce(["tiny"], store=store, results_dir=str(results))
+    written = {path: path.read_bytes() for path in results.rglob("*.*")}
+    times = {path: path.stat().st_mtime_ns for path in store.path.rglob("split-*.json")}
+    assert len(times) == N_SPLITS
+    assert reproduce([], store=store, results_dir=str(results)) == 0
+    assert {path: path.stat().st_mtime_ns for path in store.path.rglob("split-*.json")} == times
+    assert {path: path.read_bytes() for path in results.rglob("*.*")} == written
+    assert "4 of 4 cells done" in capsys.readouterr().out
+
+
+def test_dry_run_only_says_what_is_missing(
+    store: Store, results: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert reproduce(["tiny"], store=store, dry_run=True, results_dir=str(results)) == 0
+    printed = capsys.readouterr().out
+    assert f"{N_CELLS} cells, {N_SPLITS} splits to run" in printed
+    assert f"{N_CELLS} cells whose time is not known" in printed
+    assert not store.path.exists()
+    assert not results.exists()
+
+
+def test_dry_run_estimates_from_measured_splits(
+    store: Store, results: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    reproduce(["tiny"], store=store, results_dir=str(results))
+    removed = sorted(store.path.rglob("split-001.json"))[0]
+    removed.unlink()
+    capsys.readouterr()
+    reproduce(["tiny"], store=store, dry_run=True, results_dir=str(results))
+    printed = capsys.readouterr().out
+    assert f"{N_CELLS} cells, 1 splits to run" in printed
+    assert "not known" not in printed
+
+
+def test_reproduce_goes_on_from_records(
+    store: Store, results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    reproduce(["tiny"], store=store, results_dir=str(results))
+    path = results / "records" / "tiny.jsonl"
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    path.write_text("".join(lines[:-1]), encoding="utf-8")
+    elsewhere = Store(tmp_path / "elsewhere")
+    take_over = {"from_records": True, "results_dir": str(results)}
+    reproduce(["tiny"], store=elsewhere, dry_run=True, **take_over)
+    assert f"{N_CELLS} cells, 1 splits to run" in capsys.readouterr().out
+    assert not elsewhere.path.exists()
+    assert reproduce(["tiny"], store=elsewhere, **take_over) == 0
+    assert f"{N_SPLITS - 1} finished splits taken over from {path}" in capsys.readouterr().out
+    again = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    assert again[:-1] == lines[:-1]
+    assert again[-1] != lines[-1]  # measured anew
+
+
+def test_reproduce_measures_anew_unless_told(store: Store, results: Path, tmp_path: Path) -> None:
+    reproduce(["tiny"], store=store, results_dir=str(results))
+    path = results / "records" / "tiny.jsonl"
+    before = set(path.read_text(encoding="utf-8").splitlines())
+    reproduce(["tiny"], store=Store(tmp_path / "elsewhere"), results_dir=str(results))
+    assert not before & set(path.read_text(encoding="utf-8").splitlines())
+
+
+def test_what_is_finished_is_written_without_running(store: Store, results: Path) -> None:
+    cells = CellFinder(store).cells(load_table("tiny").slots())
+    run_cells(cells[:1], store)
+    run_cells(
+        [Cell(cells[1].config | {"split": cells[1].config["split"] | {"n_splits": 1}})], store
+    )
+    finished = {path: path.stat().st_mtime_ns for path in store.path.rglob("split-*.json")}
+    write = {"store": store, "write_only": True, "results_dir": str(results)}
+    assert reproduce(["tiny"], **write) == 1
+    assert statuses(results / "tables" / "tiny.csv") == {"done", "incomplete", "missing"}
+    markdown = (results / "tables" / "tiny.md").read_text(encoding="utf-8")
+    assert "| incomplete |" in markdown
+    assert "1/2" in markdown
+    exported = RecordFile(results / "records" / "tiny.jsonl")
+    assert [len(exported.records(cell)) for cell in cells] == [2, 1, 0, 0]
+    assert {path: path.stat().st_mtime_ns for path in store.path.rglob("split-*.json")} == finished
+
+
+def test_writing_without_running_loses_no_records(
+    store: Store, results: Path, tmp_path: Path
+) -> None:
+    reproduce(["tiny"], store=store, results_dir=str(results))
+    path = results / "records" / "tiny.jsonl"
+    before = path.read_bytes()
+    empty = {"store": Store(tmp_path / "empty"), "write_only": True, "results_dir": str(results)}
+    with pytest.raises(InputError, match=f"would lose {N_SPLITS} finished splits"):
+        reproduce(["tiny"], **empty)
+    assert reproduce(["tiny"], **empty, from_records=True) == 0
+    assert path.read_bytes() == before
+
+
+def test_records_of_another_edition_of_the_data_are_added_to(
+    store: Store, results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("MKLBENCH_MIRROR", raising=False)
+    monkeypatch.setenv("MKLBENCH_CACHE", str(tmp_path / "cache"))  # so that no data are at hand
+    banana = TINY_TABLE.replace("data=twonorm, data.n_samples=60", "data=banana")
+    only_tables(monkeypatch, tmp_path, tiny=banana)
+    (slot, *_) = load_table("tiny").slots()
+    elsewhere = Cell.from_overrides([*slot.overrides, "data.edition=official"])
+    here = Cell.from_overrides(slot.overrides)
+    assert here.key != elsewhere.key
+    path = results / "records" / "tiny.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_text(sealed(record(0, key=elsewhere.key, svm_calls=1)), encoding="utf-8")
+    write = {"store": store, "write_only": True, "results_dir": str(results)}
+    with pytest.raises(InputError, match="would lose 1 finished splits"):
+        reproduce(["tiny"], **write)
+    reproduce(["tiny"], **write, from_records=True)
+    assert RecordFile(path).is_done(elsewhere, 0)
+
+
+def test_reproduce_with_a_failing_cell_says_so_and_is_no_success(
+    monkeypatch: pytest.MonkeyPatch,
+    store: Store,
+    results: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    @functools.wraps(svm.solve)
+    def breaks_at_one(operator: object, y: object, C: float, **options: object) -> object:
+        if C == 1:
+            raise RuntimeError("broken on purpose")
+        return solve(operator, y, C, **options)
+
+    solve = svm.solve
+    monkeypatch.setattr(svm, "solve", breaks_at_one)
+    assert reproduce(["tiny"], store=store, results_dir=str(results)) == 1
+    printed = capsys.readouterr().out
+    assert "2 of 4 cells done" in printed
+    assert "minmax one fixed: failed" in printed
+    markdown = (results / "tables" / "tiny.md").read_text(encoding="utf-8")
+    assert "broken on purpose" in markdown
+    assert statuses(results / "tables" / "tiny.csv") == {"done", "failed"}
+
+
+def test_reproduce_refuses_an_unknown_table(store: Store) -> None:
+    with pytest.raises(InputError, match="table=tinny is not known: did you mean tiny"):
+        reproduce(["tinny"], store=store)
+
+
+def test_results_that_cannot_be_written_are_an_input_error(store: Store, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way", encoding="utf-8")
+    with pytest.raises(InputError, match=r"--out-dir=.*file is not a directory"):
+        reproduce(["tiny"], store=store, results_dir=str(tmp_path / "file"))
+    assert not store.path.exists()  # found out before anything was run
+
+
+def test_table_before_anything_was_run(store: Store) -> None:
+    text = print_table("tiny", store=store)
+    assert "0 of 4 cells are done" in text
+    assert "no number can be judged yet" in text
+
+
+def test_table_from_the_store_in_every_format(store: Store, results: Path, tmp_path: Path) -> None:
+    reproduce(["tiny"], store=store, results_dir=str(results))
+    for fmt in ("md", "csv", "html"):
+        out = tmp_path / f"out.{fmt}"
+        text = print_table("tiny", store=store, fmt=fmt, out=str(out))
+        written = (results / "tables" / f"tiny.{fmt}").read_text(encoding="utf-8")
+        assert out.read_text(encoding="utf-8") == written == f"{text}\n"
+
+
+def test_table_with_an_unknown_format_or_place_is_refused(store: Store, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="format=pdf is not known"):
+        print_table("tiny", store=store, fmt="pdf")
+    with pytest.raises(InputError, match=r"--out=.* cannot be written"):
+        print_table("tiny", store=store, out=str(tmp_path / "nowhere" / "x.md"))
+
+
+def test_plot_refuses_an_unknown_figure(store: Store) -> None:
+    with pytest.raises(InputError, match="figure=nothing is not known"):
+        plot("nothing", store=store)
+
+
+def test_exported_records_give_the_same_table(store: Store, results: Path) -> None:
+    from mklbench.report.analysis.assemble import assemble
+    from mklbench.report.layout.csv import to_csv
+
+    reproduce(["tiny"], store=store, results_dir=str(results))
+    exported = RecordFile(results / "records" / "tiny.jsonl")
+    report = assemble(load_table("tiny"), CellFinder(exported))
+    assert to_csv(report) == (results / "tables" / "tiny.csv").read_text(encoding="utf-8")
+
+
+def test_finder_composes_each_place_once(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    composed = []
+    original = Cell.from_overrides
+    monkeypatch.setattr(
+        Cell,
+        "from_overrides",
+        lambda *given, **options: composed.append(1) or original(*given, **options),
+    )
+    finder, slots = CellFinder(store), list(load_table("tiny").slots())
+    finder.cells(slots)
+    finder.cells(slots)
+    assert len(composed) == N_CELLS

@@ -1,0 +1,250 @@
+"""Every config composes and is instantiated; what cannot be used is said in one sentence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from experiment_fakes import fake_configs
+
+from mklbench import cli, resources
+from mklbench import config as configs
+from mklbench.config import schemas
+from mklbench.config.schemas import checked
+from mklbench.data.options import parse_config
+from mklbench.errors import InputError
+from mklbench.experiments.cell import Cell
+from mklbench.report.table.loading import load_table
+from mklbench.solution import Solution
+
+
+def choices(group: str) -> list[str]:
+    return list(resources.choices(group))
+
+
+def compose(*overrides: str) -> dict:
+    return configs.cell_config(configs.compose(overrides))
+
+
+def toy_problem() -> tuple[np.ndarray, np.ndarray]:
+    generator = np.random.default_rng(0)
+    y = np.repeat([-1.0, 1.0], 12)
+    return generator.normal(size=(24, 3)) + y[:, None], y
+
+
+def test_the_default_cell_is_complete():
+    config = compose()
+    assert [config[group]["name"] for group in ("algo", "data")] == ["qnpkl", "wdbc"]
+
+
+@pytest.mark.parametrize("name", choices("algo"))
+def test_every_algorithm_solves_with_the_kernel_it_chooses(name):
+    config = compose(f"algo={name}")
+    X, y = toy_problem()
+    solution = configs.algorithm(config["algo"])(configs.kernel(config["kernel"])(X), y)
+    assert isinstance(solution, Solution)
+    assert config["algo"]["title"]
+    assert configs.algorithm_version(config["algo"]) >= 1
+
+
+@pytest.mark.parametrize("name", choices("kernel"))
+def test_every_kernel_builds(name, tmp_path):
+    X, _ = toy_problem()
+    overrides = ["algo=svm", f"kernel={name}"]
+    argument = X
+    files = {"precomputed": "kernel.K='{}'", "distances": "kernel.files=['{}']"}
+    files["grams"] = files["distances"]
+    if name in files:
+        np.save(tmp_path / "K.npy", (X @ X.T)[None] if name != "distances" else 1.0 - np.eye(24))
+        overrides.append(files[name].format(tmp_path / "K.npy"))
+        argument = np.arange(len(X))
+    config = compose(*overrides)
+    builder = configs.kernel(config["kernel"])
+    assert getattr(builder, "takes_rows", False) == (name in files)
+    operator = builder(argument)
+    assert operator.gram(operator.uniform_weights()).shape == (24, 24)
+    assert config["kernel"]["title"]
+
+
+@pytest.mark.parametrize("name", choices("data"))
+def test_every_data_config_is_accepted(name):
+    config = compose("algo=svm", f"data={name}")["data"]
+    if "path" in config:  # one that needs to be told of a file
+        config["path"] = "mine.csv"
+    assert parse_config(config).name == name
+    assert config["title"]
+
+
+@pytest.mark.parametrize("name", choices("split"))
+def test_every_split_is_accepted(name):
+    split = compose("algo=svm", "data=splice", f"split={name}")["split"]
+    assert split["name"] == name
+    assert split["title"]
+
+
+@pytest.mark.parametrize("name", choices("search"))
+def test_every_search_is_accepted(name):
+    algo = {"ridge": "krr", "iterations": "qnpkl"}.get(name, "svm")  # that has what it searches
+    search = compose(f"algo={algo}", f"search={name}")["search"]
+    assert search["name"] == name
+    assert search["title"]
+
+
+@pytest.mark.parametrize("name", choices("table"))
+def test_every_cell_of_a_table_composes(name):
+    seen: set[str] = set()
+    for slot in load_table(name).slots():
+        if not seen.issuperset(slot.overrides):  # composing takes a while: each override once
+            seen.update(slot.overrides)
+            assert Cell.from_overrides(slot.overrides).n_splits >= 1
+    assert seen
+
+
+def test_a_set_of_views_chooses_its_kernel_before_the_algorithm_does():
+    assert compose("algo=vskl", "data=mfeat")["kernel"]["name"] == "descriptors"
+    assert compose("algo=vskl", "data=mfeat", "kernel=views")["kernel"]["name"] == "views"
+    assert compose("algo=vskl", "data=sonar")["kernel"]["name"] == "simplemkl"
+
+
+def test_a_set_may_state_the_scaling_of_its_published_splits():
+    assert compose("algo=vskl", "data=mfeat")["split"]["scaling"] == "none"
+    assert compose("algo=svm", "data=wav")["split"]["scaling"] == "standard"
+
+
+def test_the_command_line_wins_over_the_kernel_of_the_algorithm():
+    assert compose("algo=qnpkl")["kernel"]["name"] == "product"
+    assert compose("algo=gmkl", "kernel=feature_gaussians")["kernel"]["name"] == "feature_gaussians"
+
+
+def test_a_data_set_may_choose_its_split_and_the_command_line_wins():
+    published = compose("algo=svm", "data=splice")["split"]
+    sizes = [published[name] for name in ("n_train", "n_test", "n_splits")]
+    assert (published["name"], sizes) == ("published", [1000, 2175, 20])
+    assert compose("algo=svm", "data=splice", "split.n_splits=3")["split"]["n_splits"] == 3
+    random = compose("algo=svm", "data=splice", "split=random70")["split"]
+    assert (random["test_fraction"], random["n_train"]) == (0.3, None)
+    assert compose("algo=svm", "data=sonar")["split"]["name"] == "random70"
+
+
+def test_a_grid_may_be_written_nested_or_dotted():
+    nested = compose("algo=svm", "search=cv", "search.grid.algo.C=[1,2]")
+    dotted = compose("algo=svm", "+search.grid={algo.svm_tol:[0.1]}")
+    assert nested["search"]["grid"] == {"algo.C": [1, 2]}
+    assert dotted["search"]["grid"] == {"algo.svm_tol": [0.1]}
+
+
+def test_a_later_grid_wins_as_in_the_rows_of_a_table():
+    general = ["search=first_splits", "+search.grid.kernel.gamma=[0.1,1.0]"]
+    special = ["search.grid.algo.C=[7]", "+search.grid.kernel.gamma=[3.5]"]
+    config = compose("algo=svm", *general, *special)
+    assert config["search"]["grid"] == {"algo.C": [7], "kernel.gamma": [3.5]}
+    assert config["search"]["splits"] == 5
+
+
+def test_with_values_leaves_the_original_alone():
+    config = compose("algo=svm", "algo.C=3")
+    changed = configs.with_values(config, {"algo.C": 7, "kernel.gamma": 0.5})
+    assert (changed["algo"]["C"], changed["kernel"]["gamma"]) == (7, 0.5)
+    assert (config["algo"]["C"], config["kernel"]["gamma"]) == (3, None)
+
+
+def test_user_configs_are_found_and_composed(tmp_path):
+    composed = configs.compose(["algo=fake", "algo.C=2"], fake_configs(tmp_path))
+    assert configs.cell_config(composed)["algo"]["C"] == 2
+
+
+BAD_OVERRIDES = [
+    ("algo=qnpk", "algo=qnpk is not known: did you mean qnpkl"),
+    ("kernel=gausian", "did you mean gaussian"),
+    ("data=sonr", "data=sonr is not known: did you mean sonar"),
+    ("algo.svm_tl=1", "algo.svm_tl=1 is not known: did you mean algo.svm_tol."),
+    ("algo.class_weight=1", "write +algo.class_weight=1"),
+    ("+algo.svm_tl=1", "algo.svm_tl=1 is not known: did you mean algo.svm_tol."),
+    ("+kernel.gama=1", "kernel.gama=1 is not known: did you mean kernel.gamma."),
+    ("split.n_split=3", "did you mean split.n_splits"),
+    ("+search.fold=3", "did you mean search.folds"),
+    ("nonsense=1", "nonsense=1 is not known"),
+    ("nonsense", "cannot be read as an override"),
+    ("algo.C=[1,", "cannot be read as an override"),
+    ("algo==svm", "cannot be read as an override"),
+    ("algo.C=1,2", "add -m"),
+    ("search=cv search.grid.algo.C={a:1}", "does not fit the value it replaces"),
+    ("algo.C=abc", "algo.C=abc is not accepted: it must be of type float"),
+    ("kernel.gamma=[1]", "kernel.gamma=[1] is not accepted"),
+    ("+kernel.gammas=1", "kernel.gammas=1 is not known"),
+    ("algo.C=true", "algo.C=True is not accepted"),
+    ("algo.C=${missing}", "config of algo is incomplete"),
+    ("algo._target_=nowhere.solve", "nowhere"),
+    ("algo._target_=os.nothing", "cannot be used"),
+    ("algo._target_=os.path", "not callable"),
+    ("~algo", "algo is taken away, and a cell needs one: choose it with algo=NAME."),
+    ("kernel=precomputed", "kernel.K is not set"),
+    ("split.n_splits=0", "split.n_splits=0 is not accepted: it must be at least 1"),
+    ("split.n_splits=100000000", "split.n_splits=100000000 is not accepted: it must be at most"),
+    ("split.n_splits=many", "it must be of type int"),
+    ("split.test_fraction=1.5", "between 0 and 1"),
+    ("split.test_fraction=null", "split.n_train is not set: give the rows of both parts"),
+    ("split.test_fraction=null +split.n_train=5 +split.n_test=0", "split.n_test=0 is not accepted"),
+    ("+split.n_train=5", "split.test_fraction=0.3 is not accepted beside split.n_train"),
+    ("split=published", "from data.splits.n_train, which data=wdbc does not state: choose another"),
+    ("split.scaling=maxmin", "did you mean minmax"),
+    ("split.seed=-1", "at least 0"),
+    ("search.folds=1", "search.folds=1 is not accepted"),
+    ("+search.grid.algo.C=5", "give a list of values"),
+    ("algo=mkl search.tol=0", "search.tol=0.0 is not accepted: it must be a number above 0"),
+    ("algo=svm search.tol=0.1", "search.tol=0.1 is not accepted: algo=svm has no tolerance"),
+    ("search=first_splits search.splits=0", "search.splits=0 is not accepted: it must be at least"),
+    ("search=first_splits search.grid.algo.C=[a]", "only of numbers is there a median"),
+    ("+search.grid.data.name=[a]", "dotted path of a hyperparameter"),
+    ("+search.grid.algo.colour=[1]", "algo.colour=1 is not known"),
+]
+
+
+@pytest.mark.parametrize(("override", "expected"), BAD_OVERRIDES)
+def test_a_bad_override_is_one_sentence(override, expected):
+    with pytest.raises(InputError) as caught:
+        compose("algo=svm", *override.split(" "))
+    message = str(caught.value)
+    assert expected in message
+    assert message.endswith(".")
+    assert "\n" not in message
+
+
+@pytest.mark.parametrize("value", ["1", "abc", "[1,b]"])
+def test_a_list_of_numbers_must_be_one(value):
+    with pytest.raises(InputError, match=r"must be of type Sequence\[float\]"):
+        compose("algo=svm", "kernel=gaussians", f"kernel.gammas={value}")
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ({"jobs": 0}, "jobs=0 is not accepted: it must be at least 1."),
+        ({"jobs": "two"}, "jobs=two is not accepted: it must be of type int."),
+        ({"timeout": 0}, "timeout=0 is not accepted"),
+        ({"timeout": float("nan")}, "timeout=nan is not accepted"),
+        ({"out": "rows.txt"}, "give the name of a .csv file"),
+        ({"results_dir": ""}, "name a directory"),
+        ({"progress": "bars"}, "did you mean bar"),
+        ({"job": 1}, "did you mean jobs"),
+    ],
+)
+def test_bad_run_options_are_one_sentence(values, expected):
+    with pytest.raises(InputError) as caught:
+        checked("", configs.RunConfig, values)
+    assert expected in str(caught.value)
+
+
+def test_an_unknown_top_level_key_is_refused():
+    with pytest.raises(InputError, match="outt is not known: did you mean out"):
+        configs.run_config(configs.compose(["algo=svm", "+outt=x.csv"]))
+
+
+def test_a_config_directory_must_exist():
+    with pytest.raises(InputError, match="--config-dir /nowhere is not a directory"):
+        configs.compose([], Path("/nowhere"))
+
+
+def test_the_two_bounds_on_jobs_are_one():
+    assert cli.MAX_JOBS == schemas.MAX_JOBS

@@ -1,0 +1,166 @@
+"""Data configurations: the shipped ones are in order, and mistakes in others are named."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from data_fakes import CONFIG_DIRECTORY, toy_config
+
+from mklbench.data import list_rows, load, read_configs
+from mklbench.data.options import parse_config
+from mklbench.data.schema import FileConfig, GeneratedConfig
+from mklbench.errors import InputError
+
+CONFIGS = read_configs(CONFIG_DIRECTORY)
+README = Path(__file__).parents[2] / "datasets" / "README.md"
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_a_shipped_configuration_is_complete(name: str) -> None:
+    config = dict(CONFIGS[name])
+    assert config["name"] == name
+    assert config["title"]
+    assert config["licence"]
+    assert config["noise_features"] == 0
+    is_yours = "path" in config
+    if is_yours:
+        config["path"] = "mine.csv"
+    parsed = parse_config(config)
+    if isinstance(parsed, GeneratedConfig) or is_yours:
+        return
+    assert parsed.citation
+    assert parsed.expected is not None
+    assert re.fullmatch("sha256:[0-9a-f]{64}", parsed.expected.digest)
+    assert sum(parsed.expected.classes.values()) == parsed.expected.n_samples
+    if len(parsed.expected.classes) == 2:
+        assert list(parsed.expected.classes)[-1] == parsed.positive
+    assert "mirror" in [source.kind for source in parsed.sources]
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_a_data_set_has_its_section_in_the_readme(name: str) -> None:
+    text = README.read_text(encoding="utf-8")
+    section = re.search(rf"^## `{name}`\n(.+?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
+    assert section is not None, f"datasets/README.md has no section for {name}"
+    for subject in ("Origin", "Licence", "Citation", "Handling"):
+        assert f"- {subject}: " in section[1]
+    assert CONFIGS[name]["licence"] in section[1]
+
+
+def test_a_layout_may_differ_from_source_to_source() -> None:
+    parsed = parse_config(CONFIGS["wdbc"])
+    assert isinstance(parsed, FileConfig)
+    assert [source.kind for source in parsed.sources] == ["embedded", "mirror", "url", "url"]
+    embedded, mirror, *_ = (source.layout for source in parsed.sources)
+    assert (embedded.label, embedded.id_columns, embedded.skip_lines) == ("last", (), 1)
+    assert (mirror.label, mirror.id_columns, mirror.skip_lines) == (2, (1,), 0)
+
+
+MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
+    "unknown key": ({"nois_features": 3}, "nois_features is not known: did you mean noise_fea"),
+    "unknown key of a source": (
+        {"sources": [{"miror": "a/b"}]},
+        "miror is not known: did you mean mirror",
+    ),
+    "unknown key of expected": (
+        {"expected": {"digst": "x"}},
+        "digst is not known: did you mean digest",
+    ),
+    "no sources": ({"sources": []}, "data.sources=[] must be a list with at least one"),
+    "two places": ({"sources": [{"mirror": "a", "url": "b"}]}, "an entry with 2 places: name"),
+    "no place": ({"sources": [{"label": 3}]}, "an entry with 0 places: name exactly one of"),
+    "a bare source": ({"sources": ["a/b"]}, "data.sources holds 'a/b' where it needs"),
+    "two layouts of a file": (
+        {"sources": [{"mirror": "a/f.csv"}, {"url": "http://h/f.csv", "header": True}]},
+        "data.sources lists f.csv with two layouts",
+    ),
+    "negative noise": ({"noise_features": -1}, "data.noise_features=-1 must be a whole number"),
+    "half a feature": ({"noise_features": 2.5}, "data.noise_features=2.5 must be a whole number"),
+    "no flag": ({"drop_constant": "maybe"}, "data.drop_constant='maybe' must be true or false"),
+    "no list": ({"drop_features": "x1"}, "data.drop_features='x1' must be a list, as in"),
+    "numbers for names": ({"drop_features": [1]}, "data.drop_features holds 1, which is not text"),
+    "header": ({"header": "perhaps"}, "data.header='perhaps' must be true, false or auto"),
+    "delimiter": ({"delimiter": ", "}, "data.delimiter=', ' must be one character"),
+    "no delimiter": ({"delimiter": ""}, "as in 'data.delimiter=\";\"'."),
+    "a list as delimiter": ({"delimiter": ["a", "b"]}, "as in 'data.delimiter=\"[a,b]\"'."),
+    "no bytes": ({"max_bytes": 0}, "data.max_bytes=0 must be a whole number of at least 1"),
+    "no number of bytes": ({"max_bytes": "1 MB"}, "data.max_bytes='1 MB' must be a whole number"),
+    "quote as delimiter": ({"delimiter": '"'}, "must be one character, not a quote"),
+    "column 0": ({"label": 0}, "data.label=0 is not a column"),
+    "label as a list": ({"label": ["a"]}, "data.label=['a'] is not a column"),
+    "positive": ({"positive": ["g"]}, "data.positive=['g'] must be text or null"),
+    "a path for a name": ({"name": "../x"}, "data.name='../x' must start with a letter or digit"),
+    "no name": ({"name": None}, "data.name is not set"),
+}
+
+
+@pytest.mark.parametrize(("options", "sentence"), MISTAKES.values(), ids=MISTAKES)
+def test_a_mistake_is_named(options: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(InputError, match=re.escape(sentence)):
+        parse_config(toy_config(**options))
+
+
+def test_mistakes_in_a_generated_set_are_named() -> None:
+    with pytest.raises(InputError, match=r"data.n_samples=1 must be a whole number of at least 2"):
+        load(CONFIGS["twonorm"] | {"n_samples": 1})
+    with pytest.raises(InputError, match="twonrm is not known: did you mean twonorm"):
+        load(CONFIGS["twonorm"] | {"generator": "twonrm"})
+    with pytest.raises(InputError, match="n_sample is not known: did you mean n_samples"):
+        load(CONFIGS["twonorm"] | {"n_sample": 5})
+
+
+def test_a_number_serves_as_the_positive_label() -> None:
+    parsed = parse_config(toy_config(positive=1))
+    assert isinstance(parsed, FileConfig)
+    assert parsed.positive == "1"
+
+
+def test_the_list_has_a_row_a_set_and_says_what_is_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("MKLBENCH_MIRROR", raising=False)
+    rows = {row["name"]: row for row in list_rows(CONFIG_DIRECTORY, cache_dir=tmp_path)}
+    assert set(rows) == set(CONFIGS)
+    assert (rows["wpbc"]["n"], rows["wpbc"]["d"]) == (194, 33)
+    assert rows["wpbc"]["handling"] == "4 rows with '?' dropped; id column 1 dropped"
+    assert rows["ionosphere"]["handling"] == "constant x2 kept"
+    assert rows["sonar"]["classes"] == "R: 97, M: 111"
+    where = {name: row["where"] for name, row in rows.items()}
+    assert where["wdbc"] == "embedded"
+    assert where["sonar"] == "upstream"
+    assert where["twonorm"] == "generated"
+    assert where["csv"] == "your file"
+    (tmp_path / "mirror" / "pima").mkdir(parents=True)
+    (tmp_path / "mirror" / "pima" / "pima-indians-diabetes.data").touch()
+    (tmp_path / "sonar").mkdir()
+    (tmp_path / "sonar" / "sonar.all-data").touch()
+    rows = {
+        row["name"]: row
+        for row in list_rows(CONFIG_DIRECTORY, cache_dir=tmp_path, mirror=tmp_path / "mirror")
+    }
+    assert rows["sonar"]["where"] == "cached"
+    assert rows["pima"]["where"] == "mirror"
+    assert rows["liver"]["where"] == "upstream"
+
+
+def test_the_list_counts_the_features_that_are_used(tmp_path: Path) -> None:
+    changed = CONFIGS["ionosphere"] | {"drop_constant": True, "noise_features": 25}
+    (tmp_path / "ionosphere.yaml").write_text(yaml.safe_dump(changed))
+    (row,) = list_rows(tmp_path, cache_dir=tmp_path)
+    assert row["d"] == 33 + 25
+    assert row["handling"] == "constant x2 dropped; 25 noise features appended"
+
+
+def test_a_directory_without_configurations_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="holds no data configurations"):
+        read_configs(tmp_path)
+    (tmp_path / "bad.yaml").write_text("name: [unclosed")
+    with pytest.raises(InputError, match=r"bad.yaml cannot be read as YAML"):
+        read_configs(tmp_path)
+    (tmp_path / "bad.yaml").write_text("- a list\n")
+    with pytest.raises(InputError, match=r"bad.yaml must hold a YAML mapping"):
+        read_configs(tmp_path)

@@ -1,0 +1,239 @@
+"""Features at the ends of the range of doubles: computed, or refused with row, column and value."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from every_kernel import BOUNDED, QUICK, UNBOUNDED, decisions, problem
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import mklbench
+from mklbench import cli
+from mklbench.errors import InputError
+from mklbench.kernels import feature_gaussians, gaussian, linear_features, simplemkl_bank
+from mklbench.kernels.euclidean import centre_of, squared_distances
+from mklbench.kernels.functions import standardisation
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+SCALES = (1e-300, 1e-160, 1e-100, 1e-20, 1e20, 1e100, 1e155, 1e300)
+# One sentence that says which value, where it is, and what is to be done.
+NAMED = re.compile(
+    r"X holds (nothing larger than )?-?[\d.]+(e[+-]\d+)? at row \d+, column \d[:,] .* rescale .*\."
+)
+# What the kernels say of themselves: constant ones have no alignment with anything, and what a
+# product of them comes to is not that of one value.
+OTHERS = re.compile(
+    r"none of the 4 kernels has a positive alignment with y: .*\."
+    r"|K holds [\d.]+e\+\d+ at row \d+, column \d+: LIBSVM takes .*, rescale .*\."
+)
+
+
+def assert_computed_or_refused(name, X, y, kernel=None):
+    """Return whether it is computed."""
+    parameters = QUICK.get(name, {}) | ({} if kernel is None else {"kernel": kernel})
+    try:
+        model = getattr(mklbench, name)(**parameters).fit(X, y)
+    except InputError as error:
+        message = str(error)
+    else:
+        assert np.isfinite(decisions(model, X)).all()
+        assert all(np.isfinite(solution.gap) for solution in model.solutions_)
+        return True
+    assert NAMED.fullmatch(message) or OTHERS.fullmatch(message), message
+    return False
+
+
+@pytest.mark.parametrize("name", mklbench.__all__)
+def test_every_estimator_at_every_scale(name):
+    X, y, _ = problem(n=40)
+    computed = [assert_computed_or_refused(name, X * scale, y) for scale in SCALES]
+    assert computed[4]  # 1e20, where all squares are in range
+
+
+def mixtures():
+    """Matrices of which a column or an entry is extreme."""
+    X = problem(n=40)[0]
+    for factor in (1e-310, 1e-160, 1e-80, 1e40, 1e200):
+        mixed = X.copy()
+        mixed[:, 1] *= factor
+        yield mixed
+    for value in (5e-324, -1e10, 1e40, 1e155, -1e300):
+        mixed = X.copy()
+        mixed[3, 2] = value
+        yield mixed
+    yield X * np.array([1e-300, 1e-160, 1.0, 1e40])
+
+
+@pytest.mark.parametrize("name", mklbench.__all__)
+def test_every_estimator_on_mixtures(name):
+    y = problem(n=40)[1]
+    for X in mixtures():
+        assert_computed_or_refused(name, X, y)
+
+
+@pytest.mark.parametrize("name", ["Align", "AlignF", "MKL", "KRR"])
+def test_features_far_from_the_origin(name):
+    """Polynomials of them, centred, are rounding: a norm squared may come out below 0."""
+    X, y, _ = problem(n=30)
+    assert assert_computed_or_refused(name, 1e8 + X[:, :3], y, "simplemkl")
+
+
+@pytest.mark.parametrize("kernel", [*BOUNDED, *UNBOUNDED])
+def test_every_kernel_at_every_scale(kernel):
+    X, y, _ = problem(n=40)
+    build = {**BOUNDED, **UNBOUNDED}[kernel]
+    for scaled in (*(X * scale for scale in SCALES), *(np.abs(mixed) for mixed in mixtures())):
+        assert_computed_or_refused("KernelSVC", scaled, y, build)
+
+
+@pytest.mark.parametrize(
+    "kernel", ["standardised", "standardised widths", "standardised simplemkl"]
+)
+@pytest.mark.parametrize("scale", SCALES)
+def test_standardised_kernels_are_the_same_at_every_scale(kernel, scale):
+    X = problem(n=40)[0]
+    build = {**BOUNDED, **UNBOUNDED}[kernel]
+    bank, scaled = build(X), build(X * scale)
+    weights = bank.uniform_weights()
+    np.testing.assert_allclose(scaled.gram(weights), bank.gram(weights), rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(
+        scaled.cross(weights, X[:5] * scale), bank.cross(weights, X[:5]), rtol=1e-12, atol=1e-13
+    )
+
+
+@pytest.mark.parametrize(
+    ("build", "value", "said"),
+    [
+        (
+            gaussian,
+            1e155,
+            r"X holds 1e\+155 at row 3, column 2: this kernel takes features up to 1",
+        ),
+        (feature_gaussians, -1e60, r"X holds -1e\+60 at row 3, column 2: this kernel takes"),
+        (linear_features, 1e16, r"X holds 1e\+16 at row 3, column 2: .* up to 1e\+15, rescale"),
+        (simplemkl_bank, 1e30, r"X holds 1e\+30 at row 3, column 2, and Polynomial.* is 1e\+180 t"),
+    ],
+)
+def test_one_value_that_is_too_large_is_named(build, value, said):
+    X = problem()[0].copy()
+    X[3, 2] = value
+    with pytest.raises(InputError, match=said):
+        build(X)
+
+
+class TestCommandLine:
+    def run(self, tmp_path, monkeypatch, factor, *overrides):
+        monkeypatch.chdir(tmp_path)
+        X, y, _ = problem(n=60)
+        X = X.copy()
+        X[:, 1] *= factor
+        lines = [
+            "a,b,c,d,label",
+            *(
+                ",".join([*map(repr, row), str(c)])
+                for row, c in zip(X.tolist(), y.tolist(), strict=True)
+            ),
+        ]
+        (tmp_path / "mine.csv").write_text("\n".join(lines) + "\n")
+        run = [
+            "run",
+            "data=csv",
+            f"data.path={tmp_path}/mine.csv",
+            "split.n_splits=1",
+            "progress=none",
+        ]
+        return cli.main([*run, *overrides, "out=rows.csv"])
+
+    @pytest.mark.parametrize("algo", ["svm", "simplemkl", "qnpkl"])
+    @pytest.mark.parametrize("factor", [1e-160, 1e155])
+    def test_scaled_features_are_computed(self, tmp_path, monkeypatch, algo, factor):
+        assert self.run(tmp_path, monkeypatch, factor, f"algo={algo}") == 0
+        assert "nan" not in (tmp_path / "rows.csv").read_text()
+
+    @pytest.mark.parametrize("algo", ["svm", "simplemkl", "qnpkl"])
+    def test_others_are_refused_with_status_2(self, tmp_path, monkeypatch, capsys, algo):
+        refused = [f"algo={algo}", "split.scaling=none"]
+        assert self.run(tmp_path, monkeypatch, 1e155, *refused) == 2
+        said = (
+            r"X holds \d\S+e\+155 at row \d+, column 1: this kernel takes features up to 1e\+50, "
+        )
+        assert re.search(said, capsys.readouterr().err)
+
+
+# Any finite number, the extreme ones as often as the others.
+NUMBERS = st.one_of(
+    st.floats(-3, 3), st.floats(allow_nan=False, allow_infinity=False), st.just(0.0)
+)
+
+
+def matrices(n, d):
+    return st.lists(NUMBERS, min_size=n * d, max_size=n * d).map(
+        lambda values: np.array(values).reshape(n, d)
+    )
+
+
+@settings(derandomize=True, max_examples=60, deadline=None)
+@given(X=matrices(6, 2), Z=matrices(3, 2))
+def test_distances_of_any_numbers(X, Z):
+    """Each is that of its two samples alone; within, they are symmetric and 0 on the diagonal."""
+    between = squared_distances(Z, X)
+    assert not np.isnan(between).any()
+    for i, row in enumerate(Z):
+        np.testing.assert_array_equal(squared_distances(row[None], X), between[[i]])
+    within = squared_distances(X, X)
+    assert not np.isnan(within).any()
+    np.testing.assert_allclose(within, within.T, rtol=1e-15)
+    np.testing.assert_array_equal(within.diagonal(), 0.0)
+
+
+@settings(derandomize=True, max_examples=60, deadline=None)
+@given(X=matrices(6, 2))
+def test_centres_and_deviations_of_any_numbers(X):
+    centre = centre_of(np.clip(X, -1e100, 1e100))
+    assert np.isfinite(centre.point).all()
+    means, factors = standardisation(X)
+    assert np.isfinite(means).all()
+    assert np.isfinite(factors).all()
+    with np.errstate(over="ignore"):
+        deviations = (X - means) * factors
+    assert (np.abs(deviations[np.isfinite(deviations)]) <= np.sqrt(len(X)) * (1 + 1e-6)).all()
+
+
+@settings(derandomize=True, max_examples=40, deadline=None)
+@given(
+    extremes=matrices(4, 4),
+    rows=st.lists(st.integers(0, 29), min_size=4, max_size=4),
+    kernel=st.sampled_from(["gaussian", "product", "separate", "seuclidean", "standardised"]),
+)
+def test_predictions_beside_any_numbers(extremes, rows, kernel):
+    X, y, Z = problem()
+    model = mklbench.KernelSVC(BOUNDED[kernel], C=10.0).fit(X, y)
+    batch = np.concatenate([Z, extremes, Z[rows]])
+    values = model.decision_function(batch)
+    assert np.isfinite(values).all()
+    alone = np.concatenate([model.decision_function(row[None]) for row in batch])
+    scale = np.abs(model.dual_coef_).sum() + abs(model.intercept_[0])
+    np.testing.assert_allclose(values, alone, rtol=0, atol=1e-12 * scale)
+
+
+@settings(derandomize=True, max_examples=40, deadline=None)
+@given(
+    X=matrices(8, 3),
+    name=st.sampled_from(
+        ["KernelSVC", "MKL", "SimpleMKL", "GMKL", "QNPKL", "KRR", "NKRR", "AlignF"]
+    ),
+)
+def test_training_on_any_numbers(X, name):
+    y = np.resize([1, -1], len(X))
+    try:
+        model = getattr(mklbench, name)().fit(X, y)
+        values = decisions(model, X)
+    except InputError:
+        return
+    else:
+        assert np.isfinite(values).all()
+        assert all(np.isfinite(solution.gap) for solution in model.solutions_)

@@ -1,0 +1,228 @@
+"""A prediction is that of one row, whatever else is in the batch and wherever it lies."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from every_kernel import BOUNDED, QUICK, UNBOUNDED, decisions, problem
+from sklearn.base import is_classifier
+
+import mklbench
+from mklbench import multiclass
+from mklbench.errors import InputError
+from mklbench.kernels import (
+    BUILDERS,
+    FeatureBank,
+    Gaussian,
+    Polynomial,
+    Precomputed,
+    gaussians,
+)
+from mklbench.kernels.euclidean import squared_distances
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+EXTREMES = (1e10, 1e12, 1e160, 1e300)
+
+
+def with_extremes(Z, values):
+    """The rows of Z, and after them rows with one entry of each value, in turn in every column."""
+    rows = np.repeat(Z[:1], len(values), axis=0)
+    rows[np.arange(len(values)), np.arange(len(values)) % Z.shape[1]] = values
+    return np.concatenate([Z, rows])
+
+
+def refusal(model, Z):
+    """The sentence by which a batch is refused, or None."""
+    try:
+        decisions(model, Z)
+    except InputError as error:
+        return str(error)
+    return None
+
+
+def scale_of(model):
+    """What decision values of training samples are made of: sum_i |a_i| max k + |b|."""
+    scales = []
+    for solution in model.solutions_:
+        coefficients = np.abs(solution.dual_coef).sum()
+        if solution.thetas is None:
+            largest = np.abs(model._operator.gram(solution.weights)).max() ** solution.degree
+        else:
+            largest = solution.weights.sum()
+        scales.append(coefficients * largest + abs(solution.intercept))
+    return max(scales)
+
+
+def assert_row_by_row(model, Z):
+    together = decisions(model, Z)
+    alone = np.concatenate([decisions(model, row[None]) for row in Z])
+    assert np.isfinite(together).all()
+    tolerance = 1e-12 * np.maximum(scale_of(model), np.abs(alone))
+    assert (np.abs(together - alone) <= tolerance).all()
+    if is_classifier(model):  # labels may differ where a value is 0 up to that rounding
+        clear = Z[np.abs(alone) > tolerance]
+        labels = np.concatenate([model.predict(row[None]) for row in clear])
+        np.testing.assert_array_equal(model.predict(clear), labels)
+
+
+@pytest.mark.parametrize("kernel", BOUNDED)
+def test_a_row_is_predicted_alone_on_every_bounded_kernel(kernel):
+    X, y, Z = problem()
+    model = mklbench.KernelSVC(BOUNDED[kernel], C=10.0).fit(X, y)
+    assert_row_by_row(model, with_extremes(Z, EXTREMES))
+
+
+@pytest.mark.parametrize("kernel", UNBOUNDED)
+def test_a_row_is_predicted_alone_on_every_other_kernel(kernel):
+    X, y, Z = problem()
+    model = mklbench.KernelSVC(UNBOUNDED[kernel], C=10.0).fit(X, y)
+    assert_row_by_row(model, with_extremes(Z, EXTREMES[:2]))
+
+
+@pytest.mark.parametrize("kernel", ["simplemkl", "normalised", "cosine", "standardised simplemkl"])
+def test_a_row_whose_kernels_overflow_is_named(kernel):
+    X, y, Z = problem()
+    model = mklbench.KernelSVC(UNBOUNDED[kernel], C=10.0).fit(X, y)
+    with pytest.raises(InputError, match=r"row 31 of the new samples holds 1e\+160 in column 1"):
+        model.predict(with_extremes(Z, (1.0, 1e160)))
+
+
+def test_every_builder_is_tested():
+    assert set(BUILDERS) - {"precomputed"} <= {*BOUNDED, *UNBOUNDED}
+
+
+@pytest.mark.parametrize("name", mklbench.__all__)
+def test_a_row_is_predicted_alone_by_every_estimator(name):
+    X, y, Z = problem()
+    model = getattr(mklbench, name)(**QUICK.get(name, {})).fit(X, y)
+    assert_row_by_row(model, with_extremes(Z, EXTREMES[:2]))
+    refused = refusal(model, with_extremes(Z, EXTREMES))
+    if refused is None:
+        assert_row_by_row(model, with_extremes(Z, EXTREMES))
+    else:
+        assert model.kernel == "simplemkl"  # which has polynomials, some of them in use
+        assert "row 32 of the new samples holds 1e+160 in column 2" in refused
+
+
+@pytest.mark.parametrize("name", ["KernelSVC", "GMKL", "IKL", "LateFusion"])
+def test_a_row_is_predicted_alone_in_three_classes(name):
+    X, y, Z = problem()
+    model = getattr(mklbench, name)(**QUICK.get(name, {})).fit(X, np.where(X[:, 2] > 1, 2, y))
+    batch = with_extremes(Z, EXTREMES)
+    alone = np.concatenate([decisions(model, row[None]) for row in batch])
+    np.testing.assert_allclose(decisions(model, batch), alone, rtol=0, atol=1e-12 * scale_of(model))
+
+
+def test_a_row_is_predicted_alone_on_gram_matrices():
+    X, y, Z = problem()
+    every = np.concatenate([X, Z])
+    K = np.array([gaussians(every, [gamma]).combine([1.0]) for gamma in (0.1, 1.0)])
+    n, rows = len(X), np.arange(len(every))[:, None]
+    by_rows = mklbench.KernelSVC(Precomputed(K)).fit(rows[:n], y)
+    assert_row_by_row(by_rows, rows[n:])
+    stacked = mklbench.KernelSVC("precomputed").fit(K[:, :n, :n], y)
+    together = stacked.decision_function(K[:, n:, :n])
+    alone = [stacked.decision_function(K[:, [i], :n]) for i in range(n, len(every))]
+    np.testing.assert_allclose(
+        together, np.concatenate(alone), rtol=0, atol=1e-12 * scale_of(stacked)
+    )
+
+
+def test_the_labels_of_the_issue():
+    """One more row changed 44 of the 100 labels, or made all decision values NaN."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300, 4))
+    y = np.where(X[:, 0] * X[:, 1] > 0, 1, -1)
+    model = mklbench.KernelSVC(C=10).fit(X[:200], y[:200])
+    alone = model.decision_function(X[200:])
+    for value in EXTREMES:
+        batch = np.concatenate([X[200:], [[value, 0.0, 0.0, 0.0]]])
+        np.testing.assert_allclose(model.decision_function(batch)[:-1], alone, rtol=0, atol=1e-12)
+        # Infinitely far from all samples, a machine on Gaussians says what its intercept says.
+        assert model.decision_function(batch)[-1] == pytest.approx(model.intercept_[0], abs=1e-12)
+
+
+class TestOneExtremeTrainingRow:
+    """It costs the others no digits."""
+
+    @pytest.mark.parametrize("value", [1e6, 1e10, 1e40])
+    @pytest.mark.parametrize("kernel", ["gaussian", "single", "isotropic", "product", "separate"])
+    def test_the_gram_matrix_of_the_others_is_as_without_it(self, kernel, value):
+        X, build = problem()[0], BOUNDED[kernel]
+        before = build(X)
+        weights = before.uniform_weights()
+        X = np.concatenate([X, X[:1]])
+        X[-1, 2] = value
+        after = build(X).gram(weights)
+        np.testing.assert_allclose(after[:-1, :-1], before.gram(weights), rtol=0, atol=1e-12)
+        np.testing.assert_array_equal(after, after.T)
+        diagonal = after.diagonal()
+        np.testing.assert_allclose(diagonal, diagonal[0], rtol=0, atol=1e-13)
+
+    def test_distances_are_symmetric_and_0_on_the_diagonal(self):
+        X = problem()[0].copy()
+        X[3, 1] = 1e10
+        distances = squared_distances(X, X)
+        np.testing.assert_array_equal(distances, distances.T)
+        np.testing.assert_array_equal(distances.diagonal(), 0.0)
+        exact = ((X[:, None] - X) ** 2).sum(axis=2)
+        np.testing.assert_allclose(distances, exact, rtol=1e-14)
+
+    @pytest.mark.parametrize("form", ["halves", "factors"])
+    def test_polynomials_of_the_others_keep_their_digits(self, form):
+        X = problem()[0].copy()
+        X[3, 1] = 1e10
+        functions = [Gaussian(0.5), Polynomial(1, 0.0), Gaussian(5.0), Polynomial(3)]
+        bank = FeatureBank(X, functions, form=form)
+        for m, unit in enumerate(np.eye(bank.n_kernels)):
+            column = X[:, [m // len(functions)]]
+            expected = functions[m % len(functions)](column, column.copy())
+            sizes = np.sqrt(np.outer(expected.diagonal(), expected.diagonal()))
+            assert (np.abs(bank.combine(unit) - expected) <= 1e-10 * sizes).all()
+
+    @pytest.mark.parametrize("kernel", ["isotropic", "products"])
+    def test_gradients_and_rough_kernels_of_a_family_are_as_without_it(self, kernel):
+        X = problem()[0]
+        before = BUILDERS[kernel](X)
+        X = np.concatenate([X, X[:1]])
+        X[-1, 2] = 1e10
+        after = BUILDERS[kernel](X)
+        theta, a = np.full(before.n_kernels, 0.3), np.random.default_rng(1).standard_normal(len(X))
+        # Beside the others the extreme row has a kernel of 0, and so no share in the gradient.
+        expected = before.gradient(theta, a[:-1])
+        np.testing.assert_allclose(after.gradient(theta, a), expected, rtol=1e-10)
+        rough = after.rough()
+        K = rough.gram(theta)
+        np.testing.assert_allclose(K[:-1, :-1], before.gram(theta), rtol=0, atol=1e-5)
+        np.testing.assert_allclose(
+            rough.quadratic_form(theta, a, K)[1], expected, rtol=0, atol=1e-5 * np.abs(a).sum() ** 2
+        )
+
+    @pytest.mark.parametrize("name", ["KernelSVC", "UniformMKL", "MKL", "GMKL", "QNPKL", "IKL"])
+    def test_the_training_accuracy_is_as_without_it(self, name):
+        X, y, _ = problem(n=120)
+        kernel = {"MKL": "separate"}.get(name)
+        parameters = QUICK.get(name, {}) | {"C": 100.0} | ({"kernel": kernel} if kernel else {})
+        before = getattr(mklbench, name)(**parameters).fit(X, y)
+        extreme = X.copy()
+        extreme[0, 0] = 1e10
+        after = getattr(mklbench, name)(**parameters).fit(extreme, y)
+        accuracy = np.mean(after.predict(extreme) == y)
+        assert accuracy >= np.mean(before.predict(X) == y) - 0.02
+
+    def test_prediction_with_an_extreme_training_row_is_row_by_row(self):
+        X, y, Z = problem()
+        X = X.copy()
+        X[0, 0] = 1e10
+        model = mklbench.KernelSVC(C=10.0).fit(X, y)
+        assert_row_by_row(model, with_extremes(np.concatenate([Z, X]), EXTREMES))
+
+
+def test_kernels_overflow_of_a_family_mixture_is_none():
+    """Members of a family are 0 at an infinite distance, and 1 along features they do not use."""
+    X, y, _ = problem()
+    model = mklbench.IKL(samples=0, tol=0.1).fit(X, y)
+    far = np.array([[1e300, -1e300, 1e300, -1e300]])
+    values = multiclass.decision_function(model._operator, model.solutions_, far)
+    assert np.isfinite(values).all()

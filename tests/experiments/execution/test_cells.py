@@ -1,0 +1,430 @@
+"""Cells are run once, survive crashes, stop in time, and may be run twice at once."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import signal
+import threading
+import time
+
+import pytest
+from experiment_fakes import TINY, fake_cell, fake_configs, start, tiny_cell, wait_until
+
+from mklbench.errors import InputError
+from mklbench.experiments import progress as progress_module
+from mklbench.experiments.execution.cells import run_cells
+from mklbench.experiments.progress import Bar, Lines, counting, duration, progress
+from mklbench.experiments.store import Store
+
+
+@pytest.fixture
+def store(tmp_path):
+    return Store(tmp_path / "store")
+
+
+def modification_times(store, cell):
+    return {
+        path.name: path.stat().st_mtime_ns for path in store.directory(cell).glob("split-*.json")
+    }
+
+
+def statuses(result):
+    return [record["status"] for record in result.records]
+
+
+MEASURED = ("accuracy", "objective", "weights", "svm_calls", "C", "n_train")
+
+
+def test_workers_get_the_numbers_of_the_plain_run(store, tmp_path):
+    cells = [tiny_cell(), tiny_cell("search=cv", "algo=uniform", "kernel=product")]
+    here = run_cells(cells, store)
+    there = run_cells(cells, Store(tmp_path / "other"), jobs=2)
+    for one, other in zip(here, there, strict=True):
+        assert one.status == other.status == "done"
+        for mine, theirs in zip(one.records, other.records, strict=True):
+            assert [mine[name] for name in MEASURED] == [theirs[name] for name in MEASURED]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_only_what_is_missing_is_run(store, jobs):
+    cell = tiny_cell()
+    run_cells([cell], store)
+    store.record_path(cell, 1).unlink()
+    store.record_path(cell, 3).write_text("{half a rec")
+    before = modification_times(store, cell)
+    (result,) = run_cells([cell], store, jobs=jobs)
+    after = modification_times(store, cell)
+    assert result.status == "done"
+    assert {name for name in after if after[name] != before.get(name)} == {
+        "split-001.json",
+        "split-003.json",
+    }
+
+
+def test_a_finished_cell_needs_neither_a_writable_store_nor_its_data(store, monkeypatch):
+    cell = tiny_cell()
+    run_cells([cell], store)
+    monkeypatch.setattr(Store, "check_writable", lambda self: pytest.fail("checked"))
+    monkeypatch.setattr(type(cell), "check", lambda *arguments: pytest.fail("checked"))
+    (result,) = run_cells([cell], store)
+    assert result.status == "done"
+
+
+def test_equal_cells_are_run_once(store):
+    results = run_cells([tiny_cell(), tiny_cell("split.n_splits=2"), tiny_cell()], store)
+    assert [len(result.records) for result in results] == [4, 2, 4]
+    assert len(list(store.path.iterdir())) == 1
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_crash_fails_its_split_and_is_tried_again(store, tmp_path, jobs):
+    crash = ["algo.behaviour=raise", f"algo.once='{tmp_path}/crashed'"]
+    cell, other = fake_cell(tmp_path, *crash), tiny_cell()
+    result, untouched = run_cells([cell, other], store, jobs=jobs)
+    assert result.status == "failed"
+    assert sorted(statuses(result)) == ["done", "done", "done", "failed"]
+    assert untouched.status == "done"
+    before = modification_times(store, cell)
+    (again,) = run_cells([cell], store, jobs=jobs)
+    assert again.status == "done"
+    after = modification_times(store, cell)
+    assert sum(before[name] != after[name] for name in after) == 1
+
+
+def test_a_solution_that_is_not_finite_fails_its_split(store, tmp_path):
+    (result,) = run_cells([fake_cell(tmp_path, "algo.behaviour=lose", "split.n_splits=1")], store)
+    assert result.status == "failed"
+    said = r"NotFiniteError: the solution has gap=nan, so it is none: [^.]+\."
+    assert re.fullmatch(said, result.records[0]["error"])
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "said"),
+    [("die", "the worker process died (SIGKILL"), ("segfault", "the worker process died (SIGSEGV")],
+)
+def test_a_worker_that_dies_costs_one_split(store, tmp_path, behaviour, said):
+    crash = [f"algo.behaviour={behaviour}", f"algo.once='{tmp_path}/died'"]
+    cell, other = fake_cell(tmp_path, *crash), tiny_cell()
+    result, untouched = run_cells([cell, other], store, jobs=2)
+    (failed,) = [record for record in result.records if record["status"] == "failed"]
+    assert failed["error"].startswith(said)
+    assert sorted(statuses(result)) == ["done", "done", "done", "failed"]
+    assert untouched.status == "done"
+    if behaviour == "segfault":  # where it happened is kept
+        assert "experiment_fakes.py" in failed["traceback"]
+
+
+def test_a_timeout_interrupts_and_the_rest_goes_on(store, tmp_path):
+    hanging = fake_cell(tmp_path, "algo.behaviour=hang", f"algo.once='{tmp_path}/hung'")
+    other = tiny_cell()
+    began = time.monotonic()
+    result, untouched = run_cells([hanging, other], store, jobs=1, timeout=1.5)
+    assert time.monotonic() - began < 30
+    assert result.status == "timeout"
+    assert untouched.status == "done"
+    (late,) = [record for record in result.records if record["status"] == "timeout"]
+    assert "1.5 s" in late["error"]
+    (again,) = run_cells([hanging], store, timeout=60)
+    assert again.status == "done"
+
+
+def test_a_timeout_counts_the_computing_of_all_workers(store, tmp_path):
+    cell = fake_cell(tmp_path, "algo.seconds=0.5", "split.n_splits=12")
+    (result,) = run_cells([cell], store, jobs=2, timeout=2.0)
+    assert result.status == "timeout"
+    assert 2 <= statuses(result).count("done") <= 4
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_bad_input_stops_its_cell_only(store, jobs):
+    bad, good = run_cells([tiny_cell("algo.C=-1"), tiny_cell()], store, jobs=jobs)
+    assert bad.error == "C=-1 is not accepted: it must be a finite number > 0."
+    assert (bad.status, bad.records) == ("missing", [])
+    assert (good.status, good.error) == ("done", None)
+    assert len(list(store.path.iterdir())) == 1
+
+
+def test_data_that_cannot_be_had_stop_their_cell_only(store):
+    from mklbench.experiments.cell import Cell
+
+    absent = Cell.from_overrides(["algo=svm", "data=csv", "data.path=/nowhere.csv"])
+    bad, good = run_cells([absent, tiny_cell()], store)
+    assert "data.path=/nowhere.csv" in bad.error
+    assert good.status == "done"
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_store_that_cannot_be_written_is_said_before_running(tmp_path, jobs):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="results_dir="):
+        run_cells([tiny_cell()], Store(tmp_path / "file"), jobs=jobs)
+
+
+def at_once(n_runs, run):
+    """Run `run` in threads and return what the runs returned, joined."""
+    results = []
+    threads = [threading.Thread(target=lambda: results.extend(run())) for _ in range(n_runs)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return results
+
+
+def test_two_runs_at_once_end_in_one_whole_store(store, tmp_path):
+    cell = fake_cell(tmp_path, "algo.seconds=0.02", "split.n_splits=8")
+    results = at_once(2, lambda: run_cells([cell], store, jobs=2))
+    assert [result.status for result in results] == ["done", "done"]
+    names = sorted(path.name for path in store.directory(cell).iterdir())
+    assert names == ["cell.json", *(f"split-{split:03d}.json" for split in range(8))]
+
+
+# Hyperparameters chosen on two splits for all four, which takes two fits for each choice.
+SHARED = ["search=first_splits", "search.splits=2", "search.folds=2", "search.grid.algo.C=[2]"]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_selections_are_made_once_for_all_splits(store, jobs):
+    cell = tiny_cell(*SHARED)
+    (result,) = run_cells([cell], store, jobs=jobs)
+    assert result.status == "done"
+    assert {record["C"] for record in result.records} == {2}
+    assert len({repr(record["selections"]) for record in result.records}) == 1
+    names = sorted(path.name for path in store.directory(cell).iterdir())
+    selections = ["selection-000.json", "selection-001.json"]
+    assert names == ["cell.json", *selections, *(f"split-{split:03d}.json" for split in range(4))]
+
+
+def test_workers_do_other_cells_while_a_selection_is_made(store, tmp_path):
+    selecting = fake_cell(tmp_path, *SHARED, "search.splits=1", "algo.seconds=0.5")
+    other = tiny_cell()
+    run_cells([selecting, other], store, jobs=2)
+    selected = store.selection_path(selecting, 0).stat().st_mtime_ns
+    assert max(modification_times(store, other).values()) < selected
+    assert selected < min(modification_times(store, selecting).values())
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_selection_that_crashes_fails_its_cell_and_is_tried_again(store, tmp_path, jobs):
+    crash = ["algo.behaviour=raise", f"algo.once='{tmp_path}/crashed'"]
+    cell, other = fake_cell(tmp_path, *SHARED, *crash), tiny_cell()
+    log = io.StringIO()
+    result, untouched = run_cells([cell, other], store, jobs=jobs, progress=Lines(log))
+    assert (result.status, untouched.status) == ("failed", "done")
+    (failed,) = result.records  # no split was run with half of the selections
+    said = "model selection on split [01]: ZeroDivisionError: the fake divided by zero"
+    assert re.fullmatch(said, failed["error"])
+    assert "experiment_fakes.py" in failed["traceback"]
+    assert failed["error"] in log.getvalue()
+    (again,) = run_cells([cell], store, jobs=jobs)
+    assert again.status == "done"
+
+
+def test_a_worker_that_dies_of_a_selection_fails_its_cell(store, tmp_path):
+    crash = ["algo.behaviour=die", f"algo.once='{tmp_path}/died'"]
+    result, untouched = run_cells([fake_cell(tmp_path, *SHARED, *crash), tiny_cell()], store, 2)
+    assert (result.status, untouched.status) == ("failed", "done")
+    assert re.match(
+        r"model selection on split [01]: the worker .* died", result.records[0]["error"]
+    )
+
+
+def test_a_timeout_counts_selections_and_keeps_those_made(store, tmp_path):
+    cell = fake_cell(tmp_path, *SHARED, "algo.seconds=0.4")  # 0.8 s a selection
+    (result,) = run_cells([cell], store, timeout=1.2)
+    assert result.status == "timeout"
+    assert result.records[0]["error"].startswith("model selection on split 1: stopped after 1.2 s")
+    assert list(store.selections(cell)) == [0]
+    made = store.selection_path(cell, 0).stat().st_mtime_ns
+    (again,) = run_cells([cell], store, timeout=60)
+    assert again.status == "done"
+    assert store.selection_path(cell, 0).stat().st_mtime_ns == made
+
+
+def selection_files(store, cell):
+    return sorted(store.directory(cell).glob("selection-*.json"))
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_run_killed_while_selecting_goes_on_where_it_was(store, tmp_path, jobs):
+    search = [*SHARED, "search.splits=6", "algo.seconds=0.2"]
+    cell = fake_cell(tmp_path, *search)
+    options = ["--config-dir", str(fake_configs(tmp_path)), f"jobs={jobs}", "results_dir=store"]
+    process = start(["run", *TINY, "algo=fake", *search, *options], tmp_path)
+    wait_until(lambda: store.selections(cell) or process.poll() is not None)
+    assert process.poll() is None, process.communicate()
+    process.kill()
+    process.communicate()
+    workers_are_gone(tmp_path)
+    made = {path: path.stat().st_mtime_ns for path in selection_files(store, cell)}
+    assert 1 <= len(store.selections(cell)) < 6
+    assert store.records(cell) == []
+    (result,) = run_cells([cell], store, jobs=2)
+    assert result.status == "done"
+    assert {path: path.stat().st_mtime_ns for path in made} == made
+    assert len(selection_files(store, cell)) == 6
+
+
+def test_two_runs_at_once_share_selections(store, tmp_path):
+    cell = fake_cell(tmp_path, *SHARED, "search.splits=4", "algo.seconds=0.05")
+    results = at_once(2, lambda: run_cells([cell], store, jobs=2))
+    assert [result.status for result in results] == ["done", "done"]
+    assert len({repr(record["selections"]) for record in results[0].records}) == 1
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_bad_input_in_a_selection_stops_its_cell_only(store, jobs):
+    cells = [tiny_cell(*SHARED, "search.grid.algo.C=[-1]"), tiny_cell()]
+    bad, good = run_cells(cells, store, jobs=jobs)
+    assert bad.error == "C=-1 is not accepted: it must be a finite number > 0."
+    assert (bad.status, good.status) == ("missing", "done")
+
+
+SLOW = ["run", *TINY, "algo=fake", "algo.seconds=0.3", "split.n_splits=30", "results_dir=store"]
+
+
+def slow_run(tmp_path, *options):
+    """Start a run that takes a while and wait for its first finished split."""
+    configs = fake_configs(tmp_path)
+    store = Store(tmp_path / "store")
+    cell = fake_cell(tmp_path, "algo.seconds=0.3", "split.n_splits=30")
+    process = start([*SLOW, "--config-dir", str(configs), *options], tmp_path)
+    wait_until(lambda: len(store.records(cell)) >= 2 or process.poll() is not None)
+    assert process.poll() is None, process.communicate()
+    return process, store, cell
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_killed_run_goes_on_where_it_was(tmp_path, jobs):
+    process, store, cell = slow_run(tmp_path, f"jobs={jobs}")
+    process.kill()
+    process.communicate()
+    workers_are_gone(tmp_path)
+    before = modification_times(store, cell)
+    assert 2 <= len(before) < 30
+    assert store.status(cell) == "incomplete"
+    shorter = fake_cell(tmp_path, "algo.seconds=0.3", f"split.n_splits={len(before) + 2}")
+    (result,) = run_cells([shorter], store)
+    assert result.status == "done"
+    after = modification_times(store, cell)
+    assert {name: after[name] for name in before} == before
+
+
+def workers_are_gone(directory, seconds=10.0):
+    """Wait until no process runs in `directory` any more."""
+
+    def none_left():
+        for entry in os.listdir("/proc"):
+            if entry.isdigit():
+                try:
+                    if os.readlink(f"/proc/{entry}/cwd") == str(directory):
+                        return False
+                except OSError:
+                    continue
+        return True
+
+    if os.path.isdir("/proc/self"):
+        wait_until(none_left, seconds)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_ctrl_c_stops_at_once_and_says_how_to_go_on(tmp_path, jobs):
+    process, store, cell = slow_run(tmp_path, f"jobs={jobs}", "progress=none", "out=rows.csv")
+    began = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    printed, said = process.communicate(timeout=20)
+    assert time.monotonic() - began < 5
+    assert process.returncode == 130
+    n_done = len(store.records(cell))
+    assert said == (
+        f"mklbench: interrupted: {n_done} of 30 splits are finished and kept in store; "
+        "the same command goes on from there.\n"
+    )
+    assert "Records:" not in printed
+    assert not (tmp_path / "rows.csv").exists()
+    workers_are_gone(tmp_path)
+
+
+def test_lines_tell_of_each_cell_and_of_each_failure(store, tmp_path):
+    log = io.StringIO()
+    crash = ["algo.behaviour=raise", f"algo.once='{tmp_path}/crashed'"]
+    run_cells([fake_cell(tmp_path, *crash), tiny_cell()], store, progress=Lines(log))
+    lines = log.getvalue().splitlines()
+    assert lines[0] == "2 cells to run, 8 splits"
+    assert "split 0 failed: ZeroDivisionError: the fake divided by zero" in lines[1]
+    assert lines[2].startswith("fake-gaussian-twonorm failed: 3 splits, accuracy ")
+    assert "(4 of 8 splits, about " in lines[2]
+    assert lines[3].startswith("svm-gaussian-twonorm done: 4 splits, accuracy ")
+
+
+def test_lines_tell_of_selections(store):
+    log = io.StringIO()
+    run_cells([tiny_cell(*SHARED)], store, progress=Lines(log))
+    heading = "1 cell to run, 4 splits, and 2 selections of hyperparameters"
+    assert log.getvalue().startswith(heading)
+    assert "(4 of 4 splits)" in log.getvalue()
+
+
+def test_lines_tell_of_a_long_cell_between(store, monkeypatch):
+    monkeypatch.setattr(progress_module, "_INTERVAL", 0.0)
+    log = io.StringIO()
+    run_cells([tiny_cell()], store, progress=Lines(log))
+    assert "svm-gaussian-twonorm: 2 of 4 splits, about " in log.getvalue()
+
+
+def test_the_bar_is_for_terminals(store):
+    log = io.StringIO()
+    run_cells([tiny_cell()], store, progress=Bar(log))
+    assert "svm-gaussian-twonorm done" in log.getvalue()
+    assert isinstance(progress("auto", log), Lines)
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_counting_is_for_terminals(terminal, monkeypatch):
+    log = io.StringIO()
+    monkeypatch.setattr(log, "isatty", lambda: terminal)
+    with counting([3, 1, 2], "Reading", log) as counted:
+        assert list(counted) == [3, 1, 2]
+    assert ("Reading" in log.getvalue()) == terminal
+
+
+def test_an_error_ends_the_counting(monkeypatch):
+    log = io.StringIO()
+    monkeypatch.setattr(log, "isatty", lambda: True)
+    with pytest.raises(ZeroDivisionError), counting([1, 0, 2], "Reading", log) as counted:
+        [1 / item for item in counted]
+    cursor_is_shown_again = log.getvalue().rindex("\x1b[?25h")
+    assert "Reading" not in log.getvalue()[cursor_is_shown_again:]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.4213, "0.42 s"), (59.4, "59 s"), (200, "3 min 20 s"), (7500, "2 h 5 min")],
+)
+def test_durations_are_readable(seconds, text):
+    assert duration(seconds) == text
+
+
+def test_a_worker_that_is_ended_leaves_nothing_half_written(store, tmp_path):
+    configs = tmp_path / "sitecustomize.py"
+    configs.write_text(SLOW_DISK)
+    cell = fake_cell(tmp_path, "split.n_splits=1")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.syspath_prepend(str(tmp_path))
+        (result,) = run_cells([cell], store, timeout=3.0)
+    assert result.status == "timeout"
+    names = sorted(path.name for path in store.directory(cell).iterdir())
+    assert names == ["cell.json", "split-000.json"]
+
+
+# Syncing a record takes a worker for ever.
+SLOW_DISK = """
+import os, sys, time
+if "mklbench.experiments.execution.worker" in sys.orig_argv:
+    def sync(descriptor, real=os.fsync):
+        name = os.readlink(f"/proc/self/fd/{descriptor}")
+        time.sleep(600 if ".split-" in name else 0)
+    os.fsync = sync
+"""

@@ -1,0 +1,109 @@
+"""Cells on regression sets: what they record, how they are shown, and what they refuse."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import numpy as np
+import pytest
+from experiment_fakes import TINY
+
+from mklbench import kernels
+from mklbench.algorithms import krr
+from mklbench.data.splits import random_split
+from mklbench.errors import InputError
+from mklbench.experiments.cell import Cell
+from mklbench.experiments.execution.cells import CellResult, run_cells
+from mklbench.experiments.progress import outcome
+from mklbench.experiments.rows import csv_text, summary
+from mklbench.experiments.store import Store
+from mklbench.report.check.config import Tolerance
+from mklbench.report.check.published import compare_splits
+
+ARM = ("data=arm", "data.n_samples=80", "split.scaling=none", "split.n_splits=2", "algo=krr")
+
+
+def ran(tmp_path, *overrides: str) -> CellResult:
+    (result,) = run_cells([Cell.from_overrides([*ARM, *overrides])], Store(tmp_path))
+    assert result.status == "done", result.error
+    return result
+
+
+def test_the_recorded_rmse_is_that_of_the_plain_way(tmp_path) -> None:
+    result = ran(tmp_path, "kernel=gaussian", "kernel.gamma=0.2", "algo.lam=0.01")
+    data = result.cell.dataset()
+    for split, record in enumerate(result.records):
+        train, test = random_split(data.y, data.digest, split, result.cell.split_protocol)
+        bank = kernels.gaussian(data.X[train], 0.2)
+        solution = krr.solve(bank, data.targets[train], 0.01)
+        errors = bank.cross([1.0], data.X[test]) @ solution.dual_coef - data.targets[test]
+        assert record["rmse"] == pytest.approx(np.sqrt(np.mean(errors**2)))
+        assert record["accuracy"] is None
+        assert record["svm_calls"] == 0
+
+
+def test_a_search_says_what_it_found(tmp_path) -> None:
+    result = ran(tmp_path, "search=ridge", "search.folds=3", "kernel=linear_features")
+    for record in result.records:
+        assert set(record["params"]) == {"algo.lam"}
+        assert record["search_accuracy"] is None
+        assert 0 < record["search_rmse"] < 1
+
+
+def test_a_regression_is_shown_by_its_rmse(tmp_path) -> None:
+    result = ran(tmp_path)
+    heading, _, line = summary([result]).splitlines()
+    assert "rmse" in heading
+    assert "accuracy" not in heading
+    mean = np.mean([record["rmse"] for record in result.records])
+    assert f"{mean:.4f} ±" in line
+    assert f"rmse {mean:.4g}" in outcome(result.records)
+    rows = list(csv.DictReader(io.StringIO(csv_text([result]))))
+    assert [row["accuracy"] + row["error"] for row in rows] == ["", ""]
+    assert float(rows[0]["rmse"]) == result.records[0]["rmse"]
+
+
+def test_classes_are_shown_as_before(tmp_path) -> None:
+    (result,) = run_cells([Cell.from_overrides([*TINY, "algo=svm"])], Store(tmp_path))
+    heading = summary([result]).splitlines()[0]
+    assert "accuracy %" in heading
+    assert "rmse" not in heading
+    (ridge,) = run_cells([Cell.from_overrides([*TINY, "algo=krr"])], Store(tmp_path))
+    heading = summary([result, ridge]).splitlines()[0]
+    assert "accuracy %" in heading
+    assert "rmse" in heading
+
+
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        (["algo=svm"], "algo=svm needs classes, and data=arm has real numbers to predict"),
+        (["split.stratified=true"], "split.stratified=true needs classes"),
+        (["search=ridge", "search.score=accuracy"], "search.score=accuracy needs classes"),
+        (["search=ridge", "search.score=r2"], "search.score=r2 is not known"),
+        (["search=ridge", "search.folds=70"], "search.folds=70 is more than"),
+        (["+data.n_features=12"], "data.n_features=12 is more than the 9 features of arm"),
+    ],
+)
+def test_what_a_regression_cannot_be_asked(overrides: list[str], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        Cell.from_overrides([*ARM, *overrides]).check()
+
+
+def test_the_number_of_features_changes_the_key() -> None:
+    keys = {
+        Cell.from_overrides([*ARM, *more]).key
+        for more in ([], ["+data.n_features=5"], ["+data.n_features=6"])
+    }
+    assert len(keys) == 3
+
+
+def test_the_check_compares_the_rmse_of_regressions(tmp_path) -> None:
+    (record, _) = ran(tmp_path).records
+    before = {0: dict(record)}
+    tolerance = Tolerance(accuracy=0, objective=1e-3, reason="")
+    assert compare_splits([record], before, tolerance) == []
+    moved = compare_splits([record | {"rmse": 1.01 * record["rmse"]}], before, tolerance)
+    assert len(moved) == 1
+    assert "split 0: rmse" in moved[0]

@@ -1,0 +1,273 @@
+"""Damaged records are found, count as missing and are named; whatever is read, nothing hangs."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import socket
+import warnings
+from pathlib import Path
+
+import pytest
+from experiment_fakes import tiny_cell
+
+from mklbench import cli
+from mklbench.experiments.evaluation import run_selection, run_split
+from mklbench.experiments.execution.cells import run_cells
+from mklbench.experiments.files import write_atomically
+from mklbench.experiments.records import RecordFile, check_record, export_records, read_records
+from mklbench.experiments.sealing import (
+    SCHEMA,
+    DamagedError,
+    DamagedRecordWarning,
+    checksum,
+    opened,
+    sealed,
+)
+from mklbench.experiments.store import Store
+
+SHARED = ["search=first_splits", "search.splits=2", "search.folds=2", "search.grid.algo.C=[1,2]"]
+
+
+@pytest.fixture(scope="module")
+def cell():
+    return tiny_cell("split.n_splits=2")
+
+
+@pytest.fixture(scope="module")
+def done(cell):
+    return [run_split(cell, split) for split in range(2)]
+
+
+@pytest.fixture
+def store(tmp_path):
+    return Store(tmp_path / "store")
+
+
+def flipped(data):
+    """Yield `data` with each of its bits flipped in turn."""
+    for place in range(len(data)):
+        for bit in range(8):
+            yield data[:place] + bytes([data[place] ^ 1 << bit]) + data[place + 1 :]
+
+
+def test_a_record_with_any_bit_flipped_is_rejected_or_the_same(cell, done):
+    whole = sealed(done[0]).encode()
+    assert opened(whole) == done[0]
+    n_the_same = 0
+    for damaged in flipped(whole):
+        try:
+            content = opened(damaged)
+            check_record(content, cell.key, 0)
+        except DamagedError:
+            continue
+        assert content == done[0]
+        n_the_same += 1
+    # An exponent as E in place of e, and a last digit beyond what a float can hold.
+    assert n_the_same < 0.01 * 8 * len(whole)
+
+
+def test_a_selection_and_a_description_with_any_bit_flipped_are_rejected_or_the_same(store):
+    sharing = tiny_cell("split.n_splits=1", *SHARED)
+    store.write_selection(sharing, 0, run_selection(sharing, 0))
+    for path in store.directory(sharing).iterdir():
+        whole = path.read_bytes()
+        content = opened(whole)
+        for damaged in flipped(whole):
+            try:
+                assert opened(damaged) == content
+            except DamagedError:
+                continue
+
+
+def test_no_flipped_bit_of_the_new_schema_makes_the_old_one(done):
+    text = sealed(done[0])
+    assert text.count('"schema": 2') == 1
+    for damaged in flipped(b"2"):
+        assert damaged != b"1"
+    bare = {name: value for name, value in json.loads(text).items() if name != "checksum"}
+    with pytest.raises(DamagedError, match="checksum"):
+        opened(json.dumps(bare).encode())
+    with pytest.raises(DamagedError, match="schema"):
+        opened(text.replace('"schema": 2', '"schema": 1').encode())
+
+
+def test_the_checksum_is_of_the_content_however_it_is_laid_out(done):
+    content = json.loads(sealed(done[0]))
+    turned = dict(reversed(content.items()))
+    assert opened(json.dumps(turned, indent=3).encode()) == done[0]
+    stated = content.pop("checksum")
+    assert stated == checksum(content)
+    assert checksum(content | {"anything": ["more"]}) != stated
+
+
+def test_records_of_the_first_schema_are_read_and_say_nothing(store, cell, done):
+    for record in done:
+        path = store.record_path(cell, record["split"])
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(record | {"schema": 1}))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert store.status(cell) == "done"
+        assert store.records(cell) == done
+    export_records([cell], store, store.path / "records.jsonl")
+    lines = (store.path / "records.jsonl").read_text().splitlines()
+    assert {json.loads(line)["schema"] for line in lines} == {SCHEMA}
+    assert RecordFile(store.path / "records.jsonl").records(cell) == done
+
+
+@pytest.mark.parametrize("name", ["objective", "gap", "accuracy", "svm_calls", "provenance"])
+def test_a_done_record_without_a_result_is_not_done(store, cell, done, name):
+    changed = [{key: value for key, value in done[0].items() if key != name}]
+    if name in ("objective", "gap"):
+        changed.append(done[0] | {name: None})
+    if name == "accuracy":
+        changed = [done[0] | {"accuracy": None, "rmse": None}]
+    for record in changed:
+        for schema in (1, SCHEMA):
+            path = store.record_path(cell, 0)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            old = json.dumps(record | {"schema": 1})
+            path.write_text(sealed(record) if schema == SCHEMA else old)
+            with pytest.warns(DamagedRecordWarning, match="it lacks"):
+                assert store.status(cell) == "missing"
+            path.unlink()
+
+
+def fifo(path):
+    os.mkfifo(path)
+
+
+def directory(path):
+    path.mkdir()
+    (path / "kept").write_text("somebody's")
+
+
+def bound_socket(path):
+    here = os.getcwd()
+    os.chdir(path.parent)  # the name of a socket is short
+    try:
+        socket.socket(socket.AF_UNIX).bind(path.name)
+    finally:
+        os.chdir(here)
+
+
+def endless_device(path):
+    path.symlink_to("/dev/zero")
+
+
+def loop(path):
+    path.symlink_to(path.name)
+
+
+def empty(path):
+    path.write_text("")
+
+
+def huge(path):
+    with open(path, "wb") as stream:
+        stream.truncate(10**11)
+
+
+def nested(path):
+    path.write_text("[" * 100_000)
+
+
+def not_a_number(path):
+    path.write_text('{"schema": 1, "accuracy": NaN}')
+
+
+def unreadable(path):
+    path.write_text("{}")
+    path.chmod(0)
+
+
+MADE = [fifo, directory, bound_socket, endless_device, loop, empty, huge, nested, not_a_number]
+
+
+@pytest.mark.parametrize("make", [*MADE, unreadable], ids=lambda make: make.__name__)
+@pytest.mark.parametrize("which", ["split-000.json", "selection-001.json", "cell.json"])
+def test_whatever_stands_in_the_place_of_a_file_is_named_and_replaced(store, make, which):
+    sharing = tiny_cell("split.n_splits=2", *SHARED)
+    for split in range(2):
+        store.write_selection(sharing, split, run_selection(sharing, split))
+    if which == "cell.json":
+        run_cells([sharing], store)
+    place = store.directory(sharing) / which
+    place.unlink(missing_ok=True)
+    make(place)
+    with pytest.warns(DamagedRecordWarning, match=f"{which} is damaged and counts as missing"):
+        (result,) = run_cells([sharing], store)
+    assert result.status == "done"
+    opened(place.read_bytes())
+    assert not place.is_symlink()
+    aside = list(store.directory(sharing).glob("*.aside"))
+    assert [path.joinpath("kept").read_text() for path in aside] == (
+        ["somebody's"] if make is directory else []
+    )
+
+
+def test_a_record_in_the_place_of_the_description_is_named_and_replaced(store, cell):
+    run_cells([cell], store)
+    place = store.directory(cell) / "cell.json"
+    place.write_bytes((store.directory(cell) / "split-000.json").read_bytes())
+    with pytest.warns(DamagedRecordWarning, match=r"cell.json is damaged .* describes no cell"):
+        run_cells([cell], store)
+    assert "config" in opened(place.read_bytes())
+
+
+def test_a_device_is_never_replaced(tmp_path):
+    with pytest.raises(OSError, match="device"):
+        write_atomically("/dev/null", "text")
+    (tmp_path / "link").symlink_to("/dev/null")
+    write_atomically(tmp_path / "link", "text")
+    assert (tmp_path / "link").read_text() == "text"
+    assert os.path.exists("/dev/null")
+    assert not os.path.isfile("/dev/null")
+
+
+def test_damaged_lines_are_named_by_their_numbers_and_cost_no_other(store, cell, done, tmp_path):
+    for record in done:
+        store.write(cell, record)
+    path = tmp_path / "records.jsonl"
+    export_records([cell], store, path)
+    first, second = path.read_bytes().splitlines(keepends=True)
+    changed = first.replace(b'"accuracy": ', b'"accuracy": 0')
+    path.write_bytes(changed + b"\xff\xfe\n" + second)
+    with pytest.warns(DamagedRecordWarning, match="line 1: it is no JSON, and so for 1 more"):
+        assert read_records(path) == [done[1]]
+
+
+def test_a_flipped_bit_in_an_export_costs_no_more_than_its_line(store, cell, done, tmp_path):
+    for record in done:
+        store.write(cell, record)
+    path = tmp_path / "records.jsonl"
+    export_records([cell], store, path)
+    whole = path.read_bytes()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for place in range(0, len(whole), 37):
+            path.write_bytes(whole[:place] + bytes([whole[place] ^ 4]) + whole[place + 1 :])
+            read = read_records(path)
+            assert 1 <= len(read) <= 2
+            assert all(record in done for record in read)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_the_command_line_names_it_in_one_line_and_runs_it_again(tmp_path, monkeypatch, jobs):
+    monkeypatch.chdir(tmp_path)
+    overrides = ["data=twonorm", "data.n_samples=60", "kernel=gaussian", "algo=svm"]
+    run = ["run", *overrides, "split.n_splits=3", "results_dir=store", "out=rows.csv"]
+    assert cli.main([*run, "progress=none"]) == 0
+    (path,) = tmp_path.glob("store/*/split-001.json")
+    whole = path.read_bytes()
+    path.write_bytes(re.sub(rb'"accuracy": [^,]*', b'"accuracy": 0.125', whole))
+    with pytest.warns(DamagedRecordWarning) as found:
+        assert cli.main([*run, "progress=none", f"jobs={jobs}"]) == 0
+    assert [str(warning.message) for warning in found] == [
+        f"{path.relative_to(tmp_path)} is damaged and counts as missing: "
+        "its checksum does not match its content."
+    ]
+    assert ",0.125," not in Path("rows.csv").read_text()
+    assert opened(path.read_bytes())["accuracy"] == opened(whole)["accuracy"]

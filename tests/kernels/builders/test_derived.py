@@ -1,0 +1,258 @@
+"""Kernels made from those of another bank: centred, normalised, combined, on scaled features."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from dense_twins import awkward_features
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.preprocessing import KernelCenterer, StandardScaler
+
+from mklbench import multiclass
+from mklbench.algorithms import svm
+from mklbench.data import View
+from mklbench.errors import InputError
+from mklbench.kernels import (
+    CentredBank,
+    Combination,
+    CombinedKernel,
+    CosineBank,
+    DenseBank,
+    FamilyBank,
+    KernelSubset,
+    Normalised,
+    Polynomial,
+    Precomputed,
+    PrecomputedBank,
+    ProductGaussians,
+    Standardised,
+    feature_gaussians,
+    gaussian,
+    isotropic_gaussians,
+    simplemkl_bank,
+)
+from mklbench.kernels.storage import packed
+
+
+@pytest.fixture
+def samples() -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    return rng.standard_normal((30, 3)), rng.standard_normal((8, 3))
+
+
+class TestCentring:
+    def test_is_scikit_learns(self, samples: tuple[np.ndarray, np.ndarray]) -> None:
+        X, Z = samples
+        bank, weights = simplemkl_bank(X), np.random.default_rng(1).random(52)
+        theirs = KernelCenterer().fit(bank.combine(weights))
+        centred = CentredBank(bank)
+        assert_allclose(
+            centred.combine(weights), theirs.transform(bank.combine(weights)), atol=1e-12
+        )
+        new = theirs.transform(bank.cross(weights, Z))
+        assert_allclose(centred.cross(weights, Z), new, atol=1e-12)
+
+    def test_twice_is_once(self, samples: tuple[np.ndarray, np.ndarray]) -> None:
+        X, Z = samples
+        once, weights = CentredBank(feature_gaussians(X)), [1.0, 0.0, 2.0]
+        twice = CentredBank(once)
+        assert_allclose(twice.combine(weights), once.combine(weights), atol=1e-13)
+        assert_allclose(twice.cross(weights, Z), once.cross(weights, Z), atol=1e-13)
+
+    def test_new_samples_that_are_old_ones(self, samples: tuple[np.ndarray, np.ndarray]) -> None:
+        X, _ = samples
+        bank = Normalised("simplemkl")(X)
+        weights = np.full(bank.n_kernels, 0.1)
+        assert_allclose(bank.cross(weights, X), bank.combine(weights), atol=1e-10)
+
+    def test_restricting_keeps_the_centre(self, samples: tuple[np.ndarray, np.ndarray]) -> None:
+        """As the search needs, which reads held-out rows from the Gram matrix of all."""
+        X, Z = samples
+        bank, rows = CentredBank(feature_gaussians(X)), np.arange(3, 17)
+        part, anew = bank.restrict(rows), CentredBank(feature_gaussians(X).restrict(rows))
+        weights = np.ones(3)
+        assert_allclose(part.combine(weights), bank.combine(weights)[np.ix_(rows, rows)])
+        assert_allclose(part.cross(weights, Z), bank.cross(weights, Z)[:, rows])
+        assert_allclose(anew.combine(weights).sum(axis=0), 0.0, atol=1e-12)
+        assert np.abs(part.combine(weights).sum(axis=0)).max() > 0.1
+
+    def test_is_nothing_to_a_machine_with_an_intercept(
+        self, samples: tuple[np.ndarray, np.ndarray]
+    ) -> None:
+        X, Z = samples
+        y = np.where(X[:, 0] > 0, 1.0, -1.0)
+        values = []
+        for bank in (gaussian(X), CentredBank(gaussian(X))):
+            solution = svm.solve(bank, y, svm_tol=1e-7)
+            values.append(multiclass.decision_function(bank, [solution], Z))
+        assert_allclose(values[1], values[0], atol=1e-5)
+
+    def test_a_constant_kernel_becomes_zero(self) -> None:
+        X, Z = awkward_features(20)
+        bank = CentredBank(KernelSubset(feature_gaussians(X), [1]))  # the constant feature
+        assert_array_equal(bank.diagonals(), 0.0)
+        constant = np.broadcast_to(X[0], Z.shape)
+        assert_allclose(bank.cross([1.0], constant), 0.0, atol=1e-14)
+        assert_array_equal(CosineBank(bank).combine([1.0]), 0.0)
+
+
+class TestCosine:
+    def test_all_diagonals_are_ones(self, samples: tuple[np.ndarray, np.ndarray]) -> None:
+        X, Z = samples
+        bank = Normalised("simplemkl")(X)
+        for unit in np.eye(bank.n_kernels):
+            K = bank.combine(unit)
+            assert_allclose(K.diagonal(), 1.0)
+            assert np.abs(K).max() <= 1 + 1e-9
+            assert np.abs(bank.cross(unit, Z)).max() <= 1 + 1e-9
+
+    @pytest.mark.parametrize("centred", [False, True])
+    def test_inner_products_with_little_memory(
+        self,
+        samples: tuple[np.ndarray, np.ndarray],
+        monkeypatch: pytest.MonkeyPatch,
+        centred: bool,
+    ) -> None:
+        bank = CosineBank(simplemkl_bank(samples[0]))
+        at_once = bank.inner_products(centred=centred)
+        monkeypatch.setattr(packed, "_BYTES_AT_ONCE", 7 * 8 * packed.half_size(30))
+        assert_allclose(bank.inner_products(centred=centred), at_once, atol=1e-9)
+
+    def test_scales_do_not_matter(self, samples: tuple[np.ndarray, np.ndarray]) -> None:
+        X, Z = samples
+        plain, scaled = (
+            CosineBank(DenseBank(factor * X, [Polynomial(2, offset=0.0)])) for factor in (1.0, 50.0)
+        )
+        assert_allclose(scaled.combine([1.0]), plain.combine([1.0]))
+        assert_allclose(scaled.cross([1.0], 50.0 * Z), plain.cross([1.0], Z))
+
+    def test_rows_of_precomputed_matrices(self, samples: tuple[np.ndarray, np.ndarray]) -> None:
+        X, Z = samples
+        every = np.concatenate([X, Z])
+        whole = ((every @ every.T + 1.0) ** 2)[None]
+        options = {"K": whole}
+        bank = Normalised("precomputed", options, centre=False)
+        assert bank.takes_rows
+        roots = np.sqrt(whole[0].diagonal())
+        expected = (whole[0] / np.outer(roots, roots))[30:, :30]
+        assert_allclose(bank(np.arange(30)).cross([1.0], np.arange(30, 38)), expected)
+
+    def test_matrices_alone_lack_the_new_diagonal(
+        self, samples: tuple[np.ndarray, np.ndarray]
+    ) -> None:
+        X, Z = samples
+        bank = CosineBank(PrecomputedBank((X @ X.T)[None]))
+        with pytest.raises(InputError, match="PrecomputedBank does not know k"):
+            bank.cross([1.0], (Z @ X.T)[None])
+
+    def test_diagonals_of_new_samples(self, samples: tuple[np.ndarray, np.ndarray]) -> None:
+        X, Z = samples
+        for bank in (
+            simplemkl_bank(X),
+            CombinedKernel(simplemkl_bank(X), "polynomial"),
+            Normalised("simplemkl", {"degrees": [1, 2]}, cosine=False)(X),
+            Standardised("simplemkl")(X),
+        ):
+            at_training = bank.diagonals(X)
+            assert_allclose(at_training, bank.diagonals(), atol=1e-12)
+            assert bank.diagonals(Z).shape == (bank.n_kernels, 8)
+
+
+class TestCombination:
+    def test_names_its_base_and_options(self, samples: tuple[np.ndarray, np.ndarray]) -> None:
+        X, Z = samples
+        options = {"gammas": [0.1, 1.0]}
+        kernel = Combination("feature_gaussians", options, how="product")(X)
+        distances = ((Z[:, None] - X) ** 2).sum(axis=2)
+        assert_allclose(kernel.cross([2.0], Z), 2.0 * np.exp(-1.1 * distances), atol=1e-10)
+
+    def test_is_one_kernel_for_any_algorithm(self, samples: tuple[np.ndarray, np.ndarray]) -> None:
+        X, Z = samples
+        y = np.where(X[:, 0] > 0, 1.0, -1.0)
+        kernel = Combination("simplemkl", how="polynomial", degree=3)(X)
+        solution = svm.solve(kernel, y, C=10.0)
+        assert solution.weights.shape == (1,)
+        decision = multiclass.decision_function(kernel, [solution], Z)
+        assert np.mean((decision > 0) == (Z[:, 0] > 0)) > 0.7
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            ({"how": "products"}, "how=products is not known: did you mean product"),
+            ({"how": "polynomial", "degree": 0}, "degree=0 is not accepted: it must be an integer"),
+            ({"how": "polynomial", "offset": -1.0}, "offset=-1.0 is not accepted"),
+            ({"how": "polynomial", "degree": 5000}, "the polynomial of 3 kernels overflows"),
+            (
+                {"base": "feature_gausians"},
+                "kernel.base=feature_gausians .* mean feature_gaussians",
+            ),
+            (
+                {"options": {"gamas": [1.0]}},
+                "kernel.options=gamas is not known: did you mean gammas",
+            ),
+            ({"base": "views", "options": {"gama": [1]}}, "kernel.options=gama is not known"),
+            ({"base": "precomputed", "options": {"K": "no.npy"}}, "no.npy cannot be read"),
+            ({"base": gaussian, "options": {"gamma": 1.0}}, "by functools.partial"),
+            ({"base": "product"}, "kernel=combination is made from a bank .* ProductGaussians is"),
+        ],
+    )
+    def test_bad_input(
+        self, samples: tuple[np.ndarray, np.ndarray], arguments: dict, message: str
+    ) -> None:
+        with pytest.raises(InputError, match=message):
+            Combination(**arguments)(samples[0])
+
+
+class TestStandardised:
+    def test_is_a_scaler_before_the_kernel(self, samples: tuple[np.ndarray, np.ndarray]) -> None:
+        X, Z = samples
+        X, Z = X * [1.0, 100.0, 1e-3] + [0.0, 5.0, 1.0], Z * [1.0, 100.0, 1e-3] + [0.0, 5.0, 1.0]
+        scaler = StandardScaler().fit(X)
+        bank = Standardised("gaussian", {"gamma": 0.2})(X)
+        alone = gaussian(scaler.transform(X), gamma=0.2)
+        assert_allclose(bank.combine([1.0]), alone.combine([1.0]), atol=1e-12)
+        assert_allclose(bank.cross([1.0], Z), alone.cross([1.0], scaler.transform(Z)), atol=1e-12)
+
+    def test_row_numbers_are_no_features(self) -> None:
+        with pytest.raises(InputError, match="Gram matrices have none"):
+            Standardised(Precomputed(np.eye(4)[None]))
+
+
+def test_what_a_base_is_called_with_passes_through() -> None:
+    noted = []
+
+    class OnViews:
+        takes_views = True
+
+        def __call__(self, X: np.ndarray, views: tuple = ()) -> DenseBank:
+            noted.append(views)
+            return gaussian(X)
+
+    X = np.eye(4)
+    for made in (Normalised(OnViews()), Combination(OnViews()), Standardised(OnViews())):
+        assert made.takes_views
+        assert not made.takes_rows
+        made(X, ("a", "b"))
+    assert noted == [("a", "b")] * 3
+
+
+@pytest.mark.parametrize("name", ["views", "descriptors"])
+def test_views_keep_their_columns(name: str) -> None:
+    X, Z = np.random.default_rng(0).standard_normal((2, 12, 5))
+    views = (View("few", 0, 2), View("many", 2, 5))
+    made = Normalised(name)
+    assert made.takes_views
+    bank = made(X, views)
+    assert [len(group) for group in bank.groups] == [bank.n_kernels // 2] * 2
+    assert_allclose(bank.diagonals(Z), 1.0)
+    moved = Z + np.array([0, 0, 1.0, 1.0, 1.0])
+    first = np.eye(bank.n_kernels)[0]
+    assert_array_equal(bank.cross(first, moved), bank.cross(first, Z))
+
+
+def test_members_of_a_family_can_be_centred() -> None:
+    X = np.random.default_rng(0).standard_normal((12, 2))
+    bank = CentredBank(FamilyBank(ProductGaussians(X), [[1.0, 0.0], [0.5, 0.5]]))
+    assert_allclose(bank.combine([1.0, 2.0]).sum(axis=0), 0.0, atol=1e-12)
+    with pytest.raises(InputError, match="IsotropicGaussians is a family"):
+        Normalised(isotropic_gaussians)(X)

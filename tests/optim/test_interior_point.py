@@ -1,0 +1,186 @@
+"""The interior-point method against a conic solver, and against the optimality conditions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import conic_twins
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from mklbench.optim.interior_point import Point, Programme, interior, maximise
+
+Array = np.ndarray
+
+
+def random_programme(seed: int, rank: int | None = None, n: int = 15, w: int = 4) -> Programme:
+    """Return a programme with a solution, with Q of the given rank (full where not given)."""
+    rng = np.random.default_rng(seed)
+    half = rng.standard_normal((n if rank is None else rank, n))
+    y = np.where(np.arange(n) % 3 == 0, 1.0, -1.0)
+    upper = 10.0 ** rng.uniform(-2, 1, n)
+    return Programme(
+        Q=half.T @ half,
+        X=rng.standard_normal((n, w)) + 0.3,
+        p=rng.normal(1.0, 1.0, n),
+        y=y,
+        upper=upper,
+        offset=rng.normal(0.5, 0.5, w),
+        balance=float(y @ (rng.uniform(size=n) * upper)),
+    )
+
+
+def started(programme: Programme) -> Point:
+    """Return a start that knows nothing of the solution."""
+    w = len(programme.offset)
+    unit = float(programme.upper.mean())
+    return interior(programme, 0.5 * programme.upper, np.full(w, 1.0 / w), 0.0, unit)
+
+
+def value(programme: Programme, alpha: Array) -> float:
+    """Return the objective at alpha, with the best tau."""
+    tau = max(0.0, float((programme.offset + programme.X.T @ alpha).max()))
+    return float(programme.p @ alpha - 0.5 * (alpha @ programme.Q @ alpha) - 0.5 * tau**2)
+
+
+def twin(programme: Programme) -> conic_twins.ProgrammeSolution:
+    return conic_twins.programme(**vars(programme))
+
+
+def check_feasible(programme: Programme, point: Point) -> None:
+    assert (point.alpha >= 0).all()
+    assert (point.alpha <= programme.upper).all()
+    assert programme.y @ point.alpha == pytest.approx(programme.balance, abs=1e-8)
+
+
+def check_optimal(programme: Programme) -> Point:
+    """Solve a programme, compare its value with the conic solver's, and return the point."""
+    point = maximise(programme, started(programme), 1e-10)
+    check_feasible(programme, point)
+    best = twin(programme).value
+    assert value(programme, point.alpha) == pytest.approx(best, rel=1e-7, abs=1e-7)
+    return point
+
+
+class TestMaximise:
+    @pytest.mark.parametrize("seed", range(10))
+    def test_equals_a_conic_solver(self, seed: int) -> None:
+        programme = random_programme(seed)
+        point, best = check_optimal(programme), twin(programme)
+        assert_allclose(point.alpha, best.alpha, atol=1e-4)
+        assert_allclose(point.multipliers, best.multipliers, atol=1e-4)
+
+    @pytest.mark.parametrize("rank", [0, 1, 5, 14])
+    def test_singular_Q(self, rank: int) -> None:
+        check_optimal(random_programme(3, rank))
+
+    @pytest.mark.parametrize("seed", [1, 3])
+    def test_Q_made_indefinite_by_rounding(self, seed: int) -> None:
+        """Every sample is there four times, and the rounding is exaggerated."""
+        once = random_programme(seed, n=6)
+        four = np.tile(np.arange(6), 4)
+        programme = replace(
+            once,
+            Q=once.Q[np.ix_(four, four)],
+            X=once.X[four],
+            p=once.p[four],
+            y=once.y[four],
+            upper=once.upper[four],
+        )
+        check_optimal(programme)
+        rounded = programme.Q - 1e-7 * np.abs(programme.Q).max() * np.eye(24)
+        point = maximise(replace(programme, Q=rounded), started(programme), 1e-10)
+        assert value(programme, point.alpha) == pytest.approx(twin(programme).value, rel=1e-7)
+
+    def test_duplicate_columns_share_a_multiplier(self) -> None:
+        programme = random_programme(5)
+        best = twin(programme)
+        twice = replace(
+            programme,
+            X=np.hstack([programme.X, programme.X]),
+            offset=np.tile(programme.offset, 2),
+        )
+        point = check_optimal(twice)
+        assert_allclose(point.multipliers.reshape(2, -1).sum(axis=0), best.multipliers, atol=1e-4)
+
+    def test_more_columns_than_samples(self) -> None:
+        check_optimal(random_programme(6, n=5, w=12))
+
+    def test_one_sample_is_fixed_by_the_balance(self) -> None:
+        programme = replace(random_programme(7, n=1, w=2), upper=np.array([3.0]), balance=1.25)
+        point = maximise(programme, started(programme), 1e-10)
+        assert_allclose(point.alpha, 1.25 * programme.y, rtol=1e-8)
+
+    def test_bounds_of_very_different_size(self) -> None:
+        programme = random_programme(8)
+        upper = np.geomspace(1e-5, 1e4, 15)
+        check_optimal(replace(programme, upper=upper, balance=0.1))
+
+    def test_bounds_that_are_all_met(self) -> None:
+        """With a large p every alpha goes as far as the balance lets it."""
+        programme = random_programme(9)
+        programme = replace(programme, p=np.full(15, 1e4), balance=-10.0, upper=np.ones(15))
+        point = check_optimal(programme)
+        assert_allclose(point.alpha[programme.y < 0], 1.0, atol=1e-6)
+        assert_allclose(point.alpha[programme.y > 0], 0.0, atol=1e-6)
+
+    def test_a_tau_of_zero(self) -> None:
+        """Where no kernel sees alpha, this is a plain quadratic programme."""
+        programme = replace(random_programme(10), X=np.zeros((15, 2)), offset=np.zeros(2))
+        point = check_optimal(programme)
+        assert point.multipliers.sum() < 1e-3
+
+    @pytest.mark.parametrize("seed", range(5))
+    def test_the_optimality_conditions(self, seed: int) -> None:
+        programme = random_programme(seed, rank=8)
+        point = maximise(programme, started(programme), 1e-10)
+        check_feasible(programme, point)
+        slope = programme.p - programme.Q @ point.alpha - programme.X @ point.multipliers
+        slope -= programme.y * point.intercept
+        assert_allclose(slope, point.at_upper - point.at_zero, atol=1e-8)
+        tau = point.multipliers.sum()
+        room = tau - programme.offset - programme.X.T @ point.alpha
+        assert_allclose(room, point.slack, atol=1e-8)
+        for multiplier in (point.multipliers, point.slack, point.at_zero, point.at_upper):
+            assert (multiplier >= 0).all()
+        assert_allclose(point.multipliers * room, 0.0, atol=1e-7)
+        assert_allclose(point.at_zero * point.alpha, 0.0, atol=1e-7)
+        assert_allclose(point.at_upper * (programme.upper - point.alpha), 0.0, atol=1e-7)
+
+    def test_a_smaller_tolerance_is_more_accurate(self) -> None:
+        programme = random_programme(11)
+        best = twin(programme).value
+        errors = [
+            abs(value(programme, maximise(programme, started(programme), tol).alpha) - best)
+            for tol in (1e-1, 1e-4, 1e-8)
+        ]
+        assert errors[2] < errors[0]
+        for error, allowed in zip(errors[1:], (1e-4, 1e-8), strict=True):
+            assert error <= 10 * allowed * abs(best) + 1e-8
+
+    @pytest.mark.parametrize("at", ["zero", "upper", "solution"])
+    def test_the_start_does_not_matter(self, at: str) -> None:
+        programme = random_programme(12)
+        best = twin(programme)
+        alpha = {"zero": np.zeros(15), "upper": programme.upper, "solution": best.alpha}[at]
+        start = interior(programme, alpha, np.maximum(best.multipliers, 0.0), 7.0, unit=1.0)
+        point = maximise(programme, start, 1e-10)
+        assert_allclose(point.alpha, best.alpha, atol=1e-4)
+
+    def test_without_floating_point_warnings(self) -> None:
+        with np.errstate(all="raise", under="ignore"):
+            for seed in range(5):
+                programme = random_programme(seed, rank=seed)
+                maximise(programme, started(programme), 1e-12)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("weights", [[1.0, 0.0, 0.0, 0.0], [0.1, 0.2, 0.3, 0.4]])
+def test_a_start_is_inside_all_bounds(share: float, weights: list[float]) -> None:
+    programme = random_programme(0)
+    point = interior(programme, share * programme.upper, np.array(weights), -2.0, unit=0.3)
+    assert (point.alpha > 0).all()
+    assert (point.alpha < programme.upper).all()
+    for room in (point.multipliers, point.slack, point.at_zero, point.at_upper):
+        assert (room > 0).all()

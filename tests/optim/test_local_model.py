@@ -1,0 +1,382 @@
+"""The local model: what it shares with MKL's own objective, and its minimiser."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import conic_twins
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from problems import random_stack
+
+from mklbench import certify
+from mklbench.libsvm import SVM
+from mklbench.optim import local_model
+from mklbench.optim.local_model import Expansion, Prediction
+
+# The conic solver says so where it misses its 1e-9.
+pytestmark = pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
+
+Array = np.ndarray
+
+N_KERNELS = 5
+TOL = 1e-10
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Kernels (M, n, n), labels (n,), bounds of alpha (n,) and the weights (M,) of the model."""
+
+    stack: Array
+    y: Array
+    upper: Array
+    weights: Array
+
+    def expansion(self) -> Expansion:
+        """Return the expansion at the SVM's solution by a conic solver."""
+        K = np.tensordot(self.weights, self.stack, 1)
+        solution = conic_twins.svm(K, self.y, self.upper)
+        a = self.y * np.clip(self.y * solution.dual_coef, 0.0, self.upper)
+        bound = np.minimum(np.abs(a), self.upper - np.abs(a)) < 1e-6 * self.upper
+        a[bound] = (self.y * self.upper * np.round(np.abs(a) / self.upper))[bound]
+        a = with_active_set(K, self.y, a, ~bound)
+        products = self.stack @ a
+        return Expansion(
+            K=K,
+            y=self.y,
+            upper=self.upper,
+            dual_coef=a,
+            intercept=solution.intercept,
+            weights=self.weights,
+            products=products,
+            norms=np.sqrt(products @ a),
+        )
+
+
+def with_active_set(K: Array, y: Array, a: Array, free: Array) -> Array:
+    """Return the SVM's a = alpha o y for which all but the `free` are at the bounds they are at.
+
+    It is the solution of linear equations, and so accurate to rounding.
+    """
+    n_free = int(free.sum())
+    system = np.ones((n_free + 1, n_free + 1))
+    system[:-1, :-1] = K[np.ix_(free, free)]
+    system[-1, -1] = 0.0
+    right = np.append(y[free] - K[np.ix_(free, ~free)] @ a[~free], -a[~free].sum())
+    moved = a.copy()
+    moved[free] = np.linalg.solve(system, right)[:-1]
+    return moved
+
+
+def problem(C: float = 1.0, seed: int = 0) -> Problem:
+    stack, y = random_stack(n=30, n_kernels=N_KERNELS, seed=seed)
+    weights = np.random.default_rng(seed).dirichlet(np.ones(N_KERNELS))
+    return Problem(stack, y, np.full(30, C), weights)
+
+
+PROBLEMS = {
+    "C=0.3": problem(0.3),
+    "C=1": problem(1.0, seed=1),
+    "C=100": problem(100.0, seed=2),
+    "bounds of classes": replace(problem(), upper=np.where(problem().y > 0, 0.5, 3.0)),
+    "a kernel with weight zero": replace(problem(), weights=np.array([0.4, 0.0, 0.6, 0.0, 0.0])),
+    "one kernel with weight": replace(problem(3.0), weights=np.eye(N_KERNELS)[2]),
+}
+
+
+@pytest.fixture(params=PROBLEMS)
+def case(request: pytest.FixtureRequest) -> Problem:
+    return PROBLEMS[request.param]
+
+
+def rank_one_parts(at: Expansion) -> Array:
+    """Return the rows g_m (w, n)."""
+    return at.products / at.norms[:, None]
+
+
+def model_kernel(at: Expansion, e: Array) -> Array:
+    """Return B + sum_m e_m g_m g_m' (n, n)."""
+    g = rank_one_parts(at)
+    return at.K + (g.T * (e - at.weights)) @ g
+
+
+def free_alpha(at: Expansion) -> Array:
+    alpha = np.abs(at.dual_coef)
+    return (alpha > 0) & (alpha < at.upper)
+
+
+def model_programme(at: Expansion, rows: Array | None = None) -> conic_twins.ProgrammeSolution:
+    """Solve the model's dual as the module prints it; alpha stays where it is but in `rows`."""
+    g = rank_one_parts(at)
+    B = at.K - (g.T * at.weights) @ g
+    alpha = np.abs(at.dual_coef)
+    moving = np.ones(len(alpha), dtype=bool) if rows is None else rows
+    return conic_twins.programme(
+        Q=B * at.y * at.y[:, None],
+        X=(g * at.y).T,
+        p=np.ones(len(alpha)),
+        y=at.y,
+        lower=np.where(moving, 0.0, alpha),
+        upper=np.where(moving, at.upper, alpha),
+    )
+
+
+def dual_value(at: Expansion, a: Array) -> float:
+    """Return the model's dual value at a = alpha o y: the minimum over its weights at alpha."""
+    g = rank_one_parts(at)
+    B = at.K - (g.T * at.weights) @ g
+    return float(np.abs(a).sum() - 0.5 * a @ B @ a - 0.5 * max(0.0, (g @ a).max()) ** 2)
+
+
+def all_rows(at: Expansion) -> Array:
+    return np.ones(len(at.y), dtype=bool)
+
+
+def check_feasible(at: Expansion, prediction: Prediction) -> None:
+    alpha = at.y * prediction.dual_coef
+    assert (alpha >= 0).all()
+    assert (alpha <= at.upper).all()
+    assert abs(prediction.dual_coef.sum()) <= 1e-12 * alpha.sum()
+    assert (prediction.weights >= 0).all()
+    assert prediction.weights.sum() == pytest.approx(1.0, abs=1e-14)
+
+
+class TestModelAndObjective:
+    """At its weights the model is J, to second order."""
+
+    def test_what_the_parts_leave_is_positive_semidefinite(self, case: Problem) -> None:
+        parts = rank_one_parts(case.expansion())
+        for K, g in zip(case.stack, parts, strict=True):
+            assert np.linalg.eigvalsh(K - np.outer(g, g))[0] > -1e-10 * np.trace(K)
+            assert np.linalg.eigvalsh(K - 1.01 * np.outer(g, g))[0] < -1e-6
+
+    def test_value(self, case: Problem) -> None:
+        at = case.expansion()
+        expected = conic_twins.svm(at.K, at.y, at.upper).value
+        model = conic_twins.svm(model_kernel(at, at.weights), at.y, at.upper)
+        assert model.value == pytest.approx(expected, rel=1e-7)
+        a = at.dual_coef
+        assert np.abs(a).sum() - 0.5 * a @ at.K @ a == pytest.approx(expected, rel=1e-7)
+
+    def test_gradient(self, case: Problem) -> None:
+        """It is -1/2 (g_m' a)^2 = -1/2 a' K_m a, and that is how the model's value changes."""
+        at = case.expansion()
+        gradient = -0.5 * np.einsum("i,mij,j->m", at.dual_coef, case.stack, at.dual_coef)
+        assert_allclose(-0.5 * (rank_one_parts(at) @ at.dual_coef) ** 2, gradient, rtol=1e-10)
+        size = 1e-4
+        for m in np.flatnonzero(at.weights):
+            step = size * np.eye(N_KERNELS)[m]
+            ahead, back = (
+                conic_twins.svm(model_kernel(at, at.weights + sign * step), at.y, at.upper).value
+                for sign in (1.0, -1.0)
+            )
+            assert (ahead - back) / (2 * size) == pytest.approx(gradient[m], rel=1e-3, abs=1e-4)
+
+    def test_second_derivatives(self, case: Problem) -> None:
+        at = case.expansion()
+        free = free_alpha(at)
+        size = 1e-5
+
+        def slopes(K: Array, kernels: Array) -> Array:
+            """Return -1/2 a' K_m a at the solution with the same active set."""
+            a = with_active_set(K, at.y, at.dual_coef, free)
+            assert (at.y * a >= 0).all()
+            assert (at.y * a <= at.upper).all()
+            return -0.5 * np.einsum("i,mij,j->m", a, kernels, a)
+
+        g = rank_one_parts(at)
+        parts = g[:, :, None] * g[:, None, :]
+        for m in range(N_KERNELS):
+            exact, model = (
+                (slopes(at.K + size * kernels[m], kernels) - slopes(at.K, kernels)) / size
+                for kernels in (case.stack, parts)
+            )
+            scale = np.abs(exact).max()
+            assert scale > 0
+            assert_allclose(model, exact, atol=2e-3 * scale)
+
+    def test_is_another_function_away_from_its_weights(self) -> None:
+        at = PROBLEMS["C=1"].expansion()
+        away = np.full(N_KERNELS, 1.0 / N_KERNELS)
+        model = conic_twins.svm(model_kernel(at, away), at.y, at.upper).value
+        exact = conic_twins.svm(np.tensordot(away, PROBLEMS["C=1"].stack, 1), at.y, at.upper).value
+        assert model != pytest.approx(exact, rel=1e-3)
+
+
+class TestMinimiser:
+    def test_equals_a_conic_solver(self, case: Problem) -> None:
+        at = case.expansion()
+        prediction = local_model.minimise(at, all_rows(at), TOL)
+        check_feasible(at, prediction)
+        best = model_programme(at)
+        assert dual_value(at, prediction.dual_coef) == pytest.approx(best.value, rel=1e-7)
+        assert_allclose(prediction.dual_coef, at.y * best.alpha, atol=1e-3 * best.alpha.max())
+        assert_allclose(prediction.weights, best.multipliers / best.tau, atol=1e-3)
+
+    def test_its_weights_minimise_the_svm_of_the_model(self, case: Problem) -> None:
+        at = case.expansion()
+        prediction = local_model.minimise(at, all_rows(at), TOL)
+        expected = model_programme(at).value
+        there = conic_twins.svm(model_kernel(at, prediction.weights), at.y, at.upper)
+        assert there.value == pytest.approx(expected, rel=1e-6)
+        rng = np.random.default_rng(0)
+        for other in (at.weights, *rng.dirichlet(np.ones(N_KERNELS), 3)):
+            value = conic_twins.svm(model_kernel(at, other), at.y, at.upper).value
+            assert value >= there.value * (1 - 1e-7)
+
+    def test_the_svm_it_expects_is_certified_with_its_weights(self, case: Problem) -> None:
+        at = case.expansion()
+        prediction = local_model.minimise(at, all_rows(at), TOL)
+        bounds = certify.svm_bounds(
+            model_kernel(at, prediction.weights),
+            at.y,
+            prediction.dual_coef,
+            prediction.intercept,
+            at.upper,
+        )
+        assert bounds.relative_gap < 1e-6
+
+    def test_its_dual_value_bounds_the_optimum_of_mkl(self, case: Problem) -> None:
+        at = case.expansion()
+        a = local_model.minimise(at, all_rows(at), TOL).dual_coef
+        lower = np.abs(a).sum() - 0.5 * np.einsum("i,mij,j->m", a, case.stack, a).max()
+        best = conic_twins.mkl(case.stack, case.y, case.upper).value
+        assert lower <= best * (1 + 1e-8)
+
+    def test_weights_of_kernels_that_are_not_wanted_are_exactly_zero(self) -> None:
+        at = PROBLEMS["C=0.3"].expansion()
+        weights = local_model.minimise(at, all_rows(at), TOL).weights
+        unwanted = model_programme(at).multipliers < 1e-6
+        assert unwanted.any()
+        assert (weights[unwanted] == 0).all()
+        assert (weights[~unwanted] > 0).all()
+
+    def test_alpha_at_its_bounds_is_exactly_there(self) -> None:
+        at = PROBLEMS["C=0.3"].expansion()
+        alpha = np.abs(local_model.minimise(at, all_rows(at), TOL).dual_coef)
+        best = model_programme(at).alpha
+        assert (best > 0.3 - 1e-6).any()
+        assert (best < 1e-6).any()
+        assert (alpha[best > 0.3 - 1e-6] == 0.3).all()
+        assert (alpha[best < 1e-6] == 0.0).all()
+
+    def test_steps_near_the_optimum_converge_quadratically(self) -> None:
+        """A tenth of the distance leaves about a hundredth of the error."""
+        start = PROBLEMS["C=1"]
+        best = conic_twins.mkl(start.stack, start.y, start.upper)
+        used = best.weights > 1e-3
+        assert used.sum() > 1
+        start = replace(start, stack=start.stack[used])
+        optimum = best.weights[used] / best.weights[used].sum()
+        for _ in range(5):  # to the accuracy of the linear equations
+            at = replace(start, weights=optimum).expansion()
+            optimum = local_model.minimise(at, all_rows(at), 1e-13).weights
+        away = np.random.default_rng(0).standard_normal(len(optimum))
+        away -= away.mean()
+        errors = []
+        for distance in (1e-2, 1e-3):
+            weights = optimum + distance * away / np.abs(away).max()
+            at = replace(start, weights=weights).expansion()
+            found = local_model.minimise(at, all_rows(at), 1e-13).weights
+            errors.append(float(np.abs(found - optimum).max()))
+        assert errors[0] < 0.3 * 1e-2
+        assert errors[1] < 0.03 * errors[0]
+
+    def test_weights_that_do_not_see_the_solution(self) -> None:
+        """All weight is on kernels that do not take part."""
+        whole = PROBLEMS["one kernel with weight"].expansion()
+        others = np.array([0, 1, 3])
+        at = replace(
+            whole,
+            weights=np.zeros(3),
+            products=whole.products[others],
+            norms=whole.norms[others],
+        )
+        prediction = local_model.minimise(at, all_rows(at), TOL)
+        check_feasible(at, prediction)
+        best = model_programme(at)
+        assert dual_value(at, prediction.dual_coef) == pytest.approx(best.value, rel=1e-7)
+        assert_allclose(prediction.weights, best.multipliers / best.tau, atol=1e-3)
+
+    def test_duplicate_kernels(self) -> None:
+        at = PROBLEMS["C=1"].expansion()
+        twice = replace(
+            at,
+            weights=np.append(at.weights, 0.0),
+            products=np.vstack([at.products, at.products[:1]]),
+            norms=np.append(at.norms, at.norms[0]),
+        )
+        prediction = local_model.minimise(twice, all_rows(at), TOL)
+        check_feasible(twice, prediction)
+        folded = prediction.weights[:-1].copy()
+        folded[0] += prediction.weights[-1]
+        best = model_programme(at)
+        assert dual_value(at, prediction.dual_coef) == pytest.approx(best.value, rel=1e-7)
+        assert_allclose(folded, best.multipliers / best.tau, atol=1e-3)
+
+
+class TestRows:
+    @pytest.mark.parametrize("more", [0, 3, 10])
+    def test_the_rest_of_alpha_stays(self, case: Problem, more: int) -> None:
+        at = case.expansion()
+        rows = free_alpha(at)
+        rows[np.flatnonzero(~rows)[:more]] = True
+        prediction = local_model.minimise(at, rows, TOL)
+        check_feasible(at, prediction)
+        kept = prediction.dual_coef[~rows] == at.dual_coef[~rows]
+        assert kept.all()
+        best = model_programme(at, rows)
+        assert dual_value(at, prediction.dual_coef) == pytest.approx(best.value, rel=1e-6)
+
+    def test_samples_that_stay_at_their_bounds_are_not_needed(self, case: Problem) -> None:
+        at = case.expansion()
+        whole = local_model.minimise(at, all_rows(at), TOL)
+        rows = free_alpha(at) | (np.abs(whole.dual_coef - at.dual_coef) > 0)
+        part = local_model.minimise(at, rows, TOL)
+        assert_allclose(part.weights, whole.weights, atol=1e-4)
+        assert_allclose(part.dual_coef, whole.dual_coef, atol=1e-4 * at.upper.max())
+
+
+def rough_solution(K: Array, y: Array, C: float) -> Array:
+    return SVM(y, C, tol=0.1).solve(K).dual_coef
+
+
+class TestSVM:
+    @pytest.mark.parametrize("C", [0.01, 1.0, 100.0, 1e4])
+    @pytest.mark.parametrize("seed", [0, 1, 2])
+    def test_equals_a_conic_solver(self, C: float, seed: int) -> None:
+        stack, y = random_stack(seed=seed)
+        K, upper = stack.sum(axis=0), np.full(len(y), C)
+        a, intercept = local_model.solve_svm(K, y, upper, rough_solution(K, y, C), 1e-11)
+        bounds = certify.svm_bounds(K, y, a, intercept, C)
+        assert bounds.lower == pytest.approx(conic_twins.svm(K, y, C).value, rel=1e-7)
+        assert bounds.relative_gap < 1e-8
+        assert (np.abs(a) <= upper).all()
+        assert (y * a >= 0).all()
+        assert abs(a.sum()) <= 1e-12 * np.abs(a).sum()
+
+    def test_equals_libsvm(self) -> None:
+        stack, y = random_stack(n=60)
+        K, upper = stack.mean(axis=0), np.where(y > 0, 2.0, 0.7)
+        libsvm = SVM(y, 1.0, tol=1e-7, class_weight={1: 2.0, -1: 0.7}).solve(K)
+        rough = SVM(y, 1.0, tol=0.5, class_weight={1: 2.0, -1: 0.7}).solve(K).dual_coef
+        assert np.abs(rough - libsvm.dual_coef).max() > 0.01
+        a, intercept = local_model.solve_svm(K, y, upper, rough, 1e-11)
+        assert_allclose(a, libsvm.dual_coef, atol=1e-4)
+        assert intercept == pytest.approx(libsvm.intercept, abs=1e-4)
+
+    def test_is_more_accurate_than_libsvm(self) -> None:
+        """LIBSVM keeps kernel values in single precision; here both classes are far from 0."""
+        rng = np.random.default_rng(0)
+        y = np.where(np.arange(40) % 2, 1.0, -1.0)
+        X = rng.standard_normal((40, 3)) + 300.0
+        X[:, 0] += y
+        K = X @ X.T
+        libsvm = SVM(y, 10.0, tol=1e-6).solve(K)
+        there = certify.svm_bounds(K, y, libsvm.dual_coef, libsvm.intercept, 10.0)
+        here = certify.svm_bounds(
+            K, y, *local_model.solve_svm(K, y, np.full(40, 10.0), libsvm.dual_coef, 1e-11), 10.0
+        )
+        assert here.relative_gap < 1e-6
+        assert here.relative_gap < 0.01 * there.relative_gap

@@ -1,0 +1,67 @@
+"""The sets of weights of NKRR: projections against a conic solver, and their geometry."""
+
+from __future__ import annotations
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from mklbench.penalties.norm_ball import NormBall
+
+CENTRES = {
+    "ones": np.ones(5),
+    "zero": np.zeros(5),
+    "some zero": np.array([0.0, 2.0, 0.3, 0.0, 1.0]),
+}
+
+
+@pytest.fixture(params=CENTRES)
+def centre(request: pytest.FixtureRequest) -> np.ndarray:
+    return CENTRES[request.param]
+
+
+@pytest.mark.parametrize("norm", [1, 2])
+@pytest.mark.parametrize("radius", [0.0, 0.3, 2.0])
+@pytest.mark.parametrize("scale", [0.5, 4.0, 1e4])
+def test_projection_is_the_conic_solvers(
+    centre: np.ndarray, norm: int, radius: float, scale: float
+) -> None:
+    ball = NormBall(centre, radius, norm)
+    weights = scale * np.random.default_rng(0).standard_normal(5)
+    ours = ball.project(weights)
+    assert (ours >= 0).all()
+    assert ball.distance(ours) <= radius + 1e-14 * scale
+    nearest = cp.Variable(5)
+    within = [nearest >= 0, cp.norm(nearest - centre, norm) <= radius]
+    distance = cp.Problem(cp.Minimize(cp.norm(nearest - weights)), within)
+    distance.solve(solver=cp.CLARABEL)
+    assert_allclose(np.linalg.norm(ours - weights), distance.value, rtol=1e-6)
+
+
+@pytest.mark.parametrize("norm", [1, 2])
+def test_no_point_of_the_set_lies_on_the_far_side(centre: np.ndarray, norm: int) -> None:
+    """(w - P w)'(v - P w) <= 0 for all v of a convex set is what makes P w the nearest point."""
+    rng = np.random.default_rng(1)
+    ball = NormBall(centre, 0.7, norm)
+    members = [ball.project(3.0 * rng.standard_normal(5)) for _ in range(50)]
+    for _ in range(50):
+        weights = 3.0 * rng.standard_normal(5)
+        ours = ball.project(weights)
+        assert max((weights - ours) @ (member - ours) for member in members) < 1e-13
+
+
+@pytest.mark.parametrize("norm", [1, 2])
+def test_points_of_the_set_stay(centre: np.ndarray, norm: int) -> None:
+    ball = NormBall(centre, 0.7, norm)
+    inside = centre + np.array([0.2, 0.0, 0.1, 0.2, 0.0])
+    assert_array_equal(ball.project(inside), inside)
+
+
+@pytest.mark.parametrize("norm", [1, 2])
+def test_the_even_point_is_on_the_boundary(centre: np.ndarray, norm: int) -> None:
+    ball = NormBall(centre, 0.7, norm)
+    assert_allclose(ball.distance(ball.even()), 0.7)
+    assert_allclose(np.ptp(ball.even() - centre), 0.0, atol=1e-15)
+    assert_allclose(ball.distance(ball.on_boundary(centre + np.array([3.0, 0, 0, 1.0, 0]))), 0.7)
+    assert_array_equal(NormBall(centre, 0.0, norm).even(), centre)

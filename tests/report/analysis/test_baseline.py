@@ -1,0 +1,207 @@
+"""Numbers held against a baseline: the rule, the pairing of splits, and how it is shown."""
+
+from __future__ import annotations
+
+import csv
+import io
+import random
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from report_fakes import FakeFinder, comparison, found, record
+
+from mklbench.errors import InputError
+from mklbench.report.analysis.assemble import Report, SlotRecords, assemble
+from mklbench.report.analysis.baseline import (
+    Difference,
+    Standing,
+    paired_difference,
+    published_difference,
+    standing,
+)
+from mklbench.report.document.html import to_html
+from mklbench.report.document.markdown import to_markdown
+from mklbench.report.figures.differences import difference_row
+from mklbench.report.figures.draw import write_figure
+from mklbench.report.layout.csv import to_csv
+from mklbench.report.layout.page import lay_out
+from mklbench.report.table.metrics import METRICS
+from mklbench.report.table.verdict import Published, Verdict
+
+HARD_NEW = ("hard", "new", "once")
+
+
+def with_errors(errors: Sequence[float], n_splits: int, **changes: object) -> SlotRecords:
+    """A cell of `n_splits` splits whose first ones have the test errors given, in per cent."""
+    listed = [record(s, accuracy=1 - error / 100, **changes) for s, error in enumerate(errors)]
+    return found(listed, n_splits)
+
+
+def hard_row(n_new: int = 20, lower_by: float = 5.0) -> dict[tuple[str, str, str], SlotRecords]:
+    """A row on which every split is hard or easy for both columns, and the new one is better."""
+    generator = random.Random(0)
+    plain = [generator.uniform(10.0, 30.0) for _ in range(100)]
+    new = [error - lower_by - generator.uniform(-0.5, 0.5) for error in plain[:n_new]]
+    return {("hard", "plain", "once"): with_errors(plain, 100), HARD_NEW: with_errors(new, 20)}
+
+
+def report_of(cells: dict[tuple[str, str, str], SlotRecords]) -> Report:
+    return assemble(comparison(), FakeFinder(cells))
+
+
+def csv_lines(report: Report) -> dict[tuple[str, str, str], dict[str, str]]:
+    lines = csv.DictReader(io.StringIO(to_csv(report)))
+    return {(line["row"], line["column"], line["metric"]): line for line in lines}
+
+
+@pytest.mark.parametrize(
+    ("difference", "expected"),
+    [
+        (Difference(-3.0, 1.0), Standing.BETTER),
+        (Difference(3.0, 1.0), Standing.WORSE),
+        (Difference(-2.0, 1.0), None),  # no more than two standard errors
+        (Difference(-0.9, 0.1), None),  # below the margin, however certain
+        (Difference(25.2 - 24.2, 0.1), Standing.WORSE),  # 1.0 but for rounding: at the margin
+        (Difference(24.2 - 23.2, 0.1), Standing.WORSE),
+        (Difference(-3.0, None), None),
+        (None, None),
+    ],
+)
+def test_standing_needs_two_standard_errors_and_the_margin(
+    difference: Difference | None, expected: Standing | None
+) -> None:
+    assert standing(difference, 1.0, METRICS["error"]) is expected
+
+
+def test_a_higher_accuracy_is_better() -> None:
+    assert standing(Difference(3.0, 1.0), 1.0, METRICS["accuracy"]) is Standing.BETTER
+
+
+def test_error_is_what_is_missing_to_full_accuracy() -> None:
+    assert METRICS["error"].value(record(0, accuracy=0.969)) == pytest.approx(3.1)
+
+
+def test_differences_are_paired_over_the_common_splits() -> None:
+    first = {0: 3.0, 1: 9.0, 2: 5.0, 7: 100.0}
+    second = {2: 4.5, 1: 8.0, 0: 1.0, 5: -100.0}
+    difference = paired_difference(first, second)
+    assert difference is not None
+    expected = np.array([2.0, 1.0, 0.5])
+    assert difference.value == pytest.approx(expected.mean())
+    assert difference.standard_error == pytest.approx(expected.std(ddof=1) / np.sqrt(3))
+
+
+def test_difference_without_common_splits_or_spread() -> None:
+    assert paired_difference({0: 1.0}, {1: 1.0}) is None
+    assert paired_difference({0: 3.0}, {0: 1.0}) == Difference(2.0, None)
+    assert published_difference(Published(1.0, 1.0), None, 20) is None
+    assert published_difference(Published(3.0, 1.0), Published(1.0), 20) == Difference(2.0, None)
+
+
+def test_published_means_are_taken_as_independent() -> None:
+    difference = published_difference(Published(15.0, 3.0), Published(20.0, 4.0), 25)
+    assert difference == Difference(-5.0, pytest.approx(1.0))
+
+
+def test_pairing_finds_what_the_spread_over_the_splits_would_hide() -> None:
+    """1.5 points are less than two standard errors of independent means with these spreads."""
+    report = report_of(hard_row(lower_by=1.5))
+    assert report.standings == {(*HARD_NEW, "error"): Standing.BETTER}
+
+
+def test_published_numbers_are_marked_by_the_same_rule() -> None:
+    report = report_of({})
+    assert report.published_standings == {("hard", "new", "error"): Standing.BETTER}
+    assert not report.standings  # all cells have the same records
+
+
+@pytest.mark.parametrize("n_new", [0, 7])
+def test_an_unfinished_cell_has_no_standing(n_new: int) -> None:
+    assert not report_of(hard_row(n_new=n_new)).standings
+
+
+def test_an_unfinished_baseline_marks_nothing() -> None:
+    cells = hard_row()
+    cells["hard", "plain", "once"] = with_errors([30.0, 31.0], 100)
+    assert not report_of(cells).standings
+
+
+def test_standings_are_shown_in_every_format() -> None:
+    worse = with_errors([40.0 + s % 2 for s in range(20)], 20)
+    report = report_of({**hard_row(), ("easy", "new", "once"): worse})
+    document = lay_out(report)
+    markdown, page, lines = to_markdown(document), to_html(document), csv_lines(report)
+    assert re.search(r"\| Hard +\| published +\| +20.0 ± 2.0 \| +\*\*15.0 ± 2.0\*\* \|", markdown)
+    assert re.search(r"\*\*1\d\.\d ± \d\.\d \(20\) [✓≈▲▼]\*\* \|", markdown)
+    assert "*40.5 ± 0.5 ▲*" in markdown
+    assert "at least 1.0 percentage points of error" in markdown
+    assert '<td class="published"><strong>15.0 ± 2.0</strong></td>' in page
+    assert '<td class="differs"><em>40.5 ± 0.5 ▲</em></td>' in page
+    assert lines["hard", "new", "error"]["standing"] == "much better"
+    assert lines["hard", "new", "error"]["published_standing"] == "much better"
+    assert lines["easy", "new", "error"]["standing"] == "much worse"
+    assert lines["easy", "new", "error"]["published_standing"] == ""
+    assert lines["hard", "new", "n_kernels"]["standing"] == ""
+
+
+def test_number_of_splits_stands_in_cells_with_fewer_than_the_paper() -> None:
+    markdown = to_markdown(lay_out(report_of(hard_row())))
+    easy, hard = (re.search(rf"\| {row} .*\n(.*)\n", markdown) for row in ("Easy", "Hard"))
+    assert easy
+    assert hard
+    assert "(20)" not in easy[1]  # the row's own 20 published splits
+    assert hard[1].count("(20)") == 2
+    assert "(100)" not in hard[1]
+    assert "taken as one over 100 splits (20 on Easy)" in markdown
+
+
+def test_verdicts_use_the_published_splits_of_the_row() -> None:
+    """Two standard errors are 0.89 with 20 published splits and 0.40 with 100; 0.65 is between."""
+    flat = {
+        (row, "plain", "once"): with_errors([20.6 + 0.1 * (s % 2) for s in range(20)], 20)
+        for row in ("easy", "hard")
+    }
+    numbers = report_of(flat).numbers
+    assert numbers["easy", "plain", "once", "error"].verdict is Verdict.MATCH
+    assert numbers["hard", "plain", "once", "error"].verdict is Verdict.CLOSE
+
+
+def test_head_says_where_the_splits_came_from() -> None:
+    mixed = found([record(s, split_source="random" if s else "official") for s in range(20)])
+    official = found([record(s, split_source="official") for s in range(20)])
+    cells = {
+        ("easy", "new", "once"): mixed,
+        ("easy", "plain", "once"): mixed,
+        ("hard", "plain", "once"): official,
+    }
+    head = to_markdown(lay_out(report_of(cells))).partition("## ")[0]
+    assert "Splits: 1 official, 19 random on Easy; official on Hard." in head
+    assert "Splits:" not in to_markdown(lay_out(report_of({})))
+
+
+def test_difference_figure_has_gaps_where_a_side_is_not_done(tmp_path: Path) -> None:
+    cells = hard_row()
+    cells["easy", "new", "once"] = found([], 20)
+    report = report_of(cells)
+    (figure,) = report.table.figures
+    easy, hard, unseen = (difference_row(report, figure, row) for row in report.table.rows)
+    assert easy.measured is None
+    assert easy.published is not None
+    assert easy.published.value == pytest.approx(0.5)
+    assert hard.measured is not None
+    assert hard.measured.value == pytest.approx(-5.0, abs=0.2)
+    assert hard.published is not None
+    assert hard.published.value == pytest.approx(-5.0)
+    assert unseen.published is None
+    write_figure(report, figure, [tmp_path / "gains.png"])
+    assert (tmp_path / "gains.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_difference_figure_with_nothing_to_show_is_refused(tmp_path: Path) -> None:
+    absent = {(row, "new", "once"): found([], 20) for row in ("easy", "hard", "unseen")}
+    report = report_of(absent)
+    with pytest.raises(InputError, match="Easy, New, measured is not done"):
+        write_figure(report, report.table.figures[0], [tmp_path / "gains.png"])

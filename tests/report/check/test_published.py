@@ -1,0 +1,218 @@
+"""The regression check: silent when nothing moved, loud when something did."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from report_fakes import TINY_TABLE, only_tables, record
+
+from mklbench import resources
+from mklbench.algorithms import svm
+from mklbench.commands.check import check as run_check
+from mklbench.commands.reproduce import reproduce
+from mklbench.errors import DataError, InputError
+from mklbench.experiments.cell import Cell
+from mklbench.experiments.sealing import sealed
+from mklbench.experiments.store import Store
+from mklbench.report.check.config import Tolerance, load_check
+from mklbench.report.check.published import compare_splits
+
+CHECK = """\
+splits: 1
+tolerances: {accuracy: 0, objective: 1.0e-6, reason: the same code}
+cells:
+  - {table: tiny, row: minmax, column: one, protocol: fixed}
+  - table: tiny
+    row: none
+    column: ten
+    protocol: fixed
+    splits: 2
+    tolerances: {accuracy: 1, reason: unscaled}
+"""
+
+Record = dict[str, Any]
+
+
+@pytest.fixture
+def recorded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A tiny table and its check, recorded by this code just now."""
+    only_tables(monkeypatch, tmp_path, tiny=TINY_TABLE)
+    check_file = tmp_path / "check.yaml"
+    check_file.write_text(CHECK, encoding="utf-8")
+    monkeypatch.setattr("mklbench.commands.check.load_check", lambda: load_check(check_file))
+    directory = tmp_path / "results"
+    assert reproduce(["tiny"], store=Store(tmp_path / "s"), results_dir=str(directory)) == 0
+    return directory
+
+
+def edit_records(recorded: Path, change: Callable[[Record], Record | None]) -> None:
+    """Apply `change` to every recorded split; None drops it."""
+    path = recorded / "records" / "tiny.jsonl"
+    changed = [change(json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
+    text = "".join(sealed(item) for item in changed if item is not None)
+    path.write_text(text, encoding="utf-8")
+
+
+def check(recorded: Path) -> int:
+    return run_check(results_dir=str(recorded))
+
+
+def test_nothing_moved(recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert check(recorded) == 0
+    printed = capsys.readouterr().out
+    assert "The check passed: 3 same." in printed
+    assert "tiny, minmax one fixed" in printed
+    assert "tiny, verdicts" in printed
+
+
+def test_moved_accuracy_fails_and_names_the_split(
+    recorded: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def two_samples_off(item: Record) -> Record:
+        if item["C"] == 10 and item["split"] == 1:
+            item["accuracy"] -= 2 / item["n_test"]
+        return item
+
+    edit_records(recorded, two_samples_off)
+    assert check(recorded) == 1
+    printed = capsys.readouterr().out
+    assert "tiny, none ten fixed\n  split 1: accuracy" in printed
+    assert "(2 test samples)" in printed
+
+
+def test_moved_objective_fails(recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    edit_records(recorded, lambda item: {**item, "objective": item["objective"] * (1 + 1e-5)})
+    assert check(recorded) == 1
+    assert "relative change 1.0e-05" in capsys.readouterr().out
+
+
+def test_moved_verdict_fails(recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = recorded / "tables" / "tiny.csv"
+    lines = path.read_text(encoding="utf-8").splitlines()
+    judged = lines[1].split(",")
+    assert judged[3] == "accuracy"
+    judged[10] = "close" if judged[10] == "match" else "match"
+    path.write_text("\n".join([lines[0], ",".join(judged), *lines[2:]]), encoding="utf-8")
+    assert check(recorded) == 1
+    assert f"recorded {judged[10]}" in capsys.readouterr().out
+
+
+def test_splits_that_are_not_recorded_fail(
+    recorded: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    edit_records(recorded, lambda item: None if item["split"] == 1 else item)
+    assert check(recorded) == 1
+    assert "1 of 2 splits are recorded" in capsys.readouterr().out
+
+
+def test_cell_that_fails_now_fails_the_check(
+    recorded: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    @functools.wraps(svm.solve)
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("broken on purpose")
+
+    monkeypatch.setattr(svm, "solve", broken)
+    assert check(recorded) == 1
+    assert "broken on purpose" in capsys.readouterr().out
+
+
+def without_data(
+    recorded: Path, monkeypatch: pytest.MonkeyPatch, is_absent: Callable[[Cell], bool]
+) -> None:
+    """Take data away, but let their digest be known, as it is for every set that is downloaded."""
+    lines = (recorded / "records" / "tiny.jsonl").read_text(encoding="utf-8").splitlines()
+    digests = {item["data"]: item["data_digest"] for item in map(json.loads, lines)}
+    original = Cell.dataset
+
+    def dataset(cell: Cell) -> object:
+        if is_absent(cell):
+            raise DataError(f"data={cell.data} is nowhere to be had.")
+        return original(cell)
+
+    monkeypatch.setattr(Cell, "data_digest", property(lambda cell: digests[cell.data]))
+    monkeypatch.setattr(Cell, "dataset", dataset)
+
+
+def test_absent_data_are_named_and_the_rest_is_checked(
+    recorded: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    without_data(recorded, monkeypatch, lambda cell: cell.data == "ringnorm")
+    assert check(recorded) == 0
+    printed = capsys.readouterr().out
+    assert "tiny, none ten fixed\n  data=ringnorm is nowhere to be had." in printed
+    assert "The check passed: 2 same, 1 not checked." in printed
+
+
+def test_nothing_checked_is_a_failure(
+    recorded: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    without_data(recorded, monkeypatch, lambda cell: True)
+    assert check(recorded) == 1
+    assert "no cell could be run again" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("missing", ["records/tiny.jsonl", "tables/tiny.csv"])
+def test_nothing_recorded_is_an_input_error(recorded: Path, missing: str) -> None:
+    (recorded / missing).unlink()
+    with pytest.raises(InputError, match="There is nothing to check against"):
+        check(recorded)
+
+
+def test_only_known_tables_can_be_checked(recorded: Path) -> None:
+    with pytest.raises(InputError, match="table to check=tinny is not known: did you mean tiny"):
+        run_check(["tinny"], results_dir=str(recorded))
+
+
+def test_tolerances_are_inclusive() -> None:
+    before = {0: record(0, accuracy=0.80, n_test=50, objective=10.0)}
+    now = [record(0, accuracy=0.82, n_test=50, objective=10.001)]
+    assert compare_splits(now, before, Tolerance(1, 1.01e-4, "")) == []
+    assert len(compare_splits(now, before, Tolerance(0, 1e-5, ""))) == 2
+
+
+def test_objective_that_vanished_is_a_move() -> None:
+    before = {0: record(0, objective=10.0)}
+    now = [record(0, objective=None)]
+    assert "objective None, recorded 10.0" in compare_splits(now, before, Tolerance(0, 1.0, ""))[0]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("column: ten", "column: tn", "is not known: did you mean none ten fixed"),
+        ("splits: 1", "splits: 0", "splits=0 must be a whole number"),
+        ("reason: unscaled", "why: unscaled", "reason=None must be a text"),
+        ("accuracy: 1,", "accuracy: -1,", "accuracy=-1 must be a number, 0 or more"),
+        ("    splits: 2", "    split: 2", "key=split is not known: did you mean splits"),
+    ],
+)
+def test_wrong_check_file_is_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, old: str, new: str, message: str
+) -> None:
+    only_tables(monkeypatch, tmp_path, tiny=TINY_TABLE)
+    assert old in CHECK
+    path = tmp_path / "check.yaml"
+    path.write_text(CHECK.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(InputError, match=message):
+        load_check(path)
+
+
+def test_shipped_check_runs_every_data_set_and_every_algorithm() -> None:
+    chosen: set[str] = set()
+    for cell in load_check().cells:
+        chosen |= set(cell.slot.overrides)
+    groups = {"data": resources.choices("data"), "algo": resources.choices("algo")}
+    wanted = {f"{group}={name}" for group, names in groups.items() for name in names}
+    # A file of the user's, and photographs, which take minutes to describe.
+    left_out = {
+        f"data={name}"
+        for name, path in groups["data"].items()
+        if (config := resources.read_yaml(path)).get("format") == "images" or "path" in config
+    }
+    assert wanted - left_out <= chosen

@@ -1,0 +1,212 @@
+"""From records to Markdown, HTML, CSV and figures."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from report_fakes import FakeFinder, found, record, records, table1
+
+from mklbench.errors import InputError
+from mklbench.report.analysis.assemble import Report, SlotRecords, assemble
+from mklbench.report.document.html import to_html
+from mklbench.report.document.markdown import to_markdown
+from mklbench.report.figures.draw import normalised_weights, write_figure
+from mklbench.report.layout.csv import CSV_COLUMNS, to_csv
+from mklbench.report.layout.page import lay_out
+from mklbench.report.table.loading import load_table
+from mklbench.report.table.metrics import METRICS
+from mklbench.report.table.verdict import Verdict
+
+SONAR_GMKL = ("sonar", "gmkl", "fixed")
+
+
+def csv_lines(report: Report) -> dict[tuple[str, str, str, str], dict[str, str]]:
+    lines = csv.DictReader(io.StringIO(to_csv(report)))
+    return {(li["row"], li["column"], li["protocol"], li["metric"]): li for li in lines}
+
+
+def test_measured_numbers_are_summarised_in_the_printed_unit() -> None:
+    report = assemble(table1(), FakeFinder())
+    number = report.numbers["sonar", "svm", "fixed", "accuracy"]
+    assert number.measured is not None
+    assert number.measured.mean == pytest.approx(82.0)
+    assert number.difference == pytest.approx(82.0 - 81.3)
+    assert number.verdict is Verdict.MATCH
+
+
+def test_a_row_that_is_not_at_hand_has_the_numbers_of_the_paper_alone() -> None:
+    table = table1()
+    absent = replace(table.rows[0], at_hand=False)
+    table = replace(table, rows=(absent, *table.rows[1:]))
+    report = assemble(table, FakeFinder())
+    assert absent.name not in {place[0] for place in report.numbers}
+    lines = to_markdown(lay_out(report)).splitlines()
+    number = next(i for i, line in enumerate(lines) if line.startswith(f"| {absent.label} "))
+    assert "published" in lines[number]
+    assert set(lines[number + 1].replace("data not at hand", "")) <= {"|", " "}
+    assert table.rows[1].label in lines[number + 2]
+
+
+def test_svm_calls_a_problem_are_the_share_of_one_of_several() -> None:
+    assert METRICS["calls_a_problem"].value({"svm_calls": 51, "n_problems": 17}) == 3
+
+
+def test_objective_is_shown_per_training_sample() -> None:
+    report = assemble(load_table("picard2012_path"), FakeFinder())
+    number = report.numbers["sonar", "qnpkl", "C=1", "objective"]
+    assert number.measured is not None
+    assert number.measured.mean == pytest.approx(0.5)
+
+
+def test_times_are_compared_by_ratio_only() -> None:
+    slow = found(records(fit_seconds=0.06))
+    report = assemble(table1(), FakeFinder({("sonar", "mkl", "fixed"): slow}))
+    number = report.numbers["sonar", "mkl", "fixed", "time"]
+    assert number.verdict is Verdict.RATIO_ONLY
+    assert number.difference is None
+    assert number.ratio == pytest.approx(0.06 / 6.2)
+    ratio = next(ratio for ratio in report.ratios if ratio.row == "sonar")
+    assert ratio.published == pytest.approx(6.2)
+    assert ratio.measured["fixed"] == pytest.approx(3.0)
+    assert "nothing" not in ratio.measured
+
+
+@pytest.mark.parametrize(
+    ("cell", "status"),
+    [
+        (found([]), "missing"),
+        (found(records(7)), "incomplete"),
+        (
+            found([*records(19), record(19, status="failed", error="it broke")]),
+            "failed",
+        ),
+        (found([*records(19), record(19, status="timeout")]), "timeout"),
+        (
+            found([record(0, status="timeout"), record(1, status="failed")]),
+            "failed",
+        ),
+    ],
+)
+def test_unfinished_cells_are_shown_and_never_judged(cell: SlotRecords, status: str) -> None:
+    complete = assemble(table1(), FakeFinder())
+    report = assemble(table1(), FakeFinder({SONAR_GMKL: cell}))
+    number = report.numbers[(*SONAR_GMKL, "accuracy")]
+    assert number.status == status
+    assert number.verdict is None
+    assert number.difference is None
+    assert sum(report.verdict_counts.values()) == sum(complete.verdict_counts.values()) - 3
+    line = csv_lines(report)[(*SONAR_GMKL, "accuracy")]
+    assert (line["status"], line["verdict"], line["difference"]) == (status, "", "")
+    markdown = to_markdown(lay_out(report))
+    assert "167 of 168 cells are done" in markdown
+    not_done = markdown.partition("## Not done")[2].partition("## ")[0]
+    assert re.search(rf"\| Sonar +\| GMKL +\| as printed, C = 1 +\| {status} ", not_done)
+
+
+def test_failed_cell_names_its_error() -> None:
+    cell = found([record(0, status="failed", error="the kernel | broke")])
+    markdown = to_markdown(lay_out(assemble(table1(), FakeFinder({SONAR_GMKL: cell}))))
+    assert "the kernel \\| broke" in markdown
+
+
+def test_ratio_needs_both_sides_done() -> None:
+    cell = found(records(7))
+    report = assemble(table1(), FakeFinder({("pima", "qnpkl", "fixed"): cell}))
+    ratio = next(ratio for ratio in report.ratios if ratio.row == "pima")
+    assert ratio.measured["fixed"] is None
+    assert ratio.measured["cv"] is not None
+
+
+def test_markdown_holds_the_paper_s_lines_ledger_and_counts() -> None:
+    table = table1()
+    markdown = to_markdown(lay_out(assemble(table, FakeFinder())))
+    assert re.search(r"\| Sonar +\| published +\| +77.9 ± 5.5 \| +6.2 \| +86.6 ± 3.4 ", markdown)
+    assert "mklbench reproduce picard2012_table1" in markdown
+    assert "Test CPU" in markdown
+    assert "2024-05-06" in markdown
+    for entry in table.ledger:
+        assert entry.point in markdown
+    verdicts = markdown.partition("## Verdicts")[2]
+    assert re.search(r"\| match ✓ +\|.*\| +\d+ \|", verdicts)
+
+
+def test_markdown_grids_are_rectangular() -> None:
+    markdown = to_markdown(lay_out(assemble(table1(), FakeFinder())))
+    for grid in re.findall(r"(?:^\|.*\n)+", markdown, flags=re.MULTILINE):
+        widths = {len(line) for line in grid.splitlines()}
+        assert len(widths) == 1
+
+
+def test_searched_cells_list_what_was_chosen() -> None:
+    chosen = [{"algo.C": 1.0 if s < 5 else 10, "kernel.gamma": 1 / 9} for s in range(20)]
+    searched = found([record(s, params=params) for s, params in enumerate(chosen)])
+    report = assemble(table1(), FakeFinder({("sonar", "svm", "cv"): searched}))
+    markdown = to_markdown(lay_out(report))
+    listed = markdown.partition("## Chosen on the training parts")[2].partition("## ")[0]
+    assert "C = 1, gamma = 0.111 (5); C = 10, gamma = 0.111 (15)" in listed
+    assert listed.count("Sonar") == 1  # cells that did not search are not listed
+
+
+def test_csv_has_every_number_once() -> None:
+    report = assemble(table1(), FakeFinder())
+    text = to_csv(report)
+    assert text.splitlines()[0] == ",".join(CSV_COLUMNS)
+    assert len(text.splitlines()) == 1 + len(report.numbers)
+    line = csv_lines(report)["sonar", "mkl", "fixed", "accuracy"]
+    assert float(line["published_mean"]) == 77.9
+    assert float(line["measured_mean"]) - 77.9 == pytest.approx(float(line["difference"]))
+
+
+def test_html_is_one_escaped_self_contained_page(tmp_path: Path) -> None:
+    cell = found([record(0, status="failed", error="<script>alert(1)</script>")])
+    report = assemble(table1(), FakeFinder({SONAR_GMKL: cell}))
+    picture = tmp_path / "picture.png"
+    picture.write_bytes(b"\x89PNG")
+    page = to_html(lay_out(report, {"picard2012_figure1": picture}))
+    assert page.startswith("<!DOCTYPE html>")
+    assert "<script>" not in page
+    assert "data:image/png;base64," in page
+    assert not re.search(r'(src|href)="(?!data:|https://hal\.science)', page)
+
+
+def test_pictures_are_linked_relative_to_the_markdown_file(tmp_path: Path) -> None:
+    picture = tmp_path / "figures" / "one.png"
+    document = lay_out(assemble(table1(), FakeFinder()), {"picard2012_figure1": picture})
+    assert "](../figures/one.png)" in to_markdown(document, tmp_path / "tables")
+
+
+def test_weights_are_normalised_and_void_splits_left_out() -> None:
+    cell = found([record(0, weights=[1.0, 3.0]), record(1, weights=[0.0, 0.0])], n_splits=2)
+    np.testing.assert_allclose(normalised_weights(cell), [[0.25, 0.75]])
+
+
+@pytest.mark.parametrize("name", ["picard2012_table1", "picard2012_path"])
+def test_figures_are_drawn_and_equal_records_give_equal_files(tmp_path: Path, name: str) -> None:
+    report = assemble(load_table(name), FakeFinder())
+    (figure,) = report.table.figures
+    first, second, vector = (tmp_path / n for n in ("a.png", "b.png", "c.pdf"))
+    write_figure(report, figure, [first, vector])
+    write_figure(report, figure, [second])
+    assert first.read_bytes() == second.read_bytes()
+    assert first.read_bytes().startswith(b"\x89PNG")
+    assert vector.read_bytes().startswith(b"%PDF")
+
+
+def test_figure_of_an_unfinished_cell_is_refused(tmp_path: Path) -> None:
+    cell = found(records(3))
+    report = assemble(table1(), FakeFinder({("sonar", "qnpkl", "fixed"): cell}))
+    with pytest.raises(InputError, match="Sonar, QN-PKL, as printed, C = 1 is not done"):
+        write_figure(report, report.table.figures[0], [tmp_path / "a.png"])
+
+
+def test_figure_with_an_unknown_ending_is_refused(tmp_path: Path) -> None:
+    report = assemble(table1(), FakeFinder())
+    with pytest.raises(InputError, match=r"must end in \.png, \.pdf or \.svg"):
+        write_figure(report, report.table.figures[0], [tmp_path / "a.bmp"])
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,205 @@
+"""Ranks of methods over data sets, comparisons, and the tests of significance behind them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from report_fakes import found, record
+from scipy import stats
+
+from mklbench.errors import InputError
+from mklbench.report.analysis.assemble import Report, SlotRecords, assemble
+from mklbench.report.analysis.significance import (
+    corrected_p_value,
+    critical_difference,
+    holm,
+    signed_rank_p_value,
+)
+from mklbench.report.document.markdown import to_markdown
+from mklbench.report.figures.draw import unfinished_cells, write_figure
+from mklbench.report.figures.ranks import draw_ranks
+from mklbench.report.layout.comparisons import tally
+from mklbench.report.layout.page import lay_out
+from mklbench.report.layout.ranking import rank_methods
+from mklbench.report.table.loading import read_table
+from mklbench.report.table.metrics import METRICS
+from mklbench.report.table.paper_table import (
+    Column,
+    Comparison,
+    Figure,
+    PaperTable,
+    Protocol,
+    Ranking,
+    Row,
+    Slot,
+)
+
+SETS = ("a", "b", "c", "d", "e", "f")
+LEVELS = {"good": 0.9, "plain": 0.8, "same": 0.8, "bad": 0.7}
+
+
+def table(**changes: object) -> PaperTable:
+    made = PaperTable(
+        name="methods",
+        title="Methods",
+        citation="Nobody, nowhere.",
+        url="",
+        common=(),
+        rows=tuple(Row(name, name.upper(), ()) for name in SETS),
+        columns=tuple(Column(name, f"The {name} one", (), ("accuracy",)) for name in LEVELS),
+        protocols=(Protocol("once", "measured", ()),),
+        published={},
+        published_n_splits=20,
+        comparisons=(Comparison("does good beat plain?", "good", "plain", "accuracy"),),
+        ranking=Ranking("accuracy", "once", ("plain",), ("good", "bad")),
+        figures=(Figure("ranks", "ranks", "Ranks"),),
+    )
+    return replace(made, **changes)  # type: ignore[arg-type]
+
+
+def cell(slot: Slot) -> SlotRecords:
+    """Return ten splits around the level of the method; sets differ more than methods do."""
+    noise = np.random.default_rng(100 + SETS.index(slot.row.name)).normal(0, 0.01, 10)
+    own = np.random.default_rng(len(slot.column.name)).normal(0, 0.002, 10)
+    level = LEVELS[slot.column.name] - 0.05 * SETS.index(slot.row.name)
+    if slot.column.name == "same":
+        own = np.random.default_rng(5).normal(0, 0.002, 10)
+    accuracies = level + noise + own
+    return found([record(i, accuracy=float(accuracies[i])) for i in range(10)], n_splits=10)
+
+
+def report(**changes: object) -> Report:
+    return assemble(table(**changes), cell)
+
+
+def test_the_corrected_t_test_widens_the_error_by_the_test_share() -> None:
+    differences = np.array([0.3, -0.1, 0.4, 0.2, 0.25])
+    first = dict(enumerate(1 + differences))
+    second = dict.fromkeys(range(5), 1.0)
+    plain = stats.ttest_1samp(differences, 0.0)
+    assert corrected_p_value(first, second, 0.0) == pytest.approx(plain.pvalue)
+    t = plain.statistic * math.sqrt((1 / 5) / (1 / 5 + 3 / 7))
+    assert corrected_p_value(first, second, 3 / 7) == pytest.approx(2 * stats.t.sf(t, 4))
+    assert corrected_p_value(second, first, 3 / 7) == corrected_p_value(first, second, 3 / 7)
+
+
+def test_no_difference_and_too_few_splits_are_no_evidence() -> None:
+    same = {0: 1.0, 1: 2.0}
+    assert corrected_p_value(same, same, 0.5) == 1.0
+    assert corrected_p_value({0: 1.0}, {0: 5.0}, 0.5) == 1.0
+    assert corrected_p_value({0: 1.0, 1: 2.0}, {2: 1.0}, 0.5) == 1.0
+    assert signed_rank_p_value([1, 2, 3], [1, 2, 3]) == 1.0
+
+
+def test_holm_is_the_smallest_level_at_which_the_procedure_rejects() -> None:
+    p_values = np.array([0.01, 0.04, 0.03, 0.005, 0.6])
+    corrected = holm(p_values)
+    for level in np.linspace(0.001, 1.0, 400):
+        rejected, order = set(), np.argsort(p_values)
+        for step, i in enumerate(order):
+            if p_values[i] > level / (len(p_values) - step):
+                break
+            rejected.add(int(i))
+        assert rejected == {i for i in range(5) if corrected[i] <= level + 1e-12}
+
+
+def test_the_critical_difference_of_demsar() -> None:
+    # Section 3.2.2 of the paper: four methods on fourteen sets.
+    assert critical_difference(4, 14) == pytest.approx(
+        2.569 * math.sqrt(4 * 5 / (6 * 14)), rel=1e-3
+    )
+    assert critical_difference(4, 14, level=0.10) == pytest.approx(1.12, abs=0.01)
+
+
+def test_ranks_begin_with_the_best_and_ties_share() -> None:
+    made = report()
+    ranks = rank_methods(made, made.table.ranking)
+    assert ranks is not None
+    by_name = dict(zip(LEVELS, ranks.mean_ranks, strict=True))
+    assert by_name["good"] == 1.0
+    assert by_name["bad"] == 4.0
+    assert by_name["plain"] + by_name["same"] == pytest.approx(5.0)
+    assert ranks.p_value == pytest.approx(stats.friedmanchisquare(*ranks.means.T).pvalue)
+
+
+def test_a_row_that_is_not_complete_counts_in_no_rank() -> None:
+    def find(slot: Slot) -> SlotRecords:
+        there = cell(slot)
+        absent = slot.row.name == "a" and slot.column.name == "bad"
+        return found([], n_splits=10) if absent else there
+
+    made = assemble(table(), find)
+    ranks = rank_methods(made, made.table.ranking)
+    assert ranks is not None
+    assert [row.name for row in ranks.rows] == list(SETS[1:])
+    text = to_markdown(lay_out(made))
+    assert "(not on A)" in text
+    assert not unfinished_cells(made, made.table.figures[0])
+    few = assemble(table(rows=table().rows[:2]), find)
+    assert rank_methods(few, few.table.ranking) is None
+    assert unfinished_cells(few, few.table.figures[0])
+    assert "Ranks" not in to_markdown(lay_out(few))
+
+
+def test_a_method_is_better_only_where_the_splits_say_so() -> None:
+    made = report()
+    for metric in ("accuracy", "error"):  # the same, seen from the other side
+        counts = tally(made, "good", "plain", "once", METRICS[metric])
+        assert (len(counts.better), len(counts.alike), len(counts.worse)) == (6, 0, 0)
+        counts = tally(made, "bad", "plain", "once", METRICS[metric])
+        assert (len(counts.better), len(counts.alike), len(counts.worse)) == (0, 0, 6)
+    counts = tally(made, "same", "plain", "once", METRICS["accuracy"])
+    assert len(counts.alike) == 6
+    assert tally(made, "good", "plain", "never", METRICS["accuracy"]).is_empty
+
+
+def test_the_answer_is_computed() -> None:
+    text = to_markdown(lay_out(report()))
+    assert "1 are ahead on more sets than they are behind (The good one)" in text
+    assert "1 are behind on more (The bad one)" in text
+    # From six sets p is at least 2 / 2^6, and of two tests that counts twice: above 5 %.
+    assert "never below 0.031, and of 2 tests the smallest counts 2 times" in text
+    assert "these records do not show that learning pays" in text
+    alone = report(ranking=Ranking("accuracy", "once", ("plain",), ("good",)))
+    assert "So The good one beat it." in to_markdown(lay_out(alone))
+    assert "| 6 / 0 / 0 (better on A, B, C, D, E, F)" in text
+
+
+def test_the_diagram_is_drawn(tmp_path: Path) -> None:
+    made = report()
+    write_figure(made, made.table.figures[0], [tmp_path / "ranks.png", tmp_path / "ranks.pdf"])
+    assert (tmp_path / "ranks.png").stat().st_size > 5000
+
+
+def test_the_bars_of_the_diagram_are_drawn_in_one_order() -> None:
+    made = report()
+    canvas = draw_ranks(made, made.table.figures[0])
+    bars = [line for line in canvas.axes[0].lines if line.get_linewidth() > 2]
+    assert bars
+    for bar in bars:  # equal records then give equal files
+        points = list(bar.get_xdata())
+        assert points == sorted(points)
+
+
+@pytest.mark.parametrize(
+    ("addition", "message"),
+    [
+        ("comparisons: [{label: x, column: own, against: one, metric: rmse}]", "own is not known"),
+        ("comparisons: [{label: x, column: one, against: one, metric: rms}]", "rms is not known"),
+        ("ranking: {metric: rmse, protocol: two, references: [], learners: []}", "two is not"),
+        ("ranking: {metric: rmse, protocol: p, references: [two], learners: []}", "two is not"),
+        ("figures: [{name: f, kind: ranks, title: t}]", "of kind ranks needs a ranking"),
+    ],
+)
+def test_a_table_that_names_what_it_has_not(addition: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "t.yaml"
+    path.write_text(
+        "title: t\ncitation: c\nrows: [{name: r, label: r}]\ncolumns: [{name: one, label: o}]\n"
+        f"protocols: [{{name: p, label: p}}]\n{addition}\n"
+    )
+    with pytest.raises(InputError, match=message):
+        read_table(path)

@@ -1,0 +1,248 @@
+"""The YAML of the paper tables: complete, equal to the paper, and refused when wrong."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+from report_fakes import found
+
+from mklbench.errors import InputError
+from mklbench.experiments.cell import Cell
+from mklbench.report.analysis.assemble import assemble
+from mklbench.report.analysis.baseline import Standing
+from mklbench.report.table.loading import load_table, read_table, table_names
+
+DATA = Path(__file__).parents[2] / "data"
+
+# Names in the transcriptions, where they are not those of the table in lower case.
+ROWS = {"Iono": "ionosphere"}
+COLUMNS = {
+    "QN-PKL": "qnpkl",
+    "GMKL [5]": "gmkl",
+    "SVM(single)": "svm",
+    "MKL(single)": "mkl_single",
+    "IKL(single)": "ikl_single",
+    "MKL(separate)": "mkl_separate",
+    "IKL(products)": "ikl_products",
+}
+METRICS = {
+    "accuracy %": "accuracy",
+    "time s": "time",
+    "R %": "relevant_weight",
+    "test error %": "error",
+    "#kernels": "n_kernels",
+}
+
+# The widths of the Gaussians in the footnotes of Gehler & Nowozin 2008.
+WIDTHS = [1, 2, 3, 5, 10, 20, 30, 40, 50, 75, 100, 125, 150]
+WIDTHS_MULTICLASS = [0.5, 1, 2, 5, 7, 10, 12, 15, 17, 20]
+
+MINIMAL = """\
+title: A table
+citation: Someone
+rows: [{name: a, label: A, overrides: [data=wdbc]}]
+columns: [{name: b, label: B, overrides: [algo=svm], metrics: [accuracy]}]
+protocols: [{name: c, label: C, overrides: []}]
+published: {a: {b: {accuracy: [90.0, 1.0]}}}
+"""
+
+CLAIM = "claims: [{{text: T, kind: {}, metric: accuracy, columns: {}, {}}}]"
+GROWTH = "figures: [{name: f, kind: growth, title: F, columns: [b], metric: accuracy}]"
+BASELINE = "baseline: {{column: {}, metric: {}, margin: 1.0}}"
+FIGURE = "figures: [{{name: f, kind: difference, title: F, protocol: c, columns: {}, metric: {}}}]"
+
+
+@pytest.mark.parametrize("name", table_names())
+def test_every_table_loads_and_has_cells(name: str) -> None:
+    table = load_table(name)
+    places = [slot.place for slot in table.slots()]
+    assert places
+    assert len(places) == len(set(places))
+
+
+@pytest.mark.parametrize("name", table_names())
+def test_every_published_number_has_a_column_that_shows_it(name: str) -> None:
+    table = load_table(name)
+    shown = {
+        (slot.row.name, slot.column.name, metric)
+        for slot in table.slots()
+        for metric in slot.column.metrics
+    }
+    absent = {row.name for row in table.rows if not row.at_hand}
+    assert {place for place in table.published if place[0] not in absent} <= shown
+    assert not {place for place in shown if place[0] in absent}
+
+
+def transcribed(file: str, heading: str) -> dict[tuple[str, str, str], tuple[float, float | None]]:
+    """Numbers of one table as somebody else typed them in: (mean, std) by row, column, metric."""
+    with (DATA / file).open(encoding="utf-8", newline="") as stream:
+        lines = [line for line in csv.DictReader(stream) if line["table"] == heading]
+    numbers = {}
+    for line in lines:
+        row, column = line["data"].split()[0], line["method"]
+        place = (
+            ROWS.get(row, row.lower().replace("-", "_")),
+            COLUMNS.get(column, column.lower()),
+            METRICS[line["metric"]],
+        )
+        if line["mean"]:  # empty where the paper prints "n/a"
+            numbers[place] = float(line["mean"]), float(line["std"]) if line["std"] else None
+    return numbers
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "heading"),
+    [
+        ("picard2012_table1", "picard2012.csv", "Table 1"),
+        ("picard2012_table2", "picard2012.csv", "Table 2"),
+        ("gehler2008_table1", "gehler2008.csv", "Table 1"),
+    ],
+)
+def test_published_numbers_equal_an_independent_transcription(
+    name: str, file: str, heading: str
+) -> None:
+    published = load_table(name).published
+    numbers = {place: (number.mean, number.std) for place, number in published.items()}
+    assert numbers == transcribed(file, heading)
+
+
+def test_table_of_choices_repeats_the_numbers_of_table_1() -> None:
+    published = load_table("picard2012_choices").published
+    numbers = {place: (number.mean, number.std) for place, number in published.items()}
+    assert numbers.items() <= transcribed("picard2012.csv", "Table 1").items()
+    assert numbers
+
+
+@pytest.mark.parametrize(
+    ("row", "search", "n_splits", "widths"),
+    [
+        ("heart", "first_splits", 100, WIDTHS),
+        ("image", "first_splits", 20, WIDTHS),
+        ("sat", "cv", 20, WIDTHS_MULTICLASS),
+    ],
+)
+def test_table_of_gehler_has_the_paper_s_splits_and_widths(
+    row: str, search: str, n_splits: int, widths: list[float]
+) -> None:
+    table = load_table("gehler2008_table1")
+    slots = {slot.column.name: slot for slot in table.slots() if slot.row.name == row}
+    svm = Cell.from_overrides(slots["svm"].overrides)
+    assert svm.config["search"]["name"] == search
+    assert svm.n_splits == table.published_n_splits_of(slots["svm"].row) == n_splits
+    gammas = svm.config["search"]["grid"]["kernel.gamma"]
+    assert gammas == pytest.approx([1 / width**2 for width in widths])
+    for column in ("mkl_single", "mkl_separate"):
+        config = Cell.from_overrides(slots[column].overrides).config
+        assert config["kernel"]["widths"] == widths
+
+
+def test_baseline_of_gehler_marks_what_the_paper_s_text_says() -> None:
+    """The ledger's reason for the margin: the text names these results as better and as worse."""
+    report = assemble(load_table("gehler2008_table1"), lambda slot: found([]))
+    marked = {
+        judged: {place[:2] for place, s in report.published_standings.items() if s is judged}
+        for judged in Standing
+    }
+    assert marked[Standing.BETTER] == {
+        ("splice", "mkl_separate"),
+        ("seg", "mkl_separate"),
+        ("image", "ikl_products"),
+        ("splice", "ikl_products"),
+        ("seg", "ikl_products"),
+    }
+    assert {(row, "ikl_products") for row in ("twonorm", "heart", "wav")} <= marked[Standing.WORSE]
+
+
+@pytest.mark.parametrize("name", table_names())
+def test_every_override_composes(name: str) -> None:
+    """Compose as many cells as it takes to have seen every override of the table."""
+    seen: set[str] = set()
+    for slot in load_table(name).slots():
+        if not seen.issuperset(slot.overrides):
+            seen.update(slot.overrides)
+            assert Cell.from_overrides(slot.overrides).n_splits > 0
+
+
+def test_overrides_go_from_the_general_to_the_special() -> None:
+    slots = {slot.place: slot.overrides for slot in load_table("picard2012_table1").slots()}
+    of_pima = [place for place, given in slots.items() if "split.n_splits=4" in given]
+    of_2012 = [slot.row.name for slot in load_table("picard2012_table2").slots()
+               if slot.protocol.name == "code2012"]  # fmt: skip
+    assert set(of_2012) == {"sonar", "ionosphere"}
+    assert of_pima == [("pima", column, "code2012") for column in ("mkl", "qnpkl", "gmkl")]
+    assert slots["sonar", "gmkl", "code"][-1] == "algo.C=10.0"
+    assert "algo.regulariser=l1" in slots["sonar", "gmkl", "fixed"]
+    assert "algo.regulariser=l2" in slots["pima", "gmkl", "fixed"]
+    assert "algo.regulariser=l1" not in slots["pima", "gmkl", "fixed"]
+    assert ("sonar", "svm", "code") not in slots
+
+
+def test_sweep_makes_one_protocol_a_value() -> None:
+    table = load_table("picard2012_path")
+    assert table.sweep is not None
+    assert len(table.protocols) == len(table.sweep.values)
+    assert table.protocols[0].overrides == ("algo.C=0.01",)
+
+
+def test_unknown_table_is_refused_with_the_nearest_name() -> None:
+    with pytest.raises(InputError, match=r"table=picard_table1 .*picard2012_table1"):
+        load_table("picard_table1")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("title: A table", "", "title=None must be a text"),
+        ("citation:", "citatoin:", "citation=None"),
+        ("published:", "publised:", "key=publised is not known: did you mean published"),
+        ("metrics: [accuracy]", "metrics: [acuracy]", "did you mean accuracy"),
+        ("{a: {b:", "{z: {b:", "published row=z is not known"),
+        ("[90.0, 1.0]", "ninety", r"must be \[mean\] or \[mean, std\]"),
+        ("[90.0, 1.0]", "[90.0, 1.0, 2.0]", r"must be \[mean\] or \[mean, std\]"),
+        ("protocols:", "sweep: {option: algo.C, label: C, values: [1]}\nprotocols:", "not both"),
+        ("protocols: [{name: c, label: C, overrides: []}]", "", "either protocols or sweep"),
+        ("overrides: [data=wdbc]", "overrides: data=wdbc", "must be a list of texts"),
+        ("rows: [", "rows: [{name: a, label: A}, ", "the name a is given twice"),
+        ("title: A table", "title: [unclosed", "cannot be read as YAML"),
+        ("{name: a,", "{name: a, published_n_splits: 0,", "published_n_splits=0 must be a whole"),
+        ("title:", "published_n_splits: many\ntitle:", "published_n_splits='many' must be a whole"),
+        ("title:", "baseline: {column: bb, metric: error}\ntitle:", "margin=None must be a number"),
+        ("title:", f"{BASELINE.format('bb', 'error')}\ntitle:", "baseline column=bb is not known"),
+        ("title:", f"{BASELINE.format('b', 'eror')}\ntitle:", "did you mean error"),
+        (
+            "title:",
+            f"{FIGURE.format('[b]', 'error')}\ntitle:",
+            r"columns=\['b'\] of figure f must be",
+        ),
+        ("title:", f"{FIGURE.format('[b, b]', 'eror')}\ntitle:", "did you mean error"),
+        ("title:", f"{GROWTH}\ntitle:", "figure f of kind growth needs a sweep"),
+        ("title:", f"{CLAIM.format('ratoi', '[b]', 'at_most: 1')}\ntitle:", "did you mean ratio"),
+        ("title:", f"{CLAIM.format('ratio', '[b]', 'at_most: 1')}\ntitle:", "ratio must be 2"),
+        ("title:", f"{CLAIM.format('largest', '[]', 'at_most: 1')}\ntitle:", "must be one or more"),
+        (
+            "title:",
+            f"{CLAIM.format('growth', '[b]', 'at_most: 1')}\ntitle:",
+            "growth needs a sweep",
+        ),
+        ("title:", f"{CLAIM.format('largest', '[b]', 'at: 1')}\ntitle:", "at_most or at_least"),
+    ],
+)
+def test_wrong_table_is_refused_in_one_sentence(
+    tmp_path: Path, old: str, new: str, message: str
+) -> None:
+    assert old in MINIMAL
+    path = tmp_path / "mine.yaml"
+    path.write_text(MINIMAL.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(InputError, match=message) as caught:
+        read_table(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_minimal_table_is_accepted(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(MINIMAL, encoding="utf-8")
+    table = read_table(path)
+    assert table.name == "mine"
+    assert [slot.overrides for slot in table.slots()] == [("data=wdbc", "algo=svm")]

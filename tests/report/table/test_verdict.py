@@ -1,0 +1,101 @@
+"""The arithmetic of verdicts."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import FrozenInstanceError
+
+import pytest
+
+from mklbench.optim.svm_value import value_at_identity
+from mklbench.report.table.verdict import Published, Sample, Verdict, judge
+
+# With these spreads and 20 splits on both sides one standard error of the difference is
+# sqrt((9 + 16) / 20) = 1.118, so that a match reaches to 2.236 and close to 3.
+PUBLISHED = Published(mean=80.0, std=3.0)
+
+
+@pytest.mark.parametrize(
+    ("mean", "verdict"),
+    [
+        (80.0, Verdict.MATCH),
+        (82.2, Verdict.MATCH),
+        (77.8, Verdict.MATCH),
+        (82.3, Verdict.CLOSE),
+        (77.1, Verdict.CLOSE),
+        (83.1, Verdict.HIGHER),
+        (76.9, Verdict.LOWER),
+    ],
+)
+def test_verdict_by_distance(mean: float, verdict: Verdict) -> None:
+    assert judge(PUBLISHED, 20, Sample(mean, 4.0, 20)) is verdict
+
+
+def test_more_published_splits_narrow_the_match() -> None:
+    measured = Sample(82.2, 4.0, 20)
+    assert judge(PUBLISHED, 20, measured) is Verdict.MATCH
+    assert judge(PUBLISHED, 2000, measured) is Verdict.CLOSE
+
+
+@pytest.mark.parametrize(
+    ("published", "measured", "verdict"),
+    [
+        (None, Sample(80.0, 1.0, 20), Verdict.NOT_PUBLISHED),
+        (Published(80.0), Sample(80.0, 1.0, 20), Verdict.NO_SPREAD),
+        (PUBLISHED, Sample(80.0, None, 1), Verdict.NO_SPREAD),
+    ],
+)
+def test_nothing_is_judged_without_a_spread(
+    published: Published | None, measured: Sample, verdict: Verdict
+) -> None:
+    assert judge(published, 20, measured) is verdict
+
+
+def test_a_small_difference_has_its_direction() -> None:
+    narrow = Published(mean=80.0, std=0.1)
+    assert judge(narrow, 20, Sample(80.5, 0.1, 20)) is Verdict.HIGHER
+    assert judge(narrow, 20, Sample(79.5, 0.1, 20)) is Verdict.LOWER
+    assert judge(narrow, 20, Sample(80.0, 0.0, 20)) is Verdict.MATCH
+
+
+def test_the_ends_of_the_intervals_count_as_within() -> None:
+    assert judge(Published(8.0, 3.0), 9, Sample(10.0, 0.0, 20)) is Verdict.MATCH
+    assert judge(Published(8.0, 3.0), 9, Sample(11.0, 0.0, 20)) is Verdict.CLOSE
+
+
+@pytest.mark.parametrize("number", [PUBLISHED, Sample(80.0, 1.0, 20)])
+def test_numbers_stay_what_they_are(number: Published | Sample) -> None:
+    with pytest.raises(FrozenInstanceError):
+        number.mean = 81.0  # type: ignore[misc]
+
+
+def test_sample_uses_the_unbiased_standard_deviation() -> None:
+    sample = Sample.of([1.0, 2.0, 3.0, 4.0])
+    assert sample is not None
+    assert (sample.mean, sample.n) == (2.5, 4)
+    assert sample.std == pytest.approx(math.sqrt(5.0 / 3.0))
+
+
+def test_sample_of_nothing_and_of_one() -> None:
+    assert Sample.of([]) is None
+    assert Sample.of([7.0]) == Sample(7.0, None, 1)
+
+
+@pytest.mark.parametrize("C", [0.01, 0.3, 1.0, 1.5, 100.0])
+def test_value_at_identity_is_the_optimum_of_the_dual(C: float) -> None:
+    """The closed form against a search over the one number the dual depends on."""
+    n_positive, n = 65, 100
+    n_negative = n - n_positive
+
+    def dual(alpha_positive: float) -> float:
+        total = n_positive * alpha_positive
+        alpha_negative = total / n_negative
+        if alpha_negative > C:
+            return -math.inf
+        squares = n_positive * alpha_positive**2 + n_negative * alpha_negative**2
+        return 2 * total - squares / 2
+
+    best = max(dual(C * step / 20000) for step in range(20001))
+    assert value_at_identity((n_positive / n, C), (n_negative / n, C)) == pytest.approx(
+        best / n, rel=1e-4
+    )

@@ -1,0 +1,206 @@
+"""What the bad inputs of the library (`tests/bad_inputs`) call, and the values they name."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+import mklbench
+from mklbench import kernels, multiclass
+from mklbench.kernels import groups_of
+from mklbench.libsvm import SVM, SVR
+
+N, D = 24, 3
+
+
+def fit(estimator: str, X: Any, y: Any, parameters: dict[str, Any] | None = None) -> Any:
+    """Fit an estimator of `mklbench` by its name."""
+    return getattr(mklbench, estimator)(**(parameters or {})).fit(X, y)
+
+
+def predict(estimator: str, X: Any, method: str = "predict", **fitting: Any) -> Any:
+    """Predict for `X` by an estimator that was fitted to the ordinary samples."""
+    fitted = fit(estimator, **{"X": samples(), "y": labels()} | fitting)
+    return getattr(fitted, method)(X)
+
+
+def predict_unfitted(estimator: str, X: Any) -> Any:
+    """Predict by an estimator that was not fitted."""
+    return getattr(mklbench, estimator)().predict(X)
+
+
+def set_params(estimator: str, parameters: dict[str, Any]) -> Any:
+    """Set parameters of an estimator."""
+    return getattr(mklbench, estimator)().set_params(**parameters)
+
+
+def build(kernel: str, X: Any = "ordinary", options: dict[str, Any] | None = None) -> Any:
+    """Build the kernels of a builder by its name."""
+    ordinary = samples() if isinstance(X, str) and X == "ordinary" else X
+    return kernels.resolve(kernel, **(options or {}))(ordinary)
+
+
+def make(name: str, *arguments: Any, **options: Any) -> Any:
+    """Make an object of `mklbench.kernels`."""
+    return getattr(kernels, name)(*arguments, **options)
+
+
+def make_and_call(name: str, X: Any, **options: Any) -> Any:
+    """Make a builder of `mklbench.kernels` and call it with samples."""
+    return make(name, **options)(X)
+
+
+def of(operator: Any, method: str, argument: Any) -> Any:
+    """Call a method of an operator."""
+    return getattr(operator, method)(argument)
+
+
+def solve_svm(y: Any, K: Any = None, **options: Any) -> Any:
+    """Solve one SVM for a Gram matrix."""
+    return SVM(y, **options).solve(K)
+
+
+def solve_svr(y: Any, K: Any = None, **options: Any) -> Any:
+    """Solve one SVR for a Gram matrix."""
+    return SVR(y, **options).solve(K)
+
+
+_OWN: dict[str, Callable[..., Any]] = {
+    function.__name__: function
+    for function in (fit, predict, predict_unfitted, set_params, build, make, make_and_call, of)
+} | {
+    "groups_of": groups_of,
+    "solve_svm": solve_svm,
+    "solve_svr": solve_svr,
+    "multiclass.fit": multiclass.fit,
+}
+
+
+def called(name: str) -> Callable[..., Any]:
+    """Return what an entry calls: a function of this module, or ``solve`` of an algorithm."""
+    if name in _OWN:
+        return _OWN[name]
+    algorithm, _, function = name.partition(".")
+    return getattr(importlib.import_module(f"mklbench.algorithms.{algorithm}"), function)
+
+
+def samples() -> np.ndarray:
+    """Return ordinary samples (24, 3)."""
+    return np.random.default_rng(0).normal(size=(N, D)) + labels()[:, None]
+
+
+def labels() -> np.ndarray:
+    """Return ordinary labels (24,), half of them -1."""
+    return np.repeat([-1.0, 1.0], N // 2)
+
+
+def _changed(array: np.ndarray, place: Any, value: Any) -> np.ndarray:
+    changed = array.copy()
+    changed[place] = value
+    return changed
+
+
+def _frame() -> pd.DataFrame:
+    return pd.DataFrame({"size": np.arange(N), "colour": ["red", "blue"] * (N // 2)})
+
+
+_VALUES: dict[str, Callable[[], Any]] = {
+    # samples
+    "X": samples,
+    "X_nan": lambda: _changed(samples(), (3, 1), np.nan),
+    "X_inf": lambda: _changed(samples(), (3, 1), np.inf),
+    "X_complex": lambda: samples() + 1j,
+    "X_text": lambda: np.full((N, D), "red"),
+    "X_objects": lambda: np.full((N, D), object()),
+    "X_bytes": lambda: np.full((N, D), b"red"),
+    "X_dates": lambda: np.full((N, D), np.datetime64("2020-01-01")),
+    "X_frame": _frame,
+    "X_sparse": lambda: sparse.csr_matrix(samples()),
+    "X_vector": lambda: samples()[:, 0],
+    "X_cube": lambda: samples()[None],
+    "X_no_rows": lambda: samples()[:0],
+    "X_no_columns": lambda: samples()[:, :0],
+    "X_wide": lambda: np.hstack([samples(), samples()]),
+    "X_narrow": lambda: samples()[:, :2],
+    "X_one_row": lambda: samples()[:1],
+    "X_ragged": lambda: [[1.0, 2.0], [3.0]],
+    # responses
+    "y": labels,
+    "y_short": lambda: labels()[:-1],
+    "y_long": lambda: np.append(labels(), 1.0),
+    "y_matrix": lambda: labels()[:, None],
+    "y_two_columns": lambda: np.column_stack([labels(), labels()]),
+    "y_text": lambda: np.repeat(["a", "b"], N // 2),
+    "y_bool": lambda: labels() > 0,
+    "y_zero_one": lambda: (labels() > 0).astype(float),
+    "y_complex": lambda: labels() + 1j,
+    "y_nan": lambda: _changed(labels(), 3, np.nan),
+    "y_inf": lambda: _changed(labels(), 3, np.inf),
+    "y_one_class": lambda: np.ones(N),
+    "y_three": lambda: np.repeat([-1.0, 0.0, 1.0], N // 3),
+    "y_real": lambda: np.linspace(0.0, 1.0, N),
+    "y_empty": lambda: np.empty(0),
+    "y_scalar": lambda: 1.0,
+    "y_objects": lambda: np.full(N, object()),
+    "y_dates": lambda: np.repeat(np.array(["2020-01-01", "2020-01-02"], "M8[D]"), N // 2),
+    # kernels
+    "bank": lambda: kernels.feature_gaussians(samples()),
+    "linear": lambda: kernels.linear_features(samples()),
+    "one": lambda: kernels.gaussian(samples()),
+    "family": lambda: kernels.product_gaussians(samples()),
+    "isotropic": lambda: kernels.isotropic_gaussians(samples(), gamma_max=30.0),
+    "list": lambda: [np.eye(N), np.eye(N)],
+    "gram": lambda: samples() @ samples().T,
+    "gram_small": lambda: np.eye(N - 1),
+    "gram_nan": lambda: _changed(np.eye(N), (2, 5), np.nan),
+    "gram_inf": lambda: _changed(np.eye(N), (2, 5), np.inf),
+    "gram_complex": lambda: np.eye(N) + 1j,
+    "gram_text": lambda: np.full((N, N), "a"),
+    "gram_vector": lambda: np.ones(N),
+    "gram_asymmetric": lambda: _changed(np.eye(N), (0, 1), 0.5),
+    "gram_indefinite": lambda: np.diag([-1.0, *np.ones(N - 1)]),
+    "gram_rectangle": lambda: np.ones((N, N - 1)),
+    "stack": lambda: np.stack([np.eye(N), np.ones((N, N))]),
+    "stack_nan": lambda: _changed(np.stack([np.eye(N)] * 2), (1, 2, 5), np.nan),
+    # numbers and vectors
+    "nan": lambda: np.nan,
+    "inf": lambda: np.inf,
+    "array": lambda: np.ones(3),
+    "complex": lambda: 1j,
+    "object": lambda: _Thing(),
+    "weights_nan": lambda: np.array([1.0, np.nan, 1.0]),
+    "weights_negative": lambda: np.array([1.0, -1.0, 1.0]),
+    "weights_short": lambda: np.ones(2),
+    "weights_matrix": lambda: np.ones((3, 3)),
+    "weights_text": lambda: np.array(["a", "b", "c"]),
+    "weights_complex": lambda: np.ones(3) * 1j,
+    "weights_zero": lambda: np.zeros(3),
+    "function": lambda: print,
+}
+
+
+class _Thing:
+    def __repr__(self) -> str:
+        return "<a thing>"
+
+
+@cache
+def _value(name: str) -> Any:
+    return _VALUES[name]()
+
+
+def valued(given: Any) -> Any:
+    """Return arguments of an entry with each ``$name`` replaced by the value that it names."""
+    if isinstance(given, str) and given.startswith("$"):
+        return _value(given[1:])
+    if isinstance(given, dict):
+        return {key: valued(value) for key, value in given.items()}
+    if isinstance(given, list):
+        return [valued(value) for value in given]
+    return given

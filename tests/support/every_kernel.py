@@ -1,0 +1,62 @@
+"""Every kernel that is made from features, and what predictions by it are tested with."""
+
+from __future__ import annotations
+
+from functools import cache, partial
+
+import numpy as np
+
+from mklbench.kernels import (
+    BUILDERS,
+    Combination,
+    Descriptors,
+    Normalised,
+    Standardised,
+    gaussians,
+)
+
+QUICK = {"IKL": {"samples": 0, "tol": 0.1}}
+
+# Every kernel that is made from features. On these the extreme rows have finite kernel values...
+BOUNDED = {
+    **{
+        name: BUILDERS[name]
+        for name in (
+            "gaussian", "feature_gaussians", "feature_widths", "single", "separate", "isotropic",
+            "product", "products",
+        )
+    },
+    "gaussians": partial(gaussians, gammas=[0.1, 10.0]),
+    "normalised Gaussians": Normalised("feature_gaussians"),
+    "cosine of Gaussians": Normalised("separate", centre=False),
+    "sum of Gaussians": Combination("feature_gaussians"),
+    "product of Gaussians": Combination("feature_gaussians", how="product"),
+    "polynomial of Gaussians": Combination("feature_gaussians", how="polynomial", degree=3),
+    "standardised": Standardised("gaussian"),
+    "standardised widths": Standardised("feature_widths"),
+    "euclidean": Descriptors(distance="euclidean"),
+    "seuclidean": Descriptors(distance="seuclidean"),
+    "chi2": Descriptors(distance="chi2"),
+}  # fmt: skip
+# ... and on these only those that are not too large.
+UNBOUNDED = {
+    "simplemkl": BUILDERS["simplemkl"],
+    "linear_features": BUILDERS["linear_features"],
+    "normalised": Normalised("simplemkl"),
+    "cosine": Normalised("simplemkl", centre=False),
+    "standardised simplemkl": Standardised("simplemkl"),
+    "polynomial": Combination("linear_features", how="polynomial", degree=2),
+}
+
+
+@cache
+def problem(n=50, d=4, seed=0):
+    """Training samples, labels and new samples, all above 0 for the sake of histograms."""
+    rng = np.random.default_rng(seed)
+    X = np.abs(rng.standard_normal((n + 30, d)))
+    y = np.where(X[:, 0] * X[:, 1] + 0.3 * rng.standard_normal(n + 30) > 0.5, 1, -1)
+    return X[:n], y[:n], X[n:]
+
+
+def decisions(model, Z):
+    return (getattr(model, "decision_function", None) or model.predict)(Z)

@@ -1,0 +1,282 @@
+"""The LIBSVM binding against an independent quadratic programme, and its two traps."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import conic_twins
+import numpy as np
+import pytest
+from dense_twins import dense_gaussian
+from libsvm import svm as libsvm_api
+from numpy.testing import assert_allclose, assert_array_equal
+from problems import random_problem
+from threadpoolctl import ThreadpoolController
+
+from mklbench.errors import InputError
+from mklbench.libsvm import SVM
+
+TIGHT = 1e-6
+
+
+def gram_and_labels(n: int = 40, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    X, y = random_problem(n, seed=seed)
+    return dense_gaussian(0.3)(X, X), y
+
+
+def slacks(K: np.ndarray, y: np.ndarray, dual_coef: np.ndarray, intercept: float) -> np.ndarray:
+    """Return y_i f(x_i) - 1."""
+    return y * (K @ dual_coef + intercept) - 1.0
+
+
+class TestOptimum:
+    @pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+    @pytest.mark.parametrize("seed", [0, 1, 2])
+    def test_objective_equals_that_of_a_conic_solver(self, C: float, seed: int) -> None:
+        K, y = gram_and_labels(seed=seed)
+        solution = SVM(y, C, tol=TIGHT).solve(K)
+        assert_allclose(solution.dual_objective(K), conic_twins.svm(K, y, C).value, rtol=1e-5)
+
+    def test_a_rank_one_kernel(self) -> None:
+        X, y = random_problem()
+        K = np.outer(X[:, 0], X[:, 0])
+        solution = SVM(y, 1.0, tol=TIGHT).solve(K)
+        assert_allclose(solution.dual_objective(K), conic_twins.svm(K, y, 1.0).value, rtol=1e-5)
+
+    def test_two_samples_by_hand(self) -> None:
+        """K = I, alpha_1 = alpha_2 = a: maximise 2 a - a^2, so a = 1 and b = 0."""
+        solution = SVM([-1, 1], C=5.0, tol=TIGHT).solve(np.eye(2))
+        assert_allclose(solution.dual_coef, [-1.0, 1.0], rtol=1e-6)
+        assert_allclose(solution.intercept, 0.0, atol=1e-6)
+        assert_allclose(solution.dual_objective(np.eye(2)), 1.0, rtol=1e-6)
+
+    @pytest.mark.parametrize("C", [0.3, 10.0])
+    def test_kkt_conditions(self, C: float) -> None:
+        K, y = gram_and_labels()
+        solution = SVM(y, C, tol=TIGHT).solve(K)
+        alpha = y * solution.dual_coef
+        assert (alpha >= 0).all()
+        assert (alpha <= C).all()
+        assert_allclose(solution.dual_coef.sum(), 0.0, atol=1e-9 * C)
+        slack = slacks(K, y, solution.dual_coef, solution.intercept)
+        inside = (alpha > 0) & (alpha < C)
+        assert inside.any()
+        assert_allclose(slack[inside], 0.0, atol=1e-4)
+        assert (slack[alpha == 0] >= -1e-4).all()
+        assert (slack[alpha == C] <= 1e-4).all()
+        assert_array_equal(solution.support, np.flatnonzero(alpha))
+
+    @pytest.mark.parametrize("class_weight", [{-1: 0.2, 1: 3.0}, {1: 0.1}, {-1: 7}])
+    def test_class_weights_are_boxes_of_the_classes(self, class_weight: dict[int, float]) -> None:
+        K, y = gram_and_labels()
+        machine = SVM(y, 0.8, tol=TIGHT, class_weight=class_weight)
+        box = 0.8 * np.where(y > 0, class_weight.get(1, 1.0), class_weight.get(-1, 1.0))
+        assert_allclose(machine.upper, box)
+        solution = machine.solve(K)
+        assert (np.abs(solution.dual_coef) <= box * (1 + 1e-12)).all()
+        assert_allclose(solution.dual_objective(K), conic_twins.svm(K, y, box).value, rtol=1e-5)
+
+    def test_a_smaller_tolerance_gives_a_higher_dual_value(self) -> None:
+        K, y = gram_and_labels(60)
+        machine = SVM(y, 100.0, tol=0.5)
+        rough = machine.solve(K).dual_objective(K)
+        machine.tol = TIGHT
+        assert machine.tol == TIGHT
+        assert machine.solve(K).dual_objective(K) > rough
+
+
+class TestSigns:
+    def test_the_first_sample_does_not_choose_the_positive_class(self) -> None:
+        K, y = gram_and_labels()
+        for first in (np.flatnonzero(y > 0)[0], np.flatnonzero(y < 0)[0]):
+            order = np.roll(np.arange(len(y)), -first)
+            turned = K[np.ix_(order, order)]
+            solution = SVM(y[order], 1.0, tol=TIGHT).solve(turned)
+            assert (solution.dual_coef * y[order] >= 0).all()
+            margins = 1.0 + slacks(turned, y[order], solution.dual_coef, solution.intercept)
+            assert (margins > 0).mean() > 0.7
+
+    def test_label_flip(self) -> None:
+        K, y = gram_and_labels()
+        there, back = (SVM(labels, 2.0, tol=TIGHT).solve(K) for labels in (y, -y))
+        assert_allclose(back.dual_coef, -there.dual_coef, atol=1e-4)
+        assert_allclose(back.intercept, -there.intercept, atol=1e-4)
+
+    def test_order_of_the_samples(self) -> None:
+        K, y = gram_and_labels()
+        order = np.random.default_rng(0).permutation(len(y))
+        there = SVM(y, 2.0, tol=TIGHT).solve(K)
+        shuffled = SVM(y[order], 2.0, tol=TIGHT).solve(K[np.ix_(order, order)])
+        assert_allclose(shuffled.dual_coef, there.dual_coef[order], atol=1e-3)
+        assert_allclose(shuffled.intercept, there.intercept, atol=1e-4)
+
+    def test_the_intercept_follows_the_larger_class(self) -> None:
+        y = np.array([1.0, 1.0, 1.0, 1.0, -1.0])
+        assert SVM(y, 0.1).solve(np.eye(5)).intercept > 0
+        assert SVM(-y, 0.1).solve(np.eye(5)).intercept < 0
+
+
+class TestReuse:
+    def test_writing_into_the_buffer_equals_passing_the_matrix(self) -> None:
+        K, y = gram_and_labels()
+        machine = SVM(y, 1.0)
+        passed = machine.solve(K)
+        machine.gram[...] = np.nan
+        np.exp(np.log(K), out=machine.gram)
+        written = machine.solve()
+        assert_allclose(written.dual_coef, passed.dual_coef, atol=1e-8)
+        assert written.intercept == pytest.approx(passed.intercept, abs=1e-8)
+
+    def test_each_solve_is_a_cold_start(self) -> None:
+        K, y = gram_and_labels()
+        other, _ = gram_and_labels(seed=5)
+        machine = SVM(y, 1.0)
+        first = machine.solve(K)
+        machine.solve(other)
+        again = machine.solve(K)
+        assert_array_equal(again.dual_coef, first.dual_coef)
+        assert again.intercept == first.intercept
+
+    def test_a_solution_outlives_the_machine(self) -> None:
+        K, y = gram_and_labels()
+        machine = SVM(y, 1.0)
+        solution = machine.solve(K)
+        kept = solution.dual_coef.copy()
+        machine.solve(np.eye(len(y)))
+        del machine
+        assert_array_equal(solution.dual_coef, kept)
+
+    def test_other_layouts_of_the_matrix(self) -> None:
+        K, y = gram_and_labels()
+        expected = SVM(y).solve(K).dual_coef
+        assert_array_equal(SVM(y).solve(np.asfortranarray(K)).dual_coef, expected)
+        assert_array_equal(SVM(y).solve(np.repeat(K, 2, axis=1)[:, ::2]).dual_coef, expected)
+
+    def test_labels_of_another_type(self) -> None:
+        K, y = gram_and_labels()
+        expected = SVM(y).solve(K).dual_coef
+        for labels in (y.astype(np.int8), y.tolist(), np.repeat(y, 2)[::2]):
+            assert_array_equal(SVM(labels).solve(K).dual_coef, expected)
+
+    def test_calls_and_seconds_are_counted(self) -> None:
+        K, y = gram_and_labels()
+        machine = SVM(y)
+        for count in (1, 2, 3):
+            before = machine.seconds
+            machine.solve(K)
+            assert machine.calls == count
+            assert 0 < machine.seconds - before < 1
+
+    def test_memory_does_not_grow(self) -> None:
+        """A model that is not freed leaves about 5 kB, so 3000 of them are far above the bound."""
+        K, y = gram_and_labels(60)
+        machine = SVM(y, 0.1)
+        for _ in range(200):
+            machine.solve(K)
+        before = resident_bytes()
+        for _ in range(3000):
+            machine.solve(K)
+        assert resident_bytes() - before < 2_000_000
+
+
+def resident_bytes() -> int:
+    """Return the memory of this process that is resident, or its high-water mark elsewhere."""
+    try:
+        with open("/proc/self/status", encoding="ascii") as handle:
+            kilobytes = next(line.split()[1] for line in handle if line.startswith("VmRSS"))
+        return 1024 * int(kilobytes)
+    except OSError:
+        import resource
+        import sys
+
+        unit = 1 if sys.platform == "darwin" else 1024
+        return unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+def openmp_threads() -> set[int]:
+    libraries = ThreadpoolController().select(user_api="openmp").info()
+    return {library["num_threads"] for library in libraries}
+
+
+def test_one_thread_inside_the_call_and_as_many_as_before_after_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    K, y = gram_and_labels()
+    machine = SVM(y)
+    train: Callable[..., object] = libsvm_api.libsvm.svm_train
+    seen: list[set[int]] = []
+
+    def watched(*arguments: object) -> object:
+        seen.append(openmp_threads())
+        return train(*arguments)
+
+    monkeypatch.setattr(libsvm_api.libsvm, "svm_train", watched)
+    with ThreadpoolController().limit(limits=2, user_api="openmp"):
+        if 2 not in openmp_threads():
+            pytest.skip("the OpenMP library here cannot be given two threads")
+        before = openmp_threads()
+        machine.solve(K)
+        assert openmp_threads() == before
+    assert seen == [{1}]
+
+
+class TestBadInput:
+    @pytest.mark.parametrize("value", [0, -1.0, np.nan, np.inf, "1", None, True])
+    @pytest.mark.parametrize("name", ["C", "tol"])
+    def test_numbers_that_must_be_positive(self, name: str, value: object) -> None:
+        message = re.escape(f"{name}={value!r} is not accepted: it must be a finite number > 0")
+        with pytest.raises(InputError, match=message):
+            SVM([-1, 1], **{name: value})  # type: ignore[arg-type]
+
+    def test_a_tolerance_set_later_is_checked_too(self) -> None:
+        machine = SVM([-1, 1])
+        with pytest.raises(InputError, match="tol=0 is not accepted"):
+            machine.tol = 0
+
+    @pytest.mark.parametrize("y", [[1, 1, 1], [-1.0]])
+    def test_one_class(self, y: list[float]) -> None:
+        with pytest.raises(InputError, match="y has one class only"):
+            SVM(y)
+
+    @pytest.mark.parametrize("y", [[0, 1, 0], [1, 2], [-1, 0, 1], [-1, np.nan, 1], [-1, 1.5]])
+    def test_other_labels(self, y: list[float]) -> None:
+        with pytest.raises(InputError, match=r"a binary solver takes -1 and \+1 only"):
+            SVM(y)
+
+    def test_many_labels_are_not_all_printed(self) -> None:
+        with pytest.raises(InputError, match=r"labels 0, 1, 2, 3, \.\.\.: a binary"):
+            SVM(range(50))
+
+    @pytest.mark.parametrize("y", [[[-1, 1]], []])
+    def test_labels_that_are_no_vector(self, y: list[object]) -> None:
+        with pytest.raises(InputError, match="y has"):
+            SVM(y)
+
+    @pytest.mark.parametrize("shape", [(3, 3), (2, 3), (4,)])
+    def test_matrix_of_another_shape(self, shape: tuple[int, ...]) -> None:
+        with pytest.raises(InputError, match="there are 2 labels: pass a Gram matrix of shape"):
+            SVM([-1, 1]).solve(np.ones(shape))
+
+    def test_class_weight_of_no_class(self) -> None:
+        with pytest.raises(InputError, match="class_weight has the key 0"):
+            SVM([-1, 1], class_weight={0: 1.0})
+
+    @pytest.mark.parametrize("factor", [0.0, -2.0, np.nan])
+    def test_class_weight_that_is_not_positive(self, factor: float) -> None:
+        with pytest.raises(InputError, match=r"class_weight\[1\]="):
+            SVM([-1, 1], class_weight={1: factor})
+
+
+def test_labels_that_are_words() -> None:
+    with pytest.raises(InputError, match=r"-1 and \+1"):
+        SVM(["yes", "no"])
+
+
+def test_labels_belong_to_the_machine() -> None:
+    y = np.array([-1.0, 1.0, -1.0, 1.0])
+    K = np.eye(4) + y[:, None] * y
+    machine = SVM(y)
+    before = machine.solve(K).dual_coef
+    y[:] = [1.0, 1.0, 1.0, -1.0]
+    assert_allclose(machine.solve(K).dual_coef, before)

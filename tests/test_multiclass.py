@@ -1,0 +1,286 @@
+"""More than two classes by one-versus-rest."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from mklbench import multiclass
+from mklbench.algorithms import mkl, qnpkl, simplemkl, svm, vskl
+from mklbench.errors import InputError
+from mklbench.kernels import (
+    Bank,
+    PrecomputedBank,
+    feature_gaussians,
+    gaussian,
+    linear_features,
+    product_gaussians,
+)
+from mklbench.solution import Mixture, Solution
+
+
+@pytest.fixture
+def three_classes() -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    codes = np.repeat([0, 1, 2], 15)
+    centres = np.array([[0.0, 2.0], [2.0, -1.0], [-2.0, -1.0]])
+    return centres[codes] + 0.4 * rng.standard_normal((45, 2)), codes
+
+
+class TestManyClasses:
+    def test_one_solution_a_class(self, three_classes: tuple[np.ndarray, np.ndarray]) -> None:
+        X, codes = three_classes
+        bank = feature_gaussians(X)
+        solutions = multiclass.fit(simplemkl.solve, bank, codes, 3)
+        assert len(solutions) == 3
+        for code, solution in enumerate(solutions):
+            alone = simplemkl.solve(bank, np.where(codes == code, 1.0, -1.0))
+            assert_array_equal(solution.dual_coef, alone.dual_coef)
+            assert_array_equal(solution.weights, alone.weights)
+
+    def test_decision_values_are_those_of_each_class(
+        self, three_classes: tuple[np.ndarray, np.ndarray]
+    ) -> None:
+        X, codes = three_classes
+        bank = feature_gaussians(X)
+        solutions = multiclass.fit(simplemkl.solve, bank, codes, 3)
+        Z = X[::4] + 0.1
+        decision = multiclass.decision_function(bank, solutions, Z)
+        assert decision.shape == (len(Z), 3)
+        for column, solution in zip(decision.T, solutions, strict=True):
+            expected = [
+                sum(
+                    weight * np.exp(-((z[m] - X[:, m]) ** 2)) @ solution.dual_coef
+                    for m, weight in enumerate(solution.weights)
+                )
+                + solution.intercept
+                for z in Z
+            ]
+            assert_allclose(column, expected, atol=1e-8)
+
+    @pytest.mark.parametrize("solve", [svm.solve, simplemkl.solve])
+    def test_predictions(
+        self, three_classes: tuple[np.ndarray, np.ndarray], solve: multiclass.Solver
+    ) -> None:
+        X, codes = three_classes
+        bank = feature_gaussians(X)
+        solutions = multiclass.fit(solve, bank, codes, 3)
+        decision = multiclass.decision_function(bank, solutions, X)
+        assert (multiclass.predict(decision) == codes).mean() > 0.95
+
+    def test_a_class_that_is_absent_from_the_training_part(self) -> None:
+        with pytest.raises(InputError, match="one class only"):
+            multiclass.fit(svm.solve, gaussian(np.eye(4)), [0, 1, 0, 1], 3)
+
+
+class TestTwoClasses:
+    def test_one_solution_whose_positive_class_is_code_one(self) -> None:
+        rng = np.random.default_rng(1)
+        X = rng.standard_normal((30, 2))
+        codes = (X[:, 0] > 0).astype(int)
+        family = product_gaussians(X)
+        solutions = multiclass.fit(qnpkl.solve, family, codes, 2)
+        assert len(solutions) == 1
+        assert (solutions[0].dual_coef[codes == 1] >= 0).all()
+        decision = multiclass.decision_function(family, solutions, X)
+        assert decision.shape == (30,)
+        assert (multiclass.predict(decision) == codes).mean() > 0.9
+
+    def test_swapping_the_codes_swaps_the_predictions(self) -> None:
+        rng = np.random.default_rng(2)
+        X, Z = rng.standard_normal((30, 2)), rng.standard_normal((50, 2))
+        codes = (X[:, 0] + 0.5 * rng.standard_normal(30) > 0).astype(int)
+        bank = gaussian(X)
+        solve = partial(svm.solve, svm_tol=1e-6)
+        decisions = [
+            multiclass.decision_function(bank, multiclass.fit(solve, bank, labels, 2), Z)
+            for labels in (codes, 1 - codes)
+        ]
+        assert_allclose(decisions[0], -decisions[1], atol=1e-4)
+
+
+def test_predict_of_given_decision_values() -> None:
+    assert_array_equal(multiclass.predict(np.array([-0.1, 0.2, 3.0])), [0, 1, 1])
+    three = np.array([[0.1, -2.0, 0.0], [-3.0, -2.0, -1.0]])
+    assert_array_equal(multiclass.predict(three), [0, 2])
+
+
+def test_a_tie_goes_to_the_first_class() -> None:
+    """As in scikit-learn: the decision value 0 is no vote for class 1."""
+    assert_array_equal(multiclass.predict(np.array([0.0, -0.0, 5e-324])), [0, 0, 1])
+    tied = np.array([[1.0, 1.0, 0.5], [-2.0, 0.0, 0.0], [3.0, 3.0, 3.0]])
+    assert_array_equal(multiclass.predict(tied), [0, 1, 0])
+
+
+def test_each_problem_gets_its_own_start(three_classes: tuple[np.ndarray, np.ndarray]) -> None:
+    X, codes = three_classes
+    given: list[np.ndarray] = []
+
+    def solve(bank: object, y: np.ndarray, *, start: np.ndarray) -> object:
+        given.append(start)
+        return svm.solve(bank, y, weights=start)
+
+    starts = list(np.eye(3)[:, :2] + 0.5)
+    solutions = multiclass.fit(solve, feature_gaussians(X), codes, 3, starts=starts)
+    assert_array_equal(given, starts)
+    assert_array_equal([solution.weights for solution in solutions], starts)
+    with pytest.raises(ValueError, match="shorter"):
+        multiclass.fit(solve, feature_gaussians(X), codes, 3, starts=starts[:2])
+
+
+class StartedCallable:
+    def __call__(self, bank: object, y: object, *, start: object = None) -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("solve", "expected"),
+    [
+        (mkl.solve, True),
+        (partial(mkl.solve, C=2.0), True),
+        (partial(mkl.solve, start=[1.0]), False),  # the start that was chosen counts
+        (StartedCallable(), True),
+        (simplemkl.solve, False),
+        (lambda bank, y, **anything: None, False),
+    ],
+)
+def test_a_solver_takes_a_start_if_it_says_so(solve: multiclass.Solver, expected: bool) -> None:
+    assert multiclass.takes_start(solve) is expected
+
+
+class TestSideBySide:
+    """Modules with a `solve_all` beside their `solve` learn the problems of all classes at once."""
+
+    def counting(self, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+        """Numbers of problems that `vskl.solve_all` was asked for."""
+        asked: list[int] = []
+        solve_all = vskl.solve_all
+
+        def noting(operator: object, labels: list[np.ndarray], *args: object, **options: object):
+            asked.append(len(labels))
+            return solve_all(operator, labels, *args, **options)
+
+        monkeypatch.setattr(vskl, "solve_all", noting)
+        return asked
+
+    def test_all_classes_are_learned_at_once_with_the_options_given(
+        self, three_classes: tuple[np.ndarray, np.ndarray], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        X, codes = three_classes
+        asked = self.counting(monkeypatch)
+        solve = partial(vskl.solve, C=0.01, groups="one")
+        together = multiclass.fit(solve, feature_gaussians(X), codes, 3)
+        assert asked == [3]
+        assert max(np.abs(solution.dual_coef).max() for solution in together) <= 0.01
+
+    def test_a_solver_of_another_name_in_such_a_module_is_called_itself(
+        self, three_classes: tuple[np.ndarray, np.ndarray], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        X, codes = three_classes
+        asked = self.counting(monkeypatch)
+
+        def other(bank: Bank, y: np.ndarray) -> Solution:
+            return svm.solve(bank, y)
+
+        other.__module__ = vskl.__name__
+        assert len(multiclass.fit(other, feature_gaussians(X), codes, 3)) == 3
+        assert asked == []
+
+
+def test_what_overflows_is_named_by_row_and_column() -> None:
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((12, 2))
+    bank = linear_features(X)
+    solutions = multiclass.fit(svm.solve, bank, (X[:, 0] > 0).astype(int), 2)
+    Z = np.array([[0.0, 1.0], [1.0, -1.5e308], [2.0, 1.0]])
+    weighty = [replace(solution, weights=np.array([1e200, 1e200])) for solution in solutions]
+    with pytest.raises(InputError, match=r"row 1 of the new samples holds -1.5e\+308 in column 1"):
+        multiclass.decision_function(bank, weighty, Z)
+
+
+def test_what_overflows_in_a_stack_of_gram_matrices_is_named_by_its_row() -> None:
+    bank = PrecomputedBank(np.stack([np.eye(4), 2.0 * np.eye(4)]))
+    solutions = multiclass.fit(svm.solve, bank, [0, 1, 0, 1], 2)
+    weighty = [replace(solution, weights=np.array([1e10, 1e10])) for solution in solutions]
+    crosses = np.ones((2, 3, 4))
+    crosses[1, 2, 3] = 1e305
+    with pytest.raises(InputError, match=r"row 2 of the new samples holds 1e\+305"):
+        multiclass.decision_function(bank, weighty, crosses)
+
+
+def test_votes_by_hand() -> None:
+    """Three machines on four samples: the mean of the signs, and a ninth of mean / (1 + |mean|)."""
+    values = np.array([[2.0, -1.0, 0.5, 0.0], [1.0, -4.0, 0.5, 3.0], [-6.0, 2.0, 0.5, -3.0]])
+    expected = [1 / 3 - 0.5 / 9, -1 / 3 - 0.5 / 9, 1.0 + 1 / 3 / 9, 0.0]
+    assert_allclose(multiclass.vote(values), expected, rtol=1e-15)
+
+
+def a_solution(weights: list[float], **others: Any) -> Solution:
+    numbers = {"dual_coef": np.zeros(2), "intercept": 0.0, "objective": 1.0, "gap": 0.0}
+    counts = {"n_svm_calls": 1, "n_iter": 1, "converged": True}
+    return Solution(weights=np.array(weights), **{**numbers, **counts, **others})
+
+
+def test_the_kernel_of_a_solution_is_to_its_degree() -> None:
+    squared = a_solution([1.0], dual_coef=np.array([1.0, -2.0]), degree=2)
+    block = np.array([[3.0, 1.0], [0.5, 2.0]])
+    outputs = multiclass.outputs_from(lambda weights: weights[0] * block, squared)
+    assert_allclose(outputs, [9.0 - 2.0, 0.25 - 8.0])
+
+
+def test_an_ensemble_is_the_mean_of_its_machines_or_their_vote() -> None:
+    members = tuple(a_solution([1.0], intercept=b) for b in (0.0, 1.0, -7.0))
+    values = np.array([2.0, 8.0])  # of every machine, without the intercept
+    for vote, expected in (
+        (False, values - 2.0),
+        (True, multiclass.vote(np.add.outer([0.0, 1.0, -7.0], values))),
+    ):
+        ensemble = a_solution([1.0], members=members, vote=vote)
+        assert_allclose(multiclass.decision_values([ensemble], lambda machine: values), expected)
+
+
+def test_new_samples_are_taken_in_blocks_of_what_memory_there_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    X = np.arange(10.0).reshape(5, 2)
+    bank = gaussian(X)
+    solutions = multiclass.fit(svm.solve, bank, [0, 1, 0, 1, 1], 2)
+    Z = np.linspace(-1.0, 9.0, 60).reshape(30, 2)
+    whole = multiclass.decision_function(bank, solutions, Z)
+    sizes: list[int] = []
+    outputs = multiclass.outputs
+
+    def noting(operator: Bank, solution: Solution, block: np.ndarray) -> np.ndarray:
+        sizes.append(len(block))
+        return outputs(operator, solution, block)
+
+    monkeypatch.setattr(multiclass, "outputs", noting)
+    monkeypatch.setattr(multiclass, "_CROSS", 8 * 5 * 15)  # fifteen rows of five doubles
+    assert_array_equal(multiclass.decision_function(bank, solutions, Z), whole)
+    assert sizes == [15, 15]
+
+
+class TestMeanStarts:
+    def test_without_neighbours_there_is_none(self) -> None:
+        assert multiclass.mean_starts([]) is None
+
+    def test_the_mean_of_the_weights_problem_by_problem(self) -> None:
+        one = [a_solution([1.0, 0.0]), a_solution([0.2, 0.8])]
+        other = [a_solution([0.0, 1.0]), a_solution([0.6, 0.4])]
+        starts = multiclass.mean_starts([one, other])
+        assert starts is not None
+        assert_allclose(np.array(starts), [[0.5, 0.5], [0.4, 0.6]])
+        with pytest.raises(ValueError, match="shorter"):
+            multiclass.mean_starts([one, other[:1]])
+
+    def test_all_kernels_that_were_found_with_their_share(self) -> None:
+        one = [a_solution([0.4, 0.6], thetas=np.array([[1.0], [2.0]]))]
+        other = [a_solution([1.0], thetas=np.array([[3.0]]))]
+        (start,) = multiclass.mean_starts([one, other]) or []
+        assert isinstance(start, Mixture)
+        assert_allclose(start.weights, [0.2, 0.3, 0.5])
+        assert_array_equal(start.thetas, [[1.0], [2.0], [3.0]])
