@@ -6,7 +6,7 @@ them, does not wait for scikit-learn.
 
 from __future__ import annotations
 
-from mklbench._version import __version__
+from mklbench._version import __version__ as __version__
 
 TYPE_CHECKING = False  # as type checkers know it; importing typing takes longer than all the rest
 if TYPE_CHECKING:
@@ -60,7 +60,6 @@ __all__ = [
     "NKRRClassifier",
     "SimpleMKL",
     "UniformMKL",
-    "__version__",
 ]
 
 

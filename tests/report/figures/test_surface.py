@@ -12,7 +12,8 @@ from report_fakes import FakeFinder
 from mklbench.errors import DataError, InputError
 from mklbench.experiments.cell import Cell
 from mklbench.report.analysis.assemble import Report, assemble
-from mklbench.report.figures.draw import surface, write_figure
+from mklbench.report.figures import surface
+from mklbench.report.figures.draw import write_figure
 from mklbench.report.results import write_figures
 from mklbench.report.table.loading import read_table
 

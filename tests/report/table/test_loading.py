@@ -14,7 +14,7 @@ from mklbench.report.analysis.assemble import assemble
 from mklbench.report.analysis.baseline import Standing
 from mklbench.report.table.loading import load_table, read_table, table_names
 
-DATA = Path(__file__).parents[2] / "data"
+DATA = Path(__file__).parent
 
 # Names in the transcriptions, where they are not those of the table in lower case.
 ROWS = {"Iono": "ionosphere"}
