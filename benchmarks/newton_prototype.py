@@ -17,7 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklbench import certify
+from mklbench.certify import Bounds, Hinge, PrimalDualPoint
 from mklbench.libsvm import SVM
+from mklbench.penalties.simplex import Simplex
 from mklbench.solution import Solution
 
 Array = NDArray[np.float64]
@@ -47,9 +49,10 @@ def solve(
         products = K @ a
         q = products @ a
         objective = np.abs(a).sum() - 0.5 * d @ q
-        upper = certify.primal_value(d @ q, y * (d @ products + trained.intercept), C)
-        lower = max(lower, np.abs(a).sum() - 0.5 * q.max())
-        gap = certify.Bounds(upper, lower).relative_gap
+        point = PrimalDualPoint(Hinge(y, C), d, q, d @ products, a, trained.intercept)
+        bounds = certify.bounds(point, Simplex())
+        lower = max(lower, bounds.lower)
+        gap = Bounds(bounds.upper, lower).relative_gap
         history.append({"objective": objective, "gap": gap, "n_svm_calls": float(machine.calls)})
         if gap <= tol or len(history) > max_iter:
             break

@@ -18,8 +18,10 @@ from benchmarks.processes import Send, forget_peak, peak_megabytes
 from benchmarks.reference import synthetic_samples
 from mklbench import certify
 from mklbench.algorithms import exact_solvers, vskl
+from mklbench.certify import Hinge, PrimalDualPoint
 from mklbench.errors import DataError
 from mklbench.kernels import Bank, PrecomputedBank, feature_gaussians
+from mklbench.penalties.simplex import Simplex
 from mklbench.solution import Solution
 
 Array = NDArray[np.float64]
@@ -164,10 +166,8 @@ def _prepared(solver: str, kernels: Kernels, K: Array) -> Callable[[float], Solv
 
 
 def _certified(bank: Bank, kernels: Kernels, found: Solution) -> float:
-    bounds = certify.mkl_bounds(
-        bank, kernels.y, found.weights, found.dual_coef, found.intercept, kernels.C
-    )
-    return bounds.relative_gap
+    point = PrimalDualPoint.on_bank(bank, Hinge(kernels.y, kernels.C), found)
+    return certify.bounds(point, Simplex()).relative_gap
 
 
 def _warm_up(solver: str) -> None:

@@ -40,7 +40,7 @@ class Solution:
         `objective` where that is larger. So (objective - optimum) / objective <= gap, always. Of
         several stages or members it is the largest gap of one. Where C is so large that rounding
         decides the loss, the primal value is that of the decision function divided by its smallest
-        margin, which predicts the same labels (`mklbench.certify.primal_value`).
+        margin, which predicts the same labels (`mklbench.certify.bounds`).
     n_svm_calls : number of SVM problems solved.
     n_iter : outer iterations.
     converged : whether a stopping rule that was asked for was met, rather than an iteration limit:

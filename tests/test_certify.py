@@ -4,45 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, partial
-from typing import Any
 
 import conic_twins
 import numpy as np
 import pytest
+from certificates import Numbers, bank_bounds, svm_bounds
 from conic_twins import ConicSolution
 from numpy.testing import assert_allclose
 from problems import random_stack
 
 from mklbench import certify
-from mklbench.certify import Bounds
-from mklbench.kernels import Bank, Groups, PrecomputedBank
+from mklbench.certify import Bounds, Hinge, PrimalDualPoint
+from mklbench.kernels import Groups, PrecomputedBank
+from mklbench.penalties.base import Penalty
+from mklbench.penalties.l1 import L1
+from mklbench.penalties.l2 import L2
+from mklbench.penalties.mixed_norm import MixedNorm
+from mklbench.penalties.norm_ball import NormBall
+from mklbench.penalties.simplex import Simplex
 
 STRENGTH = 0.3
 GROUPS = [[1, 4], [0], [3, 2]]
 
 
-def mixed_norm_bounds(bank: Bank, *numbers: Any, q: float) -> Bounds:
-    return certify.mixed_norm_bounds(bank, Groups(GROUPS, bank.n_kernels), q, *numbers)
-
-
-# Problem: how to bound it, how to solve it, and whether its weights are on the simplex.
-PROBLEMS: dict[str, tuple[Callable[..., Bounds], Callable[..., ConicSolution], bool]] = {
-    "simplex": (certify.mkl_bounds, conic_twins.mkl, True),
-    "l1": (
-        partial(certify.l1_gmkl_bounds, strength=STRENGTH),
-        partial(conic_twins.gmkl_l1, strength=STRENGTH),
-        False,
-    ),
-    "l2": (
-        partial(certify.l2_gmkl_bounds, strength=STRENGTH),
-        partial(conic_twins.gmkl_l2, strength=STRENGTH),
-        False,
-    ),
+# Problem: its penalty, and how to solve it.
+PROBLEMS: dict[str, tuple[Penalty, Callable[..., ConicSolution]]] = {
+    "simplex": (Simplex(), conic_twins.mkl),
+    "l1": (L1(STRENGTH), partial(conic_twins.gmkl_l1, strength=STRENGTH)),
+    "l2": (L2(STRENGTH), partial(conic_twins.gmkl_l2, strength=STRENGTH)),
     **{
         f"mixed norm, q = {q}": (
-            partial(mixed_norm_bounds, q=q),
+            MixedNorm(Groups(GROUPS, 5), q),
             partial(conic_twins.mixed_norm, groups=GROUPS, q=q),
-            False,
         )
         for q in (0.5, 0.75, 1, 2, 3, np.inf)
     },
@@ -86,50 +79,56 @@ def feasible_dual_coef(
 @pytest.mark.parametrize("name", PROBLEMS)
 class TestConvexProblems:
     def test_bounds_bracket_the_optimum_at_random_numbers(self, name: str, box: str) -> None:
-        bound, _, on_simplex = PROBLEMS[name]
+        penalty, _ = PROBLEMS[name]
         bank, _, y = problem()
         value = optimum(name, box).value
         rng = np.random.default_rng(0)
         for _ in range(300):
             weights = rng.exponential(size=bank.n_kernels) * (rng.uniform(size=5) < 0.7)
             weights[0] += 1e-3
-            if on_simplex:
+            if name == "simplex":
                 weights /= weights.sum()
             dual_coef = feasible_dual_coef(rng, y, BOXES[box])
-            bounds = bound(bank, y, weights, dual_coef, rng.normal(scale=2.0), BOXES[box])
+            numbers = Numbers(weights, dual_coef, rng.normal(scale=2.0))
+            bounds = bank_bounds(bank, y, numbers, BOXES[box], penalty)
             assert bounds.lower <= value * (1 + 1e-7)
             assert bounds.upper >= value * (1 - 1e-7)
             assert bounds.relative_gap >= -1e-12
 
     def test_the_upper_bound_needs_no_feasible_coefficients(self, name: str, box: str) -> None:
-        bound, _, on_simplex = PROBLEMS[name]
+        penalty, _ = PROBLEMS[name]
         bank, _, y = problem()
         value = optimum(name, box).value
         rng = np.random.default_rng(1)
         for _ in range(100):
             weights = rng.uniform(size=bank.n_kernels)
-            weights /= weights.sum() if on_simplex else 1.0
-            numbers = rng.normal(size=len(y)) * rng.choice([0.01, 1.0])
-            bounds = bound(bank, y, weights, numbers, rng.normal(), BOXES[box])
+            weights /= weights.sum() if name == "simplex" else 1.0
+            dual_coef = rng.normal(size=len(y)) * rng.choice([0.01, 1.0])
+            numbers = Numbers(weights, dual_coef, rng.normal())
+            bounds = bank_bounds(bank, y, numbers, BOXES[box], penalty)
             assert bounds.upper >= value * (1 - 1e-7)
 
     def test_the_gap_closes_at_the_optimum(self, name: str, box: str) -> None:
-        bound, _, _ = PROBLEMS[name]
+        penalty, _ = PROBLEMS[name]
         bank, _, y = problem()
         best = optimum(name, box)
         inside = y * np.clip(y * best.dual_coef, 0.0, BOXES[box])
-        bounds = bound(bank, y, best.weights, inside, best.intercept, BOXES[box])
+        numbers = Numbers(best.weights, inside, best.intercept)
+        bounds = bank_bounds(bank, y, numbers, BOXES[box], penalty)
         assert abs(bounds.relative_gap) < 1e-4
         assert_allclose([bounds.lower, bounds.upper], best.value, rtol=1e-4)
 
     def test_the_gap_opens_away_from_the_optimum(self, name: str, box: str) -> None:
-        bound, _, _ = PROBLEMS[name]
+        penalty, _ = PROBLEMS[name]
         bank, _, y = problem()
         best = optimum(name, box)
-        half = bound(bank, y, best.weights, 0.5 * best.dual_coef, best.intercept, BOXES[box])
-        shifted = bound(bank, y, best.weights, best.dual_coef, best.intercept + 0.5, BOXES[box])
-        turned = bound(bank, y, best.weights[::-1], best.dual_coef, best.intercept, BOXES[box])
-        assert min(half.relative_gap, shifted.relative_gap, turned.relative_gap) > 1e-2
+        for numbers in (
+            Numbers(best.weights, 0.5 * best.dual_coef, best.intercept),
+            Numbers(best.weights, best.dual_coef, best.intercept + 0.5),
+            Numbers(best.weights[::-1], best.dual_coef, best.intercept),
+        ):
+            bounds = bank_bounds(bank, y, numbers, BOXES[box], penalty)
+            assert bounds.relative_gap > 1e-2
 
 
 @pytest.mark.parametrize("box", BOXES)
@@ -141,27 +140,36 @@ class TestPlainSVM:
         rng = np.random.default_rng(2)
         for _ in range(300):
             dual_coef = feasible_dual_coef(rng, y, BOXES[box])
-            bounds = certify.svm_bounds(K, y, dual_coef, rng.normal(), BOXES[box])
+            bounds = svm_bounds(K, y, dual_coef, rng.normal(), BOXES[box])
             assert bounds.lower <= value * (1 + 1e-7)
             assert bounds.upper >= value * (1 - 1e-7)
 
     def test_the_gap_closes_at_the_optimum(self, box: str) -> None:
         _, stack, y = problem()
         best = conic_twins.svm(stack[0], y, BOXES[box])
-        bounds = certify.svm_bounds(stack[0], y, best.dual_coef, best.intercept, BOXES[box])
+        bounds = svm_bounds(stack[0], y, best.dual_coef, best.intercept, BOXES[box])
         assert abs(bounds.relative_gap) < 1e-6
 
 
-def test_primal_value_by_hand() -> None:
-    margins = np.array([0.5, -0.25, 3.0])
-    assert certify.primal_value(8.0, margins, 2.0) == pytest.approx(4.0 + 2 * (0.5 + 1.25))
-    assert certify.primal_value(8.0, margins, [1.0, 10.0, 5.0]) == pytest.approx(4.0 + 0.5 + 12.5)
+def upper_bound(margins: list[float], box: float | list[float]) -> float:
+    """Return that of a function with ||f||^2 = 8 and these margins, for labels 1."""
+    outputs = np.array(margins)
+    point = PrimalDualPoint(
+        Hinge(np.ones(len(margins)), box), np.array([2.0]), np.array([4.0]), outputs, outputs
+    )
+    return certify.bounds(point, Simplex()).upper
 
 
-def test_primal_value_rescales_a_function_that_separates() -> None:
-    margins = np.array([0.5, 2.0])
-    assert certify.primal_value(8.0, margins, 1e9) == pytest.approx(4.0 / 0.5**2)
-    assert certify.primal_value(8.0, margins, 1e-3) == pytest.approx(4.0 + 0.5e-3)
+def test_the_upper_bound_by_hand() -> None:
+    margins = [0.5, -0.25, 3.0]
+    assert upper_bound(margins, 2.0) == pytest.approx(4.0 + 2 * (0.5 + 1.25))
+    assert upper_bound(margins, [1.0, 10.0, 5.0]) == pytest.approx(4.0 + 0.5 + 12.5)
+
+
+def test_a_function_that_separates_is_rescaled() -> None:
+    margins = [0.5, 2.0]
+    assert upper_bound(margins, 1e9) == pytest.approx(4.0 / 0.5**2)
+    assert upper_bound(margins, 1e-3) == pytest.approx(4.0 + 0.5e-3)
 
 
 def test_relative_gap_of_a_problem_whose_value_is_zero() -> None:
@@ -197,15 +205,14 @@ class TestKKTResidual:
         assert np.isfinite(certify.kkt_residual(np.ones(2), np.zeros(2), 0.0))
 
 
-class TestNormBallResidual:
+class TestFrankWolfeBounds:
     """Weights in a ball of radius 1 around (1, 1), and a linear J."""
 
-    centre = np.ones(2)
-
     def residual(self, weights: list[float], gradient: list[float], objective: float) -> float:
-        return certify.norm_ball_residual(
-            np.array(weights), np.array(gradient), objective, self.centre, 1.0, 1
-        )
+        ball = NormBall(np.ones(2), 1.0, 1)
+        return certify.frank_wolfe_bounds(
+            objective, np.array(weights), np.array(gradient), ball
+        ).relative_gap
 
     def test_by_hand(self) -> None:
         # The best point of the ball is (2, 1), where -gradient'v is 3 * 2 + 1 = 7; here it is 4.

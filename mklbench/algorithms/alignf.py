@@ -33,6 +33,7 @@ from mklbench.optim.centred_alignment import Alignment
 from mklbench.optim.fit_memory import at_fixed_weights
 from mklbench.optim.second_stage import Learner
 from mklbench.optim.svm_value import check_bank
+from mklbench.penalties.simplex import Simplex
 from mklbench.solution import Solution
 from mklbench.validation import check_choice
 
@@ -103,9 +104,7 @@ def solve(
         gap = alignment.bounds(weights).relative_gap
     else:
         weights = least_on_simplex(alignment)
-        gap = certify.simplex_programme_bounds(
-            alignment.products, alignment.with_target, weights
-        ).relative_gap
+        gap = programme_bounds(alignment, weights).relative_gap
     solution = machine.learn(bank, targets, weights)
     reached = alignment.bounds(weights).lower
     entry = {"objective": reached, "n_svm_calls": float(solution.n_svm_calls)}
@@ -141,6 +140,13 @@ def least_on_simplex(alignment: Alignment) -> Array:
     right = np.append(np.zeros(len(hull)), 1.0)
     u, _ = nnls(system, right, maxiter=_STEPS_A_KERNEL * len(right))
     return u / u.sum()
+
+
+def programme_bounds(alignment: Alignment, weights: Array) -> certify.Bounds:
+    """Bound the minimum of 1/2 d'Qd - c'd over the simplex, at `weights` d (M,)."""
+    gradient = alignment.products @ weights - alignment.with_target
+    value = 0.5 * float(weights @ (gradient - alignment.with_target))
+    return certify.frank_wolfe_bounds(value, weights, gradient, Simplex())
 
 
 def _least_squares(alignment: Alignment) -> tuple[Array, Array, NDArray[np.intp]]:

@@ -28,14 +28,14 @@ from numbers import Real
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklbench import certify
 from mklbench.errors import InputError
-from mklbench.kernels.base import Bank, KernelOperator
-from mklbench.kernels.groups import GroupLists, Groups, groups_of
+from mklbench.kernels.base import KernelOperator
+from mklbench.kernels.groups import GroupLists, groups_of
 from mklbench.libsvm import check_svm_options
 from mklbench.optim import side_by_side
 from mklbench.optim.side_by_side import Search
 from mklbench.optim.svm_value import Objective, check_bank, settled
+from mklbench.penalties.mixed_norm import MixedNorm
 from mklbench.solution import Solution
 from mklbench.validation import check_count, check_positive, check_positive_or_none
 
@@ -136,48 +136,32 @@ def solve_all(
     check_count("max_iter", max_iter)
     check_positive_or_none("objective_tol", objective_tol)
     check_svm_options(C, svm_tol, class_weight)
-    partition = groups_of(bank, groups)
+    penalty = MixedNorm(groups_of(bank, groups), float(q))
     objectives = (Objective(bank, y, C, svm_tol, class_weight) for y in labels)
     return side_by_side.run(
         bank,
-        (
-            _alternate(bank, objective, partition, q, tol, objective_tol, max_iter)
-            for objective in objectives
-        ),
+        (_alternate(objective, penalty, tol, objective_tol, max_iter) for objective in objectives),
     )
 
 
 def _alternate(
-    bank: Bank,
     objective: Objective,
-    groups: Groups,
-    q: float,
+    penalty: MixedNorm,
     tol: float,
     objective_tol: float | None,
     max_iter: int,
 ) -> Search[Solution]:
     """Take SVMs and closed-form weights in turn."""
     machine = objective.machine
-    weights = best_weights(1.0 / groups.spread(groups.sizes.astype(float)), groups, q)
+    groups = penalty.groups
+    weights = penalty.best_weights(1.0 / groups.spread(groups.sizes.astype(float)))
     best, smallest_gap, accuracy = None, np.inf, 1.0
     history: list[dict[str, float]] = []
     while True:
         used = np.where(weights < _NEGLIGIBLE * weights.max(), 0.0, weights)
         K = yield used
         point = objective.accurate(used, _SVM_TOL * accuracy, K)
-        forms = np.maximum(-2.0 * point.gradient, 0.0)
-        gap = certify.mixed_norm_bounds(
-            bank,
-            groups,
-            q,
-            machine.y,
-            used,
-            point.trained.dual_coef,
-            point.trained.intercept,
-            machine.upper,
-            point.outputs,
-            forms,
-        ).relative_gap
+        gap = objective.bounds(point, penalty).relative_gap
         history.append(
             {"objective": point.objective, "gap": gap, "n_svm_calls": float(machine.calls)}
         )
@@ -188,27 +172,11 @@ def _alternate(
         )
         if gap <= tol or ended or len(history) > max_iter:
             break
-        weights = best_weights(weights * np.sqrt(forms), groups, q)
+        weights = penalty.best_weights(weights * np.sqrt(np.maximum(point.forms, 0.0)))
         accuracy = max(tol, min(gap, 1.0))
     return objective.solution(
         best, gap=smallest_gap, converged=smallest_gap <= tol or ended, history=history
     )
-
-
-def best_weights(lengths: Array, groups: Groups, q: float) -> Array:
-    """Return the weights d (M,) that minimise sum_m lengths_m^2 / d_m, for lengths ||f_m|| >= 0.
-
-    They are eta_j lambda_jk with lambda_jk = ||f_jk|| / t_j, and eta_j = t_j^(2 - 2q) divided by
-    its rho-norm (Micchelli & Pontil 2005; Lemma 2.2 of Aflalo et al.). Where all lengths are 0 any
-    d is as good, and the shares are equal.
-    """
-    totals = groups.sums(lengths)
-    largest = float(totals.max())
-    if largest <= 0.0:
-        return best_weights(np.ones_like(lengths), groups, q)
-    eta = (totals / largest) ** (2.0 - 2.0 * q)
-    eta /= certify.power_sum(eta, q / (1.0 - q))
-    return groups.spread(eta / np.where(totals > 0, totals, 1.0)) * lengths
 
 
 def _check_q(q: float) -> None:

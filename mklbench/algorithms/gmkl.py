@@ -11,7 +11,6 @@ exp(-sum_m d_m (x_m - z_m)^2), and the result is a local minimum.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +19,8 @@ from mklbench import certify
 from mklbench.kernels.base import Bank, KernelOperator
 from mklbench.optim import early_stopping
 from mklbench.optim.svm_value import Objective, Point, check_family
+from mklbench.penalties.l1 import L1
+from mklbench.penalties.l2 import L2
 from mklbench.solution import Solution
 from mklbench.validation import check_choice, check_count, check_positive
 
@@ -45,19 +46,7 @@ _SMALLEST_STEP = 1e-12
 _LARGEST_STEP = float(np.finfo(float).max)
 
 
-@dataclass(frozen=True)
-class _Regulariser:
-    """r(d) and its gradient, at a given strength."""
-
-    strength: float  # used where the caller gives none
-    value: Callable[[Array], float]
-    gradient: Callable[[Array], Array]
-
-
-_REGULARISERS = {
-    "l1": _Regulariser(1.0, lambda d: float(d.sum()), np.ones_like),
-    "l2": _Regulariser(5.0, lambda d: float(((d - 1.0) ** 2).sum()), lambda d: 2.0 * (d - 1.0)),
-}
+_REGULARISERS: dict[str, type[L1] | type[L2]] = {"l1": L1, "l2": L2}
 
 
 def solve(
@@ -144,8 +133,8 @@ def solve_path(
     """
     ends = early_stopping.ends(iterations)
     check_choice("regulariser", regulariser, _REGULARISERS)
-    penalty = _REGULARISERS[regulariser]
-    factor = penalty.strength if strength is None else check_positive("strength", strength)
+    kind = _REGULARISERS[regulariser]
+    penalty = kind() if strength is None else kind(check_positive("strength", strength))
     check_positive("tol", tol)
     check_count("max_iter", max_iter)
     if random_state is not None:
@@ -153,14 +142,14 @@ def solve_path(
     objective = Objective(operator, y, C, svm_tol, class_weight)
 
     def total(point: Point) -> float:
-        return point.objective + factor * penalty.value(point.weights)
+        return point.objective + penalty.of_weights(point.weights)
 
     def gradient(point: Point) -> Array:
-        return point.gradient + factor * penalty.gradient(point.weights)
+        return point.gradient + penalty.gradient(point.weights)
 
     def gap(point: Point) -> float:
         if isinstance(operator, Bank):
-            return _duality_gap(regulariser, factor, operator, objective, point)
+            return objective.bounds(point, penalty).relative_gap
         return certify.kkt_residual(point.weights, gradient(point), total(point))
 
     history: list[dict[str, float]] = []
@@ -233,20 +222,3 @@ def _armijo_step(
             return trial, step * _GROWTH
         step *= _SHRINK
     return point, step
-
-
-def _duality_gap(
-    regulariser: str, strength: float, bank: Bank, objective: Objective, point: Point
-) -> float:
-    machine = objective.machine
-    certificate = {"l1": certify.l1_gmkl_bounds, "l2": certify.l2_gmkl_bounds}[regulariser]
-    return certificate(
-        bank,
-        machine.y,
-        point.weights,
-        point.trained.dual_coef,
-        point.trained.intercept,
-        machine.upper,
-        strength,
-        point.K,
-    ).relative_gap

@@ -25,9 +25,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.linalg import cholesky, solve_triangular
 
-from mklbench import certify
 from mklbench.kernels.base import Bank, KernelOperator
 from mklbench.optim.svm_value import Objective, Point, check_bank, settled
+from mklbench.penalties.simplex import Simplex
 from mklbench.solution import Solution
 from mklbench.validation import check_count, check_positive, check_positive_or_none
 
@@ -97,7 +97,7 @@ def solve(
     point = objective.accurate(bank.uniform_weights(), _SVM_TOL)
     history: list[dict[str, float]] = []
     while True:
-        gap = _gap(bank, objective, point)
+        gap = objective.bounds(point, Simplex()).relative_gap
         history.append(
             {
                 "objective": point.objective,
@@ -119,19 +119,6 @@ def solve(
             following = objective(point.weights, point.K)
         point = following
     return objective.solution(point, gap=gap, converged=gap <= tol or ended, history=history)
-
-
-def _gap(bank: Bank, objective: Objective, point: Point) -> float:
-    return certify.mkl_bounds(
-        bank,
-        objective.machine.y,
-        point.weights,
-        point.trained.dual_coef,
-        point.trained.intercept,
-        objective.machine.upper,
-        K=point.K,
-        q=-2.0 * point.gradient,
-    ).relative_gap
 
 
 def _newton_step(bank: Bank, objective: Objective, point: Point, accuracy: float) -> Point:

@@ -27,6 +27,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import cast
 
 import numpy as np
@@ -34,6 +35,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklbench import certify
 from mklbench.algorithms import mkl, simplemkl
+from mklbench.certify import Hinge, PrimalDualPoint
 from mklbench.errors import InputError
 from mklbench.kernels import Bank, Family, KernelOperator, KernelSubset, check_thetas
 from mklbench.kernels.memory import Memory, Shape
@@ -44,6 +46,7 @@ from mklbench.optim.kernel_search import Found, KernelSearch, is_new
 from mklbench.optim.last_resort import Seen
 from mklbench.optim.restricted_master import FamilyMaster, MasterSolver, Restricted, on_bank
 from mklbench.optim.svm_value import balanced, check_samples
+from mklbench.penalties.simplex import Simplex
 from mklbench.solution import Mixture, Solution
 from mklbench.validation import check_choice, check_count, check_positive, real_array
 
@@ -115,8 +118,8 @@ def solve(
     kernels : a family with a bounded box, or a bank, on n training samples.
     y : (n,) labels in {-1, +1}.
     C : box constraint.
-    tol : stop at this relative duality gap (see `certify.family_bounds` for what it means in a
-        family).
+    tol : stop at this relative duality gap (see `mklbench.certify.PrimalDualPoint.in_family` for
+        what it means in a family).
     max_iter : at most so many masters.
     pricing : at most so many kernels join at once; 1 is Algorithm 1 to the letter.
     samples : so many random members of the family are looked at before the search in it ends, and
@@ -287,15 +290,10 @@ class _BankColumns(_Columns):
         return len(joining) > 0
 
     def certified_gap(self) -> float:
-        weights, _ = self.weights()
-        return certify.mkl_bounds(
-            self._bank,
-            self._machine.y,
-            weights,
-            self.restricted.dual_coef,
-            self.restricted.intercept,
-            self._machine.upper,
-        ).relative_gap
+        loss = Hinge(self._machine.y, self._machine.upper)
+        machine = replace(self.restricted, weights=self.weights()[0])
+        point = PrimalDualPoint.on_bank(self._bank, loss, machine)
+        return certify.bounds(point, Simplex()).relative_gap
 
     def resort(self, tol: float, gap: float) -> bool:
         best = self._seen.best(tol, _LAST_CALLS)
@@ -306,11 +304,7 @@ class _BankColumns(_Columns):
         prices = 0.5 * self._bank.quadratic_forms(best.dual_coef)
         self._chosen = np.arange(self._bank.n_kernels)
         self.restricted = Restricted(
-            best.weights,
-            best.dual_coef,
-            best.intercept,
-            prices,
-            upper=float(np.abs(best.dual_coef).sum() - prices.max()) / (1.0 - best.gap),
+            best.weights, best.dual_coef, best.intercept, prices, best.upper
         )
         return True
 
@@ -374,15 +368,12 @@ class _FamilyColumns(_Columns):
         return len(joining) > 0
 
     def certified_gap(self) -> float:
-        return certify.family_bounds(
-            self._family,
-            self._machine.y,
-            *self._weighted(),
-            self.restricted.dual_coef,
-            self.restricted.intercept,
-            self._machine.upper,
-            rivals=np.array([theta for _, theta in self._found[:_RIVALS]]),
-        ).relative_gap
+        weights, thetas = self._weighted()
+        loss = Hinge(self._machine.y, self._machine.upper)
+        machine = replace(self.restricted, weights=weights)
+        rivals = np.array([theta for _, theta in self._found[:_RIVALS]])
+        point = PrimalDualPoint.in_family(self._family, loss, machine, thetas, rivals)
+        return certify.bounds(point, Simplex()).relative_gap
 
     def weights(self) -> tuple[Array, Array]:
         weights, in_own_order = self._weighted()

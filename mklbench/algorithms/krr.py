@@ -15,10 +15,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench import certify
+from mklbench.certify import PrimalDualPoint, Squares
 from mklbench.kernels.base import KernelOperator
 from mklbench.kernels.memory import Memory, Shape, gram_bytes
 from mklbench.optim.ridge import coefficients, hadamard_power, singular
 from mklbench.optim.svm_value import check_samples, fixed_weights
+from mklbench.penalties.simplex import Simplex
 from mklbench.solution import Solution
 from mklbench.validation import check_count, check_positive, check_targets
 
@@ -118,16 +120,18 @@ def _problem(
 
 
 def _solution(K: Array, y: Array, lam: float, mu: Array, alpha: Array, degree: int) -> Solution:
-    bounds = certify.ridge_bounds(K, y, alpha, lam)
+    point = PrimalDualPoint.of_one_kernel(Squares(y, lam), K @ alpha, alpha)
+    bounds = certify.bounds(point, Simplex())
+    objective = 2.0 * bounds.lower
     return Solution(
         weights=mu,
         dual_coef=alpha,
         intercept=0.0,
-        objective=bounds.lower,
+        objective=objective,
         gap=bounds.relative_gap,
         n_svm_calls=0,
         n_iter=1,
         converged=bounds.relative_gap <= _SOLVED,
-        history=[{"objective": bounds.lower, "n_svm_calls": 0.0}],
+        history=[{"objective": objective, "n_svm_calls": 0.0}],
         degree=degree,
     )

@@ -14,7 +14,7 @@ with K_d = sum_m d_m K_m. Each iteration
 3. prices all kernels at that alpha: q_m = a' K_m a gives MKL's dual value at alpha, a lower bound
    on the optimum, and the kernels that the working set lacks.
 
-The method ends when weights and alpha are certified together (`certify.mkl_bounds`). Because the
+The method ends when weights and alpha are certified together (`certify.bounds`). Because the
 model is convex and has J's gradient, its minimiser is a descent direction: where the full step does
 not decrease J, a shorter one does. Near the optimum full steps converge quadratically, so that a
 handful of SVMs suffices. The accuracy is not limited by LIBSVM, which keeps kernel values in single
@@ -29,13 +29,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklbench import certify
+from mklbench.certify import Bounds
 from mklbench.errors import InputError
 from mklbench.kernels.base import Bank, KernelOperator
 from mklbench.libsvm import SVM
 from mklbench.optim import local_model
 from mklbench.optim.inner_svm import InnerSVM, Trained
-from mklbench.optim.last_resort import Candidate, Seen
+from mklbench.optim.last_resort import Seen
 from mklbench.optim.local_model import Expansion, Prediction
 from mklbench.optim.svm_value import balanced, check_bank
 from mklbench.solution import Solution
@@ -186,9 +186,9 @@ class _Search:
         self._gap = np.inf
         self._failures = 0
         nothing = np.empty(0)
-        self._best = Candidate(nothing, nothing, 0.0, objective=np.inf, gap=np.inf)
+        self._best = Trained(nothing, nothing, nothing, 0.0, np.inf, Bounds(1.0, -np.inf))
 
-    def run(self, start: ArrayLike | None) -> Candidate:
+    def run(self, start: ArrayLike | None) -> Trained:
         """Return the best certified candidate, when it is good enough or none better in sight."""
         weights = self._aligned() if start is None else self._given(start)
         trained = self._train(weights)
@@ -265,25 +265,13 @@ class _Search:
     def _certify(self, weights: Array, dual_coef: Array, intercept: float) -> None:
         """Price all kernels at `dual_coef` and certify it with `weights`, whose K is at hand."""
         prices = self._bank.quadratic_forms(dual_coef)
-        bounds = certify.mkl_bounds(
-            self._bank,
-            self._svm.y,
-            weights,
-            dual_coef,
-            intercept,
-            self._svm.upper,
-            K=self._svm.gram,
-            q=prices,
-        )
+        candidate = self._svm.certified(weights, dual_coef, intercept, prices)
         self._prices = prices
-        self._lower = max(self._lower, bounds.lower)
-        self._seen.note(weights, bounds.upper)
-        self._seen.note_alpha(dual_coef, bounds.lower)
-        if bounds.relative_gap < self._best.gap:
-            objective = float(np.abs(dual_coef).sum()) - 0.5 * float(weights @ prices)
-            self._best = Candidate(
-                weights, dual_coef, intercept, objective, float(bounds.relative_gap)
-            )
+        self._lower = max(self._lower, candidate.bounds.lower)
+        self._seen.note(weights, candidate.upper)
+        self._seen.note_alpha(dual_coef, candidate.bounds.lower)
+        if candidate.gap < self._best.gap:
+            self._best = candidate
 
     def _finished(self) -> bool:
         return self._best.gap <= self._tol or self._svm.calls >= self._max_iter

@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench import certify
+from mklbench.certify import PrimalDualPoint, Squares
 from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
 from mklbench.optim.ridge import coefficients, hadamard_power
@@ -98,7 +99,7 @@ def solve(
     -------
     Solution
         `objective` is F(mu), `dual_coef` alpha. `gap` is the relative duality gap for degree 1,
-        else the KKT residual `certify.norm_ball_residual`. The descent starts on the boundary of M,
+        else the KKT residual `certify.frank_wolfe_bounds`. The descent starts on the boundary of M,
         where all weights exceed those of mu_0 by the same.
 
     Raises
@@ -190,21 +191,14 @@ class _Point:
     @cached_property
     def gap(self) -> float:
         """The duality gap for degree 1, else the KKT residual."""
-        problem, ball = self.problem, self.problem.ball
+        problem, mu, gradient = self.problem, self.weights, self.gradient
         if problem.degree > 1:
-            return certify.norm_ball_residual(
-                self.weights, self.gradient, self.objective, ball.centre, ball.radius, ball.norm
-            )
-        return certify.norm_ball_bounds(
-            problem.y,
-            self.alpha,
-            problem.lam,
-            self.S @ self.alpha,
-            -self.gradient,
-            ball.centre,
-            ball.radius,
-            ball.norm,
-        ).relative_gap
+            bounds = certify.frank_wolfe_bounds(self.objective, mu, gradient, problem.ball)
+        else:
+            loss, outputs = Squares(problem.y, problem.lam), self.S @ self.alpha
+            point = PrimalDualPoint(loss, mu, -gradient, outputs, self.alpha)
+            bounds = certify.bounds(point, problem.ball)
+        return bounds.relative_gap
 
 
 def _line_search(

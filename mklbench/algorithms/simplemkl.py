@@ -16,9 +16,10 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklbench import certify
-from mklbench.kernels.base import Bank, KernelOperator
+from mklbench.certify import Bounds
+from mklbench.kernels.base import KernelOperator
 from mklbench.optim.svm_value import Objective, Point, check_bank, settled
+from mklbench.penalties.simplex import Simplex
 from mklbench.solution import Solution
 from mklbench.validation import check_count, check_positive, check_positive_or_none
 
@@ -83,7 +84,7 @@ def solve(
     point = objective(bank.uniform_weights())
     history: list[dict[str, float]] = []
     while True:
-        point, bounds = _certified(point, objective, bank, tol)
+        point, bounds = _certified(point, objective, tol)
         history.append(
             {
                 "objective": point.objective,
@@ -111,20 +112,10 @@ def solve(
     )
 
 
-def _certified(
-    point: Point, objective: Objective, bank: Bank, tol: float
-) -> tuple[Point, certify.Bounds]:
+def _certified(point: Point, objective: Objective, tol: float) -> tuple[Point, Bounds]:
     """Certify a point, with a more accurate SVM where the SVM's own gap is most of the gap."""
     while True:
-        bounds = certify.mkl_bounds(
-            bank,
-            objective.machine.y,
-            point.weights,
-            point.trained.dual_coef,
-            point.trained.intercept,
-            objective.machine.upper,
-            point.K,
-        )
+        bounds = objective.bounds(point, Simplex())
         gap_of_weights = (point.objective - bounds.lower) / point.objective
         if bounds.relative_gap <= tol or gap_of_weights > 0.5 * tol or not objective.tighten():
             return point, bounds

@@ -7,11 +7,13 @@ from collections.abc import Mapping
 from numpy.typing import ArrayLike
 
 from mklbench import certify
+from mklbench.certify import Hinge, PrimalDualPoint
 from mklbench.kernels.base import KernelOperator
 from mklbench.kernels.memory import Memory, Shape
 from mklbench.libsvm import SVM
 from mklbench.optim.fit_memory import at_fixed_weights
 from mklbench.optim.svm_value import check_samples, fixed_weights
+from mklbench.penalties.simplex import Simplex
 from mklbench.solution import Solution
 
 VERSION = 1
@@ -63,9 +65,9 @@ def solve(
     K = operator.gram(fixed)
     trained = machine.solve(K)
     outputs = K @ trained.dual_coef
-    bounds = certify.bounds_at_outputs(
-        outputs, machine.y, trained.dual_coef, trained.intercept, machine.upper
-    )
+    loss = Hinge(machine.y, machine.upper)
+    point = PrimalDualPoint.of_one_kernel(loss, outputs, trained.dual_coef, trained.intercept)
+    bounds = certify.bounds(point, Simplex())
     return Solution(
         weights=fixed,
         dual_coef=trained.dual_coef,

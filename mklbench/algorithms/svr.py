@@ -11,11 +11,13 @@ from __future__ import annotations
 from numpy.typing import ArrayLike
 
 from mklbench import certify
+from mklbench.certify import PrimalDualPoint, Tube
 from mklbench.kernels.base import KernelOperator
 from mklbench.kernels.memory import Memory, Shape
 from mklbench.libsvm import SVR
 from mklbench.optim.fit_memory import at_fixed_weights
 from mklbench.optim.svm_value import check_samples, fixed_weights
+from mklbench.penalties.simplex import Simplex
 from mklbench.solution import Solution
 
 VERSION = 1
@@ -63,9 +65,10 @@ def solve(
     fixed = fixed_weights(operator, weights)
     K = operator.gram(fixed)
     trained = machine.solve(K)
-    bounds = certify.svr_bounds(
-        K, machine.y, trained.dual_coef, trained.intercept, float(C), float(epsilon)
-    )
+    outputs = K @ trained.dual_coef
+    loss = Tube(machine.y, float(C), float(epsilon))
+    point = PrimalDualPoint.of_one_kernel(loss, outputs, trained.dual_coef, trained.intercept)
+    bounds = certify.bounds(point, Simplex())
     return Solution(
         weights=fixed,
         dual_coef=trained.dual_coef,
@@ -74,7 +77,7 @@ def solve(
         gap=bounds.relative_gap,
         n_svm_calls=machine.calls,
         n_iter=1,
-        converged=machine.is_done(K @ trained.dual_coef, trained.dual_coef),
+        converged=machine.is_done(outputs, trained.dual_coef),
         history=[{"objective": bounds.lower, "n_svm_calls": 1.0}],
         svm_seconds=machine.seconds,
     )

@@ -33,14 +33,15 @@ from numbers import Real
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklbench import certify
+from mklbench.certify import Bounds
 from mklbench.errors import InputError
-from mklbench.kernels.base import Bank, KernelOperator
+from mklbench.kernels.base import KernelOperator
 from mklbench.kernels.groups import GroupLists, Groups, groups_of
 from mklbench.libsvm import check_svm_options
 from mklbench.optim import side_by_side
 from mklbench.optim.side_by_side import Search
 from mklbench.optim.svm_value import Objective, Point, check_bank, settled
+from mklbench.penalties.mixed_norm import MixedNorm
 from mklbench.solution import Solution
 from mklbench.validation import check_count, check_positive, check_positive_or_none
 
@@ -59,9 +60,6 @@ _MAX_ASCENTS = 50
 _STANDING_STILL = 1e-6
 # A share lambda_jk counts as 0 in combinations when it is this small beside its group's largest.
 _NEGLIGIBLE = 1e-8
-# D_j counts as at least this share of the largest one in gamma_j. A group without use would else
-# get ever larger weights 1 / gamma_j, and with them the rounding of LIBSVM's kernel values.
-_SMALLEST_D = 1e-8
 
 
 @dataclass(frozen=True)
@@ -81,7 +79,7 @@ class _Answer:
     forms: Array
     gamma: Array
     ascents: int
-    bounds: certify.Bounds
+    bounds: Bounds
 
 
 def solve(
@@ -179,7 +177,7 @@ def solve_all(
     A = _STEP_SIZE * math.sqrt(len(partition)) if step_size is None else step_size
     rate = A * math.sqrt(math.log(partition.sizes.max()))
     oracles = (
-        _Oracle(bank, Objective(bank, y, C, svm_tol, class_weight), partition, float(q))
+        _Oracle(Objective(bank, y, C, svm_tol, class_weight), MixedNorm(partition, float(q)))
         for y in labels
     )
     return side_by_side.run(
@@ -224,15 +222,14 @@ def _stands_still(before: _Answer, answer: _Answer) -> bool:
 class _Oracle:
     """Algorithm 2: the maximum over alpha and gamma at given lambda, by block coordinate ascent."""
 
-    def __init__(self, bank: Bank, objective: Objective, groups: Groups, q: float) -> None:
-        self._bank = bank
+    def __init__(self, objective: Objective, penalty: MixedNorm) -> None:
         self.objective = objective
-        self.groups = groups
-        self._q = q
+        self.groups = penalty.groups
+        self._penalty = penalty
 
     def uniform(self) -> Array:
         """Return the gamma (n,) with equal entries and sum_j gamma_j^q* = 1."""
-        return best_gamma(np.ones(len(self.groups)), self._q)
+        return self._penalty.best_gamma(np.ones(len(self.groups)))
 
     def ask(self, shares: Array, gamma: Array, accuracy: float) -> Search[_Answer]:
         """Maximise f_lambda at lambda = `shares` (M,), starting from `gamma` (n,).
@@ -240,32 +237,20 @@ class _Oracle:
         The ascent ends where a new gamma would raise f_lambda by less than a tenth of `accuracy`,
         in units of its value; LIBSVM is made as accurate.
         """
-        machine = self.objective.machine
         ascents = 1
         while True:
             weights = shares / self.groups.spread(gamma)
             K = yield weights
             point = self.objective.accurate(weights, _ORACLE_TOL * accuracy, K)
-            forms = np.maximum(-2.0 * point.gradient, 0.0)
+            forms = np.maximum(point.forms, 0.0)
             D = self.groups.sums(shares * forms)
-            improved = best_gamma(D, self._q)
+            improved = self._penalty.best_gamma(D)
             increase = 0.5 * float((D / gamma - D / improved).sum())
             if increase <= _ORACLE_TOL * accuracy * point.objective or ascents == _MAX_ASCENTS:
                 break
             gamma = improved
             ascents += 1
-        bounds = certify.mixed_norm_bounds(
-            self._bank,
-            self.groups,
-            self._q,
-            machine.y,
-            point.weights,
-            point.trained.dual_coef,
-            point.trained.intercept,
-            machine.upper,
-            point.outputs,
-            forms,
-        )
+        bounds = self.objective.bounds(point, self._penalty)
         return _Answer(point, forms, improved, ascents, bounds)
 
     def entry(self, answer: _Answer) -> dict[str, float]:
@@ -276,19 +261,6 @@ class _Oracle:
             "n_svm_calls": float(self.objective.machine.calls),
             "ascents": float(answer.ascents),
         }
-
-
-def best_gamma(D: Array, q: float) -> Array:
-    """Return the gamma (n,) that minimises sum_j D_j / gamma_j (Proposition 3.3), for D >= 0.
-
-    That is D_j^(1 / (q* + 1)) divided by its q*-norm: all ones at q = 1.
-    """
-    largest = float(D.max())
-    scaled = np.maximum(D / largest, _SMALLEST_D) if largest > 0 else np.ones_like(D)
-    power = (q - 1.0) / (2.0 * q - 1.0) if q < math.inf else 0.5  # 1 / (q* + 1)
-    conjugate = q / (q - 1.0) if 1.0 < q < math.inf else (math.inf if q == 1.0 else 1.0)
-    gamma = scaled**power
-    return gamma / certify.power_sum(gamma, conjugate)
 
 
 def _on_simplices(logarithms: Array, groups: Groups) -> Array:

@@ -13,11 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklbench import certify
+from mklbench.certify import Bounds, Hinge, PrimalDualPoint
 from mklbench.kernels.base import Bank
 from mklbench.libsvm import SVM
 from mklbench.optim import local_model
 from mklbench.optim.local_model import Prediction
 from mklbench.optim.svm_value import check_samples
+from mklbench.penalties.simplex import Simplex
 
 Array = NDArray[np.float64]
 
@@ -40,7 +42,8 @@ class Trained:
     dual_coef, outputs : (n,) a and K a.
     intercept : b.
     objective : the SVM's dual value, J up to the accuracy of the solution.
-    upper : the SVM's primal value, an upper bound on J and on the optimum.
+    bounds : on J, with the SVM's primal value as the upper one; or on the optimum of MKL, once all
+        kernels are priced.
     """
 
     weights: Array
@@ -48,7 +51,17 @@ class Trained:
     outputs: Array
     intercept: float
     objective: float
-    upper: float
+    bounds: Bounds
+
+    @property
+    def upper(self) -> float:
+        """The upper bound, which is one on J and on the optimum of MKL alike."""
+        return self.bounds.upper
+
+    @property
+    def gap(self) -> float:
+        """The relative gap between the bounds."""
+        return self.bounds.relative_gap
 
 
 class InnerSVM:
@@ -70,6 +83,7 @@ class InnerSVM:
         self._bank = bank
         self._machine = machine
         self.y, self.upper, self.gram = machine.y, machine.upper, machine.gram
+        self._loss = Hinge(self.y, self.upper)
         self._weights: Array | None = None
         self._calls_in_double = 0
         # Of alpha: the last sum, at first the largest that the bounds allow.
@@ -131,18 +145,24 @@ class InnerSVM:
         )
         return self._at(weights, exact, intercept)
 
+    def certified(
+        self, weights: Array, dual_coef: Array, intercept: float, forms: Array
+    ) -> Trained:
+        """Certify a solution of MKL with the quadratic forms (M,) of all kernels.
+
+        The weights (M,) are those whose Gram matrix is at hand.
+        """
+        outputs = self.gram @ dual_coef
+        point = PrimalDualPoint(self._loss, weights, forms, outputs, dual_coef, intercept)
+        bounds = certify.bounds(point, Simplex())
+        return Trained(weights, dual_coef, outputs, intercept, point.objective, bounds)
+
     def _rounding(self) -> float:
         """Return the rounding of LIBSVM's outputs K a, for alpha of the size of the last."""
         return _SINGLE_PRECISION * self._total * float(self.gram.diagonal().max())
 
     def _at(self, weights: Array, dual_coef: Array, intercept: float) -> Trained:
         outputs = self.gram @ dual_coef
-        bounds = certify.bounds_at_outputs(outputs, self.y, dual_coef, intercept, self.upper)
-        return Trained(
-            weights=weights,
-            dual_coef=dual_coef,
-            outputs=outputs,
-            intercept=intercept,
-            objective=bounds.lower,
-            upper=bounds.upper,
-        )
+        alone = PrimalDualPoint.of_one_kernel(self._loss, outputs, dual_coef, intercept)
+        bounds = certify.bounds(alone, Simplex())
+        return Trained(weights, dual_coef, outputs, intercept, bounds.lower, bounds)

@@ -10,14 +10,12 @@ together, are certified as a pair, and so are plain SVMs at these weights and at
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mklbench import certify
 from mklbench.kernels.base import Bank
-from mklbench.optim.inner_svm import InnerSVM
+from mklbench.optim.inner_svm import InnerSVM, Trained
 
 Array = NDArray[np.float64]
 
@@ -25,17 +23,6 @@ Array = NDArray[np.float64]
 _PLAIN_TOL = 1e-3
 # Slopes that are this small beside the largest are 0 up to rounding.
 _FLAT = 1e-12
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """Weights (M,) and an SVM solution that have been certified together."""
-
-    weights: Array
-    dual_coef: Array
-    intercept: float
-    objective: float
-    gap: float
 
 
 class Seen:
@@ -65,7 +52,7 @@ class Seen:
         if lower > self._lower:
             self._dual_coef, self._lower = dual_coef, lower
 
-    def best(self, tol: float, most_calls: int) -> Candidate | None:
+    def best(self, tol: float, most_calls: int) -> Trained | None:
         """Return the best certified candidate, or the first one with a gap of at most `tol`.
 
         The SVMs solved, `svm.calls`, do not get more than `most_calls`. None if there is nothing
@@ -79,7 +66,7 @@ class Seen:
                 break
         return best
 
-    def _candidates(self, most_calls: int) -> Iterator[Candidate]:
+    def _candidates(self, most_calls: int) -> Iterator[Trained]:
         if self._dual_coef is not None:
             yield self._pair(self._weights, self._dual_coef)
         for weights in (self._weights, self._bank.uniform_weights()):
@@ -87,27 +74,16 @@ class Seen:
                 trained = self._svm.plain(weights, _PLAIN_TOL)
                 yield self._certified(weights, trained.dual_coef, trained.intercept)
 
-    def _pair(self, weights: Array, dual_coef: Array) -> Candidate:
+    def _pair(self, weights: Array, dual_coef: Array) -> Trained:
         self._svm.combine(weights)
         outputs = self._svm.gram @ dual_coef
         intercept = best_intercept(outputs, self._svm.y, self._svm.upper)
         return self._certified(weights, dual_coef, intercept)
 
-    def _certified(self, weights: Array, dual_coef: Array, intercept: float) -> Candidate:
+    def _certified(self, weights: Array, dual_coef: Array, intercept: float) -> Trained:
         """Return a candidate at weights whose Gram matrix is at hand."""
         forms = self._bank.quadratic_forms(dual_coef)
-        bounds = certify.mkl_bounds(
-            self._bank,
-            self._svm.y,
-            weights,
-            dual_coef,
-            intercept,
-            self._svm.upper,
-            K=self._svm.gram,
-            q=forms,
-        )
-        objective = float(np.abs(dual_coef).sum()) - 0.5 * float(weights @ forms)
-        return Candidate(weights, dual_coef, intercept, objective, float(bounds.relative_gap))
+        return self._svm.certified(weights, dual_coef, intercept, forms)
 
 
 def best_intercept(outputs: Array, y: Array, box: Array) -> float:

@@ -18,9 +18,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench import certify
+from mklbench.certify import Bounds, Hinge, PrimalDualPoint
 from mklbench.errors import InputError, KindError
 from mklbench.kernels.base import Bank, Family, KernelOperator
 from mklbench.libsvm import SVM, SVMSolution
+from mklbench.penalties.base import Penalty
+from mklbench.penalties.simplex import Simplex
 from mklbench.solution import Solution
 from mklbench.validation import real_array
 
@@ -57,6 +60,11 @@ class Point:
             return -0.5 * self.operator.quadratic_forms(coef)
         return -0.5 * cast(Family, self.operator).gradient(self.weights, coef, self.K)
 
+    @property
+    def forms(self) -> Array:
+        """The quadratic forms a' K_m a (M,) of a bank."""
+        return -2.0 * self.gradient
+
 
 class Objective:
     """J on one bank or family and one label vector; each call solves one SVM.
@@ -82,6 +90,7 @@ class Objective:
         class_weight: Mapping[int, float] | str | None = None,
     ) -> None:
         self.machine = SVM(y, C, tol=svm_tol, class_weight=class_weight)
+        self.loss = Hinge(self.machine.y, self.machine.upper)
         self.operator = operator
         check_samples(operator, len(self.machine.y))
 
@@ -100,16 +109,20 @@ class Objective:
         while True:
             point = self(weights, K)
             trained = point.trained
-            bounds = certify.bounds_at_outputs(
-                point.outputs,
-                self.machine.y,
-                trained.dual_coef,
-                trained.intercept,
-                self.machine.upper,
+            alone = PrimalDualPoint.of_one_kernel(
+                self.loss, point.outputs, trained.dual_coef, trained.intercept
             )
-            if bounds.relative_gap <= tol or not self.tighten():
+            if certify.bounds(alone, Simplex()).relative_gap <= tol or not self.tighten():
                 return point
             K = point.K
+
+    def bounds(self, point: Point, penalty: Penalty) -> Bounds:
+        """Bound the value of learning the weights of a bank with a penalty, at `point`."""
+        a, intercept = point.trained.dual_coef, point.trained.intercept
+        return certify.bounds(
+            PrimalDualPoint(self.loss, point.weights, point.forms, point.outputs, a, intercept),
+            penalty,
+        )
 
     def tighten(self) -> bool:
         """Make the SVM ten times more accurate; return False where that is no longer possible."""

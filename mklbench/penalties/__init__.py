@@ -1,4 +1,5 @@
-"""The regularisers: sets that kernel weights lie on, and norms of them, one file each.
+"""The penalties: what keeps learned kernel weights small, or on a set; one file each.
 
-May import `errors` and `validation` only; it is imported by `certify`, `optim` and `algorithms`.
+Each is a `Penalty` of `mklbench.penalties.base`, what `mklbench.certify.bounds` takes. May import
+`errors`, `validation` and `kernels` only; it is imported by `certify`, `optim` and `algorithms`.
 """

@@ -159,13 +159,14 @@ class TestCertificates:
 
     def test_the_programme_on_the_simplex_is_bounded_at_any_weights(self) -> None:
         stack, y = scaled_stack()
-        Q, c, _ = problem(stack, 0.2 * y)
+        Q, c, norm = problem(stack, 0.2 * y)
+        programme = Alignment(Q, c, norm)
         at = conic_twins.simplex_programme(Q, c)
         best = 0.5 * at @ Q @ at - c @ at
         for weights in np.random.default_rng(0).dirichlet(np.ones(6), size=50):
-            bounds = certify.simplex_programme_bounds(Q, c, weights)
+            bounds = alignf.programme_bounds(programme, weights)
             assert_allclose(bounds.upper, 0.5 * weights @ Q @ weights - c @ weights)
             assert bounds.lower <= best + 1e-9
             assert best <= bounds.upper + 1e-9
         found = solve_simplex(stack, 0.2 * y)
-        assert certify.simplex_programme_bounds(Q, c, found).relative_gap < 1e-9
+        assert alignf.programme_bounds(programme, found).relative_gap < 1e-9

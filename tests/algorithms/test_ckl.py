@@ -5,13 +5,14 @@ from __future__ import annotations
 import conic_twins
 import numpy as np
 import pytest
+from certificates import bank_bounds
 from numpy.testing import assert_allclose
 from problems import random_problem, random_stack
 
-from mklbench import certify
 from mklbench.algorithms import ckl, mkl, svm, vskl
 from mklbench.errors import InputError
 from mklbench.kernels import Groups, PrecomputedBank, product_gaussians
+from mklbench.penalties.mixed_norm import MixedNorm, power_sum
 
 GROUPINGS = {
     "two": [[0, 3, 1], [4, 2]],
@@ -87,16 +88,7 @@ class TestGap:
         groups = GROUPINGS["two"]
         bank = PrecomputedBank(stack, groups)
         solution = ckl.solve(bank, y, C=10.0, q=q, tol=tol)
-        bounds = certify.mixed_norm_bounds(
-            bank,
-            Groups(groups, 5),
-            q,
-            y,
-            solution.weights,
-            solution.dual_coef,
-            solution.intercept,
-            10.0,
-        )
+        bounds = bank_bounds(bank, y, solution, 10.0, MixedNorm(Groups(groups, 5), q))
         assert solution.gap == pytest.approx(bounds.relative_gap, abs=1e-12)
         assert -1e-12 <= solution.gap <= tol
 
@@ -116,10 +108,10 @@ class TestWeights:
         rng = np.random.default_rng(0)
         groups = Groups(GROUPINGS["two"], 5)
         lengths = np.array([1.0, 0.3, 2.0, 0.01, 0.5])
-        best = (lengths**2 / ckl.best_weights(lengths, groups, q)).sum()
+        best = (lengths**2 / MixedNorm(groups, q).best_weights(lengths)).sum()
         for _ in range(500):
             d = rng.uniform(0.01, 1.0, 5)
-            d /= certify.power_sum(groups.sums(d), q / (1 - q))
+            d /= power_sum(groups.sums(d), q / (1 - q))
             assert (lengths**2 / d).sum() >= best * (1 - 1e-12)
 
     def test_follow_the_order_of_the_kernels(self) -> None:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import conic_twins
 import numpy as np
 import pytest
+from certificates import bank_bounds
 
-from mklbench import certify
 from mklbench.algorithms import ikl, mkl, uniform
 from mklbench.kernels import PrecomputedBank
 from mklbench.optim import last_resort
@@ -52,7 +52,7 @@ def degenerate(seed: int) -> tuple[Array, Array, float]:
 
 def gap_of_equal_weights(bank: PrecomputedBank, y: Array, C: float) -> float:
     one = uniform.solve(bank, y, C)
-    return certify.mkl_bounds(bank, y, one.weights, one.dual_coef, one.intercept, C).relative_gap
+    return bank_bounds(bank, y, one, C).relative_gap
 
 
 # Those where the search itself ends above one SVM with equal weights: 1 and 28.

@@ -6,11 +6,11 @@ import conic_twins
 import cvxpy as cp
 import numpy as np
 import pytest
+from certificates import bank_bounds
 from numpy.testing import assert_allclose
 from problems import random_problem, random_stack
 from reference_problems import reference_problem
 
-from mklbench import certify
 from mklbench.algorithms import hessianmkl, simplemkl
 from mklbench.errors import InputError
 from mklbench.kernels import PrecomputedBank, product_gaussians
@@ -86,9 +86,7 @@ class TestOptimum:
         stack, y = random_stack()
         bank = PrecomputedBank(stack)
         solution = hessianmkl.solve(bank, y, C=10.0, tol=tol)
-        bounds = certify.mkl_bounds(
-            bank, y, solution.weights, solution.dual_coef, solution.intercept, 10.0
-        )
+        bounds = bank_bounds(bank, y, solution, 10.0)
         assert solution.gap == pytest.approx(bounds.relative_gap, abs=1e-12)
         assert -1e-12 <= solution.gap <= tol
 

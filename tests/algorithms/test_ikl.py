@@ -8,11 +8,13 @@ from itertools import pairwise
 import conic_twins
 import numpy as np
 import pytest
+from certificates import bank_bounds
 from numpy.testing import assert_allclose, assert_array_equal
 from problems import random_problem, random_stack
 
 from mklbench import certify, multiclass
 from mklbench.algorithms import ikl, mkl, simplemkl
+from mklbench.certify import Hinge, PrimalDualPoint
 from mklbench.errors import InputError
 from mklbench.kernels import (
     Family,
@@ -25,6 +27,7 @@ from mklbench.kernels import (
 from mklbench.libsvm import SVM
 from mklbench.optim import kernel_search
 from mklbench.optim.restricted_master import FamilyMaster, MasterSolver
+from mklbench.penalties.simplex import Simplex
 from mklbench.solution import Mixture, Solution
 
 products = partial(product_gaussians, gamma_max=30.0)
@@ -65,9 +68,7 @@ class TestBank:
         X, y = random_problem(60)
         bank = feature_gaussians(X, gammas=(0.1, 1.0, 10.0))
         solution = ikl.solve(bank, y, C=10.0, tol=1e-3)
-        bounds = certify.mkl_bounds(
-            bank, y, solution.weights, solution.dual_coef, solution.intercept, 10.0
-        )
+        bounds = bank_bounds(bank, y, solution, 10.0)
         assert solution.gap == pytest.approx(bounds.relative_gap)
         assert 0 <= solution.gap <= 1e-3
         assert solution.weights.sum() == pytest.approx(1.0, abs=1e-12)
@@ -157,16 +158,11 @@ class TestFamily:
         X, y = random_problem(40)
         family = build(X)
         solution = ikl.solve(family, y, C=5.0)
-        alone = certify.family_bounds(
-            family,
-            y,
-            solution.weights,
-            solution.thetas,
-            solution.dual_coef,
-            solution.intercept,
-            5.0,
-            np.empty((0, family.n_kernels)),
+        no_rivals = np.empty((0, family.n_kernels))
+        point = PrimalDualPoint.in_family(
+            family, Hinge(y, 5.0), solution, solution.thetas, no_rivals
         )
+        alone = certify.bounds(point, Simplex())
         # With the rivals of the last search, the bound is at most this good.
         assert 0 <= alone.relative_gap <= solution.gap + 1e-12 <= 1e-3
 

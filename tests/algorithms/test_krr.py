@@ -10,8 +10,10 @@ from sklearn.kernel_ridge import KernelRidge
 
 from mklbench import certify, multiclass
 from mklbench.algorithms import krr
+from mklbench.certify import PrimalDualPoint, Squares
 from mklbench.errors import InputError
 from mklbench.kernels import PrecomputedBank, feature_gaussians, gaussian, product_gaussians
+from mklbench.penalties.simplex import Simplex
 
 
 def targets(n: int = 30, seed: int = 1) -> np.ndarray:
@@ -83,8 +85,9 @@ def test_the_certificate_holds_for_any_numbers() -> None:
     optimum = krr.solve(PrecomputedBank(stack), y, lam=0.5, weights=1.0)
     for seed in range(5):
         alpha = optimum.dual_coef + 0.1 * targets(seed=seed)
-        bounds = certify.ridge_bounds(K, y, alpha, 0.5)
-        assert bounds.lower < optimum.objective < bounds.upper
+        point = PrimalDualPoint.of_one_kernel(Squares(y, 0.5), K @ alpha, alpha)
+        bounds = certify.bounds(point, Simplex())
+        assert 2.0 * bounds.lower < optimum.objective < 2.0 * bounds.upper
 
 
 class TestBadInput:

@@ -8,11 +8,11 @@ from itertools import count
 import conic_twins
 import numpy as np
 import pytest
+from certificates import bank_bounds
 from numpy.testing import assert_allclose, assert_array_equal
 from problems import random_problem, random_stack
 from reference_problems import GRID, NAMES, Problem, reference_problem
 
-from mklbench import certify
 from mklbench.algorithms import mkl, simplemkl
 from mklbench.errors import InputError
 from mklbench.kernels import PrecomputedBank, product_gaussians
@@ -46,9 +46,7 @@ def check_certificate(bank: PrecomputedBank, y: Array, box: Array, solution: Sol
     assert (alpha >= 0).all()
     assert (alpha <= box).all()
     assert abs(solution.dual_coef.sum()) <= 1e-11 * alpha.sum()
-    bounds = certify.mkl_bounds(
-        bank, y, solution.weights, solution.dual_coef, solution.intercept, box
-    )
+    bounds = bank_bounds(bank, y, solution, box)
     rounding = 1e-11 + 1e-16 * alpha.sum()
     assert bounds.relative_gap == pytest.approx(solution.gap, rel=1e-6, abs=rounding)
     value = alpha.sum() - 0.5 * solution.weights @ bank.quadratic_forms(solution.dual_coef)

@@ -7,11 +7,13 @@ import itertools
 import conic_twins
 import numpy as np
 import pytest
+from certificates import Numbers
 from numpy.testing import assert_allclose, assert_array_equal
 from problems import random_problem, random_stack
 
 from mklbench import certify, multiclass
 from mklbench.algorithms import krr, nkrr
+from mklbench.certify import PrimalDualPoint, Squares
 from mklbench.errors import InputError
 from mklbench.kernels import PrecomputedBank, feature_gaussians, linear_features, product_gaussians
 from mklbench.kernels.base import Bank
@@ -137,10 +139,9 @@ class TestLinearCombinations:
             weights = ball.project(rng.standard_normal(5))
             K = bank.combine(weights)
             alpha = krr.coefficients(K, y, LAM) + 0.1 * rng.standard_normal(25)
-            bounds = certify.norm_ball_bounds(
-                y, alpha, LAM, K @ alpha, bank.quadratic_forms(alpha), np.ones(5), 2.0, norm
-            )
-            assert bounds.lower < optimum < bounds.upper
+            point = PrimalDualPoint.on_bank(bank, Squares(y, LAM), Numbers(weights, alpha, 0.0))
+            bounds = certify.bounds(point, ball)
+            assert 2.0 * bounds.lower < optimum < 2.0 * bounds.upper
 
     def test_kernels_that_do_not_help_keep_their_weight(self) -> None:
         """With a bound on the 1-norm all that is added goes to few kernels."""
@@ -159,7 +160,7 @@ class TestResidual:
         ball = NormBall(np.array([0.0, 1.0, 0.5]), 0.7, norm)
         gradient = -rng.uniform(size=3)
         weights = ball.project(rng.uniform(size=3))
-        residual = certify.norm_ball_residual(weights, gradient, 2.0, ball.centre, 0.7, norm)
+        residual = certify.frank_wolfe_bounds(2.0, weights, gradient, ball).relative_gap
         decreases = [
             gradient @ (weights - ball.project(ball.centre + rng.standard_normal(3))) / 2.0
             for _ in range(5000)

@@ -9,10 +9,10 @@ from pathlib import Path
 import conic_twins
 import numpy as np
 import pytest
+from certificates import bank_bounds
 from numpy.testing import assert_allclose
 from problems import random_problem, random_stack, reference_part, synthetic_reference
 
-from mklbench import certify
 from mklbench.algorithms import simplemkl
 from mklbench.errors import InputError
 from mklbench.kernels import PrecomputedBank, feature_gaussians, product_gaussians, simplemkl_bank
@@ -59,9 +59,7 @@ class TestOptimum:
         stack, y = random_stack()
         bank = PrecomputedBank(stack)
         solution = simplemkl.solve(bank, y, C=10.0, tol=tol)
-        bounds = certify.mkl_bounds(
-            bank, y, solution.weights, solution.dual_coef, solution.intercept, 10.0
-        )
+        bounds = bank_bounds(bank, y, solution, 10.0)
         assert solution.gap == pytest.approx(bounds.relative_gap, abs=1e-12)
         assert solution.gap <= tol
         value = conic_twins.mkl(stack, y, 10.0).value

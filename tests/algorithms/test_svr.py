@@ -11,8 +11,10 @@ from sklearn.svm import SVR
 
 from mklbench import certify
 from mklbench.algorithms import svr
+from mklbench.certify import PrimalDualPoint, Tube
 from mklbench.errors import InputError
 from mklbench.kernels import PrecomputedBank, product_gaussians
+from mklbench.penalties.simplex import Simplex
 
 
 def targets(n: int = 30, n_features: int = 5) -> np.ndarray:
@@ -33,8 +35,11 @@ def test_optimum_of_a_conic_solver(C: float, epsilon: float) -> None:
     assert_allclose(K @ solution.dual_coef, K @ twin.dual_coef, atol=1e-3)
     assert 0 <= solution.gap < 1e-4
     assert (solution.n_svm_calls, solution.converged) == (1, True)
-    bounds = certify.svr_bounds(K, y, twin.dual_coef, twin.intercept, C, epsilon)
-    assert bounds.relative_gap == pytest.approx(0.0, abs=1e-6)
+    outputs = K @ twin.dual_coef
+    point = PrimalDualPoint.of_one_kernel(
+        Tube(y, C, epsilon), outputs, twin.dual_coef, twin.intercept
+    )
+    assert certify.bounds(point, Simplex()).relative_gap == pytest.approx(0.0, abs=1e-6)
 
 
 def test_is_scikit_learns_svr() -> None:

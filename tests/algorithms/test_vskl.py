@@ -8,11 +8,11 @@ from pathlib import Path
 import conic_twins
 import numpy as np
 import pytest
+from certificates import bank_bounds
 from numpy.testing import assert_allclose
 from problems import random_problem, random_stack, reference_part
 from reference_problems import reference_problem
 
-from mklbench import certify
 from mklbench.algorithms import mkl, simplemkl, svm, vskl
 from mklbench.errors import InputError
 from mklbench.kernels import (
@@ -24,6 +24,7 @@ from mklbench.kernels import (
 )
 from mklbench.optim import side_by_side
 from mklbench.optim.svm_value import Objective
+from mklbench.penalties.mixed_norm import MixedNorm, power_sum
 
 GROUPINGS = {
     "two": [[0, 3, 1], [4, 2]],
@@ -107,16 +108,7 @@ class TestGap:
         groups = GROUPINGS["two"]
         bank = PrecomputedBank(stack, groups)
         solution = vskl.solve(bank, y, C=10.0, q=q, tol=tol)
-        bounds = certify.mixed_norm_bounds(
-            bank,
-            Groups(groups, 5),
-            q,
-            y,
-            solution.weights,
-            solution.dual_coef,
-            solution.intercept,
-            10.0,
-        )
+        bounds = bank_bounds(bank, y, solution, 10.0, MixedNorm(Groups(groups, 5), q))
         assert solution.gap == pytest.approx(bounds.relative_gap, abs=1e-12)
         assert -1e-12 <= solution.gap <= tol
         value = conic_twins.mixed_norm(stack, y, 10.0, groups, q).value
@@ -188,7 +180,8 @@ class TestWeights:
 def oracle(q: float, svm_tol: float = 1e-8) -> tuple[vskl._Oracle, Groups]:
     stack, y = random_stack()
     bank = PrecomputedBank(stack, GROUPINGS["two"])
-    return vskl._Oracle(bank, Objective(bank, y, 1.0, svm_tol), groups_of(bank), q), groups_of(bank)
+    groups = groups_of(bank)
+    return vskl._Oracle(Objective(bank, y, 1.0, svm_tol), MixedNorm(groups, q)), groups
 
 
 def answer_of(asked: vskl._Oracle, shares: np.ndarray, accuracy: float) -> vskl._Answer:
@@ -235,11 +228,11 @@ class TestOracle:
     def test_gamma_is_the_best_there_is(self, q: float) -> None:
         rng = np.random.default_rng(0)
         D = np.array([3.0, 0.2, 1.0])
-        best = (D / vskl.best_gamma(D, q)).sum()
+        best = (D / MixedNorm(Groups([[0], [1], [2]], 3), q).best_gamma(D)).sum()
         conjugate = {1: math.inf, math.inf: 1.0}.get(q) or q / (q - 1.0)
         for _ in range(500):
             gamma = rng.uniform(0.01, 1.0, 3)
-            gamma /= certify.power_sum(gamma, conjugate)
+            gamma /= power_sum(gamma, conjugate)
             assert (D / gamma).sum() >= best * (1 - 1e-12)
 
     @pytest.mark.parametrize("q", [2, 3, math.inf])

@@ -8,11 +8,11 @@ import sys
 
 import numpy as np
 import pytest
+from certificates import bank_bounds
 from numpy.testing import assert_allclose
 from reference_problems import GRID, NAMES, SETS, reference_problem
 
 from benchmarks import newton_prototype, reference
-from mklbench import certify
 from mklbench.algorithms import exact_solvers, simplemkl
 from mklbench.kernels import PrecomputedBank, feature_gaussians, simplemkl_bank
 from mklbench.libsvm import SVM
@@ -60,9 +60,7 @@ class TestReferenceProblems:
         problem = reference_problem("synthetic-C10")
         bank = PrecomputedBank(problem.K)
         found = simplemkl.solve(bank, problem.y, problem.C, tol=1e-2)
-        bounds = certify.mkl_bounds(
-            bank, problem.y, found.weights, found.dual_coef, found.intercept, problem.C
-        )
+        bounds = bank_bounds(bank, problem.y, found, problem.C)
         assert problem.optimum is not None
         assert bounds.lower <= problem.optimum.value
         assert bounds.upper >= problem.optimum.lower_bound

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 import conic_twins
 import numpy as np
 import pytest
+from certificates import svm_bounds
 from numpy.testing import assert_allclose
 from problems import random_stack
 
-from mklbench import certify
 from mklbench.libsvm import SVM
 from mklbench.optim import local_model
 from mklbench.optim.local_model import Expansion, Prediction
@@ -228,7 +228,7 @@ class TestMinimiser:
     def test_the_svm_it_expects_is_certified_with_its_weights(self, case: Problem) -> None:
         at = case.expansion()
         prediction = local_model.minimise(at, all_rows(at), TOL)
-        bounds = certify.svm_bounds(
+        bounds = svm_bounds(
             model_kernel(at, prediction.weights),
             at.y,
             prediction.dual_coef,
@@ -349,7 +349,7 @@ class TestSVM:
         stack, y = random_stack(seed=seed)
         K, upper = stack.sum(axis=0), np.full(len(y), C)
         a, intercept = local_model.solve_svm(K, y, upper, rough_solution(K, y, C), 1e-11)
-        bounds = certify.svm_bounds(K, y, a, intercept, C)
+        bounds = svm_bounds(K, y, a, intercept, C)
         assert bounds.lower == pytest.approx(conic_twins.svm(K, y, C).value, rel=1e-7)
         assert bounds.relative_gap < 1e-8
         assert (np.abs(a) <= upper).all()
@@ -374,8 +374,8 @@ class TestSVM:
         X[:, 0] += y
         K = X @ X.T
         libsvm = SVM(y, 10.0, tol=1e-6).solve(K)
-        there = certify.svm_bounds(K, y, libsvm.dual_coef, libsvm.intercept, 10.0)
-        here = certify.svm_bounds(
+        there = svm_bounds(K, y, libsvm.dual_coef, libsvm.intercept, 10.0)
+        here = svm_bounds(
             K, y, *local_model.solve_svm(K, y, np.full(40, 10.0), libsvm.dual_coef, 1e-11), 10.0
         )
         assert here.relative_gap < 1e-6

@@ -1,0 +1,44 @@
+"""Certificates of solutions on dense Gram matrices and banks, by `mklbench.certify`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mklbench import certify
+from mklbench.certify import Bounds, Hinge, PrimalDualPoint
+from mklbench.kernels import Bank
+from mklbench.penalties.base import Penalty
+from mklbench.penalties.simplex import Simplex
+from mklbench.solution import Solution
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Any kernel weights (M,), a (n,) and b."""
+
+    weights: Array
+    dual_coef: Array
+    intercept: float
+
+
+def bank_bounds(
+    bank: Bank,
+    y: Array,
+    solution: Solution | Numbers,
+    box: ArrayLike,
+    penalty: Penalty | None = None,
+) -> Bounds:
+    """Bound the value of learning the weights of a bank, on the simplex if not told otherwise."""
+    point = PrimalDualPoint.on_bank(bank, Hinge(y, box), solution)
+    return certify.bounds(point, Simplex() if penalty is None else penalty)
+
+
+def svm_bounds(K: Array, y: Array, dual_coef: Array, intercept: float, box: ArrayLike) -> Bounds:
+    """Bound the value of one SVM with the Gram matrix K (n, n)."""
+    point = PrimalDualPoint.of_one_kernel(Hinge(y, box), K @ dual_coef, dual_coef, intercept)
+    return certify.bounds(point, Simplex())
