@@ -1,4 +1,4 @@
-"""The sets of weights of NKRR: projections against a conic solver, and their geometry."""
+"""The sets of weights of NKRR: all their numbers against a conic solver, and their geometry."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from penalty_checks import Described, WeightChecks
 
 from mklbench.penalties.norm_ball import NormBall
 
@@ -19,6 +20,34 @@ CENTRES = {
 @pytest.fixture(params=CENTRES)
 def centre(request: pytest.FixtureRequest) -> np.ndarray:
     return CENTRES[request.param]
+
+
+@pytest.mark.parametrize("norm", [1, 2])
+@pytest.mark.parametrize("radius", [0.3, 2.0])
+class TestNormBall(WeightChecks):
+    @pytest.fixture
+    def penalty(self, centre: np.ndarray, radius: float, norm: int) -> NormBall:
+        return NormBall(centre, radius, norm)
+
+    @pytest.fixture
+    def described(self, centre: np.ndarray, radius: float, norm: int) -> Described:
+        return lambda d: (cp.Constant(0.0), [cp.norm(d - centre, norm) <= radius])
+
+
+@pytest.mark.parametrize("norm", [1, 2])
+def test_best_weights_are_on_the_boundary_at_any_scale(centre: np.ndarray, norm: int) -> None:
+    for radius in (1e-6, 1.0, 1e6):
+        ball = NormBall(centre, radius, norm)
+        for lengths in np.random.default_rng(0).exponential(size=(20, 5)) ** 5:
+            weights = ball.best_weights(1e-9 * lengths)
+            assert_allclose(ball.distance(weights), radius, rtol=1e-8)
+            assert_allclose(ball.best_weights(lengths), weights, rtol=1e-12)
+
+
+@pytest.mark.parametrize("norm", [1, 2])
+def test_nothing_to_gain_leaves_the_centre(centre: np.ndarray, norm: int) -> None:
+    assert_array_equal(NormBall(centre, 1.0, norm).best_weights(np.zeros(5)), centre)
+    assert_array_equal(NormBall(centre, 0.0, norm).best_weights(np.ones(5)), centre)
 
 
 @pytest.mark.parametrize("norm", [1, 2])

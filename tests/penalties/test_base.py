@@ -1,0 +1,69 @@
+"""What penalties have in common, and that one more is one file."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from pathlib import Path
+
+import conic_twins
+import numpy as np
+import pytest
+from certificates import Numbers, bank_bounds
+from numpy.testing import assert_allclose
+from problems import random_stack
+
+from mklbench import penalties
+from mklbench.kernels import PrecomputedBank
+from mklbench.penalties.base import Array, Penalty, rise_above
+
+MODULES = sorted({found.name for found in pkgutil.iter_modules(penalties.__path__)} - {"base"})
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_each_is_one_file_with_a_test(name: str) -> None:
+    module = importlib.import_module(f"mklbench.penalties.{name}")
+    own = [
+        each
+        for each in vars(module).values()
+        if isinstance(each, type)
+        and issubclass(each, Penalty)
+        and each.__module__ == module.__name__
+    ]
+    assert len(own) == 1
+    assert (Path(__file__).parent / f"test_{name}.py").is_file()
+
+
+class Box(Penalty):
+    """The set 0 <= d <= 1, a penalty from outside: learning weights in it is to sum the kernels."""
+
+    def dual_value(self, forms: Array) -> float:
+        return 0.5 * float(forms.sum())
+
+    def best_weights(self, lengths: Array) -> Array:
+        return np.ones_like(lengths)
+
+
+def test_one_more_penalty_is_all_that_a_certificate_needs() -> None:
+    stack, y = random_stack()
+    optimum = conic_twins.svm(stack.sum(axis=0), y, 2.0)
+    inside = y * np.clip(y * optimum.dual_coef, 0.0, 2.0)
+    rng = np.random.default_rng(0)
+    for weights in (np.ones(5), *rng.uniform(size=(20, 5))):
+        numbers = Numbers(weights, inside, optimum.intercept)
+        bounds = bank_bounds(PrecomputedBank(stack), y, numbers, 2.0, Box())
+        assert_allclose(bounds.lower, optimum.value, rtol=1e-5)
+        assert bounds.upper >= optimum.value * (1 - 1e-7)
+        assert (bounds.relative_gap < 1e-5) == (weights == 1.0).all()
+
+
+@pytest.mark.parametrize("centre", [0.0, 1e-3, 1.0, 1e6])
+@pytest.mark.parametrize("force", [1e-30, 1e-6, 1.0, 1e9, 1e30])
+def test_the_rise_solves_its_equation(centre: float, force: float) -> None:
+    (w,) = rise_above(np.array([centre]), np.array([force]))
+    assert w > 0
+    assert_allclose(w * (centre + w) ** 2, force, rtol=1e-12)
+
+
+def test_no_force_is_no_rise() -> None:
+    assert rise_above(np.array([0.0, 2.0]), np.zeros(2)).tolist() == [0.0, 0.0]
