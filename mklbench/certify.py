@@ -18,13 +18,13 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench.kernels import Bank, Family, training_outputs
 from mklbench.penalties.base import Penalty
+from mklbench.solution import KernelMachine
 
 Array = NDArray[np.float64]
 
@@ -96,6 +96,13 @@ class Tube(Loss):
     """That of epsilon-SVR, C sum_i max(0, |y_i - f(x_i)| - epsilon).
 
     Its dual is the maximum over |a_i| <= C, sum a = 0 of a'y - epsilon sum |a| - 1/2 a' K a.
+
+    Attributes
+    ----------
+    y : array of shape (n,)
+        Targets.
+    C, epsilon : float
+        The bound on |a|, and half the width of the tube without loss.
     """
 
     y: Array
@@ -117,6 +124,13 @@ class Squares(Loss):
 
     Cortes et al. 2009, eq. 5, have twice this problem: minimise ||f||^2 + 1/lam sum_i (y_i -
     f(x_i))^2, whose dual is the maximum over alpha of 2 alpha'y - alpha'(K + lam I) alpha.
+
+    Attributes
+    ----------
+    y : array of shape (n,)
+        Targets.
+    lam : float
+        The ridge lambda > 0.
     """
 
     y: Array
@@ -129,19 +143,6 @@ class Squares(Loss):
     def dual_value(self, dual_coef: Array) -> float:
         """Return alpha'y - lam/2 alpha'alpha."""
         return float(dual_coef @ self.y) - 0.5 * self.lam * float(dual_coef @ dual_coef)
-
-
-class _Machine(Protocol):
-    """What a solution or a candidate for one has: a `mklbench.solution.Solution`, for one."""
-
-    @property
-    def weights(self) -> Array: ...
-
-    @property
-    def dual_coef(self) -> Array: ...
-
-    @property
-    def intercept(self) -> float: ...
 
 
 @dataclass(frozen=True)
@@ -174,7 +175,7 @@ class PrimalDualPoint:
     intercept: float = 0.0
 
     @classmethod
-    def on_bank(cls, bank: Bank, loss: Loss, machine: _Machine) -> PrimalDualPoint:
+    def on_bank(cls, bank: Bank, loss: Loss, machine: KernelMachine) -> PrimalDualPoint:
         """Return the point of a solution on a bank, from its weights, dual_coef and intercept."""
         weights, a = machine.weights, machine.dual_coef
         outputs = bank.combine(weights) @ a
@@ -182,7 +183,7 @@ class PrimalDualPoint:
 
     @classmethod
     def in_family(
-        cls, family: Family, loss: Loss, machine: _Machine, thetas: Array, rivals: Array
+        cls, family: Family, loss: Loss, machine: KernelMachine, thetas: Array, rivals: Array
     ) -> PrimalDualPoint:
         """Return the point of a solution on members of a family, others having the weight 0.
 
@@ -276,7 +277,7 @@ def frank_wolfe_bounds(
     weights, gradient : array of shape (M,)
         A point of the set, and dJ/dweights there.
     penalty : Penalty
-        The set, as a penalty without a price.
+        The set, as a penalty without a price. On a `NormBall` J falls along every weight.
     """
     steepest = float(gradient @ weights) + 2.0 * penalty.dual_value(-gradient)
     return Bounds(upper=objective, lower=objective - steepest)

@@ -19,7 +19,26 @@ class Mixture(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Solution:
+class KernelMachine:
+    """What a decision function is made of, ``f(z) = sum_i dual_coef[i] k(x_i, z) + intercept``.
+
+    Attributes
+    ----------
+    weights : array of shape (M,)
+        Those of the kernels in k.
+    dual_coef : array of shape (n,)
+        a: alpha_i * y_i of an SVM.
+    intercept : float
+        b.
+    """
+
+    weights: NDArray[np.float64]
+    dual_coef: NDArray[np.float64]
+    intercept: float
+
+
+@dataclass(frozen=True)
+class Solution(KernelMachine):
     """One trained binary kernel machine with its learned kernel weights.
 
     The decision function is ``f(z) = sum_i dual_coef[i] k(x_i, z) + intercept`` with k the kernel
@@ -64,9 +83,6 @@ class Solution:
         If a value is NaN or infinite.
     """
 
-    weights: NDArray[np.float64]
-    dual_coef: NDArray[np.float64]
-    intercept: float
     objective: float
     gap: float
     n_svm_calls: int

@@ -8,7 +8,7 @@ from functools import cache, partial
 import conic_twins
 import numpy as np
 import pytest
-from certificates import Numbers, bank_bounds, svm_bounds
+from certificates import bank_bounds, svm_bounds
 from conic_twins import ConicSolution
 from numpy.testing import assert_allclose
 from problems import random_stack
@@ -22,6 +22,7 @@ from mklbench.penalties.l2 import L2
 from mklbench.penalties.mixed_norm import MixedNorm
 from mklbench.penalties.norm_ball import NormBall
 from mklbench.penalties.simplex import Simplex
+from mklbench.solution import KernelMachine
 
 STRENGTH = 0.3
 GROUPS = [[1, 4], [0], [3, 2]]
@@ -89,8 +90,8 @@ class TestConvexProblems:
             if name == "simplex":
                 weights /= weights.sum()
             dual_coef = feasible_dual_coef(rng, y, BOXES[box])
-            numbers = Numbers(weights, dual_coef, rng.normal(scale=2.0))
-            bounds = bank_bounds(bank, y, numbers, BOXES[box], penalty)
+            machine = KernelMachine(weights, dual_coef, rng.normal(scale=2.0))
+            bounds = bank_bounds(bank, y, machine, BOXES[box], penalty)
             assert bounds.lower <= value * (1 + 1e-7)
             assert bounds.upper >= value * (1 - 1e-7)
             assert bounds.relative_gap >= -1e-12
@@ -104,8 +105,8 @@ class TestConvexProblems:
             weights = rng.uniform(size=bank.n_kernels)
             weights /= weights.sum() if name == "simplex" else 1.0
             dual_coef = rng.normal(size=len(y)) * rng.choice([0.01, 1.0])
-            numbers = Numbers(weights, dual_coef, rng.normal())
-            bounds = bank_bounds(bank, y, numbers, BOXES[box], penalty)
+            machine = KernelMachine(weights, dual_coef, rng.normal())
+            bounds = bank_bounds(bank, y, machine, BOXES[box], penalty)
             assert bounds.upper >= value * (1 - 1e-7)
 
     def test_the_gap_closes_at_the_optimum(self, name: str, box: str) -> None:
@@ -113,8 +114,8 @@ class TestConvexProblems:
         bank, _, y = problem()
         best = optimum(name, box)
         inside = y * np.clip(y * best.dual_coef, 0.0, BOXES[box])
-        numbers = Numbers(best.weights, inside, best.intercept)
-        bounds = bank_bounds(bank, y, numbers, BOXES[box], penalty)
+        machine = KernelMachine(best.weights, inside, best.intercept)
+        bounds = bank_bounds(bank, y, machine, BOXES[box], penalty)
         assert abs(bounds.relative_gap) < 1e-4
         assert_allclose([bounds.lower, bounds.upper], best.value, rtol=1e-4)
 
@@ -122,12 +123,12 @@ class TestConvexProblems:
         penalty, _ = PROBLEMS[name]
         bank, _, y = problem()
         best = optimum(name, box)
-        for numbers in (
-            Numbers(best.weights, 0.5 * best.dual_coef, best.intercept),
-            Numbers(best.weights, best.dual_coef, best.intercept + 0.5),
-            Numbers(best.weights[::-1], best.dual_coef, best.intercept),
+        for machine in (
+            KernelMachine(best.weights, 0.5 * best.dual_coef, best.intercept),
+            KernelMachine(best.weights, best.dual_coef, best.intercept + 0.5),
+            KernelMachine(best.weights[::-1], best.dual_coef, best.intercept),
         ):
-            bounds = bank_bounds(bank, y, numbers, BOXES[box], penalty)
+            bounds = bank_bounds(bank, y, machine, BOXES[box], penalty)
             assert bounds.relative_gap > 1e-2
 
 

@@ -36,9 +36,9 @@ from mklbench.libsvm import SVM
 from mklbench.optim import local_model
 from mklbench.optim.inner_svm import InnerSVM, Trained
 from mklbench.optim.last_resort import Seen
-from mklbench.optim.local_model import Expansion, Prediction
+from mklbench.optim.local_model import Expansion
 from mklbench.optim.svm_value import balanced, check_bank
-from mklbench.solution import Solution
+from mklbench.solution import KernelMachine, Solution
 from mklbench.validation import check_count, check_positive, real_array
 
 VERSION = 1
@@ -80,7 +80,7 @@ class _Step:
 
     weights: Array
     slope: float
-    expected: Prediction | None
+    expected: KernelMachine | None
 
 
 def solve(
@@ -186,7 +186,7 @@ class _Search:
         self._gap = np.inf
         self._failures = 0
         nothing = np.empty(0)
-        self._best = Trained(nothing, nothing, nothing, 0.0, np.inf, Bounds(1.0, -np.inf))
+        self._best = Trained(nothing, nothing, 0.0, nothing, np.inf, Bounds(1.0, -np.inf))
 
     def run(self, start: ArrayLike | None) -> Trained:
         """Return the best certified candidate, when it is good enough or none better in sight."""
@@ -245,7 +245,7 @@ class _Search:
             )
         return _on_simplex(weights)
 
-    def _train(self, weights: Array, expected: Prediction | None = None) -> Trained:
+    def _train(self, weights: Array, expected: KernelMachine | None = None) -> Trained:
         return self._svm.train(weights, self._gap, self._failures, expected)
 
     def _assess(self, trained: Trained) -> None:

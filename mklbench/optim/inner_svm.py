@@ -17,9 +17,9 @@ from mklbench.certify import Bounds, Hinge, PrimalDualPoint
 from mklbench.kernels.base import Bank
 from mklbench.libsvm import SVM
 from mklbench.optim import local_model
-from mklbench.optim.local_model import Prediction
 from mklbench.optim.svm_value import check_samples
 from mklbench.penalties.simplex import Simplex
+from mklbench.solution import KernelMachine
 
 Array = NDArray[np.float64]
 
@@ -33,23 +33,18 @@ _DOUBLE_PRECISION = 1e-11
 
 
 @dataclass(frozen=True)
-class Trained:
+class Trained(KernelMachine):
     """The SVM at some weights.
 
     Attributes
     ----------
-    weights : (M,).
-    dual_coef, outputs : (n,) a and K a.
-    intercept : b.
+    outputs : (n,) K a.
     objective : the SVM's dual value, J up to the accuracy of the solution.
     bounds : on J, with the SVM's primal value as the upper one; or on the optimum of MKL, once all
         kernels are priced.
     """
 
-    weights: Array
-    dual_coef: Array
     outputs: Array
-    intercept: float
     objective: float
     bounds: Bounds
 
@@ -101,7 +96,7 @@ class InnerSVM:
             self._weights = weights
 
     def train(
-        self, weights: Array, gap: float, failures: int, expected: Prediction | None = None
+        self, weights: Array, gap: float, failures: int, expected: KernelMachine | None = None
     ) -> Trained:
         """Solve the SVM.
 
@@ -155,7 +150,7 @@ class InnerSVM:
         outputs = self.gram @ dual_coef
         point = PrimalDualPoint(self._loss, weights, forms, outputs, dual_coef, intercept)
         bounds = certify.bounds(point, Simplex())
-        return Trained(weights, dual_coef, outputs, intercept, point.objective, bounds)
+        return Trained(weights, dual_coef, intercept, outputs, point.objective, bounds)
 
     def _rounding(self) -> float:
         """Return the rounding of LIBSVM's outputs K a, for alpha of the size of the last."""
@@ -165,4 +160,4 @@ class InnerSVM:
         outputs = self.gram @ dual_coef
         alone = PrimalDualPoint.of_one_kernel(self._loss, outputs, dual_coef, intercept)
         bounds = certify.bounds(alone, Simplex())
-        return Trained(weights, dual_coef, outputs, intercept, bounds.lower, bounds)
+        return Trained(weights, dual_coef, intercept, outputs, bounds.lower, bounds)

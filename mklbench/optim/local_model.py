@@ -34,6 +34,7 @@ from numpy.typing import NDArray
 
 from mklbench.optim import active_set, interior_point
 from mklbench.optim.interior_point import Programme
+from mklbench.solution import KernelMachine
 
 # A constraint is violated from this multiple of tau on.
 _BEYOND = 1.001
@@ -67,23 +68,9 @@ class Expansion:
     norms: Array
 
 
-@dataclass(frozen=True)
-class Prediction:
-    """The solution of the model.
-
-    Attributes
-    ----------
-    weights : (w,) on the simplex, with exact zeros.
-    dual_coef, intercept : the SVM's solution that the model expects there. It is feasible for the
-        SVM: 0 <= alpha <= C, y'alpha = 0 up to rounding.
-    """
-
-    weights: Array
-    dual_coef: Array
-    intercept: float
-
-
-def minimise(at: Expansion, rows: NDArray[np.bool_], tol: float, near: bool = False) -> Prediction:
+def minimise(
+    at: Expansion, rows: NDArray[np.bool_], tol: float, near: bool = False
+) -> KernelMachine:
     """Minimise the model over the weights.
 
     Parameters
@@ -92,6 +79,12 @@ def minimise(at: Expansion, rows: NDArray[np.bool_], tol: float, near: bool = Fa
     rows : (n,) the samples whose alpha may change; it must hold every free support vector.
     tol : accuracy of the quadratic programme, see `interior_point.maximise`.
     near : whether to try first if the alpha at bounds and the kernels with weight stay the same.
+
+    Returns
+    -------
+    KernelMachine
+        Weights (w,) on the simplex, with exact zeros, and the SVM's solution that the model expects
+        there. It is feasible for the SVM: 0 <= alpha <= C, y'alpha = 0 up to rounding.
     """
     kept = np.flatnonzero(rows)
     programme = _programme(at, kept)
@@ -112,7 +105,7 @@ def minimise(at: Expansion, rows: NDArray[np.bool_], tol: float, near: bool = Fa
     if not weights.any():  # the programme could not be solved
         weights = point.multipliers
     weights = weights.reshape(-1, len(at.norms)).sum(axis=0)
-    return Prediction(
+    return KernelMachine(
         weights=weights / weights.sum(),
         dual_coef=_balanced(alpha, at.y, at.upper) * at.y,
         intercept=point.intercept,

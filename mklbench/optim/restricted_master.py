@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from mklbench import certify
 from mklbench.kernels import Bank, Family, FamilyBank, training_outputs
 from mklbench.libsvm import SVM
-from mklbench.solution import Mixture, Solution
+from mklbench.solution import KernelMachine, Mixture, Solution
 
 Array = NDArray[np.float64]
 
@@ -35,21 +35,15 @@ _OUTSIDE = 0.1
 
 
 @dataclass(frozen=True)
-class Restricted:
-    """The solution of a restricted master problem.
+class Restricted(KernelMachine):
+    """The solution of a restricted master problem, with weights (k,) of the kernels at hand.
 
     Attributes
     ----------
-    weights : (k,) of the kernels at hand, on the simplex.
-    dual_coef : (n,) alpha o y.
-    intercept : b.
     prices : (k,) T = 1/2 a' K a of the kernels at hand.
     upper : value of the primal problem at these numbers.
     """
 
-    weights: Array
-    dual_coef: Array
-    intercept: float
     prices: Array
     upper: float
 

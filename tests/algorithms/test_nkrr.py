@@ -7,7 +7,6 @@ import itertools
 import conic_twins
 import numpy as np
 import pytest
-from certificates import Numbers
 from numpy.testing import assert_allclose, assert_array_equal
 from problems import random_problem, random_stack
 
@@ -18,7 +17,7 @@ from mklbench.errors import InputError
 from mklbench.kernels import PrecomputedBank, feature_gaussians, linear_features, product_gaussians
 from mklbench.kernels.base import Bank
 from mklbench.penalties.norm_ball import NormBall
-from mklbench.solution import Solution
+from mklbench.solution import KernelMachine, Solution
 
 LAM = 0.5
 DEGREES = (1, 2, 3, 4)
@@ -139,7 +138,8 @@ class TestLinearCombinations:
             weights = ball.project(rng.standard_normal(5))
             K = bank.combine(weights)
             alpha = krr.coefficients(K, y, LAM) + 0.1 * rng.standard_normal(25)
-            point = PrimalDualPoint.on_bank(bank, Squares(y, LAM), Numbers(weights, alpha, 0.0))
+            machine = KernelMachine(weights, alpha, 0.0)
+            point = PrimalDualPoint.on_bank(bank, Squares(y, LAM), machine)
             bounds = certify.bounds(point, ball)
             assert 2.0 * bounds.lower < optimum < 2.0 * bounds.upper
 

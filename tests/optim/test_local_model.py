@@ -13,7 +13,8 @@ from problems import random_stack
 
 from mklbench.libsvm import SVM
 from mklbench.optim import local_model
-from mklbench.optim.local_model import Expansion, Prediction
+from mklbench.optim.local_model import Expansion
+from mklbench.solution import KernelMachine
 
 # The conic solver says so where it misses its 1e-9.
 pytestmark = pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
@@ -133,7 +134,7 @@ def all_rows(at: Expansion) -> Array:
     return np.ones(len(at.y), dtype=bool)
 
 
-def check_feasible(at: Expansion, prediction: Prediction) -> None:
+def check_feasible(at: Expansion, prediction: KernelMachine) -> None:
     alpha = at.y * prediction.dual_coef
     assert (alpha >= 0).all()
     assert (alpha <= at.upper).all()

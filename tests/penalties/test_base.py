@@ -9,13 +9,14 @@ from pathlib import Path
 import conic_twins
 import numpy as np
 import pytest
-from certificates import Numbers, bank_bounds
+from certificates import bank_bounds
 from numpy.testing import assert_allclose
 from problems import random_stack
 
 from mklbench import penalties
 from mklbench.kernels import PrecomputedBank
 from mklbench.penalties.base import Array, Penalty, rise_above
+from mklbench.solution import KernelMachine
 
 MODULES = sorted({found.name for found in pkgutil.iter_modules(penalties.__path__)} - {"base"})
 
@@ -50,8 +51,8 @@ def test_one_more_penalty_is_all_that_a_certificate_needs() -> None:
     inside = y * np.clip(y * optimum.dual_coef, 0.0, 2.0)
     rng = np.random.default_rng(0)
     for weights in (np.ones(5), *rng.uniform(size=(20, 5))):
-        numbers = Numbers(weights, inside, optimum.intercept)
-        bounds = bank_bounds(PrecomputedBank(stack), y, numbers, 2.0, Box())
+        machine = KernelMachine(weights, inside, optimum.intercept)
+        bounds = bank_bounds(PrecomputedBank(stack), y, machine, 2.0, Box())
         assert_allclose(bounds.lower, optimum.value, rtol=1e-5)
         assert bounds.upper >= optimum.value * (1 - 1e-7)
         assert (bounds.relative_gap < 1e-5) == (weights == 1.0).all()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -12,29 +10,20 @@ from mklbench.certify import Bounds, Hinge, PrimalDualPoint
 from mklbench.kernels import Bank
 from mklbench.penalties.base import Penalty
 from mklbench.penalties.simplex import Simplex
-from mklbench.solution import Solution
+from mklbench.solution import KernelMachine
 
 Array = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Numbers:
-    """Any kernel weights (M,), a (n,) and b."""
-
-    weights: Array
-    dual_coef: Array
-    intercept: float
 
 
 def bank_bounds(
     bank: Bank,
     y: Array,
-    solution: Solution | Numbers,
+    machine: KernelMachine,
     box: ArrayLike,
     penalty: Penalty | None = None,
 ) -> Bounds:
     """Bound the value of learning the weights of a bank, on the simplex if not told otherwise."""
-    point = PrimalDualPoint.on_bank(bank, Hinge(y, box), solution)
+    point = PrimalDualPoint.on_bank(bank, Hinge(y, box), machine)
     return certify.bounds(point, Simplex() if penalty is None else penalty)
 
 
