@@ -134,7 +134,7 @@ class Split:
         """Do it on data of `n` rows."""
         from mklbench.experiments.evaluation import run_split
 
-        assert run_split(self._cell(n), 0)["status"] == "done"
+        assert run_split(self._cell(n), 0).status == "done"
 
     def _cell(self, n: int) -> Any:
         from mklbench.experiments.cell import Cell

@@ -1,7 +1,7 @@
 """Multiple kernel learning: algorithms, kernel operators, and the papers' experiments run again.
 
-The estimators are imported when first asked for, so that the command line, which does without
-them, does not wait for scikit-learn.
+The estimators and `records` are imported when first asked for, so that the command line, which
+does without them, does not wait for scikit-learn and pandas.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         SimpleMKL,
         UniformMKL,
     )
+    from mklbench.report.frames import records as records
 
 __all__ = [
     "CKL",
@@ -68,8 +69,12 @@ def __getattr__(name: str) -> Any:
         from mklbench import estimators
 
         return getattr(estimators, name)
+    if name == "records":
+        from mklbench.report.frames import records
+
+        return records
     raise AttributeError(f"module 'mklbench' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    return sorted([*globals(), *__all__, "records"])

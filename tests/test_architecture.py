@@ -63,7 +63,7 @@ INSIDE = {
         {"analysis"},
         {"layout"},
         {"figures"},
-        {"results"},
+        {"results", "frames"},
         {"check"},
     ],
 }

@@ -278,11 +278,11 @@ class TestCells:
     def test_memory_that_runs_out_costs_a_split(self, jobs, tmp_path) -> None:
         filling = fake_cell(tmp_path, "algo.behaviour=fill", f"algo.once='{tmp_path}/filled'")
         result, other = run_cells([filling, tiny_cell()], Store(tmp_path / "store"), jobs=jobs)
-        (failed,) = (record for record in result.records if record["status"] != "done")
+        (failed,) = (record for record in result.records if record.status != "done")
         assert len(result.records) == 4
         assert other.status == "done"
-        assert failed["error"].startswith("the memory did not suffice (Unable to allocate 256. PiB")
-        assert "MemoryError" in failed["traceback"]
+        assert failed.error.startswith("the memory did not suffice (Unable to allocate 256. PiB")
+        assert "MemoryError" in failed.traceback
 
 
 class TestData:

@@ -115,10 +115,10 @@ def _record_files(directory: Path, tables: Sequence[PaperTable]) -> dict[str, Re
 
 
 def _check_nothing_is_lost(cells: Sequence[Cell], earlier: RecordFile, store: Store) -> None:
-    missing = (
-        (earlier.as_recorded(cell), split) for cell in cells for split in store.missing(cell)
-    )
-    n_lost = sum(earlier.is_done(cell, split) for cell, split in missing)
+    n_lost = 0
+    for cell in cells:
+        recorded = {record.split for record in earlier.read(earlier.as_recorded(cell)).done}
+        n_lost += len(recorded.intersection(store.read(cell).missing))
     if n_lost:
         raise InputError(
             f"--write-only would lose {n_lost} finished splits in {earlier.path} that {store.path} "

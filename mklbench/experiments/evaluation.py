@@ -6,7 +6,7 @@ import math
 import time
 import traceback
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,15 +21,13 @@ from mklbench.data.splits import split_seed
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.provenance import provenance
+from mklbench.experiments.record import DONE, Ended, Record, Selection
 from mklbench.experiments.responses import Responses
-from mklbench.experiments.sealing import SCHEMA
-from mklbench.experiments.search import Selection, medians, select
+from mklbench.experiments.search import medians, select
 from mklbench.kernels import KernelOperator
 from mklbench.solution import Solution
 
 _MOST_WEIGHTS = 2000
-
-Record = dict[str, Any]
 
 
 def run_selection(cell: Cell, split: int) -> Selection:
@@ -67,11 +65,10 @@ def run_split(cell: Cell, split: int, selections: Mapping[int, Selection] | None
 
 
 def unfinished(
-    cell: Cell, split: int, status: str, error: str, details: str | None = None
+    cell: Cell, split: int, status: Ended, error: str, details: str | None = None
 ) -> Record:
     """Return the record of a split that has no result: status "failed" or "timeout"."""
-    measured = dict.fromkeys(_MEASURED)
-    return _header(cell, split) | measured | _ending(cell, status, error, details)
+    return replace(_ended(cell, split, status), error=error, traceback=details)
 
 
 def in_a_sentence(error: BaseException) -> str:
@@ -85,14 +82,6 @@ def in_a_sentence(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-_MEASURED = (
-    "n_train", "n_test", "C", "params", "selections", "accuracy", "rmse", "n_kernels",
-    "n_base_kernels", "objective", "gap", "converged", "svm_calls", "n_problems", "n_iter",
-    "ascents", "fit_seconds", "fit_cpu_seconds", "svm_seconds", "kernel_seconds", "search_seconds",
-    "search_accuracy", "search_rmse", "predict_seconds", "relevant_weight", "weights",
-)  # fmt: skip
-
-
 class _Parts:
     """The training and the test part of a split, scaled as the training part says."""
 
@@ -103,17 +92,25 @@ class _Parts:
         self._X_train = scaling.transform(self.data.X[self.train])
         self._X_test = scaling.transform(self.data.X[self.test])
         self.responses = Responses.of(self.data, self.train)
+        self._builders: dict[str, Any] = {}
 
     def build(self, kernel_config: Mapping[str, Any]) -> KernelOperator:
         """Return the operator of a kernel config on the training part."""
-        builder = configs.kernel(kernel_config)
+        builder = self._builder(kernel_config)
         if getattr(builder, "takes_views", False):
             return builder(self._X_train, self.data.views)
         return builder(self.train if _takes_rows(builder) else self._X_train)
 
     def test_samples(self, kernel_config: Mapping[str, Any]) -> NDArray[Any]:
         """Return the test part as that operator takes it: features, or row numbers."""
-        return self.test if _takes_rows(configs.kernel(kernel_config)) else self._X_test
+        return self.test if _takes_rows(self._builder(kernel_config)) else self._X_test
+
+    def _builder(self, kernel_config: Mapping[str, Any]) -> Any:
+        """Return the builder of a kernel config, made once a split."""
+        config = repr(kernel_config)
+        if config not in self._builders:
+            self._builders[config] = configs.kernel(kernel_config)
+        return self._builders[config]
 
 
 def _takes_rows(builder: Any) -> bool:
@@ -139,27 +136,22 @@ def _run_split(cell: Cell, split: int, selections: Mapping[int, Selection]) -> R
     decision = multiclass.decision_function(operator, solutions, test_samples)
     predicted = time.perf_counter()
 
-    seconds = {
-        "fit_seconds": fitted - built,
-        "fit_cpu_seconds": fit_cpu,
-        "svm_seconds": sum(solution.svm_seconds for solution in solutions),
-        "kernel_seconds": built - start,
-        "search_seconds": selection.seconds,
-        "predict_seconds": predicted - fitted,
-    }
-    results = _quality(decision, Responses.of(parts.data, parts.test)) | _solver(
-        solutions, operator
+    record = replace(
+        _ended(cell, split, DONE),
+        n_train=len(parts.train),
+        n_test=len(parts.test),
+        C=chosen["algo"].get("C"),
+        fit_seconds=fitted - built,
+        fit_cpu_seconds=fit_cpu,
+        svm_seconds=sum(solution.svm_seconds for solution in solutions),
+        kernel_seconds=built - start,
+        predict_seconds=predicted - fitted,
     )
-    _check_finite(results, decision)
-    return (
-        _header(cell, split)
-        | {"n_train": len(parts.train), "n_test": len(parts.test)}
-        | _hyperparameters(chosen, selection, shared)
-        | results
-        | seconds
-        | _weights(solutions, operator, parts.data)
-        | _ending(cell, "done", None, None)
-    )
+    record = _with_selection(record, selection, shared)
+    record = _with_quality(record, decision, Responses.of(parts.data, parts.test))
+    record = _with_solver(record, solutions, operator)
+    _check_finite(record, decision)
+    return _with_weights(record, solutions, operator, parts.data)
 
 
 def _select(cell: Cell, split: int, parts: _Parts) -> Selection:
@@ -180,72 +172,79 @@ def _seed(cell: Cell, split: int) -> int:
     return split_seed(cell.data_digest, split, cell.split_protocol)
 
 
-def _header(cell: Cell, split: int) -> Record:
-    return {
-        "schema": SCHEMA,
-        "key": cell.key,
-        "algo": cell.algo,
-        "kernel": cell.kernel,
-        "data": cell.data,
-        "search": cell.search,
-        "split": split,
-        "split_source": cell.split_source(split),
-    }
+def _ended(cell: Cell, split: int, status: Ended) -> Record:
+    """Return what is known of a split whatever came out of it."""
+    return Record(
+        key=cell.key,
+        algo=cell.algo,
+        kernel=cell.kernel,
+        data=cell.data,
+        search=cell.search,
+        split=split,
+        split_source=cell.split_source(split),
+        status=status,
+        seed=cell.config["split"]["seed"],
+        data_digest=cell.data_digest,
+        data_source=_place(cell.dataset().source),
+        sources=cell.sources,
+        provenance=provenance(),
+    )
 
 
-def _hyperparameters(
-    chosen: Mapping[str, Any], selection: Selection, shared: Mapping[int, Selection]
+def _with_selection(
+    record: Record, selection: Selection, shared: Mapping[int, Selection]
 ) -> Record:
     """What was chosen; where all splits share the selections these, too, so that none is lost."""
-    return {
-        "C": chosen["algo"].get("C"),
-        "params": selection.params,
-        "selections": [{"split": index, **asdict(shared[index])} for index in shared] or None,
-        "search_accuracy": selection.accuracy,
-        "search_rmse": selection.rmse,
-    }
+    return replace(
+        record,
+        params=selection.params,
+        selections=[{"split": index, **asdict(shared[index])} for index in shared] or None,
+        search_accuracy=selection.accuracy,
+        search_rmse=selection.rmse,
+        search_seconds=selection.seconds,
+    )
 
 
-def _quality(decision: NDArray[np.float64], responses: Responses) -> Record:
+def _with_quality(record: Record, decision: NDArray[np.float64], responses: Responses) -> Record:
     """Accuracy of classes; root mean squared error of targets, or of two classes as -1 and +1."""
     accuracy, rmse = None, None
     if responses.targets is None:
         accuracy = float(np.mean(multiclass.predict(decision) == responses.codes))
     if decision.ndim == 1:
         rmse = _finite(np.sqrt(np.mean(responses.squared_errors(decision))))
-    return {"accuracy": accuracy, "rmse": rmse}
+    return replace(record, accuracy=accuracy, rmse=rmse)
 
 
-def _check_finite(results: Record, decision: NDArray[np.float64]) -> None:
+def _with_solver(record: Record, solutions: Sequence[Solution], operator: KernelOperator) -> Record:
+    """What the solver reports; for one-versus-rest sums, means or the worst over the classes."""
+    found = any(solution.thetas is not None for solution in solutions)
+    ascents = [entry["ascents"] for s in solutions for entry in s.history if "ascents" in entry]
+    return replace(
+        record,
+        n_kernels=float(np.mean([np.count_nonzero(s.weights) for s in solutions])),
+        n_base_kernels=None if found else operator.n_kernels,
+        objective=_finite(sum(s.objective for s in solutions)),
+        gap=_finite(max(s.gap for s in solutions)),
+        converged=all(bool(s.converged) for s in solutions),
+        svm_calls=sum(int(s.n_svm_calls) for s in solutions),
+        n_problems=len(solutions),
+        n_iter=sum(int(s.n_iter) for s in solutions),
+        ascents=int(max(ascents)) if ascents else None,
+    )
+
+
+def _check_finite(record: Record, decision: NDArray[np.float64]) -> None:
     """Raise FloatingPointError unless a split has all the results that one that is done has."""
-    names = ["objective", "gap", *(["rmse"] if decision.ndim == 1 else [])]
-    if bad := [name for name in names if results[name] is None]:
+    results = {"objective": record.objective, "gap": record.gap}
+    if decision.ndim == 1:
+        results["rmse"] = record.rmse
+    if bad := [name for name, value in results.items() if value is None]:
         raise FloatingPointError(f"not a finite number: {', '.join(bad)}")
 
 
-def _solver(solutions: Sequence[Solution], operator: KernelOperator) -> Record:
-    """What the solver reports; for one-versus-rest sums, means or the worst over the classes.
-
-    `n_kernels` is the mean number of kernels in use over the binary problems. Kernels that the
-    solver has found itself are of infinitely many: `n_base_kernels` is None. `ascents` is the
-    largest number that an iteration of VSKL's block coordinate ascent took, else None.
-    """
-    found = any(solution.thetas is not None for solution in solutions)
-    ascents = [entry["ascents"] for s in solutions for entry in s.history if "ascents" in entry]
-    return {
-        "n_kernels": float(np.mean([np.count_nonzero(s.weights) for s in solutions])),
-        "n_base_kernels": None if found else operator.n_kernels,
-        "objective": _finite(sum(s.objective for s in solutions)),
-        "gap": _finite(max(s.gap for s in solutions)),
-        "converged": all(bool(s.converged) for s in solutions),
-        "svm_calls": sum(int(s.n_svm_calls) for s in solutions),
-        "n_problems": len(solutions),
-        "n_iter": sum(int(s.n_iter) for s in solutions),
-        "ascents": int(max(ascents)) if ascents else None,
-    }
-
-
-def _weights(solutions: Sequence[Solution], operator: KernelOperator, data: Dataset) -> Record:
+def _with_weights(
+    record: Record, solutions: Sequence[Solution], operator: KernelOperator, data: Dataset
+) -> Record:
     """The weights, and the share of them that lies on features which are not appended noise.
 
     Of kernels that the solver has found itself there is no such share. They are not recorded: a
@@ -253,7 +252,7 @@ def _weights(solutions: Sequence[Solution], operator: KernelOperator, data: Data
     the weights of more than `_MOST_WEIGHTS` kernels.
     """
     if operator.n_kernels > _MOST_WEIGHTS:
-        return {"relevant_weight": None, "weights": None}
+        return record
     listed = [solution.weights.tolist() for solution in solutions]
     features = np.asarray(operator.features)
     relevant = None
@@ -262,20 +261,11 @@ def _weights(solutions: Sequence[Solution], operator: KernelOperator, data: Data
         n_original = data.X.shape[1] - data.n_noise_features
         if weights.sum() > 0:
             relevant = float(weights[:, features < n_original].sum() / weights.sum())
-    return {"relevant_weight": relevant, "weights": listed[0] if len(listed) == 1 else listed}
-
-
-def _ending(cell: Cell, status: str, error: str | None, details: str | None) -> Record:
-    return {
-        "status": status,
-        "error": error,
-        "traceback": details,
-        "seed": cell.config["split"]["seed"],
-        "data_digest": cell.data_digest,
-        "data_source": _place(cell.dataset().source),
-        "sources": cell.sources,
-        "provenance": provenance(),
-    }
+    return replace(
+        record,
+        relevant_weight=relevant,
+        weights=listed[0] if len(listed) == 1 else listed,
+    )
 
 
 def _place(source: str) -> str:

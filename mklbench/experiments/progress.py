@@ -11,8 +11,8 @@ from typing import Any, Protocol, TextIO, TypeVar
 
 from mklbench import interruption
 from mklbench.experiments.cell import Cell
-from mklbench.experiments.evaluation import Record
 from mklbench.experiments.execution.steps import Step
+from mklbench.experiments.record import Record
 
 # Seconds between two lines about steps; a line about a finished cell never waits.
 _INTERVAL = 10.0
@@ -86,7 +86,7 @@ class Lines:
             self._say(self._heading)
         self._n_taken += 1
         self._n_ended += not step.selects
-        if record is not None and record["status"] != "done":
+        if record is not None and not record.is_done:
             self._say(_misfortune(step.cell, record))
         elif self._clock() - self._last >= _INTERVAL:
             self._say(f"{step.cell.label}: {self._so_far()}")
@@ -134,7 +134,7 @@ class Bar:
         self._bar.start()
 
     def step_ended(self, step: Step, record: Record | None) -> None:
-        if record is not None and record["status"] != "done":
+        if record is not None and not record.is_done:
             self._print(_misfortune(step.cell, record))
         self._bar.update(self._task, advance=1, description=step.cell.label)
 
@@ -171,19 +171,23 @@ def counting(
 
 def outcome(records: list[Record]) -> str:
     """Return accuracy, or RMSE, and time of a cell's finished splits in a few words."""
-    done = [record for record in records if record["status"] == "done"]
+    done = [record for record in records if record.is_done]
     if not done:
         return "no split finished"
-    if any(record["accuracy"] is None for record in done):  # of a regression
-        quality = f"rmse {fmean(record['rmse'] for record in done):.4g}"
+    if any(record.accuracy is None for record in done):  # of a regression
+        quality = f"rmse {_mean(record.rmse for record in done):.4g}"
     else:
-        quality = f"accuracy {100 * fmean(record['accuracy'] for record in done):.1f} %"
-    seconds = duration(sum(record["fit_seconds"] for record in done))
+        quality = f"accuracy {100 * _mean(record.accuracy for record in done):.1f} %"
+    seconds = duration(sum(record.fit_seconds or 0.0 for record in done))
     return f"{_count(len(done), 'split')}, {quality}, fitted in {seconds}"
 
 
+def _mean(values: Iterable[float | None]) -> float:
+    return fmean(value for value in values if value is not None)
+
+
 def _misfortune(cell: Cell, record: Record) -> str:
-    return f"{cell.label} split {record['split']} {record['status']}: {record['error']}"
+    return f"{cell.label} split {record.split} {record.status}: {record.error}"
 
 
 def duration(seconds: float) -> str:

@@ -2,48 +2,53 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
-from mklbench.experiments.evaluation import Record
 from mklbench.experiments.files import open_regular, reason, write_atomically
+from mklbench.experiments.record import Record, Selection
 from mklbench.experiments.sealing import DamagedError, opened, sealed, warn_damaged
-from mklbench.experiments.search import Selection
 
 Status = Literal["done", "incomplete", "failed", "timeout", "missing"]
 
 # All records of the program take a thirtieth of this.
 _MOST_BYTES = 2**30
 
-_SPLIT_STATES = ("done", "failed", "timeout")
 
+@dataclass(frozen=True)
+class CellRecords:
+    """What a source has of one cell, as it was when it was read.
 
-class RecordSource(ABC):
-    """Anything that has the records of cells."""
+    Attributes
+    ----------
+    cell : the cell.
+    records : of its splits there are, sorted by split.
+    selections : by split, those that the splits of the cell share, as far as there are any.
+    """
 
-    @abstractmethod
-    def record(self, cell: Cell, split: int) -> Record | None:
-        """Return the record of one split, or None if there is none that can be read."""
+    cell: Cell
+    records: list[Record]
+    selections: Mapping[int, Selection]
 
-    def records(self, cell: Cell) -> list[Record]:
-        """Return the records of the cell's splits that there are, sorted by split."""
-        found = (self.record(cell, split) for split in range(cell.n_splits))
-        return [record for record in found if record is not None]
+    @property
+    def done(self) -> list[Record]:
+        """The records of finished splits."""
+        return [record for record in self.records if record.is_done]
 
-    def status(self, cell: Cell) -> Status:
-        """Return how far a cell is.
+    @property
+    def status(self) -> Status:
+        """How far the cell is.
 
         "done" only if every split is; else "failed" or "timeout" if a split ended so, "incomplete"
         if splits are missing, "missing" if all are.
         """
-        states = [record["status"] for record in self.records(cell)]
-        if states.count("done") == cell.n_splits:
+        states = [record.status for record in self.records]
+        if states.count("done") == self.cell.n_splits:
             return "done"
         bad: tuple[Status, ...] = ("failed", "timeout")
         for state in bad:
@@ -51,30 +56,24 @@ class RecordSource(ABC):
                 return state
         return "incomplete" if states else "missing"
 
-    def missing(self, cell: Cell) -> list[int]:
-        """Return the splits still to run: those without a record and those that failed."""
-        return [split for split in range(cell.n_splits) if not self.is_done(cell, split)]
+    @property
+    def missing(self) -> list[int]:
+        """The splits still to run: those without a record and those that failed."""
+        done = {record.split for record in self.done}
+        return [split for split in range(self.cell.n_splits) if split not in done]
 
-    def is_done(self, cell: Cell, split: int) -> bool:
-        """Tell whether a split has a result."""
-        record = self.record(cell, split)
-        return record is not None and record["status"] == "done"
+    @property
+    def missing_selections(self) -> list[int]:
+        """The splits on whose training parts hyperparameters are still to be chosen."""
+        return [split for split in self.cell.selection_splits if split not in self.selections]
 
-    def selections(self, cell: Cell) -> dict[int, Selection]:
-        """Return by split the selections that the splits of a cell share, as far as there are any.
 
-        Every finished record of the cell carries all of them.
-        """
-        for split in range(cell.n_splits) if cell.selection_splits else ():
-            record = self.record(cell, split)
-            if record is not None and record["status"] == "done":
-                return {item["split"]: as_selection(item) for item in record["selections"]}
-        return {}
+class RecordSource(ABC):
+    """Anything that has the records of cells."""
 
-    def missing_selections(self, cell: Cell) -> list[int]:
-        """Return the splits on whose training parts hyperparameters are still to be chosen."""
-        found = self.selections(cell)
-        return [split for split in cell.selection_splits if split not in found]
+    @abstractmethod
+    def read(self, cell: Cell) -> CellRecords:
+        """Return what there is of a cell and can be read."""
 
 
 class RecordFile(RecordSource):
@@ -87,11 +86,13 @@ class RecordFile(RecordSource):
 
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
-        self._records = {(item["key"], item["split"]): item for item in read_records(path)}
+        self._records = {(record.key, record.split): record for record in read_records(path)}
 
-    def record(self, cell: Cell, split: int) -> Record | None:
-        """Return the record of one split, or None if the file has none."""
-        return self._records.get((cell.key, split))
+    def read(self, cell: Cell) -> CellRecords:
+        """Return what the file has of a cell."""
+        found = (self._records.get((cell.key, split)) for split in range(cell.n_splits))
+        records = [record for record in found if record is not None]
+        return CellRecords(cell, records, shared_selections(cell, records))
 
     def as_recorded(self, cell: Cell) -> Cell:
         """Return the cell on the edition of its data that is recorded; `cell` if none is."""
@@ -107,8 +108,12 @@ class RecordFile(RecordSource):
         They are another version's, or another's in some option: no results of `cell`, but they
         tell how long it may take.
         """
-        same = {"algo": cell.algo, "kernel": cell.kernel, "data": cell.data, "search": cell.search}
-        return [record for record in self._records.values() if same.items() <= record.items()]
+        names = (cell.algo, cell.kernel, cell.data, cell.search)
+        return [
+            record
+            for record in self._records.values()
+            if (record.algo, record.kernel, record.data, record.search) == names
+        ]
 
 
 class Layers(RecordSource):
@@ -117,16 +122,29 @@ class Layers(RecordSource):
     def __init__(self, sources: Sequence[RecordSource]) -> None:
         self._sources = sources
 
-    def record(self, cell: Cell, split: int) -> Record | None:
-        """Return the record of one split: of the first source where it is done, if there is one."""
-        found = [source.record(cell, split) for source in self._sources]
-        there = [record for record in found if record is not None]
-        done = (record for record in there if record["status"] == "done")
-        return next(done, there[0] if there else None)
+    def read(self, cell: Cell) -> CellRecords:
+        """Return of each split what the first source has where it is done, if there is one.
 
-    def selections(self, cell: Cell) -> dict[int, Selection]:
-        """Return by split the shared selections of the source that has the most of them."""
-        return max((source.selections(cell) for source in self._sources), key=len, default={})
+        The shared selections are those of the source that has the most of them.
+        """
+        found = [source.read(cell) for source in self._sources]
+        there = [record for one in found for record in one.records]
+        best: dict[int, Record] = {}
+        for record in sorted(there, key=lambda record: not record.is_done):
+            best.setdefault(record.split, record)
+        selections = max((one.selections for one in found), key=len, default={})
+        return CellRecords(cell, [best[split] for split in sorted(best)], selections)
+
+
+def shared_selections(cell: Cell, records: Iterable[Record]) -> dict[int, Selection]:
+    """Return by split the selections that the splits of a cell share.
+
+    Every finished record of the cell carries all of them: the first is asked.
+    """
+    if not cell.selection_splits:
+        return {}
+    done = next((record for record in records if record.is_done), None)
+    return {} if done is None else done.shared_selections
 
 
 def export_records(cells: Iterable[Cell], source: RecordSource, path: Path | str) -> int:
@@ -136,9 +154,9 @@ def export_records(cells: Iterable[Cell], source: RecordSource, path: Path | str
     ------
     InputError : if the file cannot be written.
     """
-    records = [record for cell in cells for record in source.records(cell)]
+    records = [record for cell in cells for record in source.read(cell).records]
     try:
-        write_atomically(path, "".join(sealed(record) for record in records))
+        write_atomically(path, "".join(sealed(record.to_json()) for record in records))
     except OSError as error:
         raise InputError(f"The records cannot be written to {path}: {reason(error)}.") from error
     return len(records)
@@ -161,58 +179,11 @@ def read_records(path: Path | str) -> list[Record]:
         if not line.strip():
             continue
         try:
-            content = opened(line)
-            check_record(content, content.get("key"), content.get("split"))
+            records.append(Record.from_json(opened(line)))
         except DamagedError as error:
             damaged.append((number, str(error)))
-        else:
-            records.append(content)
     if damaged:
         number, why = damaged[0]
         more = f", and so for {len(damaged) - 1} more" if len(damaged) > 1 else ""
         warn_damaged(Path(path), f"line {number}: {why}{more}")
     return records
-
-
-def check_record(content: Mapping[str, Any], key: str | None, split: int | None) -> None:
-    """Check that an object that was read is a record of the given cell and split.
-
-    Raises
-    ------
-    DamagedError : if it is not, or is said to be done and lacks a result.
-    """
-    if content.get("status") not in _SPLIT_STATES:
-        raise DamagedError("it is no record")
-    if not isinstance(key, str) or content.get("key") != key:
-        raise DamagedError("it is the record of another cell")
-    if not _is_count(split) or content.get("split") != split:
-        raise DamagedError("it is the record of another split")
-    missing = [name for name in _ALWAYS if name not in content]
-    if content["status"] == "done":
-        measured = ("objective", "gap", "rmse" if content.get("accuracy") is None else "accuracy")
-        missing += [name for name in measured if not _is_number(content.get(name))]
-    if missing:
-        raise DamagedError(f"it lacks {', '.join(dict.fromkeys(missing))}")
-
-
-# What every record says, finished or not, of whatever version.
-_ALWAYS = (
-    "algo", "kernel", "data", "search", "error", "n_train", "n_test", "C", "params", "accuracy",
-    "rmse", "n_kernels", "n_base_kernels", "objective", "gap", "converged", "svm_calls", "n_iter",
-    "fit_seconds", "svm_seconds", "kernel_seconds", "search_seconds", "predict_seconds",
-    "relevant_weight", "weights", "provenance",
-)  # fmt: skip
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-
-
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
-
-
-def as_selection(content: Mapping[str, Any]) -> Selection:
-    """Return a selection from its JSON."""
-    named = {item.name for item in fields(Selection)}  # older records lack the later ones
-    return Selection(**{name: value for name, value in content.items() if name in named})

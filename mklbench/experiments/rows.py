@@ -1,4 +1,4 @@
-"""Records as people and programs read them: the CSV of a run, and its summary."""
+"""Records as people and programs read them: the CSV of a run, data frames, and the summary."""
 
 from __future__ import annotations
 
@@ -6,66 +6,79 @@ import csv
 import io
 import json
 import statistics
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from mklbench import config as configs
 from mklbench.experiments.cell import Cell
-from mklbench.experiments.evaluation import Record
 from mklbench.experiments.execution.cells import CellResult
+from mklbench.experiments.record import Record
 
-# Column -> the record's value; "error" is the error rate, "message" what went wrong.
-_COLUMNS: dict[str, Callable[[Record], Any]] = {
-    **{
-        name: lambda record, name=name: record.get(name)  # type: ignore[misc]
-        for name in (
-            "algo", "kernel", "data", "split", "status", "n_train", "n_test", "C", "accuracy",
-        )
-    },
-    "error": lambda record: _error_rate(record),
-    **{
-        name: lambda record, name=name: record.get(name)  # type: ignore[misc]
-        for name in (
-            "rmse", "n_kernels", "objective", "gap", "svm_calls", "fit_seconds", "svm_seconds",
-            "fit_cpu_seconds", "kernel_seconds", "search_seconds", "predict_seconds", "search",
-            "n_base_kernels", "relevant_weight", "n_iter", "converged", "search_accuracy",
-            "split_source", "search_rmse",
-        )
-    },
-    "params": lambda record: json.dumps(record["params"]) if record.get("params") else None,
-    "message": lambda record: record.get("error"),
-    "key": lambda record: record.get("key"),
-}  # fmt: skip
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+Row = dict[str, Any]
+
+# Attributes of a record, but for "error", the error rate, "message", what went wrong, and "params",
+# which are JSON.
+COLUMNS = (
+    "algo", "kernel", "data", "split", "status", "n_train", "n_test", "C", "accuracy", "error",
+    "rmse", "n_kernels", "objective", "gap", "svm_calls", "fit_seconds", "svm_seconds",
+    "fit_cpu_seconds", "kernel_seconds", "search_seconds", "predict_seconds", "search",
+    "n_base_kernels", "relevant_weight", "n_iter", "converged", "search_accuracy", "split_source",
+    "search_rmse", "params", "message", "key",
+)  # fmt: skip
+
+# What a column of a record's values is in a data frame, where some of them may be missing.
+_DTYPES = {
+    "int": "int64",
+    "int | None": "Int64",
+    "float | None": "float64",
+    "bool | None": "boolean",
+}
 
 
 def csv_text(results: Iterable[CellResult]) -> str:
     """Return the CSV of a run: a row for each split of each cell, also where there is no result."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(_COLUMNS)
+    text = io.StringIO()  # not by pandas, which takes longer to load than many a run
+    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    writer.writeheader()
     for result in results:
-        for record in _every_split(result):
-            writer.writerow([column(record) for column in _COLUMNS.values()])
+        writer.writerows(cell_rows(result.cell, result.cell.key, result.records))
     return text.getvalue()
 
 
-def _every_split(result: CellResult) -> list[Record]:
-    cell = result.cell
-    there = {record["split"]: record for record in result.records}
+def frame(rows: Sequence[Row], before: Sequence[str] = ()) -> DataFrame:
+    """Return rows as a data frame, with other columns before those of a record."""
+    from pandas import DataFrame
+
+    stated = {**Record.__annotations__, "error": "float | None"}
+    dtypes = {name: _DTYPES[stated[name]] for name in COLUMNS if stated.get(name) in _DTYPES}
+    return DataFrame(rows, columns=[*before, *COLUMNS]).astype(dtypes)
+
+
+def cell_rows(cell: Cell, key: str | None, records: Iterable[Record]) -> list[Row]:
+    """Return a row for each split of a cell, also where there is no record."""
     absent = {
         "algo": cell.algo,
         "kernel": cell.kernel,
         "data": cell.data,
         "search": cell.search,
         "status": "missing",
-        "key": cell.key,
+        "key": key,
     }
+    there = {record.split: record_row(record) for record in records}
     return [there.get(split, {**absent, "split": split}) for split in range(cell.n_splits)]
 
 
-def _error_rate(record: Record) -> float | None:
-    accuracy = record.get("accuracy")
-    return None if accuracy is None else 1.0 - accuracy
+def record_row(record: Record) -> Row:
+    """Return the values of a record by column."""
+    own = {
+        "error": None if record.accuracy is None else 1.0 - record.accuracy,
+        "params": json.dumps(record.params) if record.params else None,
+        "message": record.error,
+    }
+    return {name: own[name] if name in own else getattr(record, name) for name in COLUMNS}
 
 
 def summary(results: Sequence[CellResult]) -> str:
@@ -82,7 +95,7 @@ def summary(results: Sequence[CellResult]) -> str:
         for result, setting in zip(results, settings, strict=True)
     ]
     with_rmse = any(configs.takes_targets(result.cell.config["algo"]) for result in results)
-    with_accuracy = not with_rmse or any(r["accuracy"] is not None for r in _all_done(results))
+    with_accuracy = not with_rmse or any(r.accuracy is not None for r in _all_done(results))
     for heading, shown in (
         ("setting", any(settings)),
         ("accuracy %", with_accuracy),
@@ -96,7 +109,7 @@ def summary(results: Sequence[CellResult]) -> str:
 
 
 def _all_done(results: Sequence[CellResult]) -> list[Record]:
-    return [r for result in results for r in result.records if r["status"] == "done"]
+    return [record for result in results for record in result.records if record.is_done]
 
 
 def _settings(cells: Sequence[Cell]) -> list[str]:
@@ -129,7 +142,7 @@ def _choices(cell: Cell) -> dict[str, Any]:
 
 
 def _measured(result: CellResult) -> list[str]:
-    done = [record for record in result.records if record["status"] == "done"]
+    done = [record for record in result.records if record.is_done]
     ended = [_values(done, "C"), f"{len(done)}/{result.cell.n_splits}", result.status]
     if not done:
         return ended
@@ -148,27 +161,32 @@ def _measured(result: CellResult) -> list[str]:
 
 def _kernels(records: Sequence[Record]) -> str:
     """Return the mean number of kernels in use, and of how many unless there is no end of them."""
-    n_base = records[0]["n_base_kernels"]
+    n_base = records[0].n_base_kernels
     return f"{_mean(records, 'n_kernels'):.3g}" + ("" if n_base is None else f"/{n_base}")
 
 
 def _values(records: Sequence[Record], name: str) -> str:
     """Return the value of a column if it is one, else its range."""
-    values = sorted({record[name] for record in records if record[name] is not None})
+    values = sorted(set(_known(records, name)))
     if not values:
         return ""
     return f"{values[0]:g}" if len(values) == 1 else f"{values[0]:g}..{values[-1]:g}"
 
 
+def _known(records: Sequence[Record], name: str) -> list[float]:
+    values = (getattr(record, name) for record in records)
+    return [value for value in values if value is not None]
+
+
 def _mean(records: Sequence[Record], name: str) -> float:
-    return statistics.fmean(record[name] for record in records)
+    return statistics.fmean(_known(records, name))
 
 
 def _mean_and_deviation(
     records: Sequence[Record], name: str, *, decimals: int, scale: float = 1.0
 ) -> str:
     """Return mean and standard deviation of a column; nothing where a record has no value."""
-    values = [scale * record[name] for record in records if record[name] is not None]
+    values = [scale * value for value in _known(records, name)]
     if len(values) < len(records):
         return ""
     mean = f"{statistics.fmean(values):.{decimals}f}"
@@ -176,5 +194,5 @@ def _mean_and_deviation(
 
 
 def _worst_gap(records: Sequence[Record]) -> str:
-    gaps = [record["gap"] for record in records if record["gap"] is not None]
+    gaps = _known(records, "gap")
     return f"{max(gaps):.1e}" if gaps else ""

@@ -12,7 +12,6 @@ import math
 import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, cast
 
 import numpy as np
@@ -22,6 +21,7 @@ from mklbench import config as configs
 from mklbench import multiclass
 from mklbench.data.splits import folds
 from mklbench.errors import SingularError
+from mklbench.experiments.record import Selection
 from mklbench.experiments.responses import Responses, Score
 from mklbench.kernels import Family, KernelOperator
 from mklbench.solution import Solution
@@ -31,26 +31,6 @@ Build = Callable[[Mapping[str, Any]], KernelOperator]
 
 # Options in which a path ascends, where the algorithm has no path of its own.
 _PATH_OPTIONS = ("algo.C", "algo.lam")
-
-
-@dataclass(frozen=True)
-class Selection:
-    """The hyperparameters chosen on one training part.
-
-    Attributes
-    ----------
-    params : dotted path -> value (``{"algo.C": 10}``); empty if nothing was searched.
-    accuracy : share of the training rows classified correctly while they were held out; None if
-        nothing was searched, or if it was by their RMSE.
-    seconds : wall-clock seconds of the search.
-    rmse : root mean squared error of the decision values of the training rows while they were held
-        out; None if nothing was searched, or if it was by accuracy.
-    """
-
-    params: dict[str, Any] = field(default_factory=dict)
-    accuracy: float | None = None
-    seconds: float = 0.0
-    rmse: float | None = None
 
 
 def grid_entries(grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:

@@ -13,14 +13,14 @@ import contextlib
 import math
 import os
 import uuid
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
-from mklbench.experiments.evaluation import Record
 from mklbench.experiments.files import (
     check_directory,
     check_writable_directory,
@@ -29,9 +29,11 @@ from mklbench.experiments.files import (
     remove_unfinished,
     write_atomically,
 )
-from mklbench.experiments.records import RecordSource, as_selection, check_record
+from mklbench.experiments.record import Record, Selection
+from mklbench.experiments.records import CellRecords, RecordSource, shared_selections
 from mklbench.experiments.sealing import DamagedError, read_sealed, sealed, warn_damaged
-from mklbench.experiments.search import Selection
+
+_Read = TypeVar("_Read")
 
 
 class StoreError(InputError):
@@ -60,12 +62,31 @@ class Store(RecordSource):
     def record(self, cell: Cell, split: int) -> Record | None:
         """Return the record of one split, or None if it is absent or damaged."""
         path = self.record_path(cell, split)
-        return _read(path, lambda content: check_record(content, cell.key, split))
+        return _read(path, partial(Record.from_json, key=cell.key, split=split))
 
-    def records(self, cell: Cell) -> list[Record]:
-        """Return the records of the cell's splits that there are, sorted by split."""
+    def all_records(self) -> Iterator[Record]:
+        """Yield the records of all cells there are, sorted by directory and split."""
+        paths = (path for path in self.path.glob("*/split-*.json") if path.stem[6:].isdecimal())
+        for path in sorted(paths, key=lambda path: (path.parent, int(path.stem[6:]))):
+            key, split = path.parent.name.rpartition("-")[2], int(path.stem[6:])
+            record = _read(path, partial(Record.from_json, key=key, split=split))
+            if record is not None:
+                yield record
+
+    def read(self, cell: Cell) -> CellRecords:
+        """Return what there is of a cell, each file of a split opened once."""
         self._description(cell)  # names it if it is damaged
-        return super().records(cell)
+        records = list(self._records(cell))
+        return CellRecords(cell, records, self._selections(cell, records))
+
+    def is_done(self, cell: Cell, split: int) -> bool:
+        """Tell whether a split has a result."""
+        record = self.record(cell, split)
+        return record is not None and record.is_done
+
+    def selections(self, cell: Cell) -> dict[int, Selection]:
+        """Return by split the selections that the splits of a cell share, as far as made."""
+        return self._selections(cell, self._records(cell))
 
     def write(self, cell: Cell, record: Record) -> None:
         """Write the record of one split, unless a finished one is there already.
@@ -74,20 +95,12 @@ class Store(RecordSource):
         ------
         StoreError : if the store cannot be written.
         """
-        if not self.is_done(cell, record["split"]):
-            self._write(cell, self.record_path(cell, record["split"]), record)
+        if not self.is_done(cell, record.split):
+            self._write(cell, self.record_path(cell, record.split), record.to_json())
 
     def selection_path(self, cell: Cell, split: int) -> Path:
         """Return the file of the selection on one split's training part."""
         return self.directory(cell) / f"selection-{split:03d}.json"
-
-    def selections(self, cell: Cell) -> dict[int, Selection]:
-        """Return by split the selections of a cell: of a finished record, or from their files."""
-        found = super().selections(cell)
-        if found:
-            return found
-        read = {split: self._read_selection(cell, split) for split in cell.selection_splits}
-        return {split: selection for split, selection in read.items() if selection is not None}
 
     def write_selection(self, cell: Cell, split: int, selection: Selection) -> None:
         """Write the selection on one split's training part, unless there is one already.
@@ -103,17 +116,26 @@ class Store(RecordSource):
             # a file that cannot be read is replaced.
             self._write(cell, path, content, keep=not os.path.lexists(path))
 
-    def _read_selection(self, cell: Cell, split: int) -> Selection | None:
-        content = _read(
-            self.selection_path(cell, split),
-            lambda content: _check_selection(content, cell.key, split),
-        )
-        return None if content is None else as_selection(content)
+    def _records(self, cell: Cell) -> Iterator[Record]:
+        """Read the records of the cell's splits that there are, one after the other."""
+        found = (self.record(cell, split) for split in range(cell.n_splits))
+        return (record for record in found if record is not None)
+
+    def _selections(self, cell: Cell, records: Iterable[Record]) -> dict[int, Selection]:
+        """Return the shared selections: of a finished record, or else from their files."""
+        if found := shared_selections(cell, records):
+            return found
+        read = {split: self._selection(cell, split) for split in cell.selection_splits}
+        return {split: selection for split, selection in read.items() if selection is not None}
+
+    def _selection(self, cell: Cell, split: int) -> Selection | None:
+        path = self.selection_path(cell, split)
+        return _read(path, lambda content: _as_selection(content, cell.key, split))
 
     def _description(self, cell: Cell) -> dict[str, Any] | None:
         """Return what the directory of a cell says of it, or None."""
         path = self.directory(cell) / "cell.json"
-        return _read(path, lambda content: _check_description(content, cell.key))
+        return _read(path, lambda content: _as_description(content, cell.key))
 
     def _write(
         self, cell: Cell, path: Path, content: dict[str, Any], *, keep: bool = False
@@ -166,39 +188,43 @@ def copy_records(cells: Iterable[Cell], source: RecordSource, store: Store) -> i
     """
     n_copied = 0
     for cell in cells:
-        mine, theirs = store.selections(cell), source.selections(cell)
-        if any(mine[split].params != theirs[split].params for split in mine.keys() & theirs.keys()):
+        theirs = source.read(cell)
+        if not theirs.done:
             continue
-        for record in source.records(cell):
-            if record["status"] == "done" and not store.is_done(cell, record["split"]):
+        mine = store.read(cell)
+        both = mine.selections.keys() & theirs.selections.keys()
+        if any(mine.selections[at].params != theirs.selections[at].params for at in both):
+            continue
+        missing = set(mine.missing)
+        for record in theirs.done:
+            if record.split in missing:
                 store.write(cell, record)
                 n_copied += 1
     return n_copied
 
 
-def _read(path: Path, check: Callable[[dict[str, Any]], None]) -> dict[str, Any] | None:
-    """Return the content of a file that passes `check`; None if it is absent or damaged."""
+def _read(path: Path, take: Callable[[dict[str, Any]], _Read]) -> _Read | None:
+    """Return what `take` makes of the content of a file; None if it is absent or damaged."""
     try:
         content = read_sealed(path)
-        if content is not None:
-            check(content)
-        return content
+        return None if content is None else take(content)
     except DamagedError as error:
         warn_damaged(path, str(error))
         return None
 
 
-def _check_selection(content: Mapping[str, Any], key: str, split: int) -> None:
+def _as_selection(content: Mapping[str, Any], key: str, split: int) -> Selection:
     if {"key": key, "split": split}.items() <= content.items() and "params" in content:
-        return
+        return Selection.from_json(content)
     raise DamagedError("it is no selection of this cell and split")
 
 
-def _check_description(content: Mapping[str, Any], key: str) -> None:
+def _as_description(content: dict[str, Any], key: str) -> dict[str, Any]:
     if content.get("key") != key:
         raise DamagedError("it describes another cell")
     if not isinstance(content.get("config"), Mapping):
         raise DamagedError("it describes no cell")
+    return content
 
 
 def _make_room(path: Path) -> None:

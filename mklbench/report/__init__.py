@@ -2,6 +2,6 @@
 
 Data flows one way: `table` (what was published, and which cells measure it) -> `analysis` (records
 of those cells, as numbers) -> `layout` (a page) -> `document` (Markdown, HTML). `figures` draws
-from the same records, `results` writes it all, and `check` runs some of them again. May import
-`experiments` and what is below; it is imported by `commands`.
+from the same records, `results` writes it all, `frames` gives it as data frames, and `check` runs
+some of it again. May import `experiments` and what is below; it is imported by `commands`.
 """

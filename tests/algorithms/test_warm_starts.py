@@ -97,5 +97,5 @@ def test_a_search_chooses_the_same_with_and_without_warm_starts(data, monkeypatc
     cold = run_split(cell, 0)
     assert with_starts < sum(svm_calls.values()) - with_starts
     for name in ("params", "accuracy", "objective", "svm_calls", "weights"):
-        assert warm[name] == cold[name]
-    assert warm["search_accuracy"] == pytest.approx(cold["search_accuracy"], abs=0.01)
+        assert getattr(warm, name) == getattr(cold, name)
+    assert warm.search_accuracy == pytest.approx(cold.search_accuracy, abs=0.01)

@@ -239,8 +239,8 @@ def test_what_an_algorithm_raises_fails_its_split_and_nothing_else(tmp_path, beh
     assert (process.returncode, said) == (1, "")
     assert "3/4" in printed
     cell = fake_cell(tmp_path, *options[:2])
-    (failed,) = [r for r in Store(tmp_path / "store").records(cell) if r["status"] != "done"]
-    assert failed["error"].split(":")[0] in ("SystemExit", "GeneratorExit", "KeyboardInterrupt")
+    (failed,) = [r for r in Store(tmp_path / "store").read(cell).records if r.status != "done"]
+    assert failed.error.split(":")[0] in ("SystemExit", "GeneratorExit", "KeyboardInterrupt")
 
 
 @pytest.mark.parametrize("behaviour", ["os_exit", "segfault", "die"])
@@ -266,7 +266,7 @@ def test_ctrl_c_in_a_notebook_is_still_an_exception(tmp_path, monkeypatch):
         interruption.saying(lambda: "what is kept"),
     ):
         run_cells([tiny_cell()], store)
-    assert store.status(tiny_cell()) == "missing"
+    assert store.read(tiny_cell()).status == "missing"
 
 
 # Kills the first so many workers while they start.
@@ -293,8 +293,8 @@ def test_a_worker_that_dies_while_it_starts_is_replaced(tmp_path, monkeypatch, m
     cell = tiny_cell("split.n_splits=2")
     (result,) = run_cells([cell], Store(tmp_path / "store"), timeout=60)
     assert result.status == status
-    failed = [record for record in result.records if record["status"] == "failed"]
+    failed = [record for record in result.records if record.status == "failed"]
     assert len(failed) == {1: 0, 2: 0, 3: 1, 99: 2}[most]
     for record in failed:
-        assert record["error"].startswith("3 worker processes died while they started (the last: ")
+        assert record.error.startswith("3 worker processes died while they started (the last: ")
     assert len(list(deaths.glob("death-*"))) == {99: 6}.get(most, most)

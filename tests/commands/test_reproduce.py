@@ -133,7 +133,7 @@ def test_what_is_finished_is_written_without_running(store: Store, results: Path
     assert "| incomplete |" in markdown
     assert "1/2" in markdown
     exported = RecordFile(results / "records" / "tiny.jsonl")
-    assert [len(exported.records(cell)) for cell in cells] == [2, 1, 0, 0]
+    assert [len(exported.read(cell).records) for cell in cells] == [2, 1, 0, 0]
     assert {path: path.stat().st_mtime_ns for path in store.path.rglob("split-*.json")} == finished
 
 
@@ -163,12 +163,12 @@ def test_records_of_another_edition_of_the_data_are_added_to(
     assert here.key != elsewhere.key
     path = results / "records" / "tiny.jsonl"
     path.parent.mkdir(parents=True)
-    path.write_text(sealed(record(0, key=elsewhere.key, svm_calls=1)), encoding="utf-8")
+    path.write_text(sealed(record(0, key=elsewhere.key, svm_calls=1).to_json()), encoding="utf-8")
     write = {"store": store, "write_only": True, "results_dir": str(results)}
     with pytest.raises(InputError, match="would lose 1 finished splits"):
         reproduce(["tiny"], **write)
     reproduce(["tiny"], **write, from_records=True)
-    assert RecordFile(path).is_done(elsewhere, 0)
+    assert [record.split for record in RecordFile(path).read(elsewhere).done] == [0]
 
 
 def test_reproduce_with_a_failing_cell_says_so_and_is_no_success(

@@ -216,8 +216,8 @@ def test_records_tell_the_editions_apart(mirror: Path, configs: Path) -> None:
     assert pooled.key != official.key
     assert official.data_digest == official.dataset().digest
     records = [run_split(cell, 1) for cell in (pooled, official)]
-    assert [record["split_source"] for record in records] == ["random", "official"]
-    assert [record["data_source"] for record in records] == ["toy.npz", "benchmarks.mat"]
+    assert [record.split_source for record in records] == ["random", "official"]
+    assert [record.data_source for record in records] == ["toy.npz", "benchmarks.mat"]
     train, test = official.rows(1)
     np.testing.assert_array_equal(train, toy_benchmark()["train"][1] - 1.0)
     np.testing.assert_array_equal(test, toy_benchmark()["test"][1] - 1.0)
@@ -261,9 +261,9 @@ def test_recorded_results_are_found_whatever_is_at_hand(
     recorded = RecordFile(tmp_path / "recorded.jsonl")
     write_official(mirror, OFFICIAL)
     here = toy_cell(configs)
-    assert recorded.record(here, 0) is None
+    assert recorded.read(here).records == []
     assert recorded.as_recorded(here).key == cell.key
-    assert recorded.record(recorded.as_recorded(here), 0) is not None
+    assert len(recorded.read(recorded.as_recorded(here)).records) == 1
     assert recorded.as_recorded(toy_cell(configs, "algo.C=7")).config["algo"]["C"] == 7
 
 

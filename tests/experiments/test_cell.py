@@ -13,6 +13,7 @@ from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.evaluation import run_split
 from mklbench.experiments.execution.cells import CellResult
+from mklbench.experiments.record import Record
 from mklbench.experiments.rows import summary
 
 
@@ -100,19 +101,19 @@ def test_algorithms_see_the_same_splits(tmp_path):
 def test_a_record_is_complete_and_is_json():
     cell = tiny_cell()
     record = run_split(cell, 1)
-    assert json.loads(json.dumps(record, allow_nan=False)) == record
-    assert (record["status"], record["error"], record["split"]) == ("done", None, 1)
-    assert (record["n_train"], record["n_test"]) == (42, 18)
-    assert record["key"] == cell.key
-    assert record["C"] == 1.0
-    assert record["params"] == {}
-    assert 0.5 < record["accuracy"] <= 1.0
-    assert record["svm_calls"] == 1
-    assert record["weights"] == [1.0]
-    assert record["fit_seconds"] >= record["svm_seconds"] > 0
-    assert record["data_source"] == "generated"
-    assert record["provenance"]["versions"]["numpy"] == np.__version__
-    assert record["provenance"]["time"].endswith("+00:00")
+    assert Record.from_json(json.loads(json.dumps(record.to_json(), allow_nan=False))) == record
+    assert (record.status, record.error, record.split) == ("done", None, 1)
+    assert (record.n_train, record.n_test) == (42, 18)
+    assert record.key == cell.key
+    assert record.C == 1.0
+    assert record.params == {}
+    assert 0.5 < record.accuracy <= 1.0
+    assert record.svm_calls == 1
+    assert record.weights == [1.0]
+    assert record.fit_seconds >= record.svm_seconds > 0
+    assert record.data_source == "generated"
+    assert record.provenance["versions"]["numpy"] == np.__version__
+    assert record.provenance["time"].endswith("+00:00")
 
 
 def test_accuracy_and_rmse_are_those_of_the_test_part():
@@ -130,15 +131,15 @@ def test_accuracy_and_rmse_are_those_of_the_test_part():
     machine.fit(K[np.ix_(train, train)], data.y[train])
     decision = machine.decision_function(K[np.ix_(test, train)])
     signs = np.where(data.y[test] == 1, 1.0, -1.0)
-    assert record["accuracy"] == np.mean((decision > 0) == (signs > 0))
-    assert record["rmse"] == pytest.approx(np.sqrt(np.mean((decision - signs) ** 2)), rel=1e-2)
+    assert record.accuracy == np.mean((decision > 0) == (signs > 0))
+    assert record.rmse == pytest.approx(np.sqrt(np.mean((decision - signs) ** 2)), rel=1e-2)
 
 
 def test_the_share_of_relevant_weight_needs_one_feature_a_kernel():
     noisy = ["algo=uniform", "data.noise_features=5", "split.n_splits=1"]
     per_feature = run_split(tiny_cell(*noisy, "kernel=product"), 0)
-    assert per_feature["relevant_weight"] == pytest.approx(20 / 25)
-    assert run_split(tiny_cell(*noisy), 0)["relevant_weight"] is None
+    assert per_feature.relevant_weight == pytest.approx(20 / 25)
+    assert run_split(tiny_cell(*noisy), 0).relevant_weight is None
 
 
 @pytest.mark.parametrize(("n_features", "kept"), [(2000, True), (2001, False)])
@@ -150,9 +151,9 @@ def test_the_weights_of_up_to_2000_kernels_are_recorded(tmp_path, n_features, ke
         ["algo=uniform", "kernel=linear_features", "data=csv", f"data.path='{tmp_path}/wide.csv'"]
     )
     record = run_split(cell, 0)
-    assert (record["status"], record["n_kernels"]) == ("done", n_features)
-    assert (record["weights"] is not None) is kept
-    assert (record["relevant_weight"] is not None) is kept
+    assert (record.status, record.n_kernels) == ("done", n_features)
+    assert (record.weights is not None) is kept
+    assert (record.relevant_weight is not None) is kept
 
 
 def test_several_classes_are_one_versus_rest(tmp_path):
@@ -161,17 +162,17 @@ def test_several_classes_are_one_versus_rest(tmp_path):
         ["algo=svm", "kernel=gaussian", "data=csv", f"data.path='{tmp_path}/colours.csv'"]
     )
     record = run_split(cell, 0)
-    assert record["accuracy"] > 0.9
-    assert record["rmse"] is None
-    assert record["weights"] == [[1.0]] * 3
-    assert record["svm_calls"] == 3
+    assert record.accuracy > 0.9
+    assert record.rmse is None
+    assert record.weights == [[1.0]] * 3
+    assert record.svm_calls == 3
 
 
 def test_the_most_ascents_of_an_iteration_are_recorded():
     coupled = ["algo=vskl", "kernel=feature_gaussians", "algo.groups=features", "algo.q=2"]
-    assert run_split(tiny_cell(*coupled), 0)["ascents"] > 1
-    assert run_split(tiny_cell(*coupled, "algo.groups=one"), 0)["ascents"] == 1
-    assert run_split(tiny_cell(), 0)["ascents"] is None
+    assert run_split(tiny_cell(*coupled), 0).ascents > 1
+    assert run_split(tiny_cell(*coupled, "algo.groups=one"), 0).ascents == 1
+    assert run_split(tiny_cell(), 0).ascents is None
 
 
 FOUND = ("algo=svm", "algo._target_=experiment_fakes.solve_found", "~algo.svm_tol")
@@ -180,11 +181,11 @@ FOUND = ("algo=svm", "algo._target_=experiment_fakes.solve_found", "~algo.svm_to
 def test_kernels_found_in_a_family_are_counted_among_infinitely_many():
     cell = tiny_cell(*FOUND, "kernel=product", "split.n_splits=1")
     record = run_split(cell, 0)
-    assert record["weights"] in ([0.5, 0.0], [0.5, 0.0, 0.25])
-    assert record["n_kernels"] == np.count_nonzero(record["weights"])
-    assert (record["n_base_kernels"], record["relevant_weight"]) == (None, None)
-    assert record["accuracy"] > 0.6
-    assert json.loads(json.dumps(record, allow_nan=False)) == record
+    assert record.weights in ([0.5, 0.0], [0.5, 0.0, 0.25])
+    assert record.n_kernels == np.count_nonzero(record.weights)
+    assert (record.n_base_kernels, record.relevant_weight) == (None, None)
+    assert record.accuracy > 0.6
+    assert Record.from_json(json.loads(json.dumps(record.to_json(), allow_nan=False))) == record
     assert "kernels" in summary([CellResult(cell, "done", [record])])
 
 
@@ -192,9 +193,9 @@ def test_each_class_has_kernels_of_its_own(tmp_path):
     three_classes(tmp_path / "colours.csv")
     data = ["data=csv", f"data.path='{tmp_path}/colours.csv'"]
     record = run_split(Cell.from_overrides([*FOUND, "kernel=product", *data]), 0)
-    assert sorted(map(len, record["weights"])) == [2, 2, 3]  # the first sample is of one class
-    assert record["n_kernels"] == pytest.approx((1 + 1 + 2) / 3)
-    assert record["accuracy"] > 0.9
+    assert sorted(map(len, record.weights)) == [2, 2, 3]  # the first sample is of one class
+    assert record.n_kernels == pytest.approx((1 + 1 + 2) / 3)
+    assert record.accuracy > 0.9
 
 
 def test_gram_matrices_from_a_file_are_cut_to_the_splits(tmp_path):
@@ -203,10 +204,10 @@ def test_gram_matrices_from_a_file_are_cut_to_the_splits(tmp_path):
     given = ["kernel=precomputed", f"kernel.K='{tmp_path}/K.npy'"]
     from_file = run_split(tiny_cell(*given), 2)
     computed = run_split(tiny_cell("split.scaling=none"), 2)
-    assert from_file["accuracy"] == computed["accuracy"]
-    assert from_file["objective"] == pytest.approx(computed["objective"], rel=1e-6)
+    assert from_file.accuracy == computed.accuracy
+    assert from_file.objective == pytest.approx(computed.objective, rel=1e-6)
     searched = run_split(tiny_cell(*given, "search=cv"), 2)
-    assert searched["search_accuracy"] > 0.8
+    assert searched.search_accuracy > 0.8
 
 
 @pytest.mark.parametrize(
@@ -228,16 +229,16 @@ def test_a_record_names_the_file_of_its_data_and_no_directory(tmp_path):
     three_classes(tmp_path / "colours.csv")
     data = ["data=csv", f"data.path='{tmp_path}/colours.csv'"]
     record = run_split(Cell.from_overrides(["algo=svm", *data]), 0)
-    assert record["data_source"] == "colours.csv"
+    assert record.data_source == "colours.csv"
 
 
 def test_a_crash_of_the_algorithm_is_recorded(tmp_path):
     record = run_split(fake_cell(tmp_path, "algo.behaviour=raise"), 2)
-    assert record["status"] == "failed"
-    assert record["error"] == "ZeroDivisionError: the fake divided by zero"
-    assert "experiment_fakes.py" in record["traceback"]
-    assert record["accuracy"] is None
-    assert record["provenance"]["cpu"]
+    assert record.status == "failed"
+    assert record.error == "ZeroDivisionError: the fake divided by zero"
+    assert "experiment_fakes.py" in record.traceback
+    assert record.accuracy is None
+    assert record.provenance["cpu"]
 
 
 def test_what_the_user_can_mend_is_not_recorded():

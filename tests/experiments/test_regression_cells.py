@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -38,17 +39,17 @@ def test_the_recorded_rmse_is_that_of_the_plain_way(tmp_path) -> None:
         bank = kernels.gaussian(data.X[train], 0.2)
         solution = krr.solve(bank, data.targets[train], 0.01)
         errors = bank.cross([1.0], data.X[test]) @ solution.dual_coef - data.targets[test]
-        assert record["rmse"] == pytest.approx(np.sqrt(np.mean(errors**2)))
-        assert record["accuracy"] is None
-        assert record["svm_calls"] == 0
+        assert record.rmse == pytest.approx(np.sqrt(np.mean(errors**2)))
+        assert record.accuracy is None
+        assert record.svm_calls == 0
 
 
 def test_a_search_says_what_it_found(tmp_path) -> None:
     result = ran(tmp_path, "search=ridge", "search.folds=3", "kernel=linear_features")
     for record in result.records:
-        assert set(record["params"]) == {"algo.lam"}
-        assert record["search_accuracy"] is None
-        assert 0 < record["search_rmse"] < 1
+        assert set(record.params) == {"algo.lam"}
+        assert record.search_accuracy is None
+        assert 0 < record.search_rmse < 1
 
 
 def test_a_regression_is_shown_by_its_rmse(tmp_path) -> None:
@@ -56,12 +57,12 @@ def test_a_regression_is_shown_by_its_rmse(tmp_path) -> None:
     heading, _, line = summary([result]).splitlines()
     assert "rmse" in heading
     assert "accuracy" not in heading
-    mean = np.mean([record["rmse"] for record in result.records])
+    mean = np.mean([record.rmse for record in result.records])
     assert f"{mean:.4f} ±" in line
     assert f"rmse {mean:.4g}" in outcome(result.records)
     rows = list(csv.DictReader(io.StringIO(csv_text([result]))))
     assert [row["accuracy"] + row["error"] for row in rows] == ["", ""]
-    assert float(rows[0]["rmse"]) == result.records[0]["rmse"]
+    assert float(rows[0]["rmse"]) == result.records[0].rmse
 
 
 def test_classes_are_shown_as_before(tmp_path) -> None:
@@ -101,9 +102,9 @@ def test_the_number_of_features_changes_the_key() -> None:
 
 def test_the_check_compares_the_rmse_of_regressions(tmp_path) -> None:
     (record, _) = ran(tmp_path).records
-    before = {0: dict(record)}
+    before = {0: record}
     tolerance = Tolerance(accuracy=0, objective=1e-3, reason="")
     assert compare_splits([record], before, tolerance) == []
-    moved = compare_splits([record | {"rmse": 1.01 * record["rmse"]}], before, tolerance)
+    moved = compare_splits([replace(record, rmse=1.01 * record.rmse)], before, tolerance)
     assert len(moved) == 1
     assert "split 0: rmse" in moved[0]

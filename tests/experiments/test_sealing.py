@@ -16,7 +16,8 @@ from mklbench import cli
 from mklbench.experiments.evaluation import run_selection, run_split
 from mklbench.experiments.execution.cells import run_cells
 from mklbench.experiments.files import write_atomically
-from mklbench.experiments.records import RecordFile, check_record, export_records, read_records
+from mklbench.experiments.record import Record
+from mklbench.experiments.records import RecordFile, export_records, read_records
 from mklbench.experiments.sealing import (
     SCHEMA,
     DamagedError,
@@ -53,16 +54,15 @@ def flipped(data):
 
 
 def test_a_record_with_any_bit_flipped_is_rejected_or_the_same(cell, done):
-    whole = sealed(done[0]).encode()
-    assert opened(whole) == done[0]
+    whole = sealed(done[0].to_json()).encode()
+    assert opened(whole) == done[0].to_json()
     n_the_same = 0
     for damaged in flipped(whole):
         try:
-            content = opened(damaged)
-            check_record(content, cell.key, 0)
+            record = Record.from_json(opened(damaged), cell.key, 0)
         except DamagedError:
             continue
-        assert content == done[0]
+        assert record == done[0]
         n_the_same += 1
     # An exponent as E in place of e, and a last digit beyond what a float can hold.
     assert n_the_same < 0.01 * 8 * len(whole)
@@ -82,7 +82,7 @@ def test_a_selection_and_a_description_with_any_bit_flipped_are_rejected_or_the_
 
 
 def test_no_flipped_bit_of_the_new_schema_makes_the_old_one(done):
-    text = sealed(done[0])
+    text = sealed(done[0].to_json())
     assert text.count('"schema": 2') == 1
     for damaged in flipped(b"2"):
         assert damaged != b"1"
@@ -94,9 +94,9 @@ def test_no_flipped_bit_of_the_new_schema_makes_the_old_one(done):
 
 
 def test_the_checksum_is_of_the_content_however_it_is_laid_out(done):
-    content = json.loads(sealed(done[0]))
+    content = json.loads(sealed(done[0].to_json()))
     turned = dict(reversed(content.items()))
-    assert opened(json.dumps(turned, indent=3).encode()) == done[0]
+    assert opened(json.dumps(turned, indent=3).encode()) == done[0].to_json()
     stated = content.pop("checksum")
     assert stated == checksum(content)
     assert checksum(content | {"anything": ["more"]}) != stated
@@ -104,26 +104,27 @@ def test_the_checksum_is_of_the_content_however_it_is_laid_out(done):
 
 def test_records_of_the_first_schema_are_read_and_say_nothing(store, cell, done):
     for record in done:
-        path = store.record_path(cell, record["split"])
+        path = store.record_path(cell, record.split)
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(record | {"schema": 1}))
+        path.write_text(json.dumps(record.to_json() | {"schema": 1}))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert store.status(cell) == "done"
-        assert store.records(cell) == done
+        assert store.read(cell).status == "done"
+        assert store.read(cell).records == done
     export_records([cell], store, store.path / "records.jsonl")
     lines = (store.path / "records.jsonl").read_text().splitlines()
     assert {json.loads(line)["schema"] for line in lines} == {SCHEMA}
-    assert RecordFile(store.path / "records.jsonl").records(cell) == done
+    assert RecordFile(store.path / "records.jsonl").read(cell).records == done
 
 
 @pytest.mark.parametrize("name", ["objective", "gap", "accuracy", "svm_calls", "provenance"])
 def test_a_done_record_without_a_result_is_not_done(store, cell, done, name):
-    changed = [{key: value for key, value in done[0].items() if key != name}]
+    whole = done[0].to_json()
+    changed = [{key: value for key, value in whole.items() if key != name}]
     if name in ("objective", "gap"):
-        changed.append(done[0] | {name: None})
+        changed.append(whole | {name: None})
     if name == "accuracy":
-        changed = [done[0] | {"accuracy": None, "rmse": None}]
+        changed = [whole | {"accuracy": None, "rmse": None}]
     for record in changed:
         for schema in (1, SCHEMA):
             path = store.record_path(cell, 0)
@@ -131,7 +132,7 @@ def test_a_done_record_without_a_result_is_not_done(store, cell, done, name):
             old = json.dumps(record | {"schema": 1})
             path.write_text(sealed(record) if schema == SCHEMA else old)
             with pytest.warns(DamagedRecordWarning, match="it lacks"):
-                assert store.status(cell) == "missing"
+                assert store.read(cell).status == "missing"
             path.unlink()
 
 

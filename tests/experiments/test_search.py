@@ -153,11 +153,11 @@ def test_without_a_grid_nothing_is_done():
 def test_the_record_has_what_was_chosen_and_the_refit_uses_it():
     cell = tiny_cell("search=cv", "search.grid.algo.C=[0.25]")
     record = run_split(cell, 0)
-    assert record["params"] == {"algo.C": 0.25}
-    assert record["C"] == 0.25
-    assert record["search_seconds"] > 0
-    assert record["accuracy"] == run_split(tiny_cell("algo.C=0.25"), 0)["accuracy"]
-    assert record["objective"] == run_split(tiny_cell("algo.C=0.25"), 0)["objective"]
+    assert record.params == {"algo.C": 0.25}
+    assert record.C == 0.25
+    assert record.search_seconds > 0
+    assert record.accuracy == run_split(tiny_cell("algo.C=0.25"), 0).accuracy
+    assert record.objective == run_split(tiny_cell("algo.C=0.25"), 0).objective
 
 
 def test_several_classes_are_searched_as_well(tmp_path):
@@ -165,8 +165,8 @@ def test_several_classes_are_searched_as_well(tmp_path):
     data = ["data=csv", f"data.path='{tmp_path}/colours.csv'"]
     cell = Cell.from_overrides(["algo=svm", "search=cv", *data])
     record = run_split(cell, 0)
-    assert record["search_accuracy"] > 0.9
-    assert len(record["weights"]) == 3
+    assert record.search_accuracy > 0.9
+    assert len(record.weights) == 3
 
 
 def test_medians_are_values_of_the_grid_each_hyperparameter_by_itself():
@@ -182,26 +182,26 @@ FIRST = [option for option in GRID if option != "search=cv"]
 
 def test_shared_hyperparameters_are_the_medians_of_what_the_first_splits_choose(tmp_path):
     noisy = ["data.noise_features=6", "split.n_splits=6", *FIRST]
-    alone = [run_split(tiny_cell(*noisy, "search=cv"), split)["params"] for split in range(5)]
+    alone = [run_split(tiny_cell(*noisy, "search=cv"), split).params for split in range(5)]
     assert len({repr(params) for params in alone}) > 1  # or every rule would do
     shared = {path: sorted(params[path] for params in alone)[2] for path in alone[0]}
     for n_splits in (2, 6):  # the selections do not depend on how many splits are run
         cell = tiny_cell(*noisy, "search=first_splits", f"split.n_splits={n_splits}")
         (result,) = run_cells([cell], Store(tmp_path / str(n_splits)))
-        assert [record["params"] for record in result.records] == [shared] * n_splits
+        assert [record.params for record in result.records] == [shared] * n_splits
         for record in result.records:
-            assert [item["params"] for item in record["selections"]] == alone
-            assert [item["split"] for item in record["selections"]] == [0, 1, 2, 3, 4]
+            assert [item["params"] for item in record.selections] == alone
+            assert [item["split"] for item in record.selections] == [0, 1, 2, 3, 4]
 
 
 def test_shared_hyperparameters_are_used_and_their_cost_is_noted_once(tmp_path):
     cell = tiny_cell("search=first_splits", "search.splits=2", "search.grid.algo.C=[0.25]")
     (result,) = run_cells([cell], Store(tmp_path))
     fixed = run_split(tiny_cell("algo.C=0.25"), 3)
-    assert result.records[3]["C"] == 0.25
-    assert result.records[3]["objective"] == fixed["objective"]
-    spent = [item["seconds"] for item in result.records[3]["selections"]]
-    assert [record["search_seconds"] for record in result.records] == [*spent, 0.0, 0.0]
+    assert result.records[3].C == 0.25
+    assert result.records[3].objective == fixed.objective
+    spent = [item["seconds"] for item in result.records[3].selections]
+    assert [record.search_seconds for record in result.records] == [*spent, 0.0, 0.0]
     assert min(spent) > 0
 
 
@@ -246,7 +246,7 @@ def test_each_class_starts_at_its_own_weights(calls, tmp_path):
     np.testing.assert_array_equal(starts[6:9], weights[:3])  # the fold before
     np.testing.assert_array_equal(starts[9:12], np.add(weights[3:6], weights[6:9]) / 2)  # both
     assert starts[30:] == [None] * 3  # the fit on the clock starts from nothing
-    assert record["weights"] == np.stack(weights[30:]).tolist()
+    assert record.weights == np.stack(weights[30:]).tolist()
 
 
 def test_a_start_in_the_config_counts(calls):
@@ -371,16 +371,16 @@ def test_iterations_are_chosen_along_one_descent_as_one_by_one(monkeypatch):
     at_once = run_split(cell, 0)
     monkeypatch.setattr(configs, "path_algorithm", lambda config: None)
     one_by_one = run_split(cell, 0)
-    assert at_once["params"] == one_by_one["params"]
-    assert set(at_once["params"]) == {"algo.C", "algo.iterations"}
-    assert at_once["search_accuracy"] == one_by_one["search_accuracy"]
+    assert at_once.params == one_by_one.params
+    assert set(at_once.params) == {"algo.C", "algo.iterations"}
+    assert at_once.search_accuracy == one_by_one.search_accuracy
 
 
 def test_ties_go_to_fewer_iterations_before_the_smaller_C(monkeypatch):
     monkeypatch.setattr(
         multiclass, "predict", lambda decision: np.zeros(len(decision), dtype=np.intp)
     )
-    chosen = run_split(tiny_cell(*EARLY, "search.grid.algo.iterations=[3,null,1]"), 0)["params"]
+    chosen = run_split(tiny_cell(*EARLY, "search.grid.algo.iterations=[3,null,1]"), 0).params
     assert chosen == {"algo.C": 1, "algo.iterations": 1}
 
 
@@ -395,6 +395,6 @@ def test_the_choice_of_iterations_never_sees_the_test_part(monkeypatch):
     monkeypatch.setattr(Cell, "dataset", lambda self: replace(data, X=X, y=y))
     monkeypatch.setattr(Cell, "rows", lambda self, split: (train, test))
     poisoned = run_split(cell, 0)
-    assert poisoned["accuracy"] != clean["accuracy"]
+    assert poisoned.accuracy != clean.accuracy
     for name in ("params", "search_accuracy", "objective", "weights"):
-        assert poisoned[name] == clean[name]
+        assert getattr(poisoned, name) == getattr(clean, name)

@@ -136,16 +136,16 @@ class TestFingerprint:
         overrides = [*TINY, "algo=svm"]
         cell = Cell.from_overrides(overrides)
         record = run_split(cell, 0)
-        assert record["sources"] == cell.sources == sources.fingerprint(cell.config)
+        assert record.sources == cell.sources == sources.fingerprint(cell.config)
         edit("libsvm.py", "200.0", "100.0")
         again = Cell.from_overrides(overrides)
-        assert again.sources != record["sources"]
-        assert again.key == record["key"]
+        assert again.sources != record.sources
+        assert again.key == record.key
 
     def test_of_a_crash_is_recorded_too(self, tmp_path: Path) -> None:
         record = run_split(fake_cell(tmp_path, "algo.behaviour=raise"), 0)
-        assert record["status"] == "failed"
-        assert set(record["sources"]) == {"algorithm", "kernel", "runner"}
+        assert record.status == "failed"
+        assert set(record.sources) == {"algorithm", "kernel", "runner"}
 
 
 # What Pythons have parsed differently, and some of everything else.

@@ -6,6 +6,7 @@ import json
 import os
 import threading
 import time
+from dataclasses import replace
 
 import pytest
 from experiment_fakes import tiny_cell
@@ -13,8 +14,8 @@ from experiment_fakes import tiny_cell
 from mklbench.errors import InputError
 from mklbench.experiments.evaluation import run_selection, run_split, unfinished
 from mklbench.experiments.files import write_atomically
+from mklbench.experiments.record import Selection
 from mklbench.experiments.records import Layers, RecordFile, export_records, read_records
-from mklbench.experiments.search import Selection
 from mklbench.experiments.store import Store, copy_records
 
 
@@ -36,8 +37,8 @@ def store(tmp_path):
 def test_a_record_is_read_as_it_was_written(store, cell, done):
     store.write(cell, done[1])
     assert store.record(cell, 1) == done[1]
-    assert store.records(cell) == [done[1]]
-    assert store.missing(cell) == [0, 2]
+    assert store.read(cell).records == [done[1]]
+    assert store.read(cell).missing == [0, 2]
     described = json.loads((store.directory(cell) / "cell.json").read_text())
     assert described["config"] == cell.config
     assert described["key"] == cell.key
@@ -48,7 +49,7 @@ def test_an_infinite_option_is_described_as_text(store):
     store.write(infinite, run_split(infinite, 0))
     described = json.loads((store.directory(infinite) / "cell.json").read_text())
     assert described["config"]["algo"]["q"] == "inf"
-    assert store.record(infinite, 0)["status"] == "done"
+    assert store.record(infinite, 0).is_done
 
 
 def test_the_directory_says_what_it_holds(store, cell, done):
@@ -73,7 +74,7 @@ def test_a_cell_is_done_only_if_every_split_is(store, cell, done, ends, status):
     for split, end in enumerate(ends):
         bad = unfinished(cell, split, end, "for the test")
         store.write(cell, done[split] if end == "done" else bad)
-    assert store.status(cell) == status
+    assert store.read(cell).status == status
 
 
 @pytest.mark.parametrize(
@@ -94,27 +95,27 @@ def test_what_cannot_be_read_counts_as_missing(store, cell, done, content):
     store.write(cell, done[0])
     store.record_path(cell, 0).write_bytes(content)
     assert store.record(cell, 0) is None
-    assert store.status(cell) == "missing"
+    assert store.read(cell).status == "missing"
     store.write(cell, done[0])
-    assert store.status(cell) == "incomplete"
+    assert store.read(cell).status == "incomplete"
 
 
 @pytest.mark.parametrize("change", [{"schema": 0}, {"split": 1}, {"status": "perhaps"}])
 def test_a_record_of_another_kind_counts_as_missing(store, cell, done, change):
     store.write(cell, done[0])
-    store.record_path(cell, 0).write_text(json.dumps(done[0] | change))
-    assert store.missing(cell) == [0, 1, 2]
+    store.record_path(cell, 0).write_text(json.dumps(done[0].to_json() | change))
+    assert store.read(cell).missing == [0, 1, 2]
 
 
 def test_a_directory_in_place_of_a_record_counts_as_missing(store, cell):
     store.record_path(cell, 0).mkdir(parents=True)
-    assert store.missing(cell) == [0, 1, 2]
+    assert store.read(cell).missing == [0, 1, 2]
 
 
 def test_a_finished_split_is_never_replaced(store, cell, done):
     store.write(cell, done[0])
     store.write(cell, unfinished(cell, 0, "failed", "later"))
-    store.write(cell, done[0] | {"accuracy": 0.0})
+    store.write(cell, replace(done[0], accuracy=0.0))
     assert store.record(cell, 0) == done[0]
 
 
@@ -128,8 +129,8 @@ def test_more_splits_keep_the_ones_there_are(store, cell, done):
     for record in done:
         store.write(cell, record)
     longer = tiny_cell("split.n_splits=5")
-    assert store.missing(longer) == [3, 4]
-    assert store.status(longer) == "incomplete"
+    assert store.read(longer).missing == [3, 4]
+    assert store.read(longer).status == "incomplete"
 
 
 @pytest.mark.parametrize("place", ["/proc/nowhere", "{tmp}/file/store", "{tmp}/file"])
@@ -200,9 +201,9 @@ def test_an_export_has_the_same_records(store, cell, done, tmp_path):
     assert export_records([cell, other], store, tmp_path / "records.jsonl") == 3
     assert read_records(tmp_path / "records.jsonl") == done
     exported = RecordFile(tmp_path / "records.jsonl")
-    assert exported.records(cell) == store.records(cell)
-    assert exported.status(cell) == "done"
-    assert exported.status(other) == "missing"
+    assert exported.read(cell).records == store.read(cell).records
+    assert exported.read(cell).status == "done"
+    assert exported.read(other).status == "missing"
 
 
 def test_damaged_lines_of_an_export_are_passed_over(store, cell, done, tmp_path):
@@ -251,34 +252,34 @@ def test_a_file_to_be_kept_is_that_of_the_first_writer(tmp_path, monkeypatch, ha
 def test_selections_are_read_as_they_were_written(store, sharing, selections):
     store.write_selection(sharing, 1, selections[1])
     assert store.selections(sharing) == {1: selections[1]}
-    assert store.missing_selections(sharing) == [0]
+    assert store.read(sharing).missing_selections == [0]
     store.write_selection(sharing, 1, Selection({"algo.C": 7}, 0.0, 1.0))
     assert store.selections(sharing) == {1: selections[1]}  # never replaced
-    assert store.status(sharing) == "missing"
+    assert store.read(sharing).status == "missing"
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"schema": 1, "split": 0, "key": "another"}'])
 def test_a_selection_that_cannot_be_read_counts_as_missing(store, sharing, selections, content):
     store.write_selection(sharing, 0, selections[0])
     store.selection_path(sharing, 0).write_text(content)
-    assert store.missing_selections(sharing) == [0, 1]
+    assert store.read(sharing).missing_selections == [0, 1]
 
 
 def test_any_finished_record_carries_the_selections(store, sharing, selections, tmp_path):
     store.write(sharing, run_split(sharing, 2, selections))
     assert store.selections(sharing) == selections
     export_records([sharing], store, tmp_path / "records.jsonl")
-    assert RecordFile(tmp_path / "records.jsonl").selections(sharing) == selections
+    assert RecordFile(tmp_path / "records.jsonl").read(sharing).selections == selections
 
 
 def test_finished_records_are_copied_and_nothing_else(store, cell, done, tmp_path):
     other = Store(tmp_path / "other")
-    other.write(cell, done[0] | {"accuracy": 0.0})
+    other.write(cell, replace(done[0], accuracy=0.0))
     other.write(cell, done[1])
     other.write(cell, unfinished(cell, 2, "failed", "for the test"))
     store.write(cell, done[0])
     assert copy_records([cell, tiny_cell("algo.C=3")], other, store) == 1
-    assert store.records(cell) == done[:2]
+    assert store.read(cell).records == done[:2]
     assert copy_records([cell], other, store) == 0
 
 
@@ -298,8 +299,8 @@ def test_of_several_sources_the_first_with_a_result_counts(store, cell, done, tm
     other = Store(tmp_path / "other")
     store.write(cell, done[0])
     store.write(cell, unfinished(cell, 1, "failed", "here"))
-    other.write(cell, done[0] | {"accuracy": 0.0})
+    other.write(cell, replace(done[0], accuracy=0.0))
     other.write(cell, done[1])
     both = Layers([store, other])
-    assert both.records(cell) == done[:2]
-    assert both.missing(cell) == [2]
+    assert both.read(cell).records == done[:2]
+    assert both.read(cell).missing == [2]

@@ -6,18 +6,18 @@ mends a sentence, sees here what else has to change.
 
 from __future__ import annotations
 
-import json
 import re
 import statistics
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 
+from mklbench.experiments.record import Record
+from mklbench.experiments.records import read_records
 from mklbench.report.analysis.assemble import Report, SlotRecords, assemble, measured_difference
 from mklbench.report.layout.claims import judge_claims
 from mklbench.report.layout.csv import to_csv
@@ -28,12 +28,10 @@ from mklbench.report.table.paper_table import Slot
 from mklbench.report.table.verdict import Verdict
 
 ROOT = Path(__file__).parents[2]
-Record = dict[str, Any]
 
 
 def lines_of(name: str) -> list[Record]:
-    path = ROOT / "results" / "records" / f"{name}.jsonl"
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    return read_records(ROOT / "results" / "records" / f"{name}.jsonl")
 
 
 @cache
@@ -45,14 +43,14 @@ def recorded(name: str) -> Report:
     table = load_table(name)
     cells: list[list[Record]] = []
     for line in lines_of(name):
-        if line["split"] == 0:
+        if line.split == 0:
             cells.append([])
         cells[-1].append(line)
     of_place = {s.place: cell for s, cell in zip(table.slots(), cells, strict=True)}
 
     def find(slot: Slot) -> SlotRecords:
         found = of_place[slot.place]
-        assert {record["status"] for record in found} == {"done"}
+        assert {record.status for record in found} == {"done"}
         return SlotRecords("done", found, len(found))
 
     return assemble(table, find)
@@ -77,7 +75,7 @@ def mean(table: str, *place: str) -> float:
 
 def fits(table: str, is_meant: Callable[[str, str, str], bool]) -> list[Record]:
     slots = recorded(table).slots.items()
-    return [dict(r) for place, (_, found) in slots if is_meant(*place) for r in found.done]
+    return [r for place, (_, found) in slots if is_meant(*place) for r in found.done]
 
 
 def column(table: str, name: str) -> list[Record]:
@@ -85,7 +83,7 @@ def column(table: str, name: str) -> list[Record]:
 
 
 def stopped(records: list[Record]) -> list[Record]:
-    return [record for record in records if record["converged"] is False]
+    return [record for record in records if record.converged is False]
 
 
 def per_cent(share: float) -> str:
@@ -107,8 +105,8 @@ def test_every_fit_that_ended_early_is_in_the_table_that_has_it(name: str) -> No
     by_cell = Counter[tuple[int, str]]()
     n_cells = 0
     for line in lines_of(name):
-        n_cells += line["split"] == 0
-        by_cell[n_cells, line["key"]] += line["converged"] is False
+        n_cells += line.split == 0
+        by_cell[n_cells, line.key] += line.converged is False
     written = (ROOT / "results" / "tables" / f"{name}.md").read_text(encoding="utf-8")
     block = written.partition("## Fits that ended before their rule")[2].partition("\n## ")[0]
     counts = [int(count) for count in re.findall(r"\| +(\d+)/\d+ \|", block)]
@@ -168,7 +166,7 @@ def test_the_readme_on_fits_that_ended_early() -> None:
     gmkl, every = column("picard2012_table1", "gmkl"), column("all_methods", "gmkl")
     separate = column("gehler2008_table1", "mkl_separate")
     products = column("gehler2008_table1", "ikl_products")
-    worst = {id(x): max(r["gap"] for r in stopped(x)) for x in (gmkl, every, separate, products)}
+    worst = {id(x): max(r.gap for r in stopped(x)) for x in (gmkl, every, separate, products)}
     states(
         "README.md",
         f"{len(stopped(gmkl))} of {len(gmkl)} of GMKL in Picard's Table 1 (gaps of up to "
@@ -255,7 +253,7 @@ def test_what_is_said_of_the_figures_of_aflalo() -> None:
         if place[1] == "vskl" and place[3] == "gap" and (found := number.finished_mean) is not None
     ]  # fmt: skip
     worst = {
-        name: per_cent(max(record["gap"] for record in column("aflalo2011_figures", name)))
+        name: per_cent(max(record.gap for record in column("aflalo2011_figures", name)))
         for name in ("vskl", "simplemkl")
     }
     low, high = f"{100 * min(means):.0f}", per_cent(max(means))
@@ -274,7 +272,7 @@ def test_what_is_said_of_the_figures_of_aflalo() -> None:
         f"the worst cell mean of mirrorVSKL is a gap of {high}, its worst fit {worst['vskl']}, "
         f"and that of SimpleMKL {worst['simplemkl']}",
     )
-    gaps = [record["gap"] for record in column("aflalo2011_figures", "hessianmkl")]
+    gaps = [record.gap for record in column("aflalo2011_figures", "hessianmkl")]
     numbers = f"{statistics.median(gaps):.1e}, the largest {max(gaps):.1e}".replace("e-0", "e-")
     states("configs/table/aflalo2011_figures.yaml", f"(the median is {numbers})")
 
@@ -482,7 +480,7 @@ def test_the_ledgers_on_the_scaling_of_picard() -> None:
 
 def test_the_ledger_on_the_photographs() -> None:
     flowers = [
-        [100 * record["accuracy"] for record in found.done]
+        [100 * record.accuracy for record in found.done]
         for (row, *_), (_, found) in recorded("aflalo2011_table1").slots.items()
         if row == "flowers17"
     ]
@@ -492,11 +490,11 @@ def test_the_ledger_on_the_photographs() -> None:
 
 
 def lams(records: list[Record]) -> list[float]:
-    return [record["params"]["algo.lam"] for record in records]
+    return [record.params["algo.lam"] for record in records]
 
 
 def test_the_ledgers_on_the_grids_of_lambda() -> None:
-    uniform = [r for r in fits("cortes2009_degrees", lambda *place: True) if r["algo"] == "krr"]
+    uniform = [r for r in fits("cortes2009_degrees", lambda *place: True) if r.algo == "krr"]
     smallest = lams(uniform).count(0.01)
     assert max(lams(uniform)) < 10000
     path = "configs/table/cortes2009_degrees.yaml"
@@ -514,11 +512,11 @@ def test_the_ledgers_on_the_grids_of_lambda() -> None:
     )
     at_border = [
         r for r in fits("cortes2009_uci", lambda *place: True)
-        if r["algo"] == "krr" and r["params"]["algo.lam"] in (0.1, 100000)
+        if r.algo == "krr" and r.params["algo.lam"] in (0.1, 100000)
     ]  # fmt: skip
     parkinsons = fits("cortes2009_uci", lambda row, *rest: row == "parkinsons")
-    n_uniform = sum(record["algo"] == "krr" for record in parkinsons)
-    assert {record["data"] for record in at_border} == {"parkinsons"}
+    n_uniform = sum(record.algo == "krr" for record in parkinsons)
+    assert {record.data for record in at_border} == {"parkinsons"}
     states(
         "configs/table/cortes2009_uci.yaml",
         f"but for {len(at_border)} of the {n_uniform} fits on Parkinsons",
@@ -542,7 +540,7 @@ def test_the_ledger_on_the_searches_of_gehler() -> None:
             "gehler2008_table1",
             lambda row, column, _: column == "ikl_products" and row in ("sat", "dna"),
         )[::20]
-        for selection in record["selections"]
+        for selection in record.selections
     ]
     low, high = min(seconds) / 60, max(seconds) / 60
     states("configs/table/gehler2008_table1.yaml", f"takes {low:.0f} to {high:.0f} minutes")
@@ -551,9 +549,9 @@ def test_the_ledger_on_the_searches_of_gehler() -> None:
 def test_the_ledger_on_the_time_of_all_methods() -> None:
     records = fits("all_methods", lambda *place: True)
     names = ("fit_seconds", "search_seconds", "kernel_seconds")
-    hours = sum(record[name] for record in records for name in names) / 3600
+    hours = sum(getattr(record, name) for record in records for name in names) / 3600
     assert 1 < hours < 2
     states("configs/table/all_methods.yaml", "takes less than two hours of one core")
     (early,) = stopped(column("all_methods", "hessianmkl"))
-    assert early["data"] == "mfeat"
-    states("configs/table/all_methods.yaml", f"on mfeat ended at a gap of {early['gap']:.2f}")
+    assert early.data == "mfeat"
+    states("configs/table/all_methods.yaml", f"on mfeat ended at a gap of {early.gap:.2f}")

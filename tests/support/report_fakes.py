@@ -11,8 +11,8 @@ import pytest
 
 from mklbench import resources
 from mklbench.experiments.cell import Cell
-from mklbench.experiments.sealing import SCHEMA
-from mklbench.experiments.store import RecordSource
+from mklbench.experiments.record import Record
+from mklbench.experiments.records import CellRecords, RecordSource
 from mklbench.report.analysis.assemble import Place, SlotRecords
 from mklbench.report.analysis.places import slot_records
 from mklbench.report.table.loading import load_table
@@ -53,11 +53,10 @@ published:
 """
 
 
-def record(split: int, **changes: Any) -> dict[str, Any]:
+def record(split: int, **changes: Any) -> Record:
     """One record as the store keeps it."""
     generator = random.Random(split)
     made: dict[str, Any] = {
-        "schema": SCHEMA,
         "key": "0" * 12,
         **dict.fromkeys(("algo", "kernel", "data", "search"), "fake"),
         "split": split,
@@ -84,10 +83,10 @@ def record(split: int, **changes: Any) -> dict[str, Any]:
         "weights": [generator.random() for _ in range(60)],
         "provenance": PROVENANCE,
     }
-    return {**made, **changes}
+    return Record(**{**made, **changes})
 
 
-def records(n: int = 20, **changes: Any) -> list[dict[str, Any]]:
+def records(n: int = 20, **changes: Any) -> list[Record]:
     """`n` records with the same changes."""
     return [record(split, **changes) for split in range(n)]
 
@@ -95,14 +94,14 @@ def records(n: int = 20, **changes: Any) -> list[dict[str, Any]]:
 class ListedRecords(RecordSource):
     """The records given, whatever the cell."""
 
-    def __init__(self, listed: Sequence[dict[str, Any]]) -> None:
-        self._listed = {item["split"]: item for item in listed}
+    def __init__(self, listed: Sequence[Record]) -> None:
+        self._listed = list(listed)
 
-    def record(self, cell: Cell, split: int) -> dict[str, Any] | None:
-        return self._listed.get(split)
+    def read(self, cell: Cell) -> CellRecords:
+        return CellRecords(cell, self._listed, {})
 
 
-def found(listed: Sequence[dict[str, Any]], n_splits: int = 20) -> SlotRecords:
+def found(listed: Sequence[Record], n_splits: int = 20) -> SlotRecords:
     """What a source with the records given has of a cell of `n_splits` splits."""
     cell = Cell({"algo": {"tol": 1e-3}, "data": {}, "split": {"n_splits": n_splits}})
     return slot_records(cell, ListedRecords(listed))

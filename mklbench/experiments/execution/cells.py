@@ -11,9 +11,9 @@ from typing import Any
 from mklbench import interruption
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
-from mklbench.experiments.evaluation import Record
 from mklbench.experiments.execution.steps import Step, is_done, missing_steps, record, take
 from mklbench.experiments.progress import Progress, Silent
+from mklbench.experiments.record import Record
 from mklbench.experiments.records import Status
 from mklbench.experiments.store import Store, StoreError
 
@@ -168,11 +168,13 @@ def _run_here(
                 if step.selects and not is_done(step, store):
                     break  # the splits cannot be run without it
             if cell.key not in errors:
-                progress.cell_ended(cell, store.status(cell), store.records(cell))
+                found = store.read(cell)
+                progress.cell_ended(cell, found.status, found.records)
 
 
 def _result(cell: Cell, store: Store, errors: dict[str, str]) -> CellResult:
     error = errors.get(repr(cell.config))
     if error is not None:
         return CellResult(cell, "missing", [], error)
-    return CellResult(cell, store.status(cell), store.records(cell), errors.get(cell.key))
+    found = store.read(cell)
+    return CellResult(cell, found.status, found.records, errors.get(cell.key))

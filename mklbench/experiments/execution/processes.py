@@ -177,7 +177,8 @@ class _Supervisor:
             return
         self.progress.step_ended(task.step, record(task.step, self.store))
         if budget.unfinished == 0:
-            self.progress.cell_ended(cell, self.store.status(cell), self.store.records(cell))
+            found = self.store.read(cell)
+            self.progress.cell_ended(cell, found.status, found.records)
 
     def _abandon(self, cell: Cell) -> None:
         """Drop what is queued of a cell."""

@@ -11,13 +11,8 @@ from dataclasses import dataclass
 from mklbench import interruption
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
-from mklbench.experiments.evaluation import (
-    Record,
-    in_a_sentence,
-    run_selection,
-    run_split,
-    unfinished,
-)
+from mklbench.experiments.evaluation import in_a_sentence, run_selection, run_split, unfinished
+from mklbench.experiments.record import Ended, Record
 from mklbench.experiments.store import Store
 
 
@@ -40,10 +35,10 @@ class Step:
 
 def missing_steps(cell: Cell, store: Store) -> list[Step]:
     """Return the steps still to take, the selections first: the splits need all of them."""
-    splits = store.missing(cell)
-    selections = store.missing_selections(cell) if splits else []
+    found = store.read(cell)
+    splits = found.missing
     return [
-        *(Step(cell, split, selects=True) for split in selections),
+        *(Step(cell, split, selects=True) for split in found.missing_selections if splits),
         *(Step(cell, split) for split in splits),
     ]
 
@@ -79,7 +74,9 @@ def take(step: Step, store: Store) -> None:
         give_up(step, store, "failed", in_a_sentence(error), traceback.format_exc())
 
 
-def give_up(step: Step, store: Store, status: str, error: str, details: str | None = None) -> None:
+def give_up(
+    step: Step, store: Store, status: Ended, error: str, details: str | None = None
+) -> None:
     """Store that a step has ended without a result: "failed" or "timeout".
 
     Of a selection this is said in the record of the first split that waits for it; the others
@@ -91,7 +88,7 @@ def give_up(step: Step, store: Store, status: str, error: str, details: str | No
     """
     split = step.split
     if step.selects:
-        waiting = store.missing(step.cell)
+        waiting = store.read(step.cell).missing
         if not waiting:  # another run has ended the cell
             return
         split, error = waiting[0], f"model selection on split {split}: {error}"
@@ -104,4 +101,4 @@ def record(step: Step, store: Store) -> Record | None:
         return store.record(step.cell, step.split)
     if is_done(step, store):
         return None
-    return next((r for r in store.records(step.cell) if r["status"] != "done"), None)
+    return next((r for r in store.read(step.cell).records if not r.is_done), None)

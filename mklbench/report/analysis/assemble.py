@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
+from mklbench.experiments.record import DONE, Record
 from mklbench.report.analysis.baseline import (
     Difference,
     Standing,
@@ -19,11 +19,8 @@ from mklbench.report.table.metrics import METRICS, Metric
 from mklbench.report.table.paper_table import PaperTable, Ratio, Slot
 from mklbench.report.table.verdict import Published, Sample, Verdict, judge
 
-Record = Mapping[str, Any]
 Place = tuple[str, str, str]  # names of row, column, protocol
 NumberPlace = tuple[str, str, str, str]  # and of the metric
-
-DONE = "done"
 
 
 @dataclass(frozen=True)
@@ -53,11 +50,11 @@ class SlotRecords:
     @property
     def done(self) -> list[Record]:
         """The records of finished splits."""
-        return [record for record in self.records if record["status"] == DONE]
+        return [record for record in self.records if record.is_done]
 
     def by_split(self, metric: Metric) -> dict[int, float]:
         """Values of `metric` by split, for the finished splits that have one."""
-        values = {record["split"]: metric.value(record) for record in self.done}
+        values = {record.split: metric.value(record) for record in self.done}
         return {split: value for split, value in values.items() if value is not None}
 
     def values(self, metric: Metric) -> list[float]:

@@ -7,14 +7,12 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
 
 from mklbench.errors import InputError
 from mklbench.experiments.files import reason, write_atomically
+from mklbench.experiments.record import Record
 
 FILE_NAME = "confirmed.json"
-
-Record = Mapping[str, Any]
 
 # What a record says of a result, apart from times and places.
 NUMBERS = (
@@ -48,7 +46,7 @@ class Confirmation:
 
     def holds_for(self, records: Iterable[Record], sources: Mapping[str, str]) -> bool:
         """Tell whether it is of the records given and of the sources at hand."""
-        compared = next((r for r in records if r["split"] == self.split), None)
+        compared = next((r for r in records if r.split == self.split), None)
         return (
             self.sources == sources
             and compared is not None
@@ -58,7 +56,7 @@ class Confirmation:
 
 def numbers_digest(record: Record) -> str:
     """Return a digest of the numbers of a record."""
-    text = json.dumps({name: record.get(name) for name in NUMBERS}, sort_keys=True)
+    text = json.dumps({name: getattr(record, name) for name in NUMBERS}, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 

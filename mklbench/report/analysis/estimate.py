@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Any
 
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.progress import duration
+from mklbench.experiments.record import Record
 from mklbench.experiments.records import RecordFile, RecordSource
-from mklbench.report.analysis.assemble import DONE, Record
 
 CLOCKS = ("search_seconds", "kernel_seconds", "fit_seconds", "predict_seconds")
 
@@ -82,14 +81,16 @@ def describe_work(work: Sequence[Work], jobs: int = 1) -> str:
 
 
 def _work(cell: Cell, store: RecordSource, recorded: Sequence[RecordFile]) -> Work:
-    n_missing = len(store.missing(cell))
+    found = store.read(cell)
+    n_missing = len(found.missing)
     if n_missing == 0:
         return Work(cell, 0, 0.0)
-    n_selections = len(store.missing_selections(cell))
-    sources = [source.records(cell) for source in (store, *recorded)]
+    n_selections = len(found.missing_selections)
+    sources = [found.records, *(source.read(cell).records for source in recorded)]
     for records in (*sources, *(source.alike(cell) for source in recorded)):
-        done = [record for record in records if record["status"] == DONE]
-        selections = [item["seconds"] for record in done for item in _shared(record)]
+        done = [record for record in records if record.is_done]
+        shared = (selection for r in done for selection in r.shared_selections.values())
+        selections = [selection.seconds for selection in shared]
         if done and (selections or not n_selections):
             seconds = n_missing * fmean(map(split_seconds, done))
             seconds += n_selections * fmean(selections or [0.0])
@@ -99,13 +100,8 @@ def _work(cell: Cell, store: RecordSource, recorded: Sequence[RecordFile]) -> Wo
 
 def split_seconds(record: Record) -> float:
     """Return what a split took, without a search that was for all splits of its cell."""
-    clocks = [clock for clock in CLOCKS if clock != "search_seconds" or not _shared(record)]
-    return math.fsum(float(record.get(clock) or 0.0) for clock in clocks)
-
-
-def _shared(record: Record) -> Sequence[Mapping[str, Any]]:
-    """Return the selections that all splits of the record's cell share, if they do."""
-    return record.get("selections") or ()
+    clocks = [clock for clock in CLOCKS if clock != "search_seconds" or not record.selections]
+    return math.fsum(getattr(record, clock) or 0.0 for clock in clocks)
 
 
 def _estimate(seconds: float | None) -> str:

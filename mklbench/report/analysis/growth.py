@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mklbench.report.analysis.assemble import DONE, Report
+from mklbench.experiments.record import DONE
+from mklbench.report.analysis.assemble import Report
 from mklbench.report.table.metrics import METRICS
 from mklbench.report.table.paper_table import Protocol, Row, Sweep
 from mklbench.report.table.verdict import Sample

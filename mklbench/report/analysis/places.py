@@ -10,7 +10,7 @@ from mklbench import resources
 from mklbench.errors import DataError, InputError
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.records import RecordFile, RecordSource
-from mklbench.report.analysis.assemble import DONE, Place, SlotRecords
+from mklbench.report.analysis.assemble import Place, SlotRecords
 from mklbench.report.analysis.confirmed import Confirmed
 from mklbench.report.table.paper_table import PaperTable, Slot
 
@@ -87,10 +87,11 @@ class CellFinder:
 
 def slot_records(cell: Cell, source: RecordSource) -> SlotRecords:
     """Return what `source` has of `cell`."""
-    records, status = source.records(cell), source.status(cell)
-    broken = (record for record in records if record["status"] != DONE)
-    message = next((str(record["error"] or "") for record in broken), "")
-    return SlotRecords(status, records, cell.n_splits, message, tolerances=_tolerances(cell))
+    found = source.read(cell)
+    message = next((record.error or "" for record in found.records if not record.is_done), "")
+    return SlotRecords(
+        found.status, found.records, cell.n_splits, message, tolerances=_tolerances(cell)
+    )
 
 
 def _tolerances(cell: Cell) -> dict[str, float]:

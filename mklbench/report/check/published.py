@@ -18,9 +18,10 @@ from mklbench.errors import DataError, InputError
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.execution.cells import CellResult, run_cells
 from mklbench.experiments.progress import Progress
+from mklbench.experiments.record import DONE, Record
 from mklbench.experiments.records import RecordFile, RecordSource
 from mklbench.experiments.store import Store
-from mklbench.report.analysis.assemble import DONE, NumberPlace, Record, Report, assemble
+from mklbench.report.analysis.assemble import NumberPlace, Report, assemble
 from mklbench.report.analysis.places import CellFinder
 from mklbench.report.check.config import CheckConfig, CheckedCell, Tolerance
 from mklbench.report.layout.entries import JUDGEMENTS
@@ -100,22 +101,24 @@ def compare_splits(
     """Return one sentence for every number of the splits that moved further than allowed."""
     moved = []
     for record in now:
-        reference = before[record["split"]]
-        where = f"split {record['split']}"
-        is_regression = record["accuracy"] is None
-        if not is_regression:
-            n_moved = abs(record["accuracy"] - reference["accuracy"]) * record["n_test"]
+        reference = before[record.split]
+        where = f"split {record.split}"
+        is_regression = record.accuracy is None
+        if record.accuracy is not None:
+            assert reference.accuracy is not None
+            assert record.n_test is not None
+            n_moved = abs(record.accuracy - reference.accuracy) * record.n_test
             if n_moved > tolerance.accuracy + 0.5:  # counts of samples: half a sample is rounding
                 moved.append(
-                    f"{where}: accuracy {100 * record['accuracy']:.2f}%, recorded "
-                    f"{100 * reference['accuracy']:.2f}% ({n_moved:.0f} test samples)"
+                    f"{where}: accuracy {100 * record.accuracy:.2f}%, recorded "
+                    f"{100 * reference.accuracy:.2f}% ({n_moved:.0f} test samples)"
                 )
         for name in ("objective", "rmse") if is_regression else ("objective",):
-            change = _relative_change(record[name], reference[name])
+            now_is, was = getattr(record, name), getattr(reference, name)
+            change = _relative_change(now_is, was)
             if change > tolerance.objective:
                 moved.append(
-                    f"{where}: {name} {record[name]}, recorded {reference[name]} "
-                    f"(relative change {change:.1e})"
+                    f"{where}: {name} {now_is}, recorded {was} (relative change {change:.1e})"
                 )
     return moved
 
@@ -181,7 +184,7 @@ def _data_problems(cells: Iterable[Cell]) -> dict[str, str]:
 
 
 def _compare_cell(checked: CheckedCell, result: CellResult, source: RecordSource) -> Finding:
-    before = {r["split"]: r for r in source.records(result.cell) if r["status"] == DONE}
+    before = {record.split: record for record in source.read(result.cell).done}
     wanted = range(result.cell.n_splits)
     if any(split not in before for split in wanted):
         return Finding(
@@ -191,7 +194,7 @@ def _compare_cell(checked: CheckedCell, result: CellResult, source: RecordSource
             f"version of the algorithm: run mklbench reproduce {checked.table}",
         )
     if result.status != DONE:
-        broken = (str(r["error"]) for r in result.records if r["status"] != DONE)
+        broken = (str(r.error) for r in result.records if not r.is_done)
         return Finding(checked.label, Outcome.FAILED, result.error or next(broken, result.status))
     moved = compare_splits(result.records, before, checked.tolerance)
     if moved:

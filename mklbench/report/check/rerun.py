@@ -24,10 +24,9 @@ from mklbench.experiments.execution.cells import run_steps
 from mklbench.experiments.execution.steps import Step
 from mklbench.experiments.progress import duration
 from mklbench.experiments.provenance import blas_kernels, cpu_model
+from mklbench.experiments.record import Record, Selection
 from mklbench.experiments.records import RecordFile
-from mklbench.experiments.search import Selection
 from mklbench.experiments.store import Store
-from mklbench.report.analysis.assemble import DONE, Record
 from mklbench.report.analysis.confirmed import Confirmation, Confirmed, numbers_digest
 from mklbench.report.analysis.estimate import split_seconds
 from mklbench.report.analysis.places import CellFinder
@@ -103,7 +102,8 @@ def reruns(tables: Iterable[PaperTable], records: Path, confirmed: Confirmed) ->
         finder = CellFinder(source)
         for slot in table.slots():
             cell = finder.cell(slot)
-            done = [record for record in source.records(cell) if record["status"] == DONE]
+            recorded = source.read(cell)
+            done = recorded.done
             if cell.key in found or not done or origin(done, cell.sources) is Origin.AT_HAND:
                 continue
             known = confirmed[cell.key]
@@ -113,7 +113,7 @@ def reruns(tables: Iterable[PaperTable], records: Path, confirmed: Confirmed) ->
                 label=f"{table.name}, {' '.join(slot.place)}",
                 cell=cell,
                 record=min(done, key=split_seconds),
-                selections=source.selections(cell),
+                selections=recorded.selections,
                 known=known,
             )
     return sorted(found.values(), key=lambda item: item.seconds)
@@ -182,7 +182,7 @@ class _Judge:
         errors: dict[str, str] = {}
         work = []
         for item in batch:
-            split = int(item.record["split"])
+            split = item.record.split
             try:
                 item.cell.check([split])
             except InputError as error:  # its data are not at hand, most often
@@ -206,7 +206,7 @@ class _Judge:
             self._confirmed.add(step.cell.key, _confirmation(item, outcome, detail))
         self._note(step.cell.key, Finding(item.label, outcome, detail))
 
-    def cell_ended(self, cell: Cell, status: str, records: list[dict[str, Any]]) -> None: ...
+    def cell_ended(self, cell: Cell, status: str, records: list[Record]) -> None: ...
 
     def stop(self) -> None: ...
 
@@ -244,8 +244,8 @@ def compare(
     now: Record, before: Record, config: CheckConfig, algorithm: str
 ) -> tuple[Outcome, str]:
     """Return how a rerun of a split compares with its record, and what is to be said of it."""
-    if now["status"] != DONE:
-        return Outcome.FAILED, str(now["error"])
+    if not now.is_done:
+        return Outcome.FAILED, str(now.error)
     changes = differences(now, before)
     if not changes:
         return Outcome.SAME, ""
@@ -254,10 +254,10 @@ def compare(
     if not rounding:
         return Outcome.MOVED, text
     text += f" (measured with {rounding})"
-    if now["params"] != before["params"]:
+    if now.params != before.params:
         return Outcome.NOT_CHECKED, f"{text}: nothing to compare where another entry is chosen"
     tolerance = config.tolerance_of(algorithm)
-    if compare_splits([now], {before["split"]: before}, tolerance):
+    if compare_splits([now], {before.split: before}, tolerance):
         return Outcome.MOVED, text
     return Outcome.WITHIN, text
 
@@ -266,16 +266,16 @@ def differences(now: Record, before: Record) -> list[str]:
     """Return what differs between two records of a split beyond the last digits."""
     found = []
     for name in ("accuracy", "objective", "gap", "rmse"):
-        old, new = before.get(name), now[name]
+        old, new = getattr(before, name), getattr(now, name)
         scale = abs(old or 0.0) if name in ("objective", "rmse") else 1.0
         if _distance(new, old) > _DIGITS[name] * scale:
             found.append(f"{name} {_text(old)} -> {_text(new)}")
     found += [
-        f"{name} {_text(before[name])} -> {_text(now[name])}"
+        f"{name} {_text(old)} -> {_text(new)}"
         for name in _COUNTS
-        if name in before and before[name] != now[name]
+        if (old := getattr(before, name)) != (new := getattr(now, name))
     ]
-    if _weights_differ(now.get("weights"), before.get("weights")):
+    if _weights_differ(now.weights, before.weights):
         found.append("weights")
     return found
 
@@ -288,7 +288,7 @@ def other_rounding(before: Record, now: Record, kernels_of: Mapping[str, str]) -
     before, now : two records of a split.
     kernels_of : the BLAS kernels of a processor, for records that do not name theirs.
     """
-    then, here = before["provenance"], now["provenance"]
+    then, here = before.provenance, now.provenance
     known = then.get("blas_kernels") or kernels_of.get(str(then.get("cpu")))
     parts = [
         f"{name} {then['versions'].get(name)}, here {version}"
@@ -347,7 +347,7 @@ def passed(findings: Iterable[Finding]) -> bool:
 
 def _confirmation(item: Rerun, outcome: Outcome, detail: str) -> Confirmation:
     return Confirmation(
-        split=int(item.record["split"]),
+        split=item.record.split,
         numbers=numbers_digest(item.record),
         sources=item.cell.sources,
         outcome=next(name for name, value in _OUTCOMES.items() if value is outcome),

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklbench.errors import InputError
-from mklbench.report.analysis.assemble import DONE, Report, SlotRecords
+from mklbench.experiments.record import DONE
+from mklbench.report.analysis.assemble import Report, SlotRecords
 from mklbench.report.figures.differences import difference_row, draw_differences
 from mklbench.report.figures.growth import draw_growth, growth_curves
 from mklbench.report.figures.path import draw_path
@@ -120,7 +121,7 @@ def normalised_weights(found: SlotRecords) -> NDArray[np.float64]:
 
     Splits whose weights are all 0 have no normalised weights and are left out.
     """
-    weights = np.array([record["weights"] for record in found.done], dtype=np.float64)
+    weights = np.array([record.weights for record in found.done], dtype=np.float64)
     totals = weights.sum(axis=1)
     return weights[totals > 0] / totals[totals > 0, None]
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mklbench.errors import InputError
+from mklbench.experiments.record import DONE
 from mklbench.optim.svm_value import value_at_identity
-from mklbench.report.analysis.assemble import DONE, Report
+from mklbench.report.analysis.assemble import Report
 from mklbench.report.figures.style import BLUE, COLOURS, INK, ORANGE, SOFT
 from mklbench.report.table.metrics import METRICS
 from mklbench.report.table.paper_table import Column, Figure, Row, Sweep
@@ -141,7 +142,7 @@ def _chosen(report: Report, row: Row, column: str, sweep: Sweep) -> Sequence[flo
     places = (place for place in report.slots if place[:2] == (row.name, column))
     found = (report.slots[place][1] for place in places)
     return [
-        float(record["params"][sweep.option])
+        float((record.params or {})[sweep.option])
         for records in found
         if records.status == DONE
         for record in records.done

@@ -6,7 +6,8 @@ import statistics
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from mklbench.report.analysis.assemble import DONE, Report, measured_difference
+from mklbench.experiments.record import DONE
+from mklbench.report.analysis.assemble import Report, measured_difference
 from mklbench.report.analysis.baseline import N_STANDARD_ERRORS
 from mklbench.report.analysis.growth import curve
 from mklbench.report.document.blocks import Block, Entry, Grid, Heading, Paragraph

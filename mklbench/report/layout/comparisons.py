@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from mklbench.report.analysis.assemble import DONE, Place, Report
+from mklbench.experiments.record import DONE
+from mklbench.report.analysis.assemble import Place, Report
 from mklbench.report.analysis.significance import LEVEL, corrected_p_value
 from mklbench.report.document.blocks import Block, Entry, Grid, Heading, Paragraph
 from mklbench.report.layout.entries import NOTHING
@@ -85,7 +86,9 @@ def _outcome(report: Report, first: Place, second: Place, metric: Metric) -> int
         return None
     values = [one.by_split(metric) for one in found]
     record = found[0].done[0]
-    share = record["n_test"] / record["n_train"]
+    assert record.n_test is not None
+    assert record.n_train is not None
+    share = record.n_test / record.n_train
     if corrected_p_value(values[0], values[1], share) >= LEVEL:
         return 0
     means = [Sample.of(list(one.values())) for one in values]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from mklbench.report.analysis.assemble import DONE, Number
+from mklbench.experiments.record import DONE
+from mklbench.report.analysis.assemble import Number
 from mklbench.report.analysis.baseline import Standing
 from mklbench.report.document.blocks import Entry
 from mklbench.report.table.metrics import Metric

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from mklbench.report.analysis.assemble import Record
+from mklbench.experiments.record import Record
 
 NOT_SHOWN = frozenset({"time", "started", "finished", "pid", "hostname", "host"})
 
@@ -15,7 +15,7 @@ def provenance_items(records: Sequence[Record]) -> list[tuple[str, Sequence[str]
     values: dict[str, dict[str, None]] = {}
     dates: set[str] = set()
     for record in records:
-        for name, value in _flatten(record.get("provenance") or {}):
+        for name, value in _flatten(record.provenance):
             if name.rpartition(".")[2] in NOT_SHOWN:
                 if name == "time":
                     dates.add(str(value)[:10])

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 
-from mklbench.report.analysis.assemble import Place, Record, Report, SlotRecords
+from mklbench.experiments.record import Record
+from mklbench.report.analysis.assemble import Place, Report, SlotRecords
 from mklbench.report.table.paper_table import Slot
 
 # The parts of a fingerprint as they are called in a sentence.
@@ -35,7 +36,7 @@ def origin(records: Iterable[Record], sources: Mapping[str, str]) -> Origin:
     records : at least one.
     sources : the fingerprint of the cell's sources at hand (`mklbench.experiments.sources`).
     """
-    recorded = [record.get("sources") for record in records]
+    recorded = [record.sources for record in records]
     if all(item == sources for item in recorded):
         return Origin.AT_HAND
     return Origin.OTHER if all(recorded) else Origin.NOT_RECORDED
@@ -77,7 +78,9 @@ def _reruns(report: Report, places: Sequence[Place]) -> Iterator[str]:
 
 def _differing(found: Iterable[SlotRecords]) -> str:
     """Name the parts of the fingerprint in which any of the cells differs from what is at hand."""
-    recorded = [(item.sources or {}, record["sources"]) for item in found for record in item.done]
+    recorded = [
+        (item.sources or {}, record.sources or {}) for item in found for record in item.done
+    ]
     names = [
         name
         for part, name in _PARTS.items()

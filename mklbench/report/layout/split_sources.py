@@ -25,11 +25,11 @@ def describe_split_sources(report: Report) -> Iterator[str]:
 def _sources(report: Report, row: str) -> dict[int, str]:
     """Return the source of each split of a row; all columns have the same splits."""
     return {
-        record["split"]: record["split_source"]
+        record.split: record.split_source
         for place, (_, found) in report.slots.items()
         if place[0] == row
         for record in found.done
-        if record.get("split_source")
+        if record.split_source
     }
 
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from mklbench.report.analysis.assemble import Record, Report, SlotRecords
+from mklbench.experiments.record import Record
+from mklbench.report.analysis.assemble import Report, SlotRecords
 from mklbench.report.document.blocks import Block, Definitions, Entry, Grid, Heading, Paragraph
 from mklbench.report.layout.entries import NOTHING
 from mklbench.report.table.metrics import METRICS
@@ -42,8 +43,8 @@ class Ending:
     @classmethod
     def of(cls, found: SlotRecords) -> Ending:
         """Read it from the records of a cell."""
-        stopped = [record for record in found.done if record.get("converged") is False]
-        met = [record for record in found.done if record.get("converged") is True]
+        stopped = [record for record in found.done if record.converged is False]
+        met = [record for record in found.done if record.converged is True]
         return cls(
             n_fits=len(found.done),
             n_stopped=len(stopped),
@@ -172,7 +173,7 @@ def _tolerance(tolerances: Mapping[str, float]) -> float:
 
 
 def _largest_gap(records: Sequence[Record]) -> float | None:
-    return _largest([record.get("gap") for record in records])
+    return _largest([record.gap for record in records])
 
 
 def _largest(gaps: Sequence[float | None]) -> float | None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+
+from mklbench.experiments.record import Record
 
 
 @dataclass(frozen=True)
@@ -16,10 +16,10 @@ class Metric:
     name : its name in a table's YAML and in the CSV.
     label : its heading.
     unit : printed after the label; may be empty.
-    field : key of the record it is read from.
+    field : attribute of the record it is read from.
     scale, offset : the printed value is offset + scale times that of the record.
-    plus : key of the record that is added to it, if any.
-    per : key of the record it is divided by, if any.
+    plus : attribute of the record that is added to it, if any.
+    per : attribute of the record it is divided by, if any.
     decimals : digits after the point; None prints tenths, and two significant digits below 1.
     compared_by_ratio : whether a published value is set beside the measured one as a ratio only,
         because it belongs to a machine and not to a method.
@@ -48,14 +48,14 @@ class Metric:
         """Unit of a difference of two values."""
         return "percentage points" if self.unit == "%" else self.unit
 
-    def value(self, record: Mapping[str, Any]) -> float | None:
+    def value(self, record: Record) -> float | None:
         """Read the quantity from a record, or None where the record has none."""
-        raw = record.get(self.field)
+        raw = getattr(record, self.field)
         if raw is None:
             return None
-        raw = float(raw) if self.plus is None else float(raw) + float(record[self.plus])
+        raw = float(raw) if self.plus is None else float(raw) + float(getattr(record, self.plus))
         value = self.offset + raw * self.scale
-        return value if self.per is None else value / float(record[self.per])
+        return value if self.per is None else value / float(getattr(record, self.per))
 
     def format(self, value: float) -> str:
         """Print a value of this quantity without its unit."""

@@ -31,10 +31,11 @@ def modification_times(store, cell):
 
 
 def statuses(result):
-    return [record["status"] for record in result.records]
+    return [record.status for record in result.records]
 
 
-MEASURED = ("accuracy", "objective", "weights", "svm_calls", "C", "n_train")
+def measured(record):
+    return (record.accuracy, record.objective, record.weights, record.svm_calls, record.n_train)
 
 
 def test_workers_get_the_numbers_of_the_plain_run(store, tmp_path):
@@ -44,7 +45,7 @@ def test_workers_get_the_numbers_of_the_plain_run(store, tmp_path):
     for one, other in zip(here, there, strict=True):
         assert one.status == other.status == "done"
         for mine, theirs in zip(one.records, other.records, strict=True):
-            assert [mine[name] for name in MEASURED] == [theirs[name] for name in MEASURED]
+            assert (measured(mine), mine.C) == (measured(theirs), theirs.C)
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -97,7 +98,7 @@ def test_a_solution_that_is_not_finite_fails_its_split(store, tmp_path):
     (result,) = run_cells([fake_cell(tmp_path, "algo.behaviour=lose", "split.n_splits=1")], store)
     assert result.status == "failed"
     said = r"NotFiniteError: the solution has gap=nan, so it is none: [^.]+\."
-    assert re.fullmatch(said, result.records[0]["error"])
+    assert re.fullmatch(said, result.records[0].error)
 
 
 @pytest.mark.parametrize(
@@ -108,12 +109,12 @@ def test_a_worker_that_dies_costs_one_split(store, tmp_path, behaviour, said):
     crash = [f"algo.behaviour={behaviour}", f"algo.once='{tmp_path}/died'"]
     cell, other = fake_cell(tmp_path, *crash), tiny_cell()
     result, untouched = run_cells([cell, other], store, jobs=2)
-    (failed,) = [record for record in result.records if record["status"] == "failed"]
-    assert failed["error"].startswith(said)
+    (failed,) = [record for record in result.records if record.status == "failed"]
+    assert failed.error.startswith(said)
     assert sorted(statuses(result)) == ["done", "done", "done", "failed"]
     assert untouched.status == "done"
     if behaviour == "segfault":  # where it happened is kept
-        assert "experiment_fakes.py" in failed["traceback"]
+        assert "experiment_fakes.py" in failed.traceback
 
 
 def test_a_timeout_interrupts_and_the_rest_goes_on(store, tmp_path):
@@ -124,8 +125,8 @@ def test_a_timeout_interrupts_and_the_rest_goes_on(store, tmp_path):
     assert time.monotonic() - began < 30
     assert result.status == "timeout"
     assert untouched.status == "done"
-    (late,) = [record for record in result.records if record["status"] == "timeout"]
-    assert "1.5 s" in late["error"]
+    (late,) = [record for record in result.records if record.status == "timeout"]
+    assert "1.5 s" in late.error
     (again,) = run_cells([hanging], store, timeout=60)
     assert again.status == "done"
 
@@ -190,8 +191,8 @@ def test_selections_are_made_once_for_all_splits(store, jobs):
     cell = tiny_cell(*SHARED)
     (result,) = run_cells([cell], store, jobs=jobs)
     assert result.status == "done"
-    assert {record["C"] for record in result.records} == {2}
-    assert len({repr(record["selections"]) for record in result.records}) == 1
+    assert {record.C for record in result.records} == {2}
+    assert len({repr(record.selections) for record in result.records}) == 1
     names = sorted(path.name for path in store.directory(cell).iterdir())
     selections = ["selection-000.json", "selection-001.json"]
     assert names == ["cell.json", *selections, *(f"split-{split:03d}.json" for split in range(4))]
@@ -215,9 +216,9 @@ def test_a_selection_that_crashes_fails_its_cell_and_is_tried_again(store, tmp_p
     assert (result.status, untouched.status) == ("failed", "done")
     (failed,) = result.records  # no split was run with half of the selections
     said = "model selection on split [01]: ZeroDivisionError: the fake divided by zero"
-    assert re.fullmatch(said, failed["error"])
-    assert "experiment_fakes.py" in failed["traceback"]
-    assert failed["error"] in log.getvalue()
+    assert re.fullmatch(said, failed.error)
+    assert "experiment_fakes.py" in failed.traceback
+    assert failed.error in log.getvalue()
     (again,) = run_cells([cell], store, jobs=jobs)
     assert again.status == "done"
 
@@ -226,16 +227,14 @@ def test_a_worker_that_dies_of_a_selection_fails_its_cell(store, tmp_path):
     crash = ["algo.behaviour=die", f"algo.once='{tmp_path}/died'"]
     result, untouched = run_cells([fake_cell(tmp_path, *SHARED, *crash), tiny_cell()], store, 2)
     assert (result.status, untouched.status) == ("failed", "done")
-    assert re.match(
-        r"model selection on split [01]: the worker .* died", result.records[0]["error"]
-    )
+    assert re.match(r"model selection on split [01]: the worker .* died", result.records[0].error)
 
 
 def test_a_timeout_counts_selections_and_keeps_those_made(store, tmp_path):
     cell = fake_cell(tmp_path, *SHARED, "algo.seconds=0.4")  # 0.8 s a selection
     (result,) = run_cells([cell], store, timeout=1.2)
     assert result.status == "timeout"
-    assert result.records[0]["error"].startswith("model selection on split 1: stopped after 1.2 s")
+    assert result.records[0].error.startswith("model selection on split 1: stopped after 1.2 s")
     assert list(store.selections(cell)) == [0]
     made = store.selection_path(cell, 0).stat().st_mtime_ns
     (again,) = run_cells([cell], store, timeout=60)
@@ -260,7 +259,7 @@ def test_a_run_killed_while_selecting_goes_on_where_it_was(store, tmp_path, jobs
     workers_are_gone(tmp_path)
     made = {path: path.stat().st_mtime_ns for path in selection_files(store, cell)}
     assert 1 <= len(store.selections(cell)) < 6
-    assert store.records(cell) == []
+    assert store.read(cell).records == []
     (result,) = run_cells([cell], store, jobs=2)
     assert result.status == "done"
     assert {path: path.stat().st_mtime_ns for path in made} == made
@@ -271,7 +270,7 @@ def test_two_runs_at_once_share_selections(store, tmp_path):
     cell = fake_cell(tmp_path, *SHARED, "search.splits=4", "algo.seconds=0.05")
     results = at_once(2, lambda: run_cells([cell], store, jobs=2))
     assert [result.status for result in results] == ["done", "done"]
-    assert len({repr(record["selections"]) for record in results[0].records}) == 1
+    assert len({repr(record.selections) for record in results[0].records}) == 1
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -291,7 +290,7 @@ def slow_run(tmp_path, *options):
     store = Store(tmp_path / "store")
     cell = fake_cell(tmp_path, "algo.seconds=0.3", "split.n_splits=30")
     process = start([*SLOW, "--config-dir", str(configs), *options], tmp_path)
-    wait_until(lambda: len(store.records(cell)) >= 2 or process.poll() is not None)
+    wait_until(lambda: len(store.read(cell).records) >= 2 or process.poll() is not None)
     assert process.poll() is None, process.communicate()
     return process, store, cell
 
@@ -304,7 +303,7 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path, jobs):
     workers_are_gone(tmp_path)
     before = modification_times(store, cell)
     assert 2 <= len(before) < 30
-    assert store.status(cell) == "incomplete"
+    assert store.read(cell).status == "incomplete"
     shorter = fake_cell(tmp_path, "algo.seconds=0.3", f"split.n_splits={len(before) + 2}")
     (result,) = run_cells([shorter], store)
     assert result.status == "done"
@@ -337,7 +336,7 @@ def test_ctrl_c_stops_at_once_and_says_how_to_go_on(tmp_path, jobs):
     printed, said = process.communicate(timeout=20)
     assert time.monotonic() - began < 5
     assert process.returncode == 130
-    n_done = len(store.records(cell))
+    n_done = len(store.read(cell).records)
     assert said == (
         f"mklbench: interrupted: {n_done} of 30 splits are finished and kept in store; "
         "the same command goes on from there.\n"

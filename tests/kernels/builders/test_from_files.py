@@ -144,7 +144,7 @@ def test_a_run_on_the_distances_of_a_data_set(tmp_path: Path) -> None:
     )
     cell.check()
     record = run_split(cell, 0)
-    assert (record["status"], record["n_base_kernels"]) == ("done", 10)
+    assert (record.status, record.n_base_kernels) == ("done", 10)
     key = cell.key
     np.savez(tmp_path / "D.npz", first=parts[1], second=parts[0])
     again = Cell.from_overrides(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,16 +11,18 @@ from experiment_fakes import tiny_cell
 
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.evaluation import unfinished
+from mklbench.experiments.record import Record
 from mklbench.experiments.records import RecordFile, export_records
 from mklbench.experiments.store import Store
 from mklbench.report.analysis.estimate import Work, describe_work, outstanding_work
 
 
-def finished(cell: Cell, split: int, **changes: Any) -> dict[str, Any]:
+def finished(cell: Cell, split: int, **changes: Any) -> Record:
     """A record that says it took 1 + 2 + 3 seconds, and its search 10."""
     seconds = {"kernel_seconds": 1.0, "fit_seconds": 2.0, "predict_seconds": 3.0}
-    made = unfinished(cell, split, "failed", "") | {"status": "done", "search_seconds": 10.0}
-    return made | {"objective": 1.0, "gap": 0.0, "accuracy": 0.5} | seconds | changes
+    results = {"objective": 1.0, "gap": 0.0, "accuracy": 0.5, "search_seconds": 10.0}
+    made = unfinished(cell, split, "done", "")
+    return replace(made, **{**results, **seconds, **changes})
 
 
 def shared(*seconds: float) -> list[dict[str, Any]]:
@@ -34,7 +37,7 @@ def store(tmp_path: Path) -> Store:
     return Store(tmp_path / "store")
 
 
-def record_file(path: Path, cell: Cell, *records: dict[str, Any]) -> RecordFile:
+def record_file(path: Path, cell: Cell, *records: Record) -> RecordFile:
     """Export records as those of another machine."""
     other = Store(path / "other")
     for record in records:
@@ -72,7 +75,7 @@ def test_a_shared_search_is_counted_once_a_cell(store: Store, tmp_path: Path) ->
     work = estimate(cell, store, recorded)
     assert (work.n_missing, work.n_selections, work.seconds) == (4, 2, 4 * 6 + 2 * 20)
     assert "2/2" in describe_work([work])
-    store.write_selection(cell, 0, recorded.selections(cell)[0])
+    store.write_selection(cell, 0, recorded.read(cell).selections[0])
     work = estimate(cell, store, recorded)
     assert (work.n_selections, work.seconds) == (1, 4 * 6 + 20)
 

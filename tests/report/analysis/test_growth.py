@@ -117,8 +117,9 @@ class TestClaims:
     def test_largest_is_of_any_split(self) -> None:
         special = found([*records(19, svm_calls=1), record(19, svm_calls=40)])
         base = table(claim("largest", "svm_calls", "fast", at_most=39))
-        report = assemble(base, FakeFinder({("few", "fast", "widths=2"): special}))
-        report.slots["many", "fast", "widths=2"][1].done[0]["svm_calls"] = 5
+        other = found([record(0, svm_calls=5), *records()[1:]])
+        places = {("few", "fast", "widths=2"): special, ("many", "fast", "widths=2"): other}
+        report = assemble(base, FakeFinder(places))
         (one,) = judge_claims(report)
         assert one.measured == 40
         assert one.holds is False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.evaluation import run_split
 from mklbench.experiments.provenance import blas_kernels, cpu_model
+from mklbench.experiments.record import Record
 from mklbench.experiments.sealing import sealed
 from mklbench.experiments.store import Store
 from mklbench.report.analysis.confirmed import FILE_NAME, Confirmed
@@ -28,7 +30,7 @@ from mklbench.report.check.config import load_check
 from mklbench.report.check.published import Outcome
 from mklbench.report.table.loading import load_table
 
-Record = dict[str, Any]
+Line = dict[str, Any]
 
 CONFIG = load_check()
 
@@ -70,13 +72,11 @@ def recorded(measured: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
     return Path(shutil.copytree(measured, tmp_path / "results"))
 
 
-def without_sources(item: Record) -> Record:
+def without_sources(item: Line) -> Line:
     return {**item, "sources": None}
 
 
-def edit_records(
-    results: Path, change: Callable[[Record], Record], table: str = "tiny"
-) -> list[Record]:
+def edit_records(results: Path, change: Callable[[Line], Line], table: str = "tiny") -> list[Line]:
     """Apply `change` to every recorded split, and return the records."""
     path = results / "records" / f"{table}.jsonl"
     lines = path.read_text(encoding="utf-8").splitlines()
@@ -93,7 +93,7 @@ def confirmations(results: Path) -> dict[str, Any]:
     return json.loads((results / "records" / FILE_NAME).read_text(encoding="utf-8"))
 
 
-def objective_moved(item: Record) -> Record:
+def objective_moved(item: Line) -> Line:
     """Move one number of one cell by less than the ordinary check would notice."""
     if item["C"] == 10 and item["data"] == "twonorm":
         item["objective"] *= 1 + 1e-6
@@ -121,22 +121,22 @@ class TestRunning:
     def test_takes_the_cheapest_split_of_each_and_the_cheapest_cell_first(
         self, recorded: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        def slow_first(item: Record) -> Record:
+        def slow_first(item: Line) -> Line:
             return {**item, "fit_seconds": (2 - item["split"]) * (3 if item["C"] == 10 else 1)}
 
         edit_records(recorded, slow_first)
         listed = rerun.reruns(
             [load_table("tiny")], recorded / "records", Confirmed(recorded / "records")
         )
-        assert [item.record["split"] for item in listed] == [1, 1, 1, 1]
-        assert [item.record["C"] for item in listed] == [1, 1, 10, 10]
+        assert [item.record.split for item in listed] == [1, 1, 1, 1]
+        assert [item.record.C for item in listed] == [1, 1, 10, 10]
         with_limit = rerun._batches(listed, 1, deadline=rerun.time.monotonic() + 2.5)
-        assert [item.record["C"] for batch in with_limit for item in batch] == [1, 1]
+        assert [item.record.C for batch in with_limit for item in batch] == [1, 1]
 
     def test_leaves_alone_what_the_sources_at_hand_measured(
         self, recorded: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        def of_now(item: Record) -> Record:
+        def of_now(item: Line) -> Line:
             return {**item, "sources": tiny_cell().sources} if item["C"] == 1 else item
 
         edit_records(recorded, of_now)
@@ -293,29 +293,30 @@ class TestComparing:
 
     @staticmethod
     def elsewhere(record: Record, **changes: Any) -> Record:
-        provenance = {**record["provenance"], "blas_kernels": "Other"}
-        return {**record, "provenance": provenance, **changes}
+        provenance = {**record.provenance, "blas_kernels": "Other"}
+        return replace(record, provenance=provenance, **changes)
 
     def test_the_same_to_the_digits_is_the_same_everywhere(self, record: Record) -> None:
-        nearly = record["objective"] * (1 + 1e-11)
-        assert self.outcome({**record, "objective": nearly}, record) is Outcome.SAME
+        nearly = record.objective * (1 + 1e-11)
+        assert self.outcome(replace(record, objective=nearly), record) is Outcome.SAME
         assert self.outcome(record, self.elsewhere(record)) is Outcome.SAME
 
     @pytest.mark.parametrize("name", ["objective", "gap", "rmse", "svm_calls", "n_kernels"])
     def test_on_the_same_machine_every_number_counts(self, record: Record, name: str) -> None:
-        moved = {**record, name: record[name] + (1 if isinstance(record[name], int) else 1e-3)}
+        value = getattr(record, name)
+        moved = replace(record, **{name: value + (1 if isinstance(value, int) else 1e-3)})
         assert self.outcome(moved, record) is Outcome.MOVED
 
     def test_on_the_same_machine_weights_and_choices_count(self, record: Record) -> None:
-        weights = [0.5 * weight for weight in record["weights"]]
-        assert self.outcome({**record, "weights": weights}, record) is Outcome.MOVED
-        assert self.outcome({**record, "params": {"algo.C": 3}}, record) is Outcome.MOVED
-        assert self.outcome({**record, "accuracy": 0.0}, record) is Outcome.MOVED
+        weights = [0.5 * weight for weight in record.weights]
+        assert self.outcome(replace(record, weights=weights), record) is Outcome.MOVED
+        assert self.outcome(replace(record, params={"algo.C": 3}), record) is Outcome.MOVED
+        assert self.outcome(replace(record, accuracy=0.0), record) is Outcome.MOVED
 
     def test_on_another_machine_the_stopping_rule_leaves_some_open(self, record: Record) -> None:
-        moved = {"objective": record["objective"] * (1 + 1e-4), "svm_calls": 7}
+        moved = {"objective": record.objective * (1 + 1e-4), "svm_calls": 7}
         assert self.outcome(record, self.elsewhere(record, **moved)) is Outcome.WITHIN
-        far = self.elsewhere(record, objective=record["objective"] * 1.1)
+        far = self.elsewhere(record, objective=record.objective * 1.1)
         assert self.outcome(record, far) is Outcome.MOVED
         assert "BLAS kernels for Other, here " in rerun.compare(record, far, self.config, "svm")[1]
 
@@ -324,13 +325,13 @@ class TestComparing:
         assert self.outcome(record, other) is Outcome.NOT_CHECKED
 
     def test_versions_of_libraries_count_as_another_machine(self, record: Record) -> None:
-        versions = {**record["provenance"]["versions"], "numpy": "1.0"}
-        before = {**record, "provenance": {**record["provenance"], "versions": versions}}
+        versions = {**record.provenance["versions"], "numpy": "1.0"}
+        before = replace(record, provenance={**record.provenance, "versions": versions})
         assert rerun.other_rounding(before, record, {}).startswith("numpy 1.0, here ")
 
     def test_processors_whose_kernels_are_known_need_not_name_them(self, record: Record) -> None:
-        provenance = {**record["provenance"], "blas_kernels": None}
-        before = {**record, "provenance": provenance}
+        provenance = {**record.provenance, "blas_kernels": None}
+        before = replace(record, provenance=provenance)
         assert rerun.other_rounding(before, record, {cpu_model(): str(blas_kernels())}) == ""
         assert "here" in rerun.other_rounding(before, record, {})
 

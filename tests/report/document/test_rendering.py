@@ -54,7 +54,7 @@ def test_a_row_that_is_not_at_hand_has_the_numbers_of_the_paper_alone() -> None:
 
 
 def test_svm_calls_a_problem_are_the_share_of_one_of_several() -> None:
-    assert METRICS["calls_a_problem"].value({"svm_calls": 51, "n_problems": 17}) == 3
+    assert METRICS["calls_a_problem"].value(record(0, svm_calls=51, n_problems=17)) == 3
 
 
 def test_objective_is_shown_per_training_sample() -> None:

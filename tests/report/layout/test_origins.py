@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from report_fakes import TINY_TABLE, found, only_tables, records, table1
+from report_fakes import TINY_TABLE, found, only_tables, record, records, table1
 
 from mklbench.commands.reproduce import reproduce
 from mklbench.commands.table import table as print_table
@@ -36,11 +36,10 @@ def report(special: dict[Place, SlotRecords]) -> Report:
 
 
 def test_origin_is_that_of_all_records_of_a_cell() -> None:
-    of_now, of_then, of_none = ({"sources": item} for item in (NOW, OLD, None))
+    of_now, of_then, of_none = (record(0, sources=item) for item in (NOW, OLD, None))
     assert origin([of_now, of_now], NOW) is Origin.AT_HAND
     assert origin([of_now, of_then], NOW) is Origin.OTHER
     assert origin([of_now, of_none], NOW) is Origin.NOT_RECORDED
-    assert origin([{}], NOW) is Origin.NOT_RECORDED
 
 
 def test_a_table_of_the_sources_at_hand_says_so() -> None:

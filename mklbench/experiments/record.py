@@ -1,0 +1,246 @@
+"""The record of one split of a cell, and that of a choice of hyperparameters; as JSON both ways."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, Final, Literal
+
+from mklbench.experiments.sealing import SCHEMA, DamagedError
+
+DONE: Final = "done"
+Ended = Literal["done", "failed", "timeout"]
+
+_ENDED = (DONE, "failed", "timeout")
+
+
+def _later() -> Any:
+    """Declare a value that records made before it was thought of do not have."""
+    return field(default=None, metadata={"later": True})
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The hyperparameters chosen on one training part.
+
+    Attributes
+    ----------
+    params : dict
+        Dotted path -> value (``{"algo.C": 10}``); empty if nothing was searched.
+    accuracy : float, optional
+        Share of the training rows classified correctly while they were held out; None if nothing
+        was searched, or if it was by their RMSE.
+    seconds : float
+        Wall-clock seconds of the search.
+    rmse : float, optional
+        Root mean squared error of the decision values of the training rows while they were held
+        out; None if nothing was searched, or if it was by accuracy.
+    """
+
+    params: dict[str, Any] = field(default_factory=dict)
+    accuracy: float | None = None
+    seconds: float = 0.0
+    rmse: float | None = None
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> Selection:
+        """Return a selection from its JSON; older ones lack the later values."""
+        return cls(**{name: content[name] for name in cls.__annotations__ if name in content})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Record:
+    """What is known of one split of a cell after it has ended, in whatever way.
+
+    Of a split that did not finish the results are None, and so is in older records what was not
+    recorded then. All seconds but `fit_cpu_seconds` are of the wall clock.
+
+    Attributes
+    ----------
+    key : str
+        Key of the cell (12 hexadecimal digits).
+    algo, kernel, data, search : str
+        Names of the cell's configs.
+    split : int
+        Number of the split, from 0.
+    split_source : str, optional
+        Whether the split is "official", of the data's source, or "random", drawn by us.
+    n_train, n_test : int, optional
+        Numbers of samples in the training and in the test part.
+    C : float, optional
+        The algorithm's C; None if it has none.
+    params : dict, optional
+        The hyperparameters that were chosen: dotted path -> value; empty if none was searched.
+    selections : sequence of dict, optional
+        The selections that all splits of the cell share, as JSON (`shared_selections`).
+    search_accuracy, search_rmse : float, optional
+        `accuracy` and `rmse` of the split's own selection.
+    accuracy : float, optional
+        Share of the test samples classified correctly; None of a regression.
+    rmse : float, optional
+        Root mean squared error on the test part: in the units of the targets, or of the decision
+        values of two classes against -1 and +1.
+    n_kernels : float, optional
+        Kernels with a weight other than 0; of several classes the mean over the binary problems.
+    n_base_kernels : int, optional
+        Kernels to choose from; None where the solver found its own among infinitely many.
+    objective : float, optional
+        Objective at the weights returned, in the paper's scaling; of several classes the sum.
+    gap : float, optional
+        Certified gap, relative; of several classes the largest.
+    converged : bool, optional
+        Whether every fit met its stopping rule.
+    svm_calls : int, optional
+        SVMs solved.
+    n_problems : int, optional
+        Binary problems or regressions solved.
+    n_iter : int, optional
+        Iterations, summed over the problems.
+    ascents : int, optional
+        The most ascents that an iteration of VSKL's block coordinate ascent took.
+    fit_seconds, fit_cpu_seconds : float, optional
+        Seconds of wall clock and of processor time in `solve`.
+    svm_seconds : float, optional
+        Seconds of these inside the SVM solver.
+    kernel_seconds, search_seconds, predict_seconds : float, optional
+        Seconds of building the kernels, of choosing hyperparameters, and of the test part.
+    relevant_weight : float, optional
+        Share of the weights that lies on features which are not appended noise.
+    weights : list, optional
+        Kernel weights (M,), or one such list a class of several; None of too many kernels.
+    status : {"done", "failed", "timeout"}
+        How the split ended.
+    error, traceback : str, optional
+        What went wrong, in one sentence and in full.
+    seed : int, optional
+        Seed of the splits.
+    data_digest, data_source : str, optional
+        Digest of the data's content, and the URL or the names of the files it came from.
+    sources : dict, optional
+        Digests of the code the numbers ran through (`mklbench.experiments.sources`).
+    provenance : dict
+        Versions, processor, BLAS, git revision and time (`mklbench.experiments.provenance`).
+    unstated : frozenset of str
+        Values that the JSON this was read from did not have; nor will its own.
+    unknown : dict
+        What a newer version has written that this one does not know; it is kept.
+    """
+
+    key: str
+    algo: str
+    kernel: str
+    data: str
+    search: str
+    split: int
+    split_source: str | None = _later()
+    n_train: int | None = None
+    n_test: int | None = None
+    C: float | None = None
+    params: Mapping[str, Any] | None = None
+    selections: Sequence[Mapping[str, Any]] | None = _later()
+    search_accuracy: float | None = _later()
+    search_rmse: float | None = _later()
+    accuracy: float | None = None
+    rmse: float | None = None
+    n_kernels: float | None = None
+    n_base_kernels: int | None = None
+    objective: float | None = None
+    gap: float | None = None
+    converged: bool | None = None
+    svm_calls: int | None = None
+    n_problems: int | None = _later()
+    n_iter: int | None = None
+    ascents: int | None = _later()
+    fit_seconds: float | None = None
+    fit_cpu_seconds: float | None = _later()
+    svm_seconds: float | None = None
+    kernel_seconds: float | None = None
+    search_seconds: float | None = None
+    predict_seconds: float | None = None
+    relevant_weight: float | None = None
+    weights: Sequence[Any] | None = None
+    status: Ended
+    error: str | None = None
+    traceback: str | None = _later()
+    seed: int | None = _later()
+    data_digest: str | None = _later()
+    data_source: str | None = _later()
+    sources: Mapping[str, str] | None = _later()
+    provenance: Mapping[str, Any]
+    unstated: frozenset[str] = frozenset()
+    unknown: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether there is a result."""
+        return self.status == DONE
+
+    @property
+    def shared_selections(self) -> dict[int, Selection]:
+        """The selections that all splits of the cell share, by split; empty if they do not."""
+        return {item["split"]: Selection.from_json(item) for item in self.selections or ()}
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON object of the record, without its checksum."""
+        stated = {name: getattr(self, name) for name in _NAMES if name not in self.unstated}
+        return {"schema": SCHEMA, **stated, **self.unknown}
+
+    @classmethod
+    def from_json(
+        cls, content: Mapping[str, Any], key: str | None = None, split: int | None = None
+    ) -> Record:
+        """Return the record in a JSON object that was read.
+
+        Parameters
+        ----------
+        content : dict
+            The object, its checksum checked.
+        key, split : str and int, optional
+            The cell and the split whose record it has to be; any if they are not given.
+
+        Raises
+        ------
+        DamagedError
+            If it is no such record, or is said to be done and lacks a result.
+        """
+        _check(content, key, split)
+        return cls(
+            **{name: content[name] for name in _NAMES if name in content},
+            unstated=frozenset(name for name in _LATER if name not in content),
+            unknown={
+                name: value
+                for name, value in content.items()
+                if name not in _NAMES and name != "schema"
+            },
+        )
+
+
+_OF_JSON = [item for item in fields(Record) if item.name not in ("unstated", "unknown")]
+_NAMES = dict.fromkeys(item.name for item in _OF_JSON)
+_LATER = [item.name for item in _OF_JSON if "later" in item.metadata]
+
+
+def _check(content: Mapping[str, Any], key: str | None, split: int | None) -> None:
+    if content.get("status") not in _ENDED:
+        raise DamagedError("it is no record")
+    found = content.get("key")
+    if not isinstance(found, str) or key not in (None, found):
+        raise DamagedError("it is the record of another cell")
+    number = content.get("split")
+    if not _is_count(number) or split not in (None, number):
+        raise DamagedError("it is the record of another split")
+    missing = [name for name in _NAMES if name not in content and name not in _LATER]
+    if content["status"] == DONE:
+        measured = ("objective", "gap", "rmse" if content.get("accuracy") is None else "accuracy")
+        missing += [name for name in measured if not _is_number(content.get(name))]
+    if missing:
+        raise DamagedError(f"it lacks {', '.join(dict.fromkeys(missing))}")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0

@@ -1,0 +1,80 @@
+"""What has been measured, as a pandas data frame: `mklbench.records`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mklbench.errors import InputError
+from mklbench.experiments.rows import Row, cell_rows, frame, record_row
+from mklbench.experiments.store import Store
+from mklbench.report.analysis.places import CellFinder, recorded_source
+from mklbench.report.table.loading import load_table
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+PLACE = ("row", "column", "protocol")
+
+
+def records(
+    table: str | None = None,
+    *,
+    store: Path | str | None = None,
+    config_dir: str | None = None,
+) -> DataFrame:
+    """Return what has been measured as a data frame with one row a split.
+
+    Parameters
+    ----------
+    table : str, optional
+        Name of a paper table (``mklbench list tables``). Without `store` its numbers are those
+        recorded with the program.
+    store : path, optional
+        Directory of records, as in ``mklbench run results_dir=DIR``: what it has of `table`, or
+        without a table all that it has.
+    config_dir : str, optional
+        A directory of your own configs, with tables of your own in ``table/``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The columns are those of the CSV of ``mklbench run``; of a table `row`, `column` and
+        `protocol` come before them, and a split without a record has the status "missing". The
+        accuracy and the error are shares, times are seconds, and what is not known is missing.
+
+    Raises
+    ------
+    InputError
+        If there is no such table or store, or the table has no recorded results.
+
+    Examples
+    --------
+    >>> import mklbench
+    >>> splits = mklbench.records("picard2012_table1")
+    >>> means = splits.groupby(["row", "column", "protocol"]).accuracy.mean()
+    """
+    if table is None:
+        if store is None:
+            raise InputError(
+                'records() needs the name of a table, such as "picard2012_table1", or store=DIR, '
+                "the results_dir of a run."
+            )
+        return frame([record_row(record) for record in _existing(store).all_records()])
+    paper_table = load_table(table, config_dir)
+    finder = CellFinder(recorded_source(paper_table) if store is None else _existing(store))
+    rows: list[Row] = []
+    for slot in paper_table.slots():
+        found = finder(slot)
+        place = dict(zip(PLACE, slot.place, strict=True))
+        rows += [place | row for row in cell_rows(finder.cell(slot), found.key, found.records)]
+    return frame(rows, before=PLACE)
+
+
+def _existing(directory: Path | str) -> Store:
+    if not Path(directory).is_dir():
+        raise InputError(
+            f"store={directory} is not a directory: name the results_dir of a run, where its "
+            "records are."
+        )
+    return Store(directory)

@@ -1,0 +1,112 @@
+"""The type of a record: JSON both ways, whatever version wrote it."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from dataclasses import FrozenInstanceError, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from experiment_fakes import tiny_cell
+
+from mklbench.experiments.evaluation import run_split, unfinished
+from mklbench.experiments.record import Record, Selection
+from mklbench.experiments.sealing import DamagedError, opened, sealed
+
+RECORDED = sorted((Path(__file__).parents[2] / "results" / "records").glob("*.jsonl"))
+
+
+@pytest.fixture(scope="module")
+def done() -> Record:
+    return run_split(tiny_cell(), 0)
+
+
+@pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.stem)
+def test_a_recorded_line_is_written_as_it_was_read(path: Path) -> None:
+    """Of every table each kind of line, older ones with fewer values, and every fiftieth."""
+    kinds: set[tuple[str, ...]] = set()
+    for number, line in enumerate(path.read_bytes().splitlines(keepends=True)):
+        kind = tuple(json.loads(line)) if number % 50 else ()
+        if number % 50 == 0 or kind not in kinds:
+            kinds.add(kind)
+            record = Record.from_json(opened(line))
+            assert sealed(record.to_json()).encode() == line
+
+
+def test_what_older_records_lack_is_none_and_stays_away(done: Record) -> None:
+    content = done.to_json()
+    for name in ("n_problems", "search_rmse", "sources"):
+        del content[name]
+    record = Record.from_json(content)
+    assert (record.n_problems, record.search_rmse, record.sources) == (None, None, None)
+    assert record.to_json() == content
+
+
+def test_what_newer_records_say_is_kept(done: Record) -> None:
+    content = {**done.to_json(), "watts": 12.5}
+    record = Record.from_json(content)
+    assert record.unknown == {"watts": 12.5}
+    assert record.to_json() == content
+    assert replace(record, unknown={}) == done
+
+
+def test_a_record_cannot_be_changed(done: Record) -> None:
+    with pytest.raises(FrozenInstanceError):
+        done.accuracy = 1.0  # type: ignore[misc]
+
+
+def test_of_a_split_that_failed_every_result_is_stated_as_none() -> None:
+    failed = unfinished(tiny_cell(), 3, "timeout", "too long", "details")
+    assert (failed.split, failed.error, failed.traceback) == (3, "too long", "details")
+    assert not failed.is_done
+    content = failed.to_json()
+    assert set(content) == set(run_split(tiny_cell(), 3).to_json())
+    assert {content[name] for name in ("accuracy", "gap", "weights", "n_train")} == {None}
+    assert Record.from_json(json.loads(json.dumps(content))) == failed
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"status": "perhaps"}, "it is no record"),
+        ({"key": 7}, "it is the record of another cell"),
+        ({"split": -1}, "it is the record of another split"),
+        ({"split": True}, "it is the record of another split"),
+        ({"objective": None}, "it lacks objective"),
+        ({"gap": True, "accuracy": None, "rmse": None}, "it lacks gap, rmse"),
+    ],
+)
+def test_what_is_no_record_is_refused(done: Record, change: dict[str, Any], said: str) -> None:
+    with pytest.raises(DamagedError, match=f"^{said}$"):
+        Record.from_json({**done.to_json(), **change})
+
+
+def test_the_record_of_another_cell_or_split_is_refused(done: Record) -> None:
+    content = done.to_json()
+    assert Record.from_json(content, done.key, 0) == done
+    with pytest.raises(DamagedError, match="another cell"):
+        Record.from_json(content, "0" * 12, 0)
+    with pytest.raises(DamagedError, match="another split"):
+        Record.from_json(content, done.key, 1)
+
+
+def test_shared_selections_are_read_from_older_records_too(done: Record) -> None:
+    listed = [
+        {"split": 0, "params": {"algo.C": 1}, "accuracy": 0.5, "seconds": 2.0},
+        {"split": 4, "params": {}, "accuracy": None, "seconds": 3.0, "rmse": 0.25},
+    ]
+    assert done.shared_selections == {}
+    assert replace(done, selections=listed).shared_selections == {
+        0: Selection({"algo.C": 1}, 0.5, 2.0),
+        4: Selection({}, None, 3.0, 0.25),
+    }
+
+
+@pytest.mark.parametrize("kind", [Record, Selection])
+def test_every_value_is_explained(kind: type[Record] | type[Selection]) -> None:
+    lines = (inspect.getdoc(kind) or "").splitlines()
+    headings = [line for line in lines if " : " in line and not line.startswith(" ")]
+    explained = [name for line in headings for name in line.partition(" : ")[0].split(", ")]
+    assert sorted(explained) == sorted(kind.__annotations__)
