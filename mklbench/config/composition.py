@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
@@ -19,15 +19,14 @@ from hydra.core.override_parser.types import Override
 from hydra.errors import HydraException
 from hydra.types import RunMode
 from omegaconf import DictConfig
+from omegaconf.errors import OmegaConfBaseException
 
 from mklbench import resources
+from mklbench.config.choices import ROOT, choose
 from mklbench.config.explain import explain
 from mklbench.config.overrides import check_readable, parsed
 from mklbench.config.own_configs import search_path
 from mklbench.errors import InputError
-
-# The config at the root, whose defaults are the groups.
-ROOT = "config"
 
 # A pickled config takes 8 kB.
 _CHOICES_KEPT = 1024
@@ -136,8 +135,16 @@ def _chosen(choices: tuple[str, ...], directory: str | None) -> DictConfig:
 
 @lru_cache(maxsize=_CHOICES_KEPT)
 def _choice(choices: tuple[str, ...], directory: str | None, here: str) -> _Choice:
-    pickled = pickle.dumps(_by_hydra(choices, directory))
+    pickled = pickle.dumps(_newly_chosen(choices, directory))
     return _Choice(pickled, {path: _state(path) for path in _own_files(choices, directory)})
+
+
+def _newly_chosen(choices: tuple[str, ...], directory: str | None) -> DictConfig:
+    if directory is None:
+        # What raises here is composed again below, where Hydra says what is wrong.
+        with suppress(HydraException, OmegaConfBaseException, ValueError), hydra_program():
+            return choose(choices)
+    return _by_hydra(choices, directory)
 
 
 def _by_hydra(overrides: tuple[str, ...], directory: str | None) -> DictConfig:

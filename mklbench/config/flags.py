@@ -13,7 +13,8 @@ from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 
 from mklbench import interruption
-from mklbench.config.composition import ROOT, explained, hydra_program, searching
+from mklbench.config.choices import ROOT
+from mklbench.config.composition import explained, hydra_program, searching
 from mklbench.config.overrides import is_hydra
 from mklbench.errors import InputError
 
