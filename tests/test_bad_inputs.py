@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import gc
 import os
 import re
 import shlex
@@ -13,17 +11,12 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import yaml
 from bad_input_values import called, valued
-from hydra._internal.core_plugins import file_config_source, importlib_resources_config_source
-from hydra._internal.hydra import Hydra
-from omegaconf import OmegaConf
 
 from mklbench import cli
 from mklbench.errors import InputError
@@ -53,30 +46,6 @@ def _shown(entry: dict[str, Any]) -> str:
 
 
 ALL = entries()
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _in_haste() -> Iterator[None]:
-    """Compose hundreds of configs in half the time, by what is the same for each of them.
-
-    Hydra composes each twice, first for hydra.mode alone, which is refused; the configs that are
-    shipped are read again each time; and the collector goes through all that pytest holds.
-    """
-    read = cache(OmegaConf.load)
-
-    def load(stream: Any) -> Any:
-        return copy.deepcopy(read(stream.name) if hasattr(stream, "name") else read(stream))
-
-    thresholds = gc.get_threshold()
-    gc.freeze()
-    gc.set_threshold(50_000, *thresholds[1:])
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Hydra, "get_mode", lambda *_, **__: None)
-        for source in (file_config_source, importlib_resources_config_source):
-            patch.setattr(source, "OmegaConf", SimpleNamespace(load=load))
-        yield
-    gc.set_threshold(*thresholds)
-    gc.unfreeze()
 
 
 @pytest.fixture(autouse=True)

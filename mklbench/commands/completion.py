@@ -1,10 +1,14 @@
-"""Shell completion: sub-commands here, the overrides of `run` by Hydra."""
+"""Shell completion: sub-commands and names of tables here, the overrides of `run` by Hydra."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 
 from mklbench.commands.run import run
+from mklbench.report.table.loading import load_table, table_names
+
+_TAKE_TABLES = ("table", "reproduce", "check")
 
 
 def complete(arguments: list[str], commands: list[str]) -> int:
@@ -13,12 +17,25 @@ def complete(arguments: list[str], commands: list[str]) -> int:
     Hydra knows nothing of sub-commands: it is shown the line without ``run``.
     """
     line = os.environ.get("COMP_LINE", "")
-    words = line.split()
-    if not any(argument.startswith("query=") for argument in arguments):
-        return run(arguments)
-    if words[1:2] == ["run"]:
-        os.environ["COMP_LINE"] = line.replace(" run", "", 1)
-        return run(arguments)
-    if len(words) < 2 or (len(words) == 2 and not line.endswith(" ")):
-        print(" ".join(commands))
+    words = line.split()[1:]
+    shell = next((text.removeprefix("query=") for text in arguments if "query=" in text), None)
+    if shell is None or words[:1] == ["run"]:
+        os.environ["COMP_LINE"] = line.replace(" run", "", 1)  # where Hydra looks for it
+        return run(["--shell-completion", *arguments[1:]])
+    if line.endswith(" ") or not words:
+        words.append("")
+    command = words[0] if len(words) > 1 else None
+    found = (name for name in _names(command, commands) if name.startswith(words[-1]))
+    print(("\n" if shell == "fish" else " ").join(found))
     return 0
+
+
+def _names(command: str | None, commands: list[str]) -> Iterable[str]:
+    """Return what may follow a sub-command, or the sub-commands where there is none yet."""
+    if command is None:
+        return commands
+    if command in _TAKE_TABLES:
+        return table_names()
+    if command == "plot":
+        return [figure.name for name in table_names() for figure in load_table(name).figures]
+    return []

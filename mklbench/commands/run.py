@@ -1,23 +1,16 @@
-"""``mklbench run``: Hydra composes the cells, one executor runs them all."""
+"""``mklbench run``: the cells that overrides describe are composed, one executor runs them all."""
 
 from __future__ import annotations
 
-import contextlib
 import difflib
-import io
-import os
-import sys
 from collections.abc import Iterator
-from functools import partial
-from typing import cast
 
-import hydra
-from hydra.core.hydra_config import HydraConfig
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig
 
 from mklbench import config as configs
-from mklbench import interruption, resources
-from mklbench.config.overrides import check_readable, check_sweep, key_of
+from mklbench import resources
+from mklbench.config import flags as hydra_flags
+from mklbench.config.overrides import check_readable, is_hydra, key_of
 from mklbench.errors import InputError
 
 _SWEEP_FLAGS = ("-m", "--multirun")
@@ -47,111 +40,62 @@ _REFUSED_FLAGS = {
         "it would run what is in the file; type the command again, it goes on from where it was"
     ),
 }
-_BASIC_LAUNCHER = "hydra._internal.core_plugins.basic_launcher.BasicLauncher"
 
 
 def run(arguments: list[str]) -> int:
     """Run the cells that overrides and Hydra flags describe; return the exit status."""
-    composed = compose_all(arguments)
-    if not composed:  # --help, --cfg and the like have printed what was asked for
+    flags, overrides, config_dir = _read(arguments)
+    chosen = hydra_flags.read(flags, overrides)
+    if chosen is None:
         return 0
-    options = _common_options(composed)
-
+    if hydra_flags.shows(chosen):
+        hydra_flags.show(chosen, config_dir)
+        return 0
     from mklbench.commands.execution import execute
     from mklbench.experiments.cell import Cell
 
-    return execute([Cell.from_config(config, download=True) for config in composed], options)
+    cells: list[Cell] = []
+    options: configs.RunConfig | None = None
+    found = composed_cells(chosen.overrides, config_dir, chosen.multirun, overrides)
+    for config in found:
+        options = _common(options, configs.run_config(config))
+        cells.append(Cell.from_config(config, download=True))
+    assert options is not None  # a sweep has a cell
+    return execute(cells, options)
 
 
-def compose_all(arguments: list[str]) -> list[DictConfig]:
-    """Let Hydra compose what `arguments` describe: one config, or all those of a sweep.
+def composed_cells(
+    overrides: list[str],
+    config_dir: str | None = None,
+    sweeping: bool = False,
+    typed: list[str] | None = None,
+) -> Iterator[DictConfig]:
+    """Compose what `overrides` describe, one at a time: one config, or all those of a sweep.
 
-    Hydra's task only collects the configs. So a mistake in any of them is found before anything is
-    run, and all cells of a sweep share the workers, the progress and the CSV file.
+    Errors are explained by what was `typed`, where a flag has taken one of the overrides.
 
     Raises
     ------
-    InputError : for arguments that cannot be composed.
+    InputError : for overrides that cannot be composed.
     """
-    composed: list[DictConfig] = []
+    typed = overrides if typed is None else typed
+    given = [text for text in overrides if not is_hydra(text)]
+    with configs.explained(typed, config_dir):
+        if len(given) < len(overrides):
+            given = hydra_flags.carry_out(overrides, config_dir, sweeping) + given
+        cells = configs.expanded(given, config_dir) if sweeping else [given]
+    for cell in cells:
+        with configs.explained(typed, config_dir):
+            config = configs.composed(cell, config_dir)
+        yield configs.without_search_of(config, cell)
 
-    def collect(config: DictConfig) -> None:
-        if HydraConfig.get().launcher._target_ != _BASIC_LAUNCHER:
-            choice = HydraConfig.get().runtime.choices["hydra/launcher"]
-            raise InputError(
-                f"hydra/launcher={choice} is not supported: use jobs=N, or start the same command "
-                "on several machines with one results_dir."
-            )
-        given = HydraConfig.get().overrides.task
-        # Unresolved, as an override may refer to what there is not.
-        by_hand = cast(list[str], OmegaConf.to_container(given, resolve=False))
-        composed.append(configs.without_search_of(config, by_hand))
 
-    main = hydra.main(
-        version_base="1.3", config_path=str(resources.configs()), config_name="config"
-    )(collect)
-    if any(text in ("-sc", "--shell-completion") for text in arguments):
-        os.environ.setdefault("COMP_LINE", "mklbench")  # set by a shell, and Hydra relies on it
+def _read(arguments: list[str]) -> tuple[list[str], list[str], str | None]:
+    """Return the flags but for --config-dir, the overrides and the value of --config-dir."""
     flags, overrides = _separate(arguments)
     flags, config_dir = _config_dir(flags)
-    sweeping = "hydra.mode=MULTIRUN" in overrides or any(flag in flags for flag in _SWEEP_FLAGS)
-    _check_overrides(overrides, config_dir, sweeping)
-    own = [] if config_dir is None else [configs.search_path(config_dir)]
-    try:
-        with (
-            _sweep_directory(overrides, sweeping) as extra,
-            _as_arguments([*flags, *own, *overrides, *extra]),
-        ):
-            _quiet_exit(main)
-    except Exception as error:  # what is ours in there collects configs, and does nothing else
-        if os.environ.get("HYDRA_FULL_ERROR") == "1":  # set by the user, who wants the traceback
-            raise
-        look_up = partial(configs.compose, config_dir=config_dir)
-        raise configs.explain(error, overrides, look_up) from error
-    return composed
-
-
-def _quiet_exit(main: object) -> None:
-    """Call Hydra's main so that its errors come as exceptions, and its usage errors as one line."""
-    assert callable(main)
-    shown = io.StringIO()
-    chosen = os.environ.get("HYDRA_FULL_ERROR")
-    os.environ["HYDRA_FULL_ERROR"] = "1"  # raise instead of printing and exiting
-    try:
-        with contextlib.redirect_stderr(shown):
-            main()
-    except SystemExit as end:
-        if end.code not in (None, 0):
-            message = shown.getvalue().strip().splitlines()[-1:] or ["the arguments cannot be read"]
-            reason = message[0].rpartition("error: ")[2]
-            raise InputError(f"mklbench run: {reason} (see mklbench run --help).") from end
-    finally:
-        if chosen is None:
-            del os.environ["HYDRA_FULL_ERROR"]
-        else:
-            os.environ["HYDRA_FULL_ERROR"] = chosen
-    sys.stderr.write(shown.getvalue())
-
-
-@contextlib.contextmanager
-def _as_arguments(arguments: list[str]) -> Iterator[None]:
-    """Put `arguments` where Hydra looks for them, keeping the program's name for completion."""
-    kept = sys.argv
-    sys.argv = [kept[0], *arguments]
-    try:
-        yield
-    finally:
-        sys.argv = kept
-
-
-@contextlib.contextmanager
-def _sweep_directory(overrides: list[str], sweeping: bool) -> Iterator[list[str]]:
-    """Give the multirun.yaml that Hydra's sweeper always writes a place where it is deleted."""
-    if not sweeping or any(text.startswith("hydra.sweep.dir=") for text in overrides):
-        yield []
-        return
-    with interruption.temporary_directory("mklbench-sweep-") as directory:
-        yield [f"hydra.sweep.dir='{directory}'"]
+    _check_overrides(overrides)
+    return flags, overrides, config_dir
 
 
 def _separate(arguments: list[str]) -> tuple[list[str], list[str]]:
@@ -205,7 +149,7 @@ def _config_dir(flags: list[str]) -> tuple[list[str], str | None]:
     return others, value
 
 
-def _check_overrides(overrides: list[str], config_dir: str | None, sweeping: bool) -> None:
+def _check_overrides(overrides: list[str]) -> None:
     """Raise InputError for overrides that Hydra would take too long over, or not take as meant."""
     check_readable(overrides)
     for text in overrides:
@@ -216,18 +160,14 @@ def _check_overrides(overrides: list[str], config_dir: str | None, sweeping: boo
             )
         if key_of(text) == "hydra.mode":
             raise InputError(f"{text} is not accepted: write -m for a sweep, or leave it out.")
-    if sweeping:
-        check_sweep(overrides, config_dir)
 
 
-def _common_options(composed: list[DictConfig]) -> configs.RunConfig:
+def _common(known: configs.RunConfig | None, options: configs.RunConfig) -> configs.RunConfig:
     """Return the options of the run, which a sweep must not vary."""
-    options = [configs.run_config(config) for config in composed]
-    for other in options[1:]:
-        for name, value in vars(options[0]).items():
-            if getattr(other, name) != value:
-                raise InputError(
-                    f"{name}={value},{getattr(other, name)} cannot be swept: "
-                    "it is one for the whole run."
-                )
-    return options[0]
+    for name, value in vars(known or options).items():
+        if getattr(options, name) != value:
+            raise InputError(
+                f"{name}={value},{getattr(options, name)} cannot be swept: "
+                "it is one for the whole run."
+            )
+    return options

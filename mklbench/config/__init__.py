@@ -19,11 +19,10 @@ from mklbench.config.cells import (
     takes_targets,
     with_values,
 )
-from mklbench.config.composition import compose
-from mklbench.config.explain import explain
+from mklbench.config.composition import compose, composed, explained
 from mklbench.config.names import GROUPS
-from mklbench.config.own_configs import search_path
 from mklbench.config.schemas import RunConfig, SearchConfig, SplitConfig
+from mklbench.config.sweeps import expanded
 
 __all__ = [
     "GROUPS",
@@ -34,14 +33,15 @@ __all__ = [
     "algorithm_version",
     "cell_config",
     "compose",
-    "explain",
+    "composed",
+    "expanded",
+    "explained",
     "kernel",
     "kernel_versions",
     "new_options",
     "path_algorithm",
     "path_option",
     "run_config",
-    "search_path",
     "takes_targets",
     "with_values",
     "without_search_of",

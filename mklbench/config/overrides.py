@@ -1,28 +1,29 @@
-"""Overrides as they are typed: what cannot be read in them, and how large a sweep they ask for."""
+"""Overrides as they are typed, and what cannot be read in them."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
-from decimal import Decimal, InvalidOperation
-from pathlib import Path
+from functools import lru_cache
 
 from hydra.core.override_parser.overrides_parser import OverridesParser
-from hydra.core.override_parser.types import ChoiceSweep, Glob, Override, RangeSweep
+from hydra.core.override_parser.types import Override
 from hydra.errors import HydraException
 
 from mklbench import resources
 from mklbench.config.names import GROUPS
 from mklbench.errors import InputError, unknown
 
-# Composing so many cells takes a quarter of an hour.
-MAX_CELLS = 10_000
-
 # Longer than a list of all rows of a large data set; Hydra's parser takes seconds for more.
 _MAX_CHARACTERS = 20_000
 _MAX_BRACKETS = 100
 # Hydra looks for files of these names.
 _MAX_NAME = 200
+
+
+@lru_cache(maxsize=1024)
+def parsed(override: str) -> Override:
+    """Parse an override by Hydra's grammar; once each, as all cells of a table share most."""
+    return OverridesParser.create().parse_override(override)
 
 
 def key_of(override: str) -> str:
@@ -101,7 +102,7 @@ def _quoted(key: str, value: str) -> str:
 
 def _is_key(key: str) -> bool:
     try:
-        OverridesParser.create().parse_override(f"{key}=0")
+        parsed(f"{key}=0")
     except HydraException:
         return False
     return bool(key_of(key))
@@ -109,66 +110,11 @@ def _is_key(key: str) -> bool:
 
 def check_choices(overrides: Iterable[str]) -> None:
     """Raise InputError for the first override that gives a group something else than a name."""
-    parser = OverridesParser.create()
     for text in overrides:
-        override = parser.parse_override(text)
+        override = parsed(text)
         group, value = override.key_or_group, override.value()
         if group not in GROUPS or override.is_delete() or override.is_sweep_override():
             continue
         names = value if isinstance(value, list) else [value]
         if not all(isinstance(name, (str, dict)) for name in names):
             raise unknown(group, text.partition("=")[2], resources.choices(group))
-
-
-def check_sweep(overrides: Iterable[str], config_dir: Path | str | None) -> None:
-    """Raise InputError unless a sweep over `overrides` has between one cell and `MAX_CELLS`.
-
-    What cannot be parsed is left for Hydra to say.
-    """
-    parser, sizes = OverridesParser.create(), dict[str, int]()
-    for text in overrides:
-        try:
-            override = parser.parse_override(text)
-        except HydraException:
-            return
-        size = _size(override, text, config_dir) if override.is_sweep_override() else 1
-        if size == 0:
-            raise InputError(f"{text} names no value to sweep over: give at least one.")
-        sizes[override.get_key_element()] = size
-    n_cells = math.prod(sizes.values())
-    if n_cells > MAX_CELLS:
-        swept = " ".join(text for text in overrides if sizes.get(text.partition("=")[0], 1) > 1)
-        raise InputError(
-            f"{swept} asks for {_count(n_cells)} cells, and one sweep takes at most {MAX_CELLS}: "
-            "sweep over fewer values, or write several commands."
-        )
-
-
-def _count(n_cells: int) -> str:
-    return "more than 1000000000" if n_cells > 1_000_000_000 else str(n_cells)
-
-
-def _size(override: Override, text: str, config_dir: Path | str | None) -> int:
-    """Return how many values an override sweeps over, without making them."""
-    value = override.value()
-    if isinstance(value, ChoiceSweep):
-        return len(value.list)
-    if isinstance(value, RangeSweep):
-        return _steps(value, text)
-    if isinstance(value, Glob):
-        return len(value.filter(list(resources.choices(override.key_or_group, config_dir))))
-    raise InputError(
-        f"{text} is an interval, whose values cannot be counted: sweep over a list such as "
-        f"{override.key_or_group}=0.1,1,10, or over range(start,stop,step)."
-    )
-
-
-def _steps(swept: RangeSweep, text: str) -> int:
-    try:
-        start, stop, step = (Decimal(str(part)) for part in (swept.start, swept.stop, swept.step))
-        return max(0, math.ceil((stop - start) / step))
-    except (ArithmeticError, InvalidOperation, ValueError, OverflowError) as error:
-        raise InputError(
-            f"{text} cannot be swept over: give range(start,stop,step) finite numbers and a step "
-            "that is not 0."
-        ) from error

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from mklbench.commands.run import compose_all
+from mklbench.commands.run import composed_cells
 from mklbench.config import cell_config
 from mklbench.errors import InputError
 
 
 def searches(*arguments: str) -> list[tuple[str, dict[str, list[float]]]]:
     """Return the name of the search of each cell, and its grid."""
-    configs = [cell_config(one)["search"] for one in compose_all(["data=twonorm", *arguments])]
+    sweeping = arguments[0] == "-m" if arguments else False
+    cells = composed_cells(["data=twonorm", *arguments[sweeping:]], sweeping=sweeping)
+    configs = [cell_config(one)["search"] for one in cells]
     return [(search["name"], search["grid"]) for search in configs]
 
 

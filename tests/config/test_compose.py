@@ -14,8 +14,6 @@ from mklbench.config import schemas
 from mklbench.config.schemas import checked
 from mklbench.data.options import parse_config
 from mklbench.errors import InputError
-from mklbench.experiments.cell import Cell
-from mklbench.report.table.loading import load_table
 from mklbench.solution import Solution
 
 
@@ -89,16 +87,6 @@ def test_every_search_is_accepted(name):
     search = compose(f"algo={algo}", f"search={name}")["search"]
     assert search["name"] == name
     assert search["title"]
-
-
-@pytest.mark.parametrize("name", choices("table"))
-def test_every_cell_of_a_table_composes(name):
-    seen: set[str] = set()
-    for slot in load_table(name).slots():
-        if not seen.issuperset(slot.overrides):  # composing takes a while: each override once
-            seen.update(slot.overrides)
-            assert Cell.from_overrides(slot.overrides).n_splits >= 1
-    assert seen
 
 
 def test_a_set_of_views_chooses_its_kernel_before_the_algorithm_does():
