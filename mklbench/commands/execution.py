@@ -9,7 +9,7 @@ from mklbench import interruption
 from mklbench.config import RunConfig
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
-from mklbench.experiments.execution.cells import CellResult, run_cells
+from mklbench.experiments.execution.plan import CellResult, run_cells
 from mklbench.experiments.files import check_writable_file, reason, write_atomically
 from mklbench.experiments.progress import progress
 from mklbench.experiments.rows import csv_text, summary

@@ -12,7 +12,7 @@ from typing import Any
 from mklbench import config as configs
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.evaluation import Record
-from mklbench.experiments.execution.cells import CellResult
+from mklbench.experiments.execution.plan import CellResult
 
 # Column -> the record's value; "error" is the error rate, "message" what went wrong.
 _COLUMNS: dict[str, Callable[[Record], Any]] = {

@@ -38,6 +38,11 @@ class StoreError(InputError):
     """A store that cannot be written."""
 
 
+def cannot_be_written(store: Store, error: OSError) -> StoreError:
+    """Build the error for a store that the system does not let us write."""
+    return StoreError(f"results_dir={store.path} cannot be written: {reason(error)}.")
+
+
 class Store(RecordSource):
     """A directory of records.
 
@@ -124,9 +129,21 @@ class Store(RecordSource):
             _make_room(path)
             write_atomically(path, sealed(content), keep=keep)
         except OSError as error:
-            raise StoreError(
-                f"results_dir={self.path} cannot be written: {reason(error)}."
-            ) from error
+            raise cannot_be_written(self, error) from error
+
+    def describe(self, cell: Cell) -> None:
+        """Write what a cell is, unless it is there already with as many splits.
+
+        Raises
+        ------
+        StoreError : if the store cannot be written.
+        """
+        described = self._description(cell)
+        if described is None or described["config"]["split"]["n_splits"] < cell.n_splits:
+            try:
+                self._describe(cell)
+            except OSError as error:
+                raise cannot_be_written(self, error) from error
 
     def _describe(self, cell: Cell) -> None:
         path = self.directory(cell) / "cell.json"
