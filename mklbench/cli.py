@@ -18,7 +18,7 @@ from mklbench.errors import InputError, unknown
 
 INPUT_ERROR, FAILED, INTERRUPTED = 2, 1, 130
 
-LISTS = ("algos", "kernels", "data", "splits", "searches", "tables")
+LISTS = ("algos", "kernels", "data", "splits", "searches", "executors", "tables")
 FORMATS = ("md", "csv", "html")
 STORE = "results/store"
 MAX_JOBS = 1024  # as in mklbench.config.schemas, which is not imported for every --help
