@@ -139,7 +139,7 @@ class Store(RecordSource):
         StoreError : if the store cannot be written.
         """
         described = self._description(cell)
-        if described is None or described["config"]["split"]["n_splits"] < cell.n_splits:
+        if described is None or described_splits(described) < cell.n_splits:
             try:
                 self._describe(cell)
             except OSError as error:
@@ -191,6 +191,14 @@ def copy_records(cells: Iterable[Cell], source: RecordSource, store: Store) -> i
                 store.write(cell, record)
                 n_copied += 1
     return n_copied
+
+
+def described_splits(description: Mapping[str, Any]) -> int:
+    """Return how many splits the description of a cell asks for; 0 if it does not say."""
+    config = description.get("config")
+    split = config.get("split") if isinstance(config, Mapping) else None
+    asked = split.get("n_splits") if isinstance(split, Mapping) else None
+    return asked if isinstance(asked, int) else 0
 
 
 def _read(path: Path, check: Callable[[dict[str, Any]], None]) -> dict[str, Any] | None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from mklbench.experiments.execution.claims import Owner, holder
 from mklbench.experiments.sealing import DamagedError, read_sealed, warn_damaged
-from mklbench.experiments.store import Store
+from mklbench.experiments.store import Store, described_splits
 
 
 @dataclass(frozen=True)
@@ -81,8 +81,7 @@ def _look_at(directory: Path) -> CellOverview:
         for split, record in records.items()
         if split not in done and f"split-{split:03d}" not in running
     }
-    described = _read(directory / "cell.json") or {}
-    asked = described.get("config", {}).get("split", {}).get("n_splits", 0)
+    asked = described_splits(_read(directory / "cell.json") or {})
     return CellOverview(directory, max([asked, *(s + 1 for s in records)]), done, running, failed)
 
 

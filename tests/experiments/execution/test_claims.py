@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
+import random
 import signal
+import threading
 import time
 from pathlib import Path
 
 import pytest
 from experiment_fakes import fake_cell, tiny_cell, wait_until
+from hypothesis import HealthCheck, given, settings, strategies
 
+from mklbench import interruption
 from mklbench.experiments.execution import agenda, claims
 from mklbench.experiments.execution.claims import Claims, Owner, claim_path, holder
 from mklbench.experiments.execution.plan import run_cells
@@ -120,6 +125,144 @@ def test_a_selection_that_fails_elsewhere_ends_the_cell_here(store, tmp_path):
     assert ended([runner(store, [cell]) for _ in range(3)]) == [1, 1, 1]
     assert calls(log) <= 2  # both selections may have been begun
     assert [record["status"] for record in store.records(cell)] == ["failed"]
+
+
+class Turns:
+    """Threads that run one at a time, from one call of the file system to the next.
+
+    Each stands for a runner. Whose turn it is, is drawn; so every order in which the calls of
+    several runners may come can come up.
+    """
+
+    CALLS = ("rename", "mkdir", "listdir", "open", "unlink", "rmdir", "utime", "stat")
+
+    def __init__(self, monkeypatch, draw):
+        self._draw, self._turn = draw, threading.Condition()
+        self._waiting, self._chosen = set(), None
+        for name in self.CALLS:
+            monkeypatch.setattr(os, name, self._taking_turns(getattr(os, name)))
+
+    def _taking_turns(self, real):
+        def call(*arguments, **named):
+            self._wait()
+            return real(*arguments, **named)
+
+        return call
+
+    def _wait(self):
+        me = threading.current_thread()
+        if me not in self._members:
+            return
+        with self._turn:
+            self._waiting.add(me)
+            self._chosen = None
+            self._turn.notify_all()
+            assert self._turn.wait_for(lambda: self._chosen is me, 20)
+            self._waiting.discard(me)
+
+    def run(self, programs):
+        """Run each program in a thread of its own; return when all have ended."""
+        self._members = [threading.Thread(target=self._run, args=(p,)) for p in programs]
+        for thread in self._members:
+            thread.start()
+        while alive := [thread for thread in self._members if thread.is_alive()]:
+            with self._turn:
+                ready = [thread for thread in alive if thread in self._waiting]
+                if len(ready) == len(alive) and self._chosen is None:
+                    self._chosen = self._draw(ready)
+                    self._turn.notify_all()
+                self._turn.wait(0.01)
+
+    def _run(self, program):
+        self._wait()
+        program()
+        with self._turn:
+            self._chosen = None
+            self._turn.notify_all()
+
+
+class Model:
+    """Runners who want one step: who holds it, by their own account."""
+
+    def __init__(self, store, step):
+        self.store, self.step = store, step
+        self.holders, self.taken, self.dead = [], [], set()
+
+    def runner(self, number, n_tries):
+        """Return the program of a runner that takes the step whenever it can, and gives it up."""
+
+        def program():
+            mine = Claims(self.store)
+            mine._beating = True
+            for _ in range(n_tries):
+                if mine.take(self.step):
+                    self.holders.append(number)
+                    assert set(self.holders) - self.dead <= {number}, "two hold one step"
+                    self.taken.append(number)
+                    os.stat(self.store.path)  # the work: others have their turns
+                    self.holders.remove(number)
+                    mine.release(self.step)
+
+        return program
+
+    def sleeper(self, number):
+        """Return the program of a runner that is thought to be gone, and releases what it lost."""
+
+        def program():
+            mine = Claims(self.store)
+            mine._beating = True
+            if mine.take(self.step):
+                (own,) = mine._held.values()
+                self.dead_names.add(own.name)
+                for _ in range(3):
+                    os.stat(self.store.path)
+                mine.release(self.step)
+
+        self.dead_names = set()
+        return program
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    seed=strategies.integers(0, 2**32),
+    n_runners=strategies.integers(2, 4),
+    n_tries=strategies.integers(1, 3),
+    left=strategies.sampled_from(["nothing", "a dead claim", "two dead claims", "a sleeper"]),
+)
+def test_whatever_the_order_of_their_calls_one_runner_holds_a_step(
+    tmp_path_factory, seed, n_runners, n_tries, left
+):
+    store, step = Store(tmp_path_factory.mktemp("store")), Step(tiny_cell(), 0)
+    path = claim_path(store, step)  # the key is looked up once, before there are turns
+    model = Model(store, step)
+    programs = [model.runner(number, n_tries) for number in range(n_runners)]
+    model.dead_names = set()
+    if left == "a sleeper":
+        programs.append(model.sleeper(n_runners))
+    for _ in range({"a dead claim": 1, "two dead claims": 2}.get(left, 0)):
+        path.mkdir(parents=True, exist_ok=True)
+        entry = path / elsewhere().new_name()
+        entry.touch()
+        model.dead_names.add(entry.name)
+    failures = []
+
+    def guarded(program):
+        def run():
+            try:
+                program()
+            except BaseException as error:
+                failures.append(error)
+
+        return run
+
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr(interruption, "whole_step", contextlib.nullcontext)
+        monkeypatch.setattr(Claims, "_is_gone", lambda self, entry: entry.name in model.dead_names)
+        turns = Turns(monkeypatch, random.Random(seed).choice)
+        turns.run([guarded(program) for program in programs])
+    assert failures == []
+    assert model.taken
+    assert not os.path.lexists(path)
 
 
 def claim_of(store, cell, owner=None):
