@@ -201,7 +201,12 @@ def _inside(here: Path) -> list[psutil.Process]:
 
 def _load_everything() -> None:
     """Load what a run needs, so that a fork of this process begins at once."""
-    for name in ("commands.run", "commands.execution", "experiments.pool", "algorithms.mkl"):
+    for name in (
+        "commands.run",
+        "commands.execution",
+        "experiments.execution.processes",
+        "algorithms.mkl",
+    ):
         importlib.import_module(f"mklbench.{name}")
     Cell.from_overrides(["algo=svm", "data=wdbc", "kernel=feature_gaussians"]).check()
 

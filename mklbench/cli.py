@@ -18,7 +18,7 @@ from mklbench.errors import InputError, unknown
 
 INPUT_ERROR, FAILED, INTERRUPTED = 2, 1, 130
 
-LISTS = ("algos", "kernels", "data", "splits", "searches", "tables")
+LISTS = ("algos", "kernels", "data", "splits", "searches", "executors", "tables")
 FORMATS = ("md", "csv", "html")
 STORE = "results/store"
 MAX_JOBS = 1024  # as in mklbench.config.schemas, which is not imported for every --help
@@ -135,6 +135,9 @@ def _dispatch(arguments: list[str]) -> int:
 
         return complete(arguments, list(_COMMANDS))
     parsed, left = _parser().parse_known_args(arguments)
+    if "overrides" in parsed:  # they may stand between the flags, which argparse cannot do
+        parsed.overrides = [text for text in left if not text.startswith("-")]
+        left = [text for text in left if text.startswith("-")]
     if left:
         raise InputError(
             f"{' '.join(left)} is not known to mklbench {parsed.command} (see mklbench "
@@ -321,6 +324,51 @@ def _check(parsed: argparse.Namespace) -> int:
     return check(names=parsed.names, jobs=parsed.jobs, results_dir=parsed.recorded)
 
 
+def _status_arguments(parser: argparse.ArgumentParser) -> None:
+    _store_argument(parser)
+
+
+def _status(parsed: argparse.Namespace) -> int:
+    from mklbench.commands.status import status
+    from mklbench.experiments.store import Store
+
+    return status(Store(parsed.results_dir))
+
+
+def _redo_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.usage = "mklbench redo [OVERRIDE ...] [-m] [--failed] [--split N] [--results-dir DIR]"
+    parser.epilog = (
+        "The cells are named by the overrides of their run; none of these, with --failed, means "
+        "every cell of the store."
+    )
+    parser.set_defaults(overrides=[])
+    parser.add_argument("-m", "--multirun", action="store_true", help="of a sweep of cells")
+    parser.add_argument("--failed", action="store_true", help="only failures and timeouts")
+    parser.add_argument(
+        "--split",
+        type=_split,
+        action="append",
+        default=[],
+        metavar="N",
+        help="only this split; may be given several times",
+    )
+    parser.add_argument("--results-dir", metavar="DIR", help=f"the store; default: {STORE}")
+    _config_dir_argument(parser)
+
+
+def _redo(parsed: argparse.Namespace) -> int:
+    from mklbench.commands.redo import redo
+
+    return redo(
+        parsed.overrides,
+        sweep=parsed.multirun,
+        failed=parsed.failed,
+        splits=parsed.split,
+        results_dir=parsed.results_dir,
+        config_dir=parsed.config_dir,
+    )
+
+
 def _source_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--recorded", action="store_true", help="from the recorded results, not from the store"
@@ -346,6 +394,12 @@ def _jobs_argument(parser: argparse.ArgumentParser) -> None:
 def _count(text: str) -> int:
     if not (text.isascii() and text.isdecimal() and len(text) < 10 and 1 <= int(text) <= MAX_JOBS):
         raise argparse.ArgumentTypeError(f"{text} is not a whole number from 1 to {MAX_JOBS}")
+    return int(text)
+
+
+def _split(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and len(text) < 10):
+        raise argparse.ArgumentTypeError(f"{text} is not the number of a split: 0, 1, 2, ...")
     return int(text)
 
 
@@ -378,6 +432,12 @@ _COMMANDS: dict[
     "run": (_RUN_SUMMARY, _no_arguments, _run),
     "table": ("print a paper's table from what has been run", _table_arguments, _table),
     "reproduce": ("run what the tables need, then write them", _reproduce_arguments, _reproduce),
+    "status": (
+        "say what of the store is done, running or failed",
+        _status_arguments,
+        _status,
+    ),
+    "redo": ("forget a cell, a split or failures, to run them again", _redo_arguments, _redo),
     "data": ("list, fetch or verify the data sets", _data_arguments, _data),
     "list": ("list the choices of a config group", _list_arguments, _list),
     "plot": ("draw a paper's figure from what has been run", _plot_arguments, _plot),

@@ -19,7 +19,7 @@ from mklbench.algorithms import svm
 from mklbench.cli import main
 from mklbench.data import load
 from mklbench.errors import InputError
-from mklbench.experiments.execution.cells import run_cells
+from mklbench.experiments.execution.plan import run_cells
 from mklbench.experiments.memory import bytes_of_step
 from mklbench.experiments.store import Store
 from mklbench.kernels import BUILDERS

@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 import time
 
+from mklbench import config as configs
 from mklbench import interruption
 from mklbench.config import RunConfig
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
-from mklbench.experiments.execution.cells import CellResult, run_cells
+from mklbench.experiments.execution.plan import CellResult, run_cells
 from mklbench.experiments.files import check_writable_file, reason, write_atomically
 from mklbench.experiments.progress import progress
 from mklbench.experiments.rows import csv_text, summary
@@ -32,8 +33,9 @@ def execute(cells: list[Cell], options: RunConfig) -> int:
     if options.out is not None:
         check_writable_file("out", options.out)
     store = Store(options.results_dir)
+    executor = configs.executor(options.executor, options.jobs, options.timeout)
     with interruption.saying(lambda: _kept(cells, store)):
-        results = run_cells(cells, store, options.jobs, options.timeout, progress(options.progress))
+        results = run_cells(cells, store, executor=executor, progress=progress(options.progress))
     usable = [result for result in results if result.error is None or result.records]
     if not usable:
         raise InputError(next(str(result.error) for result in results))

@@ -12,6 +12,7 @@ _GROUPS = {
     "data": "data",
     "splits": "split",
     "searches": "search",
+    "executors": "executor",
     "tables": "table",
 }
 

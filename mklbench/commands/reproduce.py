@@ -8,7 +8,7 @@ from pathlib import Path
 from mklbench import interruption
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
-from mklbench.experiments.execution.cells import run_cells
+from mklbench.experiments.execution.plan import run_cells
 from mklbench.experiments.files import check_writable_directory
 from mklbench.experiments.progress import counting, progress
 from mklbench.experiments.records import Layers, RecordFile

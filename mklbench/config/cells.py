@@ -67,7 +67,8 @@ def run_config(composed: DictConfig) -> RunConfig:
         if key not in (*GROUPS, *options):
             raise InputError(f"{key!s} is not known: {hint(str(key), [*GROUPS, *options])}.")
     given = [key for key in options if key in composed or OmegaConf.is_missing(composed, key)]
-    values = {key: _option(composed, key) for key in given}
+    values = {key: _option(composed, key) for key in given if key != "executor"}
+    values["executor"] = _plain(composed, "executor")
     for key in ("results_dir", "out", "progress"):  # a folder may be called 2012
         value = values.get(key)
         if isinstance(value, int | float) and not isinstance(value, bool):
@@ -105,6 +106,25 @@ def algorithm(config: Mapping[str, Any]) -> Callable[..., Any]:
 def kernel(config: Mapping[str, Any]) -> Callable[..., Any]:
     """Return the builder of a kernel config with its parameters bound: call it with X_train."""
     return _callable("kernel", config)
+
+
+def executor(config: Mapping[str, Any], jobs: int, timeout: float | None) -> Any:
+    """Return the executor that a config describes, for so many jobs and seconds a cell.
+
+    Raises
+    ------
+    InputError : if it cannot be made, or does not have one of its options.
+    """
+    check_arguments("executor", config, arguments(config))
+    try:
+        made = _callable("executor", config)(jobs, timeout)
+    except InputError:
+        raise
+    except Exception as error:
+        raise _unusable("executor", config, root_cause(error)) from error
+    if not hasattr(made, "run"):
+        raise _unusable("executor", config, "it makes nothing that runs steps")
+    return made
 
 
 def path_option(config: Mapping[str, Any]) -> str | None:
@@ -181,11 +201,14 @@ def _callable(group: str, config: Mapping[str, Any]) -> Callable[..., Any]:
     except InstantiationException as error:
         if isinstance(error.__cause__, InputError):
             raise error.__cause__ from error
-        reason = root_cause(error)
-        raise InputError(f"{group}={config['name']} cannot be used: {reason}.") from error
+        raise _unusable(group, config, root_cause(error)) from error
     if not callable(made):
-        raise InputError(f"{group}={config['name']} cannot be used: it makes no callable.")
+        raise _unusable(group, config, "it makes no callable")
     return made
+
+
+def _unusable(group: str, config: Mapping[str, Any], why: str) -> InputError:
+    return InputError(f"{group}={config.get('name')} cannot be used: {why}.")
 
 
 def _plain(node: DictConfig, group: str) -> dict[str, Any]:

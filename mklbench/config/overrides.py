@@ -13,6 +13,9 @@ from mklbench import resources
 from mklbench.config.names import GROUPS
 from mklbench.errors import InputError, unknown
 
+# What is chosen by a name.
+_CHOSEN = (*GROUPS, "executor")
+
 # Longer than a list of all rows of a large data set; Hydra's parser takes seconds for more.
 _MAX_CHARACTERS = 20_000
 _MAX_BRACKETS = 100
@@ -113,7 +116,7 @@ def check_choices(overrides: Iterable[str]) -> None:
     for text in overrides:
         override = parsed(text)
         group, value = override.key_or_group, override.value()
-        if group not in GROUPS or override.is_delete() or override.is_sweep_override():
+        if group not in _CHOSEN or override.is_delete() or override.is_sweep_override():
             continue
         names = value if isinstance(value, list) else [value]
         if not all(isinstance(name, (str, dict)) for name in names):

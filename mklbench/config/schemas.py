@@ -142,6 +142,7 @@ class SearchConfig(Schema):
 class RunConfig(Schema):
     """Schema of the options of a run; none of them changes a result."""
 
+    executor: dict[str, Any] = field(default_factory=dict)
     jobs: int = 1
     timeout: float | None = None
     results_dir: str = "results/store"

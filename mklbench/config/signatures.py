@@ -51,9 +51,9 @@ def arguments(config: Mapping[str, Any]) -> dict[str, Any]:
 def keywords(group: str, config: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the keyword arguments the callable of a config takes, with their annotations.
 
-    The leading arguments (operator and y of an algorithm, X of a kernel) come from the experiment,
-    unless the target is a class whose instances are the callables (``_partial_: false``). None
-    means that the callable takes any keyword.
+    The leading arguments (operator and y of an algorithm, X of a kernel, jobs and timeout of an
+    executor) come from the experiment, unless the target is a class whose instances are the
+    callables (``_partial_: false``). None means that the callable takes any keyword.
     """
     called = target(group, config)
     try:
@@ -65,7 +65,9 @@ def keywords(group: str, config: Mapping[str, Any]) -> dict[str, Any] | None:
         ) from error
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
         return None
-    supplied = 0 if config.get("_partial_") is False else {"algo": 2, "kernel": 1}[group]
+    supplied = (
+        0 if config.get("_partial_") is False else {"algo": 2, "kernel": 1, "executor": 2}[group]
+    )
     return {
         parameter.name: parameter.annotation
         for parameter in parameters[supplied:]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import shutil
 import stat
 import time
 import uuid
@@ -189,7 +190,7 @@ def remove_abandoned(directory: Path) -> None:
     for temporary in directory.glob(".*.tmp"):
         with contextlib.suppress(OSError):  # another process may be tidying up as well
             if temporary.stat().st_mtime < oldest:
-                temporary.unlink()
+                shutil.rmtree(temporary) if temporary.is_dir() else temporary.unlink()
 
 
 def remove_unfinished(directory: Path, mark_of_process: str) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from mklbench import config as configs
 from mklbench.experiments.cell import Cell
-from mklbench.experiments.execution.cells import CellResult
+from mklbench.experiments.execution.plan import CellResult
 from mklbench.experiments.record import Record
 
 if TYPE_CHECKING:

@@ -40,6 +40,11 @@ class StoreError(InputError):
     """A store that cannot be written."""
 
 
+def cannot_be_written(store: Store, error: OSError) -> StoreError:
+    """Build the error for a store that the system does not let us write."""
+    return StoreError(f"results_dir={store.path} cannot be written: {reason(error)}.")
+
+
 class Store(RecordSource):
     """A directory of records.
 
@@ -146,9 +151,21 @@ class Store(RecordSource):
             _make_room(path)
             write_atomically(path, sealed(content), keep=keep)
         except OSError as error:
-            raise StoreError(
-                f"results_dir={self.path} cannot be written: {reason(error)}."
-            ) from error
+            raise cannot_be_written(self, error) from error
+
+    def describe(self, cell: Cell) -> None:
+        """Write what a cell is, unless it is there already with as many splits.
+
+        Raises
+        ------
+        StoreError : if the store cannot be written.
+        """
+        described = self._description(cell)
+        if described is None or described_splits(described) < cell.n_splits:
+            try:
+                self._describe(cell)
+            except OSError as error:
+                raise cannot_be_written(self, error) from error
 
     def _describe(self, cell: Cell) -> None:
         path = self.directory(cell) / "cell.json"
@@ -201,6 +218,14 @@ def copy_records(cells: Iterable[Cell], source: RecordSource, store: Store) -> i
                 store.write(cell, record)
                 n_copied += 1
     return n_copied
+
+
+def described_splits(description: Mapping[str, Any]) -> int:
+    """Return how many splits the description of a cell asks for; 0 if it does not say."""
+    config = description.get("config")
+    split = config.get("split") if isinstance(config, Mapping) else None
+    asked = split.get("n_splits") if isinstance(split, Mapping) else None
+    return asked if isinstance(asked, int) else 0
 
 
 def _read(path: Path, take: Callable[[dict[str, Any]], _Read]) -> _Read | None:

@@ -296,6 +296,7 @@ def test_completion_can_be_installed(capsys, monkeypatch):
         ("data", "sonar"),
         ("splits", "random70"),
         ("searches", "cv"),
+        ("executors", "local"),
         ("tables", "picard2012_table1"),
     ],
 )
@@ -320,8 +321,11 @@ def test_data_are_listed_and_verified(capsys):
     assert "wdbc: local" in capsys.readouterr().out
 
 
+SUB_COMMANDS = ("table", "reproduce", "status", "redo", "data", "list", "plot", "check")
+
+
 def test_every_choice_of_the_main_help_has_a_help(capsys):
-    for command in ("run", "table", "reproduce", "data", "list", "plot", "check"):
+    for command in ("run", *SUB_COMMANDS):
         with pytest.raises(SystemExit, match="0") if command != "run" else nullcontext():
             cli.main([command, "--help"])
         assert len(capsys.readouterr().out) > 100

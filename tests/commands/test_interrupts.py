@@ -17,7 +17,7 @@ import pytest
 from experiment_fakes import TINY, fake_cell, fake_configs, start, tiny_cell, wait_until
 
 from mklbench import interruption
-from mklbench.experiments.execution.cells import run_cells
+from mklbench.experiments.execution.plan import run_cells
 from mklbench.experiments.store import Store
 
 LIMIT = 2.0

@@ -16,7 +16,7 @@ from mklbench.commands.reproduce import reproduce
 from mklbench.commands.table import table as print_table
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
-from mklbench.experiments.execution.cells import run_cells
+from mklbench.experiments.execution.plan import run_cells
 from mklbench.experiments.records import RecordFile
 from mklbench.experiments.sealing import sealed
 from mklbench.experiments.store import Store

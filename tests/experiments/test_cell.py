@@ -12,7 +12,7 @@ from experiment_fakes import TINY, fake_cell, three_classes, tiny_cell
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.evaluation import run_split
-from mklbench.experiments.execution.cells import CellResult
+from mklbench.experiments.execution.plan import CellResult
 from mklbench.experiments.record import Record
 from mklbench.experiments.rows import summary
 

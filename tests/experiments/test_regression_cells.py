@@ -15,7 +15,7 @@ from mklbench.algorithms import krr
 from mklbench.data.splits import random_split
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
-from mklbench.experiments.execution.cells import CellResult, run_cells
+from mklbench.experiments.execution.plan import CellResult, run_cells
 from mklbench.experiments.progress import outcome
 from mklbench.experiments.rows import csv_text, summary
 from mklbench.experiments.store import Store

@@ -14,7 +14,7 @@ from experiment_fakes import tiny_cell
 
 from mklbench import cli
 from mklbench.experiments.evaluation import run_selection, run_split
-from mklbench.experiments.execution.cells import run_cells
+from mklbench.experiments.execution.plan import run_cells
 from mklbench.experiments.files import write_atomically
 from mklbench.experiments.record import Record
 from mklbench.experiments.records import RecordFile, export_records, read_records

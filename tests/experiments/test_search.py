@@ -18,7 +18,7 @@ from mklbench.errors import SingularError
 from mklbench.experiments import search
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.evaluation import run_split
-from mklbench.experiments.execution.cells import run_cells
+from mklbench.experiments.execution.plan import run_cells
 from mklbench.experiments.responses import Responses
 from mklbench.experiments.store import Store
 

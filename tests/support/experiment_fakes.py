@@ -31,6 +31,7 @@ C: 1.0
 behaviour: plain
 once: null
 seconds: 0.0
+log: null
 """
 
 # A cell that is run in a moment, on a set that needs no download.
@@ -51,8 +52,15 @@ def solve(
     behaviour: str = "plain",
     once: str | None = None,
     seconds: float = 0.0,
+    log: str | None = None,
 ) -> Any:
-    """Train an SVM, or misbehave: always, or only for the first caller that creates file `once`."""
+    """Train an SVM, or misbehave: always, or only for the first caller that creates file `once`.
+
+    Each call adds a line to the file `log`.
+    """
+    if log is not None:
+        with open(log, "a", encoding="utf-8") as stream:
+            stream.write(f"{os.getpid()}\n")
     time.sleep(seconds)
     if once is None or _first(once):
         if behaviour == "raise":
@@ -65,6 +73,8 @@ def solve(
             os.kill(os.getpid(), signal.SIGSEGV)
         if behaviour == "hang":
             time.sleep(600)
+        if behaviour == "nap":
+            time.sleep(2)
         if behaviour == "hold":  # as LAPACK does: no other thread of Python's can run meanwhile
             ctypes.PyDLL(None).sleep(600)
         if behaviour == "os_exit":

@@ -16,7 +16,7 @@ from pathlib import Path
 from mklbench import interruption
 from mklbench.errors import DataError, InputError
 from mklbench.experiments.cell import Cell
-from mklbench.experiments.execution.cells import CellResult, run_cells
+from mklbench.experiments.execution.plan import CellResult, run_cells
 from mklbench.experiments.progress import Progress
 from mklbench.experiments.record import DONE, Record
 from mklbench.experiments.records import RecordFile, RecordSource

@@ -20,7 +20,7 @@ import numpy as np
 from mklbench import interruption
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
-from mklbench.experiments.execution.cells import run_steps
+from mklbench.experiments.execution.plan import local
 from mklbench.experiments.execution.steps import Step
 from mklbench.experiments.progress import duration
 from mklbench.experiments.provenance import blas_kernels, cpu_model
@@ -180,7 +180,7 @@ class _Judge:
     def run(self, batch: Sequence[Rerun], store: Store, jobs: int) -> None:
         """Run a batch; whatever ends it, what has been run is judged and kept."""
         errors: dict[str, str] = {}
-        work = []
+        steps = []
         for item in batch:
             split = item.record.split
             try:
@@ -190,8 +190,8 @@ class _Judge:
                 continue
             for selected, selection in item.selections.items():
                 store.write_selection(item.cell, selected, selection)
-            work.append([Step(item.cell, split)])
-        run_steps(work, store, jobs, None, self, errors)
+            steps.append(Step(item.cell, split))
+        errors |= local(jobs).run(steps, store, self)
         for key, sentence in errors.items():
             self._note(key, Finding(self._by_key[key].label, Outcome.NOT_CHECKED, sentence))
 

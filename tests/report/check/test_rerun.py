@@ -20,6 +20,7 @@ from mklbench.commands.reproduce import reproduce
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.evaluation import run_split
+from mklbench.experiments.execution.inline import Inline
 from mklbench.experiments.provenance import blas_kernels, cpu_model
 from mklbench.experiments.record import Record
 from mklbench.experiments.sealing import sealed
@@ -147,24 +148,24 @@ class TestRunning:
         self, recorded: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
         assert checked(recorded) == 0
-        monkeypatch.setattr(rerun, "run_steps", None)
+        monkeypatch.setattr(rerun, "local", None)
         assert checked(recorded) == 0
         assert "4 of them are confirmed.\n" in capsys.readouterr().out
 
     def test_goes_on_where_it_was_interrupted(
         self, recorded: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        run = rerun.run_steps
+        run = Inline.run
 
-        def interrupted(work: list[Any], *others: Any) -> None:
-            run(work[:1], *others)
+        def interrupted(self: Inline, steps: list[Any], *others: Any) -> None:
+            run(self, steps[:1], *others)
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(rerun, "run_steps", interrupted)
+        monkeypatch.setattr(Inline, "run", interrupted)
         with pytest.raises(KeyboardInterrupt, match="the same command goes on"):
             checked(recorded)
         assert len(confirmations(recorded)) == 1
-        monkeypatch.setattr(rerun, "run_steps", run)
+        monkeypatch.setattr(Inline, "run", run)
         capsys.readouterr()
         assert checked(recorded) == 0
         assert "1 of them are confirmed; one split of 3" in capsys.readouterr().out

@@ -1,4 +1,4 @@
-"""Running cells: what is missing, here or in workers, each finished step stored at once."""
+"""What of some cells is missing, who takes it, and how they ended."""
 
 from __future__ import annotations
 
@@ -6,16 +6,19 @@ import warnings
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from mklbench import interruption
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
-from mklbench.experiments.execution.steps import Step, is_done, missing_steps, record, take
+from mklbench.experiments.execution.claims import clear_done
+from mklbench.experiments.execution.inline import Inline
+from mklbench.experiments.execution.processes import Processes
+from mklbench.experiments.execution.steps import Step, missing_steps
 from mklbench.experiments.progress import Progress, Silent
 from mklbench.experiments.record import Record
 from mklbench.experiments.records import Status
-from mklbench.experiments.store import Store, StoreError
+from mklbench.experiments.store import Store
 
 
 @dataclass(frozen=True)
@@ -36,27 +39,72 @@ class CellResult:
     error: str | None = None
 
 
+class Executor(Protocol):
+    """Takes steps wherever it has been told to; what has become of them is known by the store.
+
+    A new one is a class with these, and a config ``executor/NAME.yaml`` whose ``_target_`` it is;
+    it is made with ``jobs``, ``timeout`` and what else its config says.
+    """
+
+    @property
+    def at_once(self) -> int:
+        """How many steps may be taken on this machine at the same time."""
+
+    def run(self, steps: Sequence[Step], store: Store, progress: Progress) -> dict[str, str]:
+        """Return when every one of `steps` has ended, here or by another runner on the store.
+
+        Whoever takes a step claims it first (`mklbench.experiments.execution.claims`), wherever
+        that is; an `Agenda` does so, and knows what is left.
+
+        Parameters
+        ----------
+        steps : of one or several cells, the selections of each before its splits.
+        store : where the results go.
+        progress : to be told of each step and each cell that has ended.
+
+        Returns
+        -------
+        By cell key the sentences of the InputErrors that stopped a cell.
+
+        Raises
+        ------
+        InputError : if the store cannot be written, or nothing can be started.
+        """
+
+
+def local(jobs: int = 1, timeout: float | None = None) -> Executor:
+    """Return the executor for this machine: in this process, or in workers.
+
+    Parameters
+    ----------
+    jobs : steps at once, each in a worker process where there are several: a crash costs one step.
+    timeout : seconds of computing a cell may take, summed over the workers, in which alone it can
+        be interrupted; None for no limit.
+    """
+    return Inline() if jobs == 1 and timeout is None else Processes(jobs, timeout)
+
+
 def run_cells(
     cells: Iterable[Cell],
     store: Store,
     jobs: int = 1,
     timeout: float | None = None,
     progress: Progress | None = None,
+    executor: Executor | None = None,
 ) -> list[CellResult]:
     """Run the splits of `cells` that the store does not have, and return how each cell ended.
 
-    One cell that cannot run or fails does not stop the others. With one job and no timeout the
-    work is done in this process; otherwise in worker processes that take one step at a time (a
-    split, or a selection for all splits), so that a crash costs that step only and a timeout can
-    interrupt it.
+    One cell that cannot run or fails does not stop the others. Several runners may do this with
+    one store at once, also on several machines: they share the steps, and each returns when all
+    have ended.
 
     Parameters
     ----------
     cells : what to run; of several with one key, the one with the most splits stands for all.
     store : where the records are and go.
-    jobs : worker processes.
-    timeout : seconds of computing a cell may take, summed over its workers; None for no limit.
+    jobs, timeout : of the local executor, see `local`.
     progress : told of every step; silent if not given.
+    executor : takes the steps in place of the local one.
 
     Raises
     ------
@@ -65,40 +113,37 @@ def run_cells(
     """
     listed = list(cells)
     told = progress or Silent()
+    chosen = executor or local(jobs, timeout)
     errors: dict[str, str] = {}
     store.check()
-    with _parallel(jobs):
-        work = _plan(listed, store, jobs, errors)
+    with _parallel(chosen.at_once):
+        work = _plan(listed, store, chosen.at_once, errors)
     if work:
-        store.check_writable()
         n_splits = sum(cell.n_splits for cell in _distinct(listed, errors))
-        told.start([step for steps in work for step in steps], n_splits)
-        try:
-            with interruption.on_leaving(told.stop):
-                run_steps(work, store, jobs, timeout, told, errors)
-        finally:
-            told.stop()
+        errors |= _run(work, n_splits, store, chosen, told)
     return [_result(cell, store, errors) for cell in listed]
 
 
-def run_steps(
-    work: list[list[Step]],
+def _run(
+    work: dict[Cell, list[Step]],
+    n_splits: int,
     store: Store,
-    jobs: int,
-    timeout: float | None,
+    executor: Executor,
     progress: Progress,
-    errors: dict[str, str],
-) -> None:
-    """Take the steps in `work`, here or in workers.
-
-    Parameters and errors are those of `mklbench.experiments.execution.processes.run_in_workers`.
-    """
-    if jobs == 1 and timeout is None:
-        _run_here(work, store, progress, errors)
-        return
-    from mklbench.experiments.execution.processes import run_in_workers
-
-    run_in_workers(work, store, jobs, timeout, progress, errors)
+) -> dict[str, str]:
+    store.check_writable()
+    for cell in work:
+        store.describe(cell)  # so that others can tell what is to come
+    steps = [step for listed in work.values() for step in listed]
+    progress.start(steps, n_splits)
+    try:
+        with interruption.on_leaving(progress.stop):
+            errors = executor.run(steps, store, progress)
+    finally:
+        progress.stop()
+    for cell in work:
+        clear_done(cell, store)
+    return errors
 
 
 def _parallel(jobs: int) -> AbstractContextManager[Any]:
@@ -128,14 +173,15 @@ def _distinct(cells: Sequence[Cell], errors: dict[str, str]) -> list[Cell]:
 
 def _plan(
     cells: Sequence[Cell], store: Store, jobs: int, errors: dict[str, str]
-) -> list[list[Step]]:
-    """Return the steps of each cell, having checked what can be checked beforehand."""
+) -> dict[Cell, list[Step]]:
+    """Return the steps of each cell that has any, having checked what can be checked beforehand."""
     missing: dict[Cell, list[Step]] = {}
     for cell in _distinct(cells, errors):
         store.tidy(cell)
+        clear_done(cell, store)
         missing[cell] = missing_steps(cell, store)
     at_once = min(jobs, sum(map(len, missing.values())))
-    work: list[list[Step]] = []
+    work: dict[Cell, list[Step]] = {}
     for cell, steps in missing.items():
         if not steps:
             continue
@@ -144,32 +190,8 @@ def _plan(
         except InputError as error:
             errors[cell.key] = str(error)
             continue
-        work.append(steps)
+        work[cell] = steps
     return work
-
-
-def _run_here(
-    work: list[list[Step]], store: Store, progress: Progress, errors: dict[str, str]
-) -> None:
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(1):  # so that timings mean the same as in a worker
-        for steps in work:
-            cell = steps[0].cell
-            for step in steps:
-                try:
-                    take(step, store)
-                except StoreError:
-                    raise
-                except InputError as error:
-                    errors[cell.key] = str(error)
-                    break
-                progress.step_ended(step, record(step, store))
-                if step.selects and not is_done(step, store):
-                    break  # the splits cannot be run without it
-            if cell.key not in errors:
-                found = store.read(cell)
-                progress.cell_ended(cell, found.status, found.records)
 
 
 def _result(cell: Cell, store: Store, errors: dict[str, str]) -> CellResult:

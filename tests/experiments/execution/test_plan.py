@@ -14,7 +14,7 @@ from experiment_fakes import TINY, fake_cell, fake_configs, start, tiny_cell, wa
 
 from mklbench.errors import InputError
 from mklbench.experiments import progress as progress_module
-from mklbench.experiments.execution.cells import run_cells
+from mklbench.experiments.execution.plan import run_cells
 from mklbench.experiments.progress import Bar, Lines, counting, duration, progress
 from mklbench.experiments.store import Store
 

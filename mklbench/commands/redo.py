@@ -1,0 +1,117 @@
+"""``mklbench redo``: what has been recorded is forgotten, so that the next run does it again."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from pathlib import Path
+
+from mklbench import config as configs
+from mklbench.commands.run import composed_cells
+from mklbench.errors import InputError
+from mklbench.experiments.cell import Cell
+from mklbench.experiments.execution.claims import clear, holder
+from mklbench.experiments.execution.overview import cell_directories, records_in
+from mklbench.experiments.store import Store, cannot_be_written
+
+
+def redo(
+    overrides: Sequence[str],
+    *,
+    sweep: bool = False,
+    failed: bool = False,
+    splits: Sequence[int] = (),
+    results_dir: str | None = None,
+    config_dir: str | None = None,
+) -> int:
+    """Forget what a store has of some cells, and say what that was; return the exit status.
+
+    Parameters
+    ----------
+    overrides : list of str
+        Of the run; none means every cell of the store.
+    sweep : bool
+        Whether the overrides are those of a sweep.
+    failed : bool
+        Only failures and timeouts are forgotten.
+    splits : list of int
+        Only these splits are; none means all, and the selections that they share.
+    results_dir : str or None
+        The store; None is that of the overrides.
+    config_dir : str or None
+        A directory of the user's own configs.
+
+    Raises
+    ------
+    InputError
+        If nothing says what to forget, or somebody is running it just now; nothing is forgotten
+        then.
+    """
+    if not overrides and not failed:
+        raise InputError(
+            "mklbench redo is not told what to forget: give the overrides of a run, or --failed "
+            "for all failures of the store."
+        )
+    composed = list(composed_cells(list(overrides), config_dir, sweep))
+    store = Store(results_dir or configs.run_config(composed[0]).results_dir)
+    store.check()
+    directories = cell_directories(store)
+    if overrides:
+        directories = [store.directory(Cell.from_config(config)) for config in composed]
+    forgotten = {directory: _named(directory, failed, splits) for directory in directories}
+    for directory, paths in forgotten.items():
+        _check_free(directory, paths, whole=not failed and not splits)
+    for directory, paths in forgotten.items():
+        there = _forget(paths, store)
+        if there or overrides:
+            print(f"{directory.name}: {_said(there)}.")
+    if not any(forgotten.values()) and not overrides:
+        print(f"Nothing has failed in {store.path}: there is nothing to forget.")
+    return 0
+
+
+def _named(directory: Path, failed: bool, splits: Sequence[int]) -> list[Path]:
+    """Return the files to delete, those that say what is done first."""
+    if not failed and not splits:
+        kinds = ("split-*.json", "selection-*.json", "cell.json")
+        return [path for kind in kinds for path in sorted(directory.glob(kind))]
+    named = [directory / f"split-{split:03d}.json" for split in splits]
+    if failed:
+        unfinished = [s for s, record in records_in(directory) if record.get("status") != "done"]
+        named = [directory / f"split-{s:03d}.json" for s in unfinished if not splits or s in splits]
+    return named
+
+
+def _check_free(directory: Path, paths: Sequence[Path], whole: bool) -> None:
+    """Raise InputError if somebody alive has a claim on what is to be forgotten."""
+    named = [path.with_suffix(".claim") for path in paths]
+    for claim in sorted(directory.glob("*.claim")) if whole else named:
+        if (owner := holder(claim)) is not None:
+            raise InputError(
+                f"{claim.stem} of {directory.name} is being run on {owner.host} (pid {owner.pid}): "
+                "end that run first, or wait for it."
+            )
+
+
+def _forget(paths: Sequence[Path], store: Store) -> list[Path]:
+    """Delete files, claims of the dead, and the directory that is empty then; return what was."""
+    there = [path for path in paths if path.exists()]
+    try:
+        for path in there:
+            path.unlink(missing_ok=True)
+            clear(path.with_suffix(".claim"))
+    except OSError as error:
+        raise cannot_be_written(store, error) from error
+    for directory in {path.parent for path in there}:
+        with contextlib.suppress(OSError):
+            directory.rmdir()
+    return there
+
+
+def _said(paths: Sequence[Path]) -> str:
+    counts = [
+        (sum(path.name.startswith(f"{kind}-") for path in paths), kind)
+        for kind in ("split", "selection")
+    ]
+    parts = [f"{n} {kind}{'' if n == 1 else 's'}" for n, kind in counts if n]
+    return f"{' and '.join(parts)} forgotten" if parts else "nothing was recorded"

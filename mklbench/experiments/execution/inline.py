@@ -1,0 +1,35 @@
+"""The executor that takes one step after the other in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mklbench.errors import InputError
+from mklbench.experiments.execution.agenda import Agenda
+from mklbench.experiments.execution.claims import claiming
+from mklbench.experiments.execution.steps import Step, take
+from mklbench.experiments.progress import Progress
+from mklbench.experiments.store import Store, StoreError
+
+
+class Inline:
+    """Takes steps in this process; a crash of the interpreter ends the run."""
+
+    at_once = 1
+
+    def run(self, steps: Sequence[Step], store: Store, progress: Progress) -> dict[str, str]:
+        """Take `steps` as `mklbench.experiments.execution.plan.Executor` says."""
+        from threadpoolctl import threadpool_limits
+
+        with threadpool_limits(1), claiming(store) as claims:  # timings are those of a worker
+            agenda = Agenda(steps, store, progress, claims)
+            while (step := agenda.begin_or_wait()) is not None:
+                try:
+                    take(step, store)
+                except StoreError:
+                    raise
+                except InputError as error:
+                    agenda.refuse(step, str(error))
+                else:
+                    agenda.end(step)
+        return agenda.errors

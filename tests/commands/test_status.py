@@ -1,0 +1,208 @@
+"""What a store says of itself, and how a part of it is forgotten."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+
+import pytest
+from experiment_fakes import TINY, fake_cell, fake_configs, tiny_cell
+
+from mklbench import cli
+from mklbench.experiments.execution.claims import Owner, claim_path, claiming
+from mklbench.experiments.execution.plan import run_cells
+from mklbench.experiments.execution.steps import Step
+from mklbench.experiments.store import Store
+
+SHARED = ("search=first_splits", "search.splits=2", "search.folds=2", "search.grid.algo.C=[2]")
+
+
+@pytest.fixture
+def store(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return Store("store")
+
+
+def half_failed(tmp_path, store):
+    """Run a cell of which one split fails, and return it with its overrides."""
+    crash = ["algo=fake", "algo.behaviour=raise", f"algo.once='{tmp_path}/crashed'"]
+    cell = fake_cell(tmp_path, *crash)
+    run_cells([cell], store)
+    return cell, [*TINY, *crash, "--config-dir", str(fake_configs(tmp_path))]
+
+
+def status(capsys, status=0):
+    """Return what `mklbench status` says: by cell its five numbers, and the other lines."""
+    capsys.readouterr()
+    assert cli.main(["status", "--results-dir", "store"]) == status
+    lines = capsys.readouterr().out.splitlines()
+    row = re.compile(r"(\S+-[0-9a-f]{12})" + r" +(\d+)" * 5)
+    found = map(row.fullmatch, lines)
+    numbers = {match[1]: tuple(map(int, match.groups()[1:])) for match in found if match}
+    others = [line for line in lines if line.split(" ")[0] not in (*numbers, "cell")]
+    return numbers, [line for line in others if not line.startswith("---")]
+
+
+def redo(capsys, *arguments, status=0):
+    """Return what `mklbench redo` says."""
+    capsys.readouterr()
+    assert cli.main(["redo", *arguments, "--results-dir", "store"]) == status
+    said = capsys.readouterr()
+    return said.err if status else said.out
+
+
+def test_a_store_tells_what_is_done_failed_running_and_waiting(store, tmp_path, capsys):
+    cell, _ = half_failed(tmp_path, store)
+    other = tiny_cell(*SHARED)
+    store.describe(other)
+    with claiming(store) as claims:
+        assert claims.take(Step(other, 1, selects=True))
+        assert claims.take(Step(other, 3))
+        numbers, lines = status(capsys)
+    names = [cell.directory_name, other.directory_name]
+    # Splits, done, running, failed, waiting.
+    assert numbers == {names[0]: (4, 3, 0, 1, 0), names[1]: (4, 0, 1, 0, 3)}
+    failure, *running, total = lines
+    assert failure == (
+        f"{names[0]}, split 0: failed: ZeroDivisionError: the fake divided by zero "
+        f"(the rest: store/{names[0]}/split-000.json)"
+    )
+    for line, step in zip(running, ("selection 1", "split 3"), strict=True):
+        start = f"{names[1]}, {step}: running on {os.uname().nodename} (pid {os.getpid()}) since "
+        assert line.startswith(start)
+        since = time.mktime(time.strptime(line.removeprefix(start), "%Y-%m-%d %H:%M:%S"))
+        assert 0 <= time.time() - since < 60
+    assert total == "2 cells with 8 splits: 3 done, 1 running, 1 failed, 3 waiting."
+
+
+def test_who_is_gone_runs_nothing(store, capsys):
+    cell = tiny_cell()
+    store.describe(cell)
+    here = Owner.of_this_process()
+    gone = Owner(here.host, here.machine, here.pid, here.started - 1, 0)
+    silent = Owner("elsewhere", "01234567", 1, 1, 0)
+    for split, owner in enumerate((gone, silent, silent)):
+        path = claim_path(store, Step(cell, split))
+        path.mkdir()
+        (path / owner.new_name()).touch()
+        if split == 1:
+            os.utime(path / next(path.iterdir()).name, (0, 0))
+    numbers, (line, _) = status(capsys)
+    assert numbers == {cell.directory_name: (4, 0, 1, 0, 3)}
+    assert ", split 2: running on elsewhere (pid 1) since " in line
+
+
+def test_an_empty_store_is_said_in_one_sentence(store, capsys):
+    said = ["There is no cell in store: mklbench run and reproduce put them there."]
+    assert status(capsys)[1] == said
+    store.path.mkdir()
+    assert status(capsys)[1] == said
+    store.path.rmdir()
+    store.path.write_text("")
+    assert cli.main(["status", "--results-dir", "store"]) == 2
+    assert "results_dir=store is a file" in capsys.readouterr().err
+
+
+@pytest.mark.filterwarnings("ignore::mklbench.experiments.sealing.DamagedRecordWarning")
+@pytest.mark.parametrize("content", ["", "{}", '{"schema": 1}', '{"schema": 1, "config": [3]}'])
+def test_damaged_files_count_as_missing(store, capsys, content):
+    cell = tiny_cell()
+    run_cells([cell], store)
+    (store.directory(cell) / "cell.json").write_text(content)
+    store.record_path(cell, 1).write_text(content)
+    (store.directory(cell) / "split-x.json").write_text(content)
+    (store.directory(cell) / "notes.claim").write_text(content)
+    assert status(capsys)[0] == {cell.directory_name: (4, 3, 0, 0, 1)}
+
+
+def test_more_splits_are_asked_for(store, capsys):
+    store.describe(tiny_cell())
+    more = tiny_cell("split.n_splits=6")
+    store.describe(more)
+    store.describe(tiny_cell("split.n_splits=2"))
+    assert status(capsys)[0] == {more.directory_name: (6, 0, 0, 0, 6)}
+
+
+def test_a_cell_is_forgotten_with_its_selections(store, capsys):
+    cell, other = tiny_cell(*SHARED), tiny_cell()
+    run_cells([cell, other], store)
+    said = redo(capsys, *TINY, "algo=svm", *SHARED)
+    assert said == f"{cell.directory_name}: 4 splits and 2 selections forgotten.\n"
+    assert [path.name for path in store.path.iterdir()] == [other.directory_name]
+    assert redo(capsys, *TINY, "algo=svm", *SHARED) == (
+        f"{cell.directory_name}: nothing was recorded.\n"
+    )
+
+
+def test_a_sweep_is_forgotten_by_the_overrides_of_its_run(store, capsys):
+    command = ["-m", *TINY, "algo=svm,uniform", "results_dir=store", "jobs=1", "out=rows.csv"]
+    assert cli.main(["run", *command]) == 0
+    capsys.readouterr()
+    assert cli.main(["redo", *command]) == 0
+    assert capsys.readouterr().out.count("4 splits forgotten.") == 2
+    assert not list(store.path.iterdir())
+
+
+def test_a_split_is_forgotten(store, capsys):
+    cell = tiny_cell(*SHARED)
+    run_cells([cell], store)
+    before = store.selections(cell)
+    said = redo(capsys, "--split", "1", *TINY, "--split", "3", "algo=svm", *SHARED)
+    assert said == f"{cell.directory_name}: 2 splits forgotten.\n"
+    assert store.missing(cell) == [1, 3]
+    assert store.selections(cell) == before
+
+
+def test_failures_are_forgotten(store, tmp_path, capsys):
+    cell, overrides = half_failed(tmp_path, store)
+    assert redo(capsys, "--failed", "--split", "2", *overrides).endswith("nothing was recorded.\n")
+    assert status(capsys)[0] == {cell.directory_name: (4, 3, 0, 1, 0)}
+    assert redo(capsys, "--failed", *overrides) == f"{cell.directory_name}: 1 split forgotten.\n"
+    assert status(capsys)[0] == {cell.directory_name: (4, 3, 0, 0, 1)}
+
+
+def test_all_failures_of_a_store_are_forgotten(store, tmp_path, capsys):
+    cell, _ = half_failed(tmp_path, store)
+    run_cells([tiny_cell()], store)
+    assert redo(capsys, "--failed") == f"{cell.directory_name}: 1 split forgotten.\n"
+    assert redo(capsys, "--failed") == (
+        "Nothing has failed in store: there is nothing to forget.\n"
+    )
+    assert store.status(tiny_cell()) == "done"
+
+
+def test_what_is_being_run_is_not_forgotten(store, capsys):
+    cell, other = tiny_cell(), tiny_cell("algo.C=2")
+    run_cells([cell, other], store)
+    overrides = ["-m", *TINY, "algo=svm", "algo.C=2,1"]
+    with claiming(store) as claims:
+        assert claims.take(Step(cell, 2))
+        said = redo(capsys, *overrides, status=2)
+        assert said == (
+            f"mklbench: error: split-002 of {cell.directory_name} is being run on "
+            f"{os.uname().nodename} (pid {os.getpid()}): end that run first, or wait for it.\n"
+        )
+        assert store.status(other) == store.status(cell) == "done"
+        assert redo(capsys, *overrides, "--split", "2", status=2) == said
+        assert "1 split forgotten" in redo(capsys, *overrides, "--split", "1")
+    redo(capsys, *overrides)
+    assert not list(store.path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "give the overrides of a run, or --failed for all failures of the store"),
+        (["--split", "1"], "give the overrides of a run, or --failed"),
+        (["algo=svm", "--split", "-1"], "argument --split: "),
+        (["algo=smv"], "algo=smv is not known: did you mean"),
+        (["algo=svm,mkl"], "add -m"),
+        (["algo=svm", "--filed"], "--filed is not known to mklbench redo"),
+        (["--failed", "--results-dir", "file"], "results_dir=file is a file"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_in_one_sentence(store, tmp_path, capsys, arguments, said):
+    (tmp_path / "file").write_text("")
+    assert cli.main(["redo", *arguments]) == 2
+    assert said in capsys.readouterr().err

@@ -1,0 +1,403 @@
+"""Several runners on one store share its steps; of those who die others take over."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import random
+import signal
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from experiment_fakes import fake_cell, tiny_cell, wait_until
+from hypothesis import HealthCheck, given, settings, strategies
+
+from mklbench import interruption
+from mklbench.experiments.execution import agenda, claims
+from mklbench.experiments.execution.claims import Claims, Owner, claim_path, holder
+from mklbench.experiments.execution.plan import run_cells
+from mklbench.experiments.execution.steps import Step
+from mklbench.experiments.store import Store, StoreError
+
+SHARED = ("search=first_splits", "search.splits=2", "search.folds=2", "search.grid.algo.C=[2]")
+
+
+@pytest.fixture
+def store(tmp_path):
+    return Store(tmp_path / "store")
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    """Let a claim be silent after a second, and be looked at often."""
+    monkeypatch.setattr(claims, "BEAT", 0.1)
+    monkeypatch.setattr(claims, "SILENT_AFTER", 1.0)
+    monkeypatch.setattr(agenda, "LOOK_AGAIN", 0.05)
+
+
+def runner(store, cells, jobs=1):
+    """Start a runner in a process of its own; it ends with 0 if all cells are done."""
+
+    def run():
+        results = run_cells(cells, store, jobs=jobs)
+        os._exit(0 if all(result.status == "done" for result in results) else 1)
+
+    process = multiprocessing.get_context("fork").Process(target=run)
+    process.start()
+    return process
+
+
+def ended(runners):
+    for process in runners:
+        process.join(60)
+    return [process.exitcode for process in runners]
+
+
+def calls(log):
+    return len(log.read_text().splitlines()) if log.exists() else 0
+
+
+def left_over(store):
+    return [path.name for path in store.path.rglob("*") if path.suffix not in ("", ".json")]
+
+
+@pytest.mark.parametrize(("n_runners", "jobs"), [(2, 1), (2, 2), (3, 1), (10, 1)])
+def test_runners_on_one_store_do_every_step_once(store, tmp_path, n_runners, jobs):
+    log = tmp_path / "log"
+    options = [f"algo.log='{log}'", "algo.seconds=0.01", "split.n_splits=20"]
+    cells = [fake_cell(tmp_path, *options), fake_cell(tmp_path, *options, *SHARED)]
+    assert ended([runner(store, cells, jobs) for _ in range(n_runners)]) == [0] * n_runners
+    # A search with two folds fits twice on each of the two splits that choose for all.
+    assert calls(log) == 20 + 20 + 2 * 2
+    if jobs == 1:
+        assert len(set(log.read_text().splitlines())) > 1
+    assert left_over(store) == []
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_step_of_a_runner_that_is_killed_is_taken_over(store, tmp_path, jobs):
+    log, begun = tmp_path / "log", tmp_path / "begun"
+    options = ["algo.behaviour=hang", f"algo.once='{begun}'", f"algo.log='{log}'"]
+    cell = fake_cell(tmp_path, *options)
+    killed = runner(store, [cell], jobs)
+    wait_until(begun.exists)
+    other = runner(store, [cell])
+    wait_until(lambda: len(store.records(cell)) == 3)
+    os.kill(killed.pid, signal.SIGKILL)
+    assert ended([other]) == [0]
+    assert calls(log) == 5
+    assert left_over(store) == []
+
+
+def test_a_runner_that_goes_on_after_its_claim_was_silent_changes_nothing(store, tmp_path):
+    log, begun = tmp_path / "log", tmp_path / "begun"
+    options = ["algo.behaviour=nap", f"algo.once='{begun}'", f"algo.log='{log}'"]
+    cell = fake_cell(tmp_path, *options)
+    stopped = runner(store, [cell])
+    wait_until(begun.exists)
+    os.kill(stopped.pid, signal.SIGSTOP)
+    assert ended([runner(store, [cell])]) == [0]
+    assert calls(log) == 5
+    before = {path: path.stat().st_mtime_ns for path in store.directory(cell).iterdir()}
+    os.kill(stopped.pid, signal.SIGCONT)
+    assert ended([stopped]) == [0]
+    after = {path: path.stat().st_mtime_ns for path in store.directory(cell).iterdir()}
+    assert after == before
+    assert calls(log) == 5
+
+
+def test_a_failure_elsewhere_is_not_tried_again(store, tmp_path):
+    log = tmp_path / "log"
+    options = [f"algo.log='{log}'", "algo.behaviour=raise", "algo.seconds=0.1"]
+    cell = fake_cell(tmp_path, *options)
+    assert ended([runner(store, [cell]) for _ in range(2)]) == [1, 1]
+    assert calls(log) == 4
+    assert [record.status for record in store.read(cell).records] == ["failed"] * 4
+
+
+def test_a_selection_that_fails_elsewhere_ends_the_cell_here(store, tmp_path):
+    log = tmp_path / "log"
+    options = [f"algo.log='{log}'", "algo.behaviour=raise", "algo.seconds=0.3", *SHARED]
+    cell = fake_cell(tmp_path, *options)
+    assert ended([runner(store, [cell]) for _ in range(3)]) == [1, 1, 1]
+    assert calls(log) <= 2  # both selections may have been begun
+    assert [record.status for record in store.read(cell).records] == ["failed"]
+
+
+class Turns:
+    """Threads that run one at a time, from one call of the file system to the next.
+
+    Each stands for a runner. Whose turn it is, is drawn; so every order in which the calls of
+    several runners may come can come up.
+    """
+
+    CALLS = ("rename", "mkdir", "listdir", "open", "unlink", "rmdir", "utime", "stat")
+
+    def __init__(self, monkeypatch, draw):
+        self._draw, self._turn = draw, threading.Condition()
+        self._waiting, self._chosen = set(), None
+        for name in self.CALLS:
+            monkeypatch.setattr(os, name, self._taking_turns(getattr(os, name)))
+
+    def _taking_turns(self, real):
+        def call(*arguments, **named):
+            self._wait()
+            return real(*arguments, **named)
+
+        return call
+
+    def _wait(self):
+        me = threading.current_thread()
+        if me not in self._members:
+            return
+        with self._turn:
+            self._waiting.add(me)
+            self._chosen = None
+            self._turn.notify_all()
+            assert self._turn.wait_for(lambda: self._chosen is me, 20)
+            self._waiting.discard(me)
+
+    def run(self, programs):
+        """Run each program in a thread of its own; return when all have ended."""
+        self._members = [threading.Thread(target=self._run, args=(p,)) for p in programs]
+        for thread in self._members:
+            thread.start()
+        while alive := [thread for thread in self._members if thread.is_alive()]:
+            with self._turn:
+                ready = [thread for thread in alive if thread in self._waiting]
+                if len(ready) == len(alive) and self._chosen is None:
+                    self._chosen = self._draw(ready)
+                    self._turn.notify_all()
+                self._turn.wait(0.01)
+
+    def _run(self, program):
+        self._wait()
+        program()
+        with self._turn:
+            self._chosen = None
+            self._turn.notify_all()
+
+
+class Model:
+    """Runners who want one step: who holds it, by their own account."""
+
+    def __init__(self, store, step):
+        self.store, self.step = store, step
+        self.holders, self.taken, self.dead = [], [], set()
+
+    def runner(self, number, n_tries):
+        """Return the program of a runner that takes the step whenever it can, and gives it up."""
+
+        def program():
+            mine = Claims(self.store)
+            mine._beating = True
+            for _ in range(n_tries):
+                if mine.take(self.step):
+                    self.holders.append(number)
+                    assert set(self.holders) - self.dead <= {number}, "two hold one step"
+                    self.taken.append(number)
+                    os.stat(self.store.path)  # the work: others have their turns
+                    self.holders.remove(number)
+                    mine.release(self.step)
+
+        return program
+
+    def sleeper(self, number):
+        """Return the program of a runner that is thought to be gone, and releases what it lost."""
+
+        def program():
+            mine = Claims(self.store)
+            mine._beating = True
+            if mine.take(self.step):
+                (own,) = mine._held.values()
+                self.dead_names.add(own.name)
+                for _ in range(3):
+                    os.stat(self.store.path)
+                mine.release(self.step)
+
+        self.dead_names = set()
+        return program
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    seed=strategies.integers(0, 2**32),
+    n_runners=strategies.integers(2, 4),
+    n_tries=strategies.integers(1, 3),
+    left=strategies.sampled_from(["nothing", "a dead claim", "two dead claims", "a sleeper"]),
+)
+def test_whatever_the_order_of_their_calls_one_runner_holds_a_step(
+    tmp_path_factory, seed, n_runners, n_tries, left
+):
+    store, step = Store(tmp_path_factory.mktemp("store")), Step(tiny_cell(), 0)
+    path = claim_path(store, step)  # the key is looked up once, before there are turns
+    model = Model(store, step)
+    programs = [model.runner(number, n_tries) for number in range(n_runners)]
+    model.dead_names = set()
+    if left == "a sleeper":
+        programs.append(model.sleeper(n_runners))
+    for _ in range({"a dead claim": 1, "two dead claims": 2}.get(left, 0)):
+        path.mkdir(parents=True, exist_ok=True)
+        entry = path / elsewhere().new_name()
+        entry.touch()
+        model.dead_names.add(entry.name)
+    failures = []
+
+    def guarded(program):
+        def run():
+            try:
+                program()
+            except BaseException as error:
+                failures.append(error)
+
+        return run
+
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr(interruption, "whole_step", contextlib.nullcontext)
+        monkeypatch.setattr(Claims, "_is_gone", lambda self, entry: entry.name in model.dead_names)
+        turns = Turns(monkeypatch, random.Random(seed).choice)
+        turns.run([guarded(program) for program in programs])
+    assert failures == []
+    assert model.taken
+    assert not os.path.lexists(path)
+
+
+def claim_of(store, cell, owner=None):
+    """Put a claim on the first split, and return its file."""
+    path = claim_path(store, Step(cell, 0))
+    path.mkdir(parents=True)
+    own = path / (owner or Owner.of_this_process()).new_name()
+    own.touch()
+    return own
+
+
+def elsewhere(host="elsewhere"):
+    return Owner(host, "01234567", 1, 1, 1)
+
+
+def test_an_owner_is_read_from_its_name():
+    owner = Owner.of_this_process()
+    assert Owner.parse(owner.new_name()) == owner
+    assert owner.is_running()
+    assert owner.new_name() != owner.new_name()
+    for foreign in ("", ".nfs0001", "a~b~c", owner.new_name() + ".bak"):
+        assert Owner.parse(foreign) is None
+
+
+def test_a_process_number_that_another_process_has_now_is_gone():
+    owner = Owner.of_this_process()
+    assert Owner(owner.host, owner.machine, owner.pid, owner.started - 1, 0).is_running() is False
+    assert Owner(owner.host, "", owner.pid, owner.started, 0).is_running() is None
+
+
+def test_a_claim_elsewhere_is_taken_over_when_it_has_been_silent(store):
+    cell = tiny_cell()
+    entry = claim_of(store, cell, elsewhere())
+    mine, step = Claims(store), Step(cell, 0)
+    os.utime(entry, (0, 0))  # a clock that is wrong
+    assert not mine.take(step)
+    began = time.monotonic()
+    while time.monotonic() - began < 1.5:
+        os.utime(entry)
+        assert not mine.take(step)
+        time.sleep(0.1)
+    wait_until(lambda: mine.take(step), 5.0)
+    assert holder(claim_path(store, step)) == Owner.of_this_process()
+    mine.release_all()
+    assert left_over(store) == []
+
+
+def test_a_claim_that_was_taken_over_is_not_released_by_its_former_owner(store):
+    step = Step(tiny_cell(), 0)
+    mine = Claims(store)
+    assert mine.take(step)
+    (own,) = claim_path(store, step).iterdir()
+    own.rename(own.with_name(elsewhere().new_name()))
+    mine.release(step)
+    assert [Owner.parse(path.name).host for path in claim_path(store, step).iterdir()] == [
+        "elsewhere"
+    ]
+
+
+def test_a_held_claim_is_renewed(store):
+    step = Step(tiny_cell(), 0)
+    with claims.claiming(store) as mine:
+        assert mine.take(step)
+        (own,) = claim_path(store, step).iterdir()
+        os.utime(own, (0, 0))
+        wait_until(lambda: own.stat().st_mtime > 0, 5.0)
+        assert not Claims(store).take(step)
+    assert left_over(store) == []
+
+
+def a_file(path):
+    path.write_text("what is this")
+
+
+def a_link_to_nothing(path):
+    path.symlink_to("nothing")
+
+
+def a_link_to_a_directory(path):
+    (path.parent.parent / "aside").mkdir()
+    path.symlink_to(path.parent.parent / "aside")
+
+
+def a_fifo(path):
+    os.mkfifo(path)
+
+
+def an_empty_directory(path):
+    path.mkdir()
+
+
+def a_directory_of_something(path):
+    path.mkdir()
+    (path / ".nfs0001").write_text("")
+    (path / "notes.txt").write_text("mine")
+
+
+FOREIGN = [
+    a_file, a_link_to_nothing, a_link_to_a_directory, a_fifo, an_empty_directory,
+    a_directory_of_something,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("foreign", FOREIGN, ids=lambda foreign: foreign.__name__)
+def test_what_is_no_claim_holds_a_step_up_for_a_while_only(store, foreign):
+    cell = tiny_cell()
+    path = claim_path(store, Step(cell, 0))
+    path.parent.mkdir(parents=True)
+    foreign(path)
+    assert holder(path) is None
+    (result,) = run_cells([cell], store)
+    assert result.status == "done"
+    assert not os.path.lexists(path)
+
+
+def test_claims_left_on_finished_steps_are_cleared_away(store):
+    cell = tiny_cell()
+    run_cells([cell], store)
+    claim_of(store, cell, elsewhere())
+    run_cells([cell], store)
+    assert left_over(store) == []
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may write everywhere")
+def test_a_store_where_no_claim_can_be_made_is_said(store):
+    cell = tiny_cell()
+    store.describe(cell)
+    store.directory(cell).chmod(0o500)
+    with pytest.raises(StoreError, match=r"results_dir=\S+ cannot be written: permission denied."):
+        Claims(store).take(Step(cell, 0))
+
+
+def test_a_file_in_the_place_of_a_cell_is_said(store):
+    cell = tiny_cell()
+    store.path.mkdir()
+    Path(store.directory(cell)).write_text("")
+    with pytest.raises(StoreError, match=r"results_dir=\S+ cannot be written: "):
+        Claims(store).take(Step(cell, 0))
