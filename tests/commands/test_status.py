@@ -169,7 +169,7 @@ def test_all_failures_of_a_store_are_forgotten(store, tmp_path, capsys):
     assert redo(capsys, "--failed") == (
         "Nothing has failed in store: there is nothing to forget.\n"
     )
-    assert store.status(tiny_cell()) == "done"
+    assert store.read(tiny_cell()).status == "done"
 
 
 def test_what_is_being_run_is_not_forgotten(store, capsys):
@@ -183,7 +183,7 @@ def test_what_is_being_run_is_not_forgotten(store, capsys):
             f"mklbench: error: split-002 of {cell.directory_name} is being run on "
             f"{os.uname().nodename} (pid {os.getpid()}): end that run first, or wait for it.\n"
         )
-        assert store.status(other) == store.status(cell) == "done"
+        assert store.read(other).status == store.read(cell).status == "done"
         assert redo(capsys, *overrides, "--split", "2", status=2) == said
         assert "1 split forgotten" in redo(capsys, *overrides, "--split", "1")
     redo(capsys, *overrides)

@@ -85,7 +85,7 @@ def test_a_step_of_a_runner_that_is_killed_is_taken_over(store, tmp_path, jobs):
     killed = runner(store, [cell], jobs)
     wait_until(begun.exists)
     other = runner(store, [cell])
-    wait_until(lambda: len(store.records(cell)) == 3)
+    wait_until(lambda: len(store.read(cell).records) == 3)
     os.kill(killed.pid, signal.SIGKILL)
     assert ended([other]) == [0]
     assert calls(log) == 5
