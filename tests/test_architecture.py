@@ -34,7 +34,7 @@ FLOW = [
     {"validation"},
     {"kernels"},
     {"penalties"},
-    {"libsvm", "solution", "certify"},
+    {"libsvm", "solution", "certify", "contract"},
     {"optim"},
     {"algorithms", "multiclass"},
     {"estimators"},
@@ -43,14 +43,14 @@ FLOW = [
     {"commands", "cli", "__main__"},
 ]
 LIBRARY = {
-    "validation", "kernels", "penalties", "libsvm", "solution", "certify", "optim", "algorithms",
-    "multiclass",
+    "validation", "kernels", "penalties", "libsvm", "solution", "certify", "contract", "optim",
+    "algorithms", "multiclass",
 }  # fmt: skip
 # The same inside of a package.
 INSIDE = {
     "kernels": [
         {"centring", "memory", "euclidean"},
-        {"base"},
+        {"contract", "base"},
         {"functions", "groups"},
         {"families", "storage"},
         {"banks"},

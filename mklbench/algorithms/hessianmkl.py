@@ -26,7 +26,7 @@ from scipy import sparse
 from scipy.linalg import cholesky, solve_triangular
 
 from mklbench import certify
-from mklbench.kernels.base import Bank, KernelOperator
+from mklbench.kernels.base import Bank
 from mklbench.optim.svm_value import Objective, Point, check_bank, settled
 from mklbench.solution import Solution
 from mklbench.validation import check_count, check_positive, check_positive_or_none
@@ -50,7 +50,7 @@ _ZERO_WEIGHT = 1e-6
 
 
 def solve(
-    bank: KernelOperator,
+    bank: Bank,
     y: ArrayLike,
     C: float = 100.0,
     *,

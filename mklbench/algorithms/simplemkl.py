@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench import certify
-from mklbench.kernels.base import Bank, KernelOperator
+from mklbench.kernels.base import Bank
 from mklbench.optim.svm_value import Objective, Point, check_bank, settled
 from mklbench.solution import Solution
 from mklbench.validation import check_count, check_positive, check_positive_or_none
@@ -36,7 +36,7 @@ _MAX_LINE_SEARCH_STEPS = 20
 
 
 def solve(
-    bank: KernelOperator,
+    bank: Bank,
     y: ArrayLike,
     C: float = 100.0,
     *,

@@ -8,15 +8,12 @@ May import the library; it is imported by `experiments`, `report` and `commands`
 from mklbench.config.by_hand import without_search_of
 from mklbench.config.cells import (
     algorithm,
-    algorithm_version,
     cell_config,
+    declared,
     kernel,
     kernel_versions,
-    new_options,
     path_algorithm,
-    path_option,
     run_config,
-    takes_targets,
     with_values,
 )
 from mklbench.config.composition import compose
@@ -31,18 +28,15 @@ __all__ = [
     "SearchConfig",
     "SplitConfig",
     "algorithm",
-    "algorithm_version",
     "cell_config",
     "compose",
+    "declared",
     "explain",
     "kernel",
     "kernel_versions",
-    "new_options",
     "path_algorithm",
-    "path_option",
     "run_config",
     "search_path",
-    "takes_targets",
     "with_values",
     "without_search_of",
 ]

@@ -25,6 +25,7 @@ from mklbench.experiments.responses import Responses
 from mklbench.experiments.sealing import SCHEMA
 from mklbench.experiments.search import Selection, medians, select
 from mklbench.kernels import KernelOperator
+from mklbench.kernels.contract import builder_of
 from mklbench.solution import Solution
 
 _MOST_WEIGHTS = 2000
@@ -107,17 +108,15 @@ class _Parts:
     def build(self, kernel_config: Mapping[str, Any]) -> KernelOperator:
         """Return the operator of a kernel config on the training part."""
         builder = configs.kernel(kernel_config)
-        if getattr(builder, "takes_views", False):
+        declared = builder_of(builder)
+        if declared.takes_views:
             return builder(self._X_train, self.data.views)
-        return builder(self.train if _takes_rows(builder) else self._X_train)
+        return builder(self.train if declared.takes_rows else self._X_train)
 
     def test_samples(self, kernel_config: Mapping[str, Any]) -> NDArray[Any]:
         """Return the test part as that operator takes it: features, or row numbers."""
-        return self.test if _takes_rows(configs.kernel(kernel_config)) else self._X_test
-
-
-def _takes_rows(builder: Any) -> bool:
-    return bool(getattr(builder, "takes_rows", False))
+        takes_rows = builder_of(configs.kernel(kernel_config)).takes_rows
+        return self.test if takes_rows else self._X_test
 
 
 def _run_split(cell: Cell, split: int, selections: Mapping[int, Selection]) -> Record:

@@ -241,10 +241,10 @@ class TestMoved:
         assert checked(recorded) == 0
 
     def test_number_with_a_new_version_does_not_fail(
-        self, recorded: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+        self, recorded: Path, redeclare: Callable[..., None], capsys: pytest.CaptureFixture[str]
     ) -> None:
         edit_records(recorded, objective_moved)
-        monkeypatch.setattr(svm, "VERSION", svm.VERSION + 1)
+        redeclare(svm, "VERSION", svm.VERSION + 1)
         assert checked(recorded) == 0
         assert "nothing to check" in capsys.readouterr().out
 
