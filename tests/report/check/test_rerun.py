@@ -334,10 +334,10 @@ class TestComparing:
         assert rerun.other_rounding(before, record, {cpu_model(): str(blas_kernels())}) == ""
         assert "here" in rerun.other_rounding(before, record, {})
 
-    def test_every_algorithm_has_a_tolerance(self) -> None:
+    def test_tolerances_are_of_algorithms_that_there_are(self) -> None:
         from mklbench import resources
 
-        assert set(self.config.algorithms) == set(resources.choices("algo"))
+        assert set(self.config.algorithms) <= set(resources.choices("algo"))
 
 
 def test_confirmations_that_cannot_be_read_are_named(tmp_path: Path) -> None:
