@@ -46,6 +46,7 @@ from mklbench.kernels.contract import unbound
 from mklbench.solution import Solution
 
 Solver = Callable[..., Solution]
+Parameters = dict[str, inspect.Parameter]
 
 # LIBSVM's buffer, the Gram matrix at some weights and at others, and a temporary.
 DEFAULT_MATRICES = 5.0
@@ -65,7 +66,7 @@ class Algorithm:
         Names of its parameters after the operator and y.
     version, new_options, regression, exact, options_first, solve_all, path_option, solve_path,
     matrices, bytes_needed
-        As above; the last seven are those of `solve` and of no other function of the module.
+        As above; `exact`, `solve_all` and the path are those of the module's `solve` alone.
     takes_start : bool
         Whether it has the parameter ``start``, left None.
     """
@@ -134,14 +135,13 @@ def _read(function: Callable[..., Any]) -> Algorithm:
     if names.get("solve") is not function:
         declared = {name: value for name, value in declared.items() if name not in _OF_SOLVE}
     parameters = _parameters(function)
-    options = tuple(parameters)[2:]
-    _check_path(function, declared, options)
+    _check_path(function, declared, parameters)
     ours = getattr(function, "__module__", "").startswith("mklbench.algorithms.")
     start = parameters.get("start")
     return Algorithm(
         function,
         _taken(function, parameters),
-        options,
+        tuple(name for name, p in parameters.items() if p.kind is not p.VAR_KEYWORD)[2:],
         takes_start=start is not None and start.default is None,
         options_first=declared.pop("OPTIONS_FIRST", ours),
         new_options=tuple(declared.pop("NEW_OPTIONS", ())),
@@ -149,7 +149,7 @@ def _read(function: Callable[..., Any]) -> Algorithm:
     )
 
 
-def _parameters(function: Any) -> dict[str, inspect.Parameter]:
+def _parameters(function: Any) -> Parameters:
     """Return what a function is called with, or the instances of a class; nothing if unknown."""
     is_class = inspect.isclass(function)
     try:
@@ -175,16 +175,17 @@ def _takes_two(parameters: Iterable[inspect.Parameter]) -> bool:
     return n_positional >= 2 or inspect.Parameter.VAR_POSITIONAL in kinds
 
 
-def _check_path(function: Any, declared: Mapping[str, Any], options: tuple[str, ...]) -> None:
+def _check_path(function: Any, declared: Mapping[str, Any], parameters: Parameters) -> None:
     """Check that a path is in an option that there is, and has a function that solves it."""
     option = declared.get("PATH_OPTION")
-    if option is not None and option not in options:
+    takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
+    if option is not None and option not in parameters and not takes_any:
         raise _refused(function, "PATH_OPTION", option, "it must be an option of solve")
     if option is not None and "solve_path" not in declared:
         raise _refused(function, "PATH_OPTION", option, "it needs a function solve_path beside it")
 
 
-def _taken(function: Any, parameters: Mapping[str, Any]) -> type[KernelOperator]:
+def _taken(function: Any, parameters: Parameters) -> type[KernelOperator]:
     """Return what the annotation of the first parameter says, either if it says nothing."""
     try:
         hints = get_type_hints(function.__call__ if inspect.isclass(function) else function)

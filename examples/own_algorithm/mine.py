@@ -1,11 +1,13 @@
 """Kernels weighted by how well each of them alone separates the classes, to a power."""
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mklbench.algorithms import svm
 from mklbench.kernels import Bank
 from mklbench.libsvm import check_svm_options
 from mklbench.optim.svm_value import balanced, check_bank, check_samples
+from mklbench.solution import Solution
 from mklbench.validation import check_labels, check_not_negative
 
 VERSION = 1
@@ -13,7 +15,9 @@ OPTIONS_FIRST = True
 MATRICES = 3
 
 
-def solve(bank: Bank, y, C=1.0, *, power=1.0, svm_tol=1e-3):
+def solve(
+    bank: Bank, y: ArrayLike, C: float = 1.0, *, power: float = 1.0, svm_tol: float = 1e-3
+) -> Solution:
     """Train an SVM with weights proportional to the distance between the class means, ^ power.
 
     Parameters

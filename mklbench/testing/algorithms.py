@@ -55,7 +55,7 @@ def check_algorithm(
     lenient: Collection[str] = (),
     config_dir: Path | str | None = None,
 ) -> None:
-    """Check what holds for every algorithm; see CONTRIBUTING for what an algorithm is.
+    """Check what holds for every algorithm (`mklbench.contract`).
 
     The problems have 40 samples of 4 features and labels -1 and +1; with ``REGRESSION = True``
     there is one with real targets as well.
