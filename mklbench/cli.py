@@ -306,6 +306,11 @@ def _check_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--minutes", type=_minutes, metavar="N", help="with --all: stop, and go on the next time"
     )
+    parser.add_argument(
+        "--record",
+        action="store_true",
+        help="record a cheap cell of each algorithm that the check does not have yet",
+    )
     _jobs_argument(parser)
     parser.add_argument(
         "--recorded", metavar="DIR", help="the recorded results; default: those of the program"
@@ -313,8 +318,15 @@ def _check_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _check(parsed: argparse.Namespace) -> int:
-    from mklbench.commands.check import check, check_all
+    from mklbench.commands.check import check, check_all, record
 
+    if parsed.record:
+        if parsed.names or parsed.all or parsed.minutes is not None:
+            raise InputError(
+                "--record is for algorithms that no table has: leave tables, --all and --minutes "
+                "out."
+            )
+        return record(jobs=parsed.jobs, results_dir=parsed.recorded)
     if parsed.all:
         return check_all(
             parsed.names, jobs=parsed.jobs, minutes=parsed.minutes, results_dir=parsed.recorded

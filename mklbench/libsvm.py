@@ -98,25 +98,27 @@ class _Machine(ABC):
         self._row_pointers = rows.astype(np.uintp)
         self._problem = _problem(self.y, self._row_pointers)
         self._parameter = parameter
+        self._tol = float(parameter.eps)
 
     @property
     def tol(self) -> float:
-        """LIBSVM's stopping tolerance; it may be changed between solves."""
-        return float(self._parameter.eps)
+        """LIBSVM's stopping tolerance, where a solve is not given another."""
+        return self._tol
 
-    @tol.setter
-    def tol(self, value: float) -> None:
-        self._parameter.eps = check_tol(value)
-
-    def solve(self, K: NDArray[np.float64] | None = None) -> SVMSolution:
+    def solve(
+        self, K: NDArray[np.float64] | None = None, *, tol: float | None = None
+    ) -> SVMSolution:
         """Solve for the Gram matrix `K` (n, n), or for what has been written into `gram`.
+
+        `tol` is LIBSVM's stopping tolerance, that of the machine if not given.
 
         Raises
         ------
         InputError
             If `K` has the wrong shape, or the Gram matrix holds what is no real number or too large
-            for LIBSVM, which works in single precision.
+            for LIBSVM, which works in single precision; or `tol` is no number > 0.
         """
+        self._parameter.eps = self._tol if tol is None else check_tol(tol)
         if K is not None:
             self._take(K)
         if not self.gram.diagonal().max() <= _LARGEST:  # no entry of a Gram matrix is larger

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, cast
@@ -10,12 +9,13 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mklbench.contract import Solver, algorithm_of
 from mklbench.errors import InputError
 from mklbench.kernels import Family, KernelOperator, mixture_outputs
+from mklbench.kernels.contract import unbound
 from mklbench.solution import Mixture, Solution
 
 Array = NDArray[np.float64]
-Solver = Callable[..., Solution]
 Start = Array | Mixture
 
 # Bytes of the kernel between new samples and the training ones that is formed at once.
@@ -23,15 +23,8 @@ _CROSS = 2**28
 
 
 def takes_start(solve: Solver) -> bool:
-    """Tell whether a solver can be warm-started: whether it has the parameter ``start``, left None.
-
-    `start` are the weights (M,) from which a solver sets out, or the kernels of a family with their
-    weights. Who has the parameter promises that the result depends on it no more than on the
-    solver's tolerance, as with convex problems, or no more than on where else it might set out, as
-    with searches in a family.
-    """
-    parameter = inspect.signature(solve).parameters.get("start")
-    return parameter is not None and parameter.default is None
+    """Tell whether a solver can be warm-started (`mklbench.contract`) and has no start yet."""
+    return algorithm_of(solve).takes_start and unbound(solve)[1].get("start") is None
 
 
 def fit(
@@ -70,17 +63,9 @@ def fit(
 
 
 def _side_by_side(solve: Solver) -> Callable[..., list[Solution]] | None:
-    """Return `solve_all` of the module of `solve`, with the same options; None if it has none.
-
-    ``solve_all(operator, labels)`` is what ``solve(operator, y)`` is for each y of the labels, in
-    less time.
-    """
-    given = solve if isinstance(solve, partial) else partial(solve)
-    module = inspect.getmodule(given.func)
-    solve_all = getattr(module, "solve_all", None)
-    if solve_all is None or getattr(module, "solve", None) is not given.func:
-        return None
-    return partial(solve_all, *given.args, **given.keywords)
+    """Return the solver of several problems beside `solve`, with its options; None if none is."""
+    together = algorithm_of(solve).solve_all
+    return None if together is None else partial(together, **unbound(solve)[1])
 
 
 def decision_function(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -32,3 +33,19 @@ def _logging_as_before() -> Iterator[None]:
     yield
     root.setLevel(level)
     root.handlers[:] = handlers
+
+
+@pytest.fixture
+def redeclare(
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[Callable[[ModuleType, str, object], None]]:
+    """Change what the module of an algorithm declares, which is read once, until the test ends."""
+    from mklbench import contract
+
+    def change(module: ModuleType, name: str, value: object) -> None:
+        monkeypatch.setattr(module, name, value)
+        contract._read.cache_clear()
+
+    yield change
+    monkeypatch.undo()
+    contract._read.cache_clear()

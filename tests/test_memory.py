@@ -17,15 +17,17 @@ from benchmarks import peaks
 from mklbench import MKL, KernelSVR, kernels, memory, multiclass
 from mklbench.algorithms import svm
 from mklbench.cli import main
+from mklbench.contract import DEFAULT_MATRICES
 from mklbench.data import load
 from mklbench.errors import InputError
 from mklbench.experiments.execution.plan import run_cells
 from mklbench.experiments.memory import bytes_of_step
 from mklbench.experiments.store import Store
 from mklbench.kernels import BUILDERS
-from mklbench.kernels.memory import NUMBER, Memory, Shape, gram_bytes, memory_of
+from mklbench.kernels.contract import memory_of
+from mklbench.kernels.memory import NUMBER, Memory, Shape, gram_bytes
 from mklbench.multiclass import decision_function
-from mklbench.optim.fit_memory import DEFAULT, fitting
+from mklbench.optim.fit_memory import fitting
 
 GIB = 2.0**30
 TWONORM = ("data=twonorm", "data.n_samples=20000", "kernel=feature_gaussians", "algo=mkl")
@@ -191,7 +193,7 @@ class TestEstimates:
             return kernels.gaussian(X)
 
         solve = SimpleNamespace  # of a module that says nothing
-        expected = gram_bytes(1000, DEFAULT) + gram_bytes(1000, 0.25)
+        expected = gram_bytes(1000, DEFAULT_MATRICES) + gram_bytes(1000, 0.25)
         assert fitting(outside, solve, Shape(1000, 3)) == expected
         assert memory_of(outside, Shape(1000, 3)).n_kernels is None
 
@@ -208,7 +210,7 @@ class TestEstimates:
 
 class TestEstimators:
     def test_refuse_before_kernels_are_built(self, two_gib) -> None:
-        @kernels.memory.needing(lambda shape: Memory(60, NUMBER * 60 * shape.n))
+        @kernels.contract.declares(memory=lambda shape: Memory(60, NUMBER * 60 * shape.n))
         def build(X):
             raise AssertionError("the kernels were built")
 

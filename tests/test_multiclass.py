@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -12,6 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from mklbench import multiclass
 from mklbench.algorithms import mkl, qnpkl, simplemkl, svm, vskl
+from mklbench.contract import Solver
 from mklbench.errors import InputError
 from mklbench.kernels import (
     Bank,
@@ -64,9 +66,7 @@ class TestManyClasses:
             assert_allclose(column, expected, atol=1e-8)
 
     @pytest.mark.parametrize("solve", [svm.solve, simplemkl.solve])
-    def test_predictions(
-        self, three_classes: tuple[np.ndarray, np.ndarray], solve: multiclass.Solver
-    ) -> None:
+    def test_predictions(self, three_classes: tuple[np.ndarray, np.ndarray], solve: Solver) -> None:
         X, codes = three_classes
         bank = feature_gaussians(X)
         solutions = multiclass.fit(solve, bank, codes, 3)
@@ -148,14 +148,15 @@ class StartedCallable:
         (lambda bank, y, **anything: None, False),
     ],
 )
-def test_a_solver_takes_a_start_if_it_says_so(solve: multiclass.Solver, expected: bool) -> None:
+def test_a_solver_takes_a_start_if_it_says_so(solve: Solver, expected: bool) -> None:
     assert multiclass.takes_start(solve) is expected
 
 
 class TestSideBySide:
     """Modules with a `solve_all` beside their `solve` learn the problems of all classes at once."""
 
-    def counting(self, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    @pytest.fixture
+    def asked(self, redeclare: Callable[..., None]) -> list[int]:
         """Numbers of problems that `vskl.solve_all` was asked for."""
         asked: list[int] = []
         solve_all = vskl.solve_all
@@ -164,24 +165,22 @@ class TestSideBySide:
             asked.append(len(labels))
             return solve_all(operator, labels, *args, **options)
 
-        monkeypatch.setattr(vskl, "solve_all", noting)
+        redeclare(vskl, "solve_all", noting)
         return asked
 
     def test_all_classes_are_learned_at_once_with_the_options_given(
-        self, three_classes: tuple[np.ndarray, np.ndarray], monkeypatch: pytest.MonkeyPatch
+        self, three_classes: tuple[np.ndarray, np.ndarray], asked: list[int]
     ) -> None:
         X, codes = three_classes
-        asked = self.counting(monkeypatch)
         solve = partial(vskl.solve, C=0.01, groups="one")
         together = multiclass.fit(solve, feature_gaussians(X), codes, 3)
         assert asked == [3]
         assert max(np.abs(solution.dual_coef).max() for solution in together) <= 0.01
 
     def test_a_solver_of_another_name_in_such_a_module_is_called_itself(
-        self, three_classes: tuple[np.ndarray, np.ndarray], monkeypatch: pytest.MonkeyPatch
+        self, three_classes: tuple[np.ndarray, np.ndarray], asked: list[int]
     ) -> None:
         X, codes = three_classes
-        asked = self.counting(monkeypatch)
 
         def other(bank: Bank, y: np.ndarray) -> Solution:
             return svm.solve(bank, y)

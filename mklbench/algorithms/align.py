@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mklbench.algorithms.early_fusion import MACHINES
-from mklbench.kernels.base import KernelOperator
+from mklbench.kernels.base import Bank
 from mklbench.kernels.memory import Memory, Shape
 from mklbench.optim import centred_alignment
 from mklbench.optim.centred_alignment import Alignment
@@ -45,7 +45,7 @@ def bytes_needed(kernels: Memory, shape: Shape, n_problems: int = 1, **options: 
 
 
 def solve(
-    bank: KernelOperator,
+    bank: Bank,
     y: ArrayLike,
     C: float = 1.0,
     *,

@@ -26,7 +26,7 @@ from scipy.optimize import nnls
 
 from mklbench import certify
 from mklbench.algorithms.early_fusion import MACHINES
-from mklbench.kernels.base import KernelOperator
+from mklbench.kernels.base import Bank
 from mklbench.kernels.memory import Memory, Shape
 from mklbench.optim import centred_alignment
 from mklbench.optim.centred_alignment import Alignment
@@ -55,7 +55,7 @@ def bytes_needed(kernels: Memory, shape: Shape, n_problems: int = 1, **options: 
 
 
 def solve(
-    bank: KernelOperator,
+    bank: Bank,
     y: ArrayLike,
     C: float = 1.0,
     *,

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklbench.algorithms.early_fusion import MACHINES
 from mklbench.errors import InputError
-from mklbench.kernels.base import KernelOperator
+from mklbench.kernels.base import Bank
 from mklbench.kernels.memory import Memory, Shape, gram_bytes
 from mklbench.optim.fit_memory import at_fixed_weights
 from mklbench.optim.second_stage import Learner, are_labels
@@ -39,7 +39,7 @@ def bytes_needed(
 
 
 def solve(
-    bank: KernelOperator,
+    bank: Bank,
     y: ArrayLike,
     C: float = 1.0,
     *,

@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench.errors import InputError
-from mklbench.kernels.base import KernelOperator
+from mklbench.kernels.base import Bank
 from mklbench.kernels.groups import GroupLists, groups_of
 from mklbench.libsvm import check_svm_options
 from mklbench.optim import side_by_side
@@ -52,7 +52,7 @@ _NEGLIGIBLE = 1e-8
 
 
 def solve(
-    bank: KernelOperator,
+    bank: Bank,
     y: ArrayLike,
     C: float = 100.0,
     *,
@@ -113,7 +113,7 @@ def solve(
 
 
 def solve_all(
-    bank: KernelOperator,
+    bank: Bank,
     labels: Sequence[ArrayLike],
     C: float = 100.0,
     *,

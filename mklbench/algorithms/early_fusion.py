@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from mklbench.algorithms import krr, svm, svr
 from mklbench.errors import InputError
-from mklbench.kernels.base import KernelOperator
+from mklbench.kernels.base import Bank
 from mklbench.kernels.memory import Memory, Shape
 from mklbench.optim.fit_memory import at_fixed_weights
 from mklbench.optim.second_stage import Learner, Solve
@@ -33,7 +33,7 @@ def bytes_needed(kernels: Memory, shape: Shape, n_problems: int = 1, **options: 
 
 
 def solve(
-    kernel: KernelOperator,
+    kernel: Bank,
     y: ArrayLike,
     C: float = 1.0,
     *,

@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.linalg import cholesky, solve_triangular
 
-from mklbench.kernels.base import Bank, KernelOperator
+from mklbench.kernels.base import Bank
 from mklbench.optim.svm_value import Objective, Point, check_bank, settled
 from mklbench.penalties.simplex import Simplex
 from mklbench.solution import Solution
@@ -50,7 +50,7 @@ _ZERO_WEIGHT = 1e-6
 
 
 def solve(
-    bank: KernelOperator,
+    bank: Bank,
     y: ArrayLike,
     C: float = 100.0,
     *,

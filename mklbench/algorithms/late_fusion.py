@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from mklbench.algorithms.early_fusion import MACHINES
 from mklbench.errors import InputError
-from mklbench.kernels.base import KernelOperator
+from mklbench.kernels.base import Bank
 from mklbench.kernels.groups import GroupLists, groups_of
 from mklbench.kernels.memory import Memory, Shape
 from mklbench.optim.fit_memory import at_fixed_weights
@@ -33,7 +33,7 @@ def bytes_needed(kernels: Memory, shape: Shape, n_problems: int = 1, **options: 
 
 
 def solve(
-    bank: KernelOperator,
+    bank: Bank,
     y: ArrayLike,
     C: float = 1.0,
     *,

@@ -31,7 +31,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklbench.certify import Bounds
 from mklbench.errors import InputError
-from mklbench.kernels.base import Bank, KernelOperator
+from mklbench.kernels.base import Bank
 from mklbench.libsvm import SVM
 from mklbench.optim import local_model
 from mklbench.optim.inner_svm import InnerSVM, Trained
@@ -84,7 +84,7 @@ class _Step:
 
 
 def solve(
-    bank: KernelOperator,
+    bank: Bank,
     y: ArrayLike,
     C: float = 100.0,
     *,
@@ -140,7 +140,7 @@ def solve_master(
 
 
 def _solve(
-    bank: KernelOperator,
+    bank: Bank,
     y: ArrayLike,
     C: float,
     tol: float,

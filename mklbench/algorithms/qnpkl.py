@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklbench import certify
 from mklbench.errors import InputError
-from mklbench.kernels.base import Family, KernelOperator
+from mklbench.kernels.base import Family
 from mklbench.libsvm import check_svm_options
 from mklbench.optim import early_stopping
 from mklbench.optim.svm_value import Objective, Point, check_family, value_at_identity
@@ -64,7 +64,7 @@ _AT_IDENTITY = 0.02
 
 
 def solve(
-    family: KernelOperator,
+    family: Family,
     y: ArrayLike,
     C: float = 10.0,
     *,
@@ -150,7 +150,7 @@ def solve(
 
 
 def solve_path(
-    family: KernelOperator,
+    family: Family,
     y: ArrayLike,
     iterations: Sequence[int | None],
     C: float = 10.0,

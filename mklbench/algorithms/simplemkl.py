@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench.certify import Bounds
-from mklbench.kernels.base import KernelOperator
+from mklbench.kernels.base import Bank
 from mklbench.optim.svm_value import Objective, Point, check_bank, settled
 from mklbench.penalties.simplex import Simplex
 from mklbench.solution import Solution
@@ -37,7 +37,7 @@ _MAX_LINE_SEARCH_STEPS = 20
 
 
 def solve(
-    bank: KernelOperator,
+    bank: Bank,
     y: ArrayLike,
     C: float = 100.0,
     *,

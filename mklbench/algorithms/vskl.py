@@ -35,7 +35,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklbench.certify import Bounds
 from mklbench.errors import InputError
-from mklbench.kernels.base import KernelOperator
+from mklbench.kernels.base import Bank
 from mklbench.kernels.groups import GroupLists, Groups, groups_of
 from mklbench.libsvm import check_svm_options
 from mklbench.optim import side_by_side
@@ -83,7 +83,7 @@ class _Answer:
 
 
 def solve(
-    bank: KernelOperator,
+    bank: Bank,
     y: ArrayLike,
     C: float = 100.0,
     *,
@@ -148,7 +148,7 @@ def solve(
 
 
 def solve_all(
-    bank: KernelOperator,
+    bank: Bank,
     labels: Sequence[ArrayLike],
     C: float = 100.0,
     *,

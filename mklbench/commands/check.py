@@ -11,7 +11,7 @@ from mklbench.experiments.files import check_writable_directory
 from mklbench.experiments.progress import counting, progress
 from mklbench.report.analysis.confirmed import Confirmed
 from mklbench.report.analysis.places import recorded_results
-from mklbench.report.check import published, rerun
+from mklbench.report.check import algorithms, published, rerun
 from mklbench.report.check.config import load_check
 from mklbench.report.table.loading import load_table, table_names
 
@@ -39,8 +39,38 @@ def check(names: Sequence[str] = (), *, jobs: int = 1, results_dir: str | None =
     config = load_check().restricted_to(names)
     verdicts = published.check_verdicts(config.tables, recorded)
     again = published.check_again(config, recorded, jobs=jobs, progress=progress("auto"))
+    if not names:
+        again += algorithms.check_again(config, recorded, jobs=jobs, progress=progress("auto"))
     print(published.describe(again, verdicts))
     return 0 if published.passed(again, verdicts) else 1
+
+
+def record(*, jobs: int = 1, results_dir: str | None = None) -> int:
+    """Record one cheap cell of each algorithm that no cell of the check has.
+
+    Parameters
+    ----------
+    jobs : int
+        Worker processes.
+    results_dir : str, optional
+        The recorded results; those that come with the program if not given.
+
+    Returns
+    -------
+    int
+        0.
+
+    Raises
+    ------
+    InputError
+        If a cell fails, or what it gives cannot be written.
+    """
+    recorded = recorded_results() if results_dir is None else Path(results_dir)
+    check_writable_directory("--recorded", recorded / "records")
+    names = algorithms.record(load_check(), recorded, jobs=jobs)
+    path = algorithms.records_of(recorded)
+    print(f"Recorded in {path}: {', '.join(names)}" if names else "There is nothing to record.")
+    return 0
 
 
 def check_all(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import re
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, fields
 from functools import partial
@@ -19,7 +18,9 @@ from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 from mklbench.config.names import GROUPS, hint
 from mklbench.config.schemas import RunConfig, SearchConfig, SplitConfig, checked
 from mklbench.config.signatures import arguments, check_arguments, root_cause, target
+from mklbench.contract import Algorithm, algorithm_of
 from mklbench.errors import InputError
+from mklbench.kernels.contract import builder_of
 
 
 def cell_config(composed: DictConfig | Mapping[str, Any]) -> dict[str, Any]:
@@ -127,41 +128,21 @@ def executor(config: Mapping[str, Any], jobs: int, timeout: float | None) -> Any
     return made
 
 
-def path_option(config: Mapping[str, Any]) -> str | None:
-    """Return the option that the algorithm has a path in, or None.
-
-    It is ``PATH_OPTION`` of the module of its callable, where that has a ``solve_path``, too.
-    """
-    module = sys.modules[target("algo", config).__module__]
-    return getattr(module, "PATH_OPTION", None) if hasattr(module, "solve_path") else None
+def declared(config: Mapping[str, Any]) -> Algorithm:
+    """Return what the algorithm of an algo config declares."""
+    return algorithm_of(target("algo", config))
 
 
 def path_algorithm(config: Mapping[str, Any]) -> Callable[..., Any]:
-    """Return ``solve_path`` beside the callable of an algo config that has a `path_option`.
+    """Return ``solve_path`` beside the callable of an algo config that has a path in an option.
 
     Called with (operator, y, values) it returns the solutions for several values of that option at
     once; the other hyperparameters are bound.
     """
-    solve_path = sys.modules[target("algo", config).__module__].solve_path
-    option = path_option(config)
-    others = {name: value for name, value in arguments(config).items() if name != option}
-    return partial(solve_path, **others)
-
-
-def takes_targets(config: Mapping[str, Any]) -> bool:
-    """Tell whether an algo config's callable takes real targets: ``REGRESSION`` in its module."""
-    return bool(getattr(sys.modules[target("algo", config).__module__], "REGRESSION", False))
-
-
-def algorithm_version(config: Mapping[str, Any]) -> int:
-    """Return ``VERSION`` of the module of an algo config's callable (1 if it has none)."""
-    module = sys.modules[target("algo", config).__module__]
-    version = getattr(module, "VERSION", 1)
-    if not isinstance(version, int):
-        raise InputError(
-            f"{module.__name__}.VERSION={version!r} is not accepted: it must be a whole number."
-        )
-    return version
+    algorithm = declared(config)
+    assert algorithm.solve_path is not None
+    others = {name: v for name, v in arguments(config).items() if name != algorithm.path_option}
+    return partial(algorithm.solve_path, **others)
 
 
 def kernel_versions(config: Mapping[str, Any]) -> dict[str, int]:
@@ -169,20 +150,11 @@ def kernel_versions(config: Mapping[str, Any]) -> dict[str, int]:
 
     These are its callable and, where a kernel is made from another, its ``base``.
     """
-    from mklbench.kernels.builders.named import BUILDERS, VERSIONS
+    from mklbench.kernels.builders.named import BUILDERS
 
-    made_by = target("kernel", config)
-    named = [made_by, BUILDERS.get(str(config.get("base")))]
-    functions = [item.func if isinstance(item, partial) else item for item in named if item]
-    versions = {name: version for name, version in VERSIONS.items() if version > 1}
-    names = {getattr(function, "__name__", "") for function in functions}
-    return {name: version for name, version in versions.items() if name in names}
-
-
-def new_options(config: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return ``NEW_OPTIONS`` of the module of an algo config's callable (see the algorithms)."""
-    module = sys.modules[target("algo", config).__module__]
-    return tuple(getattr(module, "NEW_OPTIONS", ()))
+    named = [target("kernel", config), BUILDERS.get(str(config.get("base")))]
+    builders = [builder_of(builder) for builder in named if builder is not None]
+    return {builder.name: builder.version for builder in builders if builder.version > 1}
 
 
 def with_values(config: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:

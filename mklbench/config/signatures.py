@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import collections.abc
 import importlib
 import inspect
+import re
+import types
+import typing
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -49,7 +53,7 @@ def arguments(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def keywords(group: str, config: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the keyword arguments the callable of a config takes, with their annotations.
+    """Return the keyword arguments the callable of a config takes, with their types.
 
     The leading arguments (operator and y of an algorithm, X of a kernel, jobs and timeout of an
     executor) come from the experiment, unless the target is a class whose instances are the
@@ -68,8 +72,9 @@ def keywords(group: str, config: Mapping[str, Any]) -> dict[str, Any] | None:
     supplied = (
         0 if config.get("_partial_") is False else {"algo": 2, "kernel": 1, "executor": 2}[group]
     )
+    hints = _hints(called)
     return {
-        parameter.name: parameter.annotation
+        parameter.name: hints.get(parameter.name, Any)
         for parameter in parameters[supplied:]
         if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
     }
@@ -85,35 +90,52 @@ def check_arguments(group: str, config: Mapping[str, Any], given: Mapping[str, A
             near = hint(name, accepted, f"{group}.")
             raise InputError(f"{group}.{name}={value} is not known: {near}.")
         if not _fits(value, accepted[name]):
-            raise InputError(
-                f"{group}.{name}={value} is not accepted: it must be of type {accepted[name]}."
-            )
+            kind = _named(accepted[name])
+            raise InputError(f"{group}.{name}={value} is not accepted: it must be of type {kind}.")
 
 
-_KINDS: dict[str, Callable[[Any], bool]] = {
-    "float": lambda value: isinstance(value, (int, float)) and not isinstance(value, bool),
-    "int": lambda value: isinstance(value, int) and not isinstance(value, bool),
-    "bool": lambda value: isinstance(value, bool),
-    "str": lambda value: isinstance(value, str),
-    "None": lambda value: value is None,
-    "Sequence[float]": lambda value: _is_list_of("float", value),
-    "Sequence[int]": lambda value: _is_list_of("int", value),
-    "Sequence[str]": lambda value: _is_list_of("str", value),
-    "Mapping[str, Any]": lambda value: isinstance(value, dict),
-}
+def _hints(called: Callable[..., Any]) -> dict[str, Any]:
+    """Return the types of the parameters; none where a name is known to type checkers alone."""
+    try:
+        return typing.get_type_hints(called.__init__ if inspect.isclass(called) else called)
+    except (NameError, TypeError, AttributeError):
+        return {}
 
 
-def _is_list_of(kind: str, value: Any) -> bool:
-    return isinstance(value, list) and all(_KINDS[kind](item) for item in value)
+_PLAIN = (float, int, bool, str, types.NoneType)
 
 
-def _fits(value: Any, annotation: Any) -> bool:
-    """Tell whether a value suits a plain annotation; other annotations are left to the callable."""
-    text = annotation if isinstance(annotation, str) else getattr(annotation, "__name__", "")
-    kinds = [kind.strip() for kind in text.split("|")]
-    if not all(kind in _KINDS for kind in kinds):
-        return True
-    return any(_KINDS[kind](value) for kind in kinds)
+def _fits(value: Any, hint: Any) -> bool:
+    """Tell whether a value suits a plain type; what has another is left to the callable."""
+    kinds = typing.get_args(hint) if _is_union(hint) else (hint,)
+    return not all(map(_is_known, kinds)) or any(_is_of(value, kind) for kind in kinds)
+
+
+def _is_union(hint: Any) -> bool:
+    return typing.get_origin(hint) in (typing.Union, types.UnionType)
+
+
+def _is_known(kind: Any) -> bool:
+    listed = typing.get_args(kind) if typing.get_origin(kind) is collections.abc.Sequence else ()
+    return kind in _PLAIN or kind == Mapping[str, Any] or (len(listed) == 1 and listed[0] in _PLAIN)
+
+
+def _is_of(value: Any, kind: Any) -> bool:
+    if kind is float:
+        return isinstance(value, (int, float)) and not isinstance(value, bool)
+    if kind is int:
+        return isinstance(value, int) and not isinstance(value, bool)
+    if kind in _PLAIN:
+        return isinstance(value, kind)
+    if kind == Mapping[str, Any]:
+        return isinstance(value, dict)
+    return isinstance(value, list) and all(_is_of(v, typing.get_args(kind)[0]) for v in value)
+
+
+def _named(hint: Any) -> str:
+    """Return a type as it is written, without the modules that its parts come from."""
+    text = hint.__name__ if hint in _PLAIN else str(hint)
+    return re.sub(r"\b(?:\w+\.)+", "", text)
 
 
 def root_cause(error: BaseException) -> str:

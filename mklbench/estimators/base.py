@@ -19,7 +19,8 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from mklbench import memory, multiclass
 from mklbench.errors import InputError
 from mklbench.kernels import KernelBuilder, KernelOperator, resolve
-from mklbench.kernels.memory import Shape, memory_of
+from mklbench.kernels.contract import memory_of
+from mklbench.kernels.memory import Shape
 from mklbench.optim.fit_memory import fitting
 from mklbench.optim.option_check import check_options
 from mklbench.solution import Solution

@@ -17,6 +17,7 @@ from mklbench.data.splits import Protocol, folds, random_split
 from mklbench.errors import InputError
 from mklbench.experiments import sources
 from mklbench.experiments.memory import check_fits
+from mklbench.kernels.contract import builder_of
 from mklbench.optim.option_check import check_options
 
 if TYPE_CHECKING:
@@ -142,7 +143,8 @@ class Cell:
         for group in ("split", "search"):  # without what is not set: new options keep old keys
             stated = identity[group].items()
             identity[group] = {name: value for name, value in stated if value is not None}
-        for name in configs.new_options(self.config["algo"]):
+        algorithm = configs.declared(self.config["algo"])
+        for name in algorithm.new_options:
             if identity["algo"].get(name) is None:
                 identity["algo"].pop(name, None)
         identity["kernel"] = {name: _content(value) for name, value in identity["kernel"].items()}
@@ -150,7 +152,7 @@ class Cell:
         chosen["splits_file"] = _content(identity["data"].get("splits_file"))
         identity["data"] = {name: value for name, value in chosen.items() if value}
         identity["data"]["digest"] = self.data_digest
-        identity["algo"]["VERSION"] = configs.algorithm_version(self.config["algo"])
+        identity["algo"]["VERSION"] = algorithm.version
         if versions := configs.kernel_versions(self.config["kernel"]):
             identity["kernel"]["VERSIONS"] = versions
         identity["protocol"] = PROTOCOL_VERSION
@@ -224,7 +226,7 @@ class Cell:
 
     def _check_regression(self) -> None:
         """Raise InputError for what needs classes where the data have real targets."""
-        if not configs.takes_targets(self.config["algo"]):
+        if not configs.declared(self.config["algo"]).regression:
             raise InputError(
                 f"algo={self.algo} needs classes, and data={self.data} has real numbers to "
                 "predict: choose an algorithm for regression, such as algo=krr."
@@ -241,7 +243,7 @@ class Cell:
 
     def _check_rows_of_files(self, builder: Any) -> None:
         """Raise InputError unless matrices from files are on the rows of the data, if on any."""
-        n_samples, n_rows = getattr(builder, "n_samples", None), len(self.dataset().y)
+        n_samples, n_rows = builder_of(builder).n_samples, len(self.dataset().y)
         if n_samples not in (None, n_rows):
             raise InputError(
                 f"kernel={self.kernel} has matrices on {n_samples} samples, and data={self.data} "

@@ -25,6 +25,7 @@ from mklbench.experiments.record import DONE, Ended, Record, Selection
 from mklbench.experiments.responses import Responses
 from mklbench.experiments.search import medians, select
 from mklbench.kernels import KernelOperator
+from mklbench.kernels.contract import builder_of
 from mklbench.solution import Solution
 
 _MOST_WEIGHTS = 2000
@@ -97,13 +98,15 @@ class _Parts:
     def build(self, kernel_config: Mapping[str, Any]) -> KernelOperator:
         """Return the operator of a kernel config on the training part."""
         builder = self._builder(kernel_config)
-        if getattr(builder, "takes_views", False):
+        declared = builder_of(builder)
+        if declared.takes_views:
             return builder(self._X_train, self.data.views)
-        return builder(self.train if _takes_rows(builder) else self._X_train)
+        return builder(self.train if declared.takes_rows else self._X_train)
 
     def test_samples(self, kernel_config: Mapping[str, Any]) -> NDArray[Any]:
         """Return the test part as that operator takes it: features, or row numbers."""
-        return self.test if _takes_rows(self._builder(kernel_config)) else self._X_test
+        takes_rows = builder_of(self._builder(kernel_config)).takes_rows
+        return self.test if takes_rows else self._X_test
 
     def _builder(self, kernel_config: Mapping[str, Any]) -> Any:
         """Return the builder of a kernel config, made once a split."""
@@ -111,10 +114,6 @@ class _Parts:
         if config not in self._builders:
             self._builders[config] = configs.kernel(kernel_config)
         return self._builders[config]
-
-
-def _takes_rows(builder: Any) -> bool:
-    return bool(getattr(builder, "takes_rows", False))
 
 
 def _run_split(cell: Cell, split: int, selections: Mapping[int, Selection]) -> Record:

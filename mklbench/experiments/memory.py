@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from mklbench import config as configs
 from mklbench import memory
 from mklbench.errors import InputError
-from mklbench.kernels.memory import NUMBER, Shape, memory_of
+from mklbench.kernels.contract import memory_of
+from mklbench.kernels.memory import NUMBER, Shape
 from mklbench.optim.fit_memory import fitting, searching
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklbench import multiclass
+from mklbench.contract import Solver
 from mklbench.data import Dataset
 from mklbench.kernels import KernelOperator
 from mklbench.solution import Solution
@@ -54,7 +55,7 @@ class Responses:
 
     def fit(
         self,
-        solve: multiclass.Solver,
+        solve: Solver,
         operator: KernelOperator,
         starts: Sequence[multiclass.Start] | None = None,
     ) -> list[Solution]:

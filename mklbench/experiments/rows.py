@@ -94,7 +94,7 @@ def summary(results: Sequence[CellResult]) -> str:
         [result.cell.data, result.cell.algo, result.cell.kernel, setting, *_measured(result)]
         for result, setting in zip(results, settings, strict=True)
     ]
-    with_rmse = any(configs.takes_targets(result.cell.config["algo"]) for result in results)
+    with_rmse = any(configs.declared(result.cell.config["algo"]).regression for result in results)
     with_accuracy = not with_rmse or any(r.accuracy is not None for r in _all_done(results))
     for heading, shown in (
         ("setting", any(settings)),

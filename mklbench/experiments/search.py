@@ -44,9 +44,9 @@ def select(config: Mapping[str, Any], build: Build, responses: Responses, seed: 
     The kernels are built once on the training part for each setting of the ``kernel.*`` keys and
     restricted once to each fold; all settings of the ``algo.*`` keys are tried on that. Entries
     that differ in one option alone are solved together where the algorithm has a path in it
-    (`mklbench.config.path_option`): the ridge lambda, or the iterations of a descent.
+    (`mklbench.contract`): the ridge lambda, or the iterations of a descent.
 
-    Solvers that take a start (`one_vs_rest.takes_start`) are warm-started: the entries that
+    Solvers that take a start (`multiclass.takes_start`) are warm-started: the entries that
     differ in C (or lambda) alone are walked in ascending order, and each starts at the mean of the
     weights of its neighbours, the entry before it on this path and the same entry in the fold
     before. That saves SVM calls and changes weights within the solver's tolerance only. In a
@@ -85,7 +85,7 @@ def select(config: Mapping[str, Any], build: Build, responses: Responses, seed: 
     entries = grid_entries(grid)
     parts = folds(responses.codes, config["search"]["folds"], seed)
     losses, singular = [0.0] * len(entries), None
-    option = configs.path_option(config["algo"])
+    option = configs.declared(config["algo"]).path_option
     for paths in _paths(entries, None if option is None else f"algo.{option}"):
         settings = [[configs.with_values(config, entries[i]) for i in path] for path in paths]
         operator = build(settings[0][0]["kernel"])
@@ -126,7 +126,7 @@ class _PathSolver:
     def __init__(self, settings: Sequence[Mapping[str, Any]]) -> None:
         algos = [setting["algo"] for setting in settings]
         self._solves = [configs.algorithm(algo) for algo in algos]
-        option = configs.path_option(algos[0])
+        option = configs.declared(algos[0]).path_option
         self._values = [algo.get(option) for algo in algos]
         is_path = option is not None and len(set(self._values)) == len(algos) > 1
         self._at_once = configs.path_algorithm(algos[0]) if is_path else None

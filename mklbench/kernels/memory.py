@@ -1,9 +1,10 @@
 """What kernels need of memory, told before they are made.
 
 Every bank and family has a class method ``needs``, from the numbers of samples and kernels to a
-`Memory`, and every builder an attribute ``memory`` that answers for its options: a function of the
-training samples' `Shape` and these options, put there by `needing`, or a method. Wherever one is
-asked with options that its builder would refuse, it is for the builder to say so.
+`Memory`, and every builder an attribute ``memory`` that answers for its options
+(`mklbench.kernels.contract`): a function of the training samples' `Shape` and these options, or a
+method. Wherever one is asked with options that its builder would refuse, it is for the builder to
+say so.
 
 The estimates are those of the code as it is, temporaries included; ``benchmarks/peaks.py`` measures
 them.
@@ -11,18 +12,13 @@ them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 # Bytes of a number.
 NUMBER = 8.0
-
-Builder = TypeVar("Builder", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
@@ -82,27 +78,3 @@ class Memory:
 def gram_bytes(n: int, count: float = 1.0) -> float:
     """Return the bytes of so many matrices (n, n)."""
     return NUMBER * count * float(n) ** 2
-
-
-def needing(estimate: Callable[..., Memory]) -> Callable[[Builder], Builder]:
-    """Let a builder say what its kernels need: ``estimate(shape, **options)``."""
-
-    def attach(builder: Builder) -> Builder:
-        builder.memory = estimate  # type: ignore[attr-defined]
-        return builder
-
-    return attach
-
-
-def memory_of(builder: Callable[..., Any], shape: Shape) -> Memory:
-    """Return what the kernels of a builder, options bound or not, need on samples of a shape.
-
-    Of a builder that does not say so it is that of a family, which keeps next to nothing: the
-    least that they can need.
-    """
-    options: dict[str, Any] = {}
-    while isinstance(builder, partial):
-        options = {**builder.keywords, **options}
-        builder = builder.func
-    estimate: Callable[..., Memory] | None = getattr(builder, "memory", None)
-    return Memory(is_family=True) if estimate is None else estimate(shape, **options)

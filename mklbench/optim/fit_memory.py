@@ -1,26 +1,19 @@
 """What a fit needs of memory, told before it is begun.
 
-An algorithm's module says what its `solve` holds beside the kernels, in one of two ways:
-
-- ``MATRICES``, a number of matrices (n, n). LIBSVM's buffer counts as two; the temporaries of the
-  kernels (`mklbench.kernels.memory`) are added. Without it `DEFAULT` holds.
-- ``bytes_needed(kernels, shape, n_problems, **options)``, where that is not all: the bytes, from
-  the `Memory` of the kernels, the `Shape` of the samples, the number of binary problems and the
-  options of `solve`; also with ``path=True``, where `solve_path` is called in its place.
+What `solve` holds beside the kernels its module says (`mklbench.contract`); the temporaries of the
+kernels (`mklbench.kernels.memory`) are added.
 """
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
-from mklbench.kernels.memory import Memory, Shape, gram_bytes, memory_of
+from mklbench.contract import algorithm_of
+from mklbench.kernels.contract import memory_of, unbound
+from mklbench.kernels.memory import Memory, Shape, gram_bytes
 from mklbench.solution import Solution
 
-# LIBSVM's buffer, the Gram matrix at some weights and at others, and a temporary.
-DEFAULT = 5.0
 # LIBSVM's buffer, and a Gram matrix.
 ONE_SVM = 3.0
 
@@ -76,13 +69,11 @@ def solving(
     path: bool = False,
 ) -> float:
     """Return the bytes that `solve`, or `solve_path` beside it, takes beside what kernels keep."""
-    given = solve if isinstance(solve, partial) else partial(solve)
-    module = inspect.getmodule(given.func)
-    own = getattr(module, "bytes_needed", None)
-    if own is None:
-        return at_changing_weights(kernels, shape, float(getattr(module, "MATRICES", DEFAULT)))
-    options = {**given.keywords, "path": path}
-    return float(own(kernels, shape, n_problems, **options))
+    algorithm = algorithm_of(solve)
+    if algorithm.bytes_needed is None:
+        return at_changing_weights(kernels, shape, algorithm.matrices)
+    options = {**unbound(solve)[1], "path": path}
+    return float(algorithm.bytes_needed(kernels, shape, n_problems, **options))
 
 
 def at_changing_weights(kernels: Memory, shape: Shape, held: float) -> float:

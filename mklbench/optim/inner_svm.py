@@ -114,8 +114,7 @@ class InnerSVM:
         if expected is not None and rounding > (tol if failures > _FAILURES else _LOOSEST):
             trained = self.in_double_precision(weights, expected.dual_coef)
         else:
-            self._machine.tol = max(tol, min(rounding, _COARSEST))
-            solution = self._machine.solve()
+            solution = self._machine.solve(tol=max(tol, min(rounding, _COARSEST)))
             self._total = float(np.abs(solution.dual_coef).sum())
             trained = self._at(weights, solution.dual_coef, solution.intercept)
         if expected is not None:
@@ -127,8 +126,7 @@ class InnerSVM:
     def plain(self, weights: Array, tol: float) -> Trained:
         """Solve the SVM at `weights` by LIBSVM with this tolerance, whatever its rounding."""
         self.combine(weights)
-        self._machine.tol = tol
-        solution = self._machine.solve()
+        solution = self._machine.solve(tol=tol)
         return self._at(weights, solution.dual_coef, solution.intercept)
 
     def in_double_precision(self, weights: Array, dual_coef: Array) -> Trained:

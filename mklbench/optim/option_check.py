@@ -9,12 +9,11 @@ far. No rule is stated twice that way.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
-from inspect import getmodule
 from typing import Any
 
 import numpy as np
 
+from mklbench.contract import algorithm_of
 from mklbench.errors import InputError, KindError
 from mklbench.kernels.base import Bank, Family
 
@@ -53,13 +52,11 @@ def check_options(solve: Callable[..., Any]) -> None:
 
     Parameters
     ----------
-    solve : ``solve`` of a module with its options bound, called (operator, y). A module outside of
-        this package has to say ``OPTIONS_FIRST = True``, that it checks its options before all
-        else; what others refuse is found when they run.
+    solve : ``solve`` of a module with its options bound, called (operator, y). What one from
+        outside of this package refuses that does not say ``OPTIONS_FIRST = True`` is found when it
+        runs (`mklbench.contract`).
     """
-    module = getmodule(solve.func if isinstance(solve, partial) else solve)
-    ours = module is not None and module.__name__.startswith("mklbench.algorithms.")
-    if not ours and not getattr(module, "OPTIONS_FIRST", False):
+    if not algorithm_of(solve).options_first:
         return
     for nothing in (_NoBank, _NoFamily):
         try:

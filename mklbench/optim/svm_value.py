@@ -75,6 +75,11 @@ class Objective:
     y : (n,) labels in {-1, +1}.
     C, svm_tol, class_weight : as in `mklbench.libsvm.SVM`.
 
+    Attributes
+    ----------
+    machine : LIBSVM on the labels.
+    svm_tol : its tolerance at the next call, which `tighten` makes smaller.
+
     Raises
     ------
     InputError
@@ -92,13 +97,14 @@ class Objective:
         self.machine = SVM(y, C, tol=svm_tol, class_weight=class_weight)
         self.loss = Hinge(self.machine.y, self.machine.upper)
         self.operator = operator
+        self.svm_tol = self.machine.tol
         check_samples(operator, len(self.machine.y))
 
     def __call__(self, weights: Array, K: Array | None = None) -> Point:
         """Solve the SVM at `weights` (M,); `K` is their Gram matrix where the caller has it."""
         if K is None:
             K = self.operator.gram(weights)
-        trained = self.machine.solve(K)
+        trained = self.machine.solve(K, tol=self.svm_tol)
         return Point(self.operator, weights, K, trained, K @ trained.dual_coef)
 
     def accurate(self, weights: Array, tol: float, K: Array | None = None) -> Point:
@@ -126,9 +132,9 @@ class Objective:
 
     def tighten(self) -> bool:
         """Make the SVM ten times more accurate; return False where that is no longer possible."""
-        if self.machine.tol <= _SMALLEST_SVM_TOLERANCE:
+        if self.svm_tol <= _SMALLEST_SVM_TOLERANCE:
             return False
-        self.machine.tol /= 10.0
+        self.svm_tol /= 10.0
         return True
 
     def solution(

@@ -6,7 +6,6 @@ Nothing here uses `mklbench.certify`: primal and dual values are written out as 
 from __future__ import annotations
 
 import importlib
-import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -17,7 +16,6 @@ import numpy as np
 import pytest
 from problems import random_stack
 
-import mklbench.algorithms
 from mklbench.kernels import PrecomputedBank
 from mklbench.solution import Solution
 
@@ -236,13 +234,3 @@ def test_bounds_the_objective_above_the_optimum(name: str, C: float, tol: float)
     groups = [[m] for m in range(5)] if name == "l_p" else GROUPS
     optimum = conic_twins.mixed_norm(at.stack, at.y, C, groups, case.options["q"]).value
     assert (at.solution.objective - optimum) / at.solution.objective <= at.solution.gap + 1e-8
-
-
-def test_every_algorithm_is_here() -> None:
-    modules = (found.name for found in pkgutil.iter_modules(mklbench.algorithms.__path__))
-    solvers = {
-        name
-        for name in modules
-        if hasattr(importlib.import_module(f"mklbench.algorithms.{name}"), "solve")
-    }
-    assert solvers == {case.algorithm for case in CASES.values()} | {*TWO_STAGE} | LOCAL

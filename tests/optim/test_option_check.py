@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
-import pkgutil
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -16,9 +14,8 @@ from problems import random_problem, random_stack
 from sklearn.svm import SVC
 
 import mklbench
-import mklbench.algorithms
 from mklbench import config as configs
-from mklbench.algorithms import ikl, mkl, svm
+from mklbench.algorithms import all_algorithms, ikl, mkl, svm
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
 from mklbench.kernels import PrecomputedBank, product_gaussians
@@ -64,23 +61,17 @@ WRONG: dict[str, Any] = {
     "step": "x",
     "eta": -1.0,
 }
-# Options of which nothing is wrong before the kernels are there.
-ANY = {"start", "vote"}
 
 
 def solvers() -> dict[str, Callable[..., Any]]:
-    modules = {
-        found.name: importlib.import_module(f"mklbench.algorithms.{found.name}")
-        for found in pkgutil.iter_modules(mklbench.algorithms.__path__)
-    }
-    return {name: module.solve for name, module in modules.items() if hasattr(module, "solve")}
+    return {name: algorithm.solve for name, algorithm in all_algorithms().items()}
 
 
 OPTIONS = [
     (name, option)
     for name, solve in solvers().items()
     for option in list(inspect.signature(solve).parameters)[2:]
-    if option not in ANY
+    if option in WRONG
 ]
 
 

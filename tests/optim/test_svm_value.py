@@ -34,4 +34,4 @@ def test_tightening_ends() -> None:
         steps += 1
         assert steps < 20
     assert steps > 0
-    assert objective.machine.tol < 1e-3
+    assert objective.svm_tol < 1e-3

@@ -19,7 +19,8 @@ from mklbench.errors import InputError, unknown
 from mklbench.kernels.base import Bank
 from mklbench.kernels.builders.descriptors import Descriptors
 from mklbench.kernels.builders.named import BUILDERS, KernelBuilder, Precomputed, resolve
-from mklbench.kernels.memory import Memory, Shape, memory_of
+from mklbench.kernels.contract import builder_of, memory_of
+from mklbench.kernels.memory import Memory, Shape
 from mklbench.kernels.transforms.combined import CombinedKernel
 from mklbench.kernels.transforms.normalised import CentredBank, CosineBank
 from mklbench.kernels.transforms.wrapped import StandardisedBank, check_base
@@ -50,8 +51,8 @@ class _MadeFrom(ABC):
 
     def __init__(self, base: str | KernelBuilder, options: Mapping[str, Any] | None = None) -> None:
         self._base = _builder(base, dict(options or {}))
-        self.takes_rows = bool(getattr(self._base, "takes_rows", False))
-        self.takes_views = bool(getattr(self._base, "takes_views", False))
+        declared = builder_of(self._base)
+        self.takes_rows, self.takes_views = declared.takes_rows, declared.takes_views
 
     @abstractmethod
     def __call__(self, X: ArrayLike, *views: Any) -> Bank: ...

@@ -22,10 +22,11 @@ from mklbench.kernels.banks.features import FeatureBank
 from mklbench.kernels.banks.linear import LinearBank
 from mklbench.kernels.base import KernelOperator
 from mklbench.kernels.builders.definite import check_definite, unpacked
+from mklbench.kernels.contract import declares
 from mklbench.kernels.families import IsotropicGaussians, ProductGaussians
 from mklbench.kernels.functions import Gaussian, KernelFunction, Polynomial
 from mklbench.kernels.groups import GroupLists, check_groups
-from mklbench.kernels.memory import Memory, Shape, needing
+from mklbench.kernels.memory import Memory, Shape
 from mklbench.kernels.transforms.composite import ConcatenatedBank, ScaledBank, unit_trace
 from mklbench.validation import (
     check_choice,
@@ -38,11 +39,6 @@ from mklbench.validation import (
 
 KernelBuilder = Callable[[ArrayLike], KernelOperator]
 
-# Versions of the builders here by name, 1 where there is none. As `VERSION` of an algorithm, each
-# is part of what identifies a recorded result: it is raised when numbers move that are computed
-# with these kernels, though the algorithms are the same.
-VERSIONS: dict[str, int] = {"feature_gaussians": 2, "simplemkl_bank": 2}
-
 # Rakotomamonjy et al. 2008, the widths and degrees of the authors' toolbox.
 SIMPLEMKL_WIDTHS = (0.5, 1.0, 2.0, 5.0, 7.0, 10.0, 12.0, 15.0, 17.0, 20.0)
 # Gehler & Nowozin 2008, footnote 3, for data sets of two classes; those of footnote 4, for more
@@ -52,20 +48,20 @@ GEHLER_WIDTHS = (1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 75.0, 100.0, 
 GEHLER_GAMMA_MAX = 30.0
 
 
-@needing(lambda shape, gamma=None: DenseBank.needs(shape.n, 1))
+@declares(memory=lambda shape, gamma=None: DenseBank.needs(shape.n, 1))
 def gaussian(X: ArrayLike, gamma: float | None = None) -> DenseBank:
     """Return one Gaussian exp(-gamma ||x - z||^2) on all features; gamma is 1/d if not given."""
     features = check_features("X", X)
     return DenseBank(features, [Gaussian(1.0 / features.shape[1] if gamma is None else gamma)])
 
 
-@needing(lambda shape, gammas: DenseBank.needs(shape.n, len(gammas)))
+@declares(memory=lambda shape, gammas: DenseBank.needs(shape.n, len(gammas)))
 def gaussians(X: ArrayLike, gammas: Sequence[float]) -> DenseBank:
     """Return one Gaussian on all features for each of `gammas`."""
     return DenseBank(X, [Gaussian(gamma) for gamma in check_not_empty("gammas", gammas)])
 
 
-@needing(lambda shape, gammas=(1.0,): FeatureBank.needs(shape, len(gammas)))
+@declares(memory=lambda shape, gammas=(1.0,): FeatureBank.needs(shape, len(gammas)), version=2)
 def feature_gaussians(X: ArrayLike, gammas: Sequence[float] = (1.0,)) -> FeatureBank:
     """Return Gaussians exp(-gamma (x_m - z_m)^2) on every single feature, one for each of `gammas`.
 
@@ -75,7 +71,7 @@ def feature_gaussians(X: ArrayLike, gammas: Sequence[float] = (1.0,)) -> Feature
     return FeatureBank(X, [Gaussian(gamma) for gamma in check_not_empty("gammas", gammas)])
 
 
-@needing(lambda shape, n_widths=10: FeatureBank.needs(shape, n_widths))
+@declares(memory=lambda shape, n_widths=10: FeatureBank.needs(shape, n_widths))
 def feature_widths(X: ArrayLike, n_widths: int = 10) -> ScaledBank:
     """Return Gaussians exp(-(x_m - z_m)^2 / (2 width^2)) on every single feature, of unit trace.
 
@@ -89,7 +85,7 @@ def feature_widths(X: ArrayLike, n_widths: int = 10) -> ScaledBank:
     return unit_trace(FeatureBank(X, [Gaussian(0.5 / width**2) for width in widths.tolist()]))
 
 
-@needing(LinearBank.needs)
+@declares(memory=LinearBank.needs)
 def linear_features(X: ArrayLike) -> LinearBank:
     """Return the linear kernels x_m z_m, one a feature: the base kernels of Cortes et al. 2009."""
     return LinearBank(X)
@@ -101,10 +97,11 @@ def _all_and_each(shape: Shape, n_functions: int, forming: float = 1.0) -> Memor
     return ConcatenatedBank.needs([together, FeatureBank.needs(shape, n_functions)])
 
 
-@needing(
-    lambda shape, widths=SIMPLEMKL_WIDTHS, degrees=(1, 2, 3): _all_and_each(
+@declares(
+    memory=lambda shape, widths=SIMPLEMKL_WIDTHS, degrees=(1, 2, 3): _all_and_each(
         shape, len(widths) + len(degrees), forming=2.0
-    )
+    ),
+    version=2,
 )
 def simplemkl_bank(
     X: ArrayLike,
@@ -130,7 +127,9 @@ def simplemkl_functions(
     ]
 
 
-@needing(lambda shape, gamma_min=0.0, gamma_max=np.inf: ProductGaussians.needs(shape, shape.d))
+@declares(
+    memory=lambda shape, gamma_min=0.0, gamma_max=np.inf: ProductGaussians.needs(shape, shape.d)
+)
 def product_gaussians(
     X: ArrayLike, gamma_min: float = 0.0, gamma_max: float = np.inf
 ) -> ProductGaussians:
@@ -138,7 +137,7 @@ def product_gaussians(
     return ProductGaussians(X, gamma_min, gamma_max)
 
 
-@needing(lambda shape, gamma_min=0.0, gamma_max=np.inf: IsotropicGaussians.needs(shape, 1))
+@declares(memory=lambda shape, gamma_min=0.0, gamma_max=np.inf: IsotropicGaussians.needs(shape, 1))
 def isotropic_gaussians(
     X: ArrayLike, gamma_min: float = 0.0, gamma_max: float = np.inf
 ) -> IsotropicGaussians:
@@ -146,7 +145,7 @@ def isotropic_gaussians(
     return IsotropicGaussians(X, gamma_min, gamma_max)
 
 
-@needing(lambda shape, widths=GEHLER_WIDTHS: DenseBank.needs(shape.n, len(widths)))
+@declares(memory=lambda shape, widths=GEHLER_WIDTHS: DenseBank.needs(shape.n, len(widths)))
 def single(X: ArrayLike, widths: Sequence[float] = GEHLER_WIDTHS) -> DenseBank:
     """Return one Gaussian exp(-||x - z||^2 / width^2) on all features for each of `widths`.
 
@@ -155,7 +154,7 @@ def single(X: ArrayLike, widths: Sequence[float] = GEHLER_WIDTHS) -> DenseBank:
     return DenseBank(X, _inverse_square_widths(widths))
 
 
-@needing(lambda shape, widths=GEHLER_WIDTHS: _all_and_each(shape, len(widths)))
+@declares(memory=lambda shape, widths=GEHLER_WIDTHS: _all_and_each(shape, len(widths)))
 def separate(X: ArrayLike, widths: Sequence[float] = GEHLER_WIDTHS) -> ConcatenatedBank:
     """Return the Gaussians of `single` on all features together, then on every single one.
 
@@ -201,7 +200,9 @@ class Precomputed:
         return IndexedBank(self._whole, rows, self._groups)
 
 
-@needing(lambda shape, groups=None: PrecomputedBank.needs(shape.n, shape.n_grams, forming=2.0))
+@declares(
+    memory=lambda shape, groups=None: PrecomputedBank.needs(shape.n, shape.n_grams, forming=2.0)
+)
 def precomputed(X: ArrayLike, groups: GroupLists | None = None) -> PrecomputedBank:
     """Return the bank of the Gram matrices `X` (M, n, n), or of the one Gram matrix (n, n).
 

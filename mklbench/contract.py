@@ -1,0 +1,200 @@
+"""What an algorithm declares: one `Algorithm`, read from its module once and checked.
+
+An algorithm is a module with a function ``solve(operator, y, C=..., *, ...)``. The annotation of
+its first parameter says which kernels it takes: `Bank`, `Family`, or `KernelOperator` for either.
+Beside `solve` the module may say
+
+- ``VERSION``, a whole number, part of what identifies a recorded result: it is raised when a change
+  can move the numbers that are returned.
+- ``NEW_OPTIONS``, names of options that came after results had been recorded: left at None they are
+  no part of what identifies one, so that the records keep their names.
+- ``REGRESSION = True``: it takes real targets as well as labels -1 and +1.
+- ``EXACT = True``: it solves exactly the problem of SimpleMKL, kernel weights on the simplex with
+  the hinge loss. Its ``solve(bank, y, C, tol=..., max_iter=...)`` takes `tol`, the relative duality
+  gap to stop at, and `max_iter`, a limit on its iterations, and returns a `Solution` whose history
+  holds for every iteration ``objective``, J at its weights, ``gap``, the relative gap at that point
+  by `mklbench.certify`, and ``n_svm_calls``, the SVM problems solved so far.
+- ``OPTIONS_FIRST = True``: it checks its options before it asks the kernels for anything, as all
+  algorithms of this package do.
+- ``solve_all(operator, labels, ...)``: what `solve` is for each y of the labels, in less time.
+- ``PATH_OPTION``, the name of an option such as the ridge "lam", and ``solve_path(operator, y,
+  values, ...)`` with the other keywords of `solve`: the solutions for several values of that
+  option, where these cost less together.
+- ``MATRICES``, how many matrices (n, n) are held beside the kernels, LIBSVM's buffer counting as
+  two; or ``bytes_needed(kernels, shape, n_problems, **options)``, where that is not all: the bytes,
+  from the `Memory` of the kernels, the `Shape` of the samples, the number of binary problems and
+  the options of `solve`; also with ``path=True``, where `solve_path` is called in its place.
+
+A solver that has the parameter ``start``, left None, may be given weights (M,) from which it sets
+out, or the kernels of a family with their weights. It promises that the result depends on these no
+more than on its tolerance, as with convex problems, or no more than on where else it might set out,
+as with searches in a family.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, get_type_hints
+
+from mklbench.errors import InputError
+from mklbench.kernels.base import Bank, Family, KernelOperator
+from mklbench.kernels.contract import unbound
+from mklbench.solution import Solution
+
+Solver = Callable[..., Solution]
+Parameters = dict[str, inspect.Parameter]
+
+# LIBSVM's buffer, the Gram matrix at some weights and at others, and a temporary.
+DEFAULT_MATRICES = 5.0
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """The declarations of an algorithm.
+
+    Attributes
+    ----------
+    solve : callable
+        The function, without options bound; a class, where its instances are called.
+    takes : type
+        `Bank`, `Family` or, for either, `KernelOperator`.
+    options : tuple of str
+        Names of its parameters after the operator and y.
+    version, new_options, regression, exact, options_first, solve_all, path_option, solve_path,
+    matrices, bytes_needed
+        As above; `exact`, `solve_all` and the path are those of the module's `solve` alone.
+    takes_start : bool
+        Whether it has the parameter ``start``, left None.
+    """
+
+    solve: Callable[..., Any]
+    takes: type[KernelOperator]
+    options: tuple[str, ...]
+    takes_start: bool
+    version: int = 1
+    new_options: tuple[str, ...] = ()
+    regression: bool = False
+    exact: bool = False
+    options_first: bool = False
+    solve_all: Callable[..., list[Solution]] | None = None
+    path_option: str | None = None
+    solve_path: Callable[..., list[Solution]] | None = None
+    matrices: float = DEFAULT_MATRICES
+    bytes_needed: Callable[..., float] | None = None
+
+
+def algorithm_of(solve: Callable[..., Any]) -> Algorithm:
+    """Return the declarations of an algorithm, whether its options are bound or not.
+
+    Raises
+    ------
+    InputError
+        If its module declares what cannot be, or `solve` is not called with an operator and y.
+    """
+    function: Any = unbound(solve)[0]
+    declaring: Any = function if hasattr(function, "__name__") else type(function)
+    return _read(declaring)
+
+
+# What a module may declare: its name there, what it may be, and in words.
+_KINDS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
+    "VERSION": (lambda value: isinstance(value, int), "a whole number"),
+    "NEW_OPTIONS": (
+        lambda value: isinstance(value, tuple | list) and all(isinstance(v, str) for v in value),
+        "a tuple of the names of options",
+    ),
+    "REGRESSION": (lambda value: isinstance(value, bool), "True or False"),
+    "EXACT": (lambda value: isinstance(value, bool), "True or False"),
+    "OPTIONS_FIRST": (lambda value: isinstance(value, bool), "True or False"),
+    "PATH_OPTION": (lambda value: isinstance(value, str), "the name of an option"),
+    "MATRICES": (
+        lambda value: isinstance(value, int | float) and not isinstance(value, bool) and value > 0,
+        "a number > 0",
+    ),
+    "solve_all": (callable, "a function"),
+    "solve_path": (callable, "a function"),
+    "bytes_needed": (callable, "a function"),
+}
+# Those that hold for `solve` alone; the others hold for every function of a module.
+_OF_SOLVE = ("EXACT", "solve_all", "PATH_OPTION", "solve_path")
+
+
+@cache
+def _read(function: Callable[..., Any]) -> Algorithm:
+    module = sys.modules.get(getattr(function, "__module__", None) or "")
+    names = vars(module) if module is not None else {}
+    declared = {name: names[name] for name in _KINDS if name in names}
+    for name, value in declared.items():
+        accepts, kind = _KINDS[name]
+        if not accepts(value):
+            raise _refused(function, name, value, f"it must be {kind}")
+    if names.get("solve") is not function:
+        declared = {name: value for name, value in declared.items() if name not in _OF_SOLVE}
+    parameters = _parameters(function)
+    _check_path(function, declared, parameters)
+    ours = getattr(function, "__module__", "").startswith("mklbench.algorithms.")
+    start = parameters.get("start")
+    return Algorithm(
+        function,
+        _taken(function, parameters),
+        tuple(name for name, p in parameters.items() if p.kind is not p.VAR_KEYWORD)[2:],
+        takes_start=start is not None and start.default is None,
+        options_first=declared.pop("OPTIONS_FIRST", ours),
+        new_options=tuple(declared.pop("NEW_OPTIONS", ())),
+        **{name.lower(): value for name, value in declared.items()},
+    )
+
+
+def _parameters(function: Any) -> Parameters:
+    """Return what a function is called with, or the instances of a class; nothing if unknown."""
+    is_class = inspect.isclass(function)
+    try:
+        signature = inspect.signature(function.__call__ if is_class else function)
+    except (TypeError, ValueError):  # of functions written in C
+        return {}
+    parameters = list(signature.parameters.values())
+    if is_class:
+        parameters = parameters[1:]  # without self
+    elif not _takes_two(parameters):
+        raise InputError(
+            f"{function.__module__}.{function.__name__} is no algorithm: it must take the kernels "
+            "and the labels, as in solve(operator, y, C=1.0)."
+        )
+    return {parameter.name: parameter for parameter in parameters}
+
+
+def _takes_two(parameters: Iterable[inspect.Parameter]) -> bool:
+    kinds = [parameter.kind for parameter in parameters]
+    n_positional = kinds.count(inspect.Parameter.POSITIONAL_ONLY) + kinds.count(
+        inspect.Parameter.POSITIONAL_OR_KEYWORD
+    )
+    return n_positional >= 2 or inspect.Parameter.VAR_POSITIONAL in kinds
+
+
+def _check_path(function: Any, declared: Mapping[str, Any], parameters: Parameters) -> None:
+    """Check that a path is in an option that there is, and has a function that solves it."""
+    option = declared.get("PATH_OPTION")
+    takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
+    if option is not None and option not in parameters and not takes_any:
+        raise _refused(function, "PATH_OPTION", option, "it must be an option of solve")
+    if option is not None and "solve_path" not in declared:
+        raise _refused(function, "PATH_OPTION", option, "it needs a function solve_path beside it")
+
+
+def _taken(function: Any, parameters: Parameters) -> type[KernelOperator]:
+    """Return what the annotation of the first parameter says, either if it says nothing."""
+    try:
+        hints = get_type_hints(function.__call__ if inspect.isclass(function) else function)
+    except (NameError, TypeError, AttributeError):  # names known to a type checker alone
+        return KernelOperator
+    hint = hints.get(next(iter(parameters), ""))
+    kinds = (kind for kind in (Bank, Family) if inspect.isclass(hint) and issubclass(hint, kind))
+    return next(kinds, KernelOperator)
+
+
+def _refused(function: Any, name: str, value: object, why: str) -> InputError:
+    return InputError(f"{function.__module__}.{name}={value!r} is not accepted: {why}.")

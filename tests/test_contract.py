@@ -1,0 +1,176 @@
+"""What algorithms and builders declare is read in one place, once, and checked."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from functools import partial
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mklbench.algorithms import ckl, krr, mkl, qnpkl, simplemkl, svm
+from mklbench.config.signatures import check_arguments
+from mklbench.contract import DEFAULT_MATRICES, algorithm_of
+from mklbench.errors import InputError
+from mklbench.kernels import BUILDERS, Bank, Family, KernelOperator, Normalised, Precomputed
+from mklbench.kernels.contract import builder_of, declares, memory_of
+from mklbench.kernels.memory import Memory, Shape
+from mklbench.multiclass import takes_start
+
+NAME = "algorithm_from_outside"
+SOLVE = """
+from mklbench.algorithms import svm
+
+def solve(operator, y, C=1.0, *, lam=2.0, start=None):
+    return svm.solve(operator, y, C)
+
+def solve_path(operator, y, values, **options):
+    return [svm.solve(operator, y) for _ in values]
+
+def other(operator, y):
+    return svm.solve(operator, y)
+"""
+
+
+@pytest.fixture
+def module() -> Iterator[Any]:
+    """An algorithm of somebody else, of which nothing has been read yet."""
+    made = ModuleType(NAME)
+    sys.modules[NAME] = made
+    exec(SOLVE, vars(made))
+    yield made
+    del sys.modules[NAME]
+
+
+class TestAlgorithm:
+    def test_of_this_package(self) -> None:
+        found = algorithm_of(partial(qnpkl.solve, C=3.0))
+        assert found.solve is qnpkl.solve
+        assert (found.version, found.takes, found.path_option) == (2, Family, "iterations")
+        assert found.solve_path is qnpkl.solve_path
+        assert found.new_options == ("max_evals",)
+        assert found.options[:2] == ("C", "start")
+        assert not found.takes_start  # its start is a name
+        assert algorithm_of(ckl.solve).solve_all is ckl.solve_all
+        assert algorithm_of(mkl.solve).exact
+        assert algorithm_of(mkl.solve).takes is Bank
+        assert algorithm_of(mkl.solve).takes_start
+        assert algorithm_of(krr.solve).regression
+        assert algorithm_of(simplemkl.solve).matrices == 7.0
+        assert algorithm_of(svm.solve).bytes_needed is svm.bytes_needed
+
+    def test_is_read_once(self) -> None:
+        assert algorithm_of(mkl.solve) is algorithm_of(partial(mkl.solve, C=1.0))
+
+    def test_from_outside_need_say_nothing(self, module: Any) -> None:
+        found = algorithm_of(module.solve)
+        assert (found.version, found.exact, found.regression) == (1, False, False)
+        assert (found.takes, found.matrices) == (KernelOperator, DEFAULT_MATRICES)
+        assert found.path_option is None
+        assert not found.options_first
+        assert algorithm_of(lambda bank, y: None).version == 1
+
+    def test_from_outside_may_say_all(self, module: Any) -> None:
+        vars(module).update(VERSION=3, REGRESSION=True, NEW_OPTIONS=["lam"], OPTIONS_FIRST=True)
+        vars(module).update(PATH_OPTION="lam", MATRICES=3, EXACT=True)
+        found = algorithm_of(module.solve)
+        assert (found.version, found.regression, found.new_options) == (3, True, ("lam",))
+        assert (found.path_option, found.solve_path) == ("lam", module.solve_path)
+        assert (found.matrices, found.exact, found.options_first) == (3, True, True)
+
+    def test_another_function_of_a_module_has_none_of_what_is_of_solve(self, module: Any) -> None:
+        vars(module).update(VERSION=3, PATH_OPTION="lam", EXACT=True)
+        found = algorithm_of(module.other)
+        assert (found.version, found.path_option, found.exact) == (3, None, False)
+        assert found.solve_path is None
+
+    def test_instances_of_a_class_may_be_called(self) -> None:
+        class Callable:
+            def __call__(self, bank: Bank, y: object, *, start: object = None) -> None: ...
+
+        assert takes_start(Callable())
+        assert not takes_start(partial(Callable(), start=[1.0]))
+        assert algorithm_of(Callable).options == ("start",)
+
+    @pytest.mark.parametrize(
+        ("name", "value", "message"),
+        [
+            ("VERSION", "2", r"VERSION='2' is not accepted: it must be a whole number"),
+            ("EXACT", "yes", r"EXACT='yes' is not accepted: it must be True or False"),
+            ("REGRESSION", 1, "REGRESSION=1 is not accepted: it must be True or False"),
+            ("NEW_OPTIONS", "lam", "NEW_OPTIONS='lam' is not accepted: it must be a tuple"),
+            ("PATH_OPTION", "lamda", "PATH_OPTION='lamda' is not accepted: it must be an option"),
+            ("MATRICES", 0, "MATRICES=0 is not accepted: it must be a number > 0"),
+            ("solve_all", 3, "solve_all=3 is not accepted: it must be a function"),
+        ],
+    )
+    def test_what_cannot_be_is_said(
+        self, module: Any, name: str, value: object, message: str
+    ) -> None:
+        setattr(module, name, value)
+        with pytest.raises(InputError, match=rf"{NAME}\.{message}"):
+            algorithm_of(module.solve)
+
+    def test_a_path_needs_a_function(self, module: Any) -> None:
+        module.PATH_OPTION = "lam"
+        del module.solve_path
+        with pytest.raises(InputError, match="it needs a function solve_path beside it"):
+            algorithm_of(module.solve)
+
+    def test_an_algorithm_takes_kernels_and_labels(self) -> None:
+        def solve(bank: Bank) -> None: ...
+
+        with pytest.raises(InputError, match="must take the kernels and the labels"):
+            algorithm_of(solve)
+
+
+class TestBuilder:
+    def test_of_this_package(self) -> None:
+        assert builder_of(BUILDERS["simplemkl"]).version == 2
+        assert builder_of(BUILDERS["products"]).name == "product_gaussians"
+        assert builder_of(Precomputed(np.eye(3)[None])).takes_rows
+        assert builder_of(Precomputed(np.eye(3)[None])).n_samples == 3
+        assert builder_of(Normalised("views")).takes_views
+        assert builder_of(Normalised).name == "Normalised"
+
+    def test_from_outside_need_say_nothing(self) -> None:
+        found = builder_of(partial(lambda X, gamma: X, gamma=1.0))
+        assert (found.takes_rows, found.takes_views, found.version) == (False, False, 1)
+        assert found.memory is None
+
+    def test_memory_is_asked_with_the_options_bound(self) -> None:
+        @declares(memory=lambda shape, m: Memory(m))
+        def build(X: object, m: int) -> None: ...
+
+        assert memory_of(partial(partial(build, m=3), m=4), Shape(2)).n_kernels == 4
+
+
+class TestTypesOfOptions:
+    @pytest.mark.parametrize(
+        ("option", "value", "kind"),
+        [
+            ("C", "ten", "float"),
+            ("max_iter", 1.5, "int"),
+            ("objective_tol", "x", r"float \| None"),
+        ],
+    )
+    def test_are_said_as_they_are_written(self, option: str, value: object, kind: str) -> None:
+        config = {"_target_": "mklbench.algorithms.simplemkl.solve"}
+        with pytest.raises(InputError, match=rf"algo\.{option}={value}.*must be of type {kind}\."):
+            check_arguments("algo", config, {option: value})
+        check_arguments("algo", config, {"objective_tol": None, "C": 3, "class_weight": "x"})
+
+    def test_lists_are_of_their_items(self) -> None:
+        config = {"_target_": "mklbench.kernels.feature_gaussians"}
+        check_arguments("kernel", config, {"gammas": [1, 2.5]})
+        with pytest.raises(InputError, match=r"must be of type Sequence\[float\]\."):
+            check_arguments("kernel", config, {"gammas": ["a"]})
+
+    def test_of_a_module_whose_names_are_for_type_checkers_are_left_to_it(
+        self, module: Any
+    ) -> None:
+        module.solve.__annotations__["C"] = "OnlyWhenTypeChecking"
+        check_arguments("algo", {"_target_": f"{NAME}.solve"}, {"C": "anything"})
