@@ -16,10 +16,10 @@ from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 
-from mklbench.config.names import GROUPS, hint
+from mklbench.config.names import GROUPS
 from mklbench.config.schemas import RunConfig, SearchConfig, SplitConfig, checked
 from mklbench.config.signatures import arguments, check_arguments, root_cause, target
-from mklbench.errors import InputError
+from mklbench.errors import InputError, hint
 
 
 def cell_config(composed: DictConfig | Mapping[str, Any]) -> dict[str, Any]:
