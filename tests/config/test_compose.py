@@ -15,7 +15,7 @@ from mklbench.config.schemas import checked
 from mklbench.data.options import parse_config
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
-from mklbench.report.table.loading import load_table
+from mklbench.report.loading import load_table
 from mklbench.solution import Solution
 
 
