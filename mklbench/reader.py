@@ -171,7 +171,9 @@ def _shown(hint: Any) -> str:
         return _shown(get_args(hint)[0])
     if hint is types.NoneType:
         return "None"
-    return " | ".join(map(_shown, get_args(hint))) or str(hint.__name__)
+    if get_origin(hint) in (Union, types.UnionType):
+        return " | ".join(map(_shown, get_args(hint)))
+    return str(hint).replace("typing.", "") if get_args(hint) else str(hint.__name__)
 
 
 def value(hint: Any, found: Any, where: Where) -> Any:

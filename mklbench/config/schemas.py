@@ -66,6 +66,12 @@ class OptionWhere(Where):
     def __str__(self) -> str:
         return ".".join(part for part in self.parts if part)
 
+    def mapping(self, found: object) -> Mapping[Any, Any]:
+        """Return `found` if it is a mapping, and refuse it as a wrong type if not."""
+        if not isinstance(found, Mapping):
+            raise ValueError(f"{self} is no mapping")
+        return found
+
     def unknown_key(self, key: object, found: object, accepted: Iterable[str]) -> InputError:
         """Build the error for a key that is no option here."""
         near = hint(key, accepted, f"{self}." if str(self) else "")

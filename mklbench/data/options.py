@@ -120,8 +120,8 @@ def _source(entry: Any, layout: Layout) -> Source:
 def _layout(config: Mapping[str, Any], default: Layout) -> Layout:
     """Apply the layout keys of `config` to `default`; null leaves some of them as they are."""
     stated = {key: config[key] for key in _LAYOUT_KEYS if key in config}
-    for key in ("struct", "max_bytes"):
-        if stated.get(key) in (None, ""):
+    for key, empty in (("struct", (None, "")), ("max_bytes", (None,))):
+        if stated.get(key) in empty:
             stated.pop(key, None)
     return read(Layout, stated, DATA, defaults=vars(default))
 

@@ -162,7 +162,7 @@ class DataWhere(Where):
         if len(self.parts) == 1:
             raise InputError(f"data must be a mapping of options, not {type(found).__name__}.")
         if self.parts[-1] in _MAPPINGS:
-            raise InputError(f"{self}={found!r} must {_MAPPINGS[self.parts[-1]]}")
+            raise InputError(f"{'.'.join(self.parts)}={found!r} must {_MAPPINGS[self.parts[-1]]}")
         raise InputError(f"{self} holds {found!r} where it needs name and distance of a view.")
 
     def items(self, found: object) -> Sequence[Any]:

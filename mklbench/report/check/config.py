@@ -105,7 +105,7 @@ class _File:
     """The file as it is written."""
 
     splits: int
-    tolerances: Tolerance
+    tolerances: Mapping[str, Any] = field(default_factory=dict)
     cells: tuple[_Cell, ...] = ()
     algorithms: Mapping[str, Any] = field(default_factory=dict)
     blas_kernels: Mapping[str, str] = field(default_factory=dict)
@@ -124,25 +124,26 @@ def load_check(path: Path | None = None) -> CheckConfig:
     file = read(_File, resources.read_yaml(path), where)
     if not file.cells:
         raise InputError(f"{path.name}: cells is empty: name at least one cell to check.")
+    default = read(Tolerance, file.tolerances, where / "tolerances")
     # Of a special tolerance the reason is always asked for.
-    default = {name: getattr(file.tolerances, name) for name in ("accuracy", "objective")}
+    usual = {"accuracy": default.accuracy, "objective": default.objective}
     load = cache(load_table)
 
     def checked(cell: _Cell, place: TableWhere) -> CheckedCell:
-        table, tolerance = load(cell.table), file.tolerances
+        table, tolerance = load(cell.table), default
         name = " ".join((cell.row, cell.column, cell.protocol))
         slots = {" ".join(slot.place): slot for slot in table.slots()}
         if name not in slots:
             raise unknown(f"{place}: cell of {table.name}", name, slots)
         if cell.tolerances:
-            tolerance = read(Tolerance, cell.tolerances, place / "tolerances", defaults=default)
+            tolerance = read(Tolerance, cell.tolerances, place / "tolerances", defaults=usual)
         return CheckedCell(table.name, slots[name], cell.splits or file.splits, tolerance)
 
     return CheckConfig(
         tuple(checked(cell, (where / "cells").item(i)) for i, cell in enumerate(file.cells)),
-        file.tolerances,
+        default,
         {
-            name: read(Tolerance, found, where / "algorithms" / name, defaults=default)
+            name: read(Tolerance, found, where / "algorithms" / name, defaults=usual)
             for name, found in file.algorithms.items()
         },
         file.blas_kernels,

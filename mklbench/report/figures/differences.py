@@ -10,8 +10,7 @@ from mklbench.report.analysis.assemble import Place, Report, measured_difference
 from mklbench.report.analysis.baseline import N_STANDARD_ERRORS, Difference, published_difference
 from mklbench.report.figures.style import BLUE, INK, ORANGE, SOFT
 from mklbench.report.table.metrics import METRICS
-from mklbench.report.table.paper_table import Figure, PaperTable, Row, known
-from mklbench.report.table.values import Reference
+from mklbench.report.table.paper_table import NOT_GIVEN, Figure, PaperTable, Row, known
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,8 +34,8 @@ class Differences(Figure):
     """The first of two `columns` minus the second, in `metric` under `protocol`, on every row."""
 
     kind: str = "difference"
-    metric: Reference
-    protocol: Reference
+    metric: str = NOT_GIVEN
+    protocol: str = NOT_GIVEN
     columns: tuple[str, ...] = ()
 
     def check(self, table: PaperTable, where: str) -> None:

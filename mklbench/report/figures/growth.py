@@ -12,8 +12,7 @@ from mklbench.report.analysis.assemble import Place, Report
 from mklbench.report.analysis.growth import Curve, curve
 from mklbench.report.figures.style import COLOURS, INK
 from mklbench.report.table.metrics import METRICS
-from mklbench.report.table.paper_table import Figure, PaperTable, Row, Sweep, known
-from mklbench.report.table.values import Reference
+from mklbench.report.table.paper_table import NOT_GIVEN, Figure, PaperTable, Row, Sweep, known
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,7 +28,7 @@ class Growth(Figure):
     """`metric` along the sweep, one panel a row with a line for each of `columns`."""
 
     kind: str = "growth"
-    metric: Reference
+    metric: str = NOT_GIVEN
     columns: tuple[str, ...] = ()
 
     def check(self, table: PaperTable, where: str) -> None:

@@ -19,8 +19,7 @@ from mklbench.kernels import linear_features
 from mklbench.optim.ridge_surface import on_grid
 from mklbench.report.analysis.assemble import Place, Report
 from mklbench.report.figures.style import BLUE, ORANGE
-from mklbench.report.table.paper_table import Figure, PaperTable, known
-from mklbench.report.table.values import Reference
+from mklbench.report.table.paper_table import NOT_GIVEN, Figure, PaperTable, known
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
@@ -35,7 +34,7 @@ class Surface(Figure):
     """NKRR's objective over two kernels, on the data of `row`."""
 
     kind: str = "surface"
-    row: Reference
+    row: str = NOT_GIVEN
 
     def check(self, table: PaperTable, where: str) -> None:
         """Raise InputError for what the figure needs and the table does not have."""

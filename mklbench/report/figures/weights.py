@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from mklbench.report.analysis.assemble import Place, Report, SlotRecords
 from mklbench.report.figures.style import COLOURS, INK, SOFT
-from mklbench.report.table.paper_table import Figure, PaperTable, known
-from mklbench.report.table.values import Reference
+from mklbench.report.table.paper_table import NOT_GIVEN, Figure, PaperTable, known
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,8 +22,8 @@ class Weights(Figure):
     """The weights of `columns` on `row` under `protocol`."""
 
     kind: str = "weights"
-    row: Reference
-    protocol: Reference
+    row: str = NOT_GIVEN
+    protocol: str = NOT_GIVEN
     columns: tuple[str, ...] = ()
 
     def check(self, table: PaperTable, where: str) -> None:

@@ -11,6 +11,9 @@ from mklbench.errors import InputError, unknown
 from mklbench.report.table.metrics import METRICS
 from mklbench.report.table.verdict import Published
 
+# In place of a name that a figure needs and does not give: no table has it.
+NOT_GIVEN = "None"
+
 
 def known(option: str, name: str, accepted: Collection[str]) -> None:
     """Raise InputError, with the nearest names, for a name that the table does not define."""

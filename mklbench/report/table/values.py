@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import isfinite
-from typing import Annotated, Any, ClassVar
+from typing import Any, ClassVar
 
 from mklbench.errors import InputError
 from mklbench.reader import Rule, Where, flag, read, value
@@ -20,11 +20,6 @@ def text(found: Any, where: Where) -> str:
     if found is None or isinstance(found, Mapping | list):
         raise InputError(f"{where}={found!r} must be a text.")
     return " ".join(str(found).split())
-
-
-def reference(found: Any, where: Where) -> str:
-    """Read a name that is looked up in the table, which refuses that of nothing."""
-    return "None" if found is None else text(found, where)
 
 
 def texts(found: Any, where: Where) -> tuple[str, ...]:
@@ -94,9 +89,6 @@ def claim(found: Any, where: Where) -> Claim:
 def _is_number(found: object) -> bool:
     """Tell whether a value is a finite number, which true and false are not."""
     return isinstance(found, int | float) and not isinstance(found, bool) and isfinite(found)
-
-
-Reference = Annotated[str, reference]
 
 
 class TableWhere(Where):
