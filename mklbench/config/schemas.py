@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, Literal, TypeVar
@@ -78,20 +77,11 @@ class OptionWhere(Where):
         return InputError(f"{self / key}={found} is not known: {near}.")
 
 
-@dataclass
-class Schema(ABC):
-    """A dataclass that can check its own values."""
-
-    @abstractmethod
-    def check(self) -> None:
-        """Raise InputError for the first value out of range."""
-
-
-S = TypeVar("S", bound=Schema)
+T = TypeVar("T")
 
 
 @dataclass
-class SplitConfig(Schema):
+class SplitConfig:
     """Schema of the group `split`: how rows are divided and features scaled.
 
     The sizes of the parts are a `test_fraction`, or `n_train` and `n_test` with no fraction.
@@ -107,8 +97,7 @@ class SplitConfig(Schema):
     scaling: Annotated[str, _one_of(ScalingName)] = "minmax"
     seed: Annotated[int, _from(0)] = 0
 
-    def check(self) -> None:
-        """Raise InputError for the first value out of range."""
+    def __post_init__(self) -> None:
         if self.test_fraction is None:
             self._check_sizes()
         elif self.n_train is not None or self.n_test is not None:
@@ -134,7 +123,7 @@ class SplitConfig(Schema):
 
 
 @dataclass
-class SearchConfig(Schema):
+class SearchConfig:
     """Schema of the group `search`: the grid tried inside the training part (empty: none).
 
     `grid` maps dotted paths of hyperparameters (``algo.C``) to lists of values. With `splits` a
@@ -153,8 +142,7 @@ class SearchConfig(Schema):
     tol: float | None = None
     grid: dict[str, Any] = field(default_factory=dict)
 
-    def check(self) -> None:
-        """Raise InputError for the first value out of range."""
+    def __post_init__(self) -> None:
         if self.tol is not None and not 0 < self.tol < math.inf:
             raise InputError(f"search.tol={self.tol} is not accepted: it must be a number above 0.")
         for path, values in self.grid.items():
@@ -182,7 +170,7 @@ class SearchConfig(Schema):
 
 
 @dataclass
-class RunConfig(Schema):
+class RunConfig:
     """Schema of the options of a run; none of them changes a result."""
 
     jobs: Annotated[int, _from(1)] = 1
@@ -191,8 +179,7 @@ class RunConfig(Schema):
     out: str | None = None
     progress: Annotated[str, _one_of(Progress)] = "auto"
 
-    def check(self) -> None:
-        """Raise InputError for the first value out of range."""
+    def __post_init__(self) -> None:
         if self.jobs > MAX_JOBS:
             raise InputError(
                 f"jobs={self.jobs} is not accepted: at most {MAX_JOBS} worker processes, and more "
@@ -208,16 +195,14 @@ class RunConfig(Schema):
             raise InputError(f"out={self.out} is not accepted: give the name of a .csv file.")
 
 
-def checked(group: str, schema: type[S], values: Mapping[str, Any]) -> S:
+def checked(group: str, schema: type[T], values: Mapping[str, Any]) -> T:
     """Return an instance of `schema` holding `values` in its types, checked.
 
     Raises
     ------
     InputError : for an unknown key (with the nearest names), a wrong type or a value out of range.
     """
-    instance = read(schema, values, OptionWhere((group,)))
-    instance.check()
-    return instance
+    return read(schema, values, OptionWhere((group,)))
 
 
 def _is_number(value: object) -> bool:

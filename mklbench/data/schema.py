@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 from mklbench.data import values
 from mklbench.data.dataset import Distance
 from mklbench.data.preprocessing import ScalingName
-from mklbench.data.values import ColumnReference, FromOne, FromZero, Whole
+from mklbench.data.values import ColumnReference, FromOne, FromZero, Label, Whole
 
 SourceKind = Literal["embedded", "mirror", "url", "path"]
 FileFormat = Literal["text", "svmlight", "npz", "mat", "images"]
@@ -62,7 +62,7 @@ class Layout:
     label: ColumnReference = "last"
     id_columns: tuple[ColumnReference, ...] = ()
     missing: str | None = None
-    label_names: Annotated[Mapping[str, str] | None, values.label_names] = None
+    label_names: Mapping[str, Label] | None = None
 
 
 @dataclass(frozen=True)

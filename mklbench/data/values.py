@@ -60,11 +60,6 @@ def texts(found: Any, where: Where) -> tuple[str, ...]:
     return tuple(entries)
 
 
-def columns(found: Any, where: Where) -> tuple[ColumnReference, ...]:
-    """Read a list of references to columns."""
-    return tuple(column(entry, where) for entry in where.items(found))
-
-
 def column(found: Any, where: Where) -> ColumnReference:
     """Read a reference to a column: its name, or its number from 1."""
     if isinstance(found, bool) or not isinstance(found, str | int) or found in ("", 0):
@@ -108,13 +103,6 @@ def header(found: Any, where: Where) -> Any:
     raise InputError(f"{where}={found!r} must be true, false or auto.")
 
 
-def label_names(found: Any, where: Where) -> Mapping[str, str] | None:
-    """Read labels by those of the file, each of which may be a number."""
-    if found is None:
-        return None
-    return {str(label): str(name) for label, name in where.mapping(found).items()}
-
-
 @dataclass(frozen=True)
 class Whole:
     """The rule of a whole number from `least` to `most`."""
@@ -133,6 +121,7 @@ class Whole:
 
 FromZero = Annotated[int, Whole(0)]
 FromOne = Annotated[int, Whole(1)]
+Label = Annotated[str, lambda found, where: str(found)]  # a number is one, too
 
 
 @dataclass(frozen=True)
@@ -145,7 +134,6 @@ class DataWhere(Where):
         str | None: optional_text,
         tuple[str, ...]: texts,
         ColumnReference: column,
-        tuple[ColumnReference, ...]: columns,
     }
 
     def __str__(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -14,7 +14,6 @@ from mklbench import resources
 from mklbench.errors import InputError, unknown
 from mklbench.reader import Made, read, value
 from mklbench.report import claims, figures
-from mklbench.report.table.metrics import METRICS
 from mklbench.report.table.paper_table import Column, PaperTable, Protocol, known
 from mklbench.report.table.values import TableWhere
 
@@ -112,54 +111,56 @@ def _protocols(
 
 def _check_references(table: PaperTable, where: str) -> None:
     """Refuse names that the table uses but does not define."""
-    rows = _unique(table.row_names, f"{where}: rows")
-    columns = _unique(table.column_names, f"{where}: columns")
-    protocols = _unique(table.protocol_names, f"{where}: protocols")
-    for row, column, metric in table.published:
-        known(f"{where}: published row", row, rows)
-        known(f"{where}: published column", column, columns)
-        known(f"{where}: published metric", metric, METRICS)
-    for table_column in table.columns:
-        for metric in table_column.metrics:
-            known(f"{where}: metric", metric, METRICS)
-        for row in (*table_column.row_overrides, *(table_column.rows or ())):
-            known(f"{where}: row of column {table_column.name}", row, rows)
-        for name in table_column.protocols or ():
-            known(f"{where}: protocol of column {table_column.name}", name, protocols)
-    for protocol in table.protocols:
-        for column in protocol.columns or ():
-            known(f"{where}: column of protocol {protocol.name}", column, columns)
-        for row in (*protocol.row_overrides, *(protocol.rows or ())):
-            known(f"{where}: row of protocol {protocol.name}", row, rows)
-    for ratio in table.ratios:
-        known(f"{where}: ratio metric", ratio.metric, METRICS)
-        for column in (ratio.over, ratio.under):
-            known(f"{where}: ratio column", column, columns)
-    if table.baseline is not None:
-        known(f"{where}: baseline column", table.baseline.column, columns)
-        known(f"{where}: baseline metric", table.baseline.metric, METRICS)
+    names = table.names
+    for what in ("row", "column", "protocol"):
+        _check_unique(names[what], f"{where}: {what}s")
+    for words, what, name in _references(table):
+        known(f"{where}: {words}", name, names[what])
     for figure in table.figures:
         figure.check(table, where)
-    for comparison in table.comparisons:
-        known(f"{where}: metric of a comparison", comparison.metric, METRICS)
-        for column in (comparison.column, comparison.against):
-            known(f"{where}: column of a comparison", column, columns)
-    if table.ranking is not None:
-        known(f"{where}: metric of the ranking", table.ranking.metric, METRICS)
-        known(f"{where}: protocol of the ranking", table.ranking.protocol, protocols)
-        for column in (*table.ranking.references, *table.ranking.learners):
-            known(f"{where}: column of the ranking", column, columns)
     for claim in table.claims:
         claim.check(table, where)
+
+
+def _references(table: PaperTable) -> Iterator[tuple[str, str, str]]:
+    """Yield the names that parts of the table use: in which words, of what, and the name."""
+    for place in table.published:
+        for what, name in zip(("row", "column", "metric"), place, strict=True):
+            yield f"published {what}", what, name
+    for column in table.columns:
+        yield from (("metric", "metric", name) for name in column.metrics)
+        for name in (*column.row_overrides, *(column.rows or ())):
+            yield f"row of column {column.name}", "row", name
+        for name in column.protocols or ():
+            yield f"protocol of column {column.name}", "protocol", name
+    for protocol in table.protocols:
+        for name in protocol.columns or ():
+            yield f"column of protocol {protocol.name}", "column", name
+        for name in (*protocol.row_overrides, *(protocol.rows or ())):
+            yield f"row of protocol {protocol.name}", "row", name
+    for ratio in table.ratios:
+        yield "ratio metric", "metric", ratio.metric
+        yield from (("ratio column", "column", name) for name in (ratio.over, ratio.under))
+    if table.baseline is not None:
+        yield "baseline column", "column", table.baseline.column
+        yield "baseline metric", "metric", table.baseline.metric
+    for comparison in table.comparisons:
+        yield "metric of a comparison", "metric", comparison.metric
+        for name in (comparison.column, comparison.against):
+            yield "column of a comparison", "column", name
+    if table.ranking is not None:
+        yield "metric of the ranking", "metric", table.ranking.metric
+        yield "protocol of the ranking", "protocol", table.ranking.protocol
+        for name in (*table.ranking.references, *table.ranking.learners):
+            yield "column of the ranking", "column", name
     if table.sweep is not None and table.sweep.axis is not None:
-        known(f"{where}: axis of the sweep", table.sweep.axis, METRICS)
+        yield "axis of the sweep", "metric", table.sweep.axis
 
 
-def _unique(names: list[str], where: str) -> list[str]:
-    """Return `names` after refusing an empty list and names given twice."""
+def _check_unique(names: list[str], where: str) -> None:
+    """Refuse an empty list and names given twice."""
     if not names:
         raise InputError(f"{where}: expected at least one entry, found none.")
     for name in names:
         if names.count(name) > 1:
             raise InputError(f"{where}: the name {name} is given twice; names must differ.")
-    return names

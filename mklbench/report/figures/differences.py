@@ -10,7 +10,7 @@ from mklbench.report.analysis.assemble import Place, Report, measured_difference
 from mklbench.report.analysis.baseline import N_STANDARD_ERRORS, Difference, published_difference
 from mklbench.report.figures.style import BLUE, INK, ORANGE, SOFT
 from mklbench.report.table.metrics import METRICS
-from mklbench.report.table.paper_table import NOT_GIVEN, Figure, PaperTable, Row, known
+from mklbench.report.table.paper_table import NOT_GIVEN, Figure, PaperTable, Row
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,15 +40,12 @@ class Differences(Figure):
 
     def check(self, table: PaperTable, where: str) -> None:
         """Raise InputError for what the figure needs and the table does not have."""
-        known(f"{where}: metric of figure {self.name}", self.metric, METRICS)
+        super().check(table, where)
         if len(self.columns) != 2:
             raise InputError(
                 f"{where}: columns={list(self.columns)} of figure {self.name} must be two: "
                 "the second is subtracted from the first."
             )
-        known(f"{where}: protocol of figure {self.name}", self.protocol, table.protocol_names)
-        for column in self.columns:
-            known(f"{where}: column of figure {self.name}", column, table.column_names)
 
     def needs(self, report: Report) -> set[Place]:
         """Return the places of both columns while there is no difference at all."""

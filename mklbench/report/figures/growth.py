@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from mklbench.errors import InputError
 from mklbench.report.analysis.assemble import Place, Report
 from mklbench.report.analysis.growth import Curve, curve
 from mklbench.report.figures.style import COLOURS, INK
 from mklbench.report.table.metrics import METRICS
-from mklbench.report.table.paper_table import NOT_GIVEN, Figure, PaperTable, Row, Sweep, known
+from mklbench.report.table.paper_table import NOT_GIVEN, Figure, Row, Sweep
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,16 +27,9 @@ class Growth(Figure):
     """`metric` along the sweep, one panel a row with a line for each of `columns`."""
 
     kind: str = "growth"
+    requires: ClassVar[str | None] = "sweep"
     metric: str = NOT_GIVEN
     columns: tuple[str, ...] = ()
-
-    def check(self, table: PaperTable, where: str) -> None:
-        """Raise InputError for what the figure needs and the table does not have."""
-        known(f"{where}: metric of figure {self.name}", self.metric, METRICS)
-        if table.sweep is None:
-            raise InputError(f"{where}: figure {self.name} of kind growth needs a sweep.")
-        for column in self.columns:
-            known(f"{where}: column of figure {self.name}", column, table.column_names)
 
     def needs(self, report: Report) -> set[Place]:
         """Return the places of all points while there is none at all."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from mklbench.optim.svm_value import value_at_identity
 from mklbench.report.analysis.assemble import DONE, Place, Report
 from mklbench.report.figures.style import BLUE, COLOURS, INK, ORANGE, SOFT
 from mklbench.report.table.metrics import METRICS
-from mklbench.report.table.paper_table import Column, Figure, PaperTable, Row, Sweep, known
+from mklbench.report.table.paper_table import Column, Figure, Row, Sweep
 from mklbench.report.table.verdict import Sample
 
 if TYPE_CHECKING:
@@ -30,16 +30,9 @@ class Path(Figure):
     """
 
     kind: str = "path"
+    requires: ClassVar[str | None] = "sweep"
     columns: tuple[str, ...] = ()
     marks: str | None = None
-
-    def check(self, table: PaperTable, where: str) -> None:
-        """Raise InputError for what the figure needs and the table does not have."""
-        if table.sweep is None:
-            raise InputError(f"{where}: figure {self.name} of kind path needs a sweep.")
-        marks = () if self.marks is None else (self.marks,)
-        for column in (*self.columns, *marks):
-            known(f"{where}: column of figure {self.name}", column, table.column_names)
 
     def needs(self, report: Report) -> set[Place]:
         """Return every place of the table."""

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
-from mklbench.errors import InputError
 from mklbench.report.analysis.assemble import Place, Report
 from mklbench.report.analysis.significance import LEVEL
 from mklbench.report.figures.style import BLUE, INK
 from mklbench.report.layout.ranking import rank_methods
-from mklbench.report.table.paper_table import Figure, PaperTable
+from mklbench.report.table.paper_table import Figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
@@ -21,11 +20,7 @@ class Ranks(Figure):
     """The methods, as the table's ranking has them."""
 
     kind: str = "ranks"
-
-    def check(self, table: PaperTable, where: str) -> None:
-        """Raise InputError for what the figure needs and the table does not have."""
-        if table.ranking is None:
-            raise InputError(f"{where}: figure {self.name} of kind ranks needs a ranking.")
+    requires: ClassVar[str | None] = "ranking"
 
     def needs(self, report: Report) -> set[Place]:
         """Return every place while too few rows are complete to be ranked."""

@@ -19,7 +19,7 @@ from mklbench.kernels import linear_features
 from mklbench.optim.ridge_surface import on_grid
 from mklbench.report.analysis.assemble import Place, Report
 from mklbench.report.figures.style import BLUE, ORANGE
-from mklbench.report.table.paper_table import NOT_GIVEN, Figure, PaperTable, known
+from mklbench.report.table.paper_table import NOT_GIVEN, Figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
@@ -35,10 +35,6 @@ class Surface(Figure):
 
     kind: str = "surface"
     row: str = NOT_GIVEN
-
-    def check(self, table: PaperTable, where: str) -> None:
-        """Raise InputError for what the figure needs and the table does not have."""
-        known(f"{where}: row of figure {self.name}", self.row, table.row_names)
 
     def needs(self, report: Report) -> set[Place]:
         """Return nothing: it is computed from the data alone."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from mklbench.report.analysis.assemble import Place, Report, SlotRecords
 from mklbench.report.figures.style import COLOURS, INK, SOFT
-from mklbench.report.table.paper_table import NOT_GIVEN, Figure, PaperTable, known
+from mklbench.report.table.paper_table import NOT_GIVEN, Figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,13 +25,6 @@ class Weights(Figure):
     row: str = NOT_GIVEN
     protocol: str = NOT_GIVEN
     columns: tuple[str, ...] = ()
-
-    def check(self, table: PaperTable, where: str) -> None:
-        """Raise InputError for what the figure needs and the table does not have."""
-        known(f"{where}: row of figure {self.name}", self.row, table.row_names)
-        known(f"{where}: protocol of figure {self.name}", self.protocol, table.protocol_names)
-        for column in self.columns:
-            known(f"{where}: column of figure {self.name}", column, table.column_names)
 
     def needs(self, report: Report) -> set[Place]:
         """Return the places of its columns."""

@@ -14,6 +14,12 @@ from mklbench.report.table.verdict import Published
 # In place of a name that a figure needs and does not give: no table has it.
 NOT_GIVEN = "None"
 
+# The options of figures that are names of the table, and of what.
+_NAMES = {
+    "row": "row", "metric": "metric", "protocol": "protocol", "columns": "column",
+    "marks": "column",
+}  # fmt: skip
+
 
 def known(option: str, name: str, accepted: Collection[str]) -> None:
     """Raise InputError, with the nearest names, for a name that the table does not define."""
@@ -124,20 +130,29 @@ class Figure(ABC):
     """A figure of a table, drawn from its cells or its data.
 
     Each kind is a subclass with its own options, in a module of `mklbench.report.figures`; its
-    `kind` is what the YAML calls it. The report is a `mklbench.report.analysis.assemble.Report`.
+    `kind` is what the YAML calls it. Its options called `row`, `metric`, `protocol`, `columns` and
+    `marks` must be names of the table. A report is a `mklbench.report.analysis.assemble.Report`.
     """
 
     name: str
     kind: str
     title: str
+    requires: ClassVar[str | None] = None  # "sweep" or "ranking", of the table
     kinds: ClassVar[dict[str, type[Figure]]] = {}
 
     def __init_subclass__(cls) -> None:
         cls.kinds[vars(cls)["kind"]] = cls
 
-    @abstractmethod
     def check(self, table: PaperTable, where: str) -> None:
         """Raise InputError for what the figure needs and the table does not have."""
+        if self.requires is not None and getattr(table, self.requires) is None:
+            raise InputError(
+                f"{where}: figure {self.name} of kind {self.kind} needs a {self.requires}."
+            )
+        for option, what in _NAMES.items():
+            given = getattr(self, option, None) or ()
+            for name in (given,) if isinstance(given, str) else given:
+                known(f"{where}: {what} of figure {self.name}", name, table.names[what])
 
     @abstractmethod
     def needs(self, report: Any) -> Collection[tuple[str, str, str]]:
@@ -182,7 +197,7 @@ class Claim(ABC):
         """Raise InputError for what the claim needs and the table does not have."""
         known(f"{where}: metric of a claim", self.metric, METRICS)
         for column in self.columns:
-            known(f"{where}: column of a claim", column, table.column_names)
+            known(f"{where}: column of a claim", column, table.names["column"])
         if not self.columns or self.n_columns not in (None, len(self.columns)):
             raise InputError(
                 f"{where}: columns={list(self.columns)} of a claim of kind {self.kind} must be "
@@ -289,19 +304,14 @@ class PaperTable:
     config_dir: str | None = None
 
     @property
-    def row_names(self) -> list[str]:
-        """Names of the rows, in order."""
-        return [row.name for row in self.rows]
-
-    @property
-    def column_names(self) -> list[str]:
-        """Names of the columns, in order."""
-        return [column.name for column in self.columns]
-
-    @property
-    def protocol_names(self) -> list[str]:
-        """Names of the protocols, in order."""
-        return [protocol.name for protocol in self.protocols]
+    def names(self) -> dict[str, list[str]]:
+        """What the parts of the table may refer to, by the word for it."""
+        return {
+            "row": [row.name for row in self.rows],
+            "column": [column.name for column in self.columns],
+            "protocol": [protocol.name for protocol in self.protocols],
+            "metric": list(METRICS),
+        }
 
     def published_n_splits_of(self, row: Row) -> int:
         """Return the number of splits behind the paper's means of one row."""
