@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from mklbench.errors import InputError
-from mklbench.optim.svm_value import value_at_identity
 from mklbench.report.analysis.assemble import DONE, Place, Report
 from mklbench.report.figures.style import BLUE, COLOURS, INK, ORANGE, SOFT
 from mklbench.report.table.metrics import METRICS
@@ -136,6 +135,8 @@ def _mark_identity(axis: Axes, row: Row, sweep: Sweep) -> None:
     """Draw the objective of the identity kernel against C."""
     if row.larger_class is None:
         return
+    from mklbench.optim.svm_value import value_at_identity
+
     grid = np.geomspace(min(sweep.values), max(sweep.values), 200)
     shares = row.larger_class, 1 - row.larger_class
     identity = [value_at_identity(*((share, float(C)) for share in shares)) for C in grid]

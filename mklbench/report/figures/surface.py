@@ -13,10 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mklbench.data.preprocessing import fit_scaling
-from mklbench.experiments.cell import Cell
-from mklbench.kernels import linear_features
-from mklbench.optim.ridge_surface import on_grid
 from mklbench.report.analysis.assemble import Place, Report
 from mklbench.report.figures.style import BLUE, ORANGE
 from mklbench.report.table.paper_table import NOT_GIVEN, Figure
@@ -50,6 +46,12 @@ class Surface(Figure):
         """
         from matplotlib.figure import Figure as Canvas
         from matplotlib.patches import Patch
+
+        # What computes is imported here: whoever reads a table imports every kind of figure.
+        from mklbench.data.preprocessing import fit_scaling
+        from mklbench.experiments.cell import Cell
+        from mklbench.kernels import linear_features
+        from mklbench.optim.ridge_surface import on_grid
 
         row_slots = (slot for slot, _ in report.slots.values() if slot.row.name == self.row)
         data = Cell.from_overrides(next(row_slots).overrides).dataset()

@@ -262,7 +262,7 @@ class Slot:
         return (self.row.name, self.column.name, self.protocol.name)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PaperTable:
     """A table of a paper, as one YAML of ``configs/table`` describes it.
 
@@ -283,14 +283,14 @@ class PaperTable:
     """
 
     name: str
+    sweep: Sweep | None = None
+    protocols: tuple[Protocol, ...] = ()
     title: str
     citation: str
     url: str = ""
     common: tuple[str, ...] = ()
     rows: tuple[Row, ...] = ()
     columns: tuple[Column, ...] = ()
-    sweep: Sweep | None = None
-    protocols: tuple[Protocol, ...] = ()
     published: Mapping[tuple[str, str, str], Published] = field(default_factory=dict)
     published_n_splits: int = 20
     ratios: tuple[Ratio, ...] = ()
