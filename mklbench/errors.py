@@ -47,12 +47,20 @@ def _one_line(message: str) -> str:
     return f"{text[: _LONGEST // 2]} ... {text[-_LONGEST // 4 :]}"
 
 
-def unknown(option: str, value: object, accepted: Iterable[str]) -> InputError:
-    """Build the error for a name that is not among `accepted`, naming the nearest ones."""
-    names = sorted(accepted)
-    near = nearest(str(value), names)
-    hint = f"did you mean {' or '.join(near)}" if near else f"choose one of {', '.join(names)}"
-    return InputError(f"{option}={value} is not known: {hint}.")
+def unknown(option: str, value: object, accepted: Iterable[object], prefix: str = "") -> InputError:
+    """Build the error for a name that is not among `accepted`, with a `hint`."""
+    return InputError(f"{option}={value} is not known: {hint(value, accepted, prefix)}.")
+
+
+def hint(name: object, accepted: Iterable[object], prefix: str = "") -> str:
+    """Return "did you mean ..." with the names nearest to `name`, or the list to choose from."""
+    names = sorted(map(str, accepted))
+    near = [prefix + match for match in nearest(str(name), names)]
+    if near:
+        return f"did you mean {' or '.join(near)}"
+    if names:
+        return f"choose one of {', '.join(prefix + known for known in names)}"
+    return "there is nothing to set here"
 
 
 def nearest(name: str, accepted: Iterable[str]) -> list[str]:

@@ -26,7 +26,7 @@ CONFIGS = next(
 # In the order of the flow; a part may import from those before it and from the common ones.
 COMMON = {
     "_version", "errors", "resources", "yaml_files", "interruption", "mat_files", "memory",
-    "supervision",
+    "reader", "supervision",
 }  # fmt: skip
 FLOW = [
     {"data"},
@@ -60,8 +60,10 @@ INSIDE = {
         {"output", "table"},
         {"document"},
         {"analysis"},
+        {"claims"},
         {"layout"},
         {"figures"},
+        {"loading"},
         {"results", "frames"},
         {"check"},
     ],

@@ -13,7 +13,7 @@ from mklbench.report.analysis.confirmed import Confirmed
 from mklbench.report.analysis.places import recorded_results
 from mklbench.report.check import algorithms, published, rerun
 from mklbench.report.check.config import load_check
-from mklbench.report.table.loading import load_table, table_names
+from mklbench.report.loading import load_table, table_names
 
 
 def check(names: Sequence[str] = (), *, jobs: int = 1, results_dir: str | None = None) -> int:

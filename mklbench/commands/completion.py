@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 
 from mklbench.commands.run import run
-from mklbench.report.table.loading import load_table, table_names
+from mklbench.report.loading import load_table, table_names
 
 _TAKE_TABLES = ("table", "reproduce", "check")
 

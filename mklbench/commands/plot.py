@@ -8,8 +8,8 @@ from mklbench.errors import unknown
 from mklbench.experiments.files import check_writable_file
 from mklbench.experiments.store import Store
 from mklbench.report.figures.draw import check_picture, write_figure
+from mklbench.report.loading import load_table, table_names
 from mklbench.report.results import assembled
-from mklbench.report.table.loading import load_table, table_names
 from mklbench.report.table.paper_table import Figure, PaperTable
 
 

@@ -17,8 +17,8 @@ from mklbench.report.analysis.assemble import Report
 from mklbench.report.analysis.confirmed import Confirmed
 from mklbench.report.analysis.estimate import describe_work, outstanding_work
 from mklbench.report.analysis.places import CellFinder, recorded_results
+from mklbench.report.loading import load_table, table_names
 from mklbench.report.results import write_results
-from mklbench.report.table.loading import load_table, table_names
 from mklbench.report.table.paper_table import PaperTable
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from mklbench.errors import unknown
 from mklbench.experiments.files import check_writable_file
 from mklbench.experiments.store import Store
+from mklbench.report.loading import load_table
 from mklbench.report.output import write_result
 from mklbench.report.results import FORMATS, assembled, render
-from mklbench.report.table.loading import load_table
 
 
 def table(

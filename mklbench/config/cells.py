@@ -15,11 +15,11 @@ from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 
-from mklbench.config.names import GROUPS, hint
+from mklbench.config.names import GROUPS
 from mklbench.config.schemas import RunConfig, SearchConfig, SplitConfig, checked
 from mklbench.config.signatures import arguments, check_arguments, root_cause, target
 from mklbench.contract import Algorithm, algorithm_of
-from mklbench.errors import InputError
+from mklbench.errors import InputError, hint
 from mklbench.kernels.contract import builder_of
 
 

@@ -10,10 +10,10 @@ from hydra.errors import MissingConfigException, OverrideParseException
 from omegaconf import DictConfig, OmegaConf
 
 from mklbench import resources
-from mklbench.config.names import GROUPS, hint
+from mklbench.config.names import GROUPS
 from mklbench.config.overrides import check_choices, is_hydra, key_of, unreadable
 from mklbench.config.signatures import LABELS, keywords
-from mklbench.errors import InputError, unknown
+from mklbench.errors import InputError, hint, unknown
 
 Composer = Callable[[list[str]], DictConfig]
 

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
-from omegaconf import OmegaConf
-from omegaconf.errors import OmegaConfBaseException
+from omegaconf import BooleanNode, FloatNode, IntegerNode, StringNode, ValueNode
 
-from mklbench.config.names import hint
-from mklbench.errors import InputError
+from mklbench.data.preprocessing import ScalingName
+from mklbench.errors import InputError, hint
+from mklbench.reader import Rule, Where, read, value
 
-SCALINGS = ("none", "standard", "minmax")
-SCORES = ("accuracy", "rmse")
-PROGRESS = ("auto", "bar", "lines", "none")
+Score = Literal["accuracy", "rmse"]
+Progress = Literal["auto", "bar", "lines", "none"]
 
 # More processes than any one machine has use for, and fewer than would bring it down.
 MAX_JOBS = 1024
@@ -26,20 +24,64 @@ MAX_GRID = 10_000
 MAX_SPLITS = 10_000
 
 
+def _as(node: Callable[..., ValueNode]) -> Rule:
+    """Return the rule that takes what OmegaConf can convert, such as "3" for 3, but not null."""
+    convert = node(0, is_optional=False).validate_and_convert
+    return lambda found, where: convert(found)
+
+
+_whole, _text = _as(IntegerNode), _as(StringNode)
+
+
+def _from(least: int, most: float = math.inf) -> Rule:
+    """Return the rule of a whole number from `least` to `most`."""
+
+    def rule(found: Any, where: Where) -> int:
+        whole = int(_whole(found, where))
+        if whole < least:
+            raise InputError(f"{where}={whole} is not accepted: it must be at least {least}.")
+        if whole > most:
+            raise InputError(f"{where}={whole} is not accepted: it must be at most {most}.")
+        return whole
+
+    return rule
+
+
+def _one_of(names: Any) -> Rule:
+    """Return the rule of a text that is one of a Literal's names."""
+    return lambda found, where: value(names, _text(found, where), where)
+
+
+class OptionWhere(Where):
+    """A place in the groups `split` and `search` or in the options of a run, as in an override."""
+
+    rules: ClassVar[Mapping[Any, Rule]] = {
+        int: _whole,
+        float: _as(FloatNode),
+        bool: _as(BooleanNode),
+        str: _text,
+    }
+
+    def __str__(self) -> str:
+        return ".".join(part for part in self.parts if part)
+
+    def mapping(self, found: object) -> Mapping[Any, Any]:
+        """Return `found` if it is a mapping, and refuse it as a wrong type if not."""
+        if not isinstance(found, Mapping):
+            raise ValueError(f"{self} is no mapping")
+        return found
+
+    def unknown_key(self, key: object, found: object, accepted: Iterable[str]) -> InputError:
+        """Build the error for a key that is no option here."""
+        near = hint(key, accepted, f"{self}." if str(self) else "")
+        return InputError(f"{self / key}={found} is not known: {near}.")
+
+
+T = TypeVar("T")
+
+
 @dataclass
-class Schema(ABC):
-    """A dataclass that can check its own values."""
-
-    @abstractmethod
-    def check(self) -> None:
-        """Raise InputError for the first value out of range."""
-
-
-S = TypeVar("S", bound=Schema)
-
-
-@dataclass
-class SplitConfig(Schema):
+class SplitConfig:
     """Schema of the group `split`: how rows are divided and features scaled.
 
     The sizes of the parts are a `test_fraction`, or `n_train` and `n_test` with no fraction.
@@ -47,19 +89,15 @@ class SplitConfig(Schema):
 
     name: str = "custom"
     title: str = ""
-    n_splits: int = 20
+    n_splits: Annotated[int, _from(1, MAX_SPLITS)] = 20
     test_fraction: float | None = 0.3
     n_train: int | None = None
     n_test: int | None = None
     stratified: bool = False
-    scaling: str = "minmax"
-    seed: int = 0
+    scaling: Annotated[str, _one_of(ScalingName)] = "minmax"
+    seed: Annotated[int, _from(0)] = 0
 
-    def check(self) -> None:
-        """Raise InputError for the first value out of range."""
-        _at_least("split.n_splits", self.n_splits, 1)
-        _at_most("split.n_splits", self.n_splits, MAX_SPLITS)
-        _at_least("split.seed", self.seed, 0)
+    def __post_init__(self) -> None:
         if self.test_fraction is None:
             self._check_sizes()
         elif self.n_train is not None or self.n_test is not None:
@@ -72,20 +110,20 @@ class SplitConfig(Schema):
                 f"split.test_fraction={self.test_fraction:g} is not accepted: "
                 "it must lie between 0 and 1, both excluded."
             )
-        _one_of("split.scaling", self.scaling, SCALINGS)
 
     def _check_sizes(self) -> None:
-        for option, value in (("n_train", self.n_train), ("n_test", self.n_test)):
-            if value is None:
+        for option, n_rows in (("n_train", self.n_train), ("n_test", self.n_test)):
+            if n_rows is None:
                 raise InputError(
                     f"split.{option} is not set: give the rows of both parts, as in "
                     "split.n_train=400 split.n_test=4900, or a split.test_fraction."
                 )
-            _at_least(f"split.{option}", value, 1)
+            if n_rows < 1:
+                raise InputError(f"split.{option}={n_rows} is not accepted: it must be at least 1.")
 
 
 @dataclass
-class SearchConfig(Schema):
+class SearchConfig:
     """Schema of the group `search`: the grid tried inside the training part (empty: none).
 
     `grid` maps dotted paths of hyperparameters (``algo.C``) to lists of values. With `splits` a
@@ -98,20 +136,13 @@ class SearchConfig(Schema):
 
     name: str = "custom"
     title: str = ""
-    folds: int = 5
-    splits: int | None = None
-    score: str | None = None
+    folds: Annotated[int, _from(2)] = 5
+    splits: Annotated[int, _from(1, MAX_SPLITS)] | None = None
+    score: Annotated[str, _one_of(Score)] | None = None
     tol: float | None = None
     grid: dict[str, Any] = field(default_factory=dict)
 
-    def check(self) -> None:
-        """Raise InputError for the first value out of range."""
-        _at_least("search.folds", self.folds, 2)
-        if self.splits is not None:
-            _at_least("search.splits", self.splits, 1)
-            _at_most("search.splits", self.splits, MAX_SPLITS)
-        if self.score is not None:
-            _one_of("search.score", self.score, SCORES)
+    def __post_init__(self) -> None:
         if self.tol is not None and not 0 < self.tol < math.inf:
             raise InputError(f"search.tol={self.tol} is not accepted: it must be a number above 0.")
         for path, values in self.grid.items():
@@ -139,19 +170,17 @@ class SearchConfig(Schema):
 
 
 @dataclass
-class RunConfig(Schema):
+class RunConfig:
     """Schema of the options of a run; none of them changes a result."""
 
     executor: dict[str, Any] = field(default_factory=dict)
-    jobs: int = 1
+    jobs: Annotated[int, _from(1)] = 1
     timeout: float | None = None
     results_dir: str = "results/store"
     out: str | None = None
-    progress: str = "auto"
+    progress: Annotated[str, _one_of(Progress)] = "auto"
 
-    def check(self) -> None:
-        """Raise InputError for the first value out of range."""
-        _at_least("jobs", self.jobs, 1)
+    def __post_init__(self) -> None:
         if self.jobs > MAX_JOBS:
             raise InputError(
                 f"jobs={self.jobs} is not accepted: at most {MAX_JOBS} worker processes, and more "
@@ -165,57 +194,17 @@ class RunConfig(Schema):
             raise InputError("results_dir= is empty: name a directory for the store.")
         if self.out is not None and not self.out.endswith(".csv"):
             raise InputError(f"out={self.out} is not accepted: give the name of a .csv file.")
-        _one_of("progress", self.progress, PROGRESS)
 
 
-def checked(group: str, schema: type[S], values: Mapping[str, Any]) -> S:
+def checked(group: str, schema: type[T], values: Mapping[str, Any]) -> T:
     """Return an instance of `schema` holding `values` in its types, checked.
 
     Raises
     ------
     InputError : for an unknown key (with the nearest names), a wrong type or a value out of range.
     """
-    prefix = f"{group}." if group else ""
-    structure = OmegaConf.structured(schema)
-    for key, value in values.items():
-        if key not in structure:
-            raise InputError(f"{prefix}{key}={value} is not known: {hint(key, structure, prefix)}.")
-    try:
-        instance = OmegaConf.to_object(OmegaConf.merge(structure, dict(values)))
-    except OmegaConfBaseException as error:
-        raise _wrong_type(prefix, schema, values) from error
-    assert isinstance(instance, schema)
-    instance.check()
-    return instance
-
-
-def _wrong_type(prefix: str, schema: type[Schema], values: Mapping[str, Any]) -> InputError:
-    """Build the error for the first of `values` that cannot be converted to its type."""
-    types = {item.name: item.type for item in fields(schema)}
-    for key, value in values.items():
-        try:
-            OmegaConf.merge(OmegaConf.structured(schema), {key: value})
-        except OmegaConfBaseException:
-            return InputError(
-                f"{prefix}{key}={value} is not accepted: it must be of type {types[key]}."
-            )
-    raise AssertionError("each value is fine, but not all together")
-
-
-def _at_least(option: str, value: int, minimum: int) -> None:
-    if value < minimum:
-        raise InputError(f"{option}={value} is not accepted: it must be at least {minimum}.")
-
-
-def _at_most(option: str, value: int, maximum: int) -> None:
-    if value > maximum:
-        raise InputError(f"{option}={value} is not accepted: it must be at most {maximum}.")
+    return read(schema, values, OptionWhere((group,)))
 
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _one_of(option: str, value: str, accepted: Sequence[str]) -> None:
-    if value not in accepted:
-        raise InputError(f"{option}={value} is not known: {hint(value, accepted)}.")

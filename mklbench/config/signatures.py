@@ -11,8 +11,7 @@ import typing
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from mklbench.config.names import hint
-from mklbench.errors import InputError
+from mklbench.errors import InputError, hint
 
 # Keys of an algo or kernel YAML that are not keyword arguments of its callable.
 LABELS = ("name", "title")

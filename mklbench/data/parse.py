@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from mklbench.data.dataset import Split
 from mklbench.data.limits import most_bytes
-from mklbench.data.schema import ColumnReference, Layout
+from mklbench.data.schema import Layout
 from mklbench.data.unpacking import unpack
+from mklbench.data.values import ColumnReference
 from mklbench.errors import DataError
 
 _ZIP = b"PK\x03\x04"

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mklbench.errors import InputError, unknown
 
-SCALINGS = ("none", "standard", "minmax")
+ScalingName = Literal["none", "standard", "minmax"]
+SCALINGS: tuple[str, ...] = get_args(ScalingName)
 
 
 @dataclass(frozen=True)

@@ -1,21 +1,27 @@
 """The schema of one data configuration (``configs/data/NAME.yaml``), as frozen dataclasses.
 
-`mklbench.data.options.parse_config` makes them from a plain dict.
+`mklbench.data.options.parse_config` makes them from a plain dict, field by field, so that of two
+mistakes the first is reported.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, field
+from typing import Annotated, Literal
 
+from mklbench.data import values
 from mklbench.data.dataset import Distance
+from mklbench.data.preprocessing import ScalingName
+from mklbench.data.values import ColumnReference, FromOne, FromZero, Label, Whole
 
 SourceKind = Literal["embedded", "mirror", "url", "path"]
 FileFormat = Literal["text", "svmlight", "npz", "mat", "images"]
 Edition = Literal["auto", "official", "pooled"]
 Task = Literal["classification", "regression"]
-ColumnReference = str | int
+
+# Rows of a generated set: of 20 and more numbers, as many as a file may hold.
+_MOST_DRAWN = 5_000_000
 
 
 @dataclass(frozen=True)
@@ -47,16 +53,16 @@ class Layout:
     format: FileFormat = "text"
     inputs: str = "x"
     struct: str | None = None
-    delimiter: str = ","
-    header: bool | Literal["auto"] = False
-    skip_lines: int = 0
+    delimiter: Annotated[str, values.delimiter] = ","
+    skip_lines: FromZero = 0
     zero_based: bool = False
+    header: Annotated[bool | Literal["auto"], values.header] = False
+    per_class: FromOne = 1
+    max_bytes: FromOne | None = None
     label: ColumnReference = "last"
     id_columns: tuple[ColumnReference, ...] = ()
     missing: str | None = None
-    label_names: Mapping[str, str] | None = None
-    per_class: int = 1
-    max_bytes: int | None = None
+    label_names: Mapping[str, Label] | None = None
 
 
 @dataclass(frozen=True)
@@ -96,11 +102,11 @@ class Expected:
         None: it holds none.
     """
 
-    n_samples: int
-    n_features: int
-    classes: Mapping[str, int]
+    classes: Mapping[str, FromOne]
+    n_samples: FromOne
+    n_features: FromOne
     digest: str
-    dropped_rows: int = 0
+    dropped_rows: FromZero = 0
     constant_features: tuple[str, ...] = ()
     splits_digest: str | None = None
 
@@ -119,11 +125,11 @@ class PublishedSplits:
         official one.
     """
 
-    n_train: int
-    n_test: int
-    n_splits: int
-    stratified: bool
-    scaling: str = "standard"
+    n_train: FromOne
+    n_test: FromOne
+    n_splits: FromOne
+    stratified: bool = False
+    scaling: Annotated[ScalingName, values.scaling] = "standard"
     in_order: bool = False
 
 
@@ -168,15 +174,15 @@ class DataConfig:
     splits : those of the publications, if the set has such.
     """
 
-    name: str
+    name: Annotated[str, values.set_name]
     title: str = ""
     licence: str = ""
     citation: str = ""
     notes: tuple[str, ...] = ()
-    noise_features: int = 0
+    noise_features: FromZero = 0
     drop_constant: bool = False
     drop_features: tuple[str, ...] = ()
-    n_features: int | None = None
+    n_features: FromOne | None = None
     splits: PublishedSplits | None = None
 
 
@@ -202,18 +208,18 @@ class FileConfig(DataConfig):
     task : "regression" reads the column of the labels as real numbers to predict.
     """
 
+    expected: Expected | None = None
+    official: OfficialFile | None = None
     sources: tuple[Source, ...] = ()
     positive: str | None = None
     feature_names: tuple[str, ...] = ()
-    expected: Expected | None = None
     keep_classes: tuple[str, ...] = ()
-    official: OfficialFile | None = None
     edition: Edition = "pooled"
-    folder: str = ""
-    sha256: str | None = None
+    task: Task = "classification"
     views: tuple[ViewConfig, ...] = ()
     splits_file: str | None = None
-    task: Task = "classification"
+    folder: str = ""
+    sha256: str | None = None
 
 
 @dataclass(frozen=True)
@@ -228,5 +234,5 @@ class GeneratedConfig(DataConfig):
     """
 
     generator: str = ""
-    n_samples: int = 0
-    seed: int = 0
+    n_samples: Annotated[int, Whole(2, _MOST_DRAWN)] = field(kw_only=True)
+    seed: FromZero = 0

@@ -1,111 +1,173 @@
-"""Values of a plain data configuration, each checked as it is read.
+"""How the values of a data configuration are read, and what is said of wrong ones.
 
-Every function raises an `InputError` that names the key and its value.
+Every rule takes a value and its place, and raises an `InputError` that names both.
 """
 
 from __future__ import annotations
 
 import numbers
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar
 
-from mklbench.data.schema import ColumnReference
+from mklbench.data.preprocessing import ScalingName
 from mklbench.errors import InputError, unknown
+from mklbench.reader import Rule, Where, flag, value
 
 LARGEST = 2**63 - 1
 
+ColumnReference = str | int
 
-def refuse_unknown(where: str, config: Mapping[str, Any], accepted: set[str]) -> None:
-    """Raise InputError, with the nearest names, for a key that is not accepted."""
-    for key in config:
-        if key not in accepted:
-            raise unknown(f"{where} option", key, accepted)
+# What is asked for where a mapping is needed, by its key.
+_MAPPINGS = {
+    "splits": "be a mapping with n_train, n_test, ....",
+    "expected": "be a mapping with n_samples, digest, ....",
+    "official": "be a mapping with mirror, url, ....",
+    "classes": "map each label to its count.",
+    "label_names": "map labels of the file to labels.",
+}
 
 
-def name(config: Mapping[str, Any]) -> str:
-    """The name, which is also that of directories."""
-    name = text(config, "name")
+def text(found: Any, where: Where) -> str:
+    """Read a text."""
+    if found is None:
+        raise InputError(f"{where} is not set, and it is needed.")
+    if not isinstance(found, str):
+        shown = str(found).replace("'", "").replace(", ", ",")
+        raise InputError(
+            f"{where}={shown} must be text: quote what would be read as something else, as in "
+            f"'{where}=\"{shown}\"'."
+        )
+    return found
+
+
+def optional_text(found: Any, where: Where) -> str | None:
+    """Text or None; a number counts as its text, so that ``data.positive=1`` needs no quotes."""
+    if found is None or isinstance(found, str):
+        return found
+    if isinstance(found, numbers.Real) and not isinstance(found, bool):
+        return str(found)
+    raise InputError(f"{where}={found!r} must be text or null.")
+
+
+def texts(found: Any, where: Where) -> tuple[str, ...]:
+    """Read a list of texts."""
+    entries = where.items(found)
+    for entry in entries:
+        if not isinstance(entry, str):
+            raise InputError(f"{where} holds {entry!r}, which is not text.")
+    return tuple(entries)
+
+
+def column(found: Any, where: Where) -> ColumnReference:
+    """Read a reference to a column: its name, or its number from 1."""
+    if isinstance(found, bool) or not isinstance(found, str | int) or found in ("", 0):
+        raise InputError(f"{where}={found!r} is not a column: give its name or its number, from 1.")
+    return found
+
+
+def set_name(found: Any, where: Where) -> str:
+    """Read the name of a set, which is also that of directories."""
+    name = text(found, where)
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", name):
         raise InputError(
-            f"data.name={name!r} must start with a letter or digit and go on with letters, digits, "
+            f"{where}={name!r} must start with a letter or digit and go on with letters, digits, "
             f"'_', '-' or '.'."
         )
     return name
 
 
-def text(config: Mapping[str, Any], key: str, default: str | None = None) -> str:
-    """Return the text of a key, or the default; without one the key is needed."""
-    value = config.get(key, default)
-    if value is None:
-        raise InputError(f"data.{key} is not set, and it is needed.")
-    if not isinstance(value, str):
-        shown = str(value).replace("'", "").replace(", ", ",")
+def delimiter(found: Any, where: Where) -> str:
+    """Read a delimiter; a tab may be written as elsewhere, for no shell takes it easily."""
+    stated = text(found, where)
+    stated = "\t" if stated in ("\\t", "tab") else stated
+    if stated != "whitespace" and (len(stated) != 1 or stated in '"\r\n'):
         raise InputError(
-            f"data.{key}={shown} must be text: quote what would be read as something else, as in "
-            f"'data.{key}=\"{shown}\"'."
+            f"{where}={stated!r} must be one character, not a quote, or "
+            f"'whitespace': what the shell or Hydra would take for its own is quoted twice, as in "
+            f"'{where}=\";\"'."
         )
-    return value
+    return stated
 
 
-def optional_text(config: Mapping[str, Any], key: str) -> str | None:
-    """Text or None; a number counts as its text, so that ``data.positive=1`` needs no quotes."""
-    value = config.get(key)
-    if value is None or isinstance(value, str):
-        return value
-    if isinstance(value, numbers.Real) and not isinstance(value, bool):
-        return str(value)
-    raise InputError(f"data.{key}={value!r} must be text or null.")
+def scaling(found: Any, where: Where) -> Any:
+    """Read the name of a scaling."""
+    return value(ScalingName, text(found, where), where)
 
 
-def integer(
-    config: Mapping[str, Any], key: str, default: int | None, *, least: int, most: int = LARGEST
-) -> int:
-    """Return the whole number of a key, or the default."""
-    value = config.get(key, default)
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < least:
-        raise InputError(f"data.{key}={value!r} must be a whole number of at least {least}.")
-    if int(value) > most:
-        raise InputError(f"data.{key}={value} must be a whole number of at most {most}.")
-    return int(value)
+def header(found: Any, where: Where) -> Any:
+    """Read whether there is a header."""
+    if isinstance(found, bool) or found == "auto":
+        return found
+    raise InputError(f"{where}={found!r} must be true, false or auto.")
 
 
-def optional_integer(config: Mapping[str, Any], key: str, *, least: int) -> int | None:
-    """Return the whole number of a key, or None."""
-    return None if config.get(key) is None else integer(config, key, None, least=least)
+@dataclass(frozen=True)
+class Whole:
+    """The rule of a whole number from `least` to `most`."""
+
+    least: int
+    most: int = LARGEST
+
+    def __call__(self, found: Any, where: Where) -> int:
+        whole = isinstance(found, numbers.Integral) and not isinstance(found, bool)
+        if not whole or found < self.least:
+            raise InputError(f"{where}={found!r} must be a whole number of at least {self.least}.")
+        if int(found) > self.most:
+            raise InputError(f"{where}={found} must be a whole number of at most {self.most}.")
+        return int(found)
 
 
-def flag(config: Mapping[str, Any], key: str, default: bool) -> bool:
-    """Return the truth value of a key, or the default."""
-    value = config.get(key, default)
-    if not isinstance(value, bool):
-        raise InputError(f"data.{key}={value!r} must be true or false.")
-    return value
+FromZero = Annotated[int, Whole(0)]
+FromOne = Annotated[int, Whole(1)]
+Label = Annotated[str, lambda found, where: str(found)]  # a number is one, too
 
 
-def sequence(config: Mapping[str, Any], key: str) -> Sequence[Any]:
-    """Return the list of a key; an empty one if it is absent."""
-    value = config.get(key)
-    if value is None:
-        return ()
-    if isinstance(value, str) or not isinstance(value, Sequence):
-        raise InputError(f"data.{key}={value!r} must be a list, as in data.{key}=[a,b].")
-    return value
+@dataclass(frozen=True)
+class DataWhere(Where):
+    """A place in a data configuration, named by its last key as in an override."""
+
+    rules: ClassVar[Mapping[Any, Rule]] = {
+        str: text,
+        bool: flag,
+        str | None: optional_text,
+        tuple[str, ...]: texts,
+        ColumnReference: column,
+    }
+
+    def __str__(self) -> str:
+        return "data" if len(self.parts) == 1 else f"data.{self.parts[-1]}"
+
+    def item(self, number: int) -> DataWhere:
+        """Return the same place: the items of a list are not counted."""
+        return self
+
+    def mapping(self, found: object) -> Mapping[Any, Any]:
+        """Return `found` if it is a mapping, and refuse it if not."""
+        if isinstance(found, Mapping):
+            return found
+        if len(self.parts) == 1:
+            raise InputError(f"data must be a mapping of options, not {type(found).__name__}.")
+        if self.parts[-1] in _MAPPINGS:
+            raise InputError(f"{'.'.join(self.parts)}={found!r} must {_MAPPINGS[self.parts[-1]]}")
+        raise InputError(f"{self} holds {found!r} where it needs name and distance of a view.")
+
+    def items(self, found: object) -> Sequence[Any]:
+        """Return `found` if it is a list, an empty one for None, and refuse all else."""
+        if found is None:
+            return ()
+        if isinstance(found, str) or not isinstance(found, Sequence):
+            raise InputError(f"{self}={found!r} must be a list, as in {self}=[a,b].")
+        return found
+
+    def unknown_key(self, key: object, found: object, accepted: Iterable[str]) -> InputError:
+        """Build the error for a key that is no option here."""
+        return unknown(f"{'.'.join(self.parts)} option", key, accepted)
+
+    def unknown_value(self, found: object, accepted: Iterable[str]) -> InputError:
+        """Build the error for a value that is none of the accepted ones."""
+        return unknown(".".join(self.parts), found, accepted)
 
 
-def texts(config: Mapping[str, Any], key: str) -> tuple[str, ...]:
-    """Return the list of texts of a key."""
-    values = sequence(config, key)
-    for value in values:
-        if not isinstance(value, str):
-            raise InputError(f"data.{key} holds {value!r}, which is not text.")
-    return tuple(values)
-
-
-def column(value: Any, key: str) -> ColumnReference:
-    """Return a reference to a column: its name, or its number from 1."""
-    if isinstance(value, bool) or not isinstance(value, str | int) or value in ("", 0):
-        raise InputError(
-            f"data.{key}={value!r} is not a column: give its name or its number, from 1."
-        )
-    return value
+DATA = DataWhere(("data",))

@@ -9,7 +9,7 @@ from mklbench.errors import InputError
 from mklbench.experiments.rows import Row, cell_rows, frame, record_row
 from mklbench.experiments.store import Store
 from mklbench.report.analysis.places import CellFinder, recorded_source
-from mklbench.report.table.loading import load_table
+from mklbench.report.loading import load_table
 
 if TYPE_CHECKING:
     from pandas import DataFrame

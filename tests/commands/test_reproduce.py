@@ -21,7 +21,7 @@ from mklbench.experiments.records import RecordFile
 from mklbench.experiments.sealing import sealed
 from mklbench.experiments.store import Store
 from mklbench.report.analysis.places import CellFinder
-from mklbench.report.table.loading import load_table
+from mklbench.report.loading import load_table
 
 N_CELLS, N_SPLITS = 4, 8
 

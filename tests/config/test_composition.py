@@ -18,7 +18,7 @@ from mklbench import resources
 from mklbench.config import choices as choosing
 from mklbench.config.composition import compose, composed, searching
 from mklbench.errors import InputError
-from mklbench.report.table.loading import load_table
+from mklbench.report.loading import load_table
 
 
 def by_hydra(overrides: list[str], config_dir: Path | None = None) -> DictConfig:

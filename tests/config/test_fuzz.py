@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from mklbench import config as configs
 from mklbench import resources
 from mklbench.errors import InputError
-from mklbench.report.table.loading import read_table
+from mklbench.report.loading import read_table
 from mklbench.report.table.paper_table import PaperTable
 
 keys = st.sampled_from(

@@ -15,11 +15,11 @@ from mklbench.experiments.record import Record
 from mklbench.experiments.records import CellRecords, RecordSource
 from mklbench.report.analysis.assemble import Place, SlotRecords
 from mklbench.report.analysis.places import slot_records
-from mklbench.report.table.loading import load_table
+from mklbench.report.figures.differences import Differences
+from mklbench.report.loading import load_table
 from mklbench.report.table.paper_table import (
     Baseline,
     Column,
-    Figure,
     PaperTable,
     Protocol,
     Row,
@@ -154,8 +154,8 @@ def comparison() -> PaperTable:
         published_n_splits=100,
         baseline=Baseline("plain", "error", 1.0),
         figures=(
-            Figure(
-                "gains", "difference", "New - Plain", protocol="once",
+            Differences(
+                name="gains", title="New - Plain", protocol="once",
                 columns=("new", "plain"), metric="error",
             ),
         ),

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from mklbench import resources
 from mklbench.errors import InputError, unknown
-from mklbench.report.table.loading import load_table
-from mklbench.report.table.paper_table import PaperTable, Slot
-from mklbench.report.table.section import Section
+from mklbench.reader import read
+from mklbench.report.loading import load_table
+from mklbench.report.table.paper_table import Slot
+from mklbench.report.table.values import TableWhere
 
 
 @dataclass(frozen=True)
@@ -86,6 +88,29 @@ class CheckConfig:
         return replace(self, cells=tuple(c for c in self.cells if not tables or c.table in tables))
 
 
+@dataclass(frozen=True)
+class _Cell:
+    """One entry of the file: a place of a table."""
+
+    table: str
+    row: str
+    column: str
+    protocol: str
+    splits: int | None = None
+    tolerances: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _File:
+    """The file as it is written."""
+
+    splits: int
+    tolerances: Mapping[str, Any] = field(default_factory=dict)
+    cells: tuple[_Cell, ...] = ()
+    algorithms: Mapping[str, Any] = field(default_factory=dict)
+    blas_kernels: Mapping[str, str] = field(default_factory=dict)
+
+
 def load_check(path: Path | None = None) -> CheckConfig:
     """Load ``configs/check.yaml``, or the file given.
 
@@ -95,45 +120,31 @@ def load_check(path: Path | None = None) -> CheckConfig:
         If an entry is wrong, missing or unknown, or names a cell that its table does not have.
     """
     path = path or resources.configs() / "check.yaml"
-    section = Section(resources.read_yaml(path), path.name)
-    n_splits = section.count("splits")
-    default = _tolerance(section.section("tolerances"), None)
-    load = cache(load_table)
-    cells = tuple(_cell(part, load, n_splits, default) for part in section.sections("cells"))
-    of_algorithms = section.section("algorithms")
-    algorithms = {
-        name: _tolerance(of_algorithms.section(name), default) for name in of_algorithms.names()
-    }
-    processors = section.section("blas_kernels")
-    blas_kernels = {name: processors.text(name) for name in processors.names()}
-    section.finish()
-    if not cells:
+    where = TableWhere((path.name,))
+    file = read(_File, resources.read_yaml(path), where)
+    if not file.cells:
         raise InputError(f"{path.name}: cells is empty: name at least one cell to check.")
-    return CheckConfig(cells, default, algorithms, blas_kernels)
+    default = read(Tolerance, file.tolerances, where / "tolerances")
+    # Of a special tolerance the reason is always asked for.
+    usual = {"accuracy": default.accuracy, "objective": default.objective}
+    load = cache(load_table)
 
+    def checked(cell: _Cell, place: TableWhere) -> CheckedCell:
+        table, tolerance = load(cell.table), default
+        name = " ".join((cell.row, cell.column, cell.protocol))
+        slots = {" ".join(slot.place): slot for slot in table.slots()}
+        if name not in slots:
+            raise unknown(f"{place}: cell of {table.name}", name, slots)
+        if cell.tolerances:
+            tolerance = read(Tolerance, cell.tolerances, place / "tolerances", defaults=usual)
+        return CheckedCell(table.name, slots[name], cell.splits or file.splits, tolerance)
 
-def _cell(
-    section: Section, load: Callable[[str], PaperTable], n_splits: int, default: Tolerance
-) -> CheckedCell:
-    table = load(section.text("table"))
-    place = " ".join(section.text(key) for key in ("row", "column", "protocol"))
-    slots = {" ".join(slot.place): slot for slot in table.slots()}
-    if place not in slots:
-        raise unknown(f"{section.where}: cell of {table.name}", place, slots)
-    own_splits = section.count("splits", n_splits)
-    special = section.section("tolerances")
-    tolerance = _tolerance(special, default) if special.names() else default
-    section.finish()
-    return CheckedCell(table.name, slots[place], own_splits, tolerance)
-
-
-def _tolerance(section: Section, default: Tolerance | None) -> Tolerance:
-    """Read tolerances; a missing one is that of `default`, but a reason is always asked for."""
-    accuracy, objective = (None, None) if default is None else (default.accuracy, default.objective)
-    tolerance = Tolerance(
-        accuracy=section.number("accuracy", accuracy),
-        objective=section.number("objective", objective),
-        reason=section.text("reason"),
+    return CheckConfig(
+        tuple(checked(cell, (where / "cells").item(i)) for i, cell in enumerate(file.cells)),
+        default,
+        {
+            name: read(Tolerance, found, where / "algorithms" / name, defaults=usual)
+            for name, found in file.algorithms.items()
+        },
+        file.blas_kernels,
     )
-    section.finish()
-    return tolerance

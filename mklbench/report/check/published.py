@@ -25,7 +25,7 @@ from mklbench.report.analysis.assemble import NumberPlace, Report, assemble
 from mklbench.report.analysis.places import CellFinder
 from mklbench.report.check.config import CheckConfig, CheckedCell, Tolerance
 from mklbench.report.layout.entries import JUDGEMENTS
-from mklbench.report.table.loading import load_table
+from mklbench.report.loading import load_table
 
 
 class Outcome(StrEnum):

@@ -1,4 +1,5 @@
-"""The figures of a table: one module a kind, and `draw`, which writes them.
+"""The figures of a table: one module a kind, found by its class, and `draw`, which writes them.
 
-May import `report.table`, `analysis` and `layout`; it is imported by `results` and `commands`.
+May import `report.table`, `analysis` and `layout`; it is imported by `loading`, `results` and
+`commands`.
 """

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mklbench.report.analysis.assemble import Report, measured_difference
+from mklbench.errors import InputError
+from mklbench.report.analysis.assemble import Place, Report, measured_difference
 from mklbench.report.analysis.baseline import N_STANDARD_ERRORS, Difference, published_difference
 from mklbench.report.figures.style import BLUE, INK, ORANGE, SOFT
 from mklbench.report.table.metrics import METRICS
-from mklbench.report.table.paper_table import Figure, Row
+from mklbench.report.table.paper_table import NOT_GIVEN, Figure, PaperTable, Row
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,10 +29,60 @@ class DifferenceRow:
     published: Difference | None
 
 
-def difference_row(report: Report, figure: Figure, row: Row) -> DifferenceRow:
+@dataclass(frozen=True, kw_only=True)
+class Differences(Figure):
+    """The first of two `columns` minus the second, in `metric` under `protocol`, on every row."""
+
+    kind: str = "difference"
+    metric: str = NOT_GIVEN
+    protocol: str = NOT_GIVEN
+    columns: tuple[str, ...] = ()
+
+    def check(self, table: PaperTable, where: str) -> None:
+        """Raise InputError for what the figure needs and the table does not have."""
+        super().check(table, where)
+        if len(self.columns) != 2:
+            raise InputError(
+                f"{where}: columns={list(self.columns)} of figure {self.name} must be two: "
+                "the second is subtracted from the first."
+            )
+
+    def needs(self, report: Report) -> set[Place]:
+        """Return the places of both columns while there is no difference at all."""
+        rows = report.table.rows
+        if any(difference_row(report, self, row).measured is not None for row in rows):
+            return set()
+        return {(row.name, column, self.protocol) for row in rows for column in self.columns}
+
+    def draw(self, report: Report) -> Canvas:
+        """Draw one line a row, in their order: filled is measured, hollow is published."""
+        from matplotlib.figure import Figure as Canvas
+
+        rows = [difference_row(report, self, row) for row in report.table.rows]
+        canvas = Canvas(figsize=(7.2, ROW_HEIGHT * len(rows) + 1.0), layout="constrained")
+        axis = canvas.subplots()
+        for position, row in enumerate(rows):
+            if row.measured is not None:
+                _measured_mark(axis, position - OFFSET, row.measured)
+            if row.published is not None:
+                _published_mark(axis, position + OFFSET, row.published)
+        axis.axvline(0.0, color=INK, linewidth=0.9, zorder=0)
+        axis.set_yticks(range(len(rows)), [row.label for row in rows])
+        axis.set_ylim(len(rows) - 0.4, -0.6)
+        axis.tick_params(axis="y", length=0)
+        axis.grid(axis="y", color=SOFT, linewidth=0.4, alpha=0.4)
+        axis.set_axisbelow(True)
+        axis.set_xlabel(_axis_label(report, self))
+        handles, labels = axis.get_legend_handles_labels()
+        shown = dict(sorted(zip(labels, handles, strict=True), key=lambda item: item[0]))
+        axis.legend(shown.values(), shown.keys(), frameon=True, framealpha=1.0, edgecolor="none")
+        return canvas
+
+
+def difference_row(report: Report, figure: Differences, row: Row) -> DifferenceRow:
     """Return the first column minus the second of `figure`, measured and published, on one row."""
-    table, metric = report.table, METRICS[str(figure.metric)]
-    first, second = ((row.name, column, str(figure.protocol)) for column in figure.columns)
+    table, metric = report.table, METRICS[figure.metric]
+    first, second = ((row.name, column, figure.protocol) for column in figure.columns)
     minuend, subtrahend = (
         table.published.get((row.name, column, metric.name)) for column in figure.columns
     )
@@ -40,31 +91,6 @@ def difference_row(report: Report, figure: Figure, row: Row) -> DifferenceRow:
         measured=measured_difference(report.slots, first, second, metric),
         published=published_difference(minuend, subtrahend, table.published_n_splits_of(row)),
     )
-
-
-def draw_differences(report: Report, figure: Figure) -> Canvas:
-    """Draw one line a row, in the order of the table: filled is measured, hollow is published."""
-    from matplotlib.figure import Figure as Canvas
-
-    rows = [difference_row(report, figure, row) for row in report.table.rows]
-    canvas = Canvas(figsize=(7.2, ROW_HEIGHT * len(rows) + 1.0), layout="constrained")
-    axis = canvas.subplots()
-    for position, row in enumerate(rows):
-        if row.measured is not None:
-            _measured_mark(axis, position - OFFSET, row.measured)
-        if row.published is not None:
-            _published_mark(axis, position + OFFSET, row.published)
-    axis.axvline(0.0, color=INK, linewidth=0.9, zorder=0)
-    axis.set_yticks(range(len(rows)), [row.label for row in rows])
-    axis.set_ylim(len(rows) - 0.4, -0.6)
-    axis.tick_params(axis="y", length=0)
-    axis.grid(axis="y", color=SOFT, linewidth=0.4, alpha=0.4)
-    axis.set_axisbelow(True)
-    axis.set_xlabel(_axis_label(report, figure))
-    handles, labels = axis.get_legend_handles_labels()
-    shown = dict(sorted(zip(labels, handles, strict=True), key=lambda item: item[0]))
-    axis.legend(shown.values(), shown.keys(), frameon=True, framealpha=1.0, edgecolor="none")
-    return canvas
 
 
 def _measured_mark(axis: Axes, position: float, difference: Difference) -> None:
@@ -87,8 +113,8 @@ def _published_mark(axis: Axes, position: float, difference: Difference) -> None
     )  # fmt: skip
 
 
-def _axis_label(report: Report, figure: Figure) -> str:
+def _axis_label(report: Report, figure: Differences) -> str:
     labels = {column.name: column.label for column in report.table.columns}
     first, second = (labels[column] for column in figure.columns)
-    metric = METRICS[str(figure.metric)]
+    metric = METRICS[figure.metric]
     return f"{metric.label} of {first} minus that of {second} ({metric.difference_unit})"

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from mklbench.report.analysis.assemble import Report
+from mklbench.report.analysis.assemble import Place, Report
 from mklbench.report.analysis.growth import Curve, curve
 from mklbench.report.figures.style import COLOURS, INK
 from mklbench.report.table.metrics import METRICS
-from mklbench.report.table.paper_table import Figure, Row, Sweep
+from mklbench.report.table.paper_table import NOT_GIVEN, Figure, Row, Sweep
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,12 +22,54 @@ PANELS_A_LINE = 2
 MOST_LETTERS_A_LINE = 60  # of a legend
 
 
+@dataclass(frozen=True, kw_only=True)
+class Growth(Figure):
+    """`metric` along the sweep, one panel a row with a line for each of `columns`."""
+
+    kind: str = "growth"
+    requires: ClassVar[str | None] = "sweep"
+    metric: str = NOT_GIVEN
+    columns: tuple[str, ...] = ()
+
+    def needs(self, report: Report) -> set[Place]:
+        """Return the places of all points while there is none at all."""
+        rows, protocols = report.table.rows, report.table.protocols
+        if any(line.sizes for row in rows for line in growth_curves(report, self, row).values()):
+            return set()
+        return {(r.name, c, p.name) for r in rows for c in self.columns for p in protocols}
+
+    def draw(self, report: Report) -> Canvas:
+        """Draw means with one standard deviation over the splits, on logarithmic axes."""
+        from matplotlib.figure import Figure as Canvas
+
+        rows = report.table.rows
+        n_lines = -(-len(rows) // PANELS_A_LINE)
+        canvas = Canvas(figsize=(7.2, 2.7 * n_lines + 0.4), layout="constrained")
+        axes = canvas.subplots(n_lines, min(len(rows), PANELS_A_LINE), squeeze=False).ravel()
+        for axis, row in zip(axes, rows, strict=False):
+            _panel(axis, growth_curves(report, self, row))
+            axis.set_title(row.label, loc="left")
+        for axis in axes[len(rows) :]:
+            axis.set_visible(False)
+        metric, sweep = METRICS[self.metric], report.table.sweep
+        for axis in axes[max(0, len(rows) - PANELS_A_LINE) : len(rows)]:
+            axis.set_xlabel(_axis_label(sweep))
+        unit = f" ({metric.unit})" if metric.unit else ""
+        for axis in axes[::PANELS_A_LINE]:
+            axis.set_ylabel(f"{metric.label}{unit}")
+        handles, labels = axes[0].get_legend_handles_labels()
+        fits = sum(map(len, labels)) <= MOST_LETTERS_A_LINE
+        n_columns = len(labels) if fits else -(-len(labels) // 2)
+        canvas.legend(handles, labels, loc="outside upper center", ncols=n_columns)
+        return canvas
+
+
 def _plain(value: float, position: float) -> str:
     """Print a tick without a power of ten."""
     return f"{value:g}"
 
 
-def growth_curves(report: Report, figure: Figure, row: Row) -> dict[str, Curve]:
+def growth_curves(report: Report, figure: Growth, row: Row) -> dict[str, Curve]:
     """Return the curve of each column of `figure` on one row, by label, those without points too.
 
     Raises
@@ -37,36 +80,10 @@ def growth_curves(report: Report, figure: Figure, row: Row) -> dict[str, Curve]:
     if report.table.sweep is None:
         raise ValueError(f"figure {figure.name} needs a sweep")
     return {
-        column.label: curve(report, report.table.sweep, row, column.name, str(figure.metric))
+        column.label: curve(report, report.table.sweep, row, column.name, figure.metric)
         for column in report.table.columns
         if column.name in figure.columns
     }
-
-
-def draw_growth(report: Report, figure: Figure) -> Canvas:
-    """Draw means with one standard deviation over the splits, on logarithmic axes."""
-    from matplotlib.figure import Figure as Canvas
-
-    rows = report.table.rows
-    n_lines = -(-len(rows) // PANELS_A_LINE)
-    canvas = Canvas(figsize=(7.2, 2.7 * n_lines + 0.4), layout="constrained")
-    axes = canvas.subplots(n_lines, min(len(rows), PANELS_A_LINE), squeeze=False).ravel()
-    for axis, row in zip(axes, rows, strict=False):
-        _panel(axis, growth_curves(report, figure, row))
-        axis.set_title(row.label, loc="left")
-    for axis in axes[len(rows) :]:
-        axis.set_visible(False)
-    metric, sweep = METRICS[str(figure.metric)], report.table.sweep
-    for axis in axes[max(0, len(rows) - PANELS_A_LINE) : len(rows)]:
-        axis.set_xlabel(_axis_label(sweep))
-    unit = f" ({metric.unit})" if metric.unit else ""
-    for axis in axes[::PANELS_A_LINE]:
-        axis.set_ylabel(f"{metric.label}{unit}")
-    handles, labels = axes[0].get_legend_handles_labels()
-    fits = sum(map(len, labels)) <= MOST_LETTERS_A_LINE
-    n_columns = len(labels) if fits else -(-len(labels) // 2)
-    canvas.legend(handles, labels, loc="outside upper center", ncols=n_columns)
-    return canvas
 
 
 def _axis_label(sweep: Sweep | None) -> str:

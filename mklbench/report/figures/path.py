@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from mklbench.errors import InputError
 from mklbench.experiments.record import DONE
-from mklbench.optim.svm_value import value_at_identity
-from mklbench.report.analysis.assemble import Report
+from mklbench.report.analysis.assemble import Place, Report
 from mklbench.report.figures.style import BLUE, COLOURS, INK, ORANGE, SOFT
 from mklbench.report.table.metrics import METRICS
 from mklbench.report.table.paper_table import Column, Figure, Row, Sweep
@@ -21,45 +21,62 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
 
-def draw_path(report: Report, figure: Figure) -> Canvas:
-    """Accuracy above and objective per sample below, against the option that is swept."""
-    from matplotlib.figure import Figure as Canvas
+@dataclass(frozen=True, kw_only=True)
+class Path(Figure):
+    """The sweep, a curve for each of `columns`, or all.
 
-    sweep = report.table.sweep
-    if sweep is None:
-        raise InputError(f"Figure {figure.name} of kind path needs a table with a sweep.")
-    rows, columns = report.table.rows, curves_of(report, figure)
-    canvas = Canvas(figsize=(2.6 * len(rows), 4.4), layout="constrained")
-    axes = canvas.subplots(2, len(rows), sharex=True, sharey="row", squeeze=False)
-    for row, (upper, lower) in zip(rows, axes.T, strict=True):
-        for number, column in enumerate(columns):
-            above, below = (BLUE, ORANGE) if len(columns) == 1 else (COLOURS[number],) * 2
-            _curve(upper, report, row, column, sweep, "accuracy", above)
-            _curve(lower, report, row, column, sweep, "objective", below)
-        _scale(lower, sweep)
-        if sweep.option == "algo.C":
-            _mark_one(upper, lower)
-            _mark_identity(lower, row, sweep)
-        else:
-            lower.set_yscale("log")
-        _mark_larger_class(upper, row)
-        if figure.marks is not None:
-            _mark_chosen(upper, report, row, figure.marks, sweep)
-        upper.set_title(row.label, loc="left")
-        lower.set_xlabel(sweep.label)
-    axes[0, 0].set_ylabel("accuracy (%)")
-    axes[1, 0].set_ylabel("objective / n")
-    if len(columns) > 1:
-        canvas.legend(
-            *axes[0, 0].get_legend_handles_labels(),
-            loc="outside lower center",
-            ncols=len(columns),
-            fontsize=8,
-        )
-    return canvas
+    Where `marks` names a column whose search chooses the option that is swept, what it chose is
+    marked.
+    """
+
+    kind: str = "path"
+    requires: ClassVar[str | None] = "sweep"
+    columns: tuple[str, ...] = ()
+    marks: str | None = None
+
+    def needs(self, report: Report) -> set[Place]:
+        """Return every place of the table."""
+        return set(report.slots)
+
+    def draw(self, report: Report) -> Canvas:
+        """Accuracy above and objective per sample below, against the option that is swept."""
+        from matplotlib.figure import Figure as Canvas
+
+        sweep = report.table.sweep
+        if sweep is None:
+            raise InputError(f"Figure {self.name} of kind path needs a table with a sweep.")
+        rows, columns = report.table.rows, curves_of(report, self)
+        canvas = Canvas(figsize=(2.6 * len(rows), 4.4), layout="constrained")
+        axes = canvas.subplots(2, len(rows), sharex=True, sharey="row", squeeze=False)
+        for row, (upper, lower) in zip(rows, axes.T, strict=True):
+            for number, column in enumerate(columns):
+                above, below = (BLUE, ORANGE) if len(columns) == 1 else (COLOURS[number],) * 2
+                _curve(upper, report, row, column, sweep, "accuracy", above)
+                _curve(lower, report, row, column, sweep, "objective", below)
+            _scale(lower, sweep)
+            if sweep.option == "algo.C":
+                _mark_one(upper, lower)
+                _mark_identity(lower, row, sweep)
+            else:
+                lower.set_yscale("log")
+            _mark_larger_class(upper, row)
+            if self.marks is not None:
+                _mark_chosen(upper, report, row, self.marks, sweep)
+            upper.set_title(row.label, loc="left")
+            lower.set_xlabel(sweep.label)
+        axes[0, 0].set_ylabel("accuracy (%)")
+        axes[1, 0].set_ylabel("objective / n")
+        if len(columns) > 1:
+            canvas.legend(
+                *axes[0, 0].get_legend_handles_labels(),
+                loc="outside lower center",
+                ncols=len(columns),
+                fontsize=8,
+            )
+        return canvas
 
 
-def curves_of(report: Report, figure: Figure) -> list[Column]:
+def curves_of(report: Report, figure: Path) -> list[Column]:
     """Return the columns that are drawn as curves: those named, or all but the one of the marks."""
     return [
         column
@@ -119,6 +136,8 @@ def _mark_identity(axis: Axes, row: Row, sweep: Sweep) -> None:
     """Draw the objective of the identity kernel against C."""
     if row.larger_class is None:
         return
+    from mklbench.optim.svm_value import value_at_identity
+
     grid = np.geomspace(min(sweep.values), max(sweep.values), 200)
     shares = row.larger_class, 1 - row.larger_class
     identity = [value_at_identity(*((share, float(C)) for share in shares)) for C in grid]

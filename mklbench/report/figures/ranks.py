@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
 
-from mklbench.report.analysis.assemble import Report
+from mklbench.report.analysis.assemble import Place, Report
 from mklbench.report.analysis.significance import LEVEL
 from mklbench.report.figures.style import BLUE, INK
 from mklbench.report.layout.ranking import rank_methods
@@ -14,42 +15,56 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
 
-def draw_ranks(report: Report, figure: Figure) -> Canvas:
-    """Draw the mean ranks on a line; bars join the methods that Nemenyi's test does not tell apart.
+@dataclass(frozen=True, kw_only=True)
+class Ranks(Figure):
+    """The methods, as the table's ranking has them."""
 
-    Raises
-    ------
-    ValueError
-        If the table has no ranking or too few cells are done, which is refused before.
-    """
-    from matplotlib.figure import Figure as Canvas
-    from scikit_posthocs import critical_difference_diagram, posthoc_nemenyi_friedman
+    kind: str = "ranks"
+    requires: ClassVar[str | None] = "ranking"
 
-    found = rank_methods(report, report.table.ranking)
-    if found is None:
-        raise ValueError(f"figure {figure.name} needs ranks")
-    labels = [column.label for column in found.columns]
-    p_values = posthoc_nemenyi_friedman(found.ranks)
-    p_values.index = p_values.columns = labels
-    canvas = Canvas(figsize=(7.2, 0.2 * len(labels) + 1.2), layout="constrained")
-    axis = canvas.subplots()
-    drawn = critical_difference_diagram(
-        dict(zip(labels, found.mean_ranks, strict=True)),
-        p_values,
-        alpha=LEVEL,
-        ax=axis,
-        label_fmt_left="{label} ({rank:.1f})",
-        label_fmt_right="({rank:.1f}) {label}",
-        label_props={"fontsize": 8},
-        marker_props={"s": 14, "color": BLUE},
-        elbow_props={"linewidth": 0.8, "color": INK},
-        crossbar_props={"linewidth": 2.2, "color": BLUE},
-    )
-    for (bar,) in drawn["crossbars"]:  # its points come in the order of a set, another each time
-        bar.set_xdata(sorted(bar.get_xdata()))
-    axis.set_title(
-        f"mean rank over {len(found.rows)} sets; critical difference "
-        f"{found.critical_difference:.1f}",
-        fontsize=9,
-    )
-    return canvas
+    def needs(self, report: Report) -> set[Place]:
+        """Return every place while too few rows are complete to be ranked."""
+        ranked = rank_methods(report, report.table.ranking)
+        return set(report.slots) if ranked is None else set()
+
+    def draw(self, report: Report) -> Canvas:
+        """Draw the mean ranks on a line; bars join what Nemenyi's test does not tell apart.
+
+        Raises
+        ------
+        ValueError
+            If the table has no ranking or too few cells are done, which is refused before.
+        """
+        from matplotlib.figure import Figure as Canvas
+        from scikit_posthocs import critical_difference_diagram, posthoc_nemenyi_friedman
+
+        found = rank_methods(report, report.table.ranking)
+        if found is None:
+            raise ValueError(f"figure {self.name} needs ranks")
+        labels = [column.label for column in found.columns]
+        p_values = posthoc_nemenyi_friedman(found.ranks)
+        p_values.index = p_values.columns = labels
+        canvas = Canvas(figsize=(7.2, 0.2 * len(labels) + 1.2), layout="constrained")
+        axis = canvas.subplots()
+        drawn = critical_difference_diagram(
+            dict(zip(labels, found.mean_ranks, strict=True)),
+            p_values,
+            alpha=LEVEL,
+            ax=axis,
+            label_fmt_left="{label} ({rank:.1f})",
+            label_fmt_right="({rank:.1f}) {label}",
+            label_props={"fontsize": 8},
+            marker_props={"s": 14, "color": BLUE},
+            elbow_props={"linewidth": 0.8, "color": INK},
+            crossbar_props={"linewidth": 2.2, "color": BLUE},
+        )
+        for (bar,) in drawn[
+            "crossbars"
+        ]:  # its points come in the order of a set, different each time
+            bar.set_xdata(sorted(bar.get_xdata()))
+        axis.set_title(
+            f"mean rank over {len(found.rows)} sets; critical difference "
+            f"{found.critical_difference:.1f}",
+            fontsize=9,
+        )
+        return canvas

@@ -7,18 +7,15 @@ from records.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mklbench.data.preprocessing import fit_scaling
-from mklbench.experiments.cell import Cell
-from mklbench.kernels import linear_features
-from mklbench.optim.ridge_surface import on_grid
-from mklbench.report.analysis.assemble import Report
+from mklbench.report.analysis.assemble import Place, Report
 from mklbench.report.figures.style import BLUE, ORANGE
-from mklbench.report.table.paper_table import Figure
+from mklbench.report.table.paper_table import NOT_GIVEN, Figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
@@ -28,36 +25,53 @@ RANGES = {1.0: (195.0, 210.0), 10.0: (20.0, 21.0), 100.0: (2.06, 2.09)}
 N_GRID = 33
 
 
-def draw_surface(report: Report, figure: Figure) -> Canvas:
-    """Draw one panel a lambda, with the faces where F is not convex in another colour.
+@dataclass(frozen=True, kw_only=True)
+class Surface(Figure):
+    """NKRR's objective over two kernels, on the data of `row`."""
 
-    Raises
-    ------
-    DataError
-        If the data set of the figure's row is not at hand.
-    """
-    from matplotlib.figure import Figure as Canvas
-    from matplotlib.patches import Patch
+    kind: str = "surface"
+    row: str = NOT_GIVEN
 
-    row_slots = (slot for slot, _ in report.slots.values() if slot.row.name == figure.row)
-    data = Cell.from_overrides(next(row_slots).overrides).dataset()
-    features = data.X[:, :2]
-    unit_box = 0.5 * (fit_scaling("minmax", features).transform(features) + 1.0)
-    bank, y = linear_features(unit_box), np.where(data.y == 1, 1.0, -1.0)
+    def needs(self, report: Report) -> set[Place]:
+        """Return nothing: it is computed from the data alone."""
+        return set()
 
-    axis = np.linspace(0.0, 1.0, N_GRID)
-    canvas = Canvas(figsize=(9.6, 3.4))
-    for place, (lam, printed) in enumerate(RANGES.items()):
-        values, curvatures = on_grid(bank, y, axis, lam)
-        panel = canvas.add_subplot(1, len(RANGES), place + 1, projection="3d")
-        _draw_panel(panel, axis, values, curvatures < 0.0)
-        panel.set_title(f"$\\lambda$ = {lam:g}", y=0.98)
-        panel.set_zlim(min(printed[0], values.min()), max(printed[1], values.max()))
-    parts = {"convex": BLUE, "not convex: the Hessian has a negative eigenvalue": ORANGE}
-    canvas.legend(handles=[Patch(color=c, label=n) for n, c in parts.items()],
-                  loc="lower center", ncols=2)  # fmt: skip
-    canvas.subplots_adjust(left=0.06, right=0.99, bottom=0.06, top=1.04, wspace=0.2)
-    return canvas
+    def draw(self, report: Report) -> Canvas:
+        """Draw one panel a lambda, with the faces where F is not convex in another colour.
+
+        Raises
+        ------
+        DataError
+            If the data set of the figure's row is not at hand.
+        """
+        from matplotlib.figure import Figure as Canvas
+        from matplotlib.patches import Patch
+
+        # What computes is imported here: whoever reads a table imports every kind of figure.
+        from mklbench.data.preprocessing import fit_scaling
+        from mklbench.experiments.cell import Cell
+        from mklbench.kernels import linear_features
+        from mklbench.optim.ridge_surface import on_grid
+
+        row_slots = (slot for slot, _ in report.slots.values() if slot.row.name == self.row)
+        data = Cell.from_overrides(next(row_slots).overrides).dataset()
+        features = data.X[:, :2]
+        unit_box = 0.5 * (fit_scaling("minmax", features).transform(features) + 1.0)
+        bank, y = linear_features(unit_box), np.where(data.y == 1, 1.0, -1.0)
+
+        axis = np.linspace(0.0, 1.0, N_GRID)
+        canvas = Canvas(figsize=(9.6, 3.4))
+        for place, (lam, printed) in enumerate(RANGES.items()):
+            values, curvatures = on_grid(bank, y, axis, lam)
+            panel = canvas.add_subplot(1, len(RANGES), place + 1, projection="3d")
+            _draw_panel(panel, axis, values, curvatures < 0.0)
+            panel.set_title(f"$\\lambda$ = {lam:g}", y=0.98)
+            panel.set_zlim(min(printed[0], values.min()), max(printed[1], values.max()))
+        parts = {"convex": BLUE, "not convex: the Hessian has a negative eigenvalue": ORANGE}
+        canvas.legend(handles=[Patch(color=c, label=n) for n, c in parts.items()],
+                      loc="lower center", ncols=2)  # fmt: skip
+        canvas.subplots_adjust(left=0.06, right=0.99, bottom=0.06, top=1.04, wspace=0.2)
+        return canvas
 
 
 def _draw_panel(

@@ -1,4 +1,4 @@
 """What a paper table is: its YAML, its places, the published numbers, and verdicts on them.
 
-May import `errors`, `resources` and `yaml_files` only; it is imported by the rest of `report`.
+May import `errors` and `reader` only; it is imported by the rest of `report`.
 """

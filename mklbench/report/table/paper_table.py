@@ -2,10 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
+from mklbench.errors import InputError, unknown
+from mklbench.report.table.metrics import METRICS
 from mklbench.report.table.verdict import Published
+
+# In place of a name that a figure needs and does not give: no table has it.
+NOT_GIVEN = "None"
+
+# The options of figures that are names of the table, and of what.
+_NAMES = {
+    "row": "row", "metric": "metric", "protocol": "protocol", "columns": "column",
+    "marks": "column",
+}  # fmt: skip
+
+
+def known(option: str, name: str, accepted: Collection[str]) -> None:
+    """Raise InputError, with the nearest names, for a name that the table does not define."""
+    if name not in accepted:
+        raise unknown(option, name, accepted)
 
 
 @dataclass(frozen=True)
@@ -19,7 +38,7 @@ class Row:
 
     name: str
     label: str
-    overrides: tuple[str, ...]
+    overrides: tuple[str, ...] = ()
     larger_class: float | None = None
     published_n_splits: int | None = None
     at_hand: bool = True
@@ -34,8 +53,8 @@ class Column:
 
     name: str
     label: str
-    overrides: tuple[str, ...]
-    metrics: tuple[str, ...]
+    overrides: tuple[str, ...] = ()
+    metrics: tuple[str, ...] = ()
     row_overrides: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     rows: tuple[str, ...] | None = None
     protocols: tuple[str, ...] | None = None
@@ -51,7 +70,7 @@ class Protocol:
 
     name: str
     label: str
-    overrides: tuple[str, ...]
+    overrides: tuple[str, ...] = ()
     columns: Mapping[str, tuple[str, ...]] | None = None
     row_overrides: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     rows: tuple[str, ...] | None = None
@@ -106,47 +125,88 @@ class Baseline:
     margin: float
 
 
-@dataclass(frozen=True)
-class Figure:
-    """A figure drawn from the table's cells or data.
+@dataclass(frozen=True, kw_only=True)
+class Figure(ABC):
+    """A figure of a table, drawn from its cells or its data.
 
-    `kind` is "weights" (of `columns` on `row` under `protocol`), "path" (of the sweep, a curve for
-    each of `columns`, or all; where `marks` names a column whose search chooses the option that is
-    swept, what it chose is marked),
-    "ranks" (of the methods, as the table's ranking has them),
-    "growth" (of `metric` along the sweep, one panel a row with a line for each of `columns`),
-    "difference" (of `metric` under `protocol`: the first of two `columns` minus the second, on
-    every row) or "surface" (of NKRR's objective over two kernels, on the data of `row`).
+    Each kind is a subclass with its own options, in a module of `mklbench.report.figures`; its
+    `kind` is what the YAML calls it. Its options called `row`, `metric`, `protocol`, `columns` and
+    `marks` must be names of the table. A report is a `mklbench.report.analysis.assemble.Report`.
     """
 
     name: str
     kind: str
     title: str
-    row: str | None = None
-    protocol: str | None = None
-    columns: tuple[str, ...] = ()
-    metric: str | None = None
-    marks: str | None = None
+    requires: ClassVar[str | None] = None  # "sweep" or "ranking", of the table
+    kinds: ClassVar[dict[str, type[Figure]]] = {}
+
+    def __init_subclass__(cls) -> None:
+        cls.kinds[vars(cls)["kind"]] = cls
+
+    def check(self, table: PaperTable, where: str) -> None:
+        """Raise InputError for what the figure needs and the table does not have."""
+        if self.requires is not None and getattr(table, self.requires) is None:
+            raise InputError(
+                f"{where}: figure {self.name} of kind {self.kind} needs a {self.requires}."
+            )
+        for option, what in _NAMES.items():
+            given = getattr(self, option, None) or ()
+            for name in (given,) if isinstance(given, str) else given:
+                known(f"{where}: {what} of figure {self.name}", name, table.names[what])
+
+    @abstractmethod
+    def needs(self, report: Any) -> Collection[tuple[str, str, str]]:
+        """Return the places that must be done; none where enough is done to draw it."""
+
+    @abstractmethod
+    def draw(self, report: Any) -> Any:
+        """Return the figure of matplotlib."""
 
 
-@dataclass(frozen=True)
-class Claim:
-    """A sentence of the paper that the records confirm or not (`mklbench.report.layout.claims`).
+@dataclass(frozen=True, kw_only=True)
+class Claim(ABC):
+    """A sentence of the paper that the records confirm or not.
 
-    Measured is, by `kind`, in `metric`: "growth", the exponent of a power law along the sweep for
-    the one of `columns`; "ratio", the largest quotient of the means of two `columns`, and
-    "every_ratio", the smallest; "largest", the largest value of any split in `columns`;
-    "difference", the difference of the means of two `columns` on the row where it is worst for the
-    claim, and "mean_difference", its mean. The claim holds where that is at most, or at least,
-    `bound`.
+    Each kind is a subclass in a module of `mklbench.report.claims`. It says what is measured, in
+    `metric` and for `columns`; the claim holds where that is `at_most`, or `at_least`, a bound.
     """
 
     text: str
     kind: str
     metric: str
-    columns: tuple[str, ...]
-    bound: float
-    at_most: bool
+    columns: tuple[str, ...] = ()
+    at_most: float | None = None
+    at_least: float | None = None
+    n_columns: ClassVar[int | None] = None  # one or more
+    kinds: ClassVar[dict[str, type[Claim]]] = {}
+
+    def __init_subclass__(cls) -> None:
+        cls.kinds[vars(cls)["kind"]] = cls
+
+    @property
+    def is_upper(self) -> bool:
+        """Whether the bound is one from above."""
+        return self.at_most is not None
+
+    @property
+    def bound(self) -> float:
+        """The one of the two bounds that is given."""
+        return float(self.at_least if self.at_most is None else self.at_most)  # type: ignore[arg-type]
+
+    def check(self, table: PaperTable, where: str) -> None:
+        """Raise InputError for what the claim needs and the table does not have."""
+        known(f"{where}: metric of a claim", self.metric, METRICS)
+        for column in self.columns:
+            known(f"{where}: column of a claim", column, table.names["column"])
+        if not self.columns or self.n_columns not in (None, len(self.columns)):
+            raise InputError(
+                f"{where}: columns={list(self.columns)} of a claim of kind {self.kind} must be "
+                f"{self.n_columns or 'one or more'}."
+            )
+
+    @abstractmethod
+    def judge(self, report: Any) -> Any:
+        """Return what was measured, a `mklbench.report.claims.judged.Judged`."""
 
 
 @dataclass(frozen=True)
@@ -169,8 +229,8 @@ class Ranking:
 
     metric: str
     protocol: str
-    references: tuple[str, ...]
-    learners: tuple[str, ...]
+    references: tuple[str, ...] = ()
+    learners: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -202,7 +262,7 @@ class Slot:
         return (self.row.name, self.column.name, self.protocol.name)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PaperTable:
     """A table of a paper, as one YAML of ``configs/table`` describes it.
 
@@ -223,25 +283,35 @@ class PaperTable:
     """
 
     name: str
+    sweep: Sweep | None = None
+    protocols: tuple[Protocol, ...] = ()
     title: str
     citation: str
-    url: str
-    common: tuple[str, ...]
-    rows: tuple[Row, ...]
-    columns: tuple[Column, ...]
-    protocols: tuple[Protocol, ...]
-    published: Mapping[tuple[str, str, str], Published]
-    published_n_splits: int
+    url: str = ""
+    common: tuple[str, ...] = ()
+    rows: tuple[Row, ...] = ()
+    columns: tuple[Column, ...] = ()
+    published: Mapping[tuple[str, str, str], Published] = field(default_factory=dict)
+    published_n_splits: int = 20
     ratios: tuple[Ratio, ...] = ()
     figures: tuple[Figure, ...] = ()
     claims: tuple[Claim, ...] = ()
     ledger: tuple[LedgerEntry, ...] = ()
     notes: tuple[str, ...] = ()
-    sweep: Sweep | None = None
     baseline: Baseline | None = None
     comparisons: tuple[Comparison, ...] = ()
     ranking: Ranking | None = None
     config_dir: str | None = None
+
+    @property
+    def names(self) -> dict[str, list[str]]:
+        """What the parts of the table may refer to, by the word for it."""
+        return {
+            "row": [row.name for row in self.rows],
+            "column": [column.name for column in self.columns],
+            "protocol": [protocol.name for protocol in self.protocols],
+            "metric": list(METRICS),
+        }
 
     def published_n_splits_of(self, row: Row) -> int:
         """Return the number of splits behind the paper's means of one row."""

@@ -10,19 +10,24 @@ from report_fakes import FakeFinder, found, record, records
 
 from mklbench.report.analysis.assemble import Report, assemble
 from mklbench.report.analysis.growth import curve, power_law
+from mklbench.report.claims.judged import Judged, judge_claims
 from mklbench.report.document.markdown import to_markdown
 from mklbench.report.figures.draw import write_figure
-from mklbench.report.layout.claims import Judged, judge_claims
+from mklbench.report.figures.growth import Growth
 from mklbench.report.layout.page import lay_out
-from mklbench.report.table.paper_table import Claim, Column, Figure, PaperTable, Row, Sweep
+from mklbench.report.loading import import_kinds
+from mklbench.report.table.paper_table import Claim, Column, PaperTable, Row, Sweep
 
 SWEEP = Sweep("kernel.n_widths", "widths", (2, 10), axis="n_base_kernels")
 METRICS = ("svm_calls", "cpu_time")
 
 
 def claim(kind: str, metric: str, *columns: str, at_most: float | None = None) -> Claim:
-    bound = 2.0 if at_most is None else at_most
-    return Claim("So it is said.", kind, metric, columns, bound, at_most is not None)
+    import_kinds()
+    at_least = 2.0 if at_most is None else None
+    return Claim.kinds[kind](
+        text="So it is said.", metric=metric, columns=columns, at_most=at_most, at_least=at_least
+    )
 
 
 def table(*claims: Claim) -> PaperTable:
@@ -42,7 +47,7 @@ def table(*claims: Claim) -> PaperTable:
         published_n_splits=20,
         claims=claims,
         figures=(
-            Figure("calls", "growth", "Calls", metric="svm_calls", columns=("slow", "fast")),
+            Growth(name="calls", title="Calls", metric="svm_calls", columns=("slow", "fast")),
         ),
         sweep=SWEEP,
     )  # fmt: skip

@@ -29,7 +29,7 @@ from mklbench.report.analysis.confirmed import FILE_NAME, Confirmed
 from mklbench.report.check import rerun
 from mklbench.report.check.config import load_check
 from mklbench.report.check.published import Outcome
-from mklbench.report.table.loading import load_table
+from mklbench.report.loading import load_table
 
 Line = dict[str, Any]
 

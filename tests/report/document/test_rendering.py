@@ -16,10 +16,11 @@ from mklbench.errors import InputError
 from mklbench.report.analysis.assemble import Report, SlotRecords, assemble
 from mklbench.report.document.html import to_html
 from mklbench.report.document.markdown import to_markdown
-from mklbench.report.figures.draw import normalised_weights, write_figure
+from mklbench.report.figures.draw import write_figure
+from mklbench.report.figures.weights import normalised_weights
 from mklbench.report.layout.csv import CSV_COLUMNS, to_csv
 from mklbench.report.layout.page import lay_out
-from mklbench.report.table.loading import load_table
+from mklbench.report.loading import load_table
 from mklbench.report.table.metrics import METRICS
 from mklbench.report.table.verdict import Verdict
 

@@ -14,8 +14,8 @@ from mklbench.experiments.cell import Cell
 from mklbench.report.analysis.assemble import Report, assemble
 from mklbench.report.figures import surface
 from mklbench.report.figures.draw import write_figure
+from mklbench.report.loading import read_table
 from mklbench.report.results import write_figures
-from mklbench.report.table.loading import read_table
 
 TABLE = """\
 title: A table
@@ -49,7 +49,7 @@ def test_shows_the_objective_on_features_from_0_to_1(report: Report) -> None:
     X = data.X[:, :2]
     X = (X - X.min(axis=0)) / (X.max(axis=0) - X.min(axis=0))
     y = np.where(data.y == 1, 1.0, -1.0)
-    canvas = surface.draw_surface(report, report.table.figures[0])
+    canvas = report.table.figures[0].draw(report)
     for panel, lam in zip(canvas.axes, (1.0, 10.0, 100.0), strict=True):
         at_ends = [
             y @ np.linalg.solve((mu * X @ X.T) ** 2 + lam * np.eye(40), y) for mu in (0.0, 1.0)

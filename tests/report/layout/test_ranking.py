@@ -21,16 +21,15 @@ from mklbench.report.analysis.significance import (
 )
 from mklbench.report.document.markdown import to_markdown
 from mklbench.report.figures.draw import unfinished_cells, write_figure
-from mklbench.report.figures.ranks import draw_ranks
+from mklbench.report.figures.ranks import Ranks
 from mklbench.report.layout.comparisons import tally
 from mklbench.report.layout.page import lay_out
 from mklbench.report.layout.ranking import rank_methods
-from mklbench.report.table.loading import read_table
+from mklbench.report.loading import read_table
 from mklbench.report.table.metrics import METRICS
 from mklbench.report.table.paper_table import (
     Column,
     Comparison,
-    Figure,
     PaperTable,
     Protocol,
     Ranking,
@@ -56,7 +55,7 @@ def table(**changes: object) -> PaperTable:
         published_n_splits=20,
         comparisons=(Comparison("does good beat plain?", "good", "plain", "accuracy"),),
         ranking=Ranking("accuracy", "once", ("plain",), ("good", "bad")),
-        figures=(Figure("ranks", "ranks", "Ranks"),),
+        figures=(Ranks(name="ranks", title="Ranks"),),
     )
     return replace(made, **changes)  # type: ignore[arg-type]
 
@@ -177,7 +176,7 @@ def test_the_diagram_is_drawn(tmp_path: Path) -> None:
 
 def test_the_bars_of_the_diagram_are_drawn_in_one_order() -> None:
     made = report()
-    canvas = draw_ranks(made, made.table.figures[0])
+    canvas = made.table.figures[0].draw(made)
     bars = [line for line in canvas.axes[0].lines if line.get_linewidth() > 2]
     assert bars
     for bar in bars:  # equal records then give equal files

@@ -9,7 +9,7 @@ from experiment_fakes import fake_configs
 
 from mklbench import cli
 from mklbench.errors import InputError
-from mklbench.report.table.loading import load_table, table_names
+from mklbench.report.loading import load_table, table_names
 
 OWN_TABLE = """\
 title: A table of our own

@@ -12,7 +12,7 @@ from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
 from mklbench.report.analysis.assemble import assemble
 from mklbench.report.analysis.baseline import Standing
-from mklbench.report.table.loading import load_table, read_table, table_names
+from mklbench.report.loading import load_table, read_table, table_names
 
 DATA = Path(__file__).parent
 

@@ -1,0 +1,63 @@
+"""The claims on the differences of the means of two columns, split by split."""
+
+from __future__ import annotations
+
+import statistics
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mklbench.report.analysis.assemble import Report, measured_difference
+from mklbench.report.analysis.baseline import N_STANDARD_ERRORS
+from mklbench.report.claims.judged import Judged, label_of
+from mklbench.report.table.metrics import METRICS
+from mklbench.report.table.paper_table import Claim
+
+
+@dataclass(frozen=True, kw_only=True)
+class Difference(Claim):
+    """Measured is the difference on the row where it is worst for the claim."""
+
+    kind: str = "difference"
+    n_columns: ClassVar[int | None] = 2
+    is_mean: ClassVar[bool] = False
+
+    def judge(self, report: Report) -> Judged:
+        """Return the difference of two means on the row where it is worst, or its mean."""
+        table, metric = report.table, METRICS[self.metric]
+        minuend, subtrahend = self.columns
+        differences = {}
+        for row in table.rows:
+            for protocol in table.protocols:
+                first, second = ((row.name, c, protocol.name) for c in self.columns)
+                difference = measured_difference(report.slots, first, second, metric)
+                if difference is not None:
+                    differences[f"{row.label}, {protocol.label}"] = difference
+        extreme, name = (max, "largest") if self.is_upper else (min, "smallest")
+        quantity = (
+            f"{'mean' if self.is_mean else name} {metric.label} of "
+            f"{label_of(report, minuend)} minus {label_of(report, subtrahend)}"
+        )
+        if not differences:
+            return Judged(self, quantity, None)
+        where = place = extreme(differences, key=lambda place: differences[place].value)
+        measured = differences[place].value
+        if self.is_mean:
+            where = f"{name} {measured:.2g} on {place}"
+            measured = statistics.fmean(one.value for one in differences.values())
+        clear = sum(
+            one.standard_error is not None and one.value > N_STANDARD_ERRORS * one.standard_error
+            for one in differences.values()
+        )
+        details = (
+            f"{where}; above {N_STANDARD_ERRORS:g} standard errors in {clear} of {len(differences)}"
+        )
+        # Without the last digits, which would turn a tie into a difference.
+        return Judged(self, quantity, round(measured, 9) + 0.0, details)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeanDifference(Difference):
+    """Measured is the mean of the differences over the rows."""
+
+    kind: str = "mean_difference"
+    is_mean: ClassVar[bool] = True

@@ -1,0 +1,44 @@
+"""The claim that a metric grows along the sweep by a power law, or does not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mklbench.errors import InputError
+from mklbench.report.analysis.assemble import Report
+from mklbench.report.analysis.growth import curve
+from mklbench.report.claims.judged import Judged
+from mklbench.report.table.metrics import METRICS
+from mklbench.report.table.paper_table import Claim, PaperTable
+
+
+@dataclass(frozen=True, kw_only=True)
+class Growth(Claim):
+    """Measured is the exponent of the power law for its one column."""
+
+    kind: str = "growth"
+    n_columns: ClassVar[int | None] = 1
+
+    def check(self, table: PaperTable, where: str) -> None:
+        """Raise InputError for what the claim needs and the table does not have."""
+        super().check(table, where)
+        if table.sweep is None:
+            raise InputError(f"{where}: a claim of kind growth needs a sweep.")
+
+    def judge(self, report: Report) -> Judged:
+        """The exponent along the sweep, of the row where it is worst for the self."""
+        table, (column,) = report.table, self.columns
+        assert table.sweep is not None  # checked when the table is read
+        exponents = {
+            row.label: curve(report, table.sweep, row, column, self.metric).exponent
+            for row in table.rows
+        }
+        known = {label: p for label, p in exponents.items() if p is not None}
+        axis = table.sweep.label if table.sweep.axis is None else METRICS[table.sweep.axis].label
+        quantity = f"exponent p of {METRICS[self.metric].label} ~ ({axis})^p"
+        if not known:
+            return Judged(self, quantity, None)
+        worst = max(known.values()) if self.is_upper else min(known.values())
+        details = ", ".join(f"{label} {p:.2f}" for label, p in known.items())
+        return Judged(self, quantity, worst, details)

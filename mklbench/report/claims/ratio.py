@@ -1,0 +1,51 @@
+"""The claims on the quotients of the means of two columns."""
+
+from __future__ import annotations
+
+import statistics
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mklbench.report.analysis.assemble import Report
+from mklbench.report.claims.judged import Judged, label_of
+from mklbench.report.table.metrics import METRICS
+from mklbench.report.table.paper_table import Claim
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ratio(Claim):
+    """Measured is the largest quotient, as "up to so many times" means."""
+
+    kind: str = "ratio"
+    n_columns: ClassVar[int | None] = 2
+    is_largest: ClassVar[bool] = True
+
+    def judge(self, report: Report) -> Judged:
+        """Return the largest quotient of two means, or the smallest, and where it is."""
+        table, metric = report.table, METRICS[self.metric]
+        over, under = self.columns
+        quotients = {}
+        for row in table.rows:
+            for protocol in table.protocols:
+                dividend, divisor = (
+                    report.finished_mean((row.name, column, protocol.name, metric.name))
+                    for column in (over, under)
+                )
+                if dividend is not None and divisor is not None and divisor > 0:
+                    quotients[f"{row.label}, {protocol.label}"] = dividend / divisor
+        extreme, name = (max, "largest") if self.is_largest else (min, "smallest")
+        quantity = f"{name} {metric.label} of {label_of(report, over)} / {label_of(report, under)}"
+        if not quotients:
+            return Judged(self, quantity, None)
+        place = extreme(quotients, key=lambda name: quotients[name])
+        usual = statistics.median(quotients.values())
+        details = f"{place}; median of {len(quotients)} cells {usual:.2g}"
+        return Judged(self, quantity, quotients[place], details)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EveryRatio(Ratio):
+    """Measured is the smallest quotient."""
+
+    kind: str = "every_ratio"
+    is_largest: ClassVar[bool] = False

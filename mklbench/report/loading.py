@@ -1,0 +1,166 @@
+"""Reading the YAML of a paper table, with one-sentence messages for what is wrong in it."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from mklbench import resources
+from mklbench.errors import InputError, unknown
+from mklbench.reader import Made, read, value
+from mklbench.report import claims, figures
+from mklbench.report.table.paper_table import Column, PaperTable, Protocol, known
+from mklbench.report.table.values import TableWhere
+
+
+def table_names(config_dir: str | None = None) -> list[str]:
+    """Return the names of all paper tables, in alphabetical order.
+
+    Parameters
+    ----------
+    config_dir : a directory of the user's own configs, whose tables count, too.
+
+    Raises
+    ------
+    InputError
+        If there is no such directory.
+    """
+    return list(resources.choices("table", config_dir))
+
+
+def load_table(name: str, config_dir: str | None = None) -> PaperTable:
+    """Load the paper table `name`.
+
+    Parameters
+    ----------
+    name : the table's name.
+    config_dir : a directory of the user's own configs. Its tables hide ours of the same name, and
+        the overrides of any table may name what is in it.
+
+    Raises
+    ------
+    InputError
+        If there is no such table or directory, or the YAML has a wrong, missing or unknown entry.
+    """
+    files = resources.choices("table", config_dir)
+    if name not in files:
+        raise unknown("table", name, files)
+    return replace(read_table(files[name]), config_dir=config_dir)
+
+
+def read_table(path: Path) -> PaperTable:
+    """Read and check one table YAML.
+
+    Raises
+    ------
+    InputError
+        If an entry is wrong, missing or unknown.
+    """
+    import_kinds()
+    table = read(
+        PaperTable,
+        resources.read_yaml(path),
+        TableWhere((path.name,)),
+        defaults={"name": path.stem},
+        made={
+            "name": Made(),
+            "columns": Made(_columns, ("columns", "metrics")),
+            "protocols": Made(_protocols, ("protocols",)),
+            "config_dir": Made(),
+        },
+    )
+    _check_references(table, path.name)
+    return table
+
+
+@cache
+def import_kinds() -> None:
+    """Import the modules of all kinds of figures and claims, each of which makes itself known."""
+    for package in (figures, claims):
+        for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+            importlib.import_module(module.name)
+
+
+def _columns(
+    table: Mapping[str, Any], where: TableWhere, before: Mapping[str, Any]
+) -> tuple[Column, ...]:
+    """Read the columns, whose metrics are those of the table where they state none."""
+    metrics = value(tuple[str, ...], table.get("metrics", ["accuracy"]), where / "metrics")
+    found = (where / "columns").items(table.get("columns", []))
+    return tuple(
+        read(Column, column, (where / "columns").item(number), defaults={"metrics": metrics})
+        for number, column in enumerate(found)
+    )
+
+
+def _protocols(
+    table: Mapping[str, Any], where: TableWhere, before: Mapping[str, Any]
+) -> tuple[Protocol, ...]:
+    """Read the protocols, or make them of the sweep."""
+    sweep = before.get("sweep")
+    protocols = value(tuple[Protocol, ...], table.get("protocols", []), where / "protocols")
+    if (sweep is None) == (not protocols):
+        raise InputError(f"{where}: give either protocols or sweep, and not both.")
+    return protocols if sweep is None else sweep.protocols()
+
+
+def _check_references(table: PaperTable, where: str) -> None:
+    """Refuse names that the table uses but does not define."""
+    names = table.names
+    for what in ("row", "column", "protocol"):
+        _check_unique(names[what], f"{where}: {what}s")
+    for words, what, name in _references(table):
+        known(f"{where}: {words}", name, names[what])
+    for figure in table.figures:
+        figure.check(table, where)
+    for claim in table.claims:
+        claim.check(table, where)
+
+
+def _references(table: PaperTable) -> Iterator[tuple[str, str, str]]:
+    """Yield the names that parts of the table use: in which words, of what, and the name."""
+    for place in table.published:
+        for what, name in zip(("row", "column", "metric"), place, strict=True):
+            yield f"published {what}", what, name
+    for column in table.columns:
+        yield from (("metric", "metric", name) for name in column.metrics)
+        for name in (*column.row_overrides, *(column.rows or ())):
+            yield f"row of column {column.name}", "row", name
+        for name in column.protocols or ():
+            yield f"protocol of column {column.name}", "protocol", name
+    for protocol in table.protocols:
+        for name in protocol.columns or ():
+            yield f"column of protocol {protocol.name}", "column", name
+        for name in (*protocol.row_overrides, *(protocol.rows or ())):
+            yield f"row of protocol {protocol.name}", "row", name
+    for ratio in table.ratios:
+        yield "ratio metric", "metric", ratio.metric
+        yield from (("ratio column", "column", name) for name in (ratio.over, ratio.under))
+    if table.baseline is not None:
+        yield "baseline column", "column", table.baseline.column
+        yield "baseline metric", "metric", table.baseline.metric
+    for comparison in table.comparisons:
+        yield "metric of a comparison", "metric", comparison.metric
+        for name in (comparison.column, comparison.against):
+            yield "column of a comparison", "column", name
+    if table.ranking is not None:
+        yield "metric of the ranking", "metric", table.ranking.metric
+        yield "protocol of the ranking", "protocol", table.ranking.protocol
+        for name in (*table.ranking.references, *table.ranking.learners):
+            yield "column of the ranking", "column", name
+    if table.sweep is not None and table.sweep.axis is not None:
+        yield "axis of the sweep", "metric", table.sweep.axis
+
+
+def _check_unique(names: list[str], where: str) -> None:
+    """Refuse an empty list and names given twice."""
+    if not names:
+        raise InputError(f"{where}: expected at least one entry, found none.")
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(f"{where}: the name {name} is given twice; names must differ.")

@@ -1,0 +1,116 @@
+"""A new kind of figure or of claim is one module in its package, and nothing else."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from report_fakes import FakeFinder
+
+from mklbench.errors import InputError
+from mklbench.report import claims, figures
+from mklbench.report.analysis.assemble import Report, assemble
+from mklbench.report.claims.judged import judge_claims
+from mklbench.report.document.markdown import to_markdown
+from mklbench.report.figures.draw import write_figure
+from mklbench.report.layout.page import lay_out
+from mklbench.report.loading import import_kinds, read_table
+from mklbench.report.table.paper_table import Claim, Figure
+
+PIE = """
+from dataclasses import dataclass
+
+from mklbench.report.table.paper_table import Figure
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pie(Figure):
+    kind: str = "pie"
+    slices: int = 3
+
+    def check(self, table, where):
+        pass
+
+    def needs(self, report):
+        return ()
+
+    def draw(self, report):
+        from matplotlib.figure import Figure as Canvas
+
+        canvas = Canvas()
+        canvas.subplots().pie([1] * self.slices)
+        return canvas
+"""
+
+COUNT = """
+from dataclasses import dataclass
+
+from mklbench.report.claims.judged import Judged
+from mklbench.report.table.paper_table import Claim
+
+
+@dataclass(frozen=True, kw_only=True)
+class Count(Claim):
+    kind: str = "count"
+
+    def judge(self, report):
+        return Judged(self, "number of rows", len(report.table.rows))
+"""
+
+TABLE = """\
+title: A table
+citation: Someone
+rows: [{name: a, label: A, overrides: [data=twonorm, data.n_samples=40]}]
+columns: [{name: b, label: B, overrides: [algo=svm]}]
+protocols: [{name: c, label: C}]
+figures: [{name: tart, kind: pie, title: Tart, slices: SLICES}]
+claims: [{text: There is one row., kind: count, metric: accuracy, columns: [b], at_most: 1}]
+"""
+
+
+@pytest.fixture(autouse=True)
+def _own_kinds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    import_kinds()
+    for package, name, content in ((figures, "own_pie", PIE), (claims, "own_count", COUNT)):
+        folder = tmp_path / package.__name__
+        folder.mkdir()
+        (folder / f"{name}.py").write_text(content, encoding="utf-8")
+        monkeypatch.setattr(package, "__path__", [*package.__path__, str(folder)])
+        monkeypatch.delitem(sys.modules, f"{package.__name__}.{name}", raising=False)
+    monkeypatch.setattr(Figure, "kinds", dict(Figure.kinds))
+    monkeypatch.setattr(Claim, "kinds", dict(Claim.kinds))
+    import_kinds.cache_clear()
+    yield
+    import_kinds.cache_clear()
+    for package, name in ((figures, "own_pie"), (claims, "own_count")):
+        sys.modules.pop(f"{package.__name__}.{name}", None)
+        if hasattr(package, name):
+            delattr(package, name)
+
+
+def report(tmp_path: Path, slices: str = "5") -> Report:
+    path = tmp_path / "table.yaml"
+    path.write_text(TABLE.replace("SLICES", slices), encoding="utf-8")
+    return assemble(read_table(path), FakeFinder())
+
+
+def test_they_are_found_drawn_and_judged(tmp_path: Path) -> None:
+    made = report(tmp_path)
+    write_figure(made, made.table.figures[0], [tmp_path / "tart.png"])
+    assert (tmp_path / "tart.png").stat().st_size > 1000
+    (judged,) = judge_claims(made)
+    assert judged.measured == 1
+    assert judged.holds
+    assert "number of rows" in to_markdown(lay_out(made))
+
+
+def test_their_own_options_are_read(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"figures\[0\]: slices=0 must be a whole number, 1 or"):
+        report(tmp_path, "0")
+
+
+def test_the_options_of_another_kind_are_not_theirs(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"figures\[0\]: key=marks is not known"):
+        report(tmp_path, "5, marks: b")
