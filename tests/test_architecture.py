@@ -26,8 +26,8 @@ CONFIGS = next(
 
 # In the order of the flow; a part may import from those before it and from the common ones.
 COMMON = {
-    "_version", "errors", "resources", "yaml_files", "interruption", "mat_files", "memory",
-    "supervision",
+    "_version", "errors", "extras", "resources", "yaml_files", "interruption", "mat_files",
+    "memory", "supervision",
 }  # fmt: skip
 FLOW = [
     {"data"},

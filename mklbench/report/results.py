@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 
-from mklbench.errors import DataError
+from mklbench.errors import DataError, MissingExtraError
 from mklbench.experiments.records import export_records
 from mklbench.experiments.store import Store
 from mklbench.report.analysis.assemble import Report, assemble
@@ -63,9 +63,13 @@ def write_figures(report: Report, directory: Path) -> dict[str, Path]:
     for figure in report.table.figures:
         if not unfinished_cells(report, figure):
             bitmap = directory / f"{figure.name}.png"
-            with contextlib.suppress(DataError):
+            try:
                 write_figure(report, figure, [bitmap, bitmap.with_suffix(".pdf")])
                 drawn[figure.name] = bitmap
+            except DataError:
+                continue
+            except MissingExtraError as error:
+                warnings.warn(str(error), stacklevel=2)
     return drawn
 
 

@@ -24,7 +24,7 @@ from mklbench.experiments.execution.cells import run_steps
 from mklbench.experiments.execution.steps import Step
 from mklbench.experiments.progress import duration
 from mklbench.experiments.provenance import blas_kernels, cpu_model
-from mklbench.experiments.records import RecordFile
+from mklbench.experiments.records import RecordFile, record_path
 from mklbench.experiments.search import Selection
 from mklbench.experiments.store import Store
 from mklbench.report.analysis.assemble import DONE, Record
@@ -96,7 +96,7 @@ def reruns(tables: Iterable[PaperTable], records: Path, confirmed: Confirmed) ->
     """
     found: dict[str, Rerun] = {}
     for table in tables:
-        path = records / f"{table.name}.jsonl"
+        path = record_path(records, table.name)
         if not path.is_file():
             continue
         source = RecordFile(path)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mklbench.errors import MissingExtraError
+from mklbench.extras import missing
 from mklbench.report.analysis.assemble import Report
 from mklbench.report.analysis.significance import LEVEL
 from mklbench.report.figures.style import BLUE, INK
@@ -21,7 +23,12 @@ def draw_ranks(report: Report, figure: Figure) -> Canvas:
     ------
     ValueError
         If the table has no ranking or too few cells are done, which is refused before.
+    MissingExtraError
+        If the package that draws it is not installed.
     """
+    asked = missing("ranks", f"figure {figure.name}")
+    if asked:
+        raise MissingExtraError(asked)
     from matplotlib.figure import Figure as Canvas
     from scikit_posthocs import critical_difference_diagram, posthoc_nemenyi_friedman
 
