@@ -13,6 +13,8 @@ from mklbench.algorithms import krr, nkrr
 from mklbench.estimators.base import KernelLearner, KernelRegressor
 from mklbench.kernels import KernelBuilder
 
+__all__ = ["KRR", "NKRR", "KRRClassifier", "NKRRClassifier"]
+
 
 class _KRR:
     _algorithm = krr

@@ -8,6 +8,8 @@ from mklbench.algorithms import hessianmkl, mkl, simplemkl, svm, uniform
 from mklbench.estimators.base import KernelLearner
 from mklbench.kernels import KernelBuilder
 
+__all__ = ["MKL", "HessianMKL", "KernelSVC", "SimpleMKL", "UniformMKL"]
+
 
 class KernelSVC(KernelLearner):
     """Support vector machine at fixed kernel weights (`mklbench.algorithms.svm`).

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import pkgutil
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -10,6 +12,7 @@ import numpy as np
 import pytest
 
 import mklbench
+import mklbench.estimators
 from mklbench.estimators.base import NOT_OF_ESTIMATORS, NOT_OF_SOLVE, KernelEstimator
 
 # What a classification has by default is no regression.
@@ -49,6 +52,21 @@ def test_every_parameter_is_kept_and_explained(name: str) -> None:
         return
     for parameter in given:
         assert f"\n{parameter} :" in explained, f"{name} does not explain {parameter}"
+
+
+def test_every_estimator_is_listed_by_its_module() -> None:
+    """A new one is a class in a module of the family, and nothing else."""
+    families = pkgutil.iter_modules(mklbench.estimators.__path__, "mklbench.estimators.")
+    modules = [sys.modules[found.name] for found in families]
+    defined = {
+        name
+        for module in modules
+        for name, item in vars(module).items()
+        if inspect.isclass(item) and item.__module__ == module.__name__ and name[0] != "_"
+    }
+    bases = {"KernelEstimator", "KernelLearner", "KernelRegressor"}
+    assert defined - bases == set(mklbench.__all__) == set(mklbench.estimators.__all__)
+    assert set(mklbench.__all__) < set(dir(mklbench))
 
 
 def test_a_loose_change_of_the_objective_ends_simplemkl_sooner() -> None:
