@@ -63,6 +63,7 @@ INSIDE = {
         {"analysis"},
         {"layout"},
         {"figures"},
+        {"formats"},
         {"results"},
         {"check"},
     ],
