@@ -1,12 +1,13 @@
 # mklbench: `make` prints the targets.
 .DEFAULT_GOAL := help
-.PHONY: help run test lint check check-all bench mutants reproduce-tables wheel-check clean
+.PHONY: help run test test-fast lint check check-all bench mutants faults faults-short reproduce-tables wheel-check clean
 
 VENV   ?= .venv
 ALGO   ?= qnpkl
 DATA   ?= wdbc
 JOBS   ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
 TABLES ?=
+WHEEL_TABLE ?= picard2012_table1
 PARTS  ?=
 MINUTES ?=
 
@@ -34,20 +35,27 @@ $(BIN)/python:
 $(VENV)/.installed: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable .
 	@touch $@
+$(VENV)/.installed-extras: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --editable '.[images,ranks]'
+	@touch $@
 $(VENV)/.installed-test: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --editable '.[test]'
 	@touch $@
 $(VENV)/.installed-lint: $(VENV)/.installed
-	$(BIN)/python -m pip install --quiet --editable '.[lint]'
+	$(BIN)/python -m pip install --quiet --editable '.[test,lint]'
 	@touch $@
 
 run: $(VENV)/.installed  ## set up and run the main job: make run, make run DATA=sonar ALGO=simplemkl
 	$(BIN)/mklbench run algo=$(ALGO) data=$(DATA) jobs=$(JOBS)
 
-test: $(VENV)/.installed-test  ## set up and run the tests
-	$(BIN)/python -m pytest
+test: $(VENV)/.installed-test  ## set up and run all tests, JOBS at a time; under 8 minutes on 2 quiet cores
+	$(BIN)/python -m pytest -m "not alone" -n $(JOBS)
+	$(BIN)/python -m pytest -m alone
 
-lint: $(VENV)/.installed-lint  ## ruff and mypy
+test-fast: $(VENV)/.installed-test  ## the tests that take no time, in a minute: after every change
+	$(BIN)/python -m pytest -m "not slow and not alone" -n $(JOBS) --dist worksteal
+
+lint: $(VENV)/.installed-lint  ## ruff, and mypy over the program and the tests
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -59,10 +67,10 @@ $(VENV)/.installed-mutants: $(VENV)/.installed-test
 mutants: $(VENV)/.installed-mutants  ## change the code in small ways: do the tests notice? PARTS=certify for one module
 	nice -n 10 $(BIN)/python -m benchmarks.mutants $(PARTS)
 
-check: $(VENV)/.installed  ## run a fast subset again and compare with the recorded and published numbers
+check: $(VENV)/.installed-extras  ## run a fast subset again and compare with the recorded and published numbers
 	$(BIN)/mklbench check --jobs $(JOBS)
 
-check-all: $(VENV)/.installed  ## run one split again of every cell that other sources measured; TABLES=..., MINUTES=N
+check-all: $(VENV)/.installed-extras  ## run one split again of every cell that other sources measured; TABLES=..., MINUTES=N
 	$(BIN)/mklbench check --all $(TABLES) --jobs $(JOBS) $(if $(MINUTES),--minutes $(MINUTES))
 
 faults: $(VENV)/.installed-test  ## 200 kills, damage, full disks, interrupts ... at random, and what was lost
@@ -74,16 +82,24 @@ faults-short: $(VENV)/.installed-test  ## a few of each of these faults, in a mi
 bench: $(VENV)/.installed  ## measure speed and memory, as ratios within one run; PARTS=gaps, ikl or peaks for a long one
 	$(BIN)/python -m benchmarks $(PARTS)
 
-reproduce-tables: $(VENV)/.installed  ## run what is missing and write every table and figure under results/
+reproduce-tables: $(VENV)/.installed-extras  ## run what is missing and write every table and figure under results/
 	$(BIN)/mklbench reproduce $(TABLES) --jobs $(JOBS)
 
-wheel-check: $(VENV)/.installed  ## install as a user does, without the checkout, and run from another folder
-	rm -rf build/wheel-check
-	$(BIN)/python -m pip install --quiet --no-deps --target build/wheel-check/site .
-	mkdir -p build/wheel-check/elsewhere
-	cd build/wheel-check/elsewhere && PYTHONPATH=$(abspath build/wheel-check/site) $(abspath $(BIN))/python -P -m mklbench \
-		run algo=svm data=wdbc split.n_splits=2 results_dir=store out=rows.csv
-	test $$(wc -l < build/wheel-check/elsewhere/rows.csv) = 3
+# The wheel as a user has it: small, and complete in a folder that is no checkout.
+WHEEL := build/wheel-check
+wheel-check: $(VENV)/.installed  ## build the wheel twice, install it, and run, tabulate and check from another folder
+	rm -rf $(WHEEL)
+	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir $(WHEEL)/first .
+	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir $(WHEEL)/second .
+	cmp $(WHEEL)/first/*.whl $(WHEEL)/second/*.whl
+	test $$(cat $(WHEEL)/first/*.whl | wc -c) -lt 5000000
+	$(BIN)/python -m pip install --quiet --no-deps --target $(WHEEL)/site $(WHEEL)/first/*.whl
+	mkdir -p $(WHEEL)/elsewhere
+	$(BIN)/mklbench table $(WHEEL_TABLE) --recorded > $(WHEEL)/elsewhere/checkout.md
+	cd $(WHEEL)/elsewhere && export PYTHONPATH=$(abspath $(WHEEL)/site) && wheel="$(abspath $(BIN))/python -P -m mklbench" && \
+		$$wheel run algo=svm data=wdbc split.n_splits=2 results_dir=store out=rows.csv && test $$(wc -l < rows.csv) = 3 && \
+		$$wheel table $(WHEEL_TABLE) --recorded > wheel.md && cmp checkout.md wheel.md && \
+		$$wheel check $(WHEEL_TABLE) --jobs $(JOBS)
 
 clean:  ## remove the environment and what was built (not the results)
 	rm -rf $(VENV) build dist

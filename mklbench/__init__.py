@@ -10,71 +10,23 @@ from mklbench._version import __version__ as __version__
 
 TYPE_CHECKING = False  # as type checkers know it; importing typing takes longer than all the rest
 if TYPE_CHECKING:
-    from typing import Any
-
-    from mklbench.estimators import (
-        CKL,
-        GMKL,
-        IKL,
-        KRR,
-        MKL,
-        NKRR,
-        QNPKL,
-        VSKL,
-        Align,
-        AlignF,
-        AlignFRegressor,
-        AlignRegressor,
-        BestKernel,
-        EarlyFusion,
-        HessianMKL,
-        KernelSVC,
-        KernelSVR,
-        KRRClassifier,
-        LateFusion,
-        NKRRClassifier,
-        SimpleMKL,
-        UniformMKL,
-    )
+    from mklbench.estimators import *
     from mklbench.report.frames import records as records
+else:  # a checker that saw this would ask nobody else what the package has
 
-__all__ = [
-    "CKL",
-    "GMKL",
-    "IKL",
-    "KRR",
-    "MKL",
-    "NKRR",
-    "QNPKL",
-    "VSKL",
-    "Align",
-    "AlignF",
-    "AlignFRegressor",
-    "AlignRegressor",
-    "BestKernel",
-    "EarlyFusion",
-    "HessianMKL",
-    "KRRClassifier",
-    "KernelSVC",
-    "KernelSVR",
-    "LateFusion",
-    "NKRRClassifier",
-    "SimpleMKL",
-    "UniformMKL",
-]
+    def __getattr__(name):
+        if name == "records":
+            from mklbench.report.frames import records
 
+            return records
+        if name == "__all__" or name[:1].isupper():  # modules have names in lower case
+            from mklbench import estimators
 
-def __getattr__(name: str) -> Any:
-    if name in __all__:
+            if name == "__all__" or name in estimators.__all__:
+                return getattr(estimators, name)
+        raise AttributeError(f"module 'mklbench' has no attribute {name!r}")
+
+    def __dir__():
         from mklbench import estimators
 
-        return getattr(estimators, name)
-    if name == "records":
-        from mklbench.report.frames import records
-
-        return records
-    raise AttributeError(f"module 'mklbench' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__, "records"])
+        return sorted([*globals(), *estimators.__all__, "records"])

@@ -15,11 +15,11 @@ from typing import Any, NoReturn, TextIO
 
 from mklbench import interruption
 from mklbench.errors import InputError, unknown
+from mklbench.report.formats import FORMATS
 
 INPUT_ERROR, FAILED, INTERRUPTED = 2, 1, 130
 
 LISTS = ("algos", "kernels", "data", "splits", "searches", "executors", "tables")
-FORMATS = ("md", "csv", "html")
 STORE = "results/store"
 MAX_JOBS = 1024  # as in mklbench.config.schemas, which is not imported for every --help
 

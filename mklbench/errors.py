@@ -40,6 +40,10 @@ class DataError(InputError):
     """A data set that cannot be had, read or verified."""
 
 
+class MissingExtraError(InputError):
+    """A package that few need, and that is not installed (`mklbench.extras`)."""
+
+
 def _one_line(message: str) -> str:
     text = _CONTROL.sub(lambda found: repr(found[0])[1:-1], message)
     if len(text) <= _LONGEST:

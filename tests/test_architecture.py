@@ -25,8 +25,8 @@ CONFIGS = next(
 
 # In the order of the flow; a part may import from those before it and from the common ones.
 COMMON = {
-    "_version", "errors", "resources", "yaml_files", "interruption", "mat_files", "memory",
-    "reader", "supervision",
+    "_version", "errors", "extras", "resources", "yaml_files", "interruption", "mat_files",
+    "memory", "reader", "supervision",
 }  # fmt: skip
 FLOW = [
     {"data"},
@@ -63,7 +63,7 @@ INSIDE = {
         {"claims"},
         {"layout"},
         {"figures"},
-        {"loading"},
+        {"formats", "loading"},
         {"results", "frames"},
         {"check"},
     ],

@@ -175,7 +175,6 @@ class TestEstimates:
             kernels.Combination("single"),
             kernels.Standardised("single", {"widths": [1.0, 2.0]}),
         ],
-        ids=str,
     )
     def test_options_count(self, builder) -> None:
         operator = builder(np.random.default_rng(0).standard_normal((30, 4)))

@@ -11,7 +11,7 @@ from mklbench.experiments.cell import Cell
 from mklbench.experiments.execution.plan import run_cells
 from mklbench.experiments.files import check_writable_directory
 from mklbench.experiments.progress import counting, progress
-from mklbench.experiments.records import Layers, RecordFile
+from mklbench.experiments.records import Layers, RecordFile, record_path
 from mklbench.experiments.store import Store, copy_records
 from mklbench.report.analysis.assemble import Report
 from mklbench.report.analysis.confirmed import Confirmed
@@ -110,7 +110,7 @@ def _run(cells: Sequence[Cell], store: Store, jobs: int, timeout: float | None) 
 
 def _record_files(directory: Path, tables: Sequence[PaperTable]) -> dict[str, RecordFile]:
     """Return the records in `directory` of those tables that have any, by table."""
-    paths = {paper_table.name: directory / f"{paper_table.name}.jsonl" for paper_table in tables}
+    paths = {table.name: record_path(directory, table.name) for table in tables}
     return {name: RecordFile(path) for name, path in paths.items() if path.is_file()}
 
 

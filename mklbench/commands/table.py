@@ -7,9 +7,10 @@ from pathlib import Path
 from mklbench.errors import unknown
 from mklbench.experiments.files import check_writable_file
 from mklbench.experiments.store import Store
+from mklbench.report.formats import FORMATS, renderer
 from mklbench.report.loading import load_table
 from mklbench.report.output import write_result
-from mklbench.report.results import FORMATS, assembled, render
+from mklbench.report.results import assembled
 
 
 def table(
@@ -27,7 +28,7 @@ def table(
     ----------
     name : name of the table.
     store : where the records are looked up.
-    fmt : "md", "csv" or "html".
+    fmt : one of `mklbench.report.formats`.
     out : file to write.
     recorded : use the recorded results that come with the program instead of the store.
     config_dir : a directory of the user's own configs, with tables of their own in ``table/``.
@@ -43,7 +44,7 @@ def table(
         check_writable_file("--out", out)
     report = assembled(load_table(name, config_dir), store, recorded)
     path = None if out is None else Path(out)
-    text = render(report, fmt, {}, None if path is None else path.parent)
+    text = renderer(fmt)(report, {}, None if path is None else path.parent)
     if path is not None:
         write_result(path, text.encode())
     return text.rstrip("\n")

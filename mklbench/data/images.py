@@ -28,6 +28,7 @@ from mklbench.data.parse import Table
 from mklbench.data.schema import Layout
 from mklbench.data.unpacking import untar
 from mklbench.errors import DataError
+from mklbench.extras import missing
 
 logger = logging.getLogger(__name__)
 
@@ -106,6 +107,8 @@ def described(dataset: Dataset, content: bytes, directory: Path, max_bytes: int)
     cache = _Cache(directory / f"descriptors-{dataset.digest.removeprefix('sha256:')[:12]}")
     X = cache.load("all.npz", lambda arrays: arrays["X"])
     if X is None:
+        if asked := missing("images", f"data={dataset.name}"):
+            raise DataError(asked)
         X = _describe(images, dataset, cache)
         cache.keep("all.npz", X=X)
         cache.discard("batch-*.npz")

@@ -18,42 +18,16 @@ The parameter ``kernel`` is the name of a bank ("gaussian", "feature_gaussians",
 May import `algorithms`, `multiclass` and what is below; it is imported by users only.
 """
 
-from mklbench.estimators.families import GMKL, IKL, QNPKL
-from mklbench.estimators.groups import CKL, VSKL
-from mklbench.estimators.ridge import KRR, NKRR, KRRClassifier, NKRRClassifier
-from mklbench.estimators.simplex import MKL, HessianMKL, KernelSVC, SimpleMKL, UniformMKL
-from mklbench.estimators.two_stage import (
-    Align,
-    AlignF,
-    AlignFRegressor,
-    AlignRegressor,
-    BestKernel,
-    EarlyFusion,
-    KernelSVR,
-    LateFusion,
-)
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "CKL",
-    "GMKL",
-    "IKL",
-    "KRR",
-    "MKL",
-    "NKRR",
-    "QNPKL",
-    "VSKL",
-    "Align",
-    "AlignF",
-    "AlignFRegressor",
-    "AlignRegressor",
-    "BestKernel",
-    "EarlyFusion",
-    "HessianMKL",
-    "KRRClassifier",
-    "KernelSVC",
-    "KernelSVR",
-    "LateFusion",
-    "NKRRClassifier",
-    "SimpleMKL",
-    "UniformMKL",
-]
+from mklbench.estimators import families, groups, ridge, simplex, two_stage
+from mklbench.estimators.families import *
+from mklbench.estimators.groups import *
+from mklbench.estimators.ridge import *
+from mklbench.estimators.simplex import *
+from mklbench.estimators.two_stage import *
+
+if not TYPE_CHECKING:  # a checker follows the modules, each of which lists its own
+    __all__ = [
+        name for module in (families, groups, ridge, simplex, two_stage) for name in module.__all__
+    ]

@@ -28,8 +28,11 @@ from mklbench.validation import check_finite, check_targets, real_array
 
 Array = NDArray[np.float64]
 
-# The parameters of estimators that their `solve` does not take.
-_NOT_OF_SOLVE = ("kernel", "warm_start")
+# An estimator has the parameters of its `solve` and these, which become kernels and a start,
+NOT_OF_SOLVE = ("kernel", "warm_start")
+# but for these: weights to start from (a start with a name, "random", is a parameter like others),
+# and factors on C, which are by the classes -1 and +1 of one binary problem.
+NOT_OF_ESTIMATORS = ("start", "class_weight")
 
 
 class KernelEstimator(BaseEstimator):
@@ -87,7 +90,7 @@ class KernelEstimator(BaseEstimator):
         """Return the `solve` of the algorithm with the parameters of the estimator."""
         parameters = self.get_params(deep=False)
         hyperparameters = {
-            name: value for name, value in parameters.items() if name not in _NOT_OF_SOLVE
+            name: value for name, value in parameters.items() if name not in NOT_OF_SOLVE
         }
         return partial(self._algorithm.solve, **hyperparameters)
 

@@ -6,6 +6,8 @@ from mklbench.algorithms import gmkl, ikl, qnpkl
 from mklbench.estimators.base import KernelLearner
 from mklbench.kernels import KernelBuilder
 
+__all__ = ["GMKL", "IKL", "QNPKL"]
+
 
 class GMKL(KernelLearner):
     """Regularised sum or product of kernels (`mklbench.algorithms.gmkl`).

@@ -7,6 +7,8 @@ from mklbench.estimators.base import KernelLearner
 from mklbench.kernels import KernelBuilder
 from mklbench.kernels.groups import GroupLists
 
+__all__ = ["CKL", "VSKL"]
+
 
 class VSKL(KernelLearner):
     """Kernels in groups, few of each and all groups (`mklbench.algorithms.vskl`).

@@ -13,6 +13,8 @@ from mklbench.algorithms import krr, nkrr
 from mklbench.estimators.base import KernelLearner, KernelRegressor
 from mklbench.kernels import KernelBuilder
 
+__all__ = ["KRR", "NKRR", "KRRClassifier", "NKRRClassifier"]
+
 
 class _KRR:
     _algorithm = krr
@@ -57,6 +59,8 @@ class _NKRR:
         radius: float = 1.0,
         norm: int = 2,
         mu0: float | ArrayLike = 1.0,
+        step: str = "line_search",
+        eta: float = 1.0,
         tol: float = 1e-4,
         max_iter: int = 1000,
     ) -> None:
@@ -66,6 +70,8 @@ class _NKRR:
         self.radius = radius
         self.norm = norm
         self.mu0 = mu0
+        self.step = step
+        self.eta = eta
         self.tol = tol
         self.max_iter = max_iter
 
@@ -82,6 +88,8 @@ class NKRR(_NKRR, KernelRegressor):
     radius : how far the weights may go from `mu0`; 0 for the weights `mu0`.
     norm : 1 or 2, in which that is measured.
     mu0 : (M,) weights >= 0, or one number for all.
+    step : "line_search" for projected gradient descent, or "fixed" for Algorithm 1 as printed.
+    eta : the size of the fixed steps.
     tol : certified gap or KKT residual at which to stop.
     max_iter : at most so many steps.
     """

@@ -8,6 +8,8 @@ from mklbench.algorithms import hessianmkl, mkl, simplemkl, svm, uniform
 from mklbench.estimators.base import KernelLearner
 from mklbench.kernels import KernelBuilder
 
+__all__ = ["MKL", "HessianMKL", "KernelSVC", "SimpleMKL", "UniformMKL"]
+
 
 class KernelSVC(KernelLearner):
     """Support vector machine at fixed kernel weights (`mklbench.algorithms.svm`).
@@ -98,6 +100,7 @@ class SimpleMKL(KernelLearner):
     kernel : name or callable of a bank, see the module's docstring.
     C : box constraint. The kernels of "simplemkl" have unit trace, so C is larger than usual.
     tol : certified relative duality gap at which to stop.
+    objective_tol : relative change of the objective at which to stop as well; None for never.
     max_iter : at most so many descent directions.
     line_search_tol : a line search ends where the slope of the objective has shrunk to this.
     svm_tol : LIBSVM's stopping tolerance.
@@ -110,6 +113,7 @@ class SimpleMKL(KernelLearner):
         kernel: str | KernelBuilder = "simplemkl",
         C: float = 100.0,
         tol: float = 1e-2,
+        objective_tol: float | None = None,
         max_iter: int = 500,
         line_search_tol: float = 0.1,
         svm_tol: float = 1e-3,
@@ -117,6 +121,7 @@ class SimpleMKL(KernelLearner):
         self.kernel = kernel
         self.C = C
         self.tol = tol
+        self.objective_tol = objective_tol
         self.max_iter = max_iter
         self.line_search_tol = line_search_tol
         self.svm_tol = svm_tol

@@ -15,6 +15,17 @@ from mklbench.estimators.base import KernelLearner, KernelRegressor
 from mklbench.kernels import KernelBuilder
 from mklbench.kernels.groups import GroupLists
 
+__all__ = [
+    "Align",
+    "AlignF",
+    "AlignFRegressor",
+    "AlignRegressor",
+    "BestKernel",
+    "EarlyFusion",
+    "KernelSVR",
+    "LateFusion",
+]
+
 
 class _WithLearner:
     """The hyperparameters of a machine, an SVM unless told otherwise."""

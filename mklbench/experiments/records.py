@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from mklbench.data.unpacking import unpack
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.files import open_regular, reason, write_atomically
@@ -147,6 +148,12 @@ def shared_selections(cell: Cell, records: Iterable[Record]) -> dict[int, Select
     return {} if done is None else done.shared_selections
 
 
+def record_path(directory: Path, table: str) -> Path:
+    """Return the file of the records of a table in `directory`: packed where a wheel has it so."""
+    plain, packed = (directory / f"{table}.jsonl{ending}" for ending in ("", ".xz"))
+    return packed if packed.is_file() and not plain.is_file() else plain
+
+
 def export_records(cells: Iterable[Cell], source: RecordSource, path: Path | str) -> int:
     """Write all records of `cells` to one file of JSON lines, in order; return how many.
 
@@ -163,7 +170,9 @@ def export_records(cells: Iterable[Cell], source: RecordSource, path: Path | str
 
 
 def read_records(path: Path | str) -> list[Record]:
-    """Return the records of a file of JSON lines; damaged lines are passed over and named.
+    """Return the records of a file of JSON lines, packed or not.
+
+    Damaged lines are passed over and named.
 
     Raises
     ------
@@ -171,7 +180,7 @@ def read_records(path: Path | str) -> list[Record]:
     """
     try:
         with open_regular(Path(path), _MOST_BYTES) as stream:
-            lines = stream.read().split(b"\n")
+            lines = unpack(stream.read(), str(path), _MOST_BYTES).split(b"\n")
     except OSError as error:
         raise InputError(f"The records in {path} cannot be read: {reason(error)}.") from error
     records, damaged = [], []

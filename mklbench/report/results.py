@@ -2,34 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Mapping
+import warnings
 from pathlib import Path
 
-from mklbench.errors import DataError
+from mklbench.errors import DataError, MissingExtraError
 from mklbench.experiments.records import export_records
 from mklbench.experiments.store import Store
 from mklbench.report.analysis.assemble import Report, assemble
 from mklbench.report.analysis.places import CellFinder, recorded_source
-from mklbench.report.document.html import to_html
-from mklbench.report.document.markdown import to_markdown
 from mklbench.report.figures.draw import unfinished_cells, write_figure
-from mklbench.report.layout.csv import to_csv
-from mklbench.report.layout.page import lay_out
+from mklbench.report.formats import FORMATS, renderer
 from mklbench.report.output import write_result
 from mklbench.report.table.paper_table import PaperTable
-
-FORMATS = ("md", "csv", "html")
-
-
-def render(
-    report: Report, extension: str, figures: Mapping[str, Path], directory: Path | None
-) -> str:
-    """Render a report in one of `FORMATS`; `directory` is where the text will stand, if on disk."""
-    if extension == "csv":
-        return to_csv(report)
-    document = lay_out(report, figures)
-    return to_html(document) if extension == "html" else to_markdown(document, directory)
 
 
 def write_results(table: PaperTable, finder: CellFinder, results: Path) -> Report:
@@ -50,7 +34,7 @@ def write_results(table: PaperTable, finder: CellFinder, results: Path) -> Repor
     figures = write_figures(report, results / "figures")
     for extension in FORMATS:
         path = results / "tables" / f"{table.name}.{extension}"
-        write_result(path, render(report, extension, figures, path.parent).encode())
+        write_result(path, renderer(extension)(report, figures, path.parent).encode())
     return report
 
 
@@ -63,9 +47,13 @@ def write_figures(report: Report, directory: Path) -> dict[str, Path]:
     for figure in report.table.figures:
         if not unfinished_cells(report, figure):
             bitmap = directory / f"{figure.name}.png"
-            with contextlib.suppress(DataError):
+            try:
                 write_figure(report, figure, [bitmap, bitmap.with_suffix(".pdf")])
                 drawn[figure.name] = bitmap
+            except DataError:
+                continue
+            except MissingExtraError as error:
+                warnings.warn(str(error), stacklevel=2)
     return drawn
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import sys
 import tarfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -129,6 +130,18 @@ class TestDescriptors:
         monkeypatch.setattr(image_descriptors, "measure", None)
         again = load(config(tmp_path / "discs.tar"), cache_dir=tmp_path)
         np.testing.assert_array_equal(again.X, dataset.X)
+
+    def test_without_the_package_of_images_one_sentence_asks_for_it(
+        self, files: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (tmp_path / "discs.tar").write_bytes(archive(files))
+        monkeypatch.setitem(sys.modules, "skimage", None)
+        asked = (
+            "data=discs needs scikit-image, which is not installed: pip install 'mklbench[images]'."
+        )
+        with pytest.raises(DataError) as refused:
+            load(config(tmp_path / "discs.tar"), cache_dir=tmp_path)
+        assert str(refused.value) == asked
 
     def test_official_splits_come_from_a_file_of_their_own(
         self, files: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -8,15 +8,24 @@ import threading
 import time
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from experiment_fakes import tiny_cell
 
+from hatch_build import pack
 from mklbench.errors import InputError
 from mklbench.experiments.evaluation import run_selection, run_split, unfinished
 from mklbench.experiments.files import write_atomically
 from mklbench.experiments.record import Selection
-from mklbench.experiments.records import Layers, RecordFile, export_records, read_records
+from mklbench.experiments.records import (
+    Layers,
+    RecordFile,
+    export_records,
+    read_records,
+    record_path,
+)
 from mklbench.experiments.store import Store, copy_records
+from mklbench.report.analysis.confirmed import numbers_digest
 
 
 @pytest.fixture(scope="module")
@@ -204,6 +213,40 @@ def test_an_export_has_the_same_records(store, cell, done, tmp_path):
     assert exported.read(cell).records == store.read(cell).records
     assert exported.read(cell).status == "done"
     assert exported.read(other).status == "missing"
+
+
+def test_records_are_read_packed_as_in_a_wheel(store, cell, done, tmp_path):
+    for record in done:
+        store.write(cell, record)
+    plain = tmp_path / "tiny.jsonl"
+    export_records([cell], store, plain)
+    packed = tmp_path / "tiny.jsonl.xz"
+    packed.write_bytes(pack(plain.read_bytes()))
+    assert packed.read_bytes() == pack(plain.read_bytes())
+    assert record_path(tmp_path, "tiny") == plain
+    plain.unlink()
+    assert record_path(tmp_path, "tiny") == packed
+    found = read_records(packed)
+    for before, now in zip(done, found, strict=True):
+        np.testing.assert_allclose(now.weights, before.weights, rtol=5e-6)
+        assert numbers_digest(now) == numbers_digest(before)
+        assert replace(now, weights=before.weights) == before
+
+
+def test_packed_records_that_are_damaged_are_one_sentence(store, cell, done, tmp_path):
+    store.write(cell, done[0])
+    plain, packed = tmp_path / "tiny.jsonl", tmp_path / "tiny.jsonl.xz"
+    export_records([cell], store, plain)
+    content = bytearray(pack(plain.read_bytes()))
+    for position in (20, len(content) // 2, len(content) - 1):  # head, content, and the end
+        packed.write_bytes(
+            content[:position] + bytes([content[position] ^ 1]) + content[position + 1 :]
+        )
+        with pytest.raises(InputError, match=f"{packed} is a damaged compressed file"):
+            read_records(packed)
+    packed.write_bytes(content[:-30])
+    with pytest.raises(InputError, match=f"{packed} is a damaged compressed file"):
+        read_records(packed)
 
 
 def test_damaged_lines_of_an_export_are_passed_over(store, cell, done, tmp_path):

@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
+from typing import Any
 
 from mklbench.errors import InputError
 from mklbench.experiments.files import reason, write_atomically
@@ -55,9 +56,18 @@ class Confirmation:
 
 
 def numbers_digest(record: Record) -> str:
-    """Return a digest of the numbers of a record."""
-    text = json.dumps({name: getattr(record, name) for name in NUMBERS}, sort_keys=True)
+    """Return a digest of the numbers of a record, with six digits of the weights."""
+    numbers = {name: getattr(record, name) for name in NUMBERS}
+    numbers["weights"] = _rounded(numbers["weights"])
+    text = json.dumps(numbers, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def _rounded(weights: Any) -> Any:
+    """Return weights with the digits that the records of a wheel have (``hatch_build.py``)."""
+    if isinstance(weights, list):
+        return [_rounded(row) for row in weights]
+    return weights if weights is None else float(f"{weights:.6g}")
 
 
 class Confirmed:

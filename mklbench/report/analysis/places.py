@@ -9,7 +9,7 @@ from pathlib import Path
 from mklbench import resources
 from mklbench.errors import DataError, InputError
 from mklbench.experiments.cell import Cell
-from mklbench.experiments.records import RecordFile, RecordSource
+from mklbench.experiments.records import RecordFile, RecordSource, record_path
 from mklbench.report.analysis.assemble import Place, SlotRecords
 from mklbench.report.analysis.confirmed import Confirmed
 from mklbench.report.table.paper_table import PaperTable, Slot
@@ -116,7 +116,7 @@ def recorded_source(table: PaperTable) -> RecordFile:
     InputError
         If there are none.
     """
-    path = recorded_results() / "records" / f"{table.name}.jsonl"
+    path = record_path(recorded_results() / "records", table.name)
     if not path.is_file():
         raise InputError(
             f"table={table.name} has no recorded results: {path} does not exist; "

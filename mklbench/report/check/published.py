@@ -19,7 +19,7 @@ from mklbench.experiments.cell import Cell
 from mklbench.experiments.execution.plan import CellResult, run_cells
 from mklbench.experiments.progress import Progress
 from mklbench.experiments.record import DONE, Record
-from mklbench.experiments.records import RecordFile, RecordSource
+from mklbench.experiments.records import RecordFile, RecordSource, record_path
 from mklbench.experiments.store import Store
 from mklbench.report.analysis.assemble import NumberPlace, Report, assemble
 from mklbench.report.analysis.places import CellFinder
@@ -158,7 +158,7 @@ def _relative_change(now: float | None, before: float | None) -> float:
 
 
 def _recorded(recorded: Path, name: str) -> RecordFile:
-    path = recorded / "records" / f"{name}.jsonl"
+    path = record_path(recorded / "records", name)
     if not path.is_file():
         raise InputError(
             f"There is nothing to check against: {path} does not exist; "

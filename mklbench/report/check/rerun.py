@@ -25,7 +25,7 @@ from mklbench.experiments.execution.steps import Step
 from mklbench.experiments.progress import duration
 from mklbench.experiments.provenance import blas_kernels, cpu_model
 from mklbench.experiments.record import Record, Selection
-from mklbench.experiments.records import RecordFile
+from mklbench.experiments.records import RecordFile, record_path
 from mklbench.experiments.store import Store
 from mklbench.report.analysis.confirmed import Confirmation, Confirmed, numbers_digest
 from mklbench.report.analysis.estimate import split_seconds
@@ -95,7 +95,7 @@ def reruns(tables: Iterable[PaperTable], records: Path, confirmed: Confirmed) ->
     """
     found: dict[str, Rerun] = {}
     for table in tables:
-        path = records / f"{table.name}.jsonl"
+        path = record_path(records, table.name)
         if not path.is_file():
             continue
         source = RecordFile(path)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from mklbench.errors import MissingExtraError
+from mklbench.extras import missing
 from mklbench.report.analysis.assemble import Place, Report
 from mklbench.report.analysis.significance import LEVEL
 from mklbench.report.figures.style import BLUE, INK
@@ -34,7 +36,12 @@ class Ranks(Figure):
         ------
         ValueError
             If the table has no ranking or too few cells are done, which is refused before.
+        MissingExtraError
+            If the package that draws it is not installed.
         """
+        asked = missing("ranks", f"figure {self.name}")
+        if asked:
+            raise MissingExtraError(asked)
         from matplotlib.figure import Figure as Canvas
         from scikit_posthocs import critical_difference_diagram, posthoc_nemenyi_friedman
 
@@ -58,9 +65,7 @@ class Ranks(Figure):
             elbow_props={"linewidth": 0.8, "color": INK},
             crossbar_props={"linewidth": 2.2, "color": BLUE},
         )
-        for (bar,) in drawn[
-            "crossbars"
-        ]:  # its points come in the order of a set, different each time
+        for (bar,) in drawn["crossbars"]:  # its points come in the order of a set
             bar.set_xdata(sorted(bar.get_xdata()))
         axis.set_title(
             f"mean rank over {len(found.rows)} sets; critical difference "

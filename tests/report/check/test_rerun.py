@@ -274,10 +274,10 @@ def table(results: Path) -> str:
     from mklbench.experiments.records import RecordFile
     from mklbench.report.analysis.assemble import assemble
     from mklbench.report.analysis.places import CellFinder
-    from mklbench.report.results import render
+    from mklbench.report.formats.md import render
 
     finder = CellFinder(RecordFile(results / "records" / "tiny.jsonl"))
-    return render(assemble(load_table("tiny"), finder), "md", {}, None)
+    return render(assemble(load_table("tiny"), finder), {}, None)
 
 
 class TestComparing:

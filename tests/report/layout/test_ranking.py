@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 from report_fakes import found, record
 from scipy import stats
 
-from mklbench.errors import InputError
+from mklbench.errors import InputError, MissingExtraError
 from mklbench.report.analysis.assemble import Report, SlotRecords, assemble
 from mklbench.report.analysis.significance import (
     corrected_p_value,
@@ -26,6 +27,7 @@ from mklbench.report.layout.comparisons import tally
 from mklbench.report.layout.page import lay_out
 from mklbench.report.layout.ranking import rank_methods
 from mklbench.report.loading import read_table
+from mklbench.report.results import write_figures
 from mklbench.report.table.metrics import METRICS
 from mklbench.report.table.paper_table import (
     Column,
@@ -172,6 +174,21 @@ def test_the_diagram_is_drawn(tmp_path: Path) -> None:
     made = report()
     write_figure(made, made.table.figures[0], [tmp_path / "ranks.png", tmp_path / "ranks.pdf"])
     assert (tmp_path / "ranks.png").stat().st_size > 5000
+
+
+def test_without_the_package_of_diagrams_one_sentence_asks_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = report()
+    monkeypatch.setitem(sys.modules, "scikit_posthocs", None)
+    asked = (
+        "figure ranks needs scikit-posthocs, which is not installed: pip install 'mklbench[ranks]'."
+    )
+    with pytest.raises(MissingExtraError) as refused:
+        write_figure(made, made.table.figures[0], [tmp_path / "ranks.png"])
+    assert str(refused.value) == asked
+    with pytest.warns(UserWarning, match="figure ranks needs scikit-posthocs"):  # all else is done
+        assert write_figures(made, tmp_path) == {}
 
 
 def test_the_bars_of_the_diagram_are_drawn_in_one_order() -> None:

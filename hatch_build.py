@@ -1,0 +1,67 @@
+"""What a wheel carries of the recorded results: their numbers, packed, in a twelfth of the space.
+
+In a checkout the records are plain JSON lines, so that what has changed can be read in a diff. Half
+of that is repeated in every line, and most of the rest are digits of kernel weights. In a wheel
+weights have six digits, which is what `mklbench check` compares, and the check sum that xz keeps of
+a file stands in for that of every line. The same records make the same wheel.
+"""
+
+from __future__ import annotations
+
+import json
+import lzma
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+_DIGITS = 6  # `mklbench.report.analysis.confirmed` rounds alike
+
+
+class RecordsHook(BuildHookInterface):  # type: ignore[type-arg]
+    """Adds ``results/`` to a wheel; an editable installation reads that of the checkout."""
+
+    PLUGIN_NAME = "custom"
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Write the packed records to a directory of this build and have them included."""
+        if version == "editable":
+            return
+        self._packed = Path(tempfile.mkdtemp(prefix="mklbench-records-"))
+        results = Path(self.root) / "results"
+        included = {results / "records" / "confirmed.json": "records/confirmed.json"}
+        included |= {path: f"tables/{path.name}" for path in (results / "tables").glob("*.csv")}
+        for path in sorted((results / "records").glob("*.jsonl")):
+            packed = self._packed / f"{path.name}.xz"
+            packed.write_bytes(pack(path.read_bytes()))
+            included[packed] = f"records/{packed.name}"
+        build_data["force_include"] |= {
+            str(path): f"mklbench/results/{name}" for path, name in included.items()
+        }
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+        """Remove what was written for this build."""
+        if version != "editable":
+            shutil.rmtree(self._packed)
+
+
+def pack(lines: bytes) -> bytes:
+    """Return records, one JSON object a line, as a wheel has them."""
+    records = (json.loads(line) for line in lines.splitlines() if line.strip())
+    text = "".join(
+        json.dumps(_abridged(record), separators=(",", ":")) + "\n" for record in records
+    )
+    return lzma.compress(text.encode(), preset=9 | lzma.PRESET_EXTREME)
+
+
+def _abridged(record: dict[str, Any]) -> dict[str, Any]:
+    kept = {name: value for name, value in record.items() if name != "checksum"}
+    return kept | {"schema": 1, "weights": _rounded(record["weights"])}  # 1: without a checksum
+
+
+def _rounded(weights: Any) -> Any:
+    if isinstance(weights, list):
+        return [_rounded(row) for row in weights]
+    return weights if weights is None else float(f"{weights:.{_DIGITS}g}")

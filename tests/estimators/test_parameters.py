@@ -1,0 +1,88 @@
+"""An estimator has the parameters of the `solve` that it calls, with the same defaults."""
+
+from __future__ import annotations
+
+import inspect
+import pkgutil
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mklbench
+import mklbench.estimators
+from mklbench.estimators.base import NOT_OF_ESTIMATORS, NOT_OF_SOLVE, KernelEstimator
+
+# What a classification has by default is no regression.
+OTHER_DEFAULTS: Mapping[str, Mapping[str, Any]] = {
+    "AlignRegressor": {"learner": "krr"},
+    "AlignFRegressor": {"learner": "krr"},
+}
+
+
+def defaults(function: Callable[..., Any]) -> dict[str, Any]:
+    """Return the default values of a function by parameter."""
+    parameters = inspect.signature(function).parameters
+    return {name: parameter.default for name, parameter in parameters.items()}
+
+
+@pytest.mark.parametrize("name", mklbench.__all__)
+def test_parameters_and_defaults_are_those_of_solve(name: str) -> None:
+    estimator = getattr(mklbench, name)
+    given = defaults(estimator)
+    taken = dict(list(defaults(estimator._algorithm.solve).items())[2:])  # after kernels and labels
+    ours = {key: value for key, value in given.items() if key not in NOT_OF_SOLVE}
+    theirs = {
+        key: value
+        for key, value in taken.items()
+        if not (key in NOT_OF_ESTIMATORS and value is None)
+    }
+    assert ours == theirs | OTHER_DEFAULTS.get(name, {})
+
+
+@pytest.mark.parametrize("name", mklbench.__all__)
+def test_every_parameter_is_kept_and_explained(name: str) -> None:
+    estimator: type[KernelEstimator] = getattr(mklbench, name)
+    given = defaults(estimator)
+    assert estimator().get_params(deep=False) == given
+    explained = inspect.getdoc(estimator) or ""
+    if "parameters are those of" in explained or "with the same parameters" in explained:
+        return
+    for parameter in given:
+        assert f"\n{parameter} :" in explained, f"{name} does not explain {parameter}"
+
+
+def test_every_estimator_is_listed_by_its_module() -> None:
+    """A new one is a class in a module of the family, and nothing else."""
+    families = pkgutil.iter_modules(mklbench.estimators.__path__, "mklbench.estimators.")
+    modules = [sys.modules[found.name] for found in families]
+    defined = {
+        name
+        for module in modules
+        for name, item in vars(module).items()
+        if inspect.isclass(item) and item.__module__ == module.__name__ and name[0] != "_"
+    }
+    bases = {"KernelEstimator", "KernelLearner", "KernelRegressor"}
+    assert defined - bases == set(mklbench.__all__) == set(mklbench.estimators.__all__)
+    assert set(mklbench.__all__) < set(dir(mklbench))
+
+
+def test_a_loose_change_of_the_objective_ends_simplemkl_sooner() -> None:
+    X, y = np.random.default_rng(0).normal(size=(60, 4)), np.arange(60) % 2
+    exact = mklbench.SimpleMKL(C=10, tol=1e-6).fit(X, y)
+    loose = mklbench.SimpleMKL(C=10, tol=1e-6, objective_tol=0.5).fit(X, y)
+    assert loose.n_iter_ < exact.n_iter_
+
+
+def test_fixed_steps_of_nkrr_are_of_the_given_size() -> None:
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(40, 4))
+    y = X[:, 0] * X[:, 1]
+    fixed = [mklbench.NKRR(step="fixed", eta=eta, max_iter=1, tol=1e-12) for eta in (1e-6, 1.0)]
+    weights = []
+    for estimator in fixed:
+        with pytest.warns(UserWarning, match="NKRR ended before"):
+            weights.append(estimator.fit(X, y).weights_)
+    assert not np.allclose(*weights)
