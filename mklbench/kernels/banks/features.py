@@ -44,6 +44,7 @@ class FeatureBank(Bank):
     functions : kernel functions, applied to each feature on its own.
     form : "halves" or "factors", to overrule the cost model.
     memory_limit : bytes that halves may take.
+    decomposed : whether to find each factor by a decomposition, in place of interpolation.
 
     Raises
     ------
@@ -63,6 +64,7 @@ class FeatureBank(Bank):
         *,
         form: Literal["halves", "factors"] | None = None,
         memory_limit: float = _MEMORY_LIMIT,
+        decomposed: bool = False,
     ) -> None:
         if form not in (None, *_FORMS):
             raise unknown("form", form, _FORMS)
@@ -70,7 +72,8 @@ class FeatureBank(Bank):
         self._functions = tuple(functions)
         for j in range(samples.shape[1]):
             check_values(self._functions, samples[:, [j]], j)
-        self._bind(samples, FeatureFactors.of(samples, self._functions), form, memory_limit)
+        factors = FeatureFactors.of(samples, self._functions, decomposed)
+        self._bind(samples, factors, form, memory_limit)
 
     @classmethod
     def needs(cls, shape: Shape, n_functions: int) -> Memory:

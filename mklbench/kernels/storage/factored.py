@@ -18,7 +18,7 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import blas, qr
+from scipy.linalg import blas
 
 from mklbench.kernels.base import Array
 from mklbench.kernels.functions import Gaussian, KernelFunction, Polynomial, matrices
@@ -31,10 +31,8 @@ _RANK_TOLERANCE = 1e-13
 # A value so many times as large as usual makes polynomials of the others vanish beside its own.
 _OUTLYING = 1e6
 
-# Of more nodes the rank that the values really have is less, and the time to find it well spent.
-_MOST_NODES = 64
-# Of fewer functions the same.
-_SEVERAL = 4
+# With more nodes or fewer functions a decomposition finds a lower rank, which is worth its time.
+_MOST_NODES, _SEVERAL = 80, 4
 # Of polynomials that interpolate a kernel, to the largest value of the kernel.
 _INTERPOLATION_ERROR = 1e-14
 _ELLIPSES = np.geomspace(1.01, 100.0, 200)
@@ -111,9 +109,14 @@ class FeatureFactors:
                 self._place[j] = (batch, position)
 
     @classmethod
-    def of(cls, X: Array, functions: Sequence[KernelFunction]) -> FeatureFactors:
-        """Return the factors of `functions` on the features of `X` (n, d)."""
-        factors = [_factorise(column, functions) for column in X.T]
+    def of(
+        cls, X: Array, functions: Sequence[KernelFunction], decomposed: bool = False
+    ) -> FeatureFactors:
+        """Return the factors of `functions` on the features of `X` (n, d).
+
+        If `decomposed`, none are interpolated.
+        """
+        factors = [_factorise(column, functions, decomposed) for column in X.T]
         ranks = np.array([max(1, basis.shape[1]) for basis, _ in factors])
         rounded = -(-ranks // _RANK_STEP) * _RANK_STEP
         batches = []
@@ -239,13 +242,15 @@ def _doubling(rank: int) -> Array:
     return np.where(i == j, 1.0, 2.0)
 
 
-def _factorise(column: Array, functions: Sequence[KernelFunction]) -> tuple[Array, Array]:
+def _factorise(
+    column: Array, functions: Sequence[KernelFunction], decomposed: bool
+) -> tuple[Array, Array]:
     """Return the basis (n, r) and the cores (len(functions), r, r) of one feature."""
     values, inverse = np.unique(column, return_inverse=True)
     n_nodes = min(len(values), _n_nodes(values, functions))
     if _has_outliers(values):
         basis, cores = _side_by_side(values[:, None], functions)
-    elif len(functions) >= _SEVERAL and n_nodes <= _MOST_NODES:
+    elif not decomposed and len(functions) >= _SEVERAL and n_nodes <= _MOST_NODES:
         basis, cores = _on_nodes(values, int(n_nodes), functions)
     else:
         basis, cores = _in_one_basis(values[:, None], functions)
@@ -295,8 +300,9 @@ def _n_nodes(values: Array, functions: Sequence[KernelFunction]) -> float:
         return np.inf
     gamma = max((f.gamma for f in functions if isinstance(f, Gaussian)), default=0.0)
     degree = max((f.degree for f in functions if isinstance(f, Polynomial)), default=0)
-    heights = (values[-1] - values[0]) / 4.0 * (_ELLIPSES - 1.0 / _ELLIPSES)
-    logarithm = gamma * heights**2 + np.log(4.0 / (_ELLIPSES - 1.0) / _INTERPOLATION_ERROR)
+    with np.errstate(over="ignore"):  # no number of nodes suffices
+        heights = (values[-1] - values[0]) / 4.0 * (_ELLIPSES - 1.0 / _ELLIPSES)
+        logarithm = gamma * heights**2 + np.log(4.0 / (_ELLIPSES - 1.0) / _INTERPOLATION_ERROR)
     return 1.0 + max(degree, float(np.ceil((logarithm / np.log(_ELLIPSES)).min())))
 
 
@@ -353,15 +359,11 @@ class _Cosine:
 def _in_one_basis(points: Array, functions: Sequence[KernelFunction]) -> tuple[Array, Array]:
     """Return an orthonormal basis (u, r) of all `functions` on `points` (u, 1), and their cores."""
     factors = [_pivoted_cholesky(function, points) for function in functions]
-    # What the basis lacks of a row of a factor counts as much as the row is long.
-    lengths = [np.linalg.norm(factor, axis=1, keepdims=True) for factor in factors]
-    rows = [
-        factor * length / (length.max(initial=0.0) ** 2 or 1.0)
-        for factor, length in zip(factors, lengths, strict=True)
-    ]
-    orthonormal, triangle, _ = qr(np.vstack(rows).T, mode="economic", pivoting=True)
-    sizes = np.abs(np.diag(triangle))
-    basis = orthonormal[:, sizes > _RANK_TOLERANCE * sizes.max(initial=0.0)]
+    # The singular vectors of all factors together, each in its own units, span every kernel.
+    scales = [np.abs(factor).max(initial=0.0) or 1.0 for factor in factors]
+    spanning = np.vstack([factor / scale for factor, scale in zip(factors, scales, strict=True)])
+    _, singular, right = np.linalg.svd(spanning, full_matrices=False)
+    basis = right[singular > _RANK_TOLERANCE * singular.max(initial=0.0)].T
     halves = [factor @ basis for factor in factors]
     return basis, np.array([half.T @ half for half in halves])
 
