@@ -79,7 +79,11 @@ faults: $(VENV)/.installed-test  ## 200 kills, damage, full disks, interrupts ..
 faults-short: $(VENV)/.installed-test  ## a few of each of these faults, in a minute
 	$(BIN)/python -m faults --short
 
-bench: $(VENV)/.installed  ## measure speed and memory, as ratios within one run; PARTS=gaps, ikl or peaks for a long one
+$(VENV)/.installed-bench: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --editable '.[bench]'
+	@touch $@
+
+bench: $(VENV)/.installed-bench  ## measure speed and memory, as ratios within one run; PARTS=gaps, ikl or peaks for a long one
 	$(BIN)/python -m benchmarks $(PARTS)
 
 reproduce-tables: $(VENV)/.installed-extras  ## run what is missing and write every table and figure under results/

@@ -15,6 +15,7 @@ PARTS = (
     "memory",
     "libsvm_share",
     "startup",
+    "running",
     "banks",
     "solvers",
     "targets",
@@ -23,6 +24,9 @@ PARTS = (
     "nkrr",
     "alignment",
     "groups",
+    "programmes",
+    "workers",
+    "pages",
 )
 # These take minutes for one figure, and are run when they are named.
 LONG_PARTS = ("gaps", "ikl", "peaks")

@@ -167,9 +167,13 @@ def with_values(config: Mapping[str, Any], values: Mapping[str, Any]) -> dict[st
 
 
 def _callable(group: str, config: Mapping[str, Any]) -> Callable[..., Any]:
+    bound = arguments(config)
+    if config.get("_partial_", True) and "_target_" not in repr(bound):
+        # All that Hydra would do, in no time: it copies the config again and again.
+        return partial(target(group, config), **bound)
     call = {"_target_": config["_target_"], "_partial_": config.get("_partial_", True)}
     try:
-        made = instantiate({**call, **arguments(config)}, _convert_="all")
+        made = instantiate({**call, **bound}, _convert_="all")
     except InstantiationException as error:
         if isinstance(error.__cause__, InputError):
             raise error.__cause__ from error

@@ -119,7 +119,11 @@ class Polynomial:
     def __call__(self, X: Array, Z: Array) -> Array:
         """Return the matrix (n, n_z) of k between the rows of `X` (n, d) and `Z` (n_z, d)."""
         with np.errstate(over="ignore", invalid="ignore"):  # judged by who uses them
-            return (X @ Z.T + self.offset) ** self.degree
+            base = X @ Z.T + self.offset
+            power = base.copy()
+            for _ in range(self.degree - 1):  # pow() takes ten times as long
+                power *= base
+            return power
 
     def diagonal(self, X: Array) -> Array:
         """Return (x'x + offset)^degree (n,)."""

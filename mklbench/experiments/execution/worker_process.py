@@ -3,6 +3,10 @@
 The workers are plain subprocesses, not a pool of multiprocessing: they do not import the caller's
 main module, so a script or a notebook needs no guard, and they end with the pipe to their parent,
 however that ended.
+
+``benchmarks/workers.py`` has them beside libraries. With loky a killed step costs those that wait,
+and no step can be stopped alone. Pebble does both, but its workers import the main module, and
+those of both libraries go on with their step after their parent is killed.
 """
 
 from __future__ import annotations

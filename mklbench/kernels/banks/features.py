@@ -12,7 +12,7 @@ from mklbench.errors import unknown
 from mklbench.kernels.base import Array, Bank
 from mklbench.kernels.functions import KernelFunction, check_values
 from mklbench.kernels.memory import NUMBER, Memory, Shape
-from mklbench.kernels.storage.cost import FeatureCosts
+from mklbench.kernels.storage.cost import FEW, FeatureCosts
 from mklbench.kernels.storage.factored import ROWS, FeatureFactors
 from mklbench.kernels.storage.packed import PackedGrams, half_size, unpack
 from mklbench.validation import check_features, check_training_features
@@ -44,6 +44,7 @@ class FeatureBank(Bank):
     functions : kernel functions, applied to each feature on its own.
     form : "halves" or "factors", to overrule the cost model.
     memory_limit : bytes that halves may take.
+    decomposed : whether to find each factor by a decomposition, in place of interpolation.
 
     Raises
     ------
@@ -63,6 +64,7 @@ class FeatureBank(Bank):
         *,
         form: Literal["halves", "factors"] | None = None,
         memory_limit: float = _MEMORY_LIMIT,
+        decomposed: bool = False,
     ) -> None:
         if form not in (None, *_FORMS):
             raise unknown("form", form, _FORMS)
@@ -70,7 +72,8 @@ class FeatureBank(Bank):
         self._functions = tuple(functions)
         for j in range(samples.shape[1]):
             check_values(self._functions, samples[:, [j]], j)
-        self._bind(samples, FeatureFactors.of(samples, self._functions), form, memory_limit)
+        factors = FeatureFactors.of(samples, self._functions, decomposed)
+        self._bind(samples, factors, form, memory_limit)
 
     @classmethod
     def needs(cls, shape: Shape, n_functions: int) -> Memory:
@@ -168,7 +171,7 @@ class FeatureBank(Bank):
         # Kernel m's half is the one in slot m of the kept ones, or it is not kept (-1).
         self._slots = np.full(self.n_kernels, -1)
         self._last = np.zeros(self.n_kernels, dtype=bool)  # active in the last combination
-        self._grams = PackedGrams(self.n_samples, self.n_kernels if self.form == "halves" else 0)
+        self._grams = PackedGrams(self.n_samples, 0)
         if self.form == "halves":
             self._keep(np.arange(self.n_kernels))
 
@@ -194,6 +197,9 @@ class FeatureBank(Bank):
         missing = active[self._slots[active] < 0]
         if self.form == "factors" and len(self._grams) + len(missing) > self.costs.room:
             self._forget_all_but(active)
+        elif not len(self._grams):  # room for those that will follow, as growing copies
+            few = min(FEW, self.costs.room, self.n_kernels)
+            self._grams = PackedGrams(self.n_samples, max(len(missing), few))
         for m in missing.tolist():
             self._slots[m] = len(self._grams)
             self._grams.append(self._factors.gram(m))

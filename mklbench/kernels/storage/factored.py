@@ -2,8 +2,7 @@
 
 A smooth kernel on one real feature has a Gram matrix of small numerical rank (15 to 50 for
 Gaussians, degree + 1 for polynomials), and all kernels on the same feature share one basis. With
-B_j (n, r) an orthonormal basis on the samples' values of feature j and S_m (r, r) the core of
-kernel m,
+B_j (n, r) a basis on the samples' values of feature j and S_m (r, r) the core of kernel m,
 
     K_m = B_j S_m B_j',    K_m a = B_j S_m t,    a' K_m a = t' S_m t    with  t = B_j' a,
 
@@ -22,7 +21,7 @@ from numpy.typing import NDArray
 from scipy.linalg import blas
 
 from mklbench.kernels.base import Array
-from mklbench.kernels.functions import Gaussian, KernelFunction
+from mklbench.kernels.functions import Gaussian, KernelFunction, Polynomial, matrices
 from mklbench.kernels.storage.packed import diagonal, pack, write_rows
 
 # Relative to the largest diagonal entry of a Gram matrix. What is dropped stays two orders below
@@ -31,6 +30,12 @@ _RANK_TOLERANCE = 1e-13
 
 # A value so many times as large as usual makes polynomials of the others vanish beside its own.
 _OUTLYING = 1e6
+
+# With more nodes or fewer functions a decomposition finds a lower rank, which is worth its time.
+_MOST_NODES, _SEVERAL = 80, 4
+# Of polynomials that interpolate a kernel, to the largest value of the kernel.
+_INTERPOLATION_ERROR = 1e-14
+_ELLIPSES = np.geomspace(1.01, 100.0, 200)
 
 # Ranks are rounded up to multiples of this, so that one batched product serves all features of one
 # rounded rank in place of a Python loop over features.
@@ -104,9 +109,14 @@ class FeatureFactors:
                 self._place[j] = (batch, position)
 
     @classmethod
-    def of(cls, X: Array, functions: Sequence[KernelFunction]) -> FeatureFactors:
-        """Return the factors of `functions` on the features of `X` (n, d)."""
-        factors = [_factorise(column, functions) for column in X.T]
+    def of(
+        cls, X: Array, functions: Sequence[KernelFunction], decomposed: bool = False
+    ) -> FeatureFactors:
+        """Return the factors of `functions` on the features of `X` (n, d).
+
+        If `decomposed`, none are interpolated.
+        """
+        factors = [_factorise(column, functions, decomposed) for column in X.T]
         ranks = np.array([max(1, basis.shape[1]) for basis, _ in factors])
         rounded = -(-ranks // _RANK_STEP) * _RANK_STEP
         batches = []
@@ -232,12 +242,68 @@ def _doubling(rank: int) -> Array:
     return np.where(i == j, 1.0, 2.0)
 
 
-def _factorise(column: Array, functions: Sequence[KernelFunction]) -> tuple[Array, Array]:
+def _factorise(
+    column: Array, functions: Sequence[KernelFunction], decomposed: bool
+) -> tuple[Array, Array]:
     """Return the basis (n, r) and the cores (len(functions), r, r) of one feature."""
     values, inverse = np.unique(column, return_inverse=True)
-    factorise = _side_by_side if _has_outliers(values) else _in_one_basis
-    basis, cores = factorise(values[:, None], functions)
+    n_nodes = min(len(values), _n_nodes(values, functions))
+    if _has_outliers(values):
+        basis, cores = _side_by_side(values[:, None], functions)
+    elif not decomposed and len(functions) >= _SEVERAL and n_nodes <= _MOST_NODES:
+        basis, cores = _on_nodes(values, int(n_nodes), functions)
+    else:
+        basis, cores = _in_one_basis(values[:, None], functions)
     return basis[inverse], cores
+
+
+def _on_nodes(
+    values: Array, n_nodes: int, functions: Sequence[KernelFunction]
+) -> tuple[Array, Array]:
+    """Return a basis (u, r) that interpolates between r nodes, and their Gram matrices as cores.
+
+    The nodes are the Chebyshev points of the interval of `values` (u,), or these themselves where
+    they are no more. There is nothing to decompose.
+    """
+    nodes, basis = values, np.eye(n_nodes)
+    if n_nodes < len(values):
+        angles = np.pi * (np.arange(n_nodes) + 0.5) / n_nodes
+        nodes = (values[0] + values[-1]) / 2 + (values[-1] - values[0]) / 2 * np.cos(angles)
+        basis = _interpolation(values, nodes, angles)
+    points = nodes[:, None]
+    return basis, np.array(list(matrices(functions, points, points)))
+
+
+def _interpolation(values: Array, nodes: Array, angles: Array) -> Array:
+    """Return B (u, r) with B f(nodes) = f(values), by the barycentric formula."""
+    weights = np.sin(angles)
+    weights[1::2] *= -1.0
+    distances = values[:, None] - nodes
+    row, column = np.nonzero(distances == 0.0)
+    distances[row] = 1.0
+    basis = weights / distances
+    basis /= basis.sum(axis=1, keepdims=True)
+    basis[row] = 0.0
+    basis[row, column] = 1.0
+    return basis
+
+
+def _n_nodes(values: Array, functions: Sequence[KernelFunction]) -> float:
+    """Return how many nodes suffice on the interval of ascending `values`; inf if not known.
+
+    On the ellipse of Bernstein with the parameter rho, of half-axes (rho +- 1 / rho) / 2 times the
+    radius of the interval, a Gaussian is at most M = exp(gamma h^2), h being the shorter half-axis,
+    and interpolated on p + 1 nodes to 4 M rho^-p / (rho - 1) (Trefethen, Approximation Theory and
+    Approximation Practice, theorem 8.2).
+    """
+    if not all(isinstance(function, Gaussian | Polynomial) for function in functions):
+        return np.inf
+    gamma = max((f.gamma for f in functions if isinstance(f, Gaussian)), default=0.0)
+    degree = max((f.degree for f in functions if isinstance(f, Polynomial)), default=0)
+    with np.errstate(over="ignore"):  # no number of nodes suffices
+        heights = (values[-1] - values[0]) / 4.0 * (_ELLIPSES - 1.0 / _ELLIPSES)
+        logarithm = gamma * heights**2 + np.log(4.0 / (_ELLIPSES - 1.0) / _INTERPOLATION_ERROR)
+    return 1.0 + max(degree, float(np.ceil((logarithm / np.log(_ELLIPSES)).min())))
 
 
 def _has_outliers(values: Array) -> bool:

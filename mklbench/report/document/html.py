@@ -1,4 +1,8 @@
-"""From a document to one HTML page."""
+"""From a document to one HTML page.
+
+A template of Jinja2 makes the same page, to the byte, but has 61 lines for the 50 that it replaces
+here and takes three times as long (``benchmarks/pages.py``): a page is one loop over few blocks.
+"""
 
 from __future__ import annotations
 
