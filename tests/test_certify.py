@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import is_dataclass
 from functools import cache, partial
 
 import conic_twins
@@ -202,8 +203,30 @@ class TestKKTResidual:
         there = certify.kkt_residual(weights, gradient, 5.0)
         assert certify.kkt_residual(weights, 1e6 * gradient, 5e6) == pytest.approx(there)
 
+    def test_weights_that_are_all_zero_have_a_unit_of_1(self) -> None:
+        residual = certify.kkt_residual(np.zeros(2), np.array([1.0, -2.0]), 4.0)
+        assert residual == pytest.approx(0.5)
+
     def test_an_objective_of_zero(self) -> None:
         assert np.isfinite(certify.kkt_residual(np.ones(2), np.zeros(2), 0.0))
+
+
+def test_alignment_bounds_by_hand() -> None:
+    """Two kernels at a right angle, whose products with a target of norm 10 are 3 and 4."""
+
+    def bounds(weights: list[float]) -> tuple[float, float]:
+        found = certify.alignment_bounds(np.eye(2), np.array([3.0, 4.0]), 10.0, np.array(weights))
+        return found.lower, found.upper
+
+    assert bounds([3.0, 4.0]) == pytest.approx((0.5, 0.5))
+    assert bounds([1.0, 1.0]) == pytest.approx((0.7 / np.sqrt(2.0), 0.4 * np.sqrt(2.0)))
+    assert bounds([1.0, 0.0]) == pytest.approx((0.3, 1.0))
+    assert bounds([0.0, 0.0]) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize("kind", [each for each in vars(certify).values() if is_dataclass(each)])
+def test_numbers_that_are_certified_stay_as_they_are(kind: type) -> None:
+    assert kind.__dataclass_params__.frozen
 
 
 class TestFrankWolfeBounds:

@@ -45,7 +45,7 @@ class NormBall(Penalty):
         all, and mu_m^2 (mu_m - mu_0m) = c ||f_m||^2 for norm 2, where c brings mu to the boundary.
         """
         largest = float(lengths.max())
-        if self.radius == 0 or largest <= 0:
+        if largest <= 0:
             return self.centre
         shares = lengths / largest
         squares = np.square(shares)

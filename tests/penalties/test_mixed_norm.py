@@ -128,6 +128,12 @@ def test_a_group_without_length() -> None:
     assert weights_by_group(2.0, lengths)[3] == 0.0
 
 
+@pytest.mark.parametrize("q", ALL_EXPONENTS)
+def test_functions_of_no_length_share_alike(q: float) -> None:
+    weights = weights_by_group(q, [0.0] * 5)
+    assert_allclose(weights, weights_by_group(q, [1.0] * 5))
+
+
 def test_at_infinity_shorter_groups_cost_nothing() -> None:
     weights = weights_by_group(math.inf, [1.0, 1.0, 1.0, 2.0, 0.0])
     assert_allclose(weights, [math.inf, math.inf, 1 / 3, 2 / 3, 0.0])
