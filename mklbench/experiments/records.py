@@ -6,6 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
@@ -95,10 +96,10 @@ class RecordFile(RecordSource):
 
     def as_recorded(self, cell: Cell) -> Cell:
         """Return the cell on the edition of its data that is recorded; `cell` if none is."""
-        recorded = {key for key, _ in self._records}
         editions = cell.editions()
         if len(editions) == 1:
             return cell
+        recorded = {key for key, _ in self._records}
         return next((edition for edition in editions if edition.key in recorded), cell)
 
     def alike(self, cell: Cell) -> list[Record]:
@@ -107,8 +108,15 @@ class RecordFile(RecordSource):
         They are another version's, or another's in some option: no results of `cell`, but they
         tell how long it may take.
         """
-        same = {"algo": cell.algo, "kernel": cell.kernel, "data": cell.data, "search": cell.search}
-        return [record for record in self._records.values() if same.items() <= record.items()]
+        return self._by_names.get((cell.algo, cell.kernel, cell.data, cell.search), [])
+
+    @cached_property
+    def _by_names(self) -> dict[tuple[str, str, str, str], list[Record]]:
+        found: dict[tuple[str, str, str, str], list[Record]] = {}
+        for item in self._records.values():
+            names = (item["algo"], item["kernel"], item["data"], item["search"])
+            found.setdefault(names, []).append(item)
+        return found
 
 
 class Layers(RecordSource):
