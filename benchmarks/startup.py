@@ -1,14 +1,17 @@
-"""How long a user waits before anything happens."""
+"""How long a user waits before anything happens, and what composing many cells costs."""
 
 from __future__ import annotations
 
+import resource
 import statistics
 import subprocess
 import sys
 import tempfile
-from time import perf_counter
+from time import perf_counter, process_time
 
 from benchmarks.timing import Result
+from mklbench.commands.run import composed_cells
+from mklbench.experiments.cell import Cell
 
 
 def run() -> list[Result]:
@@ -27,7 +30,63 @@ def run() -> list[Result]:
             "< 2 s",
             run_seconds < 2.0,
         ),
+        *_of_tables(),
+        _of_a_sweep(),
     ]
+
+
+def _of_tables() -> list[Result]:
+    """Return the time of the processor that goes into finding the cells of tables."""
+    everything = _cpu_seconds("reproduce", "--dry-run")
+    table = _cpu_seconds("table", "picard2012_table1", "--recorded")
+    return [
+        Result(
+            "mklbench reproduce --dry-run, all tables, seconds of the processor",
+            f"{everything:.1f} s",
+            "< 5 s",
+            everything < 5.0,
+        ),
+        Result(
+            "mklbench table picard2012_table1 --recorded, seconds of the processor",
+            f"{table:.2f} s",
+            "< 1 s",
+            table < 1.0,
+        ),
+    ]
+
+
+def _of_a_sweep(n_cells: int = 2000) -> Result:
+    """Return the time of a further cell of a sweep, until there is a cell to be run."""
+    sweep = ["algo=svm", "data=wdbc", f"algo.C=range(1,{n_cells + 1})"]
+    for _ in composed_cells(sweep[:2]):  # the modules, and the one choice of groups
+        pass
+    started = process_time()
+    keys = {Cell.from_config(config).key for config in composed_cells(sweep, sweeping=True)}
+    milliseconds = 1000 * (process_time() - started) / n_cells
+    assert len(keys) == n_cells
+    return Result(
+        f"a further cell of a sweep of {n_cells}, composed and checked, with its key",
+        f"{milliseconds:.1f} ms",
+        "< 3 ms",
+        milliseconds < 3.0,
+    )
+
+
+def _cpu_seconds(*arguments: str) -> float:
+    """Return the median of three runs, by the processor's clock, which is the quieter one."""
+    seconds = []
+    for _ in range(3):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        with tempfile.TemporaryDirectory() as folder:
+            store = ["--results-dir", f"{folder}/store"]
+            subprocess.run(
+                [sys.executable, "-m", "mklbench", *arguments, *store],
+                stdout=subprocess.DEVNULL,
+                check=True,
+            )
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        seconds.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return statistics.median(seconds)
 
 
 def _median_seconds(*arguments: str) -> float:

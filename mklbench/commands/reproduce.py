@@ -79,8 +79,9 @@ def reproduce(
     with counting(places, "Reading the tables") as counted:
         cells = [finder.cell(slot) for finder, slot in counted]
     if dry_run:
-        shipped = _record_files(recorded_results() / "records", tables)
-        recorded = [*earlier.values(), *shipped.values()]
+        recorded = list(earlier.values())
+        if Path(results_dir).resolve() != recorded_results():
+            recorded += _record_files(recorded_results() / "records", tables).values()
         work = outstanding_work(cells, Layers([store, *taken_over.values()]), recorded)
         print(describe_work(work, jobs))
         return 0

@@ -82,7 +82,7 @@ def composed_cells(
     given = [text for text in overrides if not is_hydra(text)]
     with configs.explained(typed, config_dir):
         if len(given) < len(overrides):
-            given = hydra_flags.carry_out(overrides, config_dir, sweeping) + given
+            hydra_flags.carry_out(overrides, config_dir, sweeping)
         cells = configs.expanded(given, config_dir) if sweeping else [given]
     for cell in cells:
         with configs.explained(typed, config_dir):

@@ -95,11 +95,8 @@ def _show_config(program: Hydra, chosen: Namespace) -> None:
     program.show_cfg(ROOT, chosen.overrides, chosen.cfg, chosen.package, chosen.resolve)
 
 
-def carry_out(overrides: list[str], config_dir: str | None, sweeping: bool) -> list[str]:
-    """Do what the options ``hydra.*`` among `overrides` ask for, and return what they sweep over.
-
-    That is done by Hydra, by a run in which nothing is left to do.
-    """
+def carry_out(overrides: list[str], config_dir: str | None, sweeping: bool) -> None:
+    """Do what the options ``hydra.*`` among `overrides` ask for, by a run of Hydra's of nothing."""
     own = searching(config_dir, filter(is_hydra, overrides))
     with hydra_program() as program, interruption.temporary_directory("mklbench-sweep-") as folder:
         mode = RunMode.MULTIRUN if sweeping else RunMode.RUN
@@ -111,10 +108,9 @@ def carry_out(overrides: list[str], config_dir: str | None, sweeping: bool) -> l
             )
         if not sweeping:
             program.run(ROOT, _nothing, own)
-            return []
+            return
         # The sweeper writes a multirun.yaml; where nobody has named a place, it is deleted.
         program.multirun(ROOT, _nothing, [f"hydra.sweep.dir='{folder}'", *own])
-        return [f"{key}={value}" for key, value in (hydra.sweeper.params or {}).items()]
 
 
 def _nothing(config: DictConfig) -> None:

@@ -215,13 +215,10 @@ class Cell:
         self._check_rows_of_files(builder)
         if self.dataset().targets is not None:
             self._check_regression()
-        codes = self.dataset().y
-        wanted = range(self.n_splits) if splits is None else list(splits)
+        wanted = tuple(range(self.n_splits) if splits is None else splits)
         searched = self.selection_splits or (wanted if self.config["search"]["grid"] else ())
-        for split in sorted({*wanted, *searched}):
-            train, _ = self.rows(split)
-            if split in searched:
-                folds(codes[train], self.config["search"]["folds"], seed=0)
+        drawn_from = {group: self.config[group] for group in ("data", "split", "search")}
+        _check_splits(json.dumps(drawn_from), wanted, tuple(searched))
         check_fits(self, next(iter(wanted)), jobs, builder)
 
     def _check_regression(self) -> None:
@@ -267,6 +264,17 @@ def _content(value: Any) -> Any:
         return value
     with open(value, "rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+@lru_cache(maxsize=16)
+def _check_splits(config: str, wanted: tuple[int, ...], searched: tuple[int, ...]) -> None:
+    """Draw splits and the folds of those that are searched; once for the cells that share them."""
+    cell = Cell(json.loads(config))
+    codes = cell.dataset().y
+    for split in sorted({*wanted, *searched}):
+        train, _ = cell.rows(split)
+        if split in searched:
+            folds(codes[train], cell.config["search"]["folds"], seed=0)
 
 
 @lru_cache(maxsize=4)

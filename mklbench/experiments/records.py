@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
@@ -97,10 +98,10 @@ class RecordFile(RecordSource):
 
     def as_recorded(self, cell: Cell) -> Cell:
         """Return the cell on the edition of its data that is recorded; `cell` if none is."""
-        recorded = {key for key, _ in self._records}
         editions = cell.editions()
         if len(editions) == 1:
             return cell
+        recorded = {key for key, _ in self._records}
         return next((edition for edition in editions if edition.key in recorded), cell)
 
     def alike(self, cell: Cell) -> list[Record]:
@@ -109,12 +110,15 @@ class RecordFile(RecordSource):
         They are another version's, or another's in some option: no results of `cell`, but they
         tell how long it may take.
         """
-        names = (cell.algo, cell.kernel, cell.data, cell.search)
-        return [
-            record
-            for record in self._records.values()
-            if (record.algo, record.kernel, record.data, record.search) == names
-        ]
+        return self._by_names.get((cell.algo, cell.kernel, cell.data, cell.search), [])
+
+    @cached_property
+    def _by_names(self) -> dict[tuple[str, str, str, str], list[Record]]:
+        found: dict[tuple[str, str, str, str], list[Record]] = {}
+        for record in self._records.values():
+            names = (record.algo, record.kernel, record.data, record.search)
+            found.setdefault(names, []).append(record)
+        return found
 
 
 class Layers(RecordSource):

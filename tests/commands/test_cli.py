@@ -83,6 +83,29 @@ def test_a_sweep_runs_every_cell_and_has_one_csv(capsys):
     assert printed.count("kernel.gamma=0.01") == printed.count("kernel.gamma=0.1 ") == 2
 
 
+def test_a_sweep_needs_no_key_of_the_default_choice(capsys):
+    sweep = ["run", "-m", *TINY, "results_dir=store", "progress=none", "algo=ckl,vskl"]
+    assert (
+        cli.main([*sweep, "algo.objective_tol=0.1", "kernel=feature_gaussians", "out=rows.csv"])
+        == 0
+    )
+    assert {row["algo"] for row in rows()} == {"ckl", "vskl"}
+
+
+def test_globs_find_the_users_own_choices(here):
+    sweep = ["run", "-m", *RUN[1:-2], "--config-dir", str(fake_configs(here)), "algo=glob(fak*)"]
+    assert cli.main([*sweep, "results_dir=store", "progress=none", "out=rows.csv"]) == 0
+    assert {row["algo"] for row in rows()} == {"fake"}
+
+
+def test_hydras_own_options_are_carried_out(here):
+    options = ["hydra.run.dir=place", "hydra.output_subdir=shown", "hydra.verbose=true"]
+    assert cli.main([*RUN, *options]) == 0
+    assert (here / "place" / "shown" / "hydra.yaml").is_file()
+    assert cli.main(["run", "-m", *RUN[1:], "hydra.sweep.dir=swept", "algo.C=1,2"]) == 0
+    assert (here / "swept" / "multirun.yaml").is_file()
+
+
 def test_flags_may_stand_between_overrides():
     assert cli.main(["run", "algo=svm", "-m", *RUN[1:], "algo.C=1,2"]) == 0
     assert len(everything("store")) == 2 * (1 + 1 + 4)
@@ -268,12 +291,26 @@ def test_the_help_of_run_names_the_groups_and_choices(capsys):
         ("mklbench run split.n_s", "split.n_splits="),
         ("mklbench re", "reproduce"),
         ("mklbench ", "check"),
+        ("mklbench table pic", "picard2012_table1"),
+        ("mklbench table picard2012_table1 --format md all", "all_methods"),
+        ("mklbench reproduce picard2012_table1 ", "picard2012_table2"),
+        ("mklbench check cor", "cortes2009_uci"),
+        ("mklbench plot all", "all_methods_ranks"),
     ],
 )
 def test_the_shell_completes(line, expected, capsys, monkeypatch):
     monkeypatch.setenv("COMP_LINE", line)
     assert cli.main(["-sc", "query=bash"]) == 0
     assert expected in capsys.readouterr().out.split()
+
+
+def test_other_shells_and_lines_complete(capsys, monkeypatch):
+    monkeypatch.setenv("COMP_LINE", "mklbench table picard2012_table")
+    assert cli.main(["-sc", "query=fish"]) == 0
+    assert capsys.readouterr().out == "picard2012_table1\npicard2012_table2\n"
+    monkeypatch.setenv("COMP_LINE", "mklbench data ")
+    assert cli.main(["-sc", "query=bash"]) == 0
+    assert capsys.readouterr().out == "\n"
 
 
 def test_completion_outside_a_shell_is_no_traceback(capsys, monkeypatch):
