@@ -44,7 +44,9 @@ from mklbench.experiments.store import Store, cannot_be_written
 BEAT = 10.0
 SILENT_AFTER = 120.0
 
-_NAME = re.compile(r"([\w.-]{1,100})~([0-9a-f]{8}|)~(\d{1,10})~(\d{1,20})~(\d{1,12})~[0-9a-f]{12}")
+_NAME = re.compile(
+    r"([\w.-]{1,100})~([0-9a-f]{8}|)~(\d{1,10})~(\d{1,20})~(\d{1,12})~[0-9a-f]{12}", re.ASCII
+)
 
 
 @dataclass(frozen=True)
@@ -69,9 +71,7 @@ class Owner:
     @classmethod
     def of_this_process(cls) -> Owner:
         """Return this process as an owner from now on."""
-        host = re.sub(r"[^\w.-]", "_", socket.gethostname())[:100] or "unknown"
-        started, _ = _process(os.getpid()) or (0, "")
-        return cls(host, _machine(), os.getpid(), started, int(time.time()))
+        return cls(*_here(os.getpid()), int(time.time()))
 
     @classmethod
     def parse(cls, name: str) -> Owner | None:
@@ -274,6 +274,14 @@ def _names(path: Path) -> list[str] | None:
         return sorted(os.listdir(path)) if stat.S_ISDIR(path.lstat().st_mode) else None
     except FileNotFoundError:
         return []
+
+
+@lru_cache(maxsize=1)
+def _here(pid: int) -> tuple[str, str, int, int]:
+    """Return what is said of this process as an owner; a fork has another number."""
+    host = re.sub(r"[^\w.-]", "_", socket.gethostname(), flags=re.ASCII)[:100] or "unknown"
+    started, _ = _process(pid) or (0, "")
+    return host, _machine(), pid, started
 
 
 @lru_cache(maxsize=1)
