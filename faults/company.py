@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 from faults import ground
 from faults.ground import Ground
+from faults.tally import Tally
 
 
 def run(place: Ground, tries: int) -> None:
@@ -25,11 +27,17 @@ def run(place: Ground, tries: int) -> None:
                 for process in runs:
                     _, said = process.communicate()
                     tally.hear(said, tally.campaign)
-                    if process is not killed:
+                    if process is not killed:  # it has waited for the others, or taken over
                         right = process.returncode == 0
                         tally.check(
                             right, f"exit status {process.returncode}: {said.strip()[-200:]}"
                         )
                 tally.tries += 1
                 ground.check_gone(here, tally, tally.campaign)
+                _check_claims(here, tally)
                 place.again(here, tally)
+
+
+def _check_claims(here: Path, tally: Tally) -> None:
+    left = [path.name for path in here.glob("store/*/*.claim")]
+    tally.check(not left, f"{tally.campaign}: {len(left)} claims were left behind")

@@ -237,3 +237,32 @@ def test_a_config_directory_must_exist():
 
 def test_the_two_bounds_on_jobs_are_one():
     assert cli.MAX_JOBS == schemas.MAX_JOBS
+
+
+@pytest.mark.parametrize(
+    ("override", "said"),
+    [
+        ("executor=slrm", "executor=slrm is not known: choose one of local."),
+        ("executor=5", "executor=5 is not known: choose one of local."),
+        ("+executor.jobs=3", "executor.jobs=3 is not known: there is nothing to set here."),
+        ("executor.address=x", "executor.address=x is not known: there is nothing to set here."),
+        (
+            "~executor",
+            "executor is taken away, and a cell needs one: choose it with executor=NAME.",
+        ),
+        ("++executor._target_=os.getcwd", "executor=local cannot be used: .* takes no arguments"),
+        ("++executor._target_=os.nothing", "executor._target_=os.nothing cannot be used: "),
+        ("++executor._target_=operator.eq", "executor=local cannot be used: it makes nothing"),
+    ],
+)
+def test_an_executor_that_cannot_be_used_is_said(override, said):
+    with pytest.raises(InputError, match=f"^{said}"):
+        configs.executor(configs.run_config(configs.compose([override])).executor, 1, None)
+
+
+def test_the_executor_is_no_part_of_a_cell():
+    composed = configs.compose(["algo=svm"])
+    assert set(configs.cell_config(composed)) == set(configs.GROUPS)
+    options = configs.run_config(composed)
+    assert configs.executor(options.executor, 1, None).at_once == 1
+    assert configs.executor(options.executor, 3, None).at_once == 3

@@ -28,6 +28,7 @@ import threading
 import time
 import uuid
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -43,7 +44,9 @@ from mklbench.experiments.store import Store, cannot_be_written
 BEAT = 10.0
 SILENT_AFTER = 120.0
 
-_NAME = re.compile(r"([\w.-]{1,100})~([0-9a-f]{8}|)~(\d{1,10})~(\d{1,20})~(\d{1,12})~[0-9a-f]{12}")
+_NAME = re.compile(
+    r"([\w.-]{1,100})~([0-9a-f]{8}|)~(\d{1,10})~(\d{1,20})~(\d{1,12})~[0-9a-f]{12}", re.ASCII
+)
 
 
 @dataclass(frozen=True)
@@ -68,9 +71,7 @@ class Owner:
     @classmethod
     def of_this_process(cls) -> Owner:
         """Return this process as an owner from now on."""
-        host = re.sub(r"[^\w.-]", "_", socket.gethostname())[:100] or "unknown"
-        started, _ = _process(os.getpid()) or (0, "")
-        return cls(host, _machine(), os.getpid(), started, int(time.time()))
+        return cls(*_here(os.getpid()), int(time.time()))
 
     @classmethod
     def parse(cls, name: str) -> Owner | None:
@@ -108,6 +109,7 @@ class Claims:
         self._seen: dict[Path, tuple[int, float]] = {}  # last heartbeat and when it was new
         self._ended = threading.Event()
         self._beating = False
+        self._sweeper = ThreadPoolExecutor(1)
 
     def take(self, step: Step) -> bool:
         """Claim a step, or take it over from who is gone; tell whether this runner holds it now.
@@ -133,13 +135,21 @@ class Claims:
     def release(self, step: Step) -> None:
         """Give up a claim, unless it was lost."""
         if (own := self._held.pop(claim_path(self._store, step), None)) is not None:
-            _remove(own)
+            with contextlib.suppress(OSError):  # it was lost
+                own.unlink()
+            # Some file systems wait for the disk before a directory is gone.
+            self._sweeper.submit(_remove_empty, own.parent)
 
     def release_all(self) -> None:
         """Give up every claim, and end."""
         self._ended.set()
         for own in list(self._held.values()):
             _remove(own)
+
+    def close(self) -> None:
+        """Give up every claim, and wait until nothing is left of any."""
+        self.release_all()
+        self._sweeper.shutdown()
 
     def _has_taken(self, path: Path, own: Path) -> bool:
         try:
@@ -193,7 +203,7 @@ def claiming(store: Store) -> Iterator[Claims]:
         try:
             yield claims
         finally:
-            claims.release_all()
+            claims.close()
 
 
 def claim_path(store: Store, step: Step) -> Path:
@@ -221,6 +231,7 @@ def clear(path: Path) -> None:
     """Delete a claim that means nothing any more, as its step is done or its owner is gone."""
     for name in _names(path) or ():
         _remove(path / name)
+    _remove_empty(path)
 
 
 def clear_done(cell: Cell, store: Store) -> None:
@@ -252,12 +263,25 @@ def _remove(own: Path) -> None:
         own.parent.rmdir()
 
 
+def _remove_empty(path: Path) -> None:
+    with contextlib.suppress(OSError):  # somebody has claimed the step
+        path.rmdir()
+
+
 def _names(path: Path) -> list[str] | None:
     """Return what there is in the place of a claim: names of files; None if it is no directory."""
     try:
         return sorted(os.listdir(path)) if stat.S_ISDIR(path.lstat().st_mode) else None
     except FileNotFoundError:
         return []
+
+
+@lru_cache(maxsize=1)
+def _here(pid: int) -> tuple[str, str, int, int]:
+    """Return what is said of this process as an owner; a fork has another number."""
+    host = re.sub(r"[^\w.-]", "_", socket.gethostname(), flags=re.ASCII)[:100] or "unknown"
+    started, _ = _process(pid) or (0, "")
+    return host, _machine(), pid, started
 
 
 @lru_cache(maxsize=1)
