@@ -11,8 +11,8 @@ import pytest
 
 from mklbench import resources
 from mklbench.experiments.cell import Cell
+from mklbench.experiments.records import RecordSource
 from mklbench.experiments.sealing import SCHEMA
-from mklbench.experiments.store import RecordSource
 from mklbench.report.analysis.assemble import Place, SlotRecords
 from mklbench.report.analysis.places import slot_records
 from mklbench.report.table.loading import load_table
