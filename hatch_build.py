@@ -20,7 +20,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 _DIGITS = 6  # `mklbench.report.analysis.confirmed` rounds alike
 
 
-class RecordsHook(BuildHookInterface):  # type: ignore[type-arg]
+class RecordsHook(BuildHookInterface):
     """Adds ``results/`` to a wheel; an editable installation reads that of the checkout."""
 
     PLUGIN_NAME = "custom"

@@ -10,8 +10,45 @@ from types import ModuleType
 
 import pytest
 
+TESTS = Path(__file__).parent
+
 # Read by SciPy when it is imported; without it scikit-learn skips its array API checks.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
+
+
+# Left out by `make test-fast`: they start processes, run many cells, or read all records.
+SLOW = (
+    "benchmarks/",
+    "commands/",
+    "config/test_compose.py",
+    "config/test_fuzz.py",
+    "estimators/test_estimators.py",
+    "experiments/execution/",
+    "experiments/test_search.py",
+    "report/check/",
+    "report/test_stated_numbers.py",
+    "test_bad_inputs.py",
+    "test_environment.py",
+)
+# Run by themselves: these measure time or memory, or end processes within seconds.
+ALONE = (
+    "benchmarks/test_measuring.py",
+    "commands/test_interrupts.py",
+    "data/test_bombs.py",
+    "data/test_hostile.py",
+    "test_environment.py",
+    "test_memory.py",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests of the modules above."""
+    for item in items:
+        place = item.path.relative_to(TESTS).as_posix()
+        if place.startswith(SLOW):
+            item.add_marker(pytest.mark.slow)
+        if place.startswith(ALONE):
+            item.add_marker(pytest.mark.alone)
 
 
 @pytest.fixture(scope="session")
