@@ -33,15 +33,7 @@ import importlib
 import pkgutil
 from collections.abc import Callable
 
-from mklbench.algorithms import krr, svm, svr
 from mklbench.solution import Solution
-
-# What two-stage algorithms learn by, on the kernel that their first stage has found.
-MACHINES: dict[str, Callable[..., Solution]] = {
-    "svm": svm.solve,
-    "krr": krr.solve,
-    "svr": svr.solve,
-}
 
 
 def exact_solvers() -> dict[str, Callable[..., Solution]]:

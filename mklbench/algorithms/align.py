@@ -22,7 +22,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mklbench.algorithms import MACHINES
+from mklbench.algorithms.early_fusion import MACHINES
 from mklbench.kernels.base import KernelOperator
 from mklbench.kernels.memory import Memory, Shape
 from mklbench.optim import centred_alignment

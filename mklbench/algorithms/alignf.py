@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import nnls
 
 from mklbench import certify
-from mklbench.algorithms import MACHINES
+from mklbench.algorithms.early_fusion import MACHINES
 from mklbench.kernels.base import KernelOperator
 from mklbench.kernels.memory import Memory, Shape
 from mklbench.optim import centred_alignment

@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklbench.algorithms import MACHINES
+from mklbench.algorithms.early_fusion import MACHINES
 from mklbench.errors import InputError
 from mklbench.kernels.base import KernelOperator
 from mklbench.kernels.memory import Memory, Shape, gram_bytes

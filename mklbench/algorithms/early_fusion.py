@@ -11,16 +11,19 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mklbench.algorithms import MACHINES
+from mklbench.algorithms import krr, svm, svr
 from mklbench.errors import InputError
 from mklbench.kernels.base import KernelOperator
 from mklbench.kernels.memory import Memory, Shape
 from mklbench.optim.fit_memory import at_fixed_weights
-from mklbench.optim.second_stage import Learner
+from mklbench.optim.second_stage import Learner, Solve
 from mklbench.optim.svm_value import check_bank
 from mklbench.solution import Solution
 
 VERSION = 1
+
+# What two-stage algorithms learn by, on the kernel of their first stage.
+MACHINES: dict[str, Solve] = {"svm": svm.solve, "krr": krr.solve, "svr": svr.solve}
 REGRESSION = True
 
 

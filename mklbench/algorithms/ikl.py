@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -52,11 +52,6 @@ EXACT = True
 
 Array = NDArray[np.float64]
 
-# Solvers of the restricted master problems.
-_MASTERS: dict[str, Callable[..., Solution]] = {
-    "mkl": mkl.solve_master,
-    "simplemkl": simplemkl.solve,
-}
 # The tolerance of a master in units of the gap before it, and its limits: far from the end it need
 # not be exact, and at the end it may take this share of the tolerance.
 _MASTER_TOL, _LOOSEST_MASTER, _TIGHTEST_MASTER = 0.1, 1e-2, 0.2
@@ -93,6 +88,18 @@ def bytes_needed(
         likely = _KEPT + _KEPT_PER_PARAMETER * (kernels.n_kernels or 0)
         kept = min(likely, _MOST_KEPT, 1 + pricing * max_iter)
     return at_changing_weights(kernels, shape, _MASTER_MATRICES + 0.5 * kept)
+
+
+def _simplemkl(bank: Bank, y: Array, C: float, *, start: Array, **options: Any) -> Solution:
+    """Solve a master by SimpleMKL, which starts at its own weights."""
+    return simplemkl.solve(bank, y, C, **options)
+
+
+# Solvers of the restricted master problems.
+_MASTERS: dict[str, Callable[..., Solution]] = {
+    "mkl": mkl.solve_master,
+    "simplemkl": _simplemkl,
+}
 
 
 def solve(

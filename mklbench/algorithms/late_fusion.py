@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mklbench.algorithms import MACHINES
+from mklbench.algorithms.early_fusion import MACHINES
 from mklbench.errors import InputError
 from mklbench.kernels.base import KernelOperator
 from mklbench.kernels.groups import GroupLists, groups_of

@@ -285,7 +285,7 @@ class TestWorkingSet:
         family = product_gaussians(X, gamma_max=30.0)
         thetas = family.scales()
         start = Mixture(np.full(len(thetas), 1.0 / len(thetas)), thetas)
-        master = FamilyMaster(MasterSolver("mkl", 10.0, None), family, SVM(y, 10.0))
+        master = FamilyMaster(MasterSolver(mkl.solve_master, 10.0, None), family, SVM(y, 10.0))
         whole = master.solve(start, 1e-5)
         assert len(master.working_set) < 150
         part = master.solve(start._replace(weights=whole.weights), 1e-5)
@@ -300,7 +300,7 @@ class TestWorkingSet:
         y = np.repeat([-1.0, 1.0], 100)
         X = rng.standard_normal((200, 2)) + 1.5 * y[:, None]
         family = product_gaussians(X, gamma_max=30.0)
-        master = FamilyMaster(MasterSolver("mkl", 10.0, None), family, SVM(y, 10.0))
+        master = FamilyMaster(MasterSolver(mkl.solve_master, 10.0, None), family, SVM(y, 10.0))
         master.solve(Mixture(np.ones(1), np.array([[0.01, 0.01]])), 1e-5)
         other = np.array([[0.0, 5.0]])
         found = master.solve(Mixture(np.ones(1), other), 1e-5)

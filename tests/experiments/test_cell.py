@@ -69,9 +69,11 @@ def test_an_option_that_came_later_keeps_the_keys_of_records():
 def test_a_new_version_of_a_kernel_has_a_new_key(monkeypatch):
     named, base = ["kernel=gaussian"], ["kernel=normalised", "kernel.base=gaussian"]
     keys = [cell_of(*overrides).key for overrides in (named, base, ["kernel=product"])]
-    monkeypatch.setattr(named, "VERSIONS", {"gaussian": 1, "product_gaussians": 1})
+    monkeypatch.setattr(
+        "mklbench.kernels.builders.named.VERSIONS", {"gaussian": 1, "product_gaussians": 1}
+    )
     assert [cell_of(*o).key for o in (named, base, ["kernel=product"])] == keys
-    monkeypatch.setattr(named, "VERSIONS", {"gaussian": 2})
+    monkeypatch.setattr("mklbench.kernels.builders.named.VERSIONS", {"gaussian": 2})
     changed = [cell_of(*overrides).key for overrides in (named, base, ["kernel=product"])]
     assert [old == new for old, new in zip(keys, changed, strict=True)] == [False, False, True]
 
