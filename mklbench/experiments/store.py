@@ -173,6 +173,15 @@ class Store(RecordSource):
         _make_room(path)
         write_atomically(path, sealed(_describe(cell), indent=1))
 
+    def remove_description(self, cell: Cell) -> None:
+        """Delete what says of a cell that it is to be run, if there is nothing else of it."""
+        directory = self.directory(cell)
+        with contextlib.suppress(OSError):
+            if [path.name for path in directory.iterdir()] == ["cell.json"]:
+                (directory / "cell.json").unlink()
+                directory.rmdir()
+                self.path.rmdir()
+
     def check(self) -> None:
         """Raise InputError if what is there is no store, and cannot become one."""
         check_directory("results_dir", self.path)

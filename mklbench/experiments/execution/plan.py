@@ -143,6 +143,8 @@ def _run(
         progress.stop()
     for cell in work:
         clear_done(cell, store)
+        if cell.key in errors:
+            store.remove_description(cell)
     return errors
 
 
