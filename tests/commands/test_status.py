@@ -150,7 +150,7 @@ def test_a_split_is_forgotten(store, capsys):
     before = store.selections(cell)
     said = redo(capsys, "--split", "1", *TINY, "--split", "3", "algo=svm", *SHARED)
     assert said == f"{cell.directory_name}: 2 splits forgotten.\n"
-    assert store.missing(cell) == [1, 3]
+    assert store.read(cell).missing == [1, 3]
     assert store.selections(cell) == before
 
 

@@ -186,7 +186,7 @@ def test_distances_of_any_numbers(X, Z):
         np.testing.assert_array_equal(squared_distances(row[None], X), between[[i]])
     within = squared_distances(X, X)
     assert not np.isnan(within).any()
-    np.testing.assert_allclose(within, within.T, rtol=1e-15)
+    np.testing.assert_allclose(within, within.T, rtol=1e-14)
     np.testing.assert_array_equal(within.diagonal(), 0.0)
 
 

@@ -269,16 +269,21 @@ def _on_nodes(
     if n_nodes < len(values):
         angles = np.pi * (np.arange(n_nodes) + 0.5) / n_nodes
         nodes = (values[0] + values[-1]) / 2 + (values[-1] - values[0]) / 2 * np.cos(angles)
-        basis = _interpolation(values, nodes, angles)
+        places = 2.0 * ((values - values[0]) / (values[-1] - values[0])) - 1.0
+        basis = _interpolation(places, angles)
     points = nodes[:, None]
     return basis, np.array(list(matrices(functions, points, points)))
 
 
-def _interpolation(values: Array, nodes: Array, angles: Array) -> Array:
-    """Return B (u, r) with B f(nodes) = f(values), by the barycentric formula."""
+def _interpolation(places: Array, angles: Array) -> Array:
+    """Return B (u, r) with B f(nodes) = f(values), by the barycentric formula.
+
+    `places` (u,) are the values on the scale of [-1, 1], where the nodes are the cosines of
+    `angles` (r,): differences of the values themselves may be too small to divide by.
+    """
     weights = np.sin(angles)
     weights[1::2] *= -1.0
-    distances = values[:, None] - nodes
+    distances = places[:, None] - np.cos(angles)
     row, column = np.nonzero(distances == 0.0)
     distances[row] = 1.0
     basis = weights / distances
