@@ -69,7 +69,8 @@ class Hinge(Loss):
 
     Attributes
     ----------
-    y : array of shape (n,)
+    y : ndarray
+        Array of shape (n,)
         Labels in {-1, +1}.
     box : float or array of shape (n,)
         The bound C on alpha, or one bound C_i a sample.
@@ -99,7 +100,8 @@ class Tube(Loss):
 
     Attributes
     ----------
-    y : array of shape (n,)
+    y : ndarray
+        Array of shape (n,)
         Targets.
     C, epsilon : float
         The bound on |a|, and half the width of the tube without loss.
@@ -127,7 +129,8 @@ class Squares(Loss):
 
     Attributes
     ----------
-    y : array of shape (n,)
+    y : ndarray
+        Array of shape (n,)
         Targets.
     lam : float
         The ridge lambda > 0.
@@ -154,14 +157,19 @@ class PrimalDualPoint:
     Attributes
     ----------
     loss : Loss
+        Loss
         With the labels or targets.
-    weights : array of shape (M,)
+    weights : ndarray
+        Array of shape (M,)
         Kernel weights d >= 0.
-    forms : array of shape (M,)
+    forms : ndarray
+        Array of shape (M,)
         The quadratic forms q_m = a' K_m a of all kernels that there are.
-    outputs : array of shape (n,)
+    outputs : ndarray
+        Array of shape (n,)
         sum_m d_m K_m a.
-    dual_coef : array of shape (n,)
+    dual_coef : ndarray
+        Array of shape (n,)
         a: alpha o y of an SVM.
     intercept : float
         b.
@@ -196,9 +204,11 @@ class PrimalDualPoint:
         ----------
         family, loss, machine
             The family, the loss, and the solution, with weights (k,).
-        thetas : array of shape (k, M)
+        thetas : ndarray
+            Array of shape (k, M)
             The parameters of its kernels.
-        rivals : array of shape (r, M)
+        rivals : ndarray
+            Array of shape (r, M)
             Those of kernels that might be better.
         """
         weights, a = machine.weights, machine.dual_coef
@@ -217,7 +227,8 @@ class PrimalDualPoint:
 
         Parameters
         ----------
-        outputs : array of shape (n,)
+        outputs : ndarray
+            Array of shape (n,)
             K a.
         loss, dual_coef, intercept
             As in the class.
@@ -274,9 +285,11 @@ def frank_wolfe_bounds(
     ----------
     objective : float
         J at the weights.
-    weights, gradient : array of shape (M,)
+    weights, gradient : ndarray
+        Array of shape (M,)
         A point of the set, and dJ/dweights there.
     penalty : Penalty
+        Penalty
         The set, as a penalty without a price. On a `NormBall` J falls along every weight.
     """
     steepest = float(gradient @ weights) + 2.0 * penalty.dual_value(-gradient)
@@ -295,10 +308,14 @@ def alignment_bounds(
 
     Parameters
     ----------
-    products : (M, M) Q, the inner products <K_mc, K_lc>_F of the centred kernels.
-    alignments : (M,) c, those with the target, <K_mc, y_c y_c'>_F.
-    target_norm : ||y_c y_c'||_F.
-    weights : (M,) v.
+    products : ndarray of shape (M, M)
+        Q, the inner products <K_mc, K_lc>_F of the centred kernels.
+    alignments : ndarray of shape (M,)
+        c, those with the target, <K_mc, y_c y_c'>_F.
+    target_norm : float
+        ||y_c y_c'||_F.
+    weights : ndarray of shape (M,)
+        v.
     """
     with_combination = products @ weights
     norm = math.sqrt(max(float(weights @ with_combination), 0.0))

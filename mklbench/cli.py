@@ -50,7 +50,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     Parameters
     ----------
-    argv : the arguments, to be run in this process. Without them this is the program: it takes
+    argv : sequence of str or None, default=None
+        The arguments, to be run in this process. Without them this is the program: it takes
         those of the process, and runs under supervision (`mklbench.supervision`).
     """
     if argv is not None:

@@ -60,7 +60,8 @@ class Algorithm:
     ----------
     solve : callable
         The function, without options bound; a class, where its instances are called.
-    takes : type
+    takes : KernelOperator
+        Type
         `Bank`, `Family` or, for either, `KernelOperator`.
     options : tuple of str
         Names of its parameters after the operator and y.

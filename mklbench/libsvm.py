@@ -61,9 +61,12 @@ class SVMSolution:
 
     Attributes
     ----------
-    dual_coef : (n,) alpha_i * y_i, or alpha_i - alpha*_i of a regression.
-    support : (n_support,) ascending indices of the samples where it is not 0.
-    intercept : b of the decision function sum_i dual_coef_i K(x_i, .) + b.
+    dual_coef : ndarray of shape (n,)
+        alpha_i * y_i, or alpha_i - alpha*_i of a regression.
+    support : ndarray of int of shape (n_support,)
+        Ascending indices of the samples where it is not 0.
+    intercept : float
+        b of the decision function sum_i dual_coef_i K(x_i, .) + b.
     """
 
     dual_coef: NDArray[np.float64]
@@ -81,8 +84,10 @@ class _Machine(ABC):
 
     Parameters
     ----------
-    y : (n,) labels or targets, an array of the machine's own.
-    parameter : of LIBSVM.
+    y : ndarray of shape (n,)
+        Labels or targets, an array of the machine's own.
+    parameter : libsvm_api.svm_parameter
+        Of LIBSVM.
     """
 
     def __init__(self, y: NDArray[np.float64], parameter: libsvm_api.svm_parameter) -> None:
@@ -178,8 +183,10 @@ class _Machine(ABC):
 
         Parameters
         ----------
-        outputs : (n,) K a, the decision values without the intercept.
-        dual_coef : (n,) a.
+        outputs : ndarray of shape (n,)
+            K a, the decision values without the intercept.
+        dual_coef : ndarray of shape (n,)
+            a.
         """
         growing, shrinking = self._slopes(outputs, dual_coef)
         steepest = float(growing.max(initial=-np.inf)) - float(shrinking.min(initial=np.inf))
@@ -206,19 +213,27 @@ class SVM(_Machine):
 
     Parameters
     ----------
-    y : (n,) labels in {-1, +1}, both present.
-    C : box constraint, > 0.
-    tol : LIBSVM's stopping tolerance on the maximal violation of the KKT conditions, > 0 and at
+    y : array_like of shape (n,)
+        Labels in {-1, +1}, both present.
+    C : float, default=1.0
+        Box constraint, > 0.
+    tol : float, default=0.001
+        LIBSVM's stopping tolerance on the maximal violation of the KKT conditions, > 0 and at
         most 1.
-    class_weight : factors on C by class, ``{-1: ..., +1: ...}``, or "balanced" (`class_factors`).
+    class_weight : mapping of int to float, str or None, default=None
+        Factors on C by class, ``{-1: ..., +1: ...}``, or "balanced" (`class_factors`).
 
     Attributes
     ----------
-    gram : (n, n) writable view of the values LIBSVM reads. Kernel code may write a Gram matrix
+    gram : ndarray of shape (n, n)
+        Writable view of the values LIBSVM reads. Kernel code may write a Gram matrix
         straight into it (``np.exp(..., out=machine.gram)``) and then call ``solve()``.
-    upper : (n,) the bounds C_i.
-    class_factors : factors on C by class, as numbers.
-    calls, seconds : number of solves, and wall-clock seconds spent inside ``svm_train``.
+    upper : ndarray of shape (n,)
+        The bounds C_i.
+    class_factors : dict of int to float
+        Factors on C by class, as numbers.
+    calls, seconds : int or float
+        Number of solves, and wall-clock seconds spent inside ``svm_train``.
     """
 
     def __init__(
@@ -263,15 +278,20 @@ class SVR(_Machine):
 
     Parameters
     ----------
-    y : (n,) targets.
-    C : box constraint, > 0.
-    epsilon : half the width of the tube in which errors cost nothing, in units of y, >= 0.
-    tol : LIBSVM's stopping tolerance on the maximal violation of the KKT conditions, in units of
+    y : array_like of shape (n,)
+        targets.
+    C : float, default=1.0
+        Box constraint, > 0.
+    epsilon : float, default=0.1
+        Half the width of the tube in which errors cost nothing, in units of y, >= 0.
+    tol : float, default=0.001
+        LIBSVM's stopping tolerance on the maximal violation of the KKT conditions, in units of
         y, > 0.
 
     Attributes
     ----------
-    gram, calls, seconds : as those of `SVM`.
+    gram, calls, seconds : ndarray or int or float
+        As those of `SVM`.
     """
 
     def __init__(
@@ -333,9 +353,11 @@ def class_factors(class_weight: ClassWeight, y: NDArray[np.float64]) -> dict[int
 
     Parameters
     ----------
-    class_weight : factors by class, keys -1 and +1 or their text; a class left out has factor 1.
+    class_weight : ClassWeight
+        Factors by class, keys -1 and +1 or their text; a class left out has factor 1.
         "balanced" makes both classes weigh the same: n / (2 n_c) for the n_c samples of a class.
-    y : (n,) labels in {-1, +1}.
+    y : ndarray of shape (n,)
+        Labels in {-1, +1}.
 
     Raises
     ------

@@ -43,8 +43,10 @@ def check(content: bytes, limit: int) -> None:
 
     Parameters
     ----------
-    content : the bytes of the file.
-    limit : bytes that the variables may have together.
+    content : bytes
+        The bytes of the file.
+    limit : int
+        Bytes that the variables may have together.
 
     Raises
     ------

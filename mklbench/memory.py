@@ -56,8 +56,10 @@ class Shortage:
 
     Attributes
     ----------
-    needed, free : bytes.
-    fitting : number of rows that would fit, 0 for none.
+    needed, free : float
+        bytes.
+    fitting : int
+        Number of rows that would fit, 0 for none.
     """
 
     needed: float
@@ -73,9 +75,12 @@ def shortage(needs: Callable[[int], float], n: int, jobs: int = 1) -> Shortage |
 
     Parameters
     ----------
-    needs : the bytes that so many rows take, which grow with them.
-    n : number of rows.
-    jobs : processes that take so much each at the same time.
+    needs : callable
+        The bytes that so many rows take, which grow with them.
+    n : int
+        Number of rows.
+    jobs : int, default=1
+        Processes that take so much each at the same time.
     """
     needed = needs(n)
     if needed <= _NEGLIGIBLE:
@@ -103,9 +108,12 @@ def most(needs: Callable[[int], float], limit: float, n: int) -> int:
 
     Parameters
     ----------
-    needs : the bytes that so many rows need, which grow with them.
-    limit : bytes.
-    n : a number whose need is larger.
+    needs : callable
+        The bytes that so many rows need, which grow with them.
+    limit : float
+        bytes.
+    n : int
+        A number whose need is larger.
     """
     low, high = 0, n
     while high - low > 1:

@@ -39,10 +39,14 @@ def fit(
 
     Parameters
     ----------
-    solve : solves one binary problem, ``solve(operator, y)`` with y (n,) in {-1, +1}.
-    operator : the kernels of all problems.
-    codes : (n,) class codes 0 ... n_classes - 1.
-    starts : what to start each binary problem from, in the order of the result, for a `solve` that
+    solve : Solver
+        Solves one binary problem, ``solve(operator, y)`` with y (n,) in {-1, +1}.
+    operator : KernelOperator
+        The kernels of all problems.
+    codes : array_like of shape (n,)
+        Class codes 0 ... n_classes - 1.
+    starts : sequence of Start or None, default=None
+        What to start each binary problem from, in the order of the result, for a `solve` that
         takes it (`takes_start`). One class is no start for the next: that was found
         not to save time, and so each solution is that of its problem alone.
 
@@ -161,7 +165,8 @@ def mean_starts(neighbours: Sequence[Sequence[Solution]]) -> list[Start] | None:
 
     Parameters
     ----------
-    neighbours : solutions of the same binary problems, in the same order, at other
+    neighbours : sequence of sequence of Solution
+        Solutions of the same binary problems, in the same order, at other
         hyperparameters or on other samples; several sequences of them, or none.
 
     Returns

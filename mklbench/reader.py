@@ -41,7 +41,8 @@ class Where:
     ----------
     parts : tuple of str
         The keys that lead to it, the first of them the name of the whole.
-    rules : mapping of a type hint to a function of a value and its place
+    rules : mapping of object to Rule
+        Mapping of a type hint to a function of a value and its place
         How a type is read, where it is not by its structure.
     """
 
@@ -86,7 +87,8 @@ class Made:
 
     Attributes
     ----------
-    by : function of the mapping, its place and the fields before, or None
+    by : callable or None
+        Function of the mapping, its place and the fields before, or None
         None keeps the default of the field: it is no option.
     keys : tuple of str
         The keys that it reads.
@@ -111,11 +113,13 @@ def read(
 
     Parameters
     ----------
-    kind : type
+    kind : T
+        Type
         The dataclass.
     found : mapping
         What the config has at this place.
     where : Where
+        Where
         The place.
     defaults : mapping of str, optional
         Values of fields whose keys are left out, in place of their own defaults.

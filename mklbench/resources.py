@@ -32,12 +32,15 @@ def choices(group: str, config_dir: Path | str | None = None) -> dict[str, Path]
 
     Parameters
     ----------
-    group : the directory below the configs, e.g. "algo".
-    config_dir : a directory of the user's own configs; its files hide ours of the same name.
+    group : str
+        The directory below the configs, e.g. "algo".
+    config_dir : Path, str or None, default=None
+        A directory of the user's own configs; its files hide ours of the same name.
 
     Raises
     ------
-    InputError : if there is no such directory.
+    InputError
+        If there is no such directory.
     """
     roots = [configs()]
     if config_dir is not None:
@@ -66,7 +69,8 @@ def read_yaml(path: Path) -> Any:
 
     Raises
     ------
-    InputError : if the file cannot be read, is no YAML or is too large (`mklbench.yaml_files`).
+    InputError
+        If the file cannot be read, is no YAML or is too large (`mklbench.yaml_files`).
     """
     from omegaconf import OmegaConf
 

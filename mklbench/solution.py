@@ -24,9 +24,11 @@ class KernelMachine:
 
     Attributes
     ----------
-    weights : array of shape (M,)
+    weights : ndarray
+        Array of shape (M,)
         Those of the kernels in k.
-    dual_coef : array of shape (n,)
+    dual_coef : ndarray
+        Array of shape (n,)
         a: alpha_i * y_i of an SVM.
     intercept : float
         b.
@@ -47,12 +49,17 @@ class Solution(KernelMachine):
 
     Attributes
     ----------
-    weights : (M,) kernel weights of a bank, or the parameters theta of the one kernel that is
+    weights : ndarray of shape (M,)
+        Kernel weights of a bank, or the parameters theta of the one kernel that is
         learned in a family, or the weights (k,) of the kernels `thetas`.
-    dual_coef : (n,) alpha_i * y_i, with 0 <= alpha_i <= C; of a ridge regression alpha.
-    intercept : b.
-    objective : the paper's objective at the returned weights (its scaling is in each `solve`).
-    gap : certified relative duality gap (convex problems) or KKT residual (the others), computed
+    dual_coef : ndarray of shape (n,)
+        alpha_i * y_i, with 0 <= alpha_i <= C; of a ridge regression alpha.
+    intercept : float
+        b.
+    objective : float
+        The paper's objective at the returned weights (its scaling is in each `solve`).
+    gap : float
+        Certified relative duality gap (convex problems) or KKT residual (the others), computed
         by `mklbench.certify` from the returned numbers alone. The duality gap is (upper - lower) /
         upper, where `lower` is the dual value that `dual_coef` proves to be a lower bound on the
         optimum, and `upper` the primal value at `weights`, `dual_coef` and `intercept`, or the
@@ -60,21 +67,30 @@ class Solution(KernelMachine):
         several stages or members it is the largest gap of one. Where C is so large that rounding
         decides the loss, the primal value is that of the decision function divided by its smallest
         margin, which predicts the same labels (`mklbench.certify.bounds`).
-    n_svm_calls : number of SVM problems solved.
-    n_iter : outer iterations.
-    converged : whether a stopping rule that was asked for was met, rather than an iteration limit:
+    n_svm_calls : int
+        Number of SVM problems solved.
+    n_iter : int
+        Outer iterations.
+    converged : bool
+        Whether a stopping rule that was asked for was met, rather than an iteration limit:
         `gap` is at most `tol`, or where `objective_tol` is given, an iteration has changed the
         objective by less than that share of it. The second says nothing about the distance to the
         optimum; `gap` does. What an algorithm without these two ends by is in its `solve`.
-    history : one entry an outer iteration, with at least "objective" and "n_svm_calls".
-    svm_seconds : wall-clock seconds spent inside LIBSVM's ``svm_train``.
-    degree : d, where the kernel is that at `weights` to the power d, entry by entry.
-    thetas : (k, D) the kernels of a family that an algorithm has found, one row a kernel, in the
+    history : list of dict of str to float
+        One entry an outer iteration, with at least "objective" and "n_svm_calls".
+    svm_seconds : float
+        Wall-clock seconds spent inside LIBSVM's ``svm_train``.
+    degree : int
+        d, where the kernel is that at `weights` to the power d, entry by entry.
+    thetas : ndarray of shape (k, D) or None
+        The kernels of a family that an algorithm has found, one row a kernel, in the
         order of `weights`, which are then (k,); None for banks and for one kernel of a family.
-    members : the machines of an ensemble, each a solution on the same operator; None for a single
+    members : tuple of Solution or None
+        The machines of an ensemble, each a solution on the same operator; None for a single
         machine. The decision function of an ensemble is the mean of theirs, or what they vote; its
         own `weights`, `dual_coef` and `intercept` are the means of theirs.
-    vote : whether the members of an ensemble vote: the decision value is the mean of the signs of
+    vote : bool
+        Whether the members of an ensemble vote: the decision value is the mean of the signs of
         theirs, ties broken by their mean.
 
     Raises

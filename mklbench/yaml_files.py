@@ -31,7 +31,8 @@ def read_text(path: Path) -> str:
 
     Raises
     ------
-    InputError : if it is no plain file, is too large, cannot be read, or is not UTF-8.
+    InputError
+        If it is no plain file, is too large, cannot be read, or is not UTF-8.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a pipe must not wait for a writer
@@ -62,7 +63,8 @@ def load(path: Path) -> DictConfig | ListConfig:
 
     Raises
     ------
-    InputError : if it cannot be read (`read_text`), is no YAML, or stands for more than
+    InputError
+        If it cannot be read (`read_text`), is no YAML, or stands for more than
         `MAX_VALUES` values or `MAX_DEPTH` levels.
     """
     return parse(read_text(path), path)

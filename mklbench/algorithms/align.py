@@ -59,16 +59,24 @@ def solve(
 
     Parameters
     ----------
-    bank : the M base kernels on n training samples. One with a negative alignment, which an
+    bank : Bank
+        The M base kernels on n training samples. One with a negative alignment, which an
         indefinite kernel may have, gets the weight 0, with a warning. The inner products of all
         kernels, from which the alignment of their combination follows, take O(M^2) memory.
-    y : (n,) labels in {-1, +1}; real targets for "krr" and "svr".
-    C : box constraint of "svm" and "svr".
-    learner : the second stage, "svm", "krr" or "svr".
-    lam : the ridge lambda of "krr".
-    epsilon : half the width of the tube of "svr", in units of y.
-    svm_tol : LIBSVM's stopping tolerance.
-    class_weight : factors on C by class, ``{-1: ..., +1: ...}`` or "balanced", of "svm".
+    y : array_like of shape (n,)
+        Labels in {-1, +1}; real targets for "krr" and "svr".
+    C : float, default=1.0
+        Box constraint of "svm" and "svr".
+    learner : str, default="svm"
+        The second stage, "svm", "krr" or "svr".
+    lam : float, default=1.0
+        The ridge lambda of "krr".
+    epsilon : float, default=0.1
+        Half the width of the tube of "svr", in units of y.
+    svm_tol : float, default=0.001
+        LIBSVM's stopping tolerance.
+    class_weight : mapping of int to float, str or None, default=None
+        Factors on C by class, ``{-1: ..., +1: ...}`` or "balanced", of "svm".
 
     Returns
     -------

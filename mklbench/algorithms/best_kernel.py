@@ -55,17 +55,27 @@ def solve(
 
     Parameters
     ----------
-    bank : the M base kernels on n training samples.
-    y : (n,) labels in {-1, +1}; real targets for "krr" and "svr".
-    C : box constraint of "svm" and "svr".
-    folds : number of folds, >= 2; fewer where the smaller class has fewer samples, as each class
+    bank : Bank
+        The M base kernels on n training samples.
+    y : array_like of shape (n,)
+        Labels in {-1, +1}; real targets for "krr" and "svr".
+    C : float, default=1.0
+        Box constraint of "svm" and "svr".
+    folds : int, default=5
+        Number of folds, >= 2; fewer where the smaller class has fewer samples, as each class
         has its share of a fold.
-    seed : of the shuffle before samples are dealt to folds.
-    learner : what is learned, "svm", "krr" or "svr".
-    lam : the ridge lambda of "krr".
-    epsilon : half the width of the tube of "svr", in units of y.
-    svm_tol : LIBSVM's stopping tolerance.
-    class_weight : factors on C by class, ``{-1: ..., +1: ...}`` or "balanced", of "svm".
+    seed : int, default=0
+        Of the shuffle before samples are dealt to folds.
+    learner : str, default="svm"
+        What is learned, "svm", "krr" or "svr".
+    lam : float, default=1.0
+        The ridge lambda of "krr".
+    epsilon : float, default=0.1
+        Half the width of the tube of "svr", in units of y.
+    svm_tol : float, default=0.001
+        LIBSVM's stopping tolerance.
+    class_weight : mapping of int to float, str or None, default=None
+        Factors on C by class, ``{-1: ..., +1: ...}`` or "balanced", of "svm".
 
     Returns
     -------

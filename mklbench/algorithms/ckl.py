@@ -68,20 +68,30 @@ def solve(
 
     Parameters
     ----------
-    bank : the M base kernels on n training samples.
-    y : (n,) labels in {-1, +1}.
-    C : box constraint.
-    q : 1/2 <= q < 1. Groups of one kernel are l_p-norm MKL with p = q / (1 - q).
-    groups : as in `mklbench.kernels.groups_of`: "bank" for the bank's own groups, or one group of
+    bank : Bank
+        The M base kernels on n training samples.
+    y : array_like of shape (n,)
+        Labels in {-1, +1}.
+    C : float, default=100.0
+        Box constraint.
+    q : float, default=0.75
+        1/2 <= q < 1. Groups of one kernel are l_p-norm MKL with p = q / (1 - q).
+    groups : str or GroupLists, default="bank"
+        As in `mklbench.kernels.groups_of`: "bank" for the bank's own groups, or one group of
         all kernels where it has none (then this is MKL); "one", "singletons" or "features"; or
         lists of kernel indices.
-    tol : stop at this certified relative duality gap.
-    objective_tol : stop as well where the objective of an iterate differs from that of the one
+    tol : float, default=0.01
+        Stop at this certified relative duality gap.
+    objective_tol : float or None, default=None
+        Stop as well where the objective of an iterate differs from that of the one
         before by less than this share of it; None for never.
-    max_iter : at most so many changes of the weights.
-    svm_tol : LIBSVM's stopping tolerance; it is tightened by itself where it, not the weights,
+    max_iter : int, default=1000
+        At most so many changes of the weights.
+    svm_tol : float, default=0.001
+        LIBSVM's stopping tolerance; it is tightened by itself where it, not the weights,
         keeps the gap above `tol`.
-    class_weight : factors on C by class, ``{-1: ..., +1: ...}``, or "balanced".
+    class_weight : mapping of int to float, str or None, default=None
+        Factors on C by class, ``{-1: ..., +1: ...}``, or "balanced".
 
     Returns
     -------

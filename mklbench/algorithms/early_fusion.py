@@ -47,14 +47,22 @@ def solve(
 
     Parameters
     ----------
-    kernel : a bank of one kernel on n training samples.
-    y : (n,) labels in {-1, +1}; real targets for "krr" and "svr".
-    C : box constraint of "svm" and "svr".
-    learner : what is learned, "svm", "krr" or "svr".
-    lam : the ridge lambda of "krr".
-    epsilon : half the width of the tube of "svr", in units of y.
-    svm_tol : LIBSVM's stopping tolerance.
-    class_weight : factors on C by class, ``{-1: ..., +1: ...}`` or "balanced", of "svm".
+    kernel : Bank
+        A bank of one kernel on n training samples.
+    y : array_like of shape (n,)
+        Labels in {-1, +1}; real targets for "krr" and "svr".
+    C : float, default=1.0
+        Box constraint of "svm" and "svr".
+    learner : str, default="svm"
+        What is learned, "svm", "krr" or "svr".
+    lam : float, default=1.0
+        The ridge lambda of "krr".
+    epsilon : float, default=0.1
+        Half the width of the tube of "svr", in units of y.
+    svm_tol : float, default=0.001
+        LIBSVM's stopping tolerance.
+    class_weight : mapping of int to float, str or None, default=None
+        Factors on C by class, ``{-1: ..., +1: ...}`` or "balanced", of "svm".
 
     Returns
     -------

@@ -68,20 +68,32 @@ def solve(
 
     Parameters
     ----------
-    operator : a bank (sum) or a family (product) on n training samples.
-    y : (n,) labels in {-1, +1}.
-    C : box constraint.
-    regulariser : "l1" for r(d) = strength * sum d, "l2" for r(d) = strength * ||d - 1||^2.
-    strength : factor on the regulariser; 1 for l1 and 5 for l2 if not given, as in the authors'
+    operator : KernelOperator
+        A bank (sum) or a family (product) on n training samples.
+    y : array_like of shape (n,)
+        Labels in {-1, +1}.
+    C : float, default=10.0
+        Box constraint.
+    regulariser : str, default="l1"
+        "l1" for r(d) = strength * sum d, "l2" for r(d) = strength * ||d - 1||^2.
+    strength : float or None, default=None
+        Factor on the regulariser; 1 for l1 and 5 for l2 if not given, as in the authors'
         code.
-    start : "random" for weights uniform at random in [0, 1), as in the authors' code; "uniform" for
+    start : str, default="random"
+        "random" for weights uniform at random in [0, 1), as in the authors' code; "uniform" for
         1/M; "median", of a family, for `Family.median_parameters`.
-    random_state : seed of the random start; None starts at 1/M.
-    iterations : end after so many gradient steps, if not before; None for no such end.
-    tol : stop when the certified gap (bank) or KKT residual (family) is at most this.
-    max_iter : at most so many gradient steps; fewer than `iterations` they are a limit, not an end.
-    svm_tol : LIBSVM's stopping tolerance.
-    class_weight : factors on C by class, ``{-1: ..., +1: ...}``, or "balanced".
+    random_state : int or None, default=0
+        Seed of the random start; None starts at 1/M.
+    iterations : int or None, default=None
+        End after so many gradient steps, if not before; None for no such end.
+    tol : float, default=0.001
+        Stop when the certified gap (bank) or KKT residual (family) is at most this.
+    max_iter : int, default=40
+        At most so many gradient steps; fewer than `iterations` they are a limit, not an end.
+    svm_tol : float, default=0.001
+        LIBSVM's stopping tolerance.
+    class_weight : mapping of int to float, str or None, default=None
+        Factors on C by class, ``{-1: ..., +1: ...}``, or "balanced".
 
     Returns
     -------

@@ -122,20 +122,30 @@ def solve(
 
     Parameters
     ----------
-    kernels : a family with a bounded box, or a bank, on n training samples.
-    y : (n,) labels in {-1, +1}.
-    C : box constraint.
-    tol : stop at this relative duality gap (see `mklbench.certify.PrimalDualPoint.in_family` for
+    kernels : KernelOperator
+        A family with a bounded box, or a bank, on n training samples.
+    y : array_like of shape (n,)
+        Labels in {-1, +1}.
+    C : float, default=1.0
+        Box constraint.
+    tol : float, default=0.001
+        Stop at this relative duality gap (see `mklbench.certify.PrimalDualPoint.in_family` for
         what it means in a family).
-    max_iter : at most so many masters.
-    pricing : at most so many kernels join at once; 1 is Algorithm 1 to the letter.
-    samples : so many random members of the family are looked at before the search in it ends, and
+    max_iter : int, default=100
+        At most so many masters.
+    pricing : int, default=12
+        At most so many kernels join at once; 1 is Algorithm 1 to the letter.
+    samples : int, default=1000
+        So many random members of the family are looked at before the search in it ends, and
         the best of them are starts, too. The paper has none; without them a search takes a third
         of the time and now and then leaves a sparse kernel unseen, with most parameters 0.
-    master : "mkl", the default exact solver, or "simplemkl", which the paper used.
-    start : what to start from: the kernels of a family and their weights (`Mixture`), or weights
+    master : str, default="mkl"
+        "mkl", the default exact solver, or "simplemkl", which the paper used.
+    start : Mixture, array_like or None, default=None
+        What to start from: the kernels of a family and their weights (`Mixture`), or weights
         (M,) of a bank. If not given, the one kernel that agrees best with the labels.
-    class_weight : factors on C by class, ``{-1: ..., +1: ...}``, or "balanced".
+    class_weight : mapping of int to float, str or None, default=None
+        Factors on C by class, ``{-1: ..., +1: ...}``, or "balanced".
 
     Returns
     -------

@@ -57,12 +57,17 @@ def solve(
 
     Parameters
     ----------
-    operator : the bank or the family on the n training samples.
-    y : (n,) real targets, or labels in {-1, +1}.
-    lam : the ridge lambda > 0.
-    weights : (M,) kernel weights or parameters theta, >= 0, or one number for all of them; 1/M each
+    operator : KernelOperator
+        The bank or the family on the n training samples.
+    y : array_like of shape (n,)
+        Real targets, or labels in {-1, +1}.
+    lam : float, default=1.0
+        The ridge lambda > 0.
+    weights : float, array_like of shape (M,) or None, default=None
+        Kernel weights or parameters theta, >= 0, or one number for all of them; 1/M each
         if not given.
-    degree : d of the kernel (sum_m mu_m K_m)^d, taken entry by entry.
+    degree : int, default=1
+        d of the kernel (sum_m mu_m K_m)^d, taken entry by entry.
 
     Returns
     -------

@@ -49,18 +49,28 @@ def solve(
 
     Parameters
     ----------
-    bank : the M base kernels on n training samples.
-    y : (n,) labels in {-1, +1}; real targets for "krr" and "svr".
-    C : box constraint of "svm" and "svr".
-    vote : whether the machines vote for a class; else their decision values are averaged.
-    groups : the kernels of each machine, which has the mean of them: "singletons" for a machine a
+    bank : Bank
+        The M base kernels on n training samples.
+    y : array_like of shape (n,)
+        Labels in {-1, +1}; real targets for "krr" and "svr".
+    C : float, default=1.0
+        Box constraint of "svm" and "svr".
+    vote : bool, default=False
+        Whether the machines vote for a class; else their decision values are averaged.
+    groups : str or GroupLists, default="singletons"
+        The kernels of each machine, which has the mean of them: "singletons" for a machine a
         kernel, "bank" for one a group of the bank, "features" for one a feature; or lists of kernel
         indices.
-    learner : what is learned on each, "svm", "krr" or "svr".
-    lam : the ridge lambda of "krr".
-    epsilon : half the width of the tube of "svr", in units of y.
-    svm_tol : LIBSVM's stopping tolerance.
-    class_weight : factors on C by class, ``{-1: ..., +1: ...}`` or "balanced", of "svm".
+    learner : str, default="svm"
+        What is learned on each, "svm", "krr" or "svr".
+    lam : float, default=1.0
+        The ridge lambda of "krr".
+    epsilon : float, default=0.1
+        Half the width of the tube of "svr", in units of y.
+    svm_tol : float, default=0.001
+        LIBSVM's stopping tolerance.
+    class_weight : mapping of int to float, str or None, default=None
+        Factors on C by class, ``{-1: ..., +1: ...}`` or "balanced", of "svm".
 
     Returns
     -------

@@ -97,15 +97,22 @@ def solve(
 
     Parameters
     ----------
-    bank : the M base kernels on n training samples.
-    y : (n,) labels in {-1, +1}.
-    C : box constraint.
-    tol : stop at this certified relative duality gap.
-    max_iter : at most so many SVMs.
-    start : (M,) weights >= 0, not all zero, to start from: those of a similar problem, for instance
+    bank : Bank
+        The M base kernels on n training samples.
+    y : array_like of shape (n,)
+        Labels in {-1, +1}.
+    C : float, default=100.0
+        Box constraint.
+    tol : float, default=0.0001
+        Stop at this certified relative duality gap.
+    max_iter : int, default=100
+        At most so many SVMs.
+    start : array_like of shape (M,) or None, default=None
+        Weights >= 0, not all zero, to start from: those of a similar problem, for instance
         of another C, or of a bank with fewer kernels, with 0 for each that is new. If not given,
         the kernels that agree best with the labels, with equal weights.
-    class_weight : factors on C by class, ``{-1: ..., +1: ...}``, or "balanced".
+    class_weight : mapping of int to float, str or None, default=None
+        Factors on C by class, ``{-1: ..., +1: ...}``, or "balanced".
 
     Returns
     -------

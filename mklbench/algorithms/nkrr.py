@@ -80,20 +80,31 @@ def solve(
 
     Parameters
     ----------
-    bank : base kernels on n training samples.
-    y : (n,) real targets, or labels in {-1, +1}.
-    lam : the ridge lambda > 0.
-    degree : d >= 1 of the combination; 1 for linear combinations.
-    radius : the paper's Lambda >= 0; 0 for the fixed weights mu_0.
-    norm : 1 or 2, of the ball M.
-    mu0 : (M,) its centre mu_0 >= 0, or one number for all kernels.
-    step : "line_search" for projected gradient descent, with steps of Barzilai and Borwein made
+    bank : Bank
+        Base kernels on n training samples.
+    y : array_like of shape (n,)
+        Real targets, or labels in {-1, +1}.
+    lam : float, default=1.0
+        The ridge lambda > 0.
+    degree : int, default=2
+        d >= 1 of the combination; 1 for linear combinations.
+    radius : float, default=1.0
+        The paper's Lambda >= 0; 0 for the fixed weights mu_0.
+    norm : int, default=2
+        1 or 2, of the ball M.
+    mu0 : float or array_like of shape (M,), default=1.0
+        Its centre mu_0 >= 0, or one number for all kernels.
+    step : str, default="line_search"
+        "line_search" for projected gradient descent, with steps of Barzilai and Borwein made
         smaller until F decreases; "fixed" for Algorithm 1 as printed, which scales mu - mu_0 to the
         length `radius` after each step. With norm 1, where points so scaled are not those that are
         nearest, that step ends in a projection as well.
-    eta : the size of the fixed steps.
-    tol : stop at this certified gap; with fixed steps where ||mu' - mu|| < tol.
-    max_iter : at most so many steps.
+    eta : float, default=1.0
+        The size of the fixed steps.
+    tol : float, default=0.0001
+        Stop at this certified gap; with fixed steps where ||mu' - mu|| < tol.
+    max_iter : int, default=1000
+        At most so many steps.
 
     Returns
     -------

@@ -91,29 +91,45 @@ def solve(
 
     Parameters
     ----------
-    family : the family of kernels on n training samples, M parameters gamma.
-    y : (n,) labels in {-1, +1}.
-    C : box constraint.
-    start : "median" for equal gamma with which the median of sum_m gamma_m d_m over pairs of
+    family : Family
+        The family of kernels on n training samples, M parameters gamma.
+    y : array_like of shape (n,)
+        Labels in {-1, +1}.
+    C : float, default=10.0
+        Box constraint.
+    start : str, default="median"
+        "median" for equal gamma with which the median of sum_m gamma_m d_m over pairs of
         training samples is 1 (`Family.median_parameters`); "uniform" for gamma = 1/M, as printed.
-    width : factor on the gamma of the start.
-    iterations : end after so many iterations, if not before; 0 leaves the kernel of the start.
+    width : float, default=1.0
+        Factor on the gamma of the start.
+    iterations : int or None, default=None
+        End after so many iterations, if not before; 0 leaves the kernel of the start.
         This is the regulariser of the problem; None for no such end.
-    variant : "paper" takes one successful step a direction (Algorithm 1). "jkernelmachines" is what
+    variant : str, default="paper"
+        "paper" takes one successful step a direction (Algorithm 1). "jkernelmachines" is what
         the authors' library does: it goes on in the same direction, with the same step until that
         fails and then with smaller ones, until the step is negligible.
-    tol : epsilon, the relative decrease of J in one iteration at which to end.
-    initial_rate : b_1, the first value of B. "auto" moves the parameter with the steepest slope by
+    tol : float, default=0.01
+        Epsilon, the relative decrease of J in one iteration at which to end.
+    initial_rate : float or str, default="auto"
+        b_1, the first value of B. "auto" moves the parameter with the steepest slope by
         the mean of gamma, mean(gamma) / max |dJ/dgamma|: then nothing depends on the scale of the
         features.
-    initial_step : delta_0, the first step size along a direction; it is divided by 10 on failure.
-    smallest_step : steps below this size have failed.
-    shun_identity : whether a step towards K = I, a minimum of J that predicts the larger class, is
+    initial_step : float, default=1.0
+        delta_0, the first step size along a direction; it is divided by 10 on failure.
+    smallest_step : float, default=1e-07
+        Steps below this size have failed.
+    shun_identity : bool, default=True
+        Whether a step towards K = I, a minimum of J that predicts the larger class, is
         shortened for as long as J is lower nearer to where it comes from.
-    max_iter : at most so many iterations; fewer than `iterations` they are a limit, not an end.
-    max_evals : at most so many SVMs in all; 40,000 if not given.
-    svm_tol : LIBSVM's stopping tolerance.
-    class_weight : factors on C by class, ``{-1: ..., +1: ...}``, or "balanced".
+    max_iter : int, default=1000
+        At most so many iterations; fewer than `iterations` they are a limit, not an end.
+    max_evals : int or None, default=None
+        At most so many SVMs in all; 40,000 if not given.
+    svm_tol : float, default=0.001
+        LIBSVM's stopping tolerance.
+    class_weight : mapping of int to float, str or None, default=None
+        Factors on C by class, ``{-1: ..., +1: ...}``, or "balanced".
 
     Returns
     -------
@@ -212,13 +228,20 @@ class _Descent:
 
     Attributes
     ----------
-    objective : J, one SVM a call.
-    search : takes the step of one iteration.
-    initial_step, smallest_step, shun_identity : as in `solve`.
-    most : the limit on the SVMs.
-    unit : the sum of the parameters at the start, whose scale is that of all parameters.
-    history : one entry an iterate.
-    has_ended : whether the last iterate has met the tolerance.
+    objective : Objective
+        J, one SVM a call.
+    search : callable
+        Takes the step of one iteration.
+    initial_step, smallest_step, shun_identity : float or bool
+        As in `solve`.
+    most : int
+        The limit on the SVMs.
+    unit : float
+        The sum of the parameters at the start, whose scale is that of all parameters.
+    history : list of dict of str to float
+        One entry an iterate.
+    has_ended : bool
+        Whether the last iterate has met the tolerance.
     """
 
     objective: Objective

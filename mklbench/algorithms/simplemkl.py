@@ -52,17 +52,26 @@ def solve(
 
     Parameters
     ----------
-    bank : the M base kernels on n training samples.
-    y : (n,) labels in {-1, +1}.
-    C : box constraint.
-    tol : stop at this certified relative duality gap.
-    objective_tol : stop as well where a descent direction has changed the objective by less than
+    bank : Bank
+        The M base kernels on n training samples.
+    y : array_like of shape (n,)
+        Labels in {-1, +1}.
+    C : float, default=100.0
+        Box constraint.
+    tol : float, default=0.01
+        Stop at this certified relative duality gap.
+    objective_tol : float or None, default=None
+        Stop as well where a descent direction has changed the objective by less than
         this share of it; None for never.
-    max_iter : at most so many descent directions.
-    line_search_tol : a line search ends where the slope of J has shrunk to this fraction.
-    svm_tol : LIBSVM's stopping tolerance; it is tightened by itself where it, not the weights,
+    max_iter : int, default=500
+        At most so many descent directions.
+    line_search_tol : float, default=0.1
+        A line search ends where the slope of J has shrunk to this fraction.
+    svm_tol : float, default=0.001
+        LIBSVM's stopping tolerance; it is tightened by itself where it, not the weights,
         keeps the gap above `tol`.
-    class_weight : factors on C by class, ``{-1: ..., +1: ...}``, or "balanced".
+    class_weight : mapping of int to float, str or None, default=None
+        Factors on C by class, ``{-1: ..., +1: ...}``, or "balanced".
 
     Returns
     -------

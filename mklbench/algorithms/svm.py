@@ -40,12 +40,18 @@ def solve(
 
     Parameters
     ----------
-    operator : the bank or the family on the n training samples.
-    y : (n,) labels in {-1, +1}.
-    C : box constraint.
-    weights : (M,) kernel weights or parameters theta, >= 0; 1/M each if not given.
-    svm_tol : LIBSVM's stopping tolerance.
-    class_weight : factors on C by class, ``{-1: ..., +1: ...}``, or "balanced".
+    operator : KernelOperator
+        The bank or the family on the n training samples.
+    y : array_like of shape (n,)
+        Labels in {-1, +1}.
+    C : float, default=1.0
+        Box constraint.
+    weights : array_like of shape (M,) or None, default=None
+        Kernel weights or parameters theta, >= 0; 1/M each if not given.
+    svm_tol : float, default=0.001
+        LIBSVM's stopping tolerance.
+    class_weight : mapping of int to float, str or None, default=None
+        Factors on C by class, ``{-1: ..., +1: ...}``, or "balanced".
 
     Returns
     -------

@@ -42,12 +42,18 @@ def solve(
 
     Parameters
     ----------
-    operator : the bank or the family on the n training samples.
-    y : (n,) real targets, or labels in {-1, +1}.
-    C : box constraint.
-    epsilon : half the width of the tube in which errors cost nothing, in units of y, >= 0.
-    weights : (M,) kernel weights or parameters theta, >= 0; 1/M each if not given.
-    svm_tol : LIBSVM's stopping tolerance, in units of y.
+    operator : KernelOperator
+        The bank or the family on the n training samples.
+    y : array_like of shape (n,)
+        Real targets, or labels in {-1, +1}.
+    C : float, default=1.0
+        Box constraint.
+    epsilon : float, default=0.1
+        Half the width of the tube in which errors cost nothing, in units of y, >= 0.
+    weights : array_like of shape (M,) or None, default=None
+        Kernel weights or parameters theta, >= 0; 1/M each if not given.
+    svm_tol : float, default=0.001
+        LIBSVM's stopping tolerance, in units of y.
 
     Returns
     -------

@@ -68,11 +68,16 @@ class _Answer:
 
     Attributes
     ----------
-    point : the SVM at the kernel weights lambda_jk / gamma_j; its Gram matrix is overwritten.
-    forms : (M,) q_jk at its alpha.
-    gamma : (n,) the best gamma for this alpha, up to the tolerance that of `point`.
-    ascents : iterations of the block coordinate ascent.
-    bounds : of problem (D), at the numbers of `point`.
+    point : Point
+        The SVM at the kernel weights lambda_jk / gamma_j; its Gram matrix is overwritten.
+    forms : ndarray of shape (M,)
+        q_jk at its alpha.
+    gamma : ndarray of shape (n,)
+        The best gamma for this alpha, up to the tolerance that of `point`.
+    ascents : int
+        Iterations of the block coordinate ascent.
+    bounds : Bounds
+        Of problem (D), at the numbers of `point`.
     """
 
     point: Point
@@ -100,22 +105,33 @@ def solve(
 
     Parameters
     ----------
-    bank : the M base kernels on n training samples, of unit trace in the paper
+    bank : Bank
+        The M base kernels on n training samples, of unit trace in the paper
         (`mklbench.kernels.unit_trace`).
-    y : (n,) labels in {-1, +1}.
-    C : box constraint.
-    q : >= 1, `math.inf` included; the larger, the more alike are the groups' norms.
-    groups : as in `mklbench.kernels.groups_of`: "bank" for the bank's own groups, or one group of
+    y : array_like of shape (n,)
+        Labels in {-1, +1}.
+    C : float, default=100.0
+        Box constraint.
+    q : float, default=2.0
+        >= 1, `math.inf` included; the larger, the more alike are the groups' norms.
+    groups : str or GroupLists, default="bank"
+        As in `mklbench.kernels.groups_of`: "bank" for the bank's own groups, or one group of
         all kernels where it has none (then this is MKL); "one", "singletons" or "features"; or
         lists of kernel indices.
-    tol : stop at this certified relative duality gap.
-    objective_tol : stop as well where the objective of an iterate differs from that of the one
+    tol : float, default=0.01
+        Stop at this certified relative duality gap.
+    objective_tol : float or None, default=None
+        Stop as well where the objective of an iterate differs from that of the one
         before by less than this share of it; None for never. The paper has 1e-4.
-    max_iter : at most so many steps of the descent.
-    step_size : the factor A, which the paper leaves open; 3 sqrt(n) for n groups if not given.
-    svm_tol : LIBSVM's stopping tolerance; it is tightened by itself where it, not gamma, keeps the
+    max_iter : int, default=1000
+        At most so many steps of the descent.
+    step_size : float or None, default=None
+        The factor A, which the paper leaves open; 3 sqrt(n) for n groups if not given.
+    svm_tol : float, default=0.001
+        LIBSVM's stopping tolerance; it is tightened by itself where it, not gamma, keeps the
         oracle from its accuracy.
-    class_weight : factors on C by class, ``{-1: ..., +1: ...}``, or "balanced".
+    class_weight : mapping of int to float, str or None, default=None
+        Factors on C by class, ``{-1: ..., +1: ...}``, or "balanced".
 
     Returns
     -------

@@ -21,9 +21,12 @@ def check(names: Sequence[str] = (), *, jobs: int = 1, results_dir: str | None =
 
     Parameters
     ----------
-    names : tables whose cells are checked; none means all that the check names.
-    jobs : worker processes.
-    results_dir : the recorded results; None for those that come with the program.
+    names : sequence of str, default=()
+        Tables whose cells are checked; none means all that the check names.
+    jobs : int, default=1
+        Worker processes.
+    results_dir : str or None, default=None
+        The recorded results; None for those that come with the program.
 
     Returns
     -------
@@ -87,10 +90,14 @@ def check_all(
 
     Parameters
     ----------
-    names : tables whose cells are checked; none means all.
-    jobs : worker processes.
-    minutes : when to stop; None for no limit.
-    results_dir : the recorded results; None for those that come with the program.
+    names : sequence of str, default=()
+        Tables whose cells are checked; none means all.
+    jobs : int, default=1
+        Worker processes.
+    minutes : float or None, default=None
+        When to stop; None for no limit.
+    results_dir : str or None, default=None
+        The recorded results; None for those that come with the program.
 
     Returns
     -------

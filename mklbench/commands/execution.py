@@ -27,8 +27,10 @@ def execute(cells: list[Cell], options: RunConfig) -> int:
 
     Raises
     ------
-    InputError : if nothing could be run, for the first reason.
-    KeyboardInterrupt : with a sentence on what is kept and how to go on.
+    InputError
+        If nothing could be run, for the first reason.
+    KeyboardInterrupt
+        With a sentence on what is kept and how to go on.
     """
     if options.out is not None:
         check_writable_file("out", options.out)

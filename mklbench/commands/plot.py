@@ -25,9 +25,12 @@ def plot(
 
     Parameters
     ----------
-    name : name of the figure, or of a table with a single one.
-    store, recorded, config_dir : as for `table`.
-    out : file to write, ending in .png, .pdf or .svg; by default NAME.png.
+    name : str
+        Name of the figure, or of a table with a single one.
+    store, recorded, config_dir : Store or bool or str or None
+        As for `table`.
+    out : str or None, default=None
+        File to write, ending in .png, .pdf or .svg; by default NAME.png.
 
     Raises
     ------

@@ -40,17 +40,26 @@ def reproduce(
 
     Parameters
     ----------
-    names : names of tables; none means all.
-    store : where records are kept.
-    jobs : worker processes.
-    dry_run : only say what would be run and how long that may take.
-    from_records : first take the finished splits over into the store that are recorded in
+    names : sequence of str, default=()
+        Names of tables; none means all.
+    store : Store
+        Where records are kept.
+    jobs : int, default=1
+        Worker processes.
+    dry_run : bool, default=False
+        Only say what would be run and how long that may take.
+    from_records : bool, default=False
+        First take the finished splits over into the store that are recorded in
         `results_dir`, of cells that have not changed since; so a run goes on on another machine.
-    write_only : run nothing, and write the tables and records of what is finished; also while
+    write_only : bool, default=False
+        Run nothing, and write the tables and records of what is finished; also while
         another process runs them.
-    results_dir : where ``tables``, ``figures`` and ``records`` are written.
-    timeout : seconds of computing a cell may take; None for no limit.
-    config_dir : as for `table`.
+    results_dir : str, default="results"
+        Where ``tables``, ``figures`` and ``records`` are written.
+    timeout : float or None, default=None
+        Seconds of computing a cell may take; None for no limit.
+    config_dir : str or None, default=None
+        As for `table`.
 
     Returns
     -------

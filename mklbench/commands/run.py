@@ -76,7 +76,8 @@ def composed_cells(
 
     Raises
     ------
-    InputError : for overrides that cannot be composed.
+    InputError
+        For overrides that cannot be composed.
     """
     typed = overrides if typed is None else typed
     given = [text for text in overrides if not is_hydra(text)]

@@ -14,7 +14,8 @@ def status(store: Store) -> int:
 
     Raises
     ------
-    InputError : if what is there is no directory.
+    InputError
+        If what is there is no directory.
     """
     from tabulate import tabulate
 

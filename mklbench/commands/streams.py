@@ -81,7 +81,8 @@ def prepare() -> None:
 
     Raises
     ------
-    InputError : if standard output is closed.
+    InputError
+        If standard output is closed.
     """
     sys.stderr = Courtesy(sys.stderr or _nowhere())
     if sys.stdout is None:

@@ -26,12 +26,18 @@ def table(
 
     Parameters
     ----------
-    name : name of the table.
-    store : where the records are looked up.
-    fmt : one of `mklbench.report.formats`.
-    out : file to write.
-    recorded : use the recorded results that come with the program instead of the store.
-    config_dir : a directory of the user's own configs, with tables of their own in ``table/``.
+    name : str
+        Name of the table.
+    store : Store
+        Where the records are looked up.
+    fmt : str, default="md"
+        One of `mklbench.report.formats`.
+    out : str or None, default=None
+        File to write.
+    recorded : bool, default=False
+        Use the recorded results that come with the program instead of the store.
+    config_dir : str or None, default=None
+        A directory of the user's own configs, with tables of their own in ``table/``.
 
     Raises
     ------

@@ -16,7 +16,8 @@ def without_search_of(composed: DictConfig, overrides: Iterable[str]) -> DictCon
 
     Raises
     ------
-    InputError : if `overrides` choose the search, too, or what it tries.
+    InputError
+        If `overrides` choose the search, too, or what it tries.
     """
     given = {key_of(override): override.partition("=")[2] for override in overrides}
     plain = _mapping(OmegaConf.to_container(composed, resolve=False))

@@ -28,7 +28,8 @@ def cell_config(composed: DictConfig | Mapping[str, Any]) -> dict[str, Any]:
 
     Raises
     ------
-    InputError : naming the first key or value that cannot be accepted.
+    InputError
+        Naming the first key or value that cannot be accepted.
     """
     node = composed if isinstance(composed, DictConfig) else OmegaConf.create(dict(composed))
     groups = {group: _plain(node, group) for group in GROUPS}
@@ -82,7 +83,8 @@ def _option(composed: DictConfig, key: str) -> Any:
 
     Raises
     ------
-    InputError : if it is ``???`` or refers to what is not there, or is a list or a mapping.
+    InputError
+        If it is ``???`` or refers to what is not there, or is a list or a mapping.
     """
     try:
         value = composed[key]
@@ -114,7 +116,8 @@ def executor(config: Mapping[str, Any], jobs: int, timeout: float | None) -> Any
 
     Raises
     ------
-    InputError : if it cannot be made, or does not have one of its options.
+    InputError
+        If it cannot be made, or does not have one of its options.
     """
     check_arguments("executor", config, arguments(config))
     try:

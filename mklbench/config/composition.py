@@ -37,12 +37,15 @@ def compose(overrides: Iterable[str] = (), config_dir: Path | str | None = None)
 
     Parameters
     ----------
-    overrides : Hydra overrides such as ``"algo=svm"`` or ``"algo.C=10"``.
-    config_dir : a directory of the user's own configs, searched after ours.
+    overrides : iterable of str, default=()
+        Hydra overrides such as ``"algo=svm"`` or ``"algo.C=10"``.
+    config_dir : Path, str or None, default=None
+        A directory of the user's own configs, searched after ours.
 
     Raises
     ------
-    InputError : for an unknown choice or key, or an override that cannot be read.
+    InputError
+        For an unknown choice or key, or an override that cannot be read.
     """
     given = list(overrides)
     if config_dir is not None:

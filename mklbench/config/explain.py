@@ -35,9 +35,12 @@ def explain(error: Exception, overrides: list[str], compose: Composer) -> InputE
 
     Parameters
     ----------
-    error : what composing the overrides raised.
-    overrides : the override strings as the user typed them.
-    compose : composes a config from override strings; used to look up which keys exist.
+    error : Exception
+        What composing the overrides raised.
+    overrides : list of str
+        The override strings as the user typed them.
+    compose : Composer
+        Composes a config from override strings; used to look up which keys exist.
     """
     message = str(error)
     if isinstance(error, InputError):

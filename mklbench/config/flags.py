@@ -26,7 +26,8 @@ def read(flags: list[str], overrides: list[str]) -> Namespace | None:
 
     Raises
     ------
-    InputError : if they cannot be parsed, or do not go together.
+    InputError
+        If they cannot be parsed, or do not go together.
     """
     parser = get_args_parser()
     parser.error = _refuse  # type: ignore[method-assign]
@@ -67,7 +68,8 @@ def show(chosen: Namespace, config_dir: Path | str | None) -> None:
 
     Raises
     ------
-    InputError : if the overrides cannot be composed.
+    InputError
+        If the overrides cannot be composed.
     """
     typed = chosen.overrides
     chosen.overrides = searching(config_dir, typed)

@@ -76,8 +76,10 @@ def unreadable(override: str, reason: str) -> InputError:
 
     Parameters
     ----------
-    override : as typed.
-    reason : what Hydra says, in several lines.
+    override : str
+        As typed.
+    reason : str
+        What Hydra says, in several lines.
     """
     key, equals, value = override.partition("=")
     evaluated = reason.partition("while evaluating ")[2].partition("': ")[2].partition("\n")[0]

@@ -29,7 +29,8 @@ class OwnConfigs(FileConfigSource):
 
         Raises
         ------
-        InputError : if it cannot be read, is out of bounds, is no mapping, or comes upon itself
+        InputError
+            If it cannot be read, is out of bounds, is no mapping, or comes upon itself
             among its defaults, which Hydra would follow without end.
         """
         text, config = self._read(config_path)
@@ -69,7 +70,8 @@ def _defaults(at: str, config: DictConfig, file: Path) -> Iterator[str]:
 
     Raises
     ------
-    InputError : if the defaults are no list of names and of mappings with one key.
+    InputError
+        If the defaults are no list of names and of mappings with one key.
     """
     content: Any = OmegaConf.to_container(config, resolve=False)
     items = content.get("defaults", [])

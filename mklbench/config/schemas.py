@@ -201,7 +201,8 @@ def checked(group: str, schema: type[T], values: Mapping[str, Any]) -> T:
 
     Raises
     ------
-    InputError : for an unknown key (with the nearest names), a wrong type or a value out of range.
+    InputError
+        For an unknown key (with the nearest names), a wrong type or a value out of range.
     """
     return read(schema, values, OptionWhere((group,)))
 

@@ -22,7 +22,8 @@ def target(group: str, config: Mapping[str, Any]) -> Callable[..., Any]:
 
     Raises
     ------
-    InputError : if it has no ``_target_`` or that cannot be imported.
+    InputError
+        If it has no ``_target_`` or that cannot be imported.
     """
     path = config.get("_target_")
     if not path:

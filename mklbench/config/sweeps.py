@@ -24,8 +24,10 @@ def expanded(overrides: list[str], config_dir: Path | str | None) -> list[list[s
 
     Raises
     ------
-    InputError : unless there are between one cell and `MAX_CELLS`.
-    HydraException : for what cannot be parsed.
+    InputError
+        Unless there are between one cell and `MAX_CELLS`.
+    HydraException
+        For what cannot be parsed.
     """
     choices = cast(ConfigLoader, _Choices(config_dir))
     parsed = OverridesParser.create(config_loader=choices).parse_overrides(overrides)

@@ -37,9 +37,12 @@ def parse_npz(content: bytes, layout: Layout, place: str) -> Table:
 
     Parameters
     ----------
-    content : the bytes of the file.
-    layout : names the array of the inputs (n, d) and that of the labels (n,).
-    place : the file's name in messages.
+    content : bytes
+        The bytes of the file.
+    layout : Layout
+        Names the array of the inputs (n, d) and that of the labels (n,).
+    place : str
+        The file's name in messages.
 
     Raises
     ------
@@ -153,8 +156,10 @@ def parse_splits(path: str, n_samples: int) -> tuple[Split, ...]:
 
     Parameters
     ----------
-    path : of the file.
-    n_samples : number of rows of the set.
+    path : str
+        Of the file.
+    n_samples : int
+        Number of rows of the set.
 
     Raises
     ------
@@ -191,9 +196,11 @@ def parse_svmlight(contents: Sequence[bytes], layout: Layout, place: str) -> Tab
 
     Parameters
     ----------
-    contents : the bytes of each file; gzip, xz and bzip2 are unpacked. The number of features is
+    contents : sequence of bytes
+        The bytes of each file; gzip, xz and bzip2 are unpacked. The number of features is
         the largest index in any of them.
-    place : where the files are, in messages.
+    place : str
+        Where the files are, in messages.
 
     Raises
     ------
@@ -288,7 +295,8 @@ def _matlab_variables(
 
     Raises
     ------
-    DataError : that names the file, if it is too large or cannot be read.
+    DataError
+        That names the file, if it is too large or cannot be read.
     """
     from scipy.io import loadmat
 

@@ -35,11 +35,15 @@ class Fetched:
 
     Attributes
     ----------
-    name : of the data set.
-    status : "fetched"; "cached": a good copy was there already; "local": embedded, generated or
+    name : str
+        Of the data set.
+    status : {"fetched", "cached", "local"}
+        "fetched"; "cached": a good copy was there already; "local": embedded, generated or
         the user's own file, of which no copy is needed.
-    location : the file in the cache, or where the data are.
-    source : the place or URL a new copy came from; otherwise as `location`.
+    location : str
+        The file in the cache, or where the data are.
+    source : str
+        The place or URL a new copy came from; otherwise as `location`.
     """
 
     name: str
@@ -54,12 +58,17 @@ class Verified:
 
     Attributes
     ----------
-    name : of the data set, and its edition where that is the official one.
-    place : "embedded", "cache", "mirror", "path" or "generated".
-    location : the path or URL.
-    status : "ok"; "absent"; "unreadable" for now, such as a server that does not answer; or
+    name : str
+        Of the data set, and its edition where that is the official one.
+    place : str
+        "embedded", "cache", "mirror", "path" or "generated".
+    location : str
+        The path or URL.
+    status : {"ok", "absent", "unreadable", "damaged"}
+        "ok"; "absent"; "unreadable" for now, such as a server that does not answer; or
         "damaged": read, and not the published content.
-    detail : the content digest of what is ok, else the reason in a few words.
+    detail : str
+        The content digest of what is ok, else the reason in a few words.
     """
 
     name: str
@@ -101,8 +110,10 @@ def list_rows(
 
     Parameters
     ----------
-    directory : the directory of data configurations.
-    cache_dir, mirror : as for `mklbench.data.load`.
+    directory : Directory
+        The directory of data configurations.
+    cache_dir, mirror : Directory or None, default=None
+        As for `mklbench.data.load`.
 
     Returns
     -------

@@ -21,9 +21,12 @@ class View:
 
     Attributes
     ----------
-    name : of the descriptor.
-    start, stop : its columns.
-    distance : how two rows are compared by it: "euclidean"; "seuclidean", the same with every
+    name : str
+        Of the descriptor.
+    start, stop : int
+        Its columns.
+    distance : Distance
+        How two rows are compared by it: "euclidean"; "seuclidean", the same with every
         feature divided by its standard deviation; "chi2", for histograms.
     """
 
@@ -39,21 +42,33 @@ class Dataset:
 
     Attributes
     ----------
-    name : as in the configuration.
-    X : (n, d) inputs.
-    y : (n,) class codes 0 .. k-1; all 0 where there are `targets` instead.
-    classes : code -> label as in the file; in a binary set code 1 is the positive class (+1). Empty
+    name : str
+        As in the configuration.
+    X : ndarray of shape (n, d)
+        inputs.
+    y : ndarray of shape (n,)
+        Class codes 0 .. k-1; all 0 where there are `targets` instead.
+    classes : tuple of str
+        Code -> label as in the file; in a binary set code 1 is the positive class (+1). Empty
         where there are `targets` instead.
-    feature_names : d names.
-    digest : "sha256:..." of rows, labels and shapes as parsed (`content_digest`). Choices about
+    feature_names : tuple of str
+        d names.
+    digest : str
+        "sha256:..." of rows, labels and shapes as parsed (`content_digest`). Choices about
         columns (a constant column left out, noise features appended) keep it, so that the splits
         of such variants are paired; the resolved configuration tells the variants apart.
-    notes : what was done: rows dropped, columns left out or appended.
-    n_noise_features : how many of the last columns of X are N(0, 1) noise.
-    source : where the content came from: "embedded", "generated", paths or URLs.
-    splits : training and test rows of each split that the source itself holds: the official ones.
-    views : the columns of each descriptor, where the features come in several; else empty.
-    targets : (n,) real numbers to predict, of a regression set; None where there are classes.
+    notes : tuple of str
+        What was done: rows dropped, columns left out or appended.
+    n_noise_features : int
+        How many of the last columns of X are N(0, 1) noise.
+    source : str
+        Where the content came from: "embedded", "generated", paths or URLs.
+    splits : tuple of Split
+        Training and test rows of each split that the source itself holds: the official ones.
+    views : tuple of View
+        The columns of each descriptor, where the features come in several; else empty.
+    targets : ndarray of shape (n,) or None
+        Real numbers to predict, of a regression set; None where there are classes.
     """
 
     name: str
@@ -88,8 +103,10 @@ def content_digest(X: NDArray[np.float64], y: NDArray[np.int64] | NDArray[np.flo
 
     Parameters
     ----------
-    X : (n, d) inputs.
-    y : (n,) class codes, or real targets.
+    X : ndarray of shape (n, d)
+        inputs.
+    y : ndarray of shape (n,)
+        Class codes, or real targets.
 
     Returns
     -------

@@ -25,8 +25,10 @@ def read(location: str, limits: Limits) -> bytes:
 
     Parameters
     ----------
-    location : path or URL.
-    limits : what it may take.
+    location : str
+        Path or URL.
+    limits : Limits
+        What it may take.
 
     Raises
     ------

@@ -42,9 +42,12 @@ def settle(
 
     Parameters
     ----------
-    config : of a data set, as a plain dict.
-    cache_dir, mirror : as for `mklbench.data.load`.
-    download : whether the network may be used.
+    config : mapping of str to object
+        Of a data set, as a plain dict.
+    cache_dir, mirror : Directory or None, default=None
+        As for `mklbench.data.load`.
+    download : bool, default=False
+        Whether the network may be used.
 
     Returns
     -------
@@ -70,7 +73,8 @@ def open_editions(config: Mapping[str, Any]) -> tuple[Edition, ...]:
 
     Parameters
     ----------
-    config : of a data set, as a plain dict, not yet settled.
+    config : mapping of str to object
+        Of a data set, as a plain dict, not yet settled.
     """
     return ("official", "pooled") if config.get("edition") == "auto" else ()
 
@@ -80,7 +84,8 @@ def registered_digest(config: Mapping[str, Any]) -> str | None:
 
     Parameters
     ----------
-    config : of a data set, as a plain dict.
+    config : mapping of str to object
+        Of a data set, as a plain dict.
     """
     if config.get("edition") == "official":
         return _official_digest(config["official"]["sha256"], config["official"]["struct"])

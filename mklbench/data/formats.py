@@ -18,9 +18,12 @@ def parse_files(contents: Sequence[bytes], layout: Layout, place: str) -> Table:
 
     Parameters
     ----------
-    contents : the bytes of each file.
-    layout : how they are read; a format of named arrays is one file.
-    place : where they are, in messages.
+    contents : sequence of bytes
+        The bytes of each file.
+    layout : Layout
+        How they are read; a format of named arrays is one file.
+    place : str
+        Where they are, in messages.
 
     Raises
     ------

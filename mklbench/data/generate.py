@@ -131,9 +131,12 @@ def generate(name: str, n_samples: int, seed: int) -> Sample:
 
     Parameters
     ----------
-    name : a key of `GENERATORS`.
-    n_samples : number of rows.
-    seed : any whole number; the same one gives the same rows. The name is mixed in, so that two
+    name : str
+        A key of `GENERATORS`.
+    n_samples : int
+        Number of rows.
+    seed : int
+        Any whole number; the same one gives the same rows. The name is mixed in, so that two
         sets drawn with one seed have nothing in common.
 
     Returns

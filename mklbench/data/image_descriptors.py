@@ -61,9 +61,12 @@ class Parts:
 
     Attributes
     ----------
-    hsv, gradients, patterns, energies : (d,) what needs no codebook.
-    colours : (k, 3) colours of points in the foreground, in Lab.
-    inside, border : (k, 104) local descriptors in the foreground and at its border.
+    hsv, gradients, patterns, energies : ndarray of shape (d,)
+        What needs no codebook.
+    colours : ndarray of shape (k, 3)
+        Colours of points in the foreground, in Lab.
+    inside, border : ndarray of shape (k, 104)
+        Local descriptors in the foreground and at its border.
     """
 
     hsv: Array

@@ -47,9 +47,12 @@ def parse_images(content: bytes, layout: Layout, place: str) -> Table:
 
     Parameters
     ----------
-    content : the bytes of a tar archive, packed or not.
-    layout : says how many images, in the order of their names, make a class.
-    place : the file's name in messages.
+    content : bytes
+        The bytes of a tar archive, packed or not.
+    layout : Layout
+        Says how many images, in the order of their names, make a class.
+    place : str
+        The file's name in messages.
 
     Returns
     -------
@@ -89,10 +92,14 @@ def described(dataset: Dataset, content: bytes, directory: Path, max_bytes: int)
 
     Parameters
     ----------
-    dataset : what became of `parse_images`.
-    content : the archive.
-    directory : where the descriptors are kept, below a directory of this set of images.
-    max_bytes : that the archive may unpack to.
+    dataset : Dataset
+        What became of `parse_images`.
+    content : bytes
+        The archive.
+    directory : Path
+        Where the descriptors are kept, below a directory of this set of images.
+    max_bytes : int
+        That the archive may unpack to.
 
     Raises
     ------

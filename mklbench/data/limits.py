@@ -18,9 +18,12 @@ class Limits:
 
     Attributes
     ----------
-    stall : seconds to wait for a connection, and for each next byte.
-    seconds : for a whole download: looking up the host, redirects and second attempts included.
-    n_bytes : of the file, and of what it unpacks to.
+    stall : float
+        Seconds to wait for a connection, and for each next byte.
+    seconds : float
+        For a whole download: looking up the host, redirects and second attempts included.
+    n_bytes : int
+        Of the file, and of what it unpacks to.
     """
 
     stall: float
@@ -33,8 +36,10 @@ class Limits:
 
         Parameters
         ----------
-        layout : of the file; says how large it may be.
-        timeout : as for `download_timeout`.
+        layout : Layout
+            Of the file; says how large it may be.
+        timeout : float or None, default=None
+            As for `download_timeout`.
 
         Raises
         ------

@@ -44,10 +44,14 @@ def load(
 
     Parameters
     ----------
-    config : the content of one ``configs/data/NAME.yaml`` as a plain dict, overrides applied.
-    cache_dir : directory of downloads; default as `mklbench.data.sources.cache_directory`.
-    mirror : directory or URL; default the environment variable MKLBENCH_MIRROR.
-    timeout : seconds without a byte after which a download is given up; default the environment
+    config : mapping of str to object
+        The content of one ``configs/data/NAME.yaml`` as a plain dict, overrides applied.
+    cache_dir : str, os.PathLike[str] or None, default=None
+        Directory of downloads; default as `mklbench.data.sources.cache_directory`.
+    mirror : str, os.PathLike[str] or None, default=None
+        Directory or URL; default the environment variable MKLBENCH_MIRROR.
+    timeout : float or None, default=None
+        Seconds without a byte after which a download is given up; default the environment
         variable MKLBENCH_TIMEOUT, else 20.
 
     Raises
@@ -119,10 +123,14 @@ def from_bytes(
 
     Parameters
     ----------
-    config : of the data set.
-    contents : the bytes of each file.
-    layout : how the files are read.
-    place : where the files are, in messages.
+    config : FileConfig
+        Of the data set.
+    contents : sequence of bytes
+        The bytes of each file.
+    layout : Layout
+        How the files are read.
+    place : str
+        Where the files are, in messages.
 
     Raises
     ------

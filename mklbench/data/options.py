@@ -36,7 +36,8 @@ def parse_config(config: Mapping[str, Any]) -> FileConfig | GeneratedConfig:
 
     Parameters
     ----------
-    config : the content of ``configs/data/NAME.yaml``, overrides applied. A key ``generator`` makes
+    config : mapping of str to object
+        The content of ``configs/data/NAME.yaml``, overrides applied. A key ``generator`` makes
         it a generated set; otherwise ``sources`` or ``path`` say where its file is.
 
     Raises

@@ -38,13 +38,20 @@ class Table:
 
     Attributes
     ----------
-    X : (n, d) the inputs.
-    labels : n labels as text.
-    feature_names : d names, from the header or x1 ... xd.
-    dropped_rows : number of rows left out for a missing value.
-    splits : training and test rows of each split that the file holds, from 0.
-    view_sizes : columns of each view, where the file has several; else empty.
-    digest : of the content, where that is not `X`; else None.
+    X : ndarray of shape (n, d)
+        The inputs.
+    labels : tuple of str
+        n labels as text.
+    feature_names : tuple of str
+        d names, from the header or x1 ... xd.
+    dropped_rows : int
+        Number of rows left out for a missing value.
+    splits : tuple of Split
+        Training and test rows of each split that the file holds, from 0.
+    view_sizes : tuple of int
+        Columns of each view, where the file has several; else empty.
+    digest : str or None
+        Of the content, where that is not `X`; else None.
     """
 
     X: NDArray[np.float64]
@@ -108,9 +115,12 @@ def parse_table(content: bytes, layout: Layout, place: str) -> Table:
 
     Parameters
     ----------
-    content : the bytes of the file; gzip, xz and bzip2 are unpacked.
-    layout : how the text is laid out.
-    place : the file's name in messages.
+    content : bytes
+        The bytes of the file; gzip, xz and bzip2 are unpacked.
+    layout : Layout
+        How the text is laid out.
+    place : str
+        The file's name in messages.
 
     Raises
     ------

@@ -20,8 +20,10 @@ class Scaling:
 
     Attributes
     ----------
-    name : "none", "standard" or "minmax".
-    shift, divisor : (d,) fitted on the training part. divisor is infinite for a feature that is
+    name : str
+        "none", "standard" or "minmax".
+    shift, divisor : ndarray of shape (d,)
+        Fitted on the training part. divisor is infinite for a feature that is
         constant there, so that every value of it, also an unseen one, maps to 0.
     """
 
@@ -34,7 +36,8 @@ class Scaling:
 
         Parameters
         ----------
-        X : (m, d).
+        X : ndarray of shape (m, d)
+            .
 
         Returns
         -------
@@ -70,8 +73,10 @@ def fit_scaling(name: str, X_train: NDArray[np.float64]) -> Scaling:
 
     Parameters
     ----------
-    name : "none"; "standard": mean 0 and variance 1 (divided by n); "minmax": to [-1, 1].
-    X_train : (n, d), finite.
+    name : str
+        "none"; "standard": mean 0 and variance 1 (divided by n); "minmax": to [-1, 1].
+    X_train : ndarray of shape (n, d)
+        finite.
 
     Raises
     ------

@@ -30,24 +30,37 @@ class Layout:
 
     Attributes
     ----------
-    format : "text"; "svmlight"; "npz" or "mat" (MATLAB, up to version 7), files of named arrays;
+    format : FileFormat
+        "text"; "svmlight"; "npz" or "mat" (MATLAB, up to version 7), files of named arrays;
         "images", a tar archive of photographs whose descriptors are the inputs.
-    inputs : name of the array of inputs, whose `label` is a name, too. In a MATLAB file it may be a
+    inputs : str
+        Name of the array of inputs, whose `label` is a name, too. In a MATLAB file it may be a
         cell with one array a view, (n, d) or (d, n).
-    struct : the variable of a MATLAB file whose fields the arrays are, besides the fields train
+    struct : str or None
+        The variable of a MATLAB file whose fields the arrays are, besides the fields train
         and test: rows of 1-based numbers, one a split. None: the arrays are variables themselves.
-    delimiter : one character, or "whitespace" for runs of blanks and tabs.
-    header : whether the first line names the columns; "auto" takes it as names when none of its
+    delimiter : str
+        One character, or "whitespace" for runs of blanks and tabs.
+    header : bool or {"auto"}
+        Whether the first line names the columns; "auto" takes it as names when none of its
         cells is a number.
-    skip_lines : lines to pass over at the top of the file, before the header.
-    zero_based : whether the indices of an svmlight file begin at 0 rather than 1.
-    label : the column of the class labels: a name, a number from 1 (negative from the end), "last".
-    id_columns : columns that identify a row and are not inputs (names or numbers from 1).
-    missing : the text of a missing value, in upper or lower case; rows that hold one in an input
+    skip_lines : FromZero
+        Lines to pass over at the top of the file, before the header.
+    zero_based : bool
+        Whether the indices of an svmlight file begin at 0 rather than 1.
+    label : ColumnReference
+        The column of the class labels: a name, a number from 1 (negative from the end), "last".
+    id_columns : tuple of ColumnReference
+        Columns that identify a row and are not inputs (names or numbers from 1).
+    missing : str or None
+        The text of a missing value, in upper or lower case; rows that hold one in an input
         or the label are dropped. None: no such text.
-    label_names : label in the file -> label to use instead.
-    per_class : of images, in the order of their names, so many make a class.
-    max_bytes : that a file may hold, as it comes and unpacked; None: `mklbench.data.limits`.
+    label_names : mapping of str to Label or None
+        Label in the file -> label to use instead.
+    per_class : FromOne
+        Of images, in the order of their names, so many make a class.
+    max_bytes : FromOne or None
+        That a file may hold, as it comes and unpacked; None: `mklbench.data.limits`.
     """
 
     format: FileFormat = "text"
@@ -71,10 +84,13 @@ class Source:
 
     Attributes
     ----------
-    kind : "embedded" (inside an installed package: ``package/path``), "mirror" (path below the
+    kind : SourceKind
+        "embedded" (inside an installed package: ``package/path``), "mirror" (path below the
         mirror), "url" (upstream) or "path" (the user's own file).
-    locations : the path or URL of each file; the rows of several are taken one after the other.
-    layout : the layout of the set, with the differences this source states.
+    locations : tuple of str
+        The path or URL of each file; the rows of several are taken one after the other.
+    layout : Layout
+        The layout of the set, with the differences this source states.
     """
 
     kind: SourceKind
@@ -93,12 +109,18 @@ class Expected:
 
     Attributes
     ----------
-    n_samples, n_features : the shape, after id columns and incomplete rows are taken out.
-    classes : label -> number of rows.
-    digest : "sha256:..." of the parsed arrays (`mklbench.data.dataset.content_digest`).
-    dropped_rows : rows with a missing value.
-    constant_features : names of the features that have a single value.
-    splits_digest : of the splits that the file holds (`mklbench.data.dataset.splits_digest`);
+    n_samples, n_features : FromOne
+        The shape, after id columns and incomplete rows are taken out.
+    classes : mapping of str to FromOne
+        Label -> number of rows.
+    digest : str
+        "sha256:..." of the parsed arrays (`mklbench.data.dataset.content_digest`).
+    dropped_rows : FromZero
+        Rows with a missing value.
+    constant_features : tuple of str
+        Names of the features that have a single value.
+    splits_digest : str or None
+        Of the splits that the file holds (`mklbench.data.dataset.splits_digest`);
         None: it holds none.
     """
 
@@ -117,11 +139,16 @@ class PublishedSplits:
 
     Attributes
     ----------
-    n_train, n_test : rows of the two parts.
-    n_splits : number of splits.
-    stratified : whether each class has its share of either part.
-    scaling : of the features, as in `mklbench.data.preprocessing`.
-    in_order : whether the source has its training rows first, then its test rows: split 0 is this
+    n_train, n_test : FromOne
+        Rows of the two parts.
+    n_splits : FromOne
+        Number of splits.
+    stratified : bool
+        Whether each class has its share of either part.
+    scaling : ScalingName
+        Of the features, as in `mklbench.data.preprocessing`.
+    in_order : bool
+        Whether the source has its training rows first, then its test rows: split 0 is this
         official one.
     """
 
@@ -147,10 +174,14 @@ class OfficialFile:
 
     Attributes
     ----------
-    mirror : its path below a mirror.
-    url : its upstream address.
-    struct : the variable of the set, with the fields x, t, train and test.
-    sha256 : digest of the file, 64 hexadecimal digits.
+    mirror : str
+        Its path below a mirror.
+    url : str
+        Its upstream address.
+    struct : str
+        The variable of the set, with the fields x, t, train and test.
+    sha256 : str
+        Digest of the file, 64 hexadecimal digits.
     """
 
     mirror: str
@@ -165,13 +196,20 @@ class DataConfig:
 
     Attributes
     ----------
-    name, title, licence, citation : as shown by ``mklbench data list``.
-    notes : what a reader of results should know about the set.
-    noise_features : number of N(0, 1) features to append to every input vector.
-    drop_constant : leave out the features that have a single value.
-    drop_features : names of features to leave out.
-    n_features : keep so many of the others: those that are not 0 in the most rows. None: all.
-    splits : those of the publications, if the set has such.
+    name, title, licence, citation : str
+        As shown by ``mklbench data list``.
+    notes : tuple of str
+        What a reader of results should know about the set.
+    noise_features : FromZero
+        Number of N(0, 1) features to append to every input vector.
+    drop_constant : bool
+        Leave out the features that have a single value.
+    drop_features : tuple of str
+        Names of features to leave out.
+    n_features : FromOne or None
+        Keep so many of the others: those that are not 0 in the most rows. None: all.
+    splits : PublishedSplits or None
+        Those of the publications, if the set has such.
     """
 
     name: Annotated[str, values.set_name]
@@ -192,20 +230,32 @@ class FileConfig(DataConfig):
 
     Attributes
     ----------
-    sources : where the file may come from, in order of preference within a kind.
-    positive : the label that becomes code 1 in a binary set; None: the last label in order.
-    feature_names : names of the inputs; empty: those of the header, or x1, x2, ...
-    expected : the content to verify; None for a user's own file.
-    keep_classes : the labels whose rows are used; empty: all rows are.
-    official : the file with the official splits, if the set has one.
-    edition : "official" reads that file, "pooled" the sources; "auto" leaves it to
+    sources : tuple of Source
+        Where the file may come from, in order of preference within a kind.
+    positive : str or None
+        The label that becomes code 1 in a binary set; None: the last label in order.
+    feature_names : tuple of str
+        Names of the inputs; empty: those of the header, or x1, x2, ...
+    expected : Expected or None
+        The content to verify; None for a user's own file.
+    keep_classes : tuple of str
+        The labels whose rows are used; empty: all rows are.
+    official : OfficialFile or None
+        The file with the official splits, if the set has one.
+    edition : Edition
+        "official" reads that file, "pooled" the sources; "auto" leaves it to
         `mklbench.data.editions`.
-    folder : of the files in the cache; empty: the name of the set.
-    sha256 : digest that the bytes of the file must have; None: the content is verified alone.
-    views : what the views of the file are called and how they are compared; empty: view1, view2,
+    folder : str
+        Of the files in the cache; empty: the name of the set.
+    sha256 : str or None
+        Digest that the bytes of the file must have; None: the content is verified alone.
+    views : tuple of ViewConfig
+        What the views of the file are called and how they are compared; empty: view1, view2,
         ..., if it has views.
-    splits_file : a MATLAB file with the official splits of the set; None: it is not at hand.
-    task : "regression" reads the column of the labels as real numbers to predict.
+    splits_file : str or None
+        A MATLAB file with the official splits of the set; None: it is not at hand.
+    task : Task
+        "regression" reads the column of the labels as real numbers to predict.
     """
 
     expected: Expected | None = None
@@ -228,9 +278,12 @@ class GeneratedConfig(DataConfig):
 
     Attributes
     ----------
-    generator : name of the definition (`mklbench.data.generate.GENERATORS`).
-    n_samples : number of rows to draw.
-    seed : of the generator.
+    generator : str
+        Name of the definition (`mklbench.data.generate.GENERATORS`).
+    n_samples : int
+        Number of rows to draw.
+    seed : FromZero
+        Of the generator.
     """
 
     generator: str = ""

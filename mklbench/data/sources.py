@@ -41,10 +41,14 @@ class Place:
 
     Attributes
     ----------
-    kind : where it is, as `mklbench data list` calls it.
-    locations : a path or an http(s) URL for each file.
-    layout : how the files are read there.
-    cache_paths : where copies may be kept; none for what is local already.
+    kind : PlaceKind
+        Where it is, as `mklbench data list` calls it.
+    locations : tuple of str
+        A path or an http(s) URL for each file.
+    layout : Layout
+        How the files are read there.
+    cache_paths : tuple of Path
+        Where copies may be kept; none for what is local already.
     """
 
     kind: PlaceKind
@@ -136,10 +140,13 @@ def resolve(
 
     Parameters
     ----------
-    config : of the data set.
-    accept : called with the bytes of the files, the layout and the name of a place; returns what
+    config : FileConfig
+        Of the data set.
+    accept : callable
+        Called with the bytes of the files, the layout and the name of a place; returns what
         it makes of them, or raises `DataError` to refuse them.
-    cache_dir, mirror, timeout : as `cache_directory`, `mirror_location`, `download_timeout`.
+    cache_dir, mirror, timeout : str, os.PathLike[str] or None or float or None, default=None
+        As `cache_directory`, `mirror_location`, `download_timeout`.
 
     Returns
     -------

@@ -24,11 +24,15 @@ class Protocol:
 
     Attributes
     ----------
-    test_fraction : share of the rows in the test part, the rest being the training part; or None,
+    test_fraction : float or None
+        Share of the rows in the test part, the rest being the training part; or None,
         and the sizes are given:
-    n_train, n_test : rows of the two parts; None with a fraction.
-    stratified : whether each class has its share of a part, to within one row.
-    seed : of the random splits.
+    n_train, n_test : int or None
+        Rows of the two parts; None with a fraction.
+    stratified : bool
+        Whether each class has its share of a part, to within one row.
+    seed : int
+        Of the random splits.
     """
 
     test_fraction: float | None = None
@@ -101,10 +105,14 @@ def random_split(
 
     Parameters
     ----------
-    y : (n,) class codes.
-    digest : of the data (`Dataset.digest`).
-    index : number of the split, from 0. Split i is the same however many splits are run.
-    protocol : sizes of the parts, stratification and seed.
+    y : ndarray of shape (n,)
+        Class codes.
+    digest : str
+        Of the data (`Dataset.digest`).
+    index : int
+        Number of the split, from 0. Split i is the same however many splits are run.
+    protocol : Protocol
+        Sizes of the parts, stratification and seed.
 
     Returns
     -------
@@ -147,9 +155,12 @@ def folds(y: NDArray[np.int64], k: int, seed: int) -> list[tuple[Rows, Rows]]:
 
     Parameters
     ----------
-    y : (n,) class codes, or labels -1 and +1.
-    k : number of folds.
-    seed : of the shuffle within each class.
+    y : ndarray of shape (n,)
+        Class codes, or labels -1 and +1.
+    k : int
+        Number of folds.
+    seed : int
+        Of the shuffle within each class.
 
     Returns
     -------

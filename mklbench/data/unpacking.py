@@ -54,9 +54,12 @@ def unpack(content: bytes, place: str, limit: int) -> bytes:
 
     Parameters
     ----------
-    content : the bytes of a file.
-    place : the file's name in messages.
-    limit : bytes that may come out.
+    content : bytes
+        The bytes of a file.
+    place : str
+        The file's name in messages.
+    limit : int
+        Bytes that may come out.
 
     Raises
     ------

@@ -44,16 +44,23 @@ class KernelEstimator(BaseEstimator):
 
     Attributes
     ----------
-    weights_ : (M,) kernel weights, or (k, M), one row a class, for more than two classes; with
+    weights_ : ndarray of shape (M,)
+        Kernel weights, or (k, M), one row a class, for more than two classes; with
         kernels found in a family, a list of (M_c,), one array a class, for more than two.
-    thetas_ : (M, p) parameters of the kernels found in a family, or a list, as `weights_`; None for
+    thetas_ : ndarray of shape (M, p)
+        Parameters of the kernels found in a family, or a list, as `weights_`; None for
         banks and for one kernel of a family.
-    dual_coef_ : (n,) the coefficients of the training samples, or (k, n).
-    intercept_ : (1,) or (k,) intercepts.
-    solutions_ : the `mklbench.solution.Solution` of each problem, with its objective, certified
+    dual_coef_ : ndarray of shape (n,)
+        The coefficients of the training samples, or (k, n).
+    intercept_ : ndarray of shape (1,) or (k,)
+        Intercepts.
+    solutions_ : list of Solution
+        The `mklbench.solution.Solution` of each problem, with its objective, certified
         gap, number of SVM calls and history.
-    n_iter_ : outer iterations of the longest problem, its start included.
-    n_features_in_ : number of features (rows of X at prediction must have as many).
+    n_iter_ : int
+        Outer iterations of the longest problem, its start included.
+    n_features_in_ : int
+        Number of features (rows of X at prediction must have as many).
     """
 
     kernel: str | KernelBuilder
@@ -159,7 +166,8 @@ class KernelLearner(ClassifierMixin, KernelEstimator):
 
     Attributes
     ----------
-    classes_ : (k,) the class labels; the others are in `KernelEstimator`. `dual_coef_` are
+    classes_ : ndarray of shape (k,)
+        The class labels; the others are in `KernelEstimator`. `dual_coef_` are
         alpha_i * y_i.
     """
 
@@ -168,8 +176,10 @@ class KernelLearner(ClassifierMixin, KernelEstimator):
 
         Parameters
         ----------
-        X : (n, d) training samples (or Gram matrices, see `mklbench.estimators`).
-        y : (n,) class labels, at least two different ones.
+        X : array_like of shape (n, d)
+            Training samples (or Gram matrices, see `mklbench.estimators`).
+        y : array_like of shape (n,)
+            Class labels, at least two different ones.
 
         Raises
         ------
@@ -222,8 +232,10 @@ class KernelRegressor(RegressorMixin, KernelEstimator):
 
         Parameters
         ----------
-        X : (n, d) training samples (or Gram matrices, see `mklbench.estimators`).
-        y : (n,) real targets.
+        X : array_like of shape (n, d)
+            Training samples (or Gram matrices, see `mklbench.estimators`).
+        y : array_like of shape (n,)
+            Real targets.
 
         Raises
         ------

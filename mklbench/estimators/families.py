@@ -14,16 +14,26 @@ class GMKL(KernelLearner):
 
     Parameters
     ----------
-    kernel : name or callable of a family (product) or a bank (sum), see the module's docstring.
-    C : box constraint.
-    regulariser : "l1" or "l2".
-    strength : factor on the regulariser; None for that of the authors' code.
-    start : "random", "uniform" or, of a family, "median" weights to start from.
-    random_state : seed of the random start; None starts at 1/M.
-    iterations : end after so many gradient steps; None for no such end.
-    tol : certified gap or KKT residual at which to stop.
-    max_iter : at most so many gradient steps.
-    svm_tol : LIBSVM's stopping tolerance.
+    kernel : str or KernelBuilder, default="product"
+        Name or callable of a family (product) or a bank (sum), see the module's docstring.
+    C : float, default=10.0
+        Box constraint.
+    regulariser : str, default="l1"
+        "l1" or "l2".
+    strength : float or None, default=None
+        Factor on the regulariser; None for that of the authors' code.
+    start : str, default="random"
+        "random", "uniform" or, of a family, "median" weights to start from.
+    random_state : int or None, default=0
+        Seed of the random start; None starts at 1/M.
+    iterations : int or None, default=None
+        End after so many gradient steps; None for no such end.
+    tol : float, default=0.001
+        Certified gap or KKT residual at which to stop.
+    max_iter : int, default=40
+        At most so many gradient steps.
+    svm_tol : float, default=0.001
+        LIBSVM's stopping tolerance.
     """
 
     _algorithm = gmkl
@@ -60,14 +70,21 @@ class IKL(KernelLearner):
 
     Parameters
     ----------
-    kernel : name or callable of a family with a bounded box, or of a bank, see the module's
+    kernel : str or KernelBuilder, default="products"
+        Name or callable of a family with a bounded box, or of a bank, see the module's
         docstring.
-    C : box constraint.
-    tol : relative duality gap at which to stop.
-    max_iter : at most so many restricted master problems.
-    pricing : at most so many kernels join at once.
-    samples : random members of the family looked at before the search ends.
-    master : "mkl" or "simplemkl".
+    C : float, default=1.0
+        Box constraint.
+    tol : float, default=0.001
+        Relative duality gap at which to stop.
+    max_iter : int, default=100
+        At most so many restricted master problems.
+    pricing : int, default=12
+        At most so many kernels join at once.
+    samples : int, default=1000
+        Random members of the family looked at before the search ends.
+    master : str, default="mkl"
+        "mkl" or "simplemkl".
     """
 
     _algorithm = ikl
@@ -99,20 +116,34 @@ class QNPKL(KernelLearner):
 
     Parameters
     ----------
-    kernel : name or callable of a family, see the module's docstring.
-    C : box constraint.
-    start : "median" or "uniform" parameters to start from.
-    width : factor on the parameters of the start.
-    iterations : end after so many iterations; None for no such end.
-    variant : "paper" or "jkernelmachines".
-    tol : relative decrease of the objective at which to end.
-    initial_rate : first diagonal entry of the inverse Hessian, or "auto".
-    initial_step : first step size along a direction.
-    smallest_step : steps below this size have failed.
-    shun_identity : whether steps towards K = I are shortened.
-    max_iter : at most so many directions.
-    max_evals : at most so many SVMs in all; 40,000 if None.
-    svm_tol : LIBSVM's stopping tolerance.
+    kernel : str or KernelBuilder, default="product"
+        Name or callable of a family, see the module's docstring.
+    C : float, default=10.0
+        Box constraint.
+    start : str, default="median"
+        "median" or "uniform" parameters to start from.
+    width : float, default=1.0
+        Factor on the parameters of the start.
+    iterations : int or None, default=None
+        End after so many iterations; None for no such end.
+    variant : str, default="paper"
+        "paper" or "jkernelmachines".
+    tol : float, default=0.01
+        Relative decrease of the objective at which to end.
+    initial_rate : float or str, default="auto"
+        First diagonal entry of the inverse Hessian, or "auto".
+    initial_step : float, default=1.0
+        First step size along a direction.
+    smallest_step : float, default=1e-07
+        Steps below this size have failed.
+    shun_identity : bool, default=True
+        Whether steps towards K = I are shortened.
+    max_iter : int, default=1000
+        At most so many directions.
+    max_evals : int or None, default=None
+        At most so many SVMs in all; 40,000 if None.
+    svm_tol : float, default=0.001
+        LIBSVM's stopping tolerance.
     """
 
     _algorithm = qnpkl

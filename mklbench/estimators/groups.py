@@ -15,16 +15,25 @@ class VSKL(KernelLearner):
 
     Parameters
     ----------
-    kernel : name or callable of a bank, see the module's docstring.
-    C : box constraint. The kernels of "simplemkl" have unit trace, so C is larger than usual.
-    q : >= 1, `math.inf` included; the larger, the more alike are the groups' norms.
-    groups : "bank" for the bank's own groups, or one of all kernels where it has none; "one",
+    kernel : str or KernelBuilder, default="simplemkl"
+        Name or callable of a bank, see the module's docstring.
+    C : float, default=100.0
+        Box constraint. The kernels of "simplemkl" have unit trace, so C is larger than usual.
+    q : float, default=2.0
+        >= 1, `math.inf` included; the larger, the more alike are the groups' norms.
+    groups : str or GroupLists, default="bank"
+        "bank" for the bank's own groups, or one of all kernels where it has none; "one",
         "singletons" or "features"; or lists of kernel indices.
-    tol : certified relative duality gap at which to stop.
-    objective_tol : relative change of the objective at which to stop as well; None for never.
-    max_iter : at most so many steps of the mirror descent.
-    step_size : factor A of the step size; 3 times the square root of the number of groups if None.
-    svm_tol : LIBSVM's stopping tolerance.
+    tol : float, default=0.01
+        Certified relative duality gap at which to stop.
+    objective_tol : float or None, default=None
+        Relative change of the objective at which to stop as well; None for never.
+    max_iter : int, default=1000
+        At most so many steps of the mirror descent.
+    step_size : float or None, default=None
+        Factor A of the step size; 3 times the square root of the number of groups if None.
+    svm_tol : float, default=0.001
+        LIBSVM's stopping tolerance.
     """
 
     _algorithm = vskl
@@ -57,16 +66,24 @@ class CKL(KernelLearner):
 
     Parameters
     ----------
-    kernel : name or callable of a bank, see the module's docstring.
-    C : box constraint. The kernels of "simplemkl" have unit trace, so C is larger than usual.
-    q : 1/2 <= q < 1, the smaller the sparser across groups. With groups of one kernel this is
+    kernel : str or KernelBuilder, default="simplemkl"
+        Name or callable of a bank, see the module's docstring.
+    C : float, default=100.0
+        Box constraint. The kernels of "simplemkl" have unit trace, so C is larger than usual.
+    q : float, default=0.75
+        1/2 <= q < 1, the smaller the sparser across groups. With groups of one kernel this is
         l_p-norm MKL, p = q / (1 - q).
-    groups : "bank" for the bank's own groups, or one of all kernels where it has none; "one",
+    groups : str or GroupLists, default="bank"
+        "bank" for the bank's own groups, or one of all kernels where it has none; "one",
         "singletons" or "features"; or lists of kernel indices.
-    tol : certified relative duality gap at which to stop.
-    objective_tol : relative change of the objective at which to stop as well; None for never.
-    max_iter : at most so many changes of the weights.
-    svm_tol : LIBSVM's stopping tolerance.
+    tol : float, default=0.01
+        Certified relative duality gap at which to stop.
+    objective_tol : float or None, default=None
+        Relative change of the objective at which to stop as well; None for never.
+    max_iter : int, default=1000
+        At most so many changes of the weights.
+    svm_tol : float, default=0.001
+        LIBSVM's stopping tolerance.
     """
 
     _algorithm = ckl

@@ -37,10 +37,14 @@ class KRR(_KRR, KernelRegressor):
 
     Parameters
     ----------
-    kernel : name or callable, see `mklbench.estimators`.
-    lam : the ridge lambda > 0.
-    weights : (M,) kernel weights >= 0, or one number for all; 1/M each if None.
-    degree : of the kernel (sum_m weights_m K_m)^degree.
+    kernel : str or KernelBuilder, default="gaussian"
+        Name or callable, see `mklbench.estimators`.
+    lam : float, default=1.0
+        The ridge lambda > 0.
+    weights : float, array_like of shape (M,) or None, default=None
+        Kernel weights >= 0, or one number for all; 1/M each if None.
+    degree : int, default=1
+        Of the kernel (sum_m weights_m K_m)^degree.
     """
 
 
@@ -81,17 +85,27 @@ class NKRR(_NKRR, KernelRegressor):
 
     Parameters
     ----------
-    kernel : name or callable of a bank, see `mklbench.estimators`; the paper's is
+    kernel : str or KernelBuilder, default="feature_gaussians"
+        Name or callable of a bank, see `mklbench.estimators`; the paper's is
         "linear_features".
-    lam : the ridge lambda > 0.
-    degree : d >= 1 of the combination.
-    radius : how far the weights may go from `mu0`; 0 for the weights `mu0`.
-    norm : 1 or 2, in which that is measured.
-    mu0 : (M,) weights >= 0, or one number for all.
-    step : "line_search" for projected gradient descent, or "fixed" for Algorithm 1 as printed.
-    eta : the size of the fixed steps.
-    tol : certified gap or KKT residual at which to stop.
-    max_iter : at most so many steps.
+    lam : float, default=1.0
+        The ridge lambda > 0.
+    degree : int, default=2
+        d >= 1 of the combination.
+    radius : float, default=1.0
+        How far the weights may go from `mu0`; 0 for the weights `mu0`.
+    norm : int, default=2
+        1 or 2, in which that is measured.
+    mu0 : float or array_like of shape (M,), default=1.0
+        Weights >= 0, or one number for all.
+    step : str, default="line_search"
+        "line_search" for projected gradient descent, or "fixed" for Algorithm 1 as printed.
+    eta : float, default=1.0
+        The size of the fixed steps.
+    tol : float, default=0.0001
+        Certified gap or KKT residual at which to stop.
+    max_iter : int, default=1000
+        At most so many steps.
     """
 
 

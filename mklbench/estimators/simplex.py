@@ -16,10 +16,14 @@ class KernelSVC(KernelLearner):
 
     Parameters
     ----------
-    kernel : name or callable, see the module's docstring.
-    C : box constraint.
-    weights : (M,) kernel weights >= 0; 1/M each if None.
-    svm_tol : LIBSVM's stopping tolerance.
+    kernel : str or KernelBuilder, default="gaussian"
+        Name or callable, see the module's docstring.
+    C : float, default=1.0
+        Box constraint.
+    weights : array_like of shape (M,) or None, default=None
+        Kernel weights >= 0; 1/M each if None.
+    svm_tol : float, default=0.001
+        LIBSVM's stopping tolerance.
     """
 
     _algorithm = svm
@@ -42,9 +46,12 @@ class UniformMKL(KernelLearner):
 
     Parameters
     ----------
-    kernel : name or callable, see the module's docstring.
-    C : box constraint.
-    svm_tol : LIBSVM's stopping tolerance.
+    kernel : str or KernelBuilder, default="feature_gaussians"
+        Name or callable, see the module's docstring.
+    C : float, default=1.0
+        Box constraint.
+    svm_tol : float, default=0.001
+        LIBSVM's stopping tolerance.
     """
 
     _algorithm = uniform
@@ -65,11 +72,16 @@ class MKL(KernelLearner):
 
     Parameters
     ----------
-    kernel : name or callable of a bank, see the module's docstring.
-    C : box constraint. The kernels of "simplemkl" have unit trace, so C is larger than usual.
-    tol : certified relative duality gap at which to stop.
-    max_iter : at most so many SVM calls.
-    warm_start : whether `fit` starts at the weights of the fit before, if that had the same
+    kernel : str or KernelBuilder, default="simplemkl"
+        Name or callable of a bank, see the module's docstring.
+    C : float, default=100.0
+        Box constraint. The kernels of "simplemkl" have unit trace, so C is larger than usual.
+    tol : float, default=0.0001
+        Certified relative duality gap at which to stop.
+    max_iter : int, default=100
+        At most so many SVM calls.
+    warm_start : bool, default=False
+        Whether `fit` starts at the weights of the fit before, if that had the same
         classes; kernels behind those it had start at 0, and with fewer kernels it starts from
         nothing. The result is the same to within `tol`, but found sooner on a path of C or with a
         kernel more each time.
@@ -97,13 +109,20 @@ class SimpleMKL(KernelLearner):
 
     Parameters
     ----------
-    kernel : name or callable of a bank, see the module's docstring.
-    C : box constraint. The kernels of "simplemkl" have unit trace, so C is larger than usual.
-    tol : certified relative duality gap at which to stop.
-    objective_tol : relative change of the objective at which to stop as well; None for never.
-    max_iter : at most so many descent directions.
-    line_search_tol : a line search ends where the slope of the objective has shrunk to this.
-    svm_tol : LIBSVM's stopping tolerance.
+    kernel : str or KernelBuilder, default="simplemkl"
+        Name or callable of a bank, see the module's docstring.
+    C : float, default=100.0
+        Box constraint. The kernels of "simplemkl" have unit trace, so C is larger than usual.
+    tol : float, default=0.01
+        Certified relative duality gap at which to stop.
+    objective_tol : float or None, default=None
+        Relative change of the objective at which to stop as well; None for never.
+    max_iter : int, default=500
+        At most so many descent directions.
+    line_search_tol : float, default=0.1
+        A line search ends where the slope of the objective has shrunk to this.
+    svm_tol : float, default=0.001
+        LIBSVM's stopping tolerance.
     """
 
     _algorithm = simplemkl
@@ -132,12 +151,18 @@ class HessianMKL(KernelLearner):
 
     Parameters
     ----------
-    kernel : name or callable of a bank, see the module's docstring.
-    C : box constraint. The kernels of "simplemkl" have unit trace, so C is larger than usual.
-    tol : certified relative duality gap at which to stop.
-    objective_tol : relative change of the objective at which to stop as well; None for never.
-    max_iter : at most so many Newton steps.
-    svm_tol : LIBSVM's stopping tolerance.
+    kernel : str or KernelBuilder, default="simplemkl"
+        Name or callable of a bank, see the module's docstring.
+    C : float, default=100.0
+        Box constraint. The kernels of "simplemkl" have unit trace, so C is larger than usual.
+    tol : float, default=0.01
+        Certified relative duality gap at which to stop.
+    objective_tol : float or None, default=None
+        Relative change of the objective at which to stop as well; None for never.
+    max_iter : int, default=200
+        At most so many Newton steps.
+    svm_tol : float, default=0.001
+        LIBSVM's stopping tolerance.
     """
 
     _algorithm = hessianmkl

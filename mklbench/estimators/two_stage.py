@@ -52,12 +52,18 @@ class Align(_WithLearner, KernelLearner):
 
     Parameters
     ----------
-    kernel : name or callable of a bank, see the module's docstring.
-    C : box constraint of "svm" and "svr".
-    learner : the second stage, "svm", "krr" or "svr".
-    lam : the ridge lambda of "krr".
-    epsilon : half the width of the tube of "svr".
-    svm_tol : LIBSVM's stopping tolerance.
+    kernel : str or KernelBuilder, default="feature_gaussians"
+        Name or callable of a bank, see the module's docstring.
+    C : float, default=1.0
+        Box constraint of "svm" and "svr".
+    learner : str, default="svm"
+        The second stage, "svm", "krr" or "svr".
+    lam : float, default=1.0
+        The ridge lambda of "krr".
+    epsilon : float, default=0.1
+        Half the width of the tube of "svr".
+    svm_tol : float, default=0.001
+        LIBSVM's stopping tolerance.
     """
 
     _algorithm = align
@@ -68,13 +74,20 @@ class AlignF(_WithLearner, KernelLearner):
 
     Parameters
     ----------
-    kernel : name or callable of a bank, see the module's docstring.
-    C : box constraint of "svm" and "svr".
-    learner : the second stage, "svm", "krr" or "svr".
-    programme : "alignment", or "simplex" for weights that sum to 1.
-    lam : the ridge lambda of "krr".
-    epsilon : half the width of the tube of "svr".
-    svm_tol : LIBSVM's stopping tolerance.
+    kernel : str or KernelBuilder, default="feature_gaussians"
+        Name or callable of a bank, see the module's docstring.
+    C : float, default=1.0
+        Box constraint of "svm" and "svr".
+    learner : str, default="svm"
+        The second stage, "svm", "krr" or "svr".
+    programme : str, default="alignment"
+        "alignment", or "simplex" for weights that sum to 1.
+    lam : float, default=1.0
+        The ridge lambda of "krr".
+    epsilon : float, default=0.1
+        Half the width of the tube of "svr".
+    svm_tol : float, default=0.001
+        LIBSVM's stopping tolerance.
     """
 
     _algorithm = alignf
@@ -100,12 +113,18 @@ class EarlyFusion(_WithLearner, KernelLearner):
 
     Parameters
     ----------
-    kernel : name or callable of a bank of one kernel, see the module's docstring.
-    C : box constraint of "svm" and "svr".
-    learner : "svm", "krr" or "svr".
-    lam : the ridge lambda of "krr".
-    epsilon : half the width of the tube of "svr".
-    svm_tol : LIBSVM's stopping tolerance.
+    kernel : str or KernelBuilder, default="gaussian"
+        Name or callable of a bank of one kernel, see the module's docstring.
+    C : float, default=1.0
+        Box constraint of "svm" and "svr".
+    learner : str, default="svm"
+        "svm", "krr" or "svr".
+    lam : float, default=1.0
+        The ridge lambda of "krr".
+    epsilon : float, default=0.1
+        Half the width of the tube of "svr".
+    svm_tol : float, default=0.001
+        LIBSVM's stopping tolerance.
     """
 
     _algorithm = early_fusion
@@ -127,15 +146,23 @@ class LateFusion(_WithLearner, KernelLearner):
 
     Parameters
     ----------
-    kernel : name or callable of a bank, see the module's docstring.
-    C : box constraint of "svm" and "svr".
-    vote : whether the majority decides, in place of the mean decision value.
-    groups : the kernels of each machine: "singletons", "bank" for the bank's own groups, "one" or
+    kernel : str or KernelBuilder, default="feature_gaussians"
+        Name or callable of a bank, see the module's docstring.
+    C : float, default=1.0
+        Box constraint of "svm" and "svr".
+    vote : bool, default=False
+        Whether the majority decides, in place of the mean decision value.
+    groups : str or GroupLists, default="singletons"
+        The kernels of each machine: "singletons", "bank" for the bank's own groups, "one" or
         "features"; or lists of kernel indices.
-    learner : "svm", "krr" or "svr".
-    lam : the ridge lambda of "krr".
-    epsilon : half the width of the tube of "svr".
-    svm_tol : LIBSVM's stopping tolerance.
+    learner : str, default="svm"
+        "svm", "krr" or "svr".
+    lam : float, default=1.0
+        The ridge lambda of "krr".
+    epsilon : float, default=0.1
+        Half the width of the tube of "svr".
+    svm_tol : float, default=0.001
+        LIBSVM's stopping tolerance.
     """
 
     _algorithm = late_fusion
@@ -161,14 +188,22 @@ class BestKernel(_WithLearner, KernelLearner):
 
     Parameters
     ----------
-    kernel : name or callable of a bank, see the module's docstring.
-    C : box constraint of "svm" and "svr".
-    folds : number of folds.
-    seed : of the folds.
-    learner : "svm", "krr" or "svr".
-    lam : the ridge lambda of "krr".
-    epsilon : half the width of the tube of "svr".
-    svm_tol : LIBSVM's stopping tolerance.
+    kernel : str or KernelBuilder, default="feature_gaussians"
+        Name or callable of a bank, see the module's docstring.
+    C : float, default=1.0
+        Box constraint of "svm" and "svr".
+    folds : int, default=5
+        Number of folds.
+    seed : int, default=0
+        Of the folds.
+    learner : str, default="svm"
+        "svm", "krr" or "svr".
+    lam : float, default=1.0
+        The ridge lambda of "krr".
+    epsilon : float, default=0.1
+        Half the width of the tube of "svr".
+    svm_tol : float, default=0.001
+        LIBSVM's stopping tolerance.
     """
 
     _algorithm = best_kernel
@@ -194,11 +229,16 @@ class KernelSVR(KernelRegressor):
 
     Parameters
     ----------
-    kernel : name or callable, see the module's docstring.
-    C : box constraint.
-    epsilon : half the width of the tube in which errors cost nothing.
-    weights : (M,) kernel weights >= 0; 1/M each if None.
-    svm_tol : LIBSVM's stopping tolerance.
+    kernel : str or KernelBuilder, default="gaussian"
+        Name or callable, see the module's docstring.
+    C : float, default=1.0
+        Box constraint.
+    epsilon : float, default=0.1
+        Half the width of the tube in which errors cost nothing.
+    weights : array_like of shape (M,) or None, default=None
+        Kernel weights >= 0; 1/M each if None.
+    svm_tol : float, default=0.001
+        LIBSVM's stopping tolerance.
     """
 
     _algorithm = svr

@@ -35,16 +35,20 @@ class Cell:
 
     Parameters
     ----------
-    config : resolved and checked groups (`mklbench.config.cell_config`): algo, kernel, data, split,
+    config : mapping of str to object
+        Resolved and checked groups (`mklbench.config.cell_config`): algo, kernel, data, split,
         search.
 
-    download : whether a file with official splits may be downloaded where no data are at hand; of
+    download : bool, default=False
+        Whether a file with official splits may be downloaded where no data are at hand; of
         which edition the data are is settled here, once and for all splits.
 
     Attributes
     ----------
-    config : as given, with the edition of the data settled.
-    n_splits : how many splits are wanted; not part of the key, so that more can be added later.
+    config : mapping of str to object
+        As given, with the edition of the data settled.
+    n_splits : int
+        How many splits are wanted; not part of the key, so that more can be added later.
     """
 
     def __init__(self, config: Mapping[str, Any], *, download: bool = False) -> None:
@@ -65,7 +69,8 @@ class Cell:
 
         Raises
         ------
-        InputError : for an unknown choice, key or value.
+        InputError
+            For an unknown choice, key or value.
         """
         return cls.from_config(configs.compose(overrides, config_dir), download=download)
 
@@ -167,7 +172,8 @@ class Cell:
 
         Raises
         ------
-        DataError : if the data cannot be had, read or verified.
+        DataError
+            If the data cannot be had, read or verified.
         """
         return _load(json.dumps(self.config["data"]))
 

@@ -36,7 +36,8 @@ def run_selection(cell: Cell, split: int) -> Selection:
 
     Raises
     ------
-    InputError : for what the user can mend.
+    InputError
+        For what the user can mend.
     """
     return _select(cell, split, _Parts(cell, split))
 
@@ -46,13 +47,16 @@ def run_split(cell: Cell, split: int, selections: Mapping[int, Selection] | None
 
     Parameters
     ----------
-    cell, split : what to run.
-    selections : where all splits share them, the result of `run_selection` for each of
+    cell, split : Cell or int
+        What to run.
+    selections : mapping of int to Selection or None, default=None
+        Where all splits share them, the result of `run_selection` for each of
         ``cell.selection_splits``; else nothing.
 
     Raises
     ------
-    InputError : for what the user can mend; nothing is recorded then.
+    InputError
+        For what the user can mend; nothing is recorded then.
     """
     _ = cell.sources  # looked up now: files may be edited in the hours that a fit takes
     try:

@@ -31,7 +31,8 @@ def write_atomically(path: Path | str, content: str | bytes, *, keep: bool = Fal
 
     Raises
     ------
-    OSError : if it cannot be written; the old content is then untouched.
+    OSError
+        If it cannot be written; the old content is then untouched.
     """
     target = _target(Path(path))
     temporary = target.with_name(f".{target.name[:40]}.{mark}-{uuid.uuid4().hex[:8]}.tmp")
@@ -64,7 +65,8 @@ def _target(path: Path) -> Path:
 
     Raises
     ------
-    OSError : if it is a device.
+    OSError
+        If it is a device.
     """
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file():
@@ -80,7 +82,8 @@ def open_regular(path: Path, most_bytes: int) -> BinaryIO:
 
     Raises
     ------
-    OSError : if there is none, it cannot be opened, is of another kind or larger.
+    OSError
+        If there is none, it cannot be opened, is of another kind or larger.
     """
     # Looked at before it is opened, as opening a device may set it going, and afterwards.
     _check_regular(path.stat(), most_bytes)

@@ -21,10 +21,14 @@ def check_fits(cell: Cell, split: int, jobs: int = 1, builder: Any = None) -> No
 
     Parameters
     ----------
-    cell : the cell; all its splits have parts of the same sizes.
-    split : one of the splits to be run.
-    jobs : steps that are taken at the same time.
-    builder : of its kernels, where it has been made.
+    cell : Cell
+        The cell; all its splits have parts of the same sizes.
+    split : int
+        One of the splits to be run.
+    jobs : int, default=1
+        Steps that are taken at the same time.
+    builder : object, default=None
+        Of its kernels, where it has been made.
     """
     built = configs.kernel(cell.config["kernel"]) if builder is None else builder
     n_train, n_test = map(len, cell.rows(split))

@@ -30,9 +30,12 @@ class Definition:
 
     Attributes
     ----------
-    node : its syntax tree.
-    package : what relative imports in it start from.
-    known : what names mean that the module imports.
+    node : stmt
+        Its syntax tree.
+    package : str
+        What relative imports in it start from.
+    known : mapping of str to Reference
+        What names mean that the module imports.
     """
 
     node: ast.stmt
@@ -71,20 +74,28 @@ class Module:
 
     Parameters
     ----------
-    name : dotted name.
-    source : its text.
-    is_package : whether it is the ``__init__`` of a package.
+    name : str
+        Dotted name.
+    source : str
+        Its text.
+    is_package : bool, default=False
+        Whether it is the ``__init__`` of a package.
 
     Attributes
     ----------
-    name : as given.
-    imports : name -> what it is imported from, on the top level.
-    definitions : name -> the statements that bind it.
-    always : the other statements: whoever uses any part of the module has run them.
+    name : str
+        As given.
+    imports : dict of str to Reference
+        Name -> what it is imported from, on the top level.
+    definitions : dict of str to list of Definition
+        Name -> the statements that bind it.
+    always : list of Definition
+        The other statements: whoever uses any part of the module has run them.
 
     Raises
     ------
-    SyntaxError : if the text is no Python.
+    SyntaxError
+        If the text is no Python.
     """
 
     def __init__(self, name: str, source: str, *, is_package: bool = False) -> None:

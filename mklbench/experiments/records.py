@@ -28,9 +28,12 @@ class CellRecords:
 
     Attributes
     ----------
-    cell : the cell.
-    records : of its splits there are, sorted by split.
-    selections : by split, those that the splits of the cell share, as far as there are any.
+    cell : Cell
+        The cell.
+    records : list of Record
+        Of its splits there are, sorted by split.
+    selections : mapping of int to Selection
+        By split, those that the splits of the cell share, as far as there are any.
     """
 
     cell: Cell
@@ -83,7 +86,8 @@ class RecordFile(RecordSource):
 
     Raises
     ------
-    InputError : if the file cannot be read.
+    InputError
+        If the file cannot be read.
     """
 
     def __init__(self, path: Path | str) -> None:
@@ -163,7 +167,8 @@ def export_records(cells: Iterable[Cell], source: RecordSource, path: Path | str
 
     Raises
     ------
-    InputError : if the file cannot be written.
+    InputError
+        If the file cannot be written.
     """
     records = [record for cell in cells for record in source.read(cell).records]
     try:
@@ -180,7 +185,8 @@ def read_records(path: Path | str) -> list[Record]:
 
     Raises
     ------
-    InputError : if the file cannot be read.
+    InputError
+        If the file cannot be read.
     """
     try:
         with open_regular(Path(path), _MOST_BYTES) as stream:

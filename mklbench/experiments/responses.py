@@ -26,9 +26,12 @@ class Responses:
 
     Attributes
     ----------
-    codes : (n,) class codes; all 0 where there are targets.
-    n_classes : number of classes of the data set; 0 where there are targets.
-    targets : (n,) real numbers; None where there are classes.
+    codes : ndarray of shape (n,)
+        Class codes; all 0 where there are targets.
+    n_classes : int
+        Number of classes of the data set; 0 where there are targets.
+    targets : ndarray of shape (n,) or None
+        Real numbers; None where there are classes.
     """
 
     codes: NDArray[np.int64]

@@ -51,7 +51,8 @@ def opened(data: bytes) -> dict[str, Any]:
 
     Raises
     ------
-    DamagedError : if it is cut short, is no such object, or does not match its checksum.
+    DamagedError
+        If it is cut short, is no such object, or does not match its checksum.
     """
     try:
         content = json.loads(data.decode("utf-8"), parse_constant=_refuse_constant)
@@ -74,7 +75,8 @@ def read_sealed(path: Path) -> dict[str, Any] | None:
 
     Raises
     ------
-    DamagedError : if there is something else, or what there is cannot be read or trusted.
+    DamagedError
+        If there is something else, or what there is cannot be read or trusted.
     """
     try:
         with open_regular(path, _MOST_BYTES) as stream:

@@ -57,12 +57,16 @@ def select(config: Mapping[str, Any], build: Build, responses: Responses, seed: 
 
     Parameters
     ----------
-    config : the cell's config; ``config["search"]`` has the grid, the number of folds, the
+    config : mapping of str to object
+        The cell's config; ``config["search"]`` has the grid, the number of folds, the
         tolerance of the fits if it is another than that of the algorithm, and the score:
         "accuracy", "rmse", or null for the accuracy of classes and the RMSE of real targets.
-    build : makes the operator on the training part from a kernel config.
-    responses : of the training part; folds are stratified by their classes.
-    seed : of the folds.
+    build : Build
+        Makes the operator on the training part from a kernel config.
+    responses : Responses
+        Of the training part; folds are stratified by their classes.
+    seed : int
+        Of the folds.
 
     Returns
     -------
@@ -120,7 +124,8 @@ class _PathSolver:
 
     Parameters
     ----------
-    settings : the cell's config at each entry of the path.
+    settings : sequence of mapping of str to object
+        The cell's config at each entry of the path.
     """
 
     def __init__(self, settings: Sequence[Mapping[str, Any]]) -> None:
@@ -166,7 +171,8 @@ def medians(choices: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
     Parameters
     ----------
-    choices : `Selection.params` of one selection each, all of the same grid; at least one.
+    choices : sequence of mapping of str to object
+        `Selection.params` of one selection each, all of the same grid; at least one.
     """
     paths = choices[0]
     return {path: statistics.median_low(choice[path] for choice in choices) for path in paths}

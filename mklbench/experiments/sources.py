@@ -59,7 +59,8 @@ def fingerprint(config: Mapping[str, Any]) -> dict[str, str]:
 
     Parameters
     ----------
-    config : of the cell, with the groups ``algo`` and ``kernel``.
+    config : mapping of str to object
+        Of the cell, with the groups ``algo`` and ``kernel``.
 
     Returns
     -------

@@ -50,7 +50,8 @@ class Store(RecordSource):
 
     Parameters
     ----------
-    path : the directory; it is made when the first record is written.
+    path : Path or str
+        The directory; it is made when the first record is written.
     """
 
     def __init__(self, path: Path | str) -> None:
@@ -98,7 +99,8 @@ class Store(RecordSource):
 
         Raises
         ------
-        StoreError : if the store cannot be written.
+        StoreError
+            If the store cannot be written.
         """
         if not self.is_done(cell, record.split):
             self._write(cell, self.record_path(cell, record.split), record.to_json())
@@ -112,7 +114,8 @@ class Store(RecordSource):
 
         Raises
         ------
-        StoreError : if the store cannot be written.
+        StoreError
+            If the store cannot be written.
         """
         if split not in self.selections(cell):
             content = {"key": cell.key, "split": split, **asdict(selection)}
@@ -158,7 +161,8 @@ class Store(RecordSource):
 
         Raises
         ------
-        StoreError : if the store cannot be written.
+        StoreError
+            If the store cannot be written.
         """
         described = self._description(cell)
         if described is None or described_splits(described) < cell.n_splits:
@@ -210,7 +214,8 @@ def copy_records(cells: Iterable[Cell], source: RecordSource, store: Store) -> i
 
     Raises
     ------
-    StoreError : if the store cannot be written.
+    StoreError
+        If the store cannot be written.
     """
     n_copied = 0
     for cell in cells:

@@ -30,9 +30,12 @@ class KernelOperator(ABC):
 
     Attributes
     ----------
-    n_samples : number n of training samples.
-    n_kernels : number M of base kernels of a bank, or of parameters of a family.
-    features : (M,) for each kernel or parameter the index of the one feature it looks at, or -1
+    n_samples : int
+        Number n of training samples.
+    n_kernels : int
+        Number M of base kernels of a bank, or of parameters of a family.
+    features : tuple of int
+        (M,) for each kernel or parameter the index of the one feature it looks at, or -1
         where it looks at several.
     """
 
@@ -79,7 +82,8 @@ class Bank(KernelOperator):
 
     Attributes
     ----------
-    groups : lists of kernel indices, one a group, where kernels come in groups; else None.
+    groups : sequence of sequence of int or None
+        Lists of kernel indices, one a group, where kernels come in groups; else None.
     """
 
     groups: Sequence[Sequence[int]] | None = None
@@ -176,8 +180,10 @@ class Family(KernelOperator):
 
     Attributes
     ----------
-    samples : (n, d) training samples.
-    lower, upper : (M,) the box in which algorithms look for kernels; `upper` may be infinite.
+    samples : ndarray of shape (n, d)
+        Training samples.
+    lower, upper : ndarray of shape (M,)
+        The box in which algorithms look for kernels; `upper` may be infinite.
     """
 
     samples: Array
@@ -251,7 +257,8 @@ class RoughFamily:
 
     Parameters
     ----------
-    family : the family on n training samples.
+    family : Family
+        The family on n training samples.
     """
 
     def __init__(self, family: Family) -> None:

@@ -32,8 +32,10 @@ class Centre(NamedTuple):
 
     Attributes
     ----------
-    point : (d,) the mean of the samples; their median, feature by feature, if that is off.
-    is_off : whether a few samples lie so far out that the mean is far from all others. Distances
+    point : ndarray of shape (d,)
+        The mean of the samples; their median, feature by feature, if that is off.
+    is_off : bool
+        Whether a few samples lie so far out that the mean is far from all others. Distances
         are then to be formed from differences.
     """
 

@@ -114,8 +114,10 @@ class ProductGaussians(_Gaussians):
 
     Parameters
     ----------
-    X : (n, d) training samples; the family has M = d parameters.
-    gamma_min, gamma_max : the box of each parameter where kernels are searched for.
+    X : array_like of shape (n, d)
+        Training samples; the family has M = d parameters.
+    gamma_min, gamma_max : float
+        The box of each parameter where kernels are searched for.
     """
 
     def __init__(self, X: ArrayLike, gamma_min: float = 0.0, gamma_max: float = np.inf) -> None:
@@ -184,8 +186,10 @@ class IsotropicGaussians(_Gaussians):
 
     Parameters
     ----------
-    X : (n, d) training samples.
-    gamma_min, gamma_max : the interval in which kernels are searched for.
+    X : array_like of shape (n, d)
+        Training samples.
+    gamma_min, gamma_max : float
+        The interval in which kernels are searched for.
     """
 
     def __init__(self, X: ArrayLike, gamma_min: float = 0.0, gamma_max: float = np.inf) -> None:

@@ -20,8 +20,10 @@ class Groups:
 
     Parameters
     ----------
-    lists : the indices of the kernels of each group.
-    n_kernels : M.
+    lists : GroupLists
+        The indices of the kernels of each group.
+    n_kernels : int
+        M.
 
     Raises
     ------
@@ -30,8 +32,10 @@ class Groups:
 
     Attributes
     ----------
-    owner : (M,) the number of the group that each kernel is in.
-    sizes : (number of groups,) kernels in each group.
+    owner : ndarray of int of shape (M,)
+        The number of the group that each kernel is in.
+    sizes : ndarray of shape (number of groups,)
+        Kernels in each group.
     """
 
     def __init__(self, lists: GroupLists, n_kernels: int) -> None:
@@ -65,8 +69,10 @@ def groups_of(bank: Bank, choice: str | GroupLists = "bank") -> Groups:
 
     Parameters
     ----------
-    bank : the bank of M kernels.
-    choice : "bank" for the groups that the bank itself has, or one of all kernels where it has
+    bank : Bank
+        The bank of M kernels.
+    choice : str or GroupLists, default="bank"
+        "bank" for the groups that the bank itself has, or one of all kernels where it has
         none; "one" for one group of all kernels; "singletons" for a group of each kernel;
         "features" for a group of the kernels on each feature, and one of those on several features;
         or lists of kernel indices.

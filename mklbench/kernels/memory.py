@@ -27,10 +27,14 @@ class Shape:
 
     Attributes
     ----------
-    n : number of samples.
-    d : number of features.
-    n_views : number of views the features come in.
-    n_grams : number of matrices, where the samples are a stack of Gram matrices (M, n, n).
+    n : int
+        Number of samples.
+    d : int
+        Number of features.
+    n_views : int
+        Number of views the features come in.
+    n_grams : int
+        Number of matrices, where the samples are a stack of Gram matrices (M, n, n).
     """
 
     n: int
@@ -57,13 +61,20 @@ class Memory:
 
     Attributes
     ----------
-    n_kernels : M; None where that is not known before the kernels are made.
-    kept : what it keeps.
-    building : most while it is made, what is kept included.
-    combining : temporaries while a Gram matrix is formed, that matrix not included.
-    restricting : temporaries while the bank on these samples is taken from one on more.
-    active : what it keeps as well, at most, once sparse combinations have been asked for.
-    is_family : whether it is a family.
+    n_kernels : int or None
+        M; None where that is not known before the kernels are made.
+    kept : float
+        What it keeps.
+    building : float
+        Most while it is made, what is kept included.
+    combining : float
+        Temporaries while a Gram matrix is formed, that matrix not included.
+    restricting : float
+        Temporaries while the bank on these samples is taken from one on more.
+    active : float
+        What it keeps as well, at most, once sparse combinations have been asked for.
+    is_family : bool
+        Whether it is a family.
     """
 
     n_kernels: int | None = None

@@ -18,8 +18,10 @@ class FamilyBank(StackedBank):
 
     Parameters
     ----------
-    family : on n training samples, with M parameters.
-    thetas : (k, M) parameters, one row a kernel of the bank.
+    family : Family
+        On n training samples, with M parameters.
+    thetas : array_like of shape (k, M)
+        Parameters, one row a kernel of the bank.
 
     Raises
     ------
@@ -82,10 +84,14 @@ def mixture_outputs(
 
     Parameters
     ----------
-    family : on the n training samples.
-    weights, thetas : (k,) and (k, M), the kernels.
-    dual_coef : (n,) alpha o y; samples where it is 0 cost nothing.
-    Z : (n_z, d) samples.
+    family : Family
+        On the n training samples.
+    weights, thetas : ndarray
+        (k,) and (k, M), the kernels.
+    dual_coef : ndarray of shape (n,)
+        Alpha o y; samples where it is 0 cost nothing.
+    Z : array_like of shape (n_z, d)
+        samples.
     """
     support = np.flatnonzero(dual_coef)
     machine = family.restrict(support)

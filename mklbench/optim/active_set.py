@@ -44,10 +44,13 @@ def maximise(programme: Programme, alpha: Array, multipliers: Array, tol: float)
 
     Parameters
     ----------
-    programme : the programme.
-    alpha, multipliers : (n,) and (w,), which are on their bounds where the solution is expected
+    programme : Programme
+        The programme.
+    alpha, multipliers : ndarray
+        (n,) and (w,), which are on their bounds where the solution is expected
         to be.
-    tol : how far, in units of the margin and of tau, an inequality may be violated.
+    tol : float
+        How far, in units of the margin and of tau, an inequality may be violated.
 
     Returns
     -------

@@ -43,9 +43,12 @@ class Alignment:
 
     Attributes
     ----------
-    products : (M, M) Q; rows and columns of constant kernels are 0.
-    with_target : (M,) c; 0 for constant kernels.
-    target_norm : ||y_c y_c'||_F = ||y_c||^2.
+    products : ndarray of shape (M, M)
+        Q; rows and columns of constant kernels are 0.
+    with_target : ndarray of shape (M,)
+        c; 0 for constant kernels.
+    target_norm : float
+        ||y_c y_c'||_F = ||y_c||^2.
     """
 
     products: Array

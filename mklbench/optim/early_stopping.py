@@ -36,10 +36,14 @@ def path(
 
     Parameters
     ----------
-    points : the iterates, the start first, each with whether the descent ends there by itself.
-    ends : numbers of iterations, as `ends` returns them.
-    max_iter : the limit on the iterations.
-    solution : makes the solution of the iterate that has just come from `points`; its second
+    points : iterable of tuple of Iterate, bool
+        The iterates, the start first, each with whether the descent ends there by itself.
+    ends : sequence of float
+        Numbers of iterations, as `ends` returns them.
+    max_iter : int
+        The limit on the iterations.
+    solution : callable
+        Makes the solution of the iterate that has just come from `points`; its second
         argument says whether an end that was asked for has been reached.
     """
     found: dict[float, Solution] = {}

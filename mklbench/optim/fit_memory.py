@@ -28,10 +28,14 @@ def fitting(
 
     Parameters
     ----------
-    builder : of the kernels.
-    solve : of an algorithm's module, with its options.
-    shape : of the training samples.
-    n_problems : number of binary problems, one a class where there are more than two.
+    builder : callable
+        Of the kernels.
+    solve : callable
+        Of an algorithm's module, with its options.
+    shape : Shape
+        Of the training samples.
+    n_problems : int, default=1
+        Number of binary problems, one a class where there are more than two.
     """
     kernels = memory_of(builder, shape)
     return max(kernels.building, kernels.kept + solving(solve, kernels, shape, n_problems))

@@ -38,9 +38,12 @@ class Trained(KernelMachine):
 
     Attributes
     ----------
-    outputs : (n,) K a.
-    objective : the SVM's dual value, J up to the accuracy of the solution.
-    bounds : on J, with the SVM's primal value as the upper one; or on the optimum of MKL, once all
+    outputs : ndarray of shape (n,)
+        K a.
+    objective : float
+        The SVM's dual value, J up to the accuracy of the solution.
+    bounds : Bounds
+        On J, with the SVM's primal value as the upper one; or on the optimum of MKL, once all
         kernels are priced.
     """
 
@@ -64,8 +67,10 @@ class InnerSVM:
 
     Parameters
     ----------
-    bank : the kernels.
-    machine : LIBSVM on the labels; its buffer holds the Gram matrix at the last weights.
+    bank : Bank
+        The kernels.
+    machine : SVM
+        LIBSVM on the labels; its buffer holds the Gram matrix at the last weights.
 
     Raises
     ------
@@ -102,10 +107,14 @@ class InnerSVM:
 
         Parameters
         ----------
-        weights : (M,).
-        gap : relative gap of the search; the tolerance follows it.
-        failures : steps of the search that have led nowhere; after some, rounding counts as well.
-        expected : the solution that a model expects there. It is taken where it is closer to the
+        weights : ndarray of shape (M,)
+            .
+        gap : float
+            Relative gap of the search; the tolerance follows it.
+        failures : int
+            Steps of the search that have led nowhere; after some, rounding counts as well.
+        expected : KernelMachine or None, default=None
+            The solution that a model expects there. It is taken where it is closer to the
             optimum than what was found.
         """
         self.combine(weights)

@@ -40,11 +40,16 @@ class Programme:
 
     Attributes
     ----------
-    Q : (n, n), symmetric and positive semidefinite.
-    X : (n, w), w >= 1.
-    p, y, upper : (n,), n >= 1.
-    offset : (w,).
-    balance : a number.
+    Q : ndarray of shape (n, n)
+        Symmetric and positive semidefinite.
+    X : ndarray of shape (n, w)
+        w >= 1.
+    p, y, upper : ndarray of shape (n,)
+        n >= 1.
+    offset : ndarray of shape (w,)
+        .
+    balance : float
+        A number.
     """
 
     Q: Array
@@ -62,11 +67,14 @@ class Point:
 
     Attributes
     ----------
-    pairs : (2, 2 n + w), positive. The first row has alpha, upper - alpha and the slacks of the
+    pairs : ndarray of shape (2, 2 n + w)
+        positive. The first row has alpha, upper - alpha and the slacks of the
         kernels' constraints; the second row the multiplier of each. The products of a column vanish
         at the solution.
-    intercept : multiplier of the equation.
-    n : the number of variables.
+    intercept : float
+        Multiplier of the equation.
+    n : int
+        The number of variables.
     """
 
     pairs: Array
@@ -132,9 +140,12 @@ def maximise(programme: Programme, start: Point, tol: float) -> Point:
 
     Parameters
     ----------
-    programme : the programme.
-    start : see `interior`.
-    tol : stop when the complementarity, in units of the objective, and the violations of the linear
+    programme : Programme
+        The programme.
+    start : Point
+        See `interior`.
+    tol : float
+        Stop when the complementarity, in units of the objective, and the violations of the linear
         conditions, in units of the margin and of tau, are below this.
 
     Returns

@@ -49,8 +49,10 @@ class KernelSearch:
 
     Parameters
     ----------
-    family : on the training samples, with a bounded box.
-    samples : number of random members of the family among which a thorough search looks for starts.
+    family : Family
+        On the training samples, with a bounded box.
+    samples : int, default=0
+        Number of random members of the family among which a thorough search looks for starts.
     """
 
     def __init__(self, family: Family, samples: int = 0) -> None:
@@ -66,9 +68,12 @@ class KernelSearch:
 
         Parameters
         ----------
-        dual_coef : (n,) alpha o y.
-        known : the kernels at hand with their weights.
-        thorough : whether to begin at more of the family's starts and of the kernels at hand.
+        dual_coef : ndarray of shape (n,)
+            Alpha o y.
+        known : Mixture
+            The kernels at hand with their weights.
+        thorough : bool
+            Whether to begin at more of the family's starts and of the kernels at hand.
         """
         support = np.flatnonzero(dual_coef)
         family, a = self._family.restrict(support).rough(), dual_coef[support]

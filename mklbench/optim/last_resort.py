@@ -30,8 +30,10 @@ class Seen:
 
     Parameters
     ----------
-    bank : the kernels.
-    svm : the SVM of the bank and the labels.
+    bank : Bank
+        The kernels.
+    svm : InnerSVM
+        The SVM of the bank and the labels.
     """
 
     def __init__(self, bank: Bank, svm: InnerSVM) -> None:

@@ -49,13 +49,20 @@ class Expansion:
 
     Attributes
     ----------
-    K : (n, n) Gram matrix at the weights.
-    y, upper : (n,) labels and bounds of alpha.
-    dual_coef : (n,) a, the SVM's alpha o y.
-    intercept : b.
-    weights : (w,) weights of the kernels that take part; all others have weight zero.
-    products : (w, n) K_m a of these kernels.
-    norms : (w,) sqrt(a' K_m a) of these kernels, > 0.
+    K : ndarray of shape (n, n)
+        Gram matrix at the weights.
+    y, upper : ndarray of shape (n,)
+        Labels and bounds of alpha.
+    dual_coef : ndarray of shape (n,)
+        a, the SVM's alpha o y.
+    intercept : float
+        b.
+    weights : ndarray of shape (w,)
+        Weights of the kernels that take part; all others have weight zero.
+    products : ndarray of shape (w, n)
+        K_m a of these kernels.
+    norms : ndarray of shape (w,)
+        sqrt(a' K_m a) of these kernels, > 0.
     """
 
     K: Array
@@ -75,10 +82,14 @@ def minimise(
 
     Parameters
     ----------
-    at : where the model is made.
-    rows : (n,) the samples whose alpha may change; it must hold every free support vector.
-    tol : accuracy of the quadratic programme, see `interior_point.maximise`.
-    near : whether to try first if the alpha at bounds and the kernels with weight stay the same.
+    at : Expansion
+        Where the model is made.
+    rows : ndarray of bool of shape (n,)
+        The samples whose alpha may change; it must hold every free support vector.
+    tol : float
+        Accuracy of the quadratic programme, see `interior_point.maximise`.
+    near : bool, default=False
+        Whether to try first if the alpha at bounds and the kernels with weight stay the same.
 
     Returns
     -------

@@ -52,7 +52,8 @@ def check_options(solve: Callable[..., Any]) -> None:
 
     Parameters
     ----------
-    solve : ``solve`` of a module with its options bound, called (operator, y). What one from
+    solve : callable
+        ``solve`` of a module with its options bound, called (operator, y). What one from
         outside of this package refuses that does not say ``OPTIONS_FIRST = True`` is found when it
         runs (`mklbench.contract`).
     """

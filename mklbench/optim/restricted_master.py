@@ -40,8 +40,10 @@ class Restricted(KernelMachine):
 
     Attributes
     ----------
-    prices : (k,) T = 1/2 a' K a of the kernels at hand.
-    upper : value of the primal problem at these numbers.
+    prices : ndarray of shape (k,)
+        T = 1/2 a' K a of the kernels at hand.
+    upper : float
+        Value of the primal problem at these numbers.
     """
 
     prices: Array
@@ -67,8 +69,10 @@ class MasterSolver:
 
     Parameters
     ----------
-    solve : ``solve`` of an exact solver, called (bank, y, C, tol=, start=, class_weight=).
-    C, class_weight : as in `mklbench.libsvm.SVM`.
+    solve : callable
+        ``solve`` of an exact solver, called (bank, y, C, tol=, start=, class_weight=).
+    C, class_weight : float or mapping of int to float, str or None
+        As in `mklbench.libsvm.SVM`.
     """
 
     def __init__(
@@ -97,11 +101,16 @@ def on_bank(solver: MasterSolver, bank: Bank, y: Array, start: Array, tol: float
 
     Parameters
     ----------
-    solver : the MKL solver.
-    bank : the kernels at hand.
-    y : (n,) labels.
-    start : (k,) weights to start from.
-    tol : relative duality gap.
+    solver : MasterSolver
+        The MKL solver.
+    bank : Bank
+        The kernels at hand.
+    y : ndarray of shape (n,)
+        labels.
+    start : ndarray of shape (k,)
+        Weights to start from.
+    tol : float
+        Relative duality gap.
     """
     solution = solver(bank, y, start, tol)
     prices = 0.5 * bank.quadratic_forms(solution.dual_coef)
@@ -120,13 +129,17 @@ class FamilyMaster:
 
     Parameters
     ----------
-    solver : the MKL solver.
-    family : on the n training samples.
-    machine : the SVM on the same samples, for its labels and its bounds on alpha.
+    solver : MasterSolver
+        The MKL solver.
+    family : Family
+        On the n training samples.
+    machine : SVM
+        The SVM on the same samples, for its labels and its bounds on alpha.
 
     Attributes
     ----------
-    working_set : indices of the samples that the next master begins with.
+    working_set : ndarray of int
+        Indices of the samples that the next master begins with.
     """
 
     def __init__(self, solver: MasterSolver, family: Family, machine: SVM) -> None:

@@ -44,10 +44,14 @@ def on_grid(
 
     Parameters
     ----------
-    bank : two base kernels on n training samples.
-    y : (n,) targets or labels.
-    axis : (g,) the values that either weight takes.
-    lam, degree : as in `mklbench.algorithms.nkrr.solve`.
+    bank : Bank
+        Two base kernels on n training samples.
+    y : array_like of shape (n,)
+        Targets or labels.
+    axis : array_like of shape (g,)
+        The values that either weight takes.
+    lam, degree : float or int
+        As in `mklbench.algorithms.nkrr.solve`.
 
     Returns
     -------

@@ -33,14 +33,21 @@ class Learner:
 
     Attributes
     ----------
-    kind : "svm" for a support vector machine (`mklbench.algorithms.svm`), "krr" for kernel ridge
+    kind : str
+        "svm" for a support vector machine (`mklbench.algorithms.svm`), "krr" for kernel ridge
         regression (`krr`), "svr" for support vector regression (`svr`).
-    C : box constraint of "svm" and "svr".
-    lam : the ridge lambda of "krr".
-    epsilon : half the width of the tube of "svr".
-    svm_tol : LIBSVM's stopping tolerance.
-    class_weight : factors on C by class of "svm".
-    machines : ``solve`` of each kind.
+    C : float
+        Box constraint of "svm" and "svr".
+    lam : float
+        The ridge lambda of "krr".
+    epsilon : float
+        Half the width of the tube of "svr".
+    svm_tol : float
+        LIBSVM's stopping tolerance.
+    class_weight : mapping of int to float, str or None
+        Factors on C by class of "svm".
+    machines : mapping of str to Solve
+        ``solve`` of each kind.
     """
 
     kind: str

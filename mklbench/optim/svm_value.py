@@ -71,14 +71,19 @@ class Objective:
 
     Parameters
     ----------
-    operator : the bank or family on n training samples.
-    y : (n,) labels in {-1, +1}.
-    C, svm_tol, class_weight : as in `mklbench.libsvm.SVM`.
+    operator : KernelOperator
+        The bank or family on n training samples.
+    y : array_like of shape (n,)
+        Labels in {-1, +1}.
+    C, svm_tol, class_weight : float or mapping of int to float, str or None
+        As in `mklbench.libsvm.SVM`.
 
     Attributes
     ----------
-    machine : LIBSVM on the labels.
-    svm_tol : its tolerance at the next call, which `tighten` makes smaller.
+    machine : object
+        LIBSVM on the labels.
+    svm_tol : float
+        Its tolerance at the next call, which `tighten` makes smaller.
 
     Raises
     ------
@@ -177,7 +182,8 @@ def value_at_identity(first: tuple[float, float], second: tuple[float, float]) -
 
     Parameters
     ----------
-    first, second : n_k and C_k of the two classes: their samples, or shares of all for J per
+    first, second : tuple of float, float
+        n_k and C_k of the two classes: their samples, or shares of all for J per
         sample, and the bounds on their alphas.
     """
     (n_1, C_1), (n_2, C_2) = first, second

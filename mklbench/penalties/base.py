@@ -33,9 +33,11 @@ class Penalty(ABC):
 
         Parameters
         ----------
-        weights : array of shape (M,)
+        weights : ndarray
+            Array of shape (M,)
             d, on the set where the penalty is one.
-        forms : array of shape (M,)
+        forms : ndarray
+            Array of shape (M,)
             q_m = a' K_m a >= 0, up to rounding.
         """
         return 0.5 * float(weights @ forms)

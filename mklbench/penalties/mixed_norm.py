@@ -37,6 +37,7 @@ class MixedNorm(Penalty):
     Attributes
     ----------
     groups : Groups
+        Groups
         The groups of the M kernels.
     q : float
         The exponent, >= 1/2, infinity included.

@@ -22,9 +22,12 @@ class NormBall(Penalty):
 
     Attributes
     ----------
-    centre : (p,) mu_0 >= 0.
-    radius : the paper's Lambda >= 0.
-    norm : 1 or 2, which norm it is.
+    centre : ndarray of shape (p,)
+        mu_0 >= 0.
+    radius : float
+        The paper's Lambda >= 0.
+    norm : int
+        1 or 2, which norm it is.
     """
 
     centre: Array

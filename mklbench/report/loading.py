@@ -23,7 +23,8 @@ def table_names(config_dir: str | None = None) -> list[str]:
 
     Parameters
     ----------
-    config_dir : a directory of the user's own configs, whose tables count, too.
+    config_dir : str or None, default=None
+        A directory of the user's own configs, whose tables count, too.
 
     Raises
     ------
@@ -38,8 +39,10 @@ def load_table(name: str, config_dir: str | None = None) -> PaperTable:
 
     Parameters
     ----------
-    name : the table's name.
-    config_dir : a directory of the user's own configs. Its tables hide ours of the same name, and
+    name : str
+        The table's name.
+    config_dir : str or None, default=None
+        A directory of the user's own configs. Its tables hide ours of the same name, and
         the overrides of any table may name what is in it.
 
     Raises

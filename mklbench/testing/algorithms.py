@@ -72,9 +72,11 @@ def check_algorithm(
     bounds : callable, optional
         For convex problems: ``bounds(grams, y, C, solution)`` returns a lower and an upper bound on
         the optimum, from dense Gram matrices (M, n, n). Of ``EXACT = True`` they are known.
-    lenient : collection of str
+    lenient : collection of str, default=()
+        Collection of str
         Options that need not refuse what they cannot be used with.
-    config_dir : path, optional
+    config_dir : Path, str or None, default=None
+        Path, optional
         The directory of your own configs, where `solve` is a name.
 
     Raises
@@ -120,10 +122,14 @@ class _Case:
 
     Attributes
     ----------
-    solve : with its options bound.
-    algorithm : what it declares.
-    build : of the kernels.
-    lenient, bounds : as in `check_algorithm`.
+    solve : Solver
+        With its options bound.
+    algorithm : Algorithm
+        What it declares.
+    build : KernelBuilder
+        Of the kernels.
+    lenient, bounds : frozenset of str or Bounds or None
+        As in `check_algorithm`.
     """
 
     solve: Solver

@@ -32,14 +32,19 @@ class Agenda:
 
     Parameters
     ----------
-    steps : in the order in which they are to be begun, the selections of a cell before its splits.
-    store : where the results are.
-    progress : told of each step and cell that has ended.
-    claims : of this runner.
+    steps : sequence of Step
+        In the order in which they are to be begun, the selections of a cell before its splits.
+    store : Store
+        Where the results are.
+    progress : Progress
+        Told of each step and cell that has ended.
+    claims : Claims
+        Of this runner.
 
     Attributes
     ----------
-    errors : by cell key the sentences of the InputErrors that stopped a cell.
+    errors : dict of str to str
+        By cell key the sentences of the InputErrors that stopped a cell.
     """
 
     def __init__(
@@ -64,7 +69,8 @@ class Agenda:
 
         Raises
         ------
-        StoreError : if the store cannot be written.
+        StoreError
+            If the store cannot be written.
         """
         now = time.monotonic()
         while (step := self._first(now)) is not None:

@@ -55,11 +55,15 @@ class Owner:
 
     Attributes
     ----------
-    host : name of the machine, for people.
-    machine : digest of what process numbers are valid for: a machine since it was started, or a
+    host : str
+        Name of the machine, for people.
+    machine : str
+        Digest of what process numbers are valid for: a machine since it was started, or a
         container; empty where there is no telling.
-    pid, started : the process, and when it was started, in units of the system.
-    since : when the step was claimed, in seconds since 1970.
+    pid, started : int
+        The process, and when it was started, in units of the system.
+    since : int
+        When the step was claimed, in seconds since 1970.
     """
 
     host: str
@@ -100,7 +104,8 @@ class Claims:
 
     Parameters
     ----------
-    store : of the steps.
+    store : Store
+        Of the steps.
     """
 
     def __init__(self, store: Store) -> None:
@@ -116,7 +121,8 @@ class Claims:
 
         Raises
         ------
-        StoreError : if the store cannot be written.
+        StoreError
+            If the store cannot be written.
         """
         path = claim_path(self._store, step)
         own = path / Owner.of_this_process().new_name()

@@ -18,11 +18,16 @@ class CellOverview:
 
     Attributes
     ----------
-    directory : of its records; its name ends in the key of the cell.
-    n_splits : how many were asked for, as far as is known.
-    done : the splits that have a result.
-    running : who has which step in hand, by its name: ``split-003``.
-    failed : by split the record of a failure or a timeout that nobody tries again just now.
+    directory : Path
+        Of its records; its name ends in the key of the cell.
+    n_splits : int
+        How many were asked for, as far as is known.
+    done : list of int
+        The splits that have a result.
+    running : dict of str to Owner
+        Who has which step in hand, by its name: ``split-003``.
+    failed : dict of int to dict of str to object
+        By split the record of a failure or a timeout that nobody tries again just now.
     """
 
     directory: Path
@@ -44,7 +49,8 @@ def overview(store: Store) -> list[CellOverview]:
 
     Raises
     ------
-    InputError : if what is there is no directory.
+    InputError
+        If what is there is no directory.
     """
     store.check()
     return [_look_at(directory) for directory in cell_directories(store)]

@@ -27,10 +27,14 @@ class CellResult:
 
     Attributes
     ----------
-    cell : the cell.
-    status : as the store has it now: "done", "failed", "timeout", "incomplete" or "missing".
-    records : of its splits, sorted.
-    error : the sentence of what the user has to mend before it can run, or None.
+    cell : Cell
+        The cell.
+    status : Status
+        As the store has it now: "done", "failed", "timeout", "incomplete" or "missing".
+    records : list of Record
+        Of its splits, sorted.
+    error : str or None
+        The sentence of what the user has to mend before it can run, or None.
     """
 
     cell: Cell
@@ -58,9 +62,12 @@ class Executor(Protocol):
 
         Parameters
         ----------
-        steps : of one or several cells, the selections of each before its splits.
-        store : where the results go.
-        progress : to be told of each step and each cell that has ended.
+        steps : sequence of Step
+            Of one or several cells, the selections of each before its splits.
+        store : Store
+            Where the results go.
+        progress : Progress
+            To be told of each step and each cell that has ended.
 
         Returns
         -------
@@ -68,7 +75,8 @@ class Executor(Protocol):
 
         Raises
         ------
-        InputError : if the store cannot be written, or nothing can be started.
+        InputError
+            If the store cannot be written, or nothing can be started.
         """
 
 
@@ -77,8 +85,10 @@ def local(jobs: int = 1, timeout: float | None = None) -> Executor:
 
     Parameters
     ----------
-    jobs : steps at once, each in a worker process where there are several: a crash costs one step.
-    timeout : seconds of computing a cell may take, summed over the workers, in which alone it can
+    jobs : int, default=1
+        Steps at once, each in a worker process where there are several: a crash costs one step.
+    timeout : float or None, default=None
+        Seconds of computing a cell may take, summed over the workers, in which alone it can
         be interrupted; None for no limit.
     """
     return Inline() if jobs == 1 and timeout is None else Processes(jobs, timeout)
@@ -100,16 +110,23 @@ def run_cells(
 
     Parameters
     ----------
-    cells : what to run; of several with one key, the one with the most splits stands for all.
-    store : where the records are and go.
-    jobs, timeout : of the local executor, see `local`.
-    progress : told of every step; silent if not given.
-    executor : takes the steps in place of the local one.
+    cells : iterable of Cell
+        What to run; of several with one key, the one with the most splits stands for all.
+    store : Store
+        Where the records are and go.
+    jobs, timeout : int or float or None
+        Of the local executor, see `local`.
+    progress : Progress or None, default=None
+        Told of every step; silent if not given.
+    executor : Executor or None, default=None
+        Takes the steps in place of the local one.
 
     Raises
     ------
-    InputError : if the store is no directory or cannot be written.
-    KeyboardInterrupt : on Ctrl-C; finished splits are in the store.
+    InputError
+        If the store is no directory or cannot be written.
+    KeyboardInterrupt
+        On Ctrl-C; finished splits are in the store.
     """
     listed = list(cells)
     told = progress or Silent()

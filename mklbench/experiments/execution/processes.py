@@ -31,8 +31,10 @@ class Processes:
 
     Parameters
     ----------
-    jobs : processes at once.
-    timeout : seconds of computing a cell may take, summed over the workers; None for no limit.
+    jobs : int
+        Processes at once.
+    timeout : float or None, default=None
+        Seconds of computing a cell may take, summed over the workers; None for no limit.
     """
 
     def __init__(self, jobs: int, timeout: float | None = None) -> None:

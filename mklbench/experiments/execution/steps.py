@@ -22,9 +22,12 @@ class Step:
 
     Attributes
     ----------
-    cell : what it is part of.
-    split : number of the split.
-    selects : whether hyperparameters are to be chosen on the training part of the split for all
+    cell : Cell
+        What it is part of.
+    split : int
+        Number of the split.
+    selects : bool
+        Whether hyperparameters are to be chosen on the training part of the split for all
         splits of the cell (`Cell.selection_splits`), rather than the split to be run.
     """
 
@@ -55,8 +58,10 @@ def take(step: Step, store: Store) -> None:
 
     Raises
     ------
-    InputError : for what the user can mend; nothing is stored then.
-    StoreError : if the store cannot be written.
+    InputError
+        For what the user can mend; nothing is stored then.
+    StoreError
+        If the store cannot be written.
     """
     cell, split = step.cell, step.split
     if is_done(step, store):
@@ -84,7 +89,8 @@ def give_up(
 
     Raises
     ------
-    StoreError : if the store cannot be written.
+    StoreError
+        If the store cannot be written.
     """
     split = step.split
     if step.selects:

@@ -102,8 +102,10 @@ class DenseBank(StackedBank):
 
     Parameters
     ----------
-    X : (n, d) training samples.
-    functions : the M kernel functions.
+    X : array_like of shape (n, d)
+        Training samples.
+    functions : sequence of KernelFunction
+        The M kernel functions.
     """
 
     def __init__(self, X: ArrayLike, functions: Sequence[KernelFunction]) -> None:
@@ -148,9 +150,11 @@ class PrecomputedBank(StackedBank):
 
     Parameters
     ----------
-    K : (M, n, n) Gram matrices on the training samples, symmetric up to 1e-8 of their largest
+    K : array_like of shape (M, n, n)
+        Gram matrices on the training samples, symmetric up to 1e-8 of their largest
         entry. Above the diagonal they are read for this check only.
-    groups : lists of kernel indices, where the kernels come in groups.
+    groups : GroupLists or None, default=None
+        Lists of kernel indices, where the kernels come in groups.
 
     Raises
     ------
@@ -189,7 +193,8 @@ class GrowingBank(PrecomputedBank):
 
     Parameters
     ----------
-    K : (M, n, n) symmetric Gram matrices on the training samples, M >= 1, to begin with.
+    K : array_like of shape (M, n, n)
+        Symmetric Gram matrices on the training samples, M >= 1, to begin with.
     """
 
     def __init__(self, K: ArrayLike) -> None:
@@ -224,9 +229,12 @@ class IndexedBank(StackedBank):
 
     Parameters
     ----------
-    K : (M, N, N) Gram matrices of the whole data set, or what `pack_stack` made of them.
-    rows : indices of the training samples.
-    groups : as in `PrecomputedBank`.
+    K : array_like of shape (M, N, N) or PackedGrams
+        Gram matrices of the whole data set, or what `pack_stack` made of them.
+    rows : array_like
+        Indices of the training samples.
+    groups : GroupLists or None, default=None
+        As in `PrecomputedBank`.
     """
 
     def __init__(

@@ -56,8 +56,10 @@ class Distances(ABC):
 
     Attributes
     ----------
-    n_samples : number n of training samples.
-    n_views : number of views.
+    n_samples : int
+        Number n of training samples.
+    n_views : int
+        Number of views.
     """
 
     n_samples: int
@@ -98,10 +100,13 @@ class FeatureDistances(Distances):
 
     Parameters
     ----------
-    X : (n, d) training samples.
-    views : the columns of each view and how they are compared; empty: all are one view, compared
+    X : array_like of shape (n, d)
+        Training samples.
+    views : sequence of View, default=()
+        The columns of each view and how they are compared; empty: all are one view, compared
         by `distance`, or the Euclidean one.
-    distance : "euclidean", the squared one; "seuclidean", the same on features divided by their
+    distance : str or None, default=None
+        "euclidean", the squared one; "seuclidean", the same on features divided by their
         standard deviation over the training samples; "chi2", `chi2_distances`; None: of each view
         its own.
 
@@ -162,8 +167,10 @@ class MatrixDistances(Distances):
 
     Parameters
     ----------
-    whole : (V, N, N) symmetric distances between all samples, one matrix a view.
-    rows : (n,) row numbers of the training samples.
+    whole : ndarray of shape (V, N, N)
+        Symmetric distances between all samples, one matrix a view.
+    rows : array_like of shape (n,)
+        Row numbers of the training samples.
     """
 
     def __init__(self, whole: Array, rows: ArrayLike) -> None:

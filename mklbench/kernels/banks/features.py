@@ -40,11 +40,16 @@ class FeatureBank(Bank):
 
     Parameters
     ----------
-    X : (n, d) training samples.
-    functions : kernel functions, applied to each feature on its own.
-    form : "halves" or "factors", to overrule the cost model.
-    memory_limit : bytes that halves may take.
-    decomposed : whether to find each factor by a decomposition, in place of interpolation.
+    X : array_like of shape (n, d)
+        Training samples.
+    functions : sequence of KernelFunction
+        Kernel functions, applied to each feature on its own.
+    form : {"halves", "factors"} or None, default=None
+        "halves" or "factors", to overrule the cost model.
+    memory_limit : float, default=_MEMORY_LIMIT
+        Bytes that halves may take.
+    decomposed : bool, default=False
+        Whether to find each factor by a decomposition, in place of interpolation.
 
     Raises
     ------
@@ -53,8 +58,10 @@ class FeatureBank(Bank):
 
     Attributes
     ----------
-    form : "halves" (of all kernels) or "factors" (and halves of active kernels).
-    costs : the cost model of this bank.
+    form : {"halves", "factors"} or None
+        "halves" (of all kernels) or "factors" (and halves of active kernels).
+    costs : FeatureCosts
+        The cost model of this bank.
     """
 
     def __init__(

@@ -29,7 +29,8 @@ class LinearBank(Bank):
 
     Parameters
     ----------
-    X : (n, d) training samples.
+    X : array_like of shape (n, d)
+        Training samples.
 
     Raises
     ------

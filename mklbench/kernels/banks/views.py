@@ -29,9 +29,12 @@ class _NewSamples:
 
     Attributes
     ----------
-    Z : the samples, a copy.
-    distances : (n_z, n) of each view.
-    blocks : kernels (n_z, n) by their index, where all of them together are not too large.
+    Z : ndarray
+        The samples, a copy.
+    distances : list of ndarray of shape (n_z, n)
+        Of each view.
+    blocks : dict of int to ndarray
+        Kernels (n_z, n) by their index, where all of them together are not too large.
     """
 
     Z: NDArray[Any]
@@ -47,8 +50,10 @@ class DistanceBank(StackedBank):
 
     Parameters
     ----------
-    distances : of V views between n training samples.
-    gammas : G factors; kernel v G + g is that of view v and gamma g.
+    distances : Distances
+        Of V views between n training samples.
+    gammas : sequence of float
+        G factors; kernel v G + g is that of view v and gamma g.
 
     Raises
     ------

@@ -22,8 +22,10 @@ def check_definite(grams: Iterable[Array], names: Sequence[str] | None = None) -
 
     Parameters
     ----------
-    grams : symmetric matrices (n, n).
-    names : what they are called in the message; "kernel 0 of K" and so on if not given.
+    grams : iterable of ndarray
+        Symmetric matrices (n, n).
+    names : sequence of str or None, default=None
+        What they are called in the message; "kernel 0 of K" and so on if not given.
     """
     for m, gram in enumerate(grams):
         size = float(np.trace(gram)) or float(np.abs(gram).max()) or 1.0

@@ -38,9 +38,11 @@ class _MadeFrom(ABC):
 
     Parameters
     ----------
-    base : name of a builder (`mklbench.kernels.BUILDERS`), or "views" or "descriptors"
+    base : str or KernelBuilder
+        Name of a builder (`mklbench.kernels.BUILDERS`), or "views" or "descriptors"
         (`Descriptors`), or a builder itself.
-    options : keyword arguments of the builder that is named; for "precomputed" those of
+    options : mapping of str to object or None, default=None
+        Keyword arguments of the builder that is named; for "precomputed" those of
         `Precomputed`, the file ``K`` among them.
 
     Raises
@@ -90,9 +92,12 @@ class Normalised(_MadeFrom):
 
     Parameters
     ----------
-    base, options : the bank, as in `_MadeFrom`.
-    centre : whether the mean of the training samples becomes the origin (`CentredBank`).
-    cosine : whether all diagonals become ones (`CosineBank`).
+    base, options : str or KernelBuilder or mapping of str to object or None
+        The bank, as in `_MadeFrom`.
+    centre : bool, default=True
+        Whether the mean of the training samples becomes the origin (`CentredBank`).
+    cosine : bool, default=True
+        Whether all diagonals become ones (`CosineBank`).
     """
 
     def __init__(
@@ -124,8 +129,10 @@ class Combination(_MadeFrom):
 
     Parameters
     ----------
-    base, options : the bank, as in `_MadeFrom`.
-    how, degree, offset : as those of `CombinedKernel`.
+    base, options : str or KernelBuilder or mapping of str to object or None
+        The bank, as in `_MadeFrom`.
+    how, degree, offset : str or int or float
+        As those of `CombinedKernel`.
     """
 
     def __init__(
@@ -154,7 +161,8 @@ class Standardised(_MadeFrom):
 
     Parameters
     ----------
-    base, options : the bank, as in `_MadeFrom`; not one that is made from row numbers.
+    base, options : str or KernelBuilder or mapping of str to object or None
+        The bank, as in `_MadeFrom`; not one that is made from row numbers.
     """
 
     def __init__(

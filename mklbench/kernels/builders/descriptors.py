@@ -21,10 +21,13 @@ class Descriptors:
 
     Parameters
     ----------
-    gammas : factors in exp(-gamma D / mean D), each of them for every view.
-    distance : "euclidean", "seuclidean" or "chi2" for all views (see `FeatureDistances`); None:
+    gammas : sequence of float, default=VSKL_GAMMAS
+        Factors in exp(-gamma D / mean D), each of them for every view.
+    distance : str or None, default=None
+        "euclidean", "seuclidean" or "chi2" for all views (see `FeatureDistances`); None:
         of each view its own.
-    normalise : whether each kernel is divided by its training trace, as in the paper.
+    normalise : bool, default=True
+        Whether each kernel is divided by its training trace, as in the paper.
     """
 
     takes_views = True

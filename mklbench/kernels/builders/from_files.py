@@ -43,9 +43,12 @@ class MatrixDescriptors:
 
     Parameters
     ----------
-    files : paths of the files; each matrix in them is a view, and its kernels are a group.
-    gammas : factors in exp(-gamma D / mean D), each of them for every view.
-    normalise : whether each kernel is divided by its training trace.
+    files : sequence of str
+        Paths of the files; each matrix in them is a view, and its kernels are a group.
+    gammas : sequence of float, default=VSKL_GAMMAS
+        Factors in exp(-gamma D / mean D), each of them for every view.
+    normalise : bool, default=True
+        Whether each kernel is divided by its training trace.
 
     Raises
     ------
@@ -82,10 +85,13 @@ class MatrixKernels:
 
     Parameters
     ----------
-    files : paths of the files.
-    groups : lists of kernel indices, counted through all files; None: the kernels of a file are a
+    files : sequence of str
+        Paths of the files.
+    groups : GroupLists or None, default=None
+        Lists of kernel indices, counted through all files; None: the kernels of a file are a
         group.
-    normalise : whether each kernel is divided by its training trace.
+    normalise : bool, default=True
+        Whether each kernel is divided by its training trace.
 
     Raises
     ------

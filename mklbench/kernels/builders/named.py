@@ -173,9 +173,11 @@ class Precomputed:
 
     Parameters
     ----------
-    K : (M, N, N) array, or the path of an ``.npy`` file of one, or of an ``.npz`` file that names
+    K : array_like of shape (M, N, N), str or Path
+        Array, or the path of an ``.npy`` file of one, or of an ``.npz`` file that names
         it ``K``.
-    groups : lists of kernel indices, where the kernels come in groups.
+    groups : GroupLists or None, default=None
+        Lists of kernel indices, where the kernels come in groups.
 
     Raises
     ------

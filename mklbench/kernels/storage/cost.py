@@ -70,9 +70,12 @@ class FeatureCosts:
 
     Parameters
     ----------
-    n_samples, n_functions : n and k.
-    ranks : (d,) ranks of the features.
-    memory_limit : bytes that halves may take.
+    n_samples, n_functions : int
+        n and k.
+    ranks : ndarray of int of shape (d,)
+        Ranks of the features.
+    memory_limit : float
+        Bytes that halves may take.
     """
 
     n_samples: int
@@ -122,9 +125,12 @@ class FeatureCosts:
 
         Parameters
         ----------
-        features : (m,) the features of the active kernels.
-        missing : (m,) whether the half of an active kernel is to be formed. This must pay at once,
-        again : (m,) or in the long run if the kernel has been active in the last combination, too.
+        features : ndarray of int of shape (m,)
+            The features of the active kernels.
+        missing : ndarray of bool of shape (m,)
+            Whether the half of an active kernel is to be formed. This must pay at once,
+        again : ndarray of bool
+            (m,) or in the long run if the kernel has been active in the last combination, too.
         """
         r = self.ranks[features[missing]]
         reuses = np.where(again[missing], _REUSES, 1)

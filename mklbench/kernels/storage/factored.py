@@ -52,9 +52,12 @@ class _Batch:
 
     Attributes
     ----------
-    features : (f,) indices of the features.
-    bases : (f, r, n) the transposes B_j'.
-    cores : (f, k, r (r + 1) / 2) the halves of the k cores of each feature.
+    features : ndarray of int of shape (f,)
+        Indices of the features.
+    bases : ndarray of shape (f, r, n)
+        The transposes B_j'.
+    cores : ndarray
+        (f, k, r (r + 1) / 2) the halves of the k cores of each feature.
     """
 
     features: NDArray[np.intp]
@@ -92,8 +95,10 @@ class FeatureFactors:
 
     Attributes
     ----------
-    n_samples, n_functions : n and the number k of functions.
-    ranks : (d,) rounded ranks of the features.
+    n_samples, n_functions : int
+        n and the number k of functions.
+    ranks : ndarray of shape (d,)
+        Rounded ranks of the features.
     """
 
     def __init__(self, batches: Sequence[_Batch]) -> None:

@@ -35,8 +35,10 @@ class PackedGrams:
 
     Parameters
     ----------
-    n_samples : n.
-    capacity : number of matrices to make room for.
+    n_samples : int
+        n.
+    capacity : int, default=1
+        Number of matrices to make room for.
     """
 
     def __init__(self, n_samples: int, capacity: int = 1) -> None:
@@ -213,8 +215,10 @@ def write_rows(rows: Array, start: int, out: Array, add: bool) -> None:
 
     Parameters
     ----------
-    rows : (b, start + b) the rows from `start` on.
-    out : (n, n) where they are written, or added to what is there.
+    rows : ndarray of shape (b, start + b)
+        The rows from `start` on.
+    out : ndarray of shape (n, n)
+        Where they are written, or added to what is there.
     """
     stop = start + len(rows)
     here, mirrored = out[start:stop, :stop], out[:start, start:stop]

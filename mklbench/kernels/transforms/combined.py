@@ -31,9 +31,12 @@ class CombinedKernel(StackedBank):
 
     Parameters
     ----------
-    bank : the bank of M kernels.
-    how : "sum", "product" or "polynomial".
-    degree, offset : of a polynomial: a whole number >= 1, and a number >= 0.
+    bank : Bank
+        The bank of M kernels.
+    how : str, default="sum"
+        "sum", "product" or "polynomial".
+    degree, offset : int or float
+        Of a polynomial: a whole number >= 1, and a number >= 0.
 
     Raises
     ------

@@ -21,8 +21,10 @@ class ConcatenatedBank(Bank):
 
     Parameters
     ----------
-    banks : the parts.
-    groups : lists of kernel indices, counted through all parts; or "parts", where the kernels of
+    banks : sequence of Bank
+        The parts.
+    groups : GroupLists, {"parts"} or None, default=None
+        Lists of kernel indices, counted through all parts; or "parts", where the kernels of
         each part are a group, as those of one descriptor are.
 
     Raises
@@ -134,8 +136,10 @@ class ScaledBank(WrappedBank):
 
     Parameters
     ----------
-    bank : the bank that is rescaled.
-    scales : (M,) factors s_m > 0.
+    bank : Bank
+        The bank that is rescaled.
+    scales : ndarray of shape (M,)
+        Factors s_m > 0.
     """
 
     def __init__(self, bank: Bank, scales: Array) -> None:

@@ -35,7 +35,8 @@ class CentredBank(WrappedBank):
 
     Parameters
     ----------
-    bank : the bank on the samples whose mean is the centre.
+    bank : Bank
+        The bank on the samples whose mean is the centre.
     """
 
     def __init__(self, bank: Bank) -> None:
@@ -139,7 +140,8 @@ class CosineBank(WrappedBank):
 
     Parameters
     ----------
-    bank : the bank, which has to know k_m(z, z) of new samples (`Bank.diagonals`).
+    bank : Bank
+        The bank, which has to know k_m(z, z) of new samples (`Bank.diagonals`).
     """
 
     def __init__(self, bank: Bank) -> None:

@@ -13,8 +13,10 @@ class KernelSubset(Bank):
 
     Parameters
     ----------
-    bank : the bank of M kernels.
-    kernels : (k,) indices of those that are meant, in any order.
+    bank : Bank
+        The bank of M kernels.
+    kernels : array_like of shape (k,)
+        Indices of those that are meant, in any order.
     """
 
     def __init__(self, bank: Bank, kernels: ArrayLike) -> None:

@@ -22,7 +22,8 @@ class WrappedBank(Bank):
 
     Parameters
     ----------
-    bank : the bank of M kernels on n training samples.
+    bank : Bank
+        The bank of M kernels on n training samples.
     """
 
     def __init__(self, bank: Bank) -> None:
@@ -65,8 +66,10 @@ class StandardisedBank(WrappedBank):
 
     Parameters
     ----------
-    build : makes the bank from the standardised samples.
-    X : (n, d) training samples, whose means and standard deviations are used.
+    build : callable
+        Makes the bank from the standardised samples.
+    X : array_like of shape (n, d)
+        Training samples, whose means and standard deviations are used.
 
     Raises
     ------

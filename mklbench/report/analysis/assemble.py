@@ -29,13 +29,20 @@ class SlotRecords:
 
     Attributes
     ----------
-    status : "done", "incomplete", "failed", "timeout" or "missing".
-    records : one record a split that was tried, in order of the splits.
-    n_splits : how many splits the cell has when it is done.
-    message : why it is not done, where that is known.
-    key, sources : of the cell; the sources are those at hand now, whatever the records are of.
-    confirmation : what a rerun has found of the records by the sources at hand, if there was one.
-    tolerances : the tolerances of its algorithm by the name of the option: tol, svm_tol and others.
+    status : str
+        "done", "incomplete", "failed", "timeout" or "missing".
+    records : sequence of Record
+        One record a split that was tried, in order of the splits.
+    n_splits : int
+        How many splits the cell has when it is done.
+    message : str
+        Why it is not done, where that is known.
+    key, sources : str or None or mapping of str to str or None
+        Of the cell; the sources are those at hand now, whatever the records are of.
+    confirmation : Confirmation or None
+        What a rerun has found of the records by the sources at hand, if there was one.
+    tolerances : mapping of str to float
+        The tolerances of its algorithm by the name of the option: tol, svm_tol and others.
     """
 
     status: str
@@ -141,8 +148,10 @@ def assemble(table: PaperTable, find: Finder) -> Report:
 
     Parameters
     ----------
-    table : the paper table.
-    find : returns what has been run for a place of it, as a
+    table : PaperTable
+        The paper table.
+    find : Finder
+        Returns what has been run for a place of it, as a
         `mklbench.report.analysis.places.CellFinder` does.
     """
     slots = {slot.place: (slot, find(slot)) for slot in table.slots()}

@@ -37,7 +37,8 @@ def paired_difference(first: Mapping[int, float], second: Mapping[int, float]) -
 
     Parameters
     ----------
-    first, second : a number by split.
+    first, second : mapping of int to float
+        A number by split.
     """
     common = sorted(first.keys() & second.keys())
     sample = Sample.of([first[split] - second[split] for split in common])

@@ -28,13 +28,20 @@ class Confirmation:
 
     Attributes
     ----------
-    split : its number.
-    numbers : digest of the recorded numbers that it was compared with (`numbers_digest`).
-    sources : fingerprint of the sources that made the rerun (`Cell.sources`).
-    outcome : "same" to the digits, "within" the tolerance of the stopping rule, or "moved".
-    detail : what moved, and how far.
-    machine : processor and BLAS kernels of the rerun.
-    date : of the rerun, as 2024-05-06.
+    split : int
+        Its number.
+    numbers : str
+        Digest of the recorded numbers that it was compared with (`numbers_digest`).
+    sources : mapping of str to str
+        Fingerprint of the sources that made the rerun (`Cell.sources`).
+    outcome : str
+        "same" to the digits, "within" the tolerance of the stopping rule, or "moved".
+    detail : str
+        What moved, and how far.
+    machine : str
+        Processor and BLAS kernels of the rerun.
+    date : str
+        Of the rerun, as 2024-05-06.
     """
 
     split: int
@@ -75,7 +82,8 @@ class Confirmed:
 
     Parameters
     ----------
-    directory : where the records are; the file is made when the first confirmation is added.
+    directory : Path
+        Where the records are; the file is made when the first confirmation is added.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -90,7 +98,8 @@ class Confirmed:
 
         Raises
         ------
-        InputError : if the file cannot be written.
+        InputError
+            If the file cannot be written.
         """
         self._found = _read(self.path) | {key: confirmation}
         lines = (

@@ -37,9 +37,12 @@ def outstanding_work(
 
     Parameters
     ----------
-    cells : of the tables; one that stands in several of them is counted once.
-    store : where finished splits are looked up.
-    recorded : where to look for times of cells that the store has not; if they have not either,
+    cells : iterable of Cell
+        Of the tables; one that stands in several of them is counted once.
+    store : RecordSource
+        Where finished splits are looked up.
+    recorded : sequence of RecordFile
+        Where to look for times of cells that the store has not; if they have not either,
         for times of cells that are alike in algorithm, kernel, data and search.
     """
     work: dict[str, Work] = {}

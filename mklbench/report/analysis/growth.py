@@ -20,8 +20,10 @@ class Curve:
 
     Attributes
     ----------
-    sizes : what the metric is shown against (`Sweep.axis`), one a cell.
-    samples : mean and spread of the metric over the splits of the cell.
+    sizes : tuple of float
+        What the metric is shown against (`Sweep.axis`), one a cell.
+    samples : tuple of Sample
+        Mean and spread of the metric over the splits of the cell.
     """
 
     sizes: tuple[float, ...]

@@ -20,11 +20,15 @@ class CellFinder:
 
     Parameters
     ----------
-    source : the store, or the records that were exported from one.
-    recorded : exported records that are to be added to; by default `source`, if it is such. Where
+    source : RecordSource
+        The store, or the records that were exported from one.
+    recorded : RecordFile or None, default=None
+        Exported records that are to be added to; by default `source`, if it is such. Where
         they are of another edition of the data than is at hand, the cell is that of the records.
-    download : as for `Cell`.
-    confirmed : what reruns have found; by default what stands beside `source`, if that is exported.
+    download : bool, default=False
+        As for `Cell`.
+    confirmed : Confirmed or None, default=None
+        What reruns have found; by default what stands beside `source`, if that is exported.
     """
 
     def __init__(

@@ -24,8 +24,10 @@ def corrected_p_value(
 
     Parameters
     ----------
-    first, second : a number by split; the splits that both have count.
-    test_share : test samples divided by training samples.
+    first, second : mapping of int to float
+        A number by split; the splits that both have count.
+    test_share : float
+        Test samples divided by training samples.
 
     Returns
     -------

@@ -22,9 +22,12 @@ class Tolerance:
 
     Attributes
     ----------
-    accuracy : test samples that may be classified otherwise.
-    objective : relative change of the objective.
-    reason : why it is not zero.
+    accuracy : float
+        Test samples that may be classified otherwise.
+    objective : float
+        Relative change of the objective.
+    reason : str
+        Why it is not zero.
     """
 
     accuracy: float
@@ -53,10 +56,14 @@ class CheckConfig:
 
     Attributes
     ----------
-    cells : to be run again by `mklbench check`.
-    default : how far their numbers may move where nothing else is said.
-    algorithms : the same by name of the algorithm, for all other cells (`mklbench check --all`).
-    blas_kernels : for which processor the BLAS had kernels, by the name of the processor, of
+    cells : tuple of CheckedCell
+        To be run again by `mklbench check`.
+    default : Tolerance
+        How far their numbers may move where nothing else is said.
+    algorithms : mapping of str to Tolerance
+        The same by name of the algorithm, for all other cells (`mklbench check --all`).
+    blas_kernels : mapping of str to str
+        For which processor the BLAS had kernels, by the name of the processor, of
         records that do not say so.
     """
 

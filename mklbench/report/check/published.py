@@ -55,10 +55,14 @@ def check_again(
 
     Parameters
     ----------
-    config : the cells and their tolerances.
-    recorded : directory of the recorded results, with a folder ``records``.
-    jobs : worker processes.
-    progress : told of every split.
+    config : CheckConfig
+        The cells and their tolerances.
+    recorded : Path
+        Directory of the recorded results, with a folder ``records``.
+    jobs : int, default=1
+        Worker processes.
+    progress : Progress or None, default=None
+        Told of every split.
     """
     sources = {cell.table: _recorded(recorded, cell.table) for cell in config.cells}
     composed = [
@@ -83,8 +87,10 @@ def check_verdicts(names: Sequence[str], recorded: Path) -> list[Finding]:
 
     Parameters
     ----------
-    names : names of tables.
-    recorded : directory of the recorded results, with folders ``records`` and ``tables``.
+    names : sequence of str
+        Names of tables.
+    recorded : Path
+        Directory of the recorded results, with folders ``records`` and ``tables``.
     """
     findings = []
     for name in names:

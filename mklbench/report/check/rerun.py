@@ -61,10 +61,14 @@ class Rerun:
 
     Attributes
     ----------
-    label : table and place of the cell.
-    cell, record : the cell, and the recorded split.
-    selections : the recorded selections, where the splits of the cell share them.
-    known : what an earlier check has found of it by the sources at hand, if there was one.
+    label : str
+        Table and place of the cell.
+    cell, record : Cell or Record
+        The cell, and the recorded split.
+    selections : mapping of int to Selection
+        The recorded selections, where the splits of the cell share them.
+    known : Confirmation or None
+        What an earlier check has found of it by the sources at hand, if there was one.
     """
 
     label: str
@@ -89,9 +93,12 @@ def reruns(tables: Iterable[PaperTable], records: Path, confirmed: Confirmed) ->
 
     Parameters
     ----------
-    tables : whose cells are looked at; one that stands in several of them comes once.
-    records : directory of the recorded splits.
-    confirmed : what was found before.
+    tables : iterable of PaperTable
+        Whose cells are looked at; one that stands in several of them comes once.
+    records : Path
+        Directory of the recorded splits.
+    confirmed : Confirmed
+        What was found before.
     """
     found: dict[str, Rerun] = {}
     for table in tables:
@@ -132,13 +139,19 @@ def check_all(
 
     Parameters
     ----------
-    listed : as from `reruns`.
-    config : how far numbers may move where another BLAS rounds them.
-    confirmed : where it is kept.
-    jobs : worker processes.
-    seconds : when to stop; nothing is begun that would, by its record, take longer. None for no
+    listed : sequence of Rerun
+        As from `reruns`.
+    config : CheckConfig
+        How far numbers may move where another BLAS rounds them.
+    confirmed : Confirmed
+        Where it is kept.
+    jobs : int, default=1
+        Worker processes.
+    seconds : float or None, default=None
+        When to stop; nothing is begun that would, by its record, take longer. None for no
         limit.
-    say : told of each number that has moved, and of the progress.
+    say : object, default=print
+        Told of each number that has moved, and of the progress.
     """
     deadline = None if seconds is None else time.monotonic() + seconds
     judge = _Judge(listed, config, confirmed, say)
@@ -285,8 +298,10 @@ def other_rounding(before: Record, now: Record, kernels_of: Mapping[str, str]) -
 
     Parameters
     ----------
-    before, now : two records of a split.
-    kernels_of : the BLAS kernels of a processor, for records that do not name theirs.
+    before, now : Record
+        Two records of a split.
+    kernels_of : mapping of str to str
+        The BLAS kernels of a processor, for records that do not name theirs.
     """
     then, here = before.provenance, now.provenance
     known = then.get("blas_kernels") or kernels_of.get(str(then.get("cpu")))

@@ -26,8 +26,10 @@ def to_markdown(document: Document, directory: Path | None = None) -> str:
 
     Parameters
     ----------
-    document : the blocks.
-    directory : where the file will stand; pictures are linked relative to it.
+    document : Document
+        The blocks.
+    directory : Path or None, default=None
+        Where the file will stand; pictures are linked relative to it.
     """
     return "\n\n".join(_markdown_block(block, directory) for block in document) + "\n"
 

@@ -33,8 +33,10 @@ def origin(records: Iterable[Record], sources: Mapping[str, str]) -> Origin:
 
     Parameters
     ----------
-    records : at least one.
-    sources : the fingerprint of the cell's sources at hand (`mklbench.experiments.sources`).
+    records : iterable of Record
+        At least one.
+    sources : mapping of str to str
+        The fingerprint of the cell's sources at hand (`mklbench.experiments.sources`).
     """
     recorded = [record.sources for record in records]
     if all(item == sources for item in recorded):

@@ -43,8 +43,10 @@ def lay_out(report: Report, figures: Mapping[str, Path] | None = None) -> Docume
 
     Parameters
     ----------
-    report : the assembled table.
-    figures : picture files by the name of the figure; those of the table are shown.
+    report : Report
+        The assembled table.
+    figures : mapping of str to Path or None, default=None
+        Picture files by the name of the figure; those of the table are shown.
     """
     table = report.table
     blocks: list[Block] = [Heading(1, table.title), Paragraph(_source(report))]

@@ -29,12 +29,18 @@ class Ranks:
 
     Attributes
     ----------
-    columns : the methods.
-    rows : the data sets.
-    means : (n_sets, n_methods) mean of the metric over the splits.
-    ranks : (n_sets, n_methods) 1 for the best method of a set; methods that tie share the mean.
-    p_value : of Friedman's test that all methods have the same mean rank.
-    critical_difference : of two mean ranks, by Nemenyi's test.
+    columns : tuple of Column
+        The methods.
+    rows : tuple of Row
+        The data sets.
+    means : ndarray of shape (n_sets, n_methods)
+        Mean of the metric over the splits.
+    ranks : ndarray
+        (n_sets, n_methods) 1 for the best method of a set; methods that tie share the mean.
+    p_value : float
+        Of Friedman's test that all methods have the same mean rank.
+    critical_difference : float
+        Of two mean ranks, by Nemenyi's test.
     """
 
     columns: tuple[Column, ...]

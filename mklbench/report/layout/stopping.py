@@ -27,11 +27,16 @@ class Ending:
 
     Attributes
     ----------
-    n_fits : how many there are.
-    n_stopped : how many of them ended before their rule was met.
-    stopped_gap : the largest gap of those, or None where there are none or a gap is not known.
-    met_gap : the same of those that met their rule.
-    tolerance : the gap up to which the rule may have been the certificate.
+    n_fits : int
+        How many there are.
+    n_stopped : int
+        How many of them ended before their rule was met.
+    stopped_gap : float or None
+        The largest gap of those, or None where there are none or a gap is not known.
+    met_gap : float or None
+        The same of those that met their rule.
+    tolerance : float
+        The gap up to which the rule may have been the certificate.
     """
 
     n_fits: int

@@ -13,17 +13,27 @@ class Metric:
 
     Attributes
     ----------
-    name : its name in a table's YAML and in the CSV.
-    label : its heading.
-    unit : printed after the label; may be empty.
-    field : attribute of the record it is read from.
-    scale, offset : the printed value is offset + scale times that of the record.
-    plus : attribute of the record that is added to it, if any.
-    per : attribute of the record it is divided by, if any.
-    decimals : digits after the point; None prints tenths, and two significant digits below 1.
-    compared_by_ratio : whether a published value is set beside the measured one as a ratio only,
+    name : str
+        Its name in a table's YAML and in the CSV.
+    label : str
+        Its heading.
+    unit : str
+        Printed after the label; may be empty.
+    field : str
+        Attribute of the record it is read from.
+    scale, offset : float
+        The printed value is offset + scale times that of the record.
+    plus : str or None
+        Attribute of the record that is added to it, if any.
+    per : str or None
+        Attribute of the record it is divided by, if any.
+    decimals : int or None
+        Digits after the point; None prints tenths, and two significant digits below 1.
+    compared_by_ratio : bool
+        Whether a published value is set beside the measured one as a ratio only,
         because it belongs to a machine and not to a method.
-    lower_is_better : which of two values is the better one.
+    lower_is_better : bool
+        Which of two values is the better one.
     """
 
     name: str

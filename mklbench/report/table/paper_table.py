@@ -268,18 +268,29 @@ class PaperTable:
 
     Attributes
     ----------
-    name : name of the YAML without its ending.
-    title, citation, url : what it is and where it was published.
-    common : overrides of every cell.
-    rows, columns, protocols : what the cells are the product of.
-    published : numbers of the paper by (row, column, metric).
-    published_n_splits : number of splits assumed behind each published mean, but for the rows that
+    name : str
+        Name of the YAML without its ending.
+    title, citation, url : str
+        What it is and where it was published.
+    common : tuple of str
+        Overrides of every cell.
+    rows, columns, protocols : tuple
+        What the cells are the product of.
+    published : mapping
+        Numbers of the paper by (row, column, metric).
+    published_n_splits : int
+        Number of splits assumed behind each published mean, but for the rows that
         state their own (`published_n_splits_of`).
-    ratios, figures, claims, comparisons, ledger, notes : what else the report shows.
-    sweep : the option whose values are the protocols, or None.
-    baseline : the column that the others are held against, or None.
-    ranking : how the columns are ranked over the rows, or None.
-    config_dir : the user's own configs, among which the overrides look for names first, or None.
+    ratios, figures, claims, comparisons, ledger, notes : tuple
+        What else the report shows.
+    sweep : Sweep or None
+        The option whose values are the protocols, or None.
+    baseline : Baseline or None
+        The column that the others are held against, or None.
+    ranking : Ranking or None
+        How the columns are ranked over the rows, or None.
+    config_dir : str or None
+        The user's own configs, among which the overrides look for names first, or None.
     """
 
     name: str

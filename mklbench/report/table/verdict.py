@@ -64,9 +64,12 @@ def judge(published: Published | None, published_n: int, measured: Sample) -> Ve
 
     Parameters
     ----------
-    published : the paper's number, or None where it prints none.
-    published_n : number of splits behind the paper's mean.
-    measured : the measured sample.
+    published : Published or None
+        The paper's number, or None where it prints none.
+    published_n : int
+        Number of splits behind the paper's mean.
+    measured : Sample
+        The measured sample.
 
     Returns
     -------
