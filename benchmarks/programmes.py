@@ -24,11 +24,11 @@ from mklbench.algorithms import mkl
 from mklbench.errors import DataError
 from mklbench.kernels import simplemkl_bank
 from mklbench.optim import interior_point
-from mklbench.optim.interior_point import Point, Programme
+from mklbench.optim.interior_point import Iterate, Programme
 
 Array = NDArray[np.float64]
 # Given (programme, start, tol) it returns alpha and the iterations.
-Solver = Callable[[Programme, Point, float], tuple[Array, int]]
+Solver = Callable[[Programme, Iterate, float], tuple[Array, int]]
 
 _SETS = ("liver", "ionosphere", "pima", "wpbc", "sonar")
 _CS = (1.0, 100.0)
@@ -41,7 +41,7 @@ class Captured:
     """A programme, and how it was to be solved."""
 
     programme: Programme
-    start: Point
+    start: Iterate
     tol: float
 
 
@@ -102,7 +102,7 @@ def _listening() -> Iterator[list[Captured]]:
     found: list[Captured] = []
     own = interior_point.maximise
 
-    def listening(programme: Programme, start: Point, tol: float) -> Point:
+    def listening(programme: Programme, start: Iterate, tol: float) -> Iterate:
         found.append(Captured(programme, start, tol))
         return own(programme, start, tol)
 
@@ -120,7 +120,7 @@ def _solvers() -> dict[str, Solver]:
     return solvers | {"PIQP": _piqp}
 
 
-def _own(programme: Programme, start: Point, tol: float) -> tuple[Array, int]:
+def _own(programme: Programme, start: Iterate, tol: float) -> tuple[Array, int]:
     iterations = 0
     system = interior_point._NewtonSystem
 
@@ -133,7 +133,7 @@ def _own(programme: Programme, start: Point, tol: float) -> tuple[Array, int]:
         return interior_point.maximise(programme, start, tol).alpha, iterations
 
 
-def _clarabel(programme: Programme, start: Point, tol: float) -> tuple[Array, int]:
+def _clarabel(programme: Programme, start: Iterate, tol: float) -> tuple[Array, int]:
     import clarabel
     from scipy import sparse
 
@@ -156,7 +156,7 @@ def _clarabel(programme: Programme, start: Point, tol: float) -> tuple[Array, in
     return np.array(solved.x[:n]), solved.iterations
 
 
-def _piqp(programme: Programme, start: Point, tol: float) -> tuple[Array, int]:
+def _piqp(programme: Programme, start: Iterate, tol: float) -> tuple[Array, int]:
     import piqp
 
     n, w = programme.X.shape

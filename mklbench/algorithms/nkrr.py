@@ -161,14 +161,14 @@ class _Problem:
         self.degree = degree
         self.n_factorisations = 0
 
-    def __call__(self, weights: Array) -> _Point:
+    def __call__(self, weights: Array) -> _Evaluation:
         S = self.bank.combine(weights)
         K = hadamard_power(S, self.degree)
         alpha = coefficients(K, self.y, self.lam, overwrite=K is not S)
         self.n_factorisations += 1
-        return _Point(self, weights, S, alpha, float(alpha @ self.y))
+        return _Evaluation(self, weights, S, alpha, float(alpha @ self.y))
 
-    def entry(self, point: _Point) -> dict[str, float]:
+    def entry(self, point: _Evaluation) -> dict[str, float]:
         """Return what the history notes of an iterate."""
         return {
             "objective": point.objective,
@@ -179,7 +179,7 @@ class _Problem:
 
 
 @dataclass(frozen=True)
-class _Point:
+class _Evaluation:
     """Weights mu (M,), S = sum_k mu_k K_k (n, n), alpha (n,) and F there."""
 
     problem: _Problem
@@ -214,7 +214,7 @@ class _Point:
 
 def _line_search(
     problem: _Problem, tol: float, max_iter: int
-) -> tuple[_Point, list[dict[str, float]]]:
+) -> tuple[_Evaluation, list[dict[str, float]]]:
     """Descend until the gap is at most `tol`, or no step decreases F."""
     point = problem(problem.ball.even())
     history = [problem.entry(point)]
@@ -233,7 +233,9 @@ def _line_search(
     return point, history
 
 
-def _step(problem: _Problem, point: _Point, size: float, smallest: float) -> tuple[_Point, float]:
+def _step(
+    problem: _Problem, point: _Evaluation, size: float, smallest: float
+) -> tuple[_Evaluation, float]:
     """Return the next point and the size of the step; `point` itself where none decreases F."""
     size = min(size, _LARGEST_STEP)
     while size > smallest:
@@ -248,7 +250,7 @@ def _step(problem: _Problem, point: _Point, size: float, smallest: float) -> tup
 
 def _fixed_steps(
     problem: _Problem, eta: float, tol: float, max_iter: int
-) -> tuple[_Point, list[dict[str, float]], bool]:
+) -> tuple[_Evaluation, list[dict[str, float]], bool]:
     """Algorithm 1; return the last point, the history and whether the weights have settled."""
     ball = problem.ball
     point = problem(ball.even())

@@ -19,7 +19,7 @@ Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Protocol:
+class SplitProtocol:
     """How the rows of a set are divided.
 
     Attributes
@@ -66,7 +66,7 @@ class Protocol:
         return self.n_train, self.n_test
 
 
-def split_seed(digest: str, index: int, protocol: Protocol) -> int:
+def split_seed(digest: str, index: int, protocol: SplitProtocol) -> int:
     """The 64-bit seed of one split, from the data and the protocol alone."""
     if protocol.test_fraction is not None:
         sizes = repr(float(protocol.test_fraction))
@@ -99,7 +99,7 @@ def n_test_rows(n_samples: int, test_fraction: float) -> int:
 
 
 def random_split(
-    y: NDArray[np.int64], digest: str, index: int, protocol: Protocol
+    y: NDArray[np.int64], digest: str, index: int, protocol: SplitProtocol
 ) -> tuple[Rows, Rows]:
     """Draw the training and the test rows of one split.
 
@@ -111,7 +111,7 @@ def random_split(
         Of the data (`Dataset.digest`).
     index : int
         Number of the split, from 0. Split i is the same however many splits are run.
-    protocol : Protocol
+    protocol : SplitProtocol
         Sizes of the parts, stratification and seed.
 
     Returns
@@ -122,7 +122,8 @@ def random_split(
     Raises
     ------
     InputError
-        The sizes do not fit the set (`Protocol.sizes`), or a class would be missing from a part.
+        The sizes do not fit the set (`SplitProtocol.sizes`), or a class would be missing from a
+        part.
     """
     if index < 0:
         raise InputError(f"The split index must be 0 or more, not {index}.")

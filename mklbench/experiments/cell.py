@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from mklbench import config as configs
 from mklbench.data import Dataset, load, open_editions, registered_digest, settle
-from mklbench.data.splits import Protocol, folds, random_split
+from mklbench.data.splits import SplitProtocol, folds, random_split
 from mklbench.errors import InputError
 from mklbench.experiments import sources
 from mklbench.experiments.memory import check_fits
@@ -183,10 +183,10 @@ class Cell:
         return sources.fingerprint(self.config)
 
     @cached_property
-    def split_protocol(self) -> Protocol:
+    def split_protocol(self) -> SplitProtocol:
         """How the rows are divided into a training and a test part."""
         chosen = self.config["split"]
-        return Protocol(**{item.name: chosen[item.name] for item in fields(Protocol)})
+        return SplitProtocol(**{item.name: chosen[item.name] for item in fields(SplitProtocol)})
 
     def rows(self, split: int) -> tuple[Any, Any]:
         """Return the training and the test rows of a split, official or random."""

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dgesv
 
-from mklbench.optim.interior_point import Point, Programme
+from mklbench.optim.interior_point import Iterate, Programme
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -39,7 +39,7 @@ class _Sets:
         )
 
 
-def maximise(programme: Programme, alpha: Array, multipliers: Array, tol: float) -> Point | None:
+def maximise(programme: Programme, alpha: Array, multipliers: Array, tol: float) -> Iterate | None:
     """Solve a programme from a nearly known active set.
 
     Parameters
@@ -54,7 +54,7 @@ def maximise(programme: Programme, alpha: Array, multipliers: Array, tol: float)
 
     Returns
     -------
-    Point or None
+    Iterate or None
         The solution, with zeros in its pairs; None where it was not found.
     """
     upper = programme.upper
@@ -87,7 +87,7 @@ def maximise(programme: Programme, alpha: Array, multipliers: Array, tol: float)
             primal = [alpha, upper - alpha, np.maximum(slack, 0.0)]
             dual = [np.maximum(-violation, 0.0), np.maximum(violation, 0.0), multipliers]
             pairs = np.array([np.concatenate(primal), np.concatenate(dual)])
-            return Point(pairs, intercept, len(alpha))
+            return Iterate(pairs, intercept, len(alpha))
         sets = proposed
     return None
 

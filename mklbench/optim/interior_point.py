@@ -62,7 +62,7 @@ class Programme:
 
 
 @dataclass(frozen=True)
-class Point:
+class Iterate:
     """A primal-dual point of a `Programme`, inside all bounds.
 
     Attributes
@@ -109,7 +109,7 @@ class Point:
 
 def interior(
     programme: Programme, alpha: Array, multipliers: Array, intercept: float, unit: float
-) -> Point:
+) -> Iterate:
     """Return a point inside all bounds close to the given values, which may lie on them.
 
     `unit` is the size of a typical alpha.
@@ -132,17 +132,17 @@ def interior(
         lifted,
     ]
     pairs = np.array([np.concatenate(primal), np.concatenate(dual)])
-    return Point(pairs, intercept, len(inner))
+    return Iterate(pairs, intercept, len(inner))
 
 
-def maximise(programme: Programme, start: Point, tol: float) -> Point:
+def maximise(programme: Programme, start: Iterate, tol: float) -> Iterate:
     """Solve a programme from a point inside its bounds, which need not be feasible otherwise.
 
     Parameters
     ----------
     programme : Programme
         The programme.
-    start : Point
+    start : Iterate
         See `interior`.
     tol : float
         Stop when the complementarity, in units of the objective, and the violations of the linear
@@ -150,7 +150,7 @@ def maximise(programme: Programme, start: Point, tol: float) -> Point:
 
     Returns
     -------
-    Point
+    Iterate
         The last point; where rounding ends the iteration early, the closest that could be had.
     """
     point, ridge = start, _RIDGE
@@ -174,7 +174,7 @@ def maximise(programme: Programme, start: Point, tol: float) -> Point:
         size = _TO_THE_BOUNDARY * _largest_step(pairs, step)
         if not np.isfinite(change) or size < _SHORTEST_STEP:
             break
-        point = Point(pairs + size * step, point.intercept + size * change, point.n)
+        point = Iterate(pairs + size * step, point.intercept + size * change, point.n)
     return point
 
 
@@ -187,7 +187,7 @@ def _largest_step(pairs: Array, step: Array) -> float:
 class _Residuals:
     """How far a point is from meeting the optimality conditions."""
 
-    def __init__(self, programme: Programme, point: Point) -> None:
+    def __init__(self, programme: Programme, point: Iterate) -> None:
         alpha, multipliers = point.alpha, point.multipliers
         self.tau = float(multipliers.sum())
         Qa = programme.Q @ alpha
@@ -228,7 +228,7 @@ class _NewtonSystem:
         self,
         programme: Programme,
         columns: Array,
-        point: Point,
+        point: Iterate,
         residuals: _Residuals,
         ridge: float,
     ) -> None:

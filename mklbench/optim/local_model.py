@@ -125,13 +125,13 @@ def minimise(
 
 def _interior_solution(
     programme: Programme, at: Expansion, alpha: Array, multipliers: Array, tol: float
-) -> interior_point.Point:
+) -> interior_point.Iterate:
     unit = float(np.abs(at.dual_coef).mean())
     start = interior_point.interior(programme, alpha, multipliers, at.intercept, unit)
     return interior_point.maximise(programme, start, tol)
 
 
-def _crosses_the_lower_side(programme: Programme, point: interior_point.Point) -> bool:
+def _crosses_the_lower_side(programme: Programme, point: interior_point.Iterate) -> bool:
     """Return whether some g_m' a is below -tau."""
     reached = programme.offset + programme.X.T @ point.alpha
     return bool(reached.min() < -_BEYOND * point.multipliers.sum())
@@ -187,7 +187,7 @@ def _programme(at: Expansion, kept: Indices) -> Programme:
     )
 
 
-def _on_bounds(point: interior_point.Point, upper: Array) -> Array:
+def _on_bounds(point: interior_point.Iterate, upper: Array) -> Array:
     """Return alpha with the values that tend to a bound put on it."""
     unit = float(point.alpha.mean())
     alpha = np.where(point.alpha < unit * point.at_zero, 0.0, point.alpha)

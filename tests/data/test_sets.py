@@ -18,7 +18,7 @@ from mklbench.data.loading import from_bytes
 from mklbench.data.options import parse_config
 from mklbench.data.preprocessing import fit_scaling
 from mklbench.data.schema import FileConfig
-from mklbench.data.splits import Protocol, random_split
+from mklbench.data.splits import SplitProtocol, random_split
 
 CONFIGS = read_configs(CONFIG_DIRECTORY)
 # That of photographs takes minutes to describe: tests/data/test_images.py has small ones.
@@ -177,7 +177,7 @@ def test_the_published_sizes_of_the_splits(mirror: Path, tmp_path: Path) -> None
     sizes = {}
     for name in ("sonar", "pima"):
         dataset = load(CONFIGS[name], mirror=mirror, cache_dir=tmp_path)
-        train, test = random_split(dataset.y, dataset.digest, 0, Protocol(test_fraction=0.3))
+        train, test = random_split(dataset.y, dataset.digest, 0, SplitProtocol(test_fraction=0.3))
         sizes[name] = (len(train), len(test))
     assert sizes == {"sonar": (145, 63), "pima": (537, 231)}
 
@@ -189,7 +189,7 @@ def test_published_splits_can_be_drawn_and_scaled(name: str, mirror: Path, tmp_p
     sizes = {part: stated[part] for part in ("n_train", "n_test", "stratified")}
     assert stated["n_train"] + stated["n_test"] == len(dataset.y)
     for index in range(3):
-        train, test = random_split(dataset.y, dataset.digest, index, Protocol(**sizes))
+        train, test = random_split(dataset.y, dataset.digest, index, SplitProtocol(**sizes))
         assert (len(train), len(test)) == (stated["n_train"], stated["n_test"])
         # Some features are constant in a training part, and many rows occur more than once.
         assert np.isfinite(fit_scaling("standard", dataset.X[train]).transform(dataset.X)).all()

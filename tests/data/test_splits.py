@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from mklbench.data import splits
-from mklbench.data.splits import Protocol, folds, n_test_rows, random_split, split_seed
+from mklbench.data.splits import SplitProtocol, folds, n_test_rows, random_split, split_seed
 from mklbench.errors import InputError
 
 DIGEST = "sha256:0123"
@@ -25,7 +25,7 @@ def draw(
     test_fraction: float | None = 0.3,
     **protocol: Any,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    return random_split(y, digest, index, Protocol(test_fraction=test_fraction, **protocol))
+    return random_split(y, digest, index, SplitProtocol(test_fraction=test_fraction, **protocol))
 
 
 @pytest.mark.parametrize("stratified", [False, True])
@@ -50,7 +50,7 @@ def test_a_split_depends_on_data_protocol_and_index_and_on_nothing_else() -> Non
         assert not np.array_equal(test, draw(**change)[1])
     # Neither an algorithm nor the number of splits can be passed in.
     assert list(inspect.signature(random_split).parameters) == ["y", "digest", "index", "protocol"]
-    assert {item.name for item in fields(Protocol)} == {
+    assert {item.name for item in fields(SplitProtocol)} == {
         "test_fraction",
         "n_train",
         "n_test",
@@ -61,7 +61,7 @@ def test_a_split_depends_on_data_protocol_and_index_and_on_nothing_else() -> Non
 
 def test_splits_do_not_move_between_versions() -> None:
     # Recorded results are only comparable while these rows stay as they are.
-    assert split_seed(DIGEST, 0, Protocol(test_fraction=0.3)) == 10526534628818674104
+    assert split_seed(DIGEST, 0, SplitProtocol(test_fraction=0.3)) == 10526534628818674104
     assert draw()[1][:8].tolist() == [2, 4, 7, 9, 12, 14, 19, 23]
     assert draw(stratified=True)[1][:8].tolist() == [0, 3, 6, 7, 10, 11, 13, 21]
     assert folds(Y, 5, seed=0)[0][1][:8].tolist() == [2, 3, 7, 10, 16, 21, 31, 39]
@@ -114,7 +114,7 @@ def test_sizes_may_be_given_in_rows(stratified: bool, sizes: tuple[int, int]) ->
 
 def test_splits_of_given_sizes_depend_on_the_sizes() -> None:
     seeds = {
-        split_seed(DIGEST, 0, Protocol(n_train=n_train, n_test=n_test))
+        split_seed(DIGEST, 0, SplitProtocol(n_train=n_train, n_test=n_test))
         for n_train, n_test in ((145, 63), (63, 145), (145, 62), (1456, 3))
     }
     assert len(seeds) == 4
@@ -129,13 +129,17 @@ def test_sizes_that_the_set_cannot_give_are_named(sizes: tuple[int, int]) -> Non
 
 
 def test_the_smallest_parts_have_one_row() -> None:
-    assert Protocol(n_train=1, n_test=1).sizes(2) == (1, 1)
-    assert Protocol(n_train=1, n_test=207).sizes(208) == (1, 207)
-    assert Protocol(test_fraction=0.5).sizes(2) == (1, 1)
+    assert SplitProtocol(n_train=1, n_test=1).sizes(2) == (1, 1)
+    assert SplitProtocol(n_train=1, n_test=207).sizes(208) == (1, 207)
+    assert SplitProtocol(test_fraction=0.5).sizes(2) == (1, 1)
 
 
 def test_sizes_and_a_fraction_exclude_each_other() -> None:
-    for protocol in (Protocol(0.3, n_train=4, n_test=4), Protocol(), Protocol(n_train=4)):
+    for protocol in (
+        SplitProtocol(0.3, n_train=4, n_test=4),
+        SplitProtocol(),
+        SplitProtocol(n_train=4),
+    ):
         with pytest.raises(InputError, match=r"by split.test_fraction alone, or by split.n_train"):
             random_split(Y, DIGEST, 0, protocol)
 

@@ -38,7 +38,7 @@ _CHI2_ROWS = 8
 _NOTHING = 1e-300
 
 
-class View(Protocol):
+class ViewColumns(Protocol):
     """A descriptor of the samples: the features from `start` to `stop`, compared by `distance`."""
 
     @property
@@ -102,7 +102,7 @@ class FeatureDistances(Distances):
     ----------
     X : array_like of shape (n, d)
         Training samples.
-    views : sequence of View, default=()
+    views : sequence of ViewColumns, default=()
         The columns of each view and how they are compared; empty: all are one view, compared
         by `distance`, or the Euclidean one.
     distance : str or None, default=None
@@ -117,7 +117,7 @@ class FeatureDistances(Distances):
     """
 
     def __init__(
-        self, X: ArrayLike, views: Sequence[View] = (), distance: str | None = None
+        self, X: ArrayLike, views: Sequence[ViewColumns] = (), distance: str | None = None
     ) -> None:
         self._X = check_training_features("X", X)
         self.n_samples, d = self._X.shape

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from numpy.typing import ArrayLike
 
-from mklbench.kernels.banks.distances import FeatureDistances, View
+from mklbench.kernels.banks.distances import FeatureDistances, ViewColumns
 from mklbench.kernels.banks.views import DistanceBank
 from mklbench.kernels.base import Bank
 from mklbench.kernels.memory import Memory, Shape
@@ -46,7 +46,7 @@ class Descriptors:
         """Return what the bank needs on samples of a shape."""
         return DistanceBank.of_views(shape.n, max(1, shape.n_views), len(self._gammas))
 
-    def __call__(self, X: ArrayLike, views: Sequence[View] = ()) -> Bank:
+    def __call__(self, X: ArrayLike, views: Sequence[ViewColumns] = ()) -> Bank:
         """Return the bank on the training samples `X` (n, d); without views all are one view."""
         bank = DistanceBank(FeatureDistances(X, views, self._distance), self._gammas)
         return unit_trace(bank) if self._normalise else bank
