@@ -29,6 +29,7 @@ SLOW = (
     "report/test_stated_numbers.py",
     "test_bad_inputs.py",
     "test_environment.py",
+    "test_typical_changes.py",
 )
 # Run by themselves: these measure time or memory, or end processes within seconds.
 ALONE = (
@@ -37,6 +38,7 @@ ALONE = (
     "data/test_bombs.py",
     "data/test_hostile.py",
     "test_environment.py",
+    "test_typical_changes.py",
     "test_memory.py",
 )
 
