@@ -14,6 +14,7 @@ from benchmarks.timing import Result, alternate
 from mklbench.algorithms import krr, nkrr
 from mklbench.errors import DataError
 from mklbench.kernels import linear_features
+from mklbench.optim.ridge import coefficients
 
 Array = NDArray[np.float64]
 
@@ -50,7 +51,7 @@ def gradient(send: Send, n: int, p: int) -> None:
     X, y = _problem(n, p)
     bank = linear_features(X)
     S = bank.combine(np.ones(p))
-    alpha = krr.coefficients(S**2, y, lam=1.0)
+    alpha = coefficients(S**2, y, lam=1.0)
     W = np.outer(alpha, alpha) * S
     stack = X.T[:_STACKED, :, None] * X.T[:_STACKED, None, :]
     share = p / _STACKED

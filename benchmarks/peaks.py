@@ -224,11 +224,11 @@ def measure(cases: Sequence[Case]) -> Iterator[tuple[Case, float]]:
 
 def _measured(send: Send, cases: Sequence[Case]) -> None:
     library = ctypes.CDLL(None) if sys.platform == "linux" else None
-    if hasattr(library, "mallopt"):
+    if library is not None and hasattr(library, "mallopt"):
         library.mallopt(_MMAP_THRESHOLD, _MEGABYTE)
     for case in cases:
         case.run(_WARM_UP)
-        if hasattr(library, "malloc_trim"):
+        if library is not None and hasattr(library, "malloc_trim"):
             library.malloc_trim(0)
         forget_peak()
         before = peak_megabytes()

@@ -134,7 +134,7 @@ def compare(send: Send, kernels: Kernels, repeats: int) -> None:
         started = perf_counter()
         rows @ kernels.y
         pass_seconds = perf_counter() - started
-        solves = [mkl(GAPS[0]), mkl(GAPS[-1]), yardstick(GAPS[-1])]
+        solves = mkl(GAPS[0]), mkl(GAPS[-1]), yardstick(GAPS[-1])
         send(Compared(*solves, pass_seconds))
 
 

@@ -19,6 +19,7 @@ from mklbench.kernels import BUILDERS, Bank, Family, KernelOperator, Normalised,
 from mklbench.kernels.contract import builder_of, declares, memory_of
 from mklbench.kernels.memory import Memory, Shape
 from mklbench.multiclass import takes_start
+from mklbench.solution import Solution
 
 NAME = "algorithm_from_outside"
 SOLVE = """
@@ -89,7 +90,8 @@ class TestAlgorithm:
 
     def test_instances_of_a_class_may_be_called(self) -> None:
         class Callable:
-            def __call__(self, bank: Bank, y: object, *, start: object = None) -> None: ...
+            def __call__(self, bank: Bank, y: object, *, start: object = None) -> Solution:
+                raise NotImplementedError
 
         assert takes_start(Callable())
         assert not takes_start(partial(Callable(), start=[1.0]))

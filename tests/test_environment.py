@@ -18,7 +18,7 @@ RUN = f"{COMMAND} run {' '.join(TINY)} algo=svm results_dir=store progress=none"
 LONG = "x" * 300
 
 
-def shell(line, directory):
+def shell(line: str, directory: Path) -> subprocess.CompletedProcess[str]:
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     return subprocess.run(
         ["sh", "-c", line], cwd=directory, env=environment, capture_output=True, text=True
@@ -49,7 +49,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("line", REFUSED, ids=lambda line: line.replace(RUN, "run")[-60:])
-def test_it_is_one_sentence_and_status_2(line, tmp_path):
+def test_it_is_one_sentence_and_status_2(line: str, tmp_path: Path) -> None:
     ended = shell(line, tmp_path)
     assert ended.returncode == 2
     assert ended.stderr.startswith("mklbench: error: ")
@@ -62,7 +62,7 @@ def test_it_is_one_sentence_and_status_2(line, tmp_path):
     ("redirection", "jobs"),
     [("2>&-", 1), ("2>/dev/full", 1), ("<&- 2>&-", 2), ("2>&1 >/dev/null | true", 1)],
 )
-def test_whom_nobody_hears_goes_on(tmp_path, redirection, jobs):
+def test_whom_nobody_hears_goes_on(tmp_path: Path, redirection: str, jobs: int) -> None:
     line = RUN.replace("progress=none", "progress=lines")
     ended = shell(f"{line} jobs={jobs} out=rows.csv {redirection}", tmp_path)
     assert (ended.returncode, ended.stderr) == (0, "")
@@ -71,12 +71,14 @@ def test_whom_nobody_hears_goes_on(tmp_path, redirection, jobs):
     assert (tmp_path / "rows.csv").read_text().count(",done,") == 4
 
 
-def test_all_streams_may_be_closed(tmp_path):
+def test_all_streams_may_be_closed(tmp_path: Path) -> None:
     assert shell(f"{RUN} jobs=2 <&- >&- 2>&-", tmp_path).returncode == 2
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_file_to_be_rerun_is_not_even_opened(tmp_path, capsys):
+def test_the_file_to_be_rerun_is_not_even_opened(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     os.mkfifo(tmp_path / "config.pickle")
     arguments = ["run", "algo=svm", "--experimental-rerun", str(tmp_path / "config.pickle")]
     assert cli.main(arguments) == 2
@@ -85,7 +87,13 @@ def test_the_file_to_be_rerun_is_not_even_opened(tmp_path, capsys):
 
 @pytest.mark.parametrize("target", ["1e200", "1e300"])
 @pytest.mark.parametrize("algo", ["krr", "nkrr", "svr"])
-def test_targets_beyond_all_measure_are_never_done(tmp_path, monkeypatch, capsys, algo, target):
+def test_targets_beyond_all_measure_are_never_done(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    algo: str,
+    target: str,
+) -> None:
     monkeypatch.chdir(tmp_path)
     lines = [f"{i / 7 % 1:.3f},{i / 3 % 1:.3f},{target[:1]}.{i}{target[1:]}" for i in range(10, 50)]
     Path("mine.csv").write_text("\n".join(lines) + "\n")

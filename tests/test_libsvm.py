@@ -11,6 +11,7 @@ import pytest
 from dense_twins import dense_gaussian
 from libsvm import svm as libsvm_api
 from numpy.testing import assert_allclose, assert_array_equal
+from numpy.typing import ArrayLike
 from problems import random_problem
 from threadpoolctl import ThreadpoolController
 
@@ -248,7 +249,7 @@ class TestBadInput:
             SVM(range(50))
 
     @pytest.mark.parametrize("y", [[[-1, 1]], []])
-    def test_labels_that_are_no_vector(self, y: list[object]) -> None:
+    def test_labels_that_are_no_vector(self, y: ArrayLike) -> None:
         with pytest.raises(InputError, match="y has"):
             SVM(y)
 

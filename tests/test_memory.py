@@ -5,13 +5,17 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 from experiment_fakes import fake_cell, tiny_cell
+from narrowing import present
+from numpy.typing import ArrayLike, NDArray
 
 from benchmarks import peaks
 from mklbench import MKL, KernelSVR, kernels, memory, multiclass
@@ -23,11 +27,13 @@ from mklbench.errors import InputError
 from mklbench.experiments.execution.plan import run_cells
 from mklbench.experiments.memory import bytes_of_step
 from mklbench.experiments.store import Store
-from mklbench.kernels import BUILDERS
+from mklbench.kernels import BUILDERS, KernelBuilder, KernelOperator
+from mklbench.kernels.base import Array
 from mklbench.kernels.contract import memory_of
 from mklbench.kernels.memory import NUMBER, Memory, Shape, gram_bytes
 from mklbench.multiclass import decision_function
 from mklbench.optim.fit_memory import fitting
+from mklbench.solution import Solution
 
 GIB = 2.0**30
 TWONORM = ("data=twonorm", "data.n_samples=20000", "kernel=feature_gaussians", "algo=mkl")
@@ -49,18 +55,20 @@ class TestFree:
             ("0.5T", 512 * GIB),
         ],
     )
-    def test_the_variable_overrules(self, stated, expected, monkeypatch) -> None:
+    def test_the_variable_overrules(
+        self, stated: str, expected: float, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         monkeypatch.setenv("MKLBENCH_MEMORY", stated)
         assert memory.free() == expected
         assert memory.free(jobs=4) == expected / 4
 
     @pytest.mark.parametrize("stated", ["lots", "-1G", "0", "nan", "GiB", "1e999"])
-    def test_the_variable_is_a_size(self, stated, monkeypatch) -> None:
+    def test_the_variable_is_a_size(self, stated: str, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("MKLBENCH_MEMORY", stated)
         with pytest.raises(InputError, match=f"MKLBENCH_MEMORY={stated} is no size"):
             memory.free()
 
-    def test_the_variable_may_lift_every_limit(self, monkeypatch) -> None:
+    def test_the_variable_may_lift_every_limit(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("MKLBENCH_MEMORY", "unlimited")
         assert memory.free() is None
         assert memory.shortage(lambda n: 1e18 * n, 1000) is None
@@ -108,7 +116,14 @@ class TestFree:
             ("1:cpu:/\n", {}, None),
         ],
     )
-    def test_control_groups_limit(self, groups, files, left, tmp_path, monkeypatch) -> None:
+    def test_control_groups_limit(
+        self,
+        groups: str,
+        files: dict[str, str],
+        left: float | None,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
         (tmp_path / "cgroup").write_text(groups)
         for name, text in files.items():
             (tmp_path / "fs" / name).parent.mkdir(parents=True, exist_ok=True)
@@ -119,7 +134,7 @@ class TestFree:
 
     @pytest.mark.skipif(sys.platform != "linux", reason="sets limits of Linux")
     @pytest.mark.parametrize("limit", ["v", "d"])
-    def test_limits_of_the_process_are_not_shared(self, limit) -> None:
+    def test_limits_of_the_process_are_not_shared(self, limit: str) -> None:
         program = "from mklbench import memory; print(memory.free(1), memory.free(1000))"
         said = subprocess.run(
             ["bash", "-c", f"ulimit -{limit} 1000000; {sys.executable} -c '{program}'"],
@@ -141,7 +156,7 @@ class TestFree:
             (1e18, "888 PiB"),
         ],
     )
-    def test_sizes_in_words(self, size, said) -> None:
+    def test_sizes_in_words(self, size: float, said: str) -> None:
         assert memory.in_words(size) == said
 
     def test_what_would_fit_fits(self) -> None:
@@ -153,7 +168,7 @@ class TestFree:
 
 class TestEstimates:
     @pytest.mark.parametrize("name", BUILDERS)
-    def test_every_builder_says_what_it_needs(self, name) -> None:
+    def test_every_builder_says_what_it_needs(self, name: str) -> None:
         needed = memory_of(BUILDERS[name], Shape(1000, 4))
         assert needed.n_kernels is not None
         samples = np.random.default_rng(0).standard_normal((30, 4))
@@ -176,7 +191,7 @@ class TestEstimates:
             kernels.Standardised("single", {"widths": [1.0, 2.0]}),
         ],
     )
-    def test_options_count(self, builder) -> None:
+    def test_options_count(self, builder: KernelBuilder) -> None:
         operator = builder(np.random.default_rng(0).standard_normal((30, 4)))
         assert memory_of(builder, Shape(30, 4)).n_kernels == operator.n_kernels
 
@@ -188,10 +203,10 @@ class TestEstimates:
         assert Shape.of(K) == Shape(40, 40, n_grams=2)
 
     def test_what_comes_from_outside_has_a_default(self) -> None:
-        def outside(X):
+        def outside(X: ArrayLike) -> KernelOperator:
             return kernels.gaussian(X)
 
-        solve = SimpleNamespace  # of a module that says nothing
+        solve: Callable[..., Any] = SimpleNamespace  # of a module that says nothing
         expected = gram_bytes(1000, DEFAULT_MATRICES) + gram_bytes(1000, 0.25)
         assert fitting(outside, solve, Shape(1000, 3)) == expected
         assert memory_of(outside, Shape(1000, 3)).n_kernels is None
@@ -208,9 +223,9 @@ class TestEstimates:
 
 
 class TestEstimators:
-    def test_refuse_before_kernels_are_built(self, two_gib) -> None:
+    def test_refuse_before_kernels_are_built(self, two_gib: None) -> None:
         @kernels.contract.declares(memory=lambda shape: Memory(60, NUMBER * 60 * shape.n))
-        def build(X):
+        def build(X: ArrayLike) -> KernelOperator:
             raise AssertionError("the kernels were built")
 
         X = np.zeros((100_000, 2))
@@ -222,18 +237,20 @@ class TestEstimators:
             "8400 rows fit: pass fewer of them, or choose fewer kernels."
         )
 
-    def test_regressors_refuse_too(self, two_gib) -> None:
+    def test_regressors_refuse_too(self, two_gib: None) -> None:
         X = np.arange(100_000.0)[:, None]
         with pytest.raises(InputError, match="X has 100000 rows: KernelSVR with 1 kernels needs"):
             KernelSVR().fit(X, X[:, 0])
 
-    def test_what_fits_is_learned(self, two_gib) -> None:
+    def test_what_fits_is_learned(self, two_gib: None) -> None:
         X = np.random.default_rng(0).standard_normal((40, 2))
         assert MKL().fit(X, X[:, 0] > 0).score(X, X[:, 0] > 0) > 0.8
 
 
 class TestCells:
-    def test_the_command_line_refuses_in_a_sentence(self, two_gib, tmp_path, capsys) -> None:
+    def test_the_command_line_refuses_in_a_sentence(
+        self, two_gib: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
         assert main(["run", *TWONORM, f"results_dir={tmp_path}/store"]) == 2
         said = capsys.readouterr().err
         assert said.count("\n") == 1
@@ -245,7 +262,7 @@ class TestCells:
         assert "split.test_fraction=null split.n_train=" in said
         assert not list(Path(tmp_path).glob("store/*/*.json"))
 
-    def test_what_it_proposes_is_accepted(self, two_gib) -> None:
+    def test_what_it_proposes_is_accepted(self, two_gib: None) -> None:
         with pytest.raises(InputError) as refused:
             tiny_cell(*TWONORM).check([0])
         proposed = str(refused.value).split("set ")[1].split(",")[0].split()
@@ -253,7 +270,7 @@ class TestCells:
         with pytest.raises(InputError, match=r"set split.n_train=\d+,"):
             tiny_cell(*TWONORM, *proposed[::2], "split.n_train=13000").check([0])
 
-    def test_workers_share(self, two_gib) -> None:
+    def test_workers_share(self, two_gib: None) -> None:
         cell = tiny_cell(
             *TWONORM, "split.test_fraction=null", "split.n_train=5000", "split.n_test=9"
         )
@@ -276,18 +293,20 @@ class TestCells:
         assert needs(6) > needs(1) + gram_bytes(1000, 10)
 
     @pytest.mark.parametrize("jobs", [1, 2])
-    def test_memory_that_runs_out_costs_a_split(self, jobs, tmp_path) -> None:
+    def test_memory_that_runs_out_costs_a_split(self, jobs: int, tmp_path: Path) -> None:
         filling = fake_cell(tmp_path, "algo.behaviour=fill", f"algo.once='{tmp_path}/filled'")
         result, other = run_cells([filling, tiny_cell()], Store(tmp_path / "store"), jobs=jobs)
         (failed,) = (record for record in result.records if record.status != "done")
         assert len(result.records) == 4
         assert other.status == "done"
-        assert failed.error.startswith("the memory did not suffice (Unable to allocate 256. PiB")
-        assert "MemoryError" in failed.traceback
+        assert present(failed.error).startswith(
+            "the memory did not suffice (Unable to allocate 256. PiB"
+        )
+        assert "MemoryError" in present(failed.traceback)
 
 
 class TestData:
-    def test_generated_rows_have_room(self, monkeypatch) -> None:
+    def test_generated_rows_have_room(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("MKLBENCH_MEMORY", "1GiB")
         with pytest.raises(InputError) as refused:
             load({"name": "big", "generator": "twonorm", "n_samples": 5_000_000})
@@ -300,7 +319,9 @@ class TestData:
 class TestBlocks:
     @pytest.mark.parametrize("n_classes", [2, 3])
     @pytest.mark.parametrize("name", [name for name in BUILDERS if name != "precomputed"])
-    def test_values_are_those_of_all_rows_at_once(self, name, n_classes, monkeypatch) -> None:
+    def test_values_are_those_of_all_rows_at_once(
+        self, name: str, n_classes: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         rng = np.random.default_rng(1)
         X, Z = rng.standard_normal((40, 3)), rng.standard_normal((23, 3))
         operator = BUILDERS[name](X)
@@ -308,7 +329,7 @@ class TestBlocks:
         solutions = multiclass.fit(svm.solve, operator, codes, n_classes)
         self.compare(operator, solutions, Z, monkeypatch)
 
-    def test_of_stacks_of_gram_matrices(self, monkeypatch) -> None:
+    def test_of_stacks_of_gram_matrices(self, monkeypatch: pytest.MonkeyPatch) -> None:
         X = np.random.default_rng(1).standard_normal((63, 3))
         K = np.stack([X @ X.T, np.exp(-0.1 * (X[:, :1] - X[:, 0]) ** 2)])
         train, new = np.arange(40), np.arange(40, 63)
@@ -317,21 +338,30 @@ class TestBlocks:
         self.compare(given, solutions, K[:, 40:, :40], monkeypatch)
         self.compare(kernels.Precomputed(K)(train), solutions, new, monkeypatch)
 
-    def compare(self, operator, solutions, Z, monkeypatch) -> None:
+    def compare(
+        self,
+        operator: KernelOperator,
+        solutions: Sequence[Solution],
+        Z: NDArray[Any],
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
         whole = decision_function(operator, solutions, Z)
         monkeypatch.setattr(multiclass, "_CROSS", 8 * 40 * 5)
-        sizes = []
+        sizes: list[int] = []
         outputs = multiclass.outputs
-        monkeypatch.setattr(
-            multiclass, "outputs", lambda *all_: sizes.append(len(x := outputs(*all_))) or x
-        )
+
+        def noting(*given: Any) -> Array:
+            sizes.append(len(values := outputs(*given)))
+            return values
+
+        monkeypatch.setattr(multiclass, "outputs", noting)
         in_blocks = decision_function(operator, solutions, Z)
         assert max(sizes) <= 5
         np.testing.assert_allclose(in_blocks, whole, rtol=1e-12, atol=1e-12)
         monkeypatch.undo()
 
 
-def _vskl():
+def _vskl() -> ModuleType:
     from mklbench.algorithms import vskl
 
     return vskl

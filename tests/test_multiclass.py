@@ -121,7 +121,7 @@ def test_each_problem_gets_its_own_start(three_classes: tuple[np.ndarray, np.nda
     X, codes = three_classes
     given: list[np.ndarray] = []
 
-    def solve(bank: object, y: np.ndarray, *, start: np.ndarray) -> object:
+    def solve(bank: Bank, y: np.ndarray, *, start: np.ndarray) -> Solution:
         given.append(start)
         return svm.solve(bank, y, weights=start)
 
@@ -161,9 +161,11 @@ class TestSideBySide:
         asked: list[int] = []
         solve_all = vskl.solve_all
 
-        def noting(operator: object, labels: list[np.ndarray], *args: object, **options: object):
+        def noting(
+            bank: Bank, labels: list[np.ndarray], *args: Any, **options: Any
+        ) -> list[Solution]:
             asked.append(len(labels))
-            return solve_all(operator, labels, *args, **options)
+            return solve_all(bank, labels, *args, **options)
 
         redeclare(vskl, "solve_all", noting)
         return asked

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -25,20 +26,20 @@ SOUND = Solution(
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("name", ["objective", "gap", "intercept"])
-def test_a_number_that_is_not_finite(name, value):
+def test_a_number_that_is_not_finite(name: str, value: float) -> None:
     with pytest.raises(NotFiniteError, match=rf"^the solution has {name}={value}, [^.]+\.$"):
-        replace(SOUND, **{name: value})
+        partial(replace, **{name: value})(SOUND)
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("name", ["weights", "dual_coef", "thetas"])
-def test_an_array_that_is_not_finite(name, value):
+def test_an_array_that_is_not_finite(name: str, value: float) -> None:
     array = getattr(SOUND, name).copy()
     array.flat[-1] = value
     with pytest.raises(NotFiniteError, match=rf"^the solution has {name}={value}, [^.]+\.$"):
         replace(SOUND, **{name: array})
 
 
-def test_it_is_no_mistake_of_the_user():
+def test_it_is_no_mistake_of_the_user() -> None:
     """The command line ends with status 2 for those, and records nothing."""
     assert not issubclass(NotFiniteError, InputError)

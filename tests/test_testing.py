@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from dense_twins import PlainBank
+from numpy.typing import ArrayLike
 
 from mklbench.algorithms import mkl, svm
 from mklbench.errors import InputError
@@ -48,7 +49,7 @@ SPOILT: dict[str, tuple[Callable[[Solution], Any], str]] = {
     "no history": (lambda s: replace(s, history=[]), "an empty history"),
     "history without calls": (lambda s: replace(s, history=[{"objective": 1.0}]), "n_svm_calls"),
     "history without values": (lambda s: replace(s, history=[{"n_svm_calls": 1.0}]), "objective"),
-    "unknown end": (lambda s: replace(s, converged=None), "converged=None"),
+    "unknown end": (lambda s: replace(s, converged=None), "converged=None"),  # type: ignore[arg-type]
     "no iteration": (lambda s: replace(s, n_iter=0), "n_iter=0"),
     "beyond the box": (lambda s: replace(s, dual_coef=1.1 * s.dual_coef), "outside of the box"),
     "unbalanced": (
@@ -121,9 +122,13 @@ class TestAlgorithms:
             check_algorithm(solve)
 
     def test_signature(self) -> None:
-        def no_default(operator: KernelOperator, y: Array, C: float) -> None: ...
+        def no_default(operator: KernelOperator, y: Array, C: float) -> Solution:
+            raise NotImplementedError
 
-        def by_position(operator: KernelOperator, y: Array, C: float = 1.0, tol: float = 1.0): ...
+        def by_position(
+            operator: KernelOperator, y: Array, C: float = 1.0, tol: float = 1.0
+        ) -> Solution:
+            raise NotImplementedError
 
         with pytest.raises(AssertionError, match="no default for its option C"):
             check_algorithm(no_default)
@@ -277,7 +282,7 @@ class TestOperators:
     )
     def test_wrong_declarations_are_found(self, memory: Memory, message: str) -> None:
         @declares(memory=lambda shape: memory)
-        def build(X: Array) -> Bank:
+        def build(X: ArrayLike) -> Bank:
             return feature_gaussians(X)
 
         with pytest.raises(AssertionError, match=message):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+
 import numpy as np
 import pytest
 from alignment_problems import dense_alignment, indefinite_stack, real_targets, scaled_stack
@@ -40,7 +42,7 @@ def test_the_scale_of_a_kernel_does_not_move_its_weight() -> None:
 
 
 @BOTH
-def test_neither_does_centring_it_beforehand(algorithm) -> None:
+def test_neither_does_centring_it_beforehand(algorithm: ModuleType) -> None:
     stack, y = scaled_stack()
     H = np.eye(40) - 1.0 / 40
     there = algorithm.solve(PrecomputedBank(stack), y, svm_tol=1e-6)
@@ -61,7 +63,7 @@ def test_a_negative_alignment_is_clipped_and_said() -> None:
 
 
 @BOTH
-def test_a_constant_kernel_takes_no_part(algorithm) -> None:
+def test_a_constant_kernel_takes_no_part(algorithm: ModuleType) -> None:
     stack, y = scaled_stack()
     constant = np.full_like(stack[:1], 7.0)
     there = algorithm.solve(PrecomputedBank(stack), y)
@@ -71,7 +73,9 @@ def test_a_constant_kernel_takes_no_part(algorithm) -> None:
 
 @BOTH
 @pytest.mark.parametrize("learner", ["svm", "krr", "svr"])
-def test_the_second_stage_is_that_machine_at_the_weights(algorithm, learner: str) -> None:
+def test_the_second_stage_is_that_machine_at_the_weights(
+    algorithm: ModuleType, learner: str
+) -> None:
     stack, y = scaled_stack()
     bank = PrecomputedBank(stack)
     targets = y if learner == "svm" else real_targets()
@@ -104,21 +108,21 @@ def test_the_second_stage_is_that_machine_at_the_weights(algorithm, learner: str
         ({"learner": "krr", "class_weight": {1: 2.0}}, "choose learner=svm"),
     ],
 )
-def test_bad_input(algorithm, arguments: dict, message: str) -> None:
+def test_bad_input(algorithm: ModuleType, arguments: dict, message: str) -> None:
     stack, y = scaled_stack()
     with pytest.raises(InputError, match=message):
         algorithm.solve(PrecomputedBank(stack), **{"y": y, **arguments})
 
 
 @BOTH
-def test_kernels_of_which_none_is_aligned(algorithm) -> None:
+def test_kernels_of_which_none_is_aligned(algorithm: ModuleType) -> None:
     stack, y = scaled_stack()
     with pytest.raises(InputError, match="none of the 2 kernels has a positive alignment with y"):
         algorithm.solve(PrecomputedBank([-stack[0], np.ones_like(stack[0])]), y)
 
 
 @BOTH
-def test_a_family_has_no_list_of_kernels(algorithm) -> None:
+def test_a_family_has_no_list_of_kernels(algorithm: ModuleType) -> None:
     X = np.random.default_rng(0).standard_normal((10, 2))
     with pytest.raises(InputError, match="needs a bank"):
         algorithm.solve(product_gaussians(X), np.resize([1.0, -1.0], 10))

@@ -19,10 +19,11 @@ from mklbench.algorithms import align, alignf
 from mklbench.errors import InputError
 from mklbench.kernels import PrecomputedBank
 from mklbench.optim.centred_alignment import Alignment
+from mklbench.solution import Solution
 
 
-def solve(stack: np.ndarray, y: np.ndarray, **arguments: str):
-    return alignf.solve(PrecomputedBank(stack), y, svm_tol=1e-6, **arguments)
+def solve(stack: np.ndarray, y: np.ndarray, programme: str = "alignment") -> Solution:
+    return alignf.solve(PrecomputedBank(stack), y, svm_tol=1e-6, programme=programme)
 
 
 def problem(stack: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:

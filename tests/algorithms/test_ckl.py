@@ -177,4 +177,4 @@ class TestBadInput:
     def test_needs_a_bank(self) -> None:
         X, y = random_problem()
         with pytest.raises(InputError, match="ckl needs a bank of kernels"):
-            ckl.solve(product_gaussians(X), y)
+            ckl.solve(product_gaussians(X), y)  # type: ignore[arg-type]

@@ -7,7 +7,6 @@ for the wording of this package.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -22,21 +21,22 @@ from mklbench.errors import InputError
 from mklbench.kernels import (
     Bank,
     Family,
+    KernelBuilder,
     KernelOperator,
     feature_gaussians,
     gaussian,
     product_gaussians,
 )
+from mklbench.solution import Solution
 from mklbench.testing import check_algorithm
 
-Builder = Callable[[np.ndarray], KernelOperator]
 ALGORITHMS = all_algorithms()
 # Where an algorithm needs other kernels than its annotation says.
-KERNELS: dict[str, tuple[Builder, ...]] = {
+KERNELS: dict[str, tuple[KernelBuilder, ...]] = {
     "early_fusion": (gaussian,),  # a bank of one
     "ikl": (feature_gaussians,),  # or a family, whose searches are tested with the solver
 }
-BY_KIND: dict[type, tuple[Builder, ...]] = {
+BY_KIND: dict[type, tuple[KernelBuilder, ...]] = {
     Bank: (feature_gaussians,),
     Family: (product_gaussians,),
     KernelOperator: (feature_gaussians, product_gaussians),
@@ -50,7 +50,7 @@ def classifies(name: str) -> bool:
     return not ALGORITHMS[name].regression or by_learner
 
 
-def solvers() -> dict[str, tuple[Solver, Builder]]:
+def solvers() -> dict[str, tuple[Solver, KernelBuilder]]:
     return {
         f"{name} on {build.__name__}": (algorithm.solve, build)
         for name, algorithm in ALGORITHMS.items()
@@ -60,17 +60,17 @@ def solvers() -> dict[str, tuple[Solver, Builder]]:
 
 
 @pytest.fixture(params=solvers())
-def solver(request: pytest.FixtureRequest) -> tuple[Solver, Builder]:
+def solver(request: pytest.FixtureRequest) -> tuple[Solver, KernelBuilder]:
     return solvers()[request.param]
 
 
 @pytest.fixture
-def solve(solver: tuple[Solver, Builder]) -> Solver:
+def solve(solver: tuple[Solver, KernelBuilder]) -> Solver:
     return solver[0]
 
 
 @pytest.fixture
-def build(solver: tuple[Solver, Builder]) -> Builder:
+def build(solver: tuple[Solver, KernelBuilder]) -> KernelBuilder:
     return solver[1]
 
 
@@ -85,7 +85,7 @@ def test_every_module_with_the_kernels_it_takes(name: str) -> None:
         check_algorithm(ALGORITHMS[name].solve, kernels=kernels)
 
 
-def test_shift_of_the_features(solve: Solver, build: Builder) -> None:
+def test_shift_of_the_features(solve: Solver, build: KernelBuilder) -> None:
     """Gaussians see differences only."""
     X, y = random_problem(40)
     Z = random_problem(50, seed=9)[0]
@@ -102,14 +102,14 @@ def test_shift_of_the_features(solve: Solver, build: Builder) -> None:
 class TestWording:
     @pytest.mark.parametrize("value", [0.0, -1.0, np.nan, np.inf])
     def test_numbers_that_must_be_positive(
-        self, solve: Solver, build: Builder, value: float
+        self, solve: Solver, build: KernelBuilder, value: float
     ) -> None:
         X, y = random_problem(10)
         for name in {"C", "tol", "svm_tol"} & {*inspect.signature(solve).parameters}:
             with pytest.raises(InputError, match=f"{name}=.* must be a finite number > 0"):
                 solve(build(X), y, **{name: value})
 
-    def test_numbers_of_the_outer_loop(self, solve: Solver, build: Builder) -> None:
+    def test_numbers_of_the_outer_loop(self, solve: Solver, build: KernelBuilder) -> None:
         X, y = random_problem(10)
         parameters = inspect.signature(solve).parameters
         for name, bad in {"tol": 0.0, "max_iter": 0, "initial_step": -1, "strength": 0}.items():
@@ -117,7 +117,7 @@ class TestWording:
                 with pytest.raises(InputError, match=f"{name}={bad} is not accepted"):
                     solve(build(X), y, **{name: bad})
 
-    def test_labels(self, solve: Solver, build: Builder) -> None:
+    def test_labels(self, solve: Solver, build: KernelBuilder) -> None:
         X, y = random_problem(10)
         with pytest.raises(InputError, match="y has one class only"):
             solve(build(X), np.ones(10))
@@ -128,8 +128,9 @@ class TestWording:
 
     def test_a_bank_is_not_a_family_and_a_family_not_a_bank(self) -> None:
         X, y = random_problem(10)
+        others: dict[type, KernelBuilder] = {Bank: product_gaussians, Family: feature_gaussians}
         for algorithm in ALGORITHMS.values():
-            other = {Bank: product_gaussians, Family: feature_gaussians}.get(algorithm.takes)
+            other = others.get(algorithm.takes)
             if other is not None:
                 with pytest.raises(InputError, match="choose"):
                     algorithm.solve(other(X), y)
@@ -141,4 +142,5 @@ def test_every_algorithm_of_a_module_is_made_by_its_config() -> None:
         check_algorithm(partial(_misnamed, C=1.0))
 
 
-def _misnamed(operator: KernelOperator, labels: np.ndarray, C: float = 1.0) -> None: ...
+def _misnamed(operator: KernelOperator, labels: np.ndarray, C: float = 1.0) -> Solution:
+    raise NotImplementedError

@@ -14,7 +14,13 @@ from problems import random_problem, random_stack
 
 from mklbench.algorithms import gmkl
 from mklbench.errors import InputError
-from mklbench.kernels import PrecomputedBank, ScaledBank, feature_gaussians, product_gaussians
+from mklbench.kernels import (
+    KernelBuilder,
+    PrecomputedBank,
+    ScaledBank,
+    feature_gaussians,
+    product_gaussians,
+)
 
 C = 2.0
 
@@ -29,7 +35,7 @@ def sum_kernel(d: np.ndarray, X: np.ndarray) -> np.ndarray:
     return np.tensordot(d, on_each_feature([dense_gaussian(1.0)], X, X), axes=1)
 
 
-COMBINATIONS = {
+COMBINATIONS: dict[str, tuple[KernelBuilder, Callable[[np.ndarray, np.ndarray], np.ndarray]]] = {
     "sum": (feature_gaussians, sum_kernel),
     "product": (product_gaussians, lambda d, X: product_kernel(d, X, X)),
 }

@@ -160,4 +160,4 @@ class TestIterations:
     def test_needs_a_bank(self) -> None:
         X, y = random_problem()
         with pytest.raises(InputError, match="hessianmkl needs a bank of kernels"):
-            hessianmkl.solve(product_gaussians(X), y)
+            hessianmkl.solve(product_gaussians(X), y)  # type: ignore[arg-type]

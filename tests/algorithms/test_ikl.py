@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 from itertools import pairwise
+from typing import Any
 
 import conic_twins
 import numpy as np
 import pytest
 from certificates import bank_bounds
+from narrowing import present
 from numpy.testing import assert_allclose, assert_array_equal
 from problems import random_problem, random_stack
 
@@ -42,7 +44,7 @@ def price(family: Family, theta: np.ndarray, solution: Solution) -> float:
 
 
 def combined(family: Family, solution: Solution) -> np.ndarray:
-    grams = np.array([family.gram(theta) for theta in solution.thetas])
+    grams = np.array([family.gram(theta) for theta in present(solution.thetas)])
     return np.tensordot(solution.weights, grams, axes=1)
 
 
@@ -109,9 +111,10 @@ class TestFamily:
         family = build(X)
         solution = ikl.solve(family, y, C=5.0)
         assert solution.converged
-        assert solution.thetas.shape == (len(solution.weights), family.n_kernels)
-        assert (solution.thetas >= family.lower).all()
-        assert (solution.thetas <= family.upper).all()
+        thetas = present(solution.thetas)
+        assert thetas.shape == (len(solution.weights), family.n_kernels)
+        assert (thetas >= family.lower).all()
+        assert (thetas <= family.upper).all()
         assert (solution.weights > 0).all()
         assert solution.weights.sum() == pytest.approx(1.0, abs=1e-12)
         K = combined(family, solution)
@@ -124,7 +127,7 @@ class TestFamily:
         X, y = random_problem(50)
         family = build(X)
         solution = ikl.solve(family, y, C=5.0, tol=1e-4)
-        stack = np.array([family.gram(theta) for theta in solution.thetas])
+        stack = np.array([family.gram(theta) for theta in present(solution.thetas)])
         assert solution.objective == pytest.approx(conic_twins.mkl(stack, y, 5.0).value, rel=2e-4)
 
     def test_no_finite_subset_is_better(self, build: partial) -> None:
@@ -145,7 +148,7 @@ class TestFamily:
         X, y = random_problem(40)
         family = build(X)
         solution = ikl.solve(family, y, C=5.0, samples=10_000)
-        multiplier = max(price(family, theta, solution) for theta in solution.thetas)
+        multiplier = max(price(family, theta, solution) for theta in present(solution.thetas))
         rng = np.random.default_rng(1)
         shape = (5000, family.n_kernels)
         logarithmic = 10.0 ** rng.uniform(-3, np.log10(30), shape) * (rng.uniform(size=shape) < 0.5)
@@ -160,7 +163,7 @@ class TestFamily:
         solution = ikl.solve(family, y, C=5.0)
         no_rivals = np.empty((0, family.n_kernels))
         point = PrimalDualPoint.in_family(
-            family, Hinge(y, 5.0), solution, solution.thetas, no_rivals
+            family, Hinge(y, 5.0), solution, present(solution.thetas), no_rivals
         )
         alone = certify.bounds(point, Simplex())
         # With the rivals of the last search, the bound is at most this good.
@@ -173,7 +176,8 @@ class TestFamily:
         assert back.objective == pytest.approx(there.objective, rel=1e-3)
         assert_array_equal(back.weights, there.weights)
         assert_array_equal(
-            back.thetas, there.thetas[:, order] if build is products else there.thetas
+            back.thetas,
+            present(there.thetas)[:, order] if build is products else there.thetas,
         )
 
     def test_each_master_lowers_the_objective(self, build: partial) -> None:
@@ -189,7 +193,7 @@ class TestFamily:
         X, y = random_problem(50)
         family = build(X)
         cold = ikl.solve(family, y, C=5.0)
-        warm = ikl.solve(family, y, C=5.0, start=Mixture(cold.weights, cold.thetas))
+        warm = ikl.solve(family, y, C=5.0, start=Mixture(cold.weights, present(cold.thetas)))
         assert warm.n_svm_calls < cold.n_svm_calls
         assert warm.objective <= cold.objective * (1 + 1e-3)
 
@@ -216,7 +220,7 @@ class TestFamily:
         y = np.concatenate([y, -y[:10], y[10:20]])  # with contradictory labels
         solution = ikl.solve(build(X), y, C=100.0)
         assert solution.converged
-        assert np.isfinite(solution.thetas).all()
+        assert np.isfinite(present(solution.thetas)).all()
 
     def test_a_box_of_one_kernel(self, build: partial) -> None:
         X, y = random_problem(40)
@@ -249,7 +253,7 @@ def test_small_parameters_are_told_apart() -> None:
     radii = (X[:, :20] ** 2).sum(axis=1)
     y = np.where(radii > np.median(radii), 1.0, -1.0)
     solution = ikl.solve(isotropic(X), y, C=1.0, tol=1e-5)
-    assert solution.thetas.max() < 0.02
+    assert present(solution.thetas).max() < 0.02
     assert solution.converged
 
 
@@ -257,7 +261,7 @@ def test_products_find_the_features_that_matter() -> None:
     X, y = random_problem(200, n_features=6)
     solution = ikl.solve(products(X), y, C=0.1)
     # Beyond 3, kernels only tell single samples apart.
-    relevance = solution.weights @ np.minimum(solution.thetas, 3.0)
+    relevance = solution.weights @ np.minimum(present(solution.thetas), 3.0)
     assert set(np.argsort(-relevance)[:2]) == {0, 1}
 
 
@@ -341,8 +345,9 @@ class TestBadInput:
     @pytest.mark.parametrize("name", ["pricing", "max_iter"])
     def test_counts(self, name: str) -> None:
         X, y = random_problem(20)
+        options: dict[str, Any] = {name: 0}
         with pytest.raises(InputError, match=f"{name}=0 is not accepted"):
-            ikl.solve(products(X), y, **{name: 0})
+            ikl.solve(products(X), y, **options)
 
     def test_starts(self) -> None:
         X, y = random_problem(20)

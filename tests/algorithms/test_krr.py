@@ -109,7 +109,7 @@ class TestBadInput:
     @pytest.mark.parametrize("degree", [0, -1, 1.5, True])
     def test_the_degree_is_a_whole_number(self, degree: float) -> None:
         with pytest.raises(InputError, match=r"degree=.* must be an integer >= 1"):
-            krr.solve(self.bank, targets(), degree=degree)
+            krr.solve(self.bank, targets(), degree=degree)  # type: ignore[arg-type]
 
     def test_a_kernel_that_overflows(self) -> None:
         with pytest.raises(InputError, match="degree=3 makes the kernel overflow"):
@@ -126,12 +126,12 @@ class TestBadInput:
     )
     def test_targets(self, y: object, message: str) -> None:
         with pytest.raises(InputError, match=message):
-            krr.solve(self.bank, y)
+            krr.solve(self.bank, y)  # type: ignore[arg-type]
 
     @pytest.mark.parametrize("weights", [-1.0, [1.0, 1.0, 1.0, 1.0, -2.0], np.nan])
     def test_weights(self, weights: object) -> None:
         with pytest.raises(InputError, match="weights has the entry"):
-            krr.solve(self.bank, targets(), weights=weights)
+            krr.solve(self.bank, targets(), weights=weights)  # type: ignore[arg-type]
 
     def test_number_of_weights(self) -> None:
         with pytest.raises(InputError, match="there are 5 kernels"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from alignment_problems import real_targets, scaled_stack
+from narrowing import present
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mklbench import multiclass
@@ -48,12 +49,12 @@ def test_groups_share_a_machine() -> None:
     groups = [[0, 1, 2], [3, 4], [5]]
     bank = PrecomputedBank(stack, groups)
     for choice in ("bank", groups):
-        members = late_fusion.solve(bank, y, groups=choice).members
+        members = present(late_fusion.solve(bank, y, groups=choice).members)
         assert_allclose([m.weights[g].sum() for m, g in zip(members, groups, strict=True)], 1.0)
         assert [np.count_nonzero(m.weights) for m in members] == [3, 2, 1]
     alone = svm.solve(PrecomputedBank(stack[3:5]), y)
     assert_allclose(members[1].dual_coef, alone.dual_coef, atol=1e-9)
-    assert len(late_fusion.solve(bank, y).members) == 6
+    assert len(present(late_fusion.solve(bank, y).members)) == 6
 
 
 def test_votes_are_those_of_the_majority() -> None:
@@ -62,7 +63,7 @@ def test_votes_are_those_of_the_majority() -> None:
     bank, Z = feature_gaussians(X), np.random.default_rng(2).standard_normal((200, 5))
     solution = late_fusion.solve(bank, y, vote=True)
     votes = np.sign(
-        [multiclass.decision_function(bank, [member], Z) for member in solution.members]
+        [multiclass.decision_function(bank, [member], Z) for member in present(solution.members)]
     )
     decision = multiclass.decision_function(bank, [solution], Z)
     assert_array_equal(decision > 0, votes.sum(axis=0) > 0)  # of five there is no tie
@@ -132,4 +133,4 @@ def test_bad_input(arguments: dict, message: str) -> None:
 
 def test_a_family_has_no_list_of_kernels() -> None:
     with pytest.raises(InputError, match="late_fusion needs a bank"):
-        late_fusion.solve(product_gaussians(np.eye(4)), [1, -1, 1, -1])
+        late_fusion.solve(product_gaussians(np.eye(4)), [1, -1, 1, -1])  # type: ignore[arg-type]

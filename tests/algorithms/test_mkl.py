@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from itertools import count
+from typing import Any
 
 import conic_twins
 import numpy as np
@@ -27,7 +28,7 @@ Array = np.ndarray
 CALLS = {1e-2: 9, 1e-4: 12}
 
 
-def solve(stack: Array, y: Array, C: float, **options: object) -> Solution:
+def solve(stack: Array, y: Array, C: float, **options: Any) -> Solution:
     """Solve, and check what holds for every solution."""
     bank = PrecomputedBank(stack)
     with np.errstate(all="raise", under="ignore"):
@@ -187,7 +188,7 @@ class TestOptimum:
     def test_a_family_is_refused(self) -> None:
         X, y = random_problem()
         with pytest.raises(InputError, match="mkl needs a bank of kernels"):
-            mkl.solve(product_gaussians(X), y)
+            mkl.solve(product_gaussians(X), y)  # type: ignore[arg-type]
 
 
 class TestInvariance:
@@ -470,7 +471,7 @@ class TestStart:
     def test_a_bad_one_is_refused(self, start: object) -> None:
         stack, y = random_stack()
         with pytest.raises(InputError, match=r"^start [^.]+: give [^.]+\.$"):
-            mkl.solve(PrecomputedBank(stack), y, start=start)
+            mkl.solve(PrecomputedBank(stack), y, start=start)  # type: ignore[arg-type]
 
 
 class TestIterations:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from functools import partial
 
 import conic_twins
 import numpy as np
@@ -16,6 +17,7 @@ from mklbench.certify import PrimalDualPoint, Squares
 from mklbench.errors import InputError
 from mklbench.kernels import PrecomputedBank, feature_gaussians, linear_features, product_gaussians
 from mklbench.kernels.base import Bank
+from mklbench.optim.ridge import coefficients
 from mklbench.penalties.norm_ball import NormBall
 from mklbench.solution import KernelMachine, Solution
 
@@ -44,7 +46,7 @@ def problem(request: pytest.FixtureRequest) -> tuple[Bank, np.ndarray, np.ndarra
     return linear_features(X), rank_one_stack(X), targets
 
 
-def point(bank: Bank, y: np.ndarray, weights: np.ndarray, degree: int) -> nkrr._Point:
+def point(bank: Bank, y: np.ndarray, weights: np.ndarray, degree: int) -> nkrr._Evaluation:
     ball = NormBall(np.zeros(bank.n_kernels), 1.0, 2)
     return nkrr._Problem(bank, y, LAM, degree, ball)(weights)
 
@@ -137,7 +139,7 @@ class TestLinearCombinations:
         for _ in range(10):
             weights = ball.project(rng.standard_normal(5))
             K = bank.combine(weights)
-            alpha = krr.coefficients(K, y, LAM) + 0.1 * rng.standard_normal(25)
+            alpha = coefficients(K, y, LAM) + 0.1 * rng.standard_normal(25)
             machine = KernelMachine(weights, alpha, 0.0)
             point = PrimalDualPoint.on_bank(bank, Squares(y, LAM), machine)
             bounds = certify.bounds(point, ball)
@@ -172,11 +174,9 @@ class TestResidual:
     def test_does_not_depend_on_the_units(self, problem: tuple, degree: int) -> None:
         """Kernels and weights in other units, and targets too: the same point, the same gap."""
         _, stack, y = problem
-        options = {"degree": degree, "max_iter": 1, "tol": 1e-12}
-        one = nkrr.solve(PrecomputedBank(stack), y, LAM, radius=1.0, mu0=1.0, **options)
-        other = nkrr.solve(
-            PrecomputedBank(1e3 * stack), 7.0 * y, LAM, radius=1e-3, mu0=1e-3, **options
-        )
+        step = partial(nkrr.solve, lam=LAM, degree=degree, max_iter=1, tol=1e-12)
+        one = step(PrecomputedBank(stack), y, radius=1.0, mu0=1.0)
+        other = step(PrecomputedBank(1e3 * stack), 7.0 * y, radius=1e-3, mu0=1e-3)
         assert_allclose(1e3 * other.weights, one.weights, rtol=1e-6)
         assert_allclose(other.gap, one.gap, rtol=1e-4)
 
@@ -309,7 +309,7 @@ class TestBadInput:
 
     def test_a_family_is_no_bank(self) -> None:
         with pytest.raises(InputError, match="nkrr needs a bank"):
-            nkrr.solve(product_gaussians(self.X), self.y)
+            nkrr.solve(product_gaussians(self.X), self.y)  # type: ignore[arg-type]
 
     def test_one_target_too_few(self) -> None:
         with pytest.raises(InputError, match="y has 9 labels, but the kernels are on 10 samples"):

@@ -152,7 +152,7 @@ class TestDescent:
     def test_needs_a_family(self) -> None:
         X, y = random_problem()
         with pytest.raises(InputError, match="qnpkl needs a continuous family"):
-            qnpkl.solve(feature_gaussians(X), y)
+            qnpkl.solve(feature_gaussians(X), y)  # type: ignore[arg-type]
 
 
 class TestStart:
@@ -212,12 +212,12 @@ class TestPath:
     def test_it_has_what_separate_runs_return(self, variant: str) -> None:
         X, y = random_problem(50)
         family = product_gaussians(X)
-        options = {"C": 10.0, "variant": variant, "tol": 1e-4}
+        C, tol = 10.0, 1e-4
         wanted = [5, 0, 2, None]
         for number, solution in zip(
-            wanted, qnpkl.solve_path(family, y, wanted, **options), strict=True
+            wanted, qnpkl.solve_path(family, y, wanted, C, variant=variant, tol=tol), strict=True
         ):
-            alone = qnpkl.solve(family, y, iterations=number, **options)
+            alone = qnpkl.solve(family, y, C, iterations=number, variant=variant, tol=tol)
             assert_array_equal(solution.weights, alone.weights)
             assert_array_equal(solution.dual_coef, alone.dual_coef)
             assert solution.history == alone.history
@@ -249,7 +249,7 @@ class TestPath:
     def test_what_is_no_number_of_iterations(self, iterations: object) -> None:
         X, y = random_problem()
         with pytest.raises(InputError, match="iterations="):
-            qnpkl.solve(product_gaussians(X), y, iterations=iterations)
+            qnpkl.solve(product_gaussians(X), y, iterations=iterations)  # type: ignore[arg-type]
 
 
 class TestIdentity:

@@ -186,7 +186,7 @@ class TestIterations:
     def test_needs_a_bank(self) -> None:
         X, y = random_problem()
         with pytest.raises(InputError, match="simplemkl needs a bank of kernels"):
-            simplemkl.solve(product_gaussians(X), y)
+            simplemkl.solve(product_gaussians(X), y)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Any
 
 import conic_twins
 import numpy as np
@@ -301,10 +302,11 @@ class TestBadInput:
     @pytest.mark.parametrize("value", [0.0, -1.0, np.nan])
     def test_numbers_that_must_be_positive(self, name: str, value: float) -> None:
         stack, y = random_stack()
+        options: dict[str, Any] = {name: value}
         with pytest.raises(InputError, match=f"{name}="):
-            vskl.solve(PrecomputedBank(stack), y, **{name: value})
+            vskl.solve(PrecomputedBank(stack), y, **options)
 
     def test_needs_a_bank(self) -> None:
         X, y = random_problem()
         with pytest.raises(InputError, match="vskl needs a bank of kernels"):
-            vskl.solve(product_gaussians(X), y)
+            vskl.solve(product_gaussians(X), y)  # type: ignore[arg-type]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from problems import random_problem
@@ -12,30 +14,32 @@ from mklbench.data.splits import folds
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.evaluation import run_split
-from mklbench.kernels import GrowingBank, PrecomputedBank, simplemkl_bank
+from mklbench.kernels import Bank, GrowingBank, PrecomputedBank, simplemkl_bank
+from mklbench.kernels.base import Array
+from mklbench.solution import Solution
 
 PATH = np.geomspace(2.0, 2000.0, 10)
 
 
 @pytest.fixture(scope="module")
-def bank():
+def bank() -> tuple[Bank, Array]:
     """Thirteen kernels on each of 6 features and on all of them, on 90 samples; and labels."""
     X, y = random_problem(90, 6)
     return simplemkl_bank(X), y
 
 
-def objectives(solutions) -> list[float]:
+def objectives(solutions: list[Solution]) -> list[float]:
     return [solution.objective for solution in solutions]
 
 
-def calls(solutions) -> int:
+def calls(solutions: list[Solution]) -> int:
     return sum(solution.n_svm_calls for solution in solutions)
 
 
-def test_a_path_of_C_ends_at_the_same_optima_with_fewer_svm_calls(bank):
+def test_a_path_of_C_ends_at_the_same_optima_with_fewer_svm_calls(bank: tuple[Bank, Array]) -> None:
     kernels, y = bank
     cold = [mkl.solve(kernels, y, C) for C in PATH]
-    warm = []
+    warm: list[Solution] = []
     for C in PATH:
         warm.append(mkl.solve(kernels, y, C, start=warm[-1].weights if warm else None))
     assert all(solution.gap <= 1e-4 for solution in [*warm, *cold])
@@ -43,10 +47,10 @@ def test_a_path_of_C_ends_at_the_same_optima_with_fewer_svm_calls(bank):
     assert calls(warm) < calls(cold)
 
 
-def test_the_fold_before_is_a_start_that_saves_svm_calls(bank):
+def test_the_fold_before_is_a_start_that_saves_svm_calls(bank: tuple[Bank, Array]) -> None:
     kernels, y = bank
-    cold, warm = [], []
-    for rows, _ in folds(y, 5, seed=0):
+    cold, warm = list[Solution](), list[Solution]()
+    for rows, _ in folds(y.astype(int), 5, seed=0):
         part = kernels.restrict(rows)
         cold.append(mkl.solve(part, y[rows]))
         warm.append(mkl.solve(part, y[rows], start=warm[-1].weights if warm else None))
@@ -54,7 +58,7 @@ def test_the_fold_before_is_a_start_that_saves_svm_calls(bank):
     assert calls(warm) < calls(cold)
 
 
-def test_one_kernel_more_each_time(bank):
+def test_one_kernel_more_each_time(bank: tuple[Bank, Array]) -> None:
     """As infinite kernel learning does: the weights so far and a 0 are the start."""
     kernels, y = bank
     stack = np.stack([kernels.combine(unit) for unit in np.eye(kernels.n_kernels)])
@@ -73,17 +77,23 @@ def test_one_kernel_more_each_time(bank):
     assert calls(warm[1:]) < calls(cold)
 
 
-def test_a_start_without_the_new_kernel_is_refused_with_the_remedy(bank):
+def test_a_start_without_the_new_kernel_is_refused_with_the_remedy(
+    bank: tuple[Bank, Array],
+) -> None:
     kernels, y = bank
     with pytest.raises(InputError, match=r"start .*91 kernels.* 0 for a new one"):
         mkl.solve(kernels, y, start=np.ones(kernels.n_kernels - 1))
 
 
 @pytest.mark.parametrize("data", [["data=twonorm", "data.n_samples=120"], ["data=wdbc"]])
-def test_a_search_chooses_the_same_with_and_without_warm_starts(data, monkeypatch):
+def test_a_search_chooses_the_same_with_and_without_warm_starts(
+    data: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     solve, svm_calls = mkl.solve, {"warm": 0, "cold": 0}
 
-    def counted(bank, y, C, *, start=None, **options):
+    def counted(
+        bank: Bank, y: Array, C: float, *, start: Array | None = None, **options: Any
+    ) -> Solution:
         solution = solve(bank, y, C, start=start, **options)
         svm_calls["cold" if start is None else "warm"] += solution.n_svm_calls
         return solution

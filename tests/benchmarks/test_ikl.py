@@ -10,13 +10,14 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from problems import random_problem
 
-from benchmarks import alignment, ikl_prototype, problems, separate
+from benchmarks import alignment, ikl_prototype, separate
 from benchmarks import ikl as comparison
 from benchmarks.ikl import AS_LOW, YARDSTICK, Learned
 from benchmarks.metering import Meter, MeteredFamily
 from benchmarks.problems import Split
 from benchmarks.timing import Result
 from mklbench.algorithms import ikl, mkl
+from mklbench.errors import DataError
 from mklbench.kernels import FamilyBank, product_gaussians
 
 
@@ -152,7 +153,7 @@ class TestComparison:
     ) -> None:
         def first_split(name: str) -> Split:
             if name == "image":
-                raise problems.DataError("no image")
+                raise DataError("no image")
             return tiny
 
         monkeypatch.setattr(comparison, "first_split", first_split)

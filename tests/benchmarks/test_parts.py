@@ -14,7 +14,7 @@ from reference_problems import GRID, NAMES, SETS, reference_problem
 
 from benchmarks import newton_prototype, reference
 from mklbench.algorithms import exact_solvers, simplemkl
-from mklbench.kernels import PrecomputedBank, feature_gaussians, simplemkl_bank
+from mklbench.kernels import Bank, PrecomputedBank, feature_gaussians, simplemkl_bank
 from mklbench.libsvm import SVM
 
 
@@ -48,7 +48,7 @@ class TestReferenceProblems:
     def test_kernels_are_those_of_the_bank(self, name: str) -> None:
         problem = reference_problem(f"{name}-C100")
         if name == "synthetic":
-            bank = feature_gaussians(reference.synthetic_samples()[0])
+            bank: Bank = feature_gaussians(reference.synthetic_samples()[0])
         else:
             bank = simplemkl_bank(reference.real_samples(name)[0])
         weights = np.random.default_rng(0).dirichlet(np.ones(bank.n_kernels))

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from experiment_fakes import TINY, fake_configs, start
+from narrowing import present
 
 from mklbench import cli
 from mklbench.experiments.store import Store
@@ -27,22 +28,24 @@ COLUMNS = """
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path, monkeypatch):
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Run every test in an empty directory of its own."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
-def rows(path="rows.csv"):
+def rows(path: str = "rows.csv") -> list[dict[str, str]]:
     with open(path, newline="", encoding="utf-8") as stream:
         return list(csv.DictReader(stream))
 
 
-def everything(directory="."):
+def everything(directory: str | Path = ".") -> list[str]:
     return sorted(str(path) for path in Path(directory).rglob("*"))
 
 
-def test_a_run_writes_one_row_a_split_and_prints_a_summary(capsys):
+def test_a_run_writes_one_row_a_split_and_prints_a_summary(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert cli.main([*RUN, "out=rows.csv"]) == 0
     written = rows()
     assert list(written[0])[:17] == COLUMNS.split()
@@ -56,7 +59,9 @@ def test_a_run_writes_one_row_a_split_and_prints_a_summary(capsys):
     assert "Records: store   Rows: rows.csv" in printed
 
 
-def test_the_main_job_writes_its_twenty_rows(mirror, capsys):
+def test_the_main_job_writes_its_twenty_rows(
+    mirror: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert cli.main(["run", "algo=qnpkl", "data=sonar", "out=rows.csv", "progress=none"]) == 0
     assert [row["split"] for row in rows()] == [str(split) for split in range(20)]
     assert {(row["data"], row["n_train"], row["n_test"]) for row in rows()} == {
@@ -65,13 +70,13 @@ def test_the_main_job_writes_its_twenty_rows(mirror, capsys):
     assert "20/20" in capsys.readouterr().out
 
 
-def test_a_run_leaves_nothing_but_records_and_rows(here):
+def test_a_run_leaves_nothing_but_records_and_rows(here: Path) -> None:
     assert cli.main([*RUN, "out=rows.csv"]) == 0
     assert cli.main(["run", "-m", *RUN[1:], "algo.C=1,2"]) == 0
     assert sorted(path.name for path in here.iterdir()) == ["rows.csv", "store"]
 
 
-def test_a_sweep_runs_every_cell_and_has_one_csv(capsys):
+def test_a_sweep_runs_every_cell_and_has_one_csv(capsys: pytest.CaptureFixture[str]) -> None:
     sweep = ["run", "-m", *RUN[1:], "algo.C=1,10", "kernel.gamma=0.01,0.1", "jobs=2"]
     assert cli.main([*sweep, "out=rows.csv"]) == 0
     written = rows()
@@ -83,7 +88,7 @@ def test_a_sweep_runs_every_cell_and_has_one_csv(capsys):
     assert printed.count("kernel.gamma=0.01") == printed.count("kernel.gamma=0.1 ") == 2
 
 
-def test_a_sweep_needs_no_key_of_the_default_choice(capsys):
+def test_a_sweep_needs_no_key_of_the_default_choice(capsys: pytest.CaptureFixture[str]) -> None:
     sweep = ["run", "-m", *TINY, "results_dir=store", "progress=none", "algo=ckl,vskl"]
     assert (
         cli.main([*sweep, "algo.objective_tol=0.1", "kernel=feature_gaussians", "out=rows.csv"])
@@ -92,13 +97,13 @@ def test_a_sweep_needs_no_key_of_the_default_choice(capsys):
     assert {row["algo"] for row in rows()} == {"ckl", "vskl"}
 
 
-def test_globs_find_the_users_own_choices(here):
+def test_globs_find_the_users_own_choices(here: Path) -> None:
     sweep = ["run", "-m", *RUN[1:-2], "--config-dir", str(fake_configs(here)), "algo=glob(fak*)"]
     assert cli.main([*sweep, "results_dir=store", "progress=none", "out=rows.csv"]) == 0
     assert {row["algo"] for row in rows()} == {"fake"}
 
 
-def test_hydras_own_options_are_carried_out(here):
+def test_hydras_own_options_are_carried_out(here: Path) -> None:
     options = ["hydra.run.dir=place", "hydra.output_subdir=shown", "hydra.verbose=true"]
     assert cli.main([*RUN, *options]) == 0
     assert (here / "place" / "shown" / "hydra.yaml").is_file()
@@ -106,13 +111,15 @@ def test_hydras_own_options_are_carried_out(here):
     assert (here / "swept" / "multirun.yaml").is_file()
 
 
-def test_flags_may_stand_between_overrides():
+def test_flags_may_stand_between_overrides() -> None:
     assert cli.main(["run", "algo=svm", "-m", *RUN[1:], "algo.C=1,2"]) == 0
     assert len(everything("store")) == 2 * (1 + 1 + 4)
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_one_failing_cell_does_not_stop_a_sweep(here, jobs, capsys):
+def test_one_failing_cell_does_not_stop_a_sweep(
+    here: Path, jobs: int, capsys: pytest.CaptureFixture[str]
+) -> None:
     sweep = ["run", "-m", "--config-dir", str(fake_configs(here)), *RUN[1:], "algo=fake,svm"]
     assert cli.main([*sweep, "++algo.behaviour=raise", f"jobs={jobs}"]) == 2  # svm has no such key
     sweep = ["run", "-m", "--config-dir", str(here / "myconfigs"), *RUN[1:], "algo=fake"]
@@ -128,7 +135,9 @@ def test_one_failing_cell_does_not_stop_a_sweep(here, jobs, capsys):
     assert "Traceback" not in printed.err
 
 
-def test_bad_input_in_a_sweep_runs_the_others_and_is_status_2(capsys):
+def test_bad_input_in_a_sweep_runs_the_others_and_is_status_2(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert cli.main(["run", "-m", *RUN[1:], "algo.C=-1,1", "out=rows.csv"]) == 2
     assert [row["status"] for row in rows()] == ["done"] * 4
     said = capsys.readouterr().err
@@ -136,7 +145,9 @@ def test_bad_input_in_a_sweep_runs_the_others_and_is_status_2(capsys):
     assert "C=-1 is not accepted" in said
 
 
-def test_a_mistake_in_one_cell_of_a_sweep_is_found_before_any_is_run(capsys):
+def test_a_mistake_in_one_cell_of_a_sweep_is_found_before_any_is_run(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert cli.main(["run", "-m", *RUN[1:], "algo=svm,qnpkx"]) == 2
     assert (
         capsys.readouterr().err == "mklbench: error: algo=qnpkx is not known: did you mean qnpkl.\n"
@@ -203,7 +214,9 @@ BAD = [
 
 
 @pytest.mark.parametrize("arguments", BAD, ids=lambda arguments: " ".join(arguments[-2:]))
-def test_bad_input_is_one_sentence_and_status_2_and_writes_nothing(arguments, capsys):
+def test_bad_input_is_one_sentence_and_status_2_and_writes_nothing(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
     assert cli.main(arguments) == 2
     printed = capsys.readouterr()
     assert printed.err.startswith("mklbench: error: ")
@@ -224,7 +237,9 @@ BAD_FILES = {
 
 
 @pytest.mark.parametrize("content", BAD_FILES.values(), ids=BAD_FILES)
-def test_bad_data_are_one_sentence_and_status_2(content, capsys, here):
+def test_bad_data_are_one_sentence_and_status_2(
+    content: str, capsys: pytest.CaptureFixture[str], here: Path
+) -> None:
     (here / "mine.csv").write_text(content)
     run = ["run", "algo=svm", "data=csv", "data.path=mine.csv", "results_dir=store", "out=rows.csv"]
     assert cli.main(run) == 2
@@ -234,27 +249,31 @@ def test_bad_data_are_one_sentence_and_status_2(content, capsys, here):
     assert everything() == ["mine.csv"]
 
 
-def test_a_constant_feature_is_no_error(here):
+def test_a_constant_feature_is_no_error(here: Path) -> None:
     lines = [f"5.0,{i / 10},{'a' if i % 2 else 'b'}" for i in range(40)]
     (here / "mine.csv").write_text("\n".join(lines) + "\n")
     run = ["run", "algo=qnpkl", "data=csv", "data.path=mine.csv", "split.n_splits=1"]
     assert cli.main([*run, "progress=none"]) == 0
 
 
-def test_an_out_that_cannot_be_written_is_found_before_running(capsys, here):
+def test_an_out_that_cannot_be_written_is_found_before_running(
+    capsys: pytest.CaptureFixture[str], here: Path
+) -> None:
     (here / "rows.csv").mkdir()
     assert cli.main([*RUN, "out=rows.csv"]) == 2
     assert "out=rows.csv is a directory" in capsys.readouterr().err
     assert not Path("store").exists()
 
 
-def test_an_old_csv_survives_a_run_that_cannot_begin():
+def test_an_old_csv_survives_a_run_that_cannot_begin() -> None:
     Path("rows.csv").write_text("old\n")
     assert cli.main([*RUN, "algo.C=-1", "out=rows.csv"]) == 2
     assert Path("rows.csv").read_text() == "old\n"
 
 
-def test_a_timeout_is_status_1_and_its_rows_are_honest(here, capsys):
+def test_a_timeout_is_status_1_and_its_rows_are_honest(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     configs = str(fake_configs(here))
     hang = ["algo=fake", "algo.behaviour=hang", f"algo.once='{here}/hung'", "timeout=1"]
     assert cli.main([*RUN, "--config-dir", configs, *hang, "out=rows.csv"]) == 1
@@ -262,7 +281,7 @@ def test_a_timeout_is_status_1_and_its_rows_are_honest(here, capsys):
     assert "0/4" in capsys.readouterr().out
 
 
-def test_hydra_shows_the_config(capsys):
+def test_hydra_shows_the_config(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main([*RUN, "--cfg", "job", "--resolve"]) == 0
     printed = capsys.readouterr().out
     assert "n_samples: 60" in printed
@@ -271,13 +290,13 @@ def test_hydra_shows_the_config(capsys):
 
 
 @pytest.mark.parametrize("flag", ["--help", "--hydra-help", "--info"])
-def test_hydra_helps(flag, capsys):
+def test_hydra_helps(flag: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["run", flag]) == 0
     assert len(capsys.readouterr().out) > 200
     assert everything() == []
 
 
-def test_the_help_of_run_names_the_groups_and_choices(capsys):
+def test_the_help_of_run_names_the_groups_and_choices(capsys: pytest.CaptureFixture[str]) -> None:
     cli.main(["run", "--help"])
     printed = capsys.readouterr().out
     for word in ("mklbench run algo=qnpkl data=sonar", "qnpkl", "feature_gaussians", "results_dir"):
@@ -298,13 +317,17 @@ def test_the_help_of_run_names_the_groups_and_choices(capsys):
         ("mklbench plot all", "all_methods_ranks"),
     ],
 )
-def test_the_shell_completes(line, expected, capsys, monkeypatch):
+def test_the_shell_completes(
+    line: str, expected: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("COMP_LINE", line)
     assert cli.main(["-sc", "query=bash"]) == 0
     assert expected in capsys.readouterr().out.split()
 
 
-def test_other_shells_and_lines_complete(capsys, monkeypatch):
+def test_other_shells_and_lines_complete(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("COMP_LINE", "mklbench table picard2012_table")
     assert cli.main(["-sc", "query=fish"]) == 0
     assert capsys.readouterr().out == "picard2012_table1\npicard2012_table2\n"
@@ -313,13 +336,17 @@ def test_other_shells_and_lines_complete(capsys, monkeypatch):
     assert capsys.readouterr().out == "\n"
 
 
-def test_completion_outside_a_shell_is_no_traceback(capsys, monkeypatch):
+def test_completion_outside_a_shell_is_no_traceback(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("COMP_LINE", raising=False)
     assert cli.main(["run", "--shell-completion", "query=bash"]) == 0
     assert capsys.readouterr().err == ""
 
 
-def test_completion_can_be_installed(capsys, monkeypatch):
+def test_completion_can_be_installed(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(sys, "argv", ["/usr/bin/mklbench"])
     assert cli.main(["-sc", "install=bash"]) == 0
     assert "complete -o nospace" in capsys.readouterr().out
@@ -337,19 +364,21 @@ def test_completion_can_be_installed(capsys, monkeypatch):
         ("tables", "picard2012_table1"),
     ],
 )
-def test_lists_have_names_and_titles(what, name, capsys):
+def test_lists_have_names_and_titles(
+    what: str, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert cli.main(["list", what]) == 0
     lines = capsys.readouterr().out.splitlines()
     (line,) = [line for line in lines if line.split()[0] == name]
     assert len(line.split()) > 3
 
 
-def test_a_list_includes_the_users_own(here, capsys):
+def test_a_list_includes_the_users_own(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["list", "algos", "--config-dir", str(fake_configs(here))]) == 0
     assert "fake" in capsys.readouterr().out
 
 
-def test_data_are_listed_and_verified(capsys):
+def test_data_are_listed_and_verified(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["data", "list"]) == 0
     assert "wdbc" in capsys.readouterr().out
     assert cli.main(["data", "verify", "wdbc"]) == 0
@@ -361,26 +390,26 @@ def test_data_are_listed_and_verified(capsys):
 SUB_COMMANDS = ("table", "reproduce", "status", "redo", "data", "list", "plot", "check")
 
 
-def test_every_choice_of_the_main_help_has_a_help(capsys):
+def test_every_choice_of_the_main_help_has_a_help(capsys: pytest.CaptureFixture[str]) -> None:
     for command in ("run", *SUB_COMMANDS):
         with pytest.raises(SystemExit, match="0") if command != "run" else nullcontext():
             cli.main([command, "--help"])
         assert len(capsys.readouterr().out) > 100
 
 
-def test_a_wrong_flag_of_a_sub_command_names_its_help(capsys):
+def test_a_wrong_flag_of_a_sub_command_names_its_help(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["reproduce", "--job", "x"]) == 2
     assert "mklbench reproduce --help" in capsys.readouterr().err
 
 
-def test_the_reader_of_stdout_may_leave():
+def test_the_reader_of_stdout_may_leave() -> None:
     process = start(["list", "data"], Path())
-    process.stdout.close()
-    assert "Traceback" not in process.stderr.read()
+    present(process.stdout).close()
+    assert "Traceback" not in present(process.stderr).read()
     process.wait()
 
 
-def test_help_is_quick_and_imports_the_standard_library_only(here):
+def test_help_is_quick_and_imports_the_standard_library_only(here: Path) -> None:
     code = "import sys; from mklbench.cli import main; sys.exit(main(['--help']))"
     root = Path(cli.__file__).parents[1]
     times = []
@@ -411,7 +440,7 @@ def test_help_is_quick_and_imports_the_standard_library_only(here):
     assert printed.splitlines()[-1] == "[]"
 
 
-def time_of_bare_python():
+def time_of_bare_python() -> float:
     times = []
     for _ in range(3):
         began = time.perf_counter()
@@ -423,7 +452,7 @@ def time_of_bare_python():
 SLOW_MODULES = ("sklearn", "pandas", "matplotlib", "scipy.stats", "rich")
 
 
-def test_a_run_does_not_import_what_is_slow(here):
+def test_a_run_does_not_import_what_is_slow(here: Path) -> None:
     probe = (
         "import sys\nfrom mklbench.cli import main\n"
         f"main({RUN!r})\n"
@@ -439,7 +468,7 @@ def test_a_run_does_not_import_what_is_slow(here):
     assert printed.splitlines()[-1] == "[]"
 
 
-def test_two_runs_of_one_command_at_once_are_harmless(here):
+def test_two_runs_of_one_command_at_once_are_harmless(here: Path) -> None:
     command = [*RUN, "jobs=2", "split.n_splits=8"]
     processes = [start([*command, f"out=rows{i}.csv"], here) for i in range(2)]
     for process in processes:
@@ -454,7 +483,7 @@ def test_two_runs_of_one_command_at_once_are_harmless(here):
     assert len(list(cell.iterdir())) == 9
 
 
-def test_overrides_reach_the_records():
+def test_overrides_reach_the_records() -> None:
     assert cli.main([*RUN, "algo.C=7", "split.n_splits=1"]) == 0
     (path,) = Path("store").glob("*/cell.json")
     config = json.loads(path.read_text())["config"]

@@ -15,6 +15,7 @@ from pathlib import Path
 import psutil
 import pytest
 from experiment_fakes import TINY, fake_cell, fake_configs, start, tiny_cell, wait_until
+from narrowing import present
 
 from mklbench import interruption
 from mklbench.experiments.execution.plan import run_cells
@@ -24,7 +25,7 @@ LIMIT = 2.0
 INTERRUPTS = [(signal.SIGINT, 130, "interrupted", 1), (signal.SIGTERM, 143, "terminated", 2)]
 
 
-def running(directory, *options):
+def running(directory: Path, *options: str) -> subprocess.Popen[str]:
     """Start a run of the fake algorithm, and wait until its first split computes."""
     configs = fake_configs(directory)
     begun = directory / "begun"
@@ -35,7 +36,7 @@ def running(directory, *options):
     return process
 
 
-def ends(process, number, status):
+def ends(process: subprocess.Popen[str], number: signal.Signals, status: int) -> str:
     began = time.monotonic()
     process.send_signal(number)
     _, said = process.communicate(timeout=20)
@@ -45,7 +46,7 @@ def ends(process, number, status):
     return said
 
 
-def interrupt_once_begun(program, directory):
+def interrupt_once_begun(program: str, directory: Path) -> None:
     """Run a program that says when it has begun, and see it end at Ctrl-C with nothing more."""
     process = subprocess.Popen(
         [sys.executable, "-c", program],
@@ -55,12 +56,12 @@ def interrupt_once_begun(program, directory):
         text=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
-    assert process.stdout.readline() == "begun\n"
+    assert present(process.stdout).readline() == "begun\n"
     assert ends(process, signal.SIGINT, 130) == "mklbench: interrupted.\n"
 
 
-def nobody_is_in(directory):
-    def there():
+def nobody_is_in(directory: Path) -> None:
+    def there() -> bool:
         for process in psutil.process_iter():
             try:
                 if process.cwd() == str(directory) and process.status() != psutil.STATUS_ZOMBIE:
@@ -73,14 +74,16 @@ def nobody_is_in(directory):
 
 
 @pytest.mark.parametrize(("number", "status", "said", "jobs"), INTERRUPTS)
-def test_a_call_in_which_nothing_of_python_runs_is_ended(tmp_path, number, status, said, jobs):
+def test_a_call_in_which_nothing_of_python_runs_is_ended(
+    tmp_path: Path, number: signal.Signals, status: int, said: str, jobs: int
+) -> None:
     process = running(tmp_path, "algo.behaviour=hold", f"jobs={jobs}", "progress=none")
     assert ends(process, number, status).startswith(f"mklbench: {said}")
     nobody_is_in(tmp_path)
 
 
 @pytest.mark.parametrize("jobs", [1, 2, 3])
-def test_interrupts_at_random_moments(tmp_path, jobs):
+def test_interrupts_at_random_moments(tmp_path: Path, jobs: int) -> None:
     seed = random.SystemRandom().randrange(10**6)
     print(f"seed {seed}")
     chance = random.Random(seed)
@@ -106,7 +109,7 @@ def test_interrupts_at_random_moments(tmp_path, jobs):
     ],
     ids=lambda command: command[0],
 )
-def test_every_command_is_ended(tmp_path, command):
+def test_every_command_is_ended(tmp_path: Path, command: list[str]) -> None:
     process = start(command, tmp_path)
     time.sleep(0.3)
     if process.poll() is None:
@@ -114,7 +117,7 @@ def test_every_command_is_ended(tmp_path, command):
     nobody_is_in(tmp_path)
 
 
-def test_what_comes_of_the_tidying_up_is_not_said(tmp_path):
+def test_what_comes_of_the_tidying_up_is_not_said(tmp_path: Path) -> None:
     program = (
         "import sys, threading, time\n"
         "from mklbench import interruption, supervision\n"
@@ -137,7 +140,7 @@ WRITERS = {
 
 
 @pytest.mark.parametrize("writer", WRITERS.values(), ids=WRITERS)
-def test_a_file_that_is_being_made_is_not_left_behind(tmp_path, writer):
+def test_a_file_that_is_being_made_is_not_left_behind(tmp_path: Path, writer: str) -> None:
     program = (
         "import builtins, sys, threading, time\n"
         "from mklbench import interruption, supervision\n"
@@ -161,13 +164,13 @@ def test_a_file_that_is_being_made_is_not_left_behind(tmp_path, writer):
     assert not list(tmp_path.iterdir())
 
 
-def test_an_impatient_user_sees_no_traceback(tmp_path):
+def test_an_impatient_user_sees_no_traceback(tmp_path: Path) -> None:
     process = running(tmp_path, "algo.behaviour=hang", "progress=none")
     process.send_signal(signal.SIGINT)
     assert ends(process, signal.SIGINT, 130).count("\n") == 1
 
 
-def test_only_the_process_that_computes_may_be_told_as_well(tmp_path):
+def test_only_the_process_that_computes_may_be_told_as_well(tmp_path: Path) -> None:
     process = running(tmp_path, "algo.behaviour=hang", "progress=none")
     (child,) = psutil.Process(process.pid).children()
     child.send_signal(signal.SIGTERM)
@@ -176,7 +179,7 @@ def test_only_the_process_that_computes_may_be_told_as_well(tmp_path):
     assert said.startswith("mklbench: terminated: 0 of 4 splits are finished")
 
 
-def test_a_bar_is_left_tidy(tmp_path):
+def test_a_bar_is_left_tidy(tmp_path: Path) -> None:
     terminal, end = pty.openpty()
     configs = fake_configs(tmp_path)
     options = ["algo=fake", "algo.behaviour=hang", f"algo.once='{tmp_path}/begun'"]
@@ -210,7 +213,7 @@ def test_a_bar_is_left_tidy(tmp_path):
     assert b"\xe2\x94\x81" not in after  # nothing of the bar
 
 
-def test_libsvm_calls_nothing_of_python():
+def test_libsvm_calls_nothing_of_python() -> None:
     program = (
         "import sys, numpy as np\n"
         "from mklbench.libsvm import SVM\n"
@@ -230,7 +233,9 @@ def test_libsvm_calls_nothing_of_python():
 @pytest.mark.parametrize(
     ("behaviour", "jobs"), [("exit", 1), ("exit", 2), ("generator", 1), ("keyboard", 1)]
 )
-def test_what_an_algorithm_raises_fails_its_split_and_nothing_else(tmp_path, behaviour, jobs):
+def test_what_an_algorithm_raises_fails_its_split_and_nothing_else(
+    tmp_path: Path, behaviour: str, jobs: int
+) -> None:
     configs = fake_configs(tmp_path)
     options = [f"algo.behaviour={behaviour}", f"algo.once='{tmp_path}/once'", f"jobs={jobs}"]
     arguments = ["run", *TINY, "algo=fake", *options, "results_dir=store", "progress=none"]
@@ -240,11 +245,15 @@ def test_what_an_algorithm_raises_fails_its_split_and_nothing_else(tmp_path, beh
     assert "3/4" in printed
     cell = fake_cell(tmp_path, *options[:2])
     (failed,) = [r for r in Store(tmp_path / "store").read(cell).records if r.status != "done"]
-    assert failed.error.split(":")[0] in ("SystemExit", "GeneratorExit", "KeyboardInterrupt")
+    assert present(failed.error).split(":")[0] in (
+        "SystemExit",
+        "GeneratorExit",
+        "KeyboardInterrupt",
+    )
 
 
 @pytest.mark.parametrize("behaviour", ["os_exit", "segfault", "die"])
-def test_a_program_that_vanishes_is_no_success(tmp_path, behaviour):
+def test_a_program_that_vanishes_is_no_success(tmp_path: Path, behaviour: str) -> None:
     configs = fake_configs(tmp_path)
     options = [f"algo.behaviour={behaviour}", f"algo.once='{tmp_path}/once'"]
     arguments = ["run", *TINY, "algo=fake", *options, "results_dir=store", "progress=none"]
@@ -255,8 +264,10 @@ def test_a_program_that_vanishes_is_no_success(tmp_path, behaviour):
     assert said.count("\n") == 1
 
 
-def test_ctrl_c_in_a_notebook_is_still_an_exception(tmp_path, monkeypatch):
-    def interrupted(*_):
+def test_ctrl_c_in_a_notebook_is_still_an_exception(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("mklbench.experiments.execution.steps.run_split", interrupted)
@@ -285,7 +296,9 @@ if "mklbench.experiments.execution.worker" in sys.orig_argv:
 @pytest.mark.parametrize(
     ("most", "status"), [(1, "done"), (2, "done"), (3, "failed"), (99, "failed")]
 )
-def test_a_worker_that_dies_while_it_starts_is_replaced(tmp_path, monkeypatch, most, status):
+def test_a_worker_that_dies_while_it_starts_is_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int, status: str
+) -> None:
     deaths = tmp_path / "deaths"
     deaths.mkdir()
     (deaths / "sitecustomize.py").write_text(DIES.format(most=most, directory=str(deaths)))
@@ -296,5 +309,7 @@ def test_a_worker_that_dies_while_it_starts_is_replaced(tmp_path, monkeypatch, m
     failed = [record for record in result.records if record.status == "failed"]
     assert len(failed) == {1: 0, 2: 0, 3: 1, 99: 2}[most]
     for record in failed:
-        assert record.error.startswith("3 worker processes died while they started (the last: ")
+        assert present(record.error).startswith(
+            "3 worker processes died while they started (the last: "
+        )
     assert len(list(deaths.glob("death-*"))) == {99: 6}.get(most, most)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import functools
 import json
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from report_fakes import TINY_TABLE, only_tables, record
@@ -20,8 +22,11 @@ from mklbench.experiments.execution.plan import run_cells
 from mklbench.experiments.records import RecordFile
 from mklbench.experiments.sealing import sealed
 from mklbench.experiments.store import Store
+from mklbench.kernels import KernelOperator
+from mklbench.kernels.base import Array
 from mklbench.report.analysis.places import CellFinder
 from mklbench.report.loading import load_table
+from mklbench.solution import Solution
 
 N_CELLS, N_SPLITS = 4, 8
 
@@ -100,11 +105,13 @@ def test_reproduce_goes_on_from_records(
     lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
     path.write_text("".join(lines[:-1]), encoding="utf-8")
     elsewhere = Store(tmp_path / "elsewhere")
-    take_over = {"from_records": True, "results_dir": str(results)}
-    reproduce(["tiny"], store=elsewhere, dry_run=True, **take_over)
+    take_over = partial(
+        reproduce, ["tiny"], store=elsewhere, from_records=True, results_dir=str(results)
+    )
+    take_over(dry_run=True)
     assert f"{N_CELLS} cells, 1 splits to run" in capsys.readouterr().out
     assert not elsewhere.path.exists()
-    assert reproduce(["tiny"], store=elsewhere, **take_over) == 0
+    assert take_over() == 0
     assert f"{N_SPLITS - 1} finished splits taken over from {path}" in capsys.readouterr().out
     again = path.read_text(encoding="utf-8").splitlines(keepends=True)
     assert again[:-1] == lines[:-1]
@@ -126,8 +133,8 @@ def test_what_is_finished_is_written_without_running(store: Store, results: Path
         [Cell(cells[1].config | {"split": cells[1].config["split"] | {"n_splits": 1}})], store
     )
     finished = {path: path.stat().st_mtime_ns for path in store.path.rglob("split-*.json")}
-    write = {"store": store, "write_only": True, "results_dir": str(results)}
-    assert reproduce(["tiny"], **write) == 1
+    write = partial(reproduce, ["tiny"], store=store, write_only=True, results_dir=str(results))
+    assert write() == 1
     assert statuses(results / "tables" / "tiny.csv") == {"done", "incomplete", "missing"}
     markdown = (results / "tables" / "tiny.md").read_text(encoding="utf-8")
     assert "| incomplete |" in markdown
@@ -143,10 +150,11 @@ def test_writing_without_running_loses_no_records(
     reproduce(["tiny"], store=store, results_dir=str(results))
     path = results / "records" / "tiny.jsonl"
     before = path.read_bytes()
-    empty = {"store": Store(tmp_path / "empty"), "write_only": True, "results_dir": str(results)}
+    empty = Store(tmp_path / "empty")
+    write = partial(reproduce, ["tiny"], store=empty, write_only=True, results_dir=str(results))
     with pytest.raises(InputError, match=f"would lose {N_SPLITS} finished splits"):
-        reproduce(["tiny"], **empty)
-    assert reproduce(["tiny"], **empty, from_records=True) == 0
+        write()
+    assert write(from_records=True) == 0
     assert path.read_bytes() == before
 
 
@@ -164,10 +172,10 @@ def test_records_of_another_edition_of_the_data_are_added_to(
     path = results / "records" / "tiny.jsonl"
     path.parent.mkdir(parents=True)
     path.write_text(sealed(record(0, key=elsewhere.key, svm_calls=1).to_json()), encoding="utf-8")
-    write = {"store": store, "write_only": True, "results_dir": str(results)}
+    write = partial(reproduce, ["tiny"], store=store, write_only=True, results_dir=str(results))
     with pytest.raises(InputError, match="would lose 1 finished splits"):
-        reproduce(["tiny"], **write)
-    reproduce(["tiny"], **write, from_records=True)
+        write()
+    write(from_records=True)
     assert [record.split for record in RecordFile(path).read(elsewhere).done] == [0]
 
 
@@ -178,7 +186,7 @@ def test_reproduce_with_a_failing_cell_says_so_and_is_no_success(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     @functools.wraps(svm.solve)
-    def breaks_at_one(operator: object, y: object, C: float, **options: object) -> object:
+    def breaks_at_one(operator: KernelOperator, y: Array, C: float, **options: Any) -> Solution:
         if C == 1:
             raise RuntimeError("broken on purpose")
         return solve(operator, y, C, **options)
@@ -246,11 +254,12 @@ def test_exported_records_give_the_same_table(store: Store, results: Path) -> No
 def test_finder_composes_each_place_once(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     composed = []
     original = Cell.from_overrides
-    monkeypatch.setattr(
-        Cell,
-        "from_overrides",
-        lambda *given, **options: composed.append(1) or original(*given, **options),
-    )
+
+    def counted(*given: Any, **options: Any) -> Cell:
+        composed.append(1)
+        return original(*given, **options)
+
+    monkeypatch.setattr(Cell, "from_overrides", counted)
     finder, slots = CellFinder(store), list(load_table("tiny").slots())
     finder.cells(slots)
     finder.cells(slots)

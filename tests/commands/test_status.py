@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import re
 import time
+from pathlib import Path
 
 import pytest
 from experiment_fakes import TINY, fake_cell, fake_configs, tiny_cell
 
 from mklbench import cli
+from mklbench.experiments.cell import Cell
 from mklbench.experiments.execution.claims import Owner, claim_path, claiming
 from mklbench.experiments.execution.plan import run_cells
 from mklbench.experiments.execution.steps import Step
@@ -19,12 +21,12 @@ SHARED = ("search=first_splits", "search.splits=2", "search.folds=2", "search.gr
 
 
 @pytest.fixture
-def store(tmp_path, monkeypatch):
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     monkeypatch.chdir(tmp_path)
     return Store("store")
 
 
-def half_failed(tmp_path, store):
+def half_failed(tmp_path: Path, store: Store) -> tuple[Cell, list[str]]:
     """Run a cell of which one split fails, and return it with its overrides."""
     crash = ["algo=fake", "algo.behaviour=raise", f"algo.once='{tmp_path}/crashed'"]
     cell = fake_cell(tmp_path, *crash)
@@ -32,7 +34,9 @@ def half_failed(tmp_path, store):
     return cell, [*TINY, *crash, "--config-dir", str(fake_configs(tmp_path))]
 
 
-def status(capsys, status=0):
+def status(
+    capsys: pytest.CaptureFixture[str], status: int = 0
+) -> tuple[dict[str, tuple[int, ...]], list[str]]:
     """Return what `mklbench status` says: by cell its five numbers, and the other lines."""
     capsys.readouterr()
     assert cli.main(["status", "--results-dir", "store"]) == status
@@ -44,7 +48,7 @@ def status(capsys, status=0):
     return numbers, [line for line in others if not line.startswith("---")]
 
 
-def redo(capsys, *arguments, status=0):
+def redo(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0) -> str:
     """Return what `mklbench redo` says."""
     capsys.readouterr()
     assert cli.main(["redo", *arguments, "--results-dir", "store"]) == status
@@ -52,7 +56,9 @@ def redo(capsys, *arguments, status=0):
     return said.err if status else said.out
 
 
-def test_a_store_tells_what_is_done_failed_running_and_waiting(store, tmp_path, capsys):
+def test_a_store_tells_what_is_done_failed_running_and_waiting(
+    store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     cell, _ = half_failed(tmp_path, store)
     other = tiny_cell(*SHARED)
     store.describe(other)
@@ -76,7 +82,7 @@ def test_a_store_tells_what_is_done_failed_running_and_waiting(store, tmp_path, 
     assert total == "2 cells with 8 splits: 3 done, 1 running, 1 failed, 3 waiting."
 
 
-def test_who_is_gone_runs_nothing(store, capsys):
+def test_who_is_gone_runs_nothing(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
     cell = tiny_cell()
     store.describe(cell)
     here = Owner.of_this_process()
@@ -93,7 +99,9 @@ def test_who_is_gone_runs_nothing(store, capsys):
     assert ", split 2: running on elsewhere (pid 1) since " in line
 
 
-def test_an_empty_store_is_said_in_one_sentence(store, capsys):
+def test_an_empty_store_is_said_in_one_sentence(
+    store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
     said = ["There is no cell in store: mklbench run and reproduce put them there."]
     assert status(capsys)[1] == said
     store.path.mkdir()
@@ -106,7 +114,9 @@ def test_an_empty_store_is_said_in_one_sentence(store, capsys):
 
 @pytest.mark.filterwarnings("ignore::mklbench.experiments.sealing.DamagedRecordWarning")
 @pytest.mark.parametrize("content", ["", "{}", '{"schema": 1}', '{"schema": 1, "config": [3]}'])
-def test_damaged_files_count_as_missing(store, capsys, content):
+def test_damaged_files_count_as_missing(
+    store: Store, capsys: pytest.CaptureFixture[str], content: str
+) -> None:
     cell = tiny_cell()
     run_cells([cell], store)
     (store.directory(cell) / "cell.json").write_text(content)
@@ -116,7 +126,7 @@ def test_damaged_files_count_as_missing(store, capsys, content):
     assert status(capsys)[0] == {cell.directory_name: (4, 3, 0, 0, 1)}
 
 
-def test_more_splits_are_asked_for(store, capsys):
+def test_more_splits_are_asked_for(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
     store.describe(tiny_cell())
     more = tiny_cell("split.n_splits=6")
     store.describe(more)
@@ -124,7 +134,9 @@ def test_more_splits_are_asked_for(store, capsys):
     assert status(capsys)[0] == {more.directory_name: (6, 0, 0, 0, 6)}
 
 
-def test_a_cell_is_forgotten_with_its_selections(store, capsys):
+def test_a_cell_is_forgotten_with_its_selections(
+    store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
     cell, other = tiny_cell(*SHARED), tiny_cell()
     run_cells([cell, other], store)
     said = redo(capsys, *TINY, "algo=svm", *SHARED)
@@ -135,7 +147,9 @@ def test_a_cell_is_forgotten_with_its_selections(store, capsys):
     )
 
 
-def test_a_sweep_is_forgotten_by_the_overrides_of_its_run(store, capsys):
+def test_a_sweep_is_forgotten_by_the_overrides_of_its_run(
+    store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
     command = ["-m", *TINY, "algo=svm,uniform", "results_dir=store", "jobs=1", "out=rows.csv"]
     assert cli.main(["run", *command]) == 0
     capsys.readouterr()
@@ -144,7 +158,7 @@ def test_a_sweep_is_forgotten_by_the_overrides_of_its_run(store, capsys):
     assert not list(store.path.iterdir())
 
 
-def test_a_split_is_forgotten(store, capsys):
+def test_a_split_is_forgotten(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
     cell = tiny_cell(*SHARED)
     run_cells([cell], store)
     before = store.selections(cell)
@@ -154,7 +168,9 @@ def test_a_split_is_forgotten(store, capsys):
     assert store.selections(cell) == before
 
 
-def test_failures_are_forgotten(store, tmp_path, capsys):
+def test_failures_are_forgotten(
+    store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     cell, overrides = half_failed(tmp_path, store)
     assert redo(capsys, "--failed", "--split", "2", *overrides).endswith("nothing was recorded.\n")
     assert status(capsys)[0] == {cell.directory_name: (4, 3, 0, 1, 0)}
@@ -162,7 +178,9 @@ def test_failures_are_forgotten(store, tmp_path, capsys):
     assert status(capsys)[0] == {cell.directory_name: (4, 3, 0, 0, 1)}
 
 
-def test_all_failures_of_a_store_are_forgotten(store, tmp_path, capsys):
+def test_all_failures_of_a_store_are_forgotten(
+    store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     cell, _ = half_failed(tmp_path, store)
     run_cells([tiny_cell()], store)
     assert redo(capsys, "--failed") == f"{cell.directory_name}: 1 split forgotten.\n"
@@ -172,7 +190,9 @@ def test_all_failures_of_a_store_are_forgotten(store, tmp_path, capsys):
     assert store.read(tiny_cell()).status == "done"
 
 
-def test_what_is_being_run_is_not_forgotten(store, capsys):
+def test_what_is_being_run_is_not_forgotten(
+    store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
     cell, other = tiny_cell(), tiny_cell("algo.C=2")
     run_cells([cell, other], store)
     overrides = ["-m", *TINY, "algo=svm", "algo.C=2,1"]
@@ -202,7 +222,13 @@ def test_what_is_being_run_is_not_forgotten(store, capsys):
         (["--failed", "--results-dir", "file"], "results_dir=file is a file"),
     ],
 )
-def test_what_cannot_be_meant_is_refused_in_one_sentence(store, tmp_path, capsys, arguments, said):
+def test_what_cannot_be_meant_is_refused_in_one_sentence(
+    store: Store,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    said: str,
+) -> None:
     (tmp_path / "file").write_text("")
     assert cli.main(["redo", *arguments]) == 2
     assert said in capsys.readouterr().err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -32,13 +33,13 @@ def toy_problem() -> tuple[np.ndarray, np.ndarray]:
     return generator.normal(size=(24, 3)) + y[:, None], y
 
 
-def test_the_default_cell_is_complete():
+def test_the_default_cell_is_complete() -> None:
     config = compose()
     assert [config[group]["name"] for group in ("algo", "data")] == ["qnpkl", "wdbc"]
 
 
 @pytest.mark.parametrize("name", choices("algo"))
-def test_every_algorithm_solves_with_the_kernel_it_chooses(name):
+def test_every_algorithm_solves_with_the_kernel_it_chooses(name: str) -> None:
     config = compose(f"algo={name}")
     X, y = toy_problem()
     solution = configs.algorithm(config["algo"])(configs.kernel(config["kernel"])(X), y)
@@ -48,7 +49,7 @@ def test_every_algorithm_solves_with_the_kernel_it_chooses(name):
 
 
 @pytest.mark.parametrize("name", choices("kernel"))
-def test_every_kernel_builds(name, tmp_path):
+def test_every_kernel_builds(name: str, tmp_path: Path) -> None:
     X, _ = toy_problem()
     overrides = ["algo=svm", f"kernel={name}"]
     argument = X
@@ -67,7 +68,7 @@ def test_every_kernel_builds(name, tmp_path):
 
 
 @pytest.mark.parametrize("name", choices("data"))
-def test_every_data_config_is_accepted(name):
+def test_every_data_config_is_accepted(name: str) -> None:
     config = compose("algo=svm", f"data={name}")["data"]
     if "path" in config:  # one that needs to be told of a file
         config["path"] = "mine.csv"
@@ -76,37 +77,37 @@ def test_every_data_config_is_accepted(name):
 
 
 @pytest.mark.parametrize("name", choices("split"))
-def test_every_split_is_accepted(name):
+def test_every_split_is_accepted(name: str) -> None:
     split = compose("algo=svm", "data=splice", f"split={name}")["split"]
     assert split["name"] == name
     assert split["title"]
 
 
 @pytest.mark.parametrize("name", choices("search"))
-def test_every_search_is_accepted(name):
+def test_every_search_is_accepted(name: str) -> None:
     algo = {"ridge": "krr", "iterations": "qnpkl"}.get(name, "svm")  # that has what it searches
     search = compose(f"algo={algo}", f"search={name}")["search"]
     assert search["name"] == name
     assert search["title"]
 
 
-def test_a_set_of_views_chooses_its_kernel_before_the_algorithm_does():
+def test_a_set_of_views_chooses_its_kernel_before_the_algorithm_does() -> None:
     assert compose("algo=vskl", "data=mfeat")["kernel"]["name"] == "descriptors"
     assert compose("algo=vskl", "data=mfeat", "kernel=views")["kernel"]["name"] == "views"
     assert compose("algo=vskl", "data=sonar")["kernel"]["name"] == "simplemkl"
 
 
-def test_a_set_may_state_the_scaling_of_its_published_splits():
+def test_a_set_may_state_the_scaling_of_its_published_splits() -> None:
     assert compose("algo=vskl", "data=mfeat")["split"]["scaling"] == "none"
     assert compose("algo=svm", "data=wav")["split"]["scaling"] == "standard"
 
 
-def test_the_command_line_wins_over_the_kernel_of_the_algorithm():
+def test_the_command_line_wins_over_the_kernel_of_the_algorithm() -> None:
     assert compose("algo=qnpkl")["kernel"]["name"] == "product"
     assert compose("algo=gmkl", "kernel=feature_gaussians")["kernel"]["name"] == "feature_gaussians"
 
 
-def test_a_data_set_may_choose_its_split_and_the_command_line_wins():
+def test_a_data_set_may_choose_its_split_and_the_command_line_wins() -> None:
     published = compose("algo=svm", "data=splice")["split"]
     sizes = [published[name] for name in ("n_train", "n_test", "n_splits")]
     assert (published["name"], sizes) == ("published", [1000, 2175, 20])
@@ -116,14 +117,14 @@ def test_a_data_set_may_choose_its_split_and_the_command_line_wins():
     assert compose("algo=svm", "data=sonar")["split"]["name"] == "random70"
 
 
-def test_a_grid_may_be_written_nested_or_dotted():
+def test_a_grid_may_be_written_nested_or_dotted() -> None:
     nested = compose("algo=svm", "search=cv", "search.grid.algo.C=[1,2]")
     dotted = compose("algo=svm", "+search.grid={algo.svm_tol:[0.1]}")
     assert nested["search"]["grid"] == {"algo.C": [1, 2]}
     assert dotted["search"]["grid"] == {"algo.svm_tol": [0.1]}
 
 
-def test_a_later_grid_wins_as_in_the_rows_of_a_table():
+def test_a_later_grid_wins_as_in_the_rows_of_a_table() -> None:
     general = ["search=first_splits", "+search.grid.kernel.gamma=[0.1,1.0]"]
     special = ["search.grid.algo.C=[7]", "+search.grid.kernel.gamma=[3.5]"]
     config = compose("algo=svm", *general, *special)
@@ -131,14 +132,14 @@ def test_a_later_grid_wins_as_in_the_rows_of_a_table():
     assert config["search"]["splits"] == 5
 
 
-def test_with_values_leaves_the_original_alone():
+def test_with_values_leaves_the_original_alone() -> None:
     config = compose("algo=svm", "algo.C=3")
     changed = configs.with_values(config, {"algo.C": 7, "kernel.gamma": 0.5})
     assert (changed["algo"]["C"], changed["kernel"]["gamma"]) == (7, 0.5)
     assert (config["algo"]["C"], config["kernel"]["gamma"]) == (3, None)
 
 
-def test_user_configs_are_found_and_composed(tmp_path):
+def test_user_configs_are_found_and_composed(tmp_path: Path) -> None:
     composed = configs.compose(["algo=fake", "algo.C=2"], fake_configs(tmp_path))
     assert configs.cell_config(composed)["algo"]["C"] == 2
 
@@ -191,7 +192,7 @@ BAD_OVERRIDES = [
 
 
 @pytest.mark.parametrize(("override", "expected"), BAD_OVERRIDES)
-def test_a_bad_override_is_one_sentence(override, expected):
+def test_a_bad_override_is_one_sentence(override: str, expected: str) -> None:
     with pytest.raises(InputError) as caught:
         compose("algo=svm", *override.split(" "))
     message = str(caught.value)
@@ -201,7 +202,7 @@ def test_a_bad_override_is_one_sentence(override, expected):
 
 
 @pytest.mark.parametrize("value", ["1", "abc", "[1,b]"])
-def test_a_list_of_numbers_must_be_one(value):
+def test_a_list_of_numbers_must_be_one(value: str) -> None:
     with pytest.raises(InputError, match=r"must be of type Sequence\[float\]"):
         compose("algo=svm", "kernel=gaussians", f"kernel.gammas={value}")
 
@@ -219,23 +220,23 @@ def test_a_list_of_numbers_must_be_one(value):
         ({"job": 1}, "did you mean jobs"),
     ],
 )
-def test_bad_run_options_are_one_sentence(values, expected):
+def test_bad_run_options_are_one_sentence(values: dict[str, Any], expected: str) -> None:
     with pytest.raises(InputError) as caught:
         checked("", configs.RunConfig, values)
     assert expected in str(caught.value)
 
 
-def test_an_unknown_top_level_key_is_refused():
+def test_an_unknown_top_level_key_is_refused() -> None:
     with pytest.raises(InputError, match="outt is not known: did you mean out"):
         configs.run_config(configs.compose(["algo=svm", "+outt=x.csv"]))
 
 
-def test_a_config_directory_must_exist():
+def test_a_config_directory_must_exist() -> None:
     with pytest.raises(InputError, match="--config-dir /nowhere is not a directory"):
         configs.compose([], Path("/nowhere"))
 
 
-def test_the_two_bounds_on_jobs_are_one():
+def test_the_two_bounds_on_jobs_are_one() -> None:
     assert cli.MAX_JOBS == schemas.MAX_JOBS
 
 
@@ -255,12 +256,12 @@ def test_the_two_bounds_on_jobs_are_one():
         ("++executor._target_=operator.eq", "executor=local cannot be used: it makes nothing"),
     ],
 )
-def test_an_executor_that_cannot_be_used_is_said(override, said):
+def test_an_executor_that_cannot_be_used_is_said(override: str, said: str) -> None:
     with pytest.raises(InputError, match=f"^{said}"):
         configs.executor(configs.run_config(configs.compose([override])).executor, 1, None)
 
 
-def test_the_executor_is_no_part_of_a_cell():
+def test_the_executor_is_no_part_of_a_cell() -> None:
     composed = configs.compose(["algo=svm"])
     assert set(configs.cell_config(composed)) == set(configs.GROUPS)
     options = configs.run_config(composed)

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
-from every_kernel import BOUNDED, QUICK, UNBOUNDED, decisions, problem
+from every_kernel import BOUNDED, NAMES, QUICK, UNBOUNDED, decisions, problem
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 import mklbench
 from mklbench import cli
 from mklbench.errors import InputError
-from mklbench.kernels import feature_gaussians, gaussian, linear_features, simplemkl_bank
+from mklbench.kernels import (
+    KernelBuilder,
+    feature_gaussians,
+    gaussian,
+    linear_features,
+    simplemkl_bank,
+)
+from mklbench.kernels.base import Array
 from mklbench.kernels.euclidean import centre_of, squared_distances
 from mklbench.kernels.functions import standardisation
 
@@ -32,7 +42,9 @@ OTHERS = re.compile(
 )
 
 
-def assert_computed_or_refused(name, X, y, kernel=None):
+def assert_computed_or_refused(
+    name: str, X: Array, y: NDArray[np.int64], kernel: str | KernelBuilder | None = None
+) -> bool:
     """Return whether it is computed."""
     parameters = QUICK.get(name, {}) | ({} if kernel is None else {"kernel": kernel})
     try:
@@ -47,14 +59,14 @@ def assert_computed_or_refused(name, X, y, kernel=None):
     return False
 
 
-@pytest.mark.parametrize("name", mklbench.__all__)
-def test_every_estimator_at_every_scale(name):
+@pytest.mark.parametrize("name", NAMES)
+def test_every_estimator_at_every_scale(name: str) -> None:
     X, y, _ = problem(n=40)
     computed = [assert_computed_or_refused(name, X * scale, y) for scale in SCALES]
     assert computed[4]  # 1e20, where all squares are in range
 
 
-def mixtures():
+def mixtures() -> Iterator[Array]:
     """Matrices of which a column or an entry is extreme."""
     X = problem(n=40)[0]
     for factor in (1e-310, 1e-160, 1e-80, 1e40, 1e200):
@@ -68,22 +80,22 @@ def mixtures():
     yield X * np.array([1e-300, 1e-160, 1.0, 1e40])
 
 
-@pytest.mark.parametrize("name", mklbench.__all__)
-def test_every_estimator_on_mixtures(name):
+@pytest.mark.parametrize("name", NAMES)
+def test_every_estimator_on_mixtures(name: str) -> None:
     y = problem(n=40)[1]
     for X in mixtures():
         assert_computed_or_refused(name, X, y)
 
 
 @pytest.mark.parametrize("name", ["Align", "AlignF", "MKL", "KRR"])
-def test_features_far_from_the_origin(name):
+def test_features_far_from_the_origin(name: str) -> None:
     """Polynomials of them, centred, are rounding: a norm squared may come out below 0."""
     X, y, _ = problem(n=30)
     assert assert_computed_or_refused(name, 1e8 + X[:, :3], y, "simplemkl")
 
 
 @pytest.mark.parametrize("kernel", [*BOUNDED, *UNBOUNDED])
-def test_every_kernel_at_every_scale(kernel):
+def test_every_kernel_at_every_scale(kernel: str) -> None:
     X, y, _ = problem(n=40)
     build = {**BOUNDED, **UNBOUNDED}[kernel]
     for scaled in (*(X * scale for scale in SCALES), *(np.abs(mixed) for mixed in mixtures())):
@@ -94,7 +106,7 @@ def test_every_kernel_at_every_scale(kernel):
     "kernel", ["standardised", "standardised widths", "standardised simplemkl"]
 )
 @pytest.mark.parametrize("scale", SCALES)
-def test_standardised_kernels_are_the_same_at_every_scale(kernel, scale):
+def test_standardised_kernels_are_the_same_at_every_scale(kernel: str, scale: float) -> None:
     X = problem(n=40)[0]
     build = {**BOUNDED, **UNBOUNDED}[kernel]
     bank, scaled = build(X), build(X * scale)
@@ -118,7 +130,9 @@ def test_standardised_kernels_are_the_same_at_every_scale(kernel, scale):
         (simplemkl_bank, 1e30, r"X holds 1e\+30 at row 3, column 2, and Polynomial.* is 1e\+180 t"),
     ],
 )
-def test_one_value_that_is_too_large_is_named(build, value, said):
+def test_one_value_that_is_too_large_is_named(
+    build: KernelBuilder, value: float, said: str
+) -> None:
     X = problem()[0].copy()
     X[3, 2] = value
     with pytest.raises(InputError, match=said):
@@ -126,7 +140,9 @@ def test_one_value_that_is_too_large_is_named(build, value, said):
 
 
 class TestCommandLine:
-    def run(self, tmp_path, monkeypatch, factor, *overrides):
+    def run(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, factor: float, *overrides: str
+    ) -> int:
         monkeypatch.chdir(tmp_path)
         X, y, _ = problem(n=60)
         X = X.copy()
@@ -150,12 +166,20 @@ class TestCommandLine:
 
     @pytest.mark.parametrize("algo", ["svm", "simplemkl", "qnpkl"])
     @pytest.mark.parametrize("factor", [1e-160, 1e155])
-    def test_scaled_features_are_computed(self, tmp_path, monkeypatch, algo, factor):
+    def test_scaled_features_are_computed(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, algo: str, factor: float
+    ) -> None:
         assert self.run(tmp_path, monkeypatch, factor, f"algo={algo}") == 0
         assert "nan" not in (tmp_path / "rows.csv").read_text()
 
     @pytest.mark.parametrize("algo", ["svm", "simplemkl", "qnpkl"])
-    def test_others_are_refused_with_status_2(self, tmp_path, monkeypatch, capsys, algo):
+    def test_others_are_refused_with_status_2(
+        self,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str],
+        algo: str,
+    ) -> None:
         refused = [f"algo={algo}", "split.scaling=none"]
         assert self.run(tmp_path, monkeypatch, 1e155, *refused) == 2
         said = (
@@ -170,7 +194,7 @@ NUMBERS = st.one_of(
 )
 
 
-def matrices(n, d):
+def matrices(n: int, d: int) -> st.SearchStrategy[Array]:
     return st.lists(NUMBERS, min_size=n * d, max_size=n * d).map(
         lambda values: np.array(values).reshape(n, d)
     )
@@ -178,7 +202,7 @@ def matrices(n, d):
 
 @settings(derandomize=True, max_examples=60, deadline=None)
 @given(X=matrices(6, 2), Z=matrices(3, 2))
-def test_distances_of_any_numbers(X, Z):
+def test_distances_of_any_numbers(X: Array, Z: Array) -> None:
     """Each is that of its two samples alone; within, they are symmetric and 0 on the diagonal."""
     between = squared_distances(Z, X)
     assert not np.isnan(between).any()
@@ -192,7 +216,7 @@ def test_distances_of_any_numbers(X, Z):
 
 @settings(derandomize=True, max_examples=60, deadline=None)
 @given(X=matrices(6, 2))
-def test_centres_and_deviations_of_any_numbers(X):
+def test_centres_and_deviations_of_any_numbers(X: Array) -> None:
     centre = centre_of(np.clip(X, -1e100, 1e100))
     assert np.isfinite(centre.point).all()
     means, factors = standardisation(X)
@@ -209,7 +233,7 @@ def test_centres_and_deviations_of_any_numbers(X):
     rows=st.lists(st.integers(0, 29), min_size=4, max_size=4),
     kernel=st.sampled_from(["gaussian", "product", "separate", "seuclidean", "standardised"]),
 )
-def test_predictions_beside_any_numbers(extremes, rows, kernel):
+def test_predictions_beside_any_numbers(extremes: Array, rows: list[int], kernel: str) -> None:
     X, y, Z = problem()
     model = mklbench.KernelSVC(BOUNDED[kernel], C=10.0).fit(X, y)
     batch = np.concatenate([Z, extremes, Z[rows]])
@@ -227,7 +251,7 @@ def test_predictions_beside_any_numbers(extremes, rows, kernel):
         ["KernelSVC", "MKL", "SimpleMKL", "GMKL", "QNPKL", "KRR", "NKRR", "AlignF"]
     ),
 )
-def test_training_on_any_numbers(X, name):
+def test_training_on_any_numbers(X: Array, name: str) -> None:
     y = np.resize([1, -1], len(X))
     try:
         model = getattr(mklbench, name)().fit(X, y)

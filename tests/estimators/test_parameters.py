@@ -10,12 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from every_kernel import NAMES
 
 import mklbench
 import mklbench.estimators
 from mklbench.estimators.base import NOT_OF_ESTIMATORS, NOT_OF_SOLVE, KernelEstimator
-
-NAMES: list[str] = mklbench.__all__  # type: ignore[attr-defined]  # found when asked for
 
 # What a classification has by default is no regression.
 OTHER_DEFAULTS: dict[str, dict[str, Any]] = {

@@ -2,37 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Literal
+
 import numpy as np
 import pytest
-from every_kernel import BOUNDED, QUICK, UNBOUNDED, decisions, problem
+from every_kernel import BOUNDED, NAMES, QUICK, UNBOUNDED, decisions, problem
 from sklearn.base import is_classifier
 
 import mklbench
 from mklbench import multiclass
 from mklbench.errors import InputError
+from mklbench.estimators.base import KernelEstimator
 from mklbench.kernels import (
     BUILDERS,
+    Family,
     FeatureBank,
     Gaussian,
     Polynomial,
     Precomputed,
     gaussians,
 )
+from mklbench.kernels.base import Array
 from mklbench.kernels.euclidean import squared_distances
+from mklbench.kernels.functions import KernelFunction
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 EXTREMES = (1e10, 1e12, 1e160, 1e300)
 
 
-def with_extremes(Z, values):
+def with_extremes(Z: Array, values: Sequence[float]) -> Array:
     """The rows of Z, and after them rows with one entry of each value, in turn in every column."""
     rows = np.repeat(Z[:1], len(values), axis=0)
     rows[np.arange(len(values)), np.arange(len(values)) % Z.shape[1]] = values
     return np.concatenate([Z, rows])
 
 
-def refusal(model, Z):
+def refusal(model: KernelEstimator, Z: Array) -> str | None:
     """The sentence by which a batch is refused, or None."""
     try:
         decisions(model, Z)
@@ -41,7 +48,7 @@ def refusal(model, Z):
     return None
 
 
-def scale_of(model):
+def scale_of(model: KernelEstimator) -> float:
     """What decision values of training samples are made of: sum_i |a_i| max k + |b|."""
     scales = []
     for solution in model.solutions_:
@@ -54,7 +61,7 @@ def scale_of(model):
     return max(scales)
 
 
-def assert_row_by_row(model, Z):
+def assert_row_by_row(model: KernelEstimator, Z: Array) -> None:
     together = decisions(model, Z)
     alone = np.concatenate([decisions(model, row[None]) for row in Z])
     assert np.isfinite(together).all()
@@ -67,33 +74,33 @@ def assert_row_by_row(model, Z):
 
 
 @pytest.mark.parametrize("kernel", BOUNDED)
-def test_a_row_is_predicted_alone_on_every_bounded_kernel(kernel):
+def test_a_row_is_predicted_alone_on_every_bounded_kernel(kernel: str) -> None:
     X, y, Z = problem()
     model = mklbench.KernelSVC(BOUNDED[kernel], C=10.0).fit(X, y)
     assert_row_by_row(model, with_extremes(Z, EXTREMES))
 
 
 @pytest.mark.parametrize("kernel", UNBOUNDED)
-def test_a_row_is_predicted_alone_on_every_other_kernel(kernel):
+def test_a_row_is_predicted_alone_on_every_other_kernel(kernel: str) -> None:
     X, y, Z = problem()
     model = mklbench.KernelSVC(UNBOUNDED[kernel], C=10.0).fit(X, y)
     assert_row_by_row(model, with_extremes(Z, EXTREMES[:2]))
 
 
 @pytest.mark.parametrize("kernel", ["simplemkl", "normalised", "cosine", "standardised simplemkl"])
-def test_a_row_whose_kernels_overflow_is_named(kernel):
+def test_a_row_whose_kernels_overflow_is_named(kernel: str) -> None:
     X, y, Z = problem()
     model = mklbench.KernelSVC(UNBOUNDED[kernel], C=10.0).fit(X, y)
     with pytest.raises(InputError, match=r"row 31 of the new samples holds 1e\+160 in column 1"):
         model.predict(with_extremes(Z, (1.0, 1e160)))
 
 
-def test_every_builder_is_tested():
+def test_every_builder_is_tested() -> None:
     assert set(BUILDERS) - {"precomputed"} <= {*BOUNDED, *UNBOUNDED}
 
 
-@pytest.mark.parametrize("name", mklbench.__all__)
-def test_a_row_is_predicted_alone_by_every_estimator(name):
+@pytest.mark.parametrize("name", NAMES)
+def test_a_row_is_predicted_alone_by_every_estimator(name: str) -> None:
     X, y, Z = problem()
     model = getattr(mklbench, name)(**QUICK.get(name, {})).fit(X, y)
     assert_row_by_row(model, with_extremes(Z, EXTREMES[:2]))
@@ -106,7 +113,7 @@ def test_a_row_is_predicted_alone_by_every_estimator(name):
 
 
 @pytest.mark.parametrize("name", ["KernelSVC", "GMKL", "IKL", "LateFusion"])
-def test_a_row_is_predicted_alone_in_three_classes(name):
+def test_a_row_is_predicted_alone_in_three_classes(name: str) -> None:
     X, y, Z = problem()
     model = getattr(mklbench, name)(**QUICK.get(name, {})).fit(X, np.where(X[:, 2] > 1, 2, y))
     batch = with_extremes(Z, EXTREMES)
@@ -114,11 +121,11 @@ def test_a_row_is_predicted_alone_in_three_classes(name):
     np.testing.assert_allclose(decisions(model, batch), alone, rtol=0, atol=1e-12 * scale_of(model))
 
 
-def test_a_row_is_predicted_alone_on_gram_matrices():
+def test_a_row_is_predicted_alone_on_gram_matrices() -> None:
     X, y, Z = problem()
     every = np.concatenate([X, Z])
     K = np.array([gaussians(every, [gamma]).combine([1.0]) for gamma in (0.1, 1.0)])
-    n, rows = len(X), np.arange(len(every))[:, None]
+    n, rows = len(X), np.arange(float(len(every)))[:, None]
     by_rows = mklbench.KernelSVC(Precomputed(K)).fit(rows[:n], y)
     assert_row_by_row(by_rows, rows[n:])
     stacked = mklbench.KernelSVC("precomputed").fit(K[:, :n, :n], y)
@@ -129,7 +136,7 @@ def test_a_row_is_predicted_alone_on_gram_matrices():
     )
 
 
-def test_the_labels_of_the_issue():
+def test_the_labels_of_the_issue() -> None:
     """One more row changed 44 of the 100 labels, or made all decision values NaN."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((300, 4))
@@ -148,7 +155,9 @@ class TestOneExtremeTrainingRow:
 
     @pytest.mark.parametrize("value", [1e6, 1e10, 1e40])
     @pytest.mark.parametrize("kernel", ["gaussian", "single", "isotropic", "product", "separate"])
-    def test_the_gram_matrix_of_the_others_is_as_without_it(self, kernel, value):
+    def test_the_gram_matrix_of_the_others_is_as_without_it(
+        self, kernel: str, value: float
+    ) -> None:
         X, build = problem()[0], BOUNDED[kernel]
         before = build(X)
         weights = before.uniform_weights()
@@ -160,7 +169,7 @@ class TestOneExtremeTrainingRow:
         diagonal = after.diagonal()
         np.testing.assert_allclose(diagonal, diagonal[0], rtol=0, atol=1e-13)
 
-    def test_distances_are_symmetric_and_0_on_the_diagonal(self):
+    def test_distances_are_symmetric_and_0_on_the_diagonal(self) -> None:
         X = problem()[0].copy()
         X[3, 1] = 1e10
         distances = squared_distances(X, X)
@@ -170,10 +179,17 @@ class TestOneExtremeTrainingRow:
         np.testing.assert_allclose(distances, exact, rtol=1e-14)
 
     @pytest.mark.parametrize("form", ["halves", "factors"])
-    def test_polynomials_of_the_others_keep_their_digits(self, form):
+    def test_polynomials_of_the_others_keep_their_digits(
+        self, form: Literal["halves", "factors"]
+    ) -> None:
         X = problem()[0].copy()
         X[3, 1] = 1e10
-        functions = [Gaussian(0.5), Polynomial(1, 0.0), Gaussian(5.0), Polynomial(3)]
+        functions: list[KernelFunction] = [
+            Gaussian(0.5),
+            Polynomial(1, 0.0),
+            Gaussian(5.0),
+            Polynomial(3),
+        ]
         bank = FeatureBank(X, functions, form=form)
         for m, unit in enumerate(np.eye(bank.n_kernels)):
             column = X[:, [m // len(functions)]]
@@ -182,12 +198,14 @@ class TestOneExtremeTrainingRow:
             assert (np.abs(bank.combine(unit) - expected) <= 1e-10 * sizes).all()
 
     @pytest.mark.parametrize("kernel", ["isotropic", "products"])
-    def test_gradients_and_rough_kernels_of_a_family_are_as_without_it(self, kernel):
+    def test_gradients_and_rough_kernels_of_a_family_are_as_without_it(self, kernel: str) -> None:
         X = problem()[0]
         before = BUILDERS[kernel](X)
+        assert isinstance(before, Family)
         X = np.concatenate([X, X[:1]])
         X[-1, 2] = 1e10
         after = BUILDERS[kernel](X)
+        assert isinstance(after, Family)
         theta, a = np.full(before.n_kernels, 0.3), np.random.default_rng(1).standard_normal(len(X))
         # Beside the others the extreme row has a kernel of 0, and so no share in the gradient.
         expected = before.gradient(theta, a[:-1])
@@ -200,7 +218,7 @@ class TestOneExtremeTrainingRow:
         )
 
     @pytest.mark.parametrize("name", ["KernelSVC", "UniformMKL", "MKL", "GMKL", "QNPKL", "IKL"])
-    def test_the_training_accuracy_is_as_without_it(self, name):
+    def test_the_training_accuracy_is_as_without_it(self, name: str) -> None:
         X, y, _ = problem(n=120)
         kernel = {"MKL": "separate"}.get(name)
         parameters = QUICK.get(name, {}) | {"C": 100.0} | ({"kernel": kernel} if kernel else {})
@@ -211,7 +229,7 @@ class TestOneExtremeTrainingRow:
         accuracy = np.mean(after.predict(extreme) == y)
         assert accuracy >= np.mean(before.predict(X) == y) - 0.02
 
-    def test_prediction_with_an_extreme_training_row_is_row_by_row(self):
+    def test_prediction_with_an_extreme_training_row_is_row_by_row(self) -> None:
         X, y, Z = problem()
         X = X.copy()
         X[0, 0] = 1e10
@@ -219,7 +237,7 @@ class TestOneExtremeTrainingRow:
         assert_row_by_row(model, with_extremes(np.concatenate([Z, X]), EXTREMES))
 
 
-def test_kernels_overflow_of_a_family_mixture_is_none():
+def test_kernels_overflow_of_a_family_mixture_is_none() -> None:
     """Members of a family are 0 at an infinite distance, and 1 along features they do not use."""
     X, y, _ = problem()
     model = mklbench.IKL(samples=0, tol=0.1).fit(X, y)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from functools import partial
+from types import ModuleType
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from sklearn.datasets import load_iris, make_friedman1
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -23,23 +25,27 @@ from mklbench import (
     LateFusion,
 )
 from mklbench.algorithms import align, alignf
+from mklbench.estimators.base import KernelEstimator, KernelLearner
 from mklbench.kernels import Combination, Normalised, Precomputed, feature_gaussians
+from mklbench.kernels.base import Array
 
 
 @pytest.fixture(scope="module")
-def classes():
+def classes() -> tuple[Array, NDArray[np.str_]]:
     X, codes = load_iris(return_X_y=True)
     return StandardScaler().fit_transform(X), np.array(["a", "b", "c"])[codes]
 
 
 @pytest.fixture(scope="module")
-def regression():
+def regression() -> tuple[Array, Array]:
     X, y = make_friedman1(n_samples=120, n_features=6, noise=0.5, random_state=0)
     return StandardScaler().fit_transform(X), y - y.mean()
 
 
 @pytest.mark.parametrize(("estimator", "algorithm"), [(Align, align), (AlignF, alignf)])
-def test_every_class_has_its_own_alignment(classes, estimator, algorithm):
+def test_every_class_has_its_own_alignment(
+    classes: tuple[Array, NDArray[np.str_]], estimator: type[KernelEstimator], algorithm: ModuleType
+) -> None:
     X, y = classes
     fitted = estimator(C=5.0).fit(X, y)
     for code, name in enumerate("abc"):
@@ -64,12 +70,14 @@ def test_every_class_has_its_own_alignment(classes, estimator, algorithm):
     ],
     ids=lambda estimator: type(estimator).__name__,
 )
-def test_three_classes_in_a_pipeline(classes, learner):
+def test_three_classes_in_a_pipeline(
+    classes: tuple[Array, NDArray[np.str_]], learner: KernelLearner
+) -> None:
     X, y = classes
     assert cross_val_score(make_pipeline(StandardScaler(), learner), X, y, cv=3).mean() > 0.9
 
 
-def test_early_fusion_is_scikit_learns_svc(classes):
+def test_early_fusion_is_scikit_learns_svc(classes: tuple[Array, NDArray[np.str_]]) -> None:
     X, y = classes
     two = y != "c"
     ours = EarlyFusion(C=2.0, svm_tol=1e-6).fit(X[two], y[two])
@@ -77,7 +85,7 @@ def test_early_fusion_is_scikit_learns_svc(classes):
     np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=1e-4)
 
 
-def test_svr_is_scikit_learns(regression):
+def test_svr_is_scikit_learns(regression: tuple[Array, Array]) -> None:
     X, y = regression
     ours = KernelSVR(C=10.0, epsilon=0.5, svm_tol=1e-6).fit(X[:80], y[:80])
     theirs = SVR(C=10.0, epsilon=0.5, gamma=1 / 6, tol=1e-6).fit(X[:80], y[:80])
@@ -86,14 +94,16 @@ def test_svr_is_scikit_learns(regression):
 
 @pytest.mark.parametrize("estimator", [AlignRegressor, AlignFRegressor])
 @pytest.mark.parametrize("learner", ["krr", "svr"])
-def test_regression_on_an_aligned_kernel(regression, estimator, learner):
+def test_regression_on_an_aligned_kernel(
+    regression: tuple[Array, Array], estimator: type[AlignRegressor], learner: str
+) -> None:
     X, y = regression
     kernel = partial(feature_gaussians, gammas=[0.1, 1.0])
     model = estimator(kernel=kernel, learner=learner, lam=0.1, C=10.0).fit(X[:80], y[:80])
     assert model.score(X[80:], y[80:]) > 0.7
 
 
-def test_rows_of_gram_matrices_in_a_search(classes):
+def test_rows_of_gram_matrices_in_a_search(classes: tuple[Array, NDArray[np.str_]]) -> None:
     X, y = classes
     stack = np.exp(-((X.T[:, :, None] - X.T[:, None, :]) ** 2))
     rows = np.arange(len(y))[:, None]
@@ -116,13 +126,15 @@ def test_rows_of_gram_matrices_in_a_search(classes):
         (BestKernel(folds=1), "folds=1 is not accepted"),
     ],
 )
-def test_a_wrong_parameter_is_named(classes, estimator, message):
+def test_a_wrong_parameter_is_named(
+    classes: tuple[Array, NDArray[np.str_]], estimator: KernelEstimator, message: str
+) -> None:
     X, y = classes
     with pytest.raises(ValueError, match=message):
         estimator.fit(X, y)
 
 
-def test_real_targets_are_not_for_an_svm(regression):
+def test_real_targets_are_not_for_an_svm(regression: tuple[Array, Array]) -> None:
     X, y = regression
     with pytest.raises(ValueError, match="choose learner=krr or learner=svr"):
         AlignRegressor(learner="svm").fit(X, y)

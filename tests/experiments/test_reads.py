@@ -11,7 +11,7 @@ from experiment_fakes import TINY, tiny_cell
 
 from mklbench import cli
 from mklbench import config as configs
-from mklbench.experiments import sealing
+from mklbench.experiments import files, sealing
 from mklbench.experiments.evaluation import run_split
 from mklbench.experiments.store import Store
 
@@ -23,7 +23,7 @@ SHARED = ["search=first_splits", "search.splits=2", "search.folds=2", "search.gr
 def opened(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """How often each file of a store was there and was opened, by its name."""
     counts: Counter[str] = Counter()
-    original = sealing.open_regular
+    original = files.open_regular
 
     def counting(path: Path, *others: Any) -> Any:
         stream = original(path, *others)

@@ -7,12 +7,14 @@ import os
 import re
 import socket
 import warnings
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from experiment_fakes import tiny_cell
 
 from mklbench import cli
+from mklbench.experiments.cell import Cell
 from mklbench.experiments.evaluation import run_selection, run_split
 from mklbench.experiments.execution.plan import run_cells
 from mklbench.experiments.files import write_atomically
@@ -32,28 +34,30 @@ SHARED = ["search=first_splits", "search.splits=2", "search.folds=2", "search.gr
 
 
 @pytest.fixture(scope="module")
-def cell():
+def cell() -> Cell:
     return tiny_cell("split.n_splits=2")
 
 
 @pytest.fixture(scope="module")
-def done(cell):
+def done(cell: Cell) -> list[Record]:
     return [run_split(cell, split) for split in range(2)]
 
 
 @pytest.fixture
-def store(tmp_path):
+def store(tmp_path: Path) -> Store:
     return Store(tmp_path / "store")
 
 
-def flipped(data):
+def flipped(data: bytes) -> Iterator[bytes]:
     """Yield `data` with each of its bits flipped in turn."""
     for place in range(len(data)):
         for bit in range(8):
             yield data[:place] + bytes([data[place] ^ 1 << bit]) + data[place + 1 :]
 
 
-def test_a_record_with_any_bit_flipped_is_rejected_or_the_same(cell, done):
+def test_a_record_with_any_bit_flipped_is_rejected_or_the_same(
+    cell: Cell, done: list[Record]
+) -> None:
     whole = sealed(done[0].to_json()).encode()
     assert opened(whole) == done[0].to_json()
     n_the_same = 0
@@ -68,7 +72,9 @@ def test_a_record_with_any_bit_flipped_is_rejected_or_the_same(cell, done):
     assert n_the_same < 0.01 * 8 * len(whole)
 
 
-def test_a_selection_and_a_description_with_any_bit_flipped_are_rejected_or_the_same(store):
+def test_a_selection_and_a_description_with_any_bit_flipped_are_rejected_or_the_same(
+    store: Store,
+) -> None:
     sharing = tiny_cell("split.n_splits=1", *SHARED)
     store.write_selection(sharing, 0, run_selection(sharing, 0))
     for path in store.directory(sharing).iterdir():
@@ -81,7 +87,7 @@ def test_a_selection_and_a_description_with_any_bit_flipped_are_rejected_or_the_
                 continue
 
 
-def test_no_flipped_bit_of_the_new_schema_makes_the_old_one(done):
+def test_no_flipped_bit_of_the_new_schema_makes_the_old_one(done: list[Record]) -> None:
     text = sealed(done[0].to_json())
     assert text.count('"schema": 2') == 1
     for damaged in flipped(b"2"):
@@ -93,7 +99,7 @@ def test_no_flipped_bit_of_the_new_schema_makes_the_old_one(done):
         opened(text.replace('"schema": 2', '"schema": 1').encode())
 
 
-def test_the_checksum_is_of_the_content_however_it_is_laid_out(done):
+def test_the_checksum_is_of_the_content_however_it_is_laid_out(done: list[Record]) -> None:
     content = json.loads(sealed(done[0].to_json()))
     turned = dict(reversed(content.items()))
     assert opened(json.dumps(turned, indent=3).encode()) == done[0].to_json()
@@ -102,7 +108,9 @@ def test_the_checksum_is_of_the_content_however_it_is_laid_out(done):
     assert checksum(content | {"anything": ["more"]}) != stated
 
 
-def test_records_of_the_first_schema_are_read_and_say_nothing(store, cell, done):
+def test_records_of_the_first_schema_are_read_and_say_nothing(
+    store: Store, cell: Cell, done: list[Record]
+) -> None:
     for record in done:
         path = store.record_path(cell, record.split)
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -118,7 +126,9 @@ def test_records_of_the_first_schema_are_read_and_say_nothing(store, cell, done)
 
 
 @pytest.mark.parametrize("name", ["objective", "gap", "accuracy", "svm_calls", "provenance"])
-def test_a_done_record_without_a_result_is_not_done(store, cell, done, name):
+def test_a_done_record_without_a_result_is_not_done(
+    store: Store, cell: Cell, done: list[Record], name: str
+) -> None:
     whole = done[0].to_json()
     changed = [{key: value for key, value in whole.items() if key != name}]
     if name in ("objective", "gap"):
@@ -136,16 +146,16 @@ def test_a_done_record_without_a_result_is_not_done(store, cell, done, name):
             path.unlink()
 
 
-def fifo(path):
+def fifo(path: Path) -> None:
     os.mkfifo(path)
 
 
-def directory(path):
+def directory(path: Path) -> None:
     path.mkdir()
     (path / "kept").write_text("somebody's")
 
 
-def bound_socket(path):
+def bound_socket(path: Path) -> None:
     here = os.getcwd()
     os.chdir(path.parent)  # the name of a socket is short
     try:
@@ -154,32 +164,32 @@ def bound_socket(path):
         os.chdir(here)
 
 
-def endless_device(path):
+def endless_device(path: Path) -> None:
     path.symlink_to("/dev/zero")
 
 
-def loop(path):
+def loop(path: Path) -> None:
     path.symlink_to(path.name)
 
 
-def empty(path):
+def empty(path: Path) -> None:
     path.write_text("")
 
 
-def huge(path):
+def huge(path: Path) -> None:
     with open(path, "wb") as stream:
         stream.truncate(10**11)
 
 
-def nested(path):
+def nested(path: Path) -> None:
     path.write_text("[" * 100_000)
 
 
-def not_a_number(path):
+def not_a_number(path: Path) -> None:
     path.write_text('{"schema": 1, "accuracy": NaN}')
 
 
-def unreadable(path):
+def unreadable(path: Path) -> None:
     path.write_text("{}")
     path.chmod(0)
 
@@ -189,7 +199,9 @@ MADE = [fifo, directory, bound_socket, endless_device, loop, empty, huge, nested
 
 @pytest.mark.parametrize("make", [*MADE, unreadable], ids=lambda make: make.__name__)
 @pytest.mark.parametrize("which", ["split-000.json", "selection-001.json", "cell.json"])
-def test_whatever_stands_in_the_place_of_a_file_is_named_and_replaced(store, make, which):
+def test_whatever_stands_in_the_place_of_a_file_is_named_and_replaced(
+    store: Store, make: Callable[[Path], None], which: str
+) -> None:
     sharing = tiny_cell("split.n_splits=2", *SHARED)
     for split in range(2):
         store.write_selection(sharing, split, run_selection(sharing, split))
@@ -209,7 +221,9 @@ def test_whatever_stands_in_the_place_of_a_file_is_named_and_replaced(store, mak
     )
 
 
-def test_a_record_in_the_place_of_the_description_is_named_and_replaced(store, cell):
+def test_a_record_in_the_place_of_the_description_is_named_and_replaced(
+    store: Store, cell: Cell
+) -> None:
     run_cells([cell], store)
     place = store.directory(cell) / "cell.json"
     place.write_bytes((store.directory(cell) / "split-000.json").read_bytes())
@@ -218,7 +232,7 @@ def test_a_record_in_the_place_of_the_description_is_named_and_replaced(store, c
     assert "config" in opened(place.read_bytes())
 
 
-def test_a_device_is_never_replaced(tmp_path):
+def test_a_device_is_never_replaced(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="device"):
         write_atomically("/dev/null", "text")
     (tmp_path / "link").symlink_to("/dev/null")
@@ -228,7 +242,9 @@ def test_a_device_is_never_replaced(tmp_path):
     assert not os.path.isfile("/dev/null")
 
 
-def test_damaged_lines_are_named_by_their_numbers_and_cost_no_other(store, cell, done, tmp_path):
+def test_damaged_lines_are_named_by_their_numbers_and_cost_no_other(
+    store: Store, cell: Cell, done: list[Record], tmp_path: Path
+) -> None:
     for record in done:
         store.write(cell, record)
     path = tmp_path / "records.jsonl"
@@ -240,7 +256,9 @@ def test_damaged_lines_are_named_by_their_numbers_and_cost_no_other(store, cell,
         assert read_records(path) == [done[1]]
 
 
-def test_a_flipped_bit_in_an_export_costs_no_more_than_its_line(store, cell, done, tmp_path):
+def test_a_flipped_bit_in_an_export_costs_no_more_than_its_line(
+    store: Store, cell: Cell, done: list[Record], tmp_path: Path
+) -> None:
     for record in done:
         store.write(cell, record)
     path = tmp_path / "records.jsonl"
@@ -256,7 +274,9 @@ def test_a_flipped_bit_in_an_export_costs_no_more_than_its_line(store, cell, don
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_the_command_line_names_it_in_one_line_and_runs_it_again(tmp_path, monkeypatch, jobs):
+def test_the_command_line_names_it_in_one_line_and_runs_it_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jobs: int
+) -> None:
     monkeypatch.chdir(tmp_path)
     overrides = ["data=twonorm", "data.n_samples=60", "kernel=gaussian", "algo=svm"]
     run = ["run", *overrides, "split.n_splits=3", "results_dir=store", "out=rows.csv"]

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
+from typing import Any, cast
 
 import experiment_fakes
 import numpy as np
 import pytest
 from experiment_fakes import three_classes, tiny_cell
+from narrowing import present
+from numpy.typing import NDArray
 
 from mklbench import config as configs
 from mklbench import kernels, multiclass
@@ -19,8 +24,12 @@ from mklbench.experiments import search
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.evaluation import run_split
 from mklbench.experiments.execution.plan import run_cells
+from mklbench.experiments.record import Selection
 from mklbench.experiments.responses import Responses
 from mklbench.experiments.store import Store
+from mklbench.kernels import KernelOperator
+from mklbench.kernels.base import Array
+from mklbench.solution import Solution
 
 SEED = 11
 
@@ -28,38 +37,38 @@ SEED = 11
 class Counting:
     """An operator that counts its restrictions, around a real one."""
 
-    def __init__(self, operator):
+    def __init__(self, operator: KernelOperator) -> None:
         self._operator = operator
         self.restrictions = 0
 
-    def restrict(self, rows):
+    def restrict(self, rows: NDArray[np.intp]) -> KernelOperator:
         self.restrictions += 1
         return self._operator.restrict(rows)
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         return getattr(self._operator, name)
 
 
-def problem():
+def problem() -> tuple[Array, NDArray[np.int64]]:
     generator = np.random.default_rng(5)
     codes = np.repeat([0, 1], 30)
     return generator.normal(size=(60, 3)) + 0.9 * codes[:, None], codes
 
 
-def select(*overrides):
+def select(*overrides: str) -> tuple[Selection, list[Counting]]:
     """Return the selection and the operators it built, on a small noisy problem."""
     X, codes = problem()
     built = []
 
-    def build(kernel_config):
+    def build(kernel_config: Mapping[str, Any]) -> KernelOperator:
         built.append(Counting(configs.kernel(kernel_config)(X)))
-        return built[-1]
+        return cast(KernelOperator, built[-1])
 
     config = tiny_cell(*overrides).config
     return search.select(config, build, Responses(codes, 2), SEED), built
 
 
-def by_hand(gamma, C):
+def by_hand(gamma: float, C: float) -> float:
     """Return the share of held-out rows classified correctly, everything done the plain way."""
     X, codes = problem()
     correct = 0
@@ -67,7 +76,7 @@ def by_hand(gamma, C):
         operator = kernels.gaussian(X[fit_rows], gamma)
         y = np.where(codes[fit_rows] == 1, 1.0, -1.0)
         decision = multiclass.decision_function(operator, [svm.solve(operator, y, C)], X[held_out])
-        correct += np.count_nonzero((decision > 0) == (codes[held_out] == 1))
+        correct += int(np.count_nonzero((decision > 0) == (codes[held_out] == 1)))
     return correct / len(codes)
 
 
@@ -84,7 +93,9 @@ GRID = ("search=cv", "search.grid.algo.C=[0.1,1,10]", "+search.grid.kernel.gamma
     ],
     ids=" ".join,
 )
-def test_held_out_rows_are_classified_as_new_samples_are(overrides):
+def test_held_out_rows_are_classified_as_new_samples_are(
+    overrides: tuple[str, str, str] | tuple[str, str],
+) -> None:
     """The search reads them from the Gram matrix of the whole training part."""
     selection, _ = select(*overrides, "search=cv", "search.grid.algo.C=[1]")
     X, codes = problem()
@@ -94,11 +105,11 @@ def test_held_out_rows_are_classified_as_new_samples_are(overrides):
         part = operator.restrict(fit_rows)
         solutions = multiclass.fit(configs.algorithm(config["algo"]), part, codes[fit_rows], 2)
         decision = multiclass.decision_function(part, solutions, X[held_out])
-        correct += np.count_nonzero(multiclass.predict(decision) == codes[held_out])
+        correct += int(np.count_nonzero(multiclass.predict(decision) == codes[held_out]))
     assert selection.accuracy == correct / len(codes)
 
 
-def test_the_choice_is_that_of_a_plain_cross_validation():
+def test_the_choice_is_that_of_a_plain_cross_validation() -> None:
     selection, _ = select(*GRID)
     scores = {(g, C): by_hand(g, C) for g in (0.01, 0.3, 5.0) for C in (0.1, 1, 10)}
     assert len(set(scores.values())) > 2  # the grid matters
@@ -107,7 +118,7 @@ def test_the_choice_is_that_of_a_plain_cross_validation():
     assert scores[chosen] == max(scores.values())
 
 
-def test_kernels_that_a_solver_has_found_predict_the_rows_held_out():
+def test_kernels_that_a_solver_has_found_predict_the_rows_held_out() -> None:
     X, codes = problem()
     correct = 0
     for fit_rows, held_out in folds(codes, 5, SEED):
@@ -115,61 +126,61 @@ def test_kernels_that_a_solver_has_found_predict_the_rows_held_out():
         solution = experiment_fakes.solve_found(family, np.where(codes[fit_rows] == 1, 1.0, -1.0))
         K = sum(
             weight * family.cross(theta, X[held_out])
-            for weight, theta in zip(solution.weights, solution.thetas, strict=True)
+            for weight, theta in zip(solution.weights, present(solution.thetas), strict=True)
         )
         decision = K @ solution.dual_coef + solution.intercept
-        correct += np.count_nonzero((decision > 0) == (codes[held_out] == 1))
+        correct += int(np.count_nonzero((decision > 0) == (codes[held_out] == 1)))
     found = ["algo._target_=experiment_fakes.solve_found", "~algo.svm_tol", "kernel=product"]
     selection, _ = select(*found, "search=cv", "search.grid.algo.C=[1.0]")
-    assert 0.6 < selection.accuracy < 1.0
+    assert 0.6 < present(selection.accuracy) < 1.0
     assert selection.accuracy == correct / len(codes)
 
 
-def test_kernels_are_built_once_a_setting_and_restricted_once_a_fold():
+def test_kernels_are_built_once_a_setting_and_restricted_once_a_fold() -> None:
     _, built = select(*GRID)
     assert len(built) == 3
     assert [operator.restrictions for operator in built] == [5, 5, 5]
 
 
 @pytest.mark.parametrize("grid", ["[2,1,4]", "[4,2,1]", "[1,2,4]"])
-def test_ties_go_to_the_smaller_C(grid, monkeypatch):
+def test_ties_go_to_the_smaller_C(grid: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(multiclass, "predict", lambda decision: np.zeros(len(decision), int))
     selection, _ = select("search=cv", f"search.grid.algo.C={grid}")
     assert selection.params == {"algo.C": 1}
 
 
-def test_ties_without_C_go_to_the_earlier_entry(monkeypatch):
+def test_ties_without_C_go_to_the_earlier_entry(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(multiclass, "predict", lambda decision: np.zeros(len(decision), int))
     selection, _ = select("+search.grid.kernel.gamma=[3,1,2]")
     assert selection.params == {"kernel.gamma": 3}
 
 
-def test_without_a_grid_nothing_is_done():
+def test_without_a_grid_nothing_is_done() -> None:
     selection, built = select("search=fixed")
-    assert selection == search.Selection()
+    assert selection == Selection()
     assert built == []
 
 
-def test_the_record_has_what_was_chosen_and_the_refit_uses_it():
+def test_the_record_has_what_was_chosen_and_the_refit_uses_it() -> None:
     cell = tiny_cell("search=cv", "search.grid.algo.C=[0.25]")
     record = run_split(cell, 0)
     assert record.params == {"algo.C": 0.25}
     assert record.C == 0.25
-    assert record.search_seconds > 0
+    assert present(record.search_seconds) > 0
     assert record.accuracy == run_split(tiny_cell("algo.C=0.25"), 0).accuracy
     assert record.objective == run_split(tiny_cell("algo.C=0.25"), 0).objective
 
 
-def test_several_classes_are_searched_as_well(tmp_path):
+def test_several_classes_are_searched_as_well(tmp_path: Path) -> None:
     three_classes(tmp_path / "colours.csv")
     data = ["data=csv", f"data.path='{tmp_path}/colours.csv'"]
     cell = Cell.from_overrides(["algo=svm", "search=cv", *data])
     record = run_split(cell, 0)
-    assert record.search_accuracy > 0.9
-    assert len(record.weights) == 3
+    assert present(record.search_accuracy) > 0.9
+    assert len(present(record.weights)) == 3
 
 
-def test_medians_are_values_of_the_grid_each_hyperparameter_by_itself():
+def test_medians_are_values_of_the_grid_each_hyperparameter_by_itself() -> None:
     pairs = [(10, 0.3), (0.1, 5.0), (1, 0.01), (10, 0.3)]
     choices = [{"algo.C": C, "kernel.gamma": gamma} for C, gamma in pairs]
     assert search.medians(choices) == {"algo.C": 1, "kernel.gamma": 0.3}
@@ -180,9 +191,12 @@ def test_medians_are_values_of_the_grid_each_hyperparameter_by_itself():
 FIRST = [option for option in GRID if option != "search=cv"]
 
 
-def test_shared_hyperparameters_are_the_medians_of_what_the_first_splits_choose(tmp_path):
+def test_shared_hyperparameters_are_the_medians_of_what_the_first_splits_choose(
+    tmp_path: Path,
+) -> None:
     noisy = ["data.noise_features=6", "split.n_splits=6", *FIRST]
-    alone = [run_split(tiny_cell(*noisy, "search=cv"), split).params for split in range(5)]
+    searched = tiny_cell(*noisy, "search=cv")
+    alone = [present(run_split(searched, split).params) for split in range(5)]
     assert len({repr(params) for params in alone}) > 1  # or every rule would do
     shared = {path: sorted(params[path] for params in alone)[2] for path in alone[0]}
     for n_splits in (2, 6):  # the selections do not depend on how many splits are run
@@ -190,25 +204,25 @@ def test_shared_hyperparameters_are_the_medians_of_what_the_first_splits_choose(
         (result,) = run_cells([cell], Store(tmp_path / str(n_splits)))
         assert [record.params for record in result.records] == [shared] * n_splits
         for record in result.records:
-            assert [item["params"] for item in record.selections] == alone
-            assert [item["split"] for item in record.selections] == [0, 1, 2, 3, 4]
+            assert [item["params"] for item in present(record.selections)] == alone
+            assert [item["split"] for item in present(record.selections)] == [0, 1, 2, 3, 4]
 
 
-def test_shared_hyperparameters_are_used_and_their_cost_is_noted_once(tmp_path):
+def test_shared_hyperparameters_are_used_and_their_cost_is_noted_once(tmp_path: Path) -> None:
     cell = tiny_cell("search=first_splits", "search.splits=2", "search.grid.algo.C=[0.25]")
     (result,) = run_cells([cell], Store(tmp_path))
     fixed = run_split(tiny_cell("algo.C=0.25"), 3)
     assert result.records[3].C == 0.25
     assert result.records[3].objective == fixed.objective
-    spent = [item["seconds"] for item in result.records[3].selections]
+    spent = [item["seconds"] for item in present(result.records[3].selections)]
     assert [record.search_seconds for record in result.records] == [*spent, 0.0, 0.0]
     assert min(spent) > 0
 
 
 @pytest.fixture
-def calls(monkeypatch):
+def calls(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
     """The calls of a solver that takes a start, made the algorithm of `WARM`."""
-    noted = []
+    noted: list[tuple[Any, ...]] = []
     monkeypatch.setattr(experiment_fakes, "CALLS", noted)
     return noted
 
@@ -216,7 +230,9 @@ def calls(monkeypatch):
 WARM = ("algo._target_=experiment_fakes.solve_from", "~algo.svm_tol", "search=cv")
 
 
-def test_starts_are_the_means_of_the_C_before_and_of_the_fold_before(calls):
+def test_starts_are_the_means_of_the_C_before_and_of_the_fold_before(
+    calls: list[tuple[Any, ...]],
+) -> None:
     select(*WARM, "search.grid.algo.C=[10,0.1,1]")
     assert [C for C, *_ in calls] == [0.1, 1, 10] * 5
     starts, weights = [call[2] for call in calls], [call[3] for call in calls]
@@ -227,7 +243,9 @@ def test_starts_are_the_means_of_the_C_before_and_of_the_fold_before(calls):
         np.testing.assert_array_equal(starts[position], np.mean([*before, *same], axis=0))
 
 
-def test_entries_that_differ_in_more_than_C_are_paths_of_their_own(calls):
+def test_entries_that_differ_in_more_than_C_are_paths_of_their_own(
+    calls: list[tuple[Any, ...]],
+) -> None:
     grid = ["search.grid.algo.C=[1,2]", "+search.grid.algo.tol=[0.1,0.01]"]
     select(*WARM, *grid, "+search.grid.kernel.gamma=[0.1,1.0]", "search.folds=2")
     assert [C for C, *_ in calls] == [1, 2] * 8
@@ -235,7 +253,7 @@ def test_entries_that_differ_in_more_than_C_are_paths_of_their_own(calls):
     assert without == [0, 2, 8, 10]  # the first of both paths, for both kernels
 
 
-def test_each_class_starts_at_its_own_weights(calls, tmp_path):
+def test_each_class_starts_at_its_own_weights(calls: list[tuple[Any, ...]], tmp_path: Path) -> None:
     three_classes(tmp_path / "colours.csv")
     data = ["data=csv", f"data.path='{tmp_path}/colours.csv'", "split.n_splits=1"]
     cell = Cell.from_overrides(["algo=svm", *WARM, "search.grid.algo.C=[1,2]", *data])
@@ -249,31 +267,31 @@ def test_each_class_starts_at_its_own_weights(calls, tmp_path):
     assert record.weights == np.stack(weights[30:]).tolist()
 
 
-def test_a_start_in_the_config_counts(calls):
+def test_a_start_in_the_config_counts(calls: list[tuple[Any, ...]]) -> None:
     select(*WARM, "search.grid.algo.C=[1,2]", "+algo.start=[3.0]")
     assert [call[2] for call in calls] == [[3.0]] * 10
 
 
-def real_problem():
+def real_problem() -> tuple[Array, Responses]:
     X, codes = problem()
     targets = X @ [1.0, -2.0, 0.5] + np.sin(X[:, 0]) + 0.1 * np.cos(7 * X[:, 1])
     return X, Responses(np.zeros_like(codes), 0, targets)
 
 
-def select_ridge(*overrides):
+def select_ridge(*overrides: str) -> Selection:
     """Return the selection for a ridge regression on real targets."""
     X, responses = real_problem()
     config = tiny_cell("algo=krr", "search=fixed", *overrides).config
 
-    def build(kernel_config):
+    def build(kernel_config: Mapping[str, Any]) -> KernelOperator:
         return configs.kernel(kernel_config)(X)
 
     return search.select(config, build, responses, SEED)
 
 
-def test_targets_are_searched_by_their_rmse():
+def test_targets_are_searched_by_their_rmse() -> None:
     X, responses = real_problem()
-    errors = {}
+    targets, errors = present(responses.targets), {}
     for gamma in (0.01, 0.3):
         for lam in (1e-3, 1.0):
             squared = 0.0
@@ -281,10 +299,10 @@ def test_targets_are_searched_by_their_rmse():
                 K = kernels.gaussian(X, gamma).gram([1.0])
                 alpha = np.linalg.solve(
                     K[np.ix_(fit_rows, fit_rows)] + lam * np.eye(len(fit_rows)),
-                    responses.targets[fit_rows],
+                    targets[fit_rows],
                 )
-                residual = K[np.ix_(held_out, fit_rows)] @ alpha - responses.targets[held_out]
-                squared += residual @ residual
+                residual = K[np.ix_(held_out, fit_rows)] @ alpha - targets[held_out]
+                squared += float(residual @ residual)
             errors[gamma, lam] = np.sqrt(squared / len(X))
     selection = select_ridge(
         "+search.grid.algo.lam=[1.0,0.001]", "+search.grid.kernel.gamma=[0.3,0.01]"
@@ -295,7 +313,9 @@ def test_targets_are_searched_by_their_rmse():
     assert errors[chosen] == min(errors.values())
 
 
-def test_a_path_solved_at_once_chooses_as_one_solved_entry_by_entry(monkeypatch):
+def test_a_path_solved_at_once_chooses_as_one_solved_entry_by_entry(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     grid = ("+search.grid.algo.lam=[0.01,0.1,1.0]", "+search.grid.algo.degree=[1,2]")
     at_once = select_ridge(*grid)
     monkeypatch.setattr(configs, "path_algorithm", lambda config: None)
@@ -305,11 +325,13 @@ def test_a_path_solved_at_once_chooses_as_one_solved_entry_by_entry(monkeypatch)
 
 
 @pytest.mark.parametrize(("lams", "n_asked"), [("[0.01,0.1]", 1), ("[0.1]", 0)])
-def test_two_ridges_are_a_path_and_one_is_none(lams, n_asked, monkeypatch):
+def test_two_ridges_are_a_path_and_one_is_none(
+    lams: str, n_asked: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked = []
     path_algorithm = configs.path_algorithm
 
-    def noting(config):
+    def noting(config: Mapping[str, Any]) -> Any:
         asked.append(config)
         return path_algorithm(config)
 
@@ -318,13 +340,13 @@ def test_two_ridges_are_a_path_and_one_is_none(lams, n_asked, monkeypatch):
     assert len(asked) == n_asked
 
 
-def test_the_seconds_are_those_of_the_search():
+def test_the_seconds_are_those_of_the_search() -> None:
     start = time.perf_counter()
     selection = select_ridge("+search.grid.algo.lam=[0.01,0.1]")
     assert 0 < selection.seconds <= time.perf_counter() - start
 
 
-def test_a_ridge_that_is_too_small_is_not_chosen():
+def test_a_ridge_that_is_too_small_is_not_chosen() -> None:
     twice = ("kernel=gaussian", "kernel.gamma=1e-13")  # all rows nearly alike
     selection = select_ridge(*twice, "+search.grid.algo.lam=[1e-30,0.1]")
     assert selection.params == {"algo.lam": 0.1}
@@ -332,13 +354,15 @@ def test_a_ridge_that_is_too_small_is_not_chosen():
         select_ridge(*twice, "+search.grid.algo.lam=[1e-30]")
 
 
-def test_the_fits_of_a_search_may_have_a_tolerance_of_their_own(monkeypatch):
+def test_the_fits_of_a_search_may_have_a_tolerance_of_their_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     grid = ("algo=mkl", "kernel=gaussians", "search=cv", "search.grid.algo.C=[1,100]")
     loose = (*grid, "search.tol=0.5")
     tolerances: list[float] = []
     solve = mkl.solve
 
-    def noting(*args, tol, **options):
+    def noting(*args: Any, tol: float, **options: Any) -> Solution:
         tolerances.append(tol)
         return solve(*args, tol=tol, **options)
 
@@ -348,15 +372,15 @@ def test_the_fits_of_a_search_may_have_a_tolerance_of_their_own(monkeypatch):
     assert tiny_cell(*loose).key != tiny_cell(*grid).key
 
 
-def test_classes_may_be_searched_by_the_rmse_of_their_decision_values():
+def test_classes_may_be_searched_by_the_rmse_of_their_decision_values() -> None:
     grid = ("search=cv", "search.grid.algo.C=[0.001,1,1000]")
     by_rmse, _ = select(*grid, "search.score=rmse")
     assert by_rmse.accuracy is None
-    assert 0 < by_rmse.rmse < 1.5
+    assert 0 < present(by_rmse.rmse) < 1.5
     assert tiny_cell(*grid).key != tiny_cell(*grid, "search.score=rmse").key
 
 
-def test_of_several_classes_the_squared_error_is_the_mean_over_the_problems():
+def test_of_several_classes_the_squared_error_is_the_mean_over_the_problems() -> None:
     responses = Responses(np.array([0, 2, 1]), 3)
     decision = np.array([[1.0, -1.0, -1.0], [0.0, -1.0, 1.0], [-1.0, 1.0, 2.0]])
     np.testing.assert_allclose(responses.squared_errors(decision), [0.0, 1 / 3, 3.0])
@@ -366,17 +390,19 @@ def test_of_several_classes_the_squared_error_is_the_mean_over_the_problems():
 EARLY = ("algo=qnpkl", "kernel=product", "search=iterations", "search.grid.algo.C=[1,100]")
 
 
-def test_iterations_are_chosen_along_one_descent_as_one_by_one(monkeypatch):
+def test_iterations_are_chosen_along_one_descent_as_one_by_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     cell = tiny_cell(*EARLY)
     at_once = run_split(cell, 0)
     monkeypatch.setattr(configs, "path_algorithm", lambda config: None)
     one_by_one = run_split(cell, 0)
     assert at_once.params == one_by_one.params
-    assert set(at_once.params) == {"algo.C", "algo.iterations"}
+    assert set(present(at_once.params)) == {"algo.C", "algo.iterations"}
     assert at_once.search_accuracy == one_by_one.search_accuracy
 
 
-def test_ties_go_to_fewer_iterations_before_the_smaller_C(monkeypatch):
+def test_ties_go_to_fewer_iterations_before_the_smaller_C(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         multiclass, "predict", lambda decision: np.zeros(len(decision), dtype=np.intp)
     )
@@ -384,7 +410,7 @@ def test_ties_go_to_fewer_iterations_before_the_smaller_C(monkeypatch):
     assert chosen == {"algo.C": 1, "algo.iterations": 1}
 
 
-def test_the_choice_of_iterations_never_sees_the_test_part(monkeypatch):
+def test_the_choice_of_iterations_never_sees_the_test_part(monkeypatch: pytest.MonkeyPatch) -> None:
     cell = tiny_cell(*EARLY)
     train, test = cell.rows(0)
     clean = run_split(cell, 0)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from experiment_fakes import TINY, fake_cell, tiny_cell
+from narrowing import present
 
 import mklbench
 from mklbench.experiments import sources
@@ -62,11 +63,13 @@ def changed(edit: Edit, file: str, old: str, new: str) -> set[str]:
 class TestFingerprint:
     def test_every_root_and_everything_apart_exists(self) -> None:
         for module, name in sources._RUNNER:
-            assert name in sources._our_module(module).definitions
+            assert name in present(sources._our_module(module)).definitions
         for dotted in (*sources._APART, *sources._NOT_APART):
             module, _, name = dotted.rpartition(".")
             found = sources._our_module(dotted)
-            assert found is not None or name in sources._our_module(module).definitions, dotted
+            assert found is not None or name in present(sources._our_module(module)).definitions, (
+                dotted
+            )
 
     @pytest.mark.parametrize(
         ("file", "old", "new"),
@@ -145,7 +148,7 @@ class TestFingerprint:
     def test_of_a_crash_is_recorded_too(self, tmp_path: Path) -> None:
         record = run_split(fake_cell(tmp_path, "algo.behaviour=raise"), 0)
         assert record.status == "failed"
-        assert set(record.sources) == {"algorithm", "kernel", "runner"}
+        assert set(present(record.sources)) == {"algorithm", "kernel", "runner"}
 
 
 # What Pythons have parsed differently, and some of everything else.

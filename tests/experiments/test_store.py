@@ -7,16 +7,19 @@ import os
 import threading
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from experiment_fakes import tiny_cell
+from narrowing import present
 
 from hatch_build import pack
 from mklbench.errors import InputError
+from mklbench.experiments.cell import Cell
 from mklbench.experiments.evaluation import run_selection, run_split, unfinished
 from mklbench.experiments.files import write_atomically
-from mklbench.experiments.record import Selection
+from mklbench.experiments.record import Ended, Record, Selection
 from mklbench.experiments.records import (
     Layers,
     RecordFile,
@@ -29,21 +32,21 @@ from mklbench.report.analysis.confirmed import numbers_digest
 
 
 @pytest.fixture(scope="module")
-def cell():
+def cell() -> Cell:
     return tiny_cell("split.n_splits=3")
 
 
 @pytest.fixture(scope="module")
-def done(cell):
+def done(cell: Cell) -> list[Record]:
     return [run_split(cell, split) for split in range(3)]
 
 
 @pytest.fixture
-def store(tmp_path):
+def store(tmp_path: Path) -> Store:
     return Store(tmp_path / "deep" / "store")
 
 
-def test_a_record_is_read_as_it_was_written(store, cell, done):
+def test_a_record_is_read_as_it_was_written(store: Store, cell: Cell, done: list[Record]) -> None:
     store.write(cell, done[1])
     assert store.record(cell, 1) == done[1]
     assert store.read(cell).records == [done[1]]
@@ -53,15 +56,15 @@ def test_a_record_is_read_as_it_was_written(store, cell, done):
     assert described["key"] == cell.key
 
 
-def test_an_infinite_option_is_described_as_text(store):
+def test_an_infinite_option_is_described_as_text(store: Store) -> None:
     infinite = tiny_cell("algo=vskl", "kernel=feature_gaussians", "algo.q=inf")
     store.write(infinite, run_split(infinite, 0))
     described = json.loads((store.directory(infinite) / "cell.json").read_text())
     assert described["config"]["algo"]["q"] == "inf"
-    assert store.record(infinite, 0).is_done
+    assert present(store.record(infinite, 0)).is_done
 
 
-def test_the_directory_says_what_it_holds(store, cell, done):
+def test_the_directory_says_what_it_holds(store: Store, cell: Cell, done: list[Record]) -> None:
     store.write(cell, done[0])
     assert [path.name for path in store.path.iterdir()] == [f"svm-gaussian-twonorm-{cell.key}"]
     files = sorted(path.name for path in store.directory(cell).iterdir())
@@ -79,7 +82,9 @@ def test_the_directory_says_what_it_holds(store, cell, done):
         (["timeout", "failed"], "failed"),
     ],
 )
-def test_a_cell_is_done_only_if_every_split_is(store, cell, done, ends, status):
+def test_a_cell_is_done_only_if_every_split_is(
+    store: Store, cell: Cell, done: list[Record], ends: list[Ended], status: str
+) -> None:
     for split, end in enumerate(ends):
         bad = unfinished(cell, split, end, "for the test")
         store.write(cell, done[split] if end == "done" else bad)
@@ -100,7 +105,9 @@ def test_a_cell_is_done_only_if_every_split_is(store, cell, done, ends, status):
         b'{"schema": 1, "status": "done", "split": 0, "key": "another"}',
     ],
 )
-def test_what_cannot_be_read_counts_as_missing(store, cell, done, content):
+def test_what_cannot_be_read_counts_as_missing(
+    store: Store, cell: Cell, done: list[Record], content: bytes
+) -> None:
     store.write(cell, done[0])
     store.record_path(cell, 0).write_bytes(content)
     assert store.record(cell, 0) is None
@@ -110,31 +117,35 @@ def test_what_cannot_be_read_counts_as_missing(store, cell, done, content):
 
 
 @pytest.mark.parametrize("change", [{"schema": 0}, {"split": 1}, {"status": "perhaps"}])
-def test_a_record_of_another_kind_counts_as_missing(store, cell, done, change):
+def test_a_record_of_another_kind_counts_as_missing(
+    store: Store, cell: Cell, done: list[Record], change: dict[str, int] | dict[str, str]
+) -> None:
     store.write(cell, done[0])
     store.record_path(cell, 0).write_text(json.dumps(done[0].to_json() | change))
     assert store.read(cell).missing == [0, 1, 2]
 
 
-def test_a_directory_in_place_of_a_record_counts_as_missing(store, cell):
+def test_a_directory_in_place_of_a_record_counts_as_missing(store: Store, cell: Cell) -> None:
     store.record_path(cell, 0).mkdir(parents=True)
     assert store.read(cell).missing == [0, 1, 2]
 
 
-def test_a_finished_split_is_never_replaced(store, cell, done):
+def test_a_finished_split_is_never_replaced(store: Store, cell: Cell, done: list[Record]) -> None:
     store.write(cell, done[0])
     store.write(cell, unfinished(cell, 0, "failed", "later"))
     store.write(cell, replace(done[0], accuracy=0.0))
     assert store.record(cell, 0) == done[0]
 
 
-def test_a_failed_split_is_replaced_by_a_result(store, cell, done):
+def test_a_failed_split_is_replaced_by_a_result(
+    store: Store, cell: Cell, done: list[Record]
+) -> None:
     store.write(cell, unfinished(cell, 0, "failed", "at first"))
     store.write(cell, done[0])
     assert store.record(cell, 0) == done[0]
 
 
-def test_more_splits_keep_the_ones_there_are(store, cell, done):
+def test_more_splits_keep_the_ones_there_are(store: Store, cell: Cell, done: list[Record]) -> None:
     for record in done:
         store.write(cell, record)
     longer = tiny_cell("split.n_splits=5")
@@ -143,7 +154,9 @@ def test_more_splits_keep_the_ones_there_are(store, cell, done):
 
 
 @pytest.mark.parametrize("place", ["/proc/nowhere", "{tmp}/file/store", "{tmp}/file"])
-def test_a_store_that_cannot_be_written_is_one_sentence(tmp_path, cell, done, place):
+def test_a_store_that_cannot_be_written_is_one_sentence(
+    tmp_path: Path, cell: Cell, done: list[Record], place: str
+) -> None:
     (tmp_path / "file").write_text("")
     store = Store(place.format(tmp=tmp_path))
     for act in (store.check_writable, lambda: store.write(cell, done[0])):
@@ -151,16 +164,18 @@ def test_a_store_that_cannot_be_written_is_one_sentence(tmp_path, cell, done, pl
             act()
 
 
-def test_checking_leaves_no_trace(store, tmp_path):
+def test_checking_leaves_no_trace(store: Store, tmp_path: Path) -> None:
     store.check_writable()
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_write_that_fails_leaves_the_old_content(tmp_path, monkeypatch):
+def test_a_write_that_fails_leaves_the_old_content(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     target = tmp_path / "file"
     target.write_text("old")
 
-    def no_space(descriptor):
+    def no_space(descriptor: int) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", no_space)
@@ -170,13 +185,13 @@ def test_a_write_that_fails_leaves_the_old_content(tmp_path, monkeypatch):
     assert target.read_text() == "old"
 
 
-def test_a_reader_never_sees_half_a_file(tmp_path):
+def test_a_reader_never_sees_half_a_file(tmp_path: Path) -> None:
     target = tmp_path / "file"
     contents = [letter * 200_000 for letter in "ab"]
     write_atomically(target, contents[0])
     stop = threading.Event()
 
-    def write():
+    def write() -> None:
         while not stop.is_set():
             for content in contents:
                 write_atomically(target, content)
@@ -193,7 +208,9 @@ def test_a_reader_never_sees_half_a_file(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
-def test_old_temporary_files_are_tidied_and_young_ones_are_not(store, cell, done):
+def test_old_temporary_files_are_tidied_and_young_ones_are_not(
+    store: Store, cell: Cell, done: list[Record]
+) -> None:
     store.write(cell, done[0])
     old, young = (store.directory(cell) / f".split-001.json.{name}.tmp" for name in ("a", "b"))
     old.write_text("half")
@@ -203,7 +220,9 @@ def test_old_temporary_files_are_tidied_and_young_ones_are_not(store, cell, done
     assert (old.exists(), young.exists()) == (False, True)
 
 
-def test_an_export_has_the_same_records(store, cell, done, tmp_path):
+def test_an_export_has_the_same_records(
+    store: Store, cell: Cell, done: list[Record], tmp_path: Path
+) -> None:
     other = tiny_cell("algo.C=3", "split.n_splits=1")
     for record in reversed(done):
         store.write(cell, record)
@@ -215,7 +234,9 @@ def test_an_export_has_the_same_records(store, cell, done, tmp_path):
     assert exported.read(other).status == "missing"
 
 
-def test_records_are_read_packed_as_in_a_wheel(store, cell, done, tmp_path):
+def test_records_are_read_packed_as_in_a_wheel(
+    store: Store, cell: Cell, done: list[Record], tmp_path: Path
+) -> None:
     for record in done:
         store.write(cell, record)
     plain = tmp_path / "tiny.jsonl"
@@ -228,12 +249,14 @@ def test_records_are_read_packed_as_in_a_wheel(store, cell, done, tmp_path):
     assert record_path(tmp_path, "tiny") == packed
     found = read_records(packed)
     for before, now in zip(done, found, strict=True):
-        np.testing.assert_allclose(now.weights, before.weights, rtol=5e-6)
+        np.testing.assert_allclose(present(now.weights), present(before.weights), rtol=5e-6)
         assert numbers_digest(now) == numbers_digest(before)
         assert replace(now, weights=before.weights) == before
 
 
-def test_packed_records_that_are_damaged_are_one_sentence(store, cell, done, tmp_path):
+def test_packed_records_that_are_damaged_are_one_sentence(
+    store: Store, cell: Cell, done: list[Record], tmp_path: Path
+) -> None:
     store.write(cell, done[0])
     plain, packed = tmp_path / "tiny.jsonl", tmp_path / "tiny.jsonl.xz"
     export_records([cell], store, plain)
@@ -249,7 +272,9 @@ def test_packed_records_that_are_damaged_are_one_sentence(store, cell, done, tmp
         read_records(packed)
 
 
-def test_damaged_lines_of_an_export_are_passed_over(store, cell, done, tmp_path):
+def test_damaged_lines_of_an_export_are_passed_over(
+    store: Store, cell: Cell, done: list[Record], tmp_path: Path
+) -> None:
     store.write(cell, done[0])
     path = tmp_path / "records.jsonl"
     export_records([cell], store, path)
@@ -257,7 +282,9 @@ def test_damaged_lines_of_an_export_are_passed_over(store, cell, done, tmp_path)
     assert read_records(path) == [done[0]]
 
 
-def test_an_export_that_cannot_be_read_or_written_is_one_sentence(store, cell, tmp_path):
+def test_an_export_that_cannot_be_read_or_written_is_one_sentence(
+    store: Store, cell: Cell, tmp_path: Path
+) -> None:
     with pytest.raises(InputError, match="cannot be read"):
         RecordFile(tmp_path / "nothing.jsonl")
     with pytest.raises(InputError, match="cannot be written"):
@@ -265,20 +292,22 @@ def test_an_export_that_cannot_be_read_or_written_is_one_sentence(store, cell, t
 
 
 @pytest.fixture(scope="module")
-def sharing():
+def sharing() -> Cell:
     """A cell of three splits whose hyperparameters are chosen on two."""
     grid = ["search.splits=2", "search.folds=2", "search.grid.algo.C=[1,2]"]
     return tiny_cell("split.n_splits=3", "search=first_splits", *grid)
 
 
 @pytest.fixture(scope="module")
-def selections(sharing):
+def selections(sharing: Cell) -> dict[int, Selection]:
     return {split: run_selection(sharing, split) for split in range(2)}
 
 
 @pytest.mark.parametrize("hard_links", [True, False])
-def test_a_file_to_be_kept_is_that_of_the_first_writer(tmp_path, monkeypatch, hard_links):
-    def refuse(*_):
+def test_a_file_to_be_kept_is_that_of_the_first_writer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hard_links: bool
+) -> None:
+    def refuse(*_: object) -> None:
         raise PermissionError(1, "Operation not permitted")
 
     if not hard_links:
@@ -292,7 +321,9 @@ def test_a_file_to_be_kept_is_that_of_the_first_writer(tmp_path, monkeypatch, ha
     assert os.listdir(tmp_path) == ["selection.json"]
 
 
-def test_selections_are_read_as_they_were_written(store, sharing, selections):
+def test_selections_are_read_as_they_were_written(
+    store: Store, sharing: Cell, selections: dict[int, Selection]
+) -> None:
     store.write_selection(sharing, 1, selections[1])
     assert store.selections(sharing) == {1: selections[1]}
     assert store.read(sharing).missing_selections == [0]
@@ -302,20 +333,26 @@ def test_selections_are_read_as_they_were_written(store, sharing, selections):
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"schema": 1, "split": 0, "key": "another"}'])
-def test_a_selection_that_cannot_be_read_counts_as_missing(store, sharing, selections, content):
+def test_a_selection_that_cannot_be_read_counts_as_missing(
+    store: Store, sharing: Cell, selections: dict[int, Selection], content: str
+) -> None:
     store.write_selection(sharing, 0, selections[0])
     store.selection_path(sharing, 0).write_text(content)
     assert store.read(sharing).missing_selections == [0, 1]
 
 
-def test_any_finished_record_carries_the_selections(store, sharing, selections, tmp_path):
+def test_any_finished_record_carries_the_selections(
+    store: Store, sharing: Cell, selections: dict[int, Selection], tmp_path: Path
+) -> None:
     store.write(sharing, run_split(sharing, 2, selections))
     assert store.selections(sharing) == selections
     export_records([sharing], store, tmp_path / "records.jsonl")
     assert RecordFile(tmp_path / "records.jsonl").read(sharing).selections == selections
 
 
-def test_finished_records_are_copied_and_nothing_else(store, cell, done, tmp_path):
+def test_finished_records_are_copied_and_nothing_else(
+    store: Store, cell: Cell, done: list[Record], tmp_path: Path
+) -> None:
     other = Store(tmp_path / "other")
     other.write(cell, replace(done[0], accuracy=0.0))
     other.write(cell, done[1])
@@ -327,8 +364,8 @@ def test_finished_records_are_copied_and_nothing_else(store, cell, done, tmp_pat
 
 
 def test_records_of_another_choice_of_hyperparameters_are_not_mixed(
-    store, sharing, selections, tmp_path
-):
+    store: Store, sharing: Cell, selections: dict[int, Selection], tmp_path: Path
+) -> None:
     other = Store(tmp_path / "other")
     other.write(sharing, run_split(sharing, 0, selections))
     chosen = selections[1].params["algo.C"]
@@ -338,7 +375,9 @@ def test_records_of_another_choice_of_hyperparameters_are_not_mixed(
     assert copy_records([sharing], other, store) == 1
 
 
-def test_of_several_sources_the_first_with_a_result_counts(store, cell, done, tmp_path):
+def test_of_several_sources_the_first_with_a_result_counts(
+    store: Store, cell: Cell, done: list[Record], tmp_path: Path
+) -> None:
     other = Store(tmp_path / "other")
     store.write(cell, done[0])
     store.write(cell, unfinished(cell, 1, "failed", "here"))

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from dense_twins import BANK_CASES, FAMILY_CASES
+from dense_twins import BANK_CASES, FAMILY_CASES, BankCase, FamilyCase
+from numpy.typing import ArrayLike
 from scipy.io import savemat
 
 import mklbench
 from mklbench.errors import InputError
 from mklbench.kernels import (
+    Bank,
+    Family,
     GrowingBank,
     IndexedBank,
     KernelOperator,
@@ -140,9 +144,17 @@ def test_a_file_of_complex_matrices(tmp_path: Path) -> None:
             Precomputed(tmp_path / f"{name}.npy")
 
 
+def bank_of(make: Callable[[], BankCase]) -> Bank:
+    return make().bank
+
+
+def family_of(make: Callable[[], FamilyCase]) -> Family:
+    return make().family
+
+
 OPERATORS: dict[str, Callable[[], KernelOperator]] = {
-    **{name: lambda make=make: make().bank for name, make in BANK_CASES.items()},
-    **{name: lambda make=make: make().family for name, make in FAMILY_CASES.items()},
+    **{name: partial(bank_of, make) for name, make in BANK_CASES.items()},
+    **{name: partial(family_of, make) for name, make in FAMILY_CASES.items()},
 }
 del OPERATORS["defaults of Bank"]  # the tests' own
 
@@ -152,7 +164,7 @@ def test_rows_of_every_operator(name: str) -> None:
     operator = OPERATORS[name]()
     n = operator.n_samples
     weights = operator.uniform_weights()
-    for rows, said in [
+    bad: list[tuple[ArrayLike, str]] = [
         ([-1], r"rows has the number -1, but there are \d+ samples: "),
         ([0, n], rf"rows has the number {n}, but there are {n} samples: "),
         ([0.5], r"rows of shape \(1,\) and type float64 are not accepted: "),
@@ -161,7 +173,8 @@ def test_rows_of_every_operator(name: str) -> None:
         (3, r"rows of shape \(\) and type int64 are not accepted: "),
         ([[0, 1]], r"rows of shape \(1, 2\) and type int64 are not accepted: "),
         ([True, False], r"rows of shape \(2,\) and type bool are not accepted: "),
-    ]:
+    ]
+    for rows, said in bad:
         with pytest.raises(InputError, match=said) as error:
             operator.restrict(rows)
         assert one_sentence(error)

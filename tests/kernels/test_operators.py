@@ -53,7 +53,7 @@ def test_every_operator_has_a_dense_twin() -> None:
         for _, thing in inspect.getmembers(mklbench.kernels, inspect.isclass)
         if issubclass(thing, KernelOperator) and not inspect.isabstract(thing)
     }
-    twins = {type(bank_case(name).bank) for name in BANK_CASES}
+    twins: set[type[KernelOperator]] = {type(bank_case(name).bank) for name in BANK_CASES}
     twins |= {type(family_case(name).family) for name in FAMILY_CASES}
     assert operators <= twins, "add a case to dense_twins.py for each operator without one"
 
@@ -67,7 +67,7 @@ def test_every_family_agrees_with_its_definition(family: FamilyCase) -> None:
     check_operator(family.family, new=family.Z, kernel=family.kernel)
 
 
-@pytest.mark.parametrize("name", {**BOUNDED, **UNBOUNDED})
+@pytest.mark.parametrize("name", [*BOUNDED, *UNBOUNDED])
 def test_every_builder_makes_what_it_declares(name: str) -> None:
     # Centring leaves little of the cubes of a feature, with the rounding of the whole.
     tolerance = 1e-8 if name == "normalised" else 1e-10
@@ -213,9 +213,12 @@ class TestMembers:
         bank = FamilyBank(family, thetas)
         computed: list[np.ndarray] = []
         gram = type(family).gram
-        monkeypatch.setattr(
-            type(family), "gram", lambda self, theta: computed.append(theta) or gram(self, theta)
-        )
+
+        def counted(self: Family, theta: np.ndarray) -> np.ndarray:
+            computed.append(theta)
+            return gram(self, theta)
+
+        monkeypatch.setattr(type(family), "gram", counted)
         changed = np.vstack([thetas, thetas[:1] + 1.0])
         changed[1] *= 2.0
         bank.update(changed)

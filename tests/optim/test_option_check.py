@@ -144,7 +144,7 @@ class TestClassWeight:
         expected = svm.solve(bank, y, class_weight={-1: 2.0, 1: 0.5})
         for keys in (("-1", "1"), (-1.0, 1.0), ("-1", "+1")):
             given = dict(zip(keys, (2.0, 0.5), strict=True))
-            solution = svm.solve(bank, y, class_weight=given)
+            solution = svm.solve(bank, y, class_weight=given)  # type: ignore[arg-type]
             assert_allclose(solution.dual_coef, expected.dual_coef)
 
     def test_an_override(self) -> None:

@@ -10,11 +10,12 @@ import re
 import statistics
 from collections import Counter
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import pytest
 import yaml
+from narrowing import present
 
 from mklbench.experiments.record import Record
 from mklbench.experiments.records import read_records
@@ -133,10 +134,10 @@ def test_the_readme_counts_the_verdicts_of_every_table() -> None:
             assert numbers == [str(sum(counts)), *map(str, counts)], name
         elif report.table.claims and not report.table.published:
             beside = {"aflalo2011_figures": ["aflalo2011_ascents"]}.get(name, [])
-            judged = [one for n in (name, *beside) for one in judge_claims(recorded(n))]
-            held = sum(bool(one.holds) for one in judged)
-            counts = [f"{len(judged)} claim{'s' * (len(judged) > 1)}", f"{held} hold"]
-            assert numbers[:2] == counts, name
+            claims = [one for n in (name, *beside) for one in judge_claims(recorded(n))]
+            held = sum(bool(one.holds) for one in claims)
+            said = [f"{len(claims)} claim{'s' * (len(claims) > 1)}", f"{held} hold"]
+            assert numbers[:2] == said, name
         else:
             assert numbers[0] == "-", name
     judged = {n for n in table_names() if any(recorded(n).verdict_counts[v] for v in JUDGEMENTS)}
@@ -166,7 +167,9 @@ def test_the_readme_on_fits_that_ended_early() -> None:
     gmkl, every = column("picard2012_table1", "gmkl"), column("all_methods", "gmkl")
     separate = column("gehler2008_table1", "mkl_separate")
     products = column("gehler2008_table1", "ikl_products")
-    worst = {id(x): max(r.gap for r in stopped(x)) for x in (gmkl, every, separate, products)}
+    worst = {
+        id(x): max(present(r.gap) for r in stopped(x)) for x in (gmkl, every, separate, products)
+    }
     states(
         "README.md",
         f"{len(stopped(gmkl))} of {len(gmkl)} of GMKL in Picard's Table 1 (gaps of up to "
@@ -253,7 +256,7 @@ def test_what_is_said_of_the_figures_of_aflalo() -> None:
         if place[1] == "vskl" and place[3] == "gap" and (found := number.finished_mean) is not None
     ]  # fmt: skip
     worst = {
-        name: per_cent(max(record.gap for record in column("aflalo2011_figures", name)))
+        name: per_cent(max(present(record.gap) for record in column("aflalo2011_figures", name)))
         for name in ("vskl", "simplemkl")
     }
     low, high = f"{100 * min(means):.0f}", per_cent(max(means))
@@ -272,7 +275,7 @@ def test_what_is_said_of_the_figures_of_aflalo() -> None:
         f"the worst cell mean of mirrorVSKL is a gap of {high}, its worst fit {worst['vskl']}, "
         f"and that of SimpleMKL {worst['simplemkl']}",
     )
-    gaps = [record.gap for record in column("aflalo2011_figures", "hessianmkl")]
+    gaps = [present(record.gap) for record in column("aflalo2011_figures", "hessianmkl")]
     numbers = f"{statistics.median(gaps):.1e}, the largest {max(gaps):.1e}".replace("e-0", "e-")
     states("configs/table/aflalo2011_figures.yaml", f"(the median is {numbers})")
 
@@ -363,14 +366,14 @@ def test_the_docs_on_the_descent_of_qnpkl() -> None:
         values = [n * mean("picard2012_iterations", *p, "objective") for p in places]
         assert f"| {label}: accuracy, % | {' | '.join(accuracy)} |" in text
         assert f"| {label}: J | {' | '.join(f'{value:.1f}' for value in values)} |" in text
-    accuracy, printed, shunned = (
+    reached, printed, shunned = (
         mean("picard2012_path", "sonar", name, "C=100", metric)
         for name, metric in (("printed", "accuracy"), ("printed", "objective"),
                              ("qnpkl", "objective"))
     )  # fmt: skip
     states(
         "docs/qn-pkl.md",
-        f"Algorithm 1 has {accuracy:.1f} % on sonar at C = 100, at a J of {printed:.2f} a row; "
+        f"Algorithm 1 has {reached:.1f} % on sonar at C = 100, at a J of {printed:.2f} a row; "
         f"with the step shortened it comes to {shunned:.2f}",
     )
     sonar = [accuracies("sonar", "qnpkl", p) for p in ("cv", "stop1", "stop1_box")]
@@ -480,7 +483,7 @@ def test_the_ledgers_on_the_scaling_of_picard() -> None:
 
 def test_the_ledger_on_the_photographs() -> None:
     flowers = [
-        [100 * record.accuracy for record in found.done]
+        [100 * present(record.accuracy) for record in found.done]
         for (row, *_), (_, found) in recorded("aflalo2011_table1").slots.items()
         if row == "flowers17"
     ]
@@ -490,7 +493,11 @@ def test_the_ledger_on_the_photographs() -> None:
 
 
 def lams(records: list[Record]) -> list[float]:
-    return [record.params["algo.lam"] for record in records]
+    return [present(record.params)["algo.lam"] for record in records]
+
+
+def of_a_norm(degrees: str, row: str, column: str, protocol: str) -> bool:
+    return column[:4] == "norm" and column[-1] in degrees
 
 
 def test_the_ledgers_on_the_grids_of_lambda() -> None:
@@ -500,8 +507,7 @@ def test_the_ledgers_on_the_grids_of_lambda() -> None:
     path = "configs/table/cortes2009_degrees.yaml"
     states(path, f"but for {smallest} of {len(uniform)} fits that took 0.01")
     second, higher = (
-        fits("cortes2009_degrees", lambda r, c, p, d=degrees: c[:4] == "norm" and c[-1] in d)
-        for degrees in ("2", "34")
+        fits("cortes2009_degrees", partial(of_a_norm, degrees)) for degrees in ("2", "34")
     )
     n_second, n_higher = lams(second).count(10000), lams(higher).count(1000000)
     third = lams(column("cortes2009_degrees", "norm2_3")).count(1000000)
@@ -512,7 +518,7 @@ def test_the_ledgers_on_the_grids_of_lambda() -> None:
     )
     at_border = [
         r for r in fits("cortes2009_uci", lambda *place: True)
-        if r.algo == "krr" and r.params["algo.lam"] in (0.1, 100000)
+        if r.algo == "krr" and present(r.params)["algo.lam"] in (0.1, 100000)
     ]  # fmt: skip
     parkinsons = fits("cortes2009_uci", lambda row, *rest: row == "parkinsons")
     n_uniform = sum(record.algo == "krr" for record in parkinsons)
@@ -540,7 +546,7 @@ def test_the_ledger_on_the_searches_of_gehler() -> None:
             "gehler2008_table1",
             lambda row, column, _: column == "ikl_products" and row in ("sat", "dna"),
         )[::20]
-        for selection in record.selections
+        for selection in present(record.selections)
     ]
     low, high = min(seconds) / 60, max(seconds) / 60
     states("configs/table/gehler2008_table1.yaml", f"takes {low:.0f} to {high:.0f} minutes")

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from mklbench import kernels
 from mklbench.data import View
 from mklbench.kernels.base import Bank, Family
+from mklbench.kernels.functions import KernelFunction
 
 Array = NDArray[np.float64]
 DenseKernel = Callable[[Array, Array], Array]
@@ -23,7 +24,7 @@ DenseKernel = Callable[[Array, Array], Array]
 
 def dense_distances(X: Array, Z: Array, unit: ArrayLike = 1.0) -> Array:
     """Return ||x_i - z_j||^2 from the differences themselves, in units (d,), (n, n_z)."""
-    return (((X[:, None, :] - Z[None, :, :]) / unit) ** 2).sum(axis=2)
+    return (((X[:, None, :] - Z[None, :, :]) / np.asarray(unit)) ** 2).sum(axis=2)
 
 
 def dense_gaussian(gamma: float) -> DenseKernel:
@@ -82,16 +83,16 @@ class PlainBank(Bank):
         return out
 
     def quadratic_forms(self, a: ArrayLike) -> Array:
-        return np.einsum("i,mij,j->m", a, self._stack, a)
+        return np.einsum("i,mij,j->m", np.asarray(a), self._stack, np.asarray(a))
 
     def products(self, a: ArrayLike, kernels: ArrayLike) -> Array:
-        return np.einsum("mij,j->mi", self._stack[np.asarray(kernels, dtype=int)], a)
+        return np.einsum("mij,j->mi", self._stack[np.asarray(kernels, dtype=int)], np.asarray(a))
 
     def traces(self) -> Array:
         return np.einsum("mii->m", self._stack)
 
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
-        return np.einsum("m,mij->ij", weights, Z)
+        return np.einsum("m,mij->ij", np.asarray(weights), np.asarray(Z))
 
     def restrict(self, rows: ArrayLike) -> PlainBank:
         return PlainBank(self._stack[:, np.asarray(rows)[:, None], np.asarray(rows)])
@@ -145,7 +146,10 @@ def awkward_features(n: int, seed: int = 0) -> tuple[Array, Array]:
 
 
 _GAMMAS = (0.01, 1.0, 30.0)
-_FUNCTIONS = (*(kernels.Gaussian(gamma) for gamma in _GAMMAS), kernels.Polynomial(1, offset=0.0))
+_FUNCTIONS: tuple[KernelFunction, ...] = (
+    *(kernels.Gaussian(gamma) for gamma in _GAMMAS),
+    kernels.Polynomial(1, offset=0.0),
+)
 _DENSE = (*(dense_gaussian(gamma) for gamma in _GAMMAS), dense_polynomial(1, 0.0))
 
 
@@ -172,7 +176,11 @@ def _features(n: int, form: Literal["halves", "factors"], memory_limit: float = 
 def _features_polynomial() -> BankCase:
     X, Z = awkward_features(40, seed=1)
     X, Z = X[:, :5], Z[:, :5]
-    functions = [kernels.Polynomial(2), kernels.Polynomial(3), kernels.Gaussian(0.2)]
+    functions: list[KernelFunction] = [
+        kernels.Polynomial(2),
+        kernels.Polynomial(3),
+        kernels.Gaussian(0.2),
+    ]
     dense = [dense_polynomial(2, 1.0), dense_polynomial(3, 1.0), dense_gaussian(0.2)]
     return BankCase(
         kernels.FeatureBank(X, functions),
@@ -345,7 +353,7 @@ def _standardised() -> BankCase:
 def _combined(how: str) -> BankCase:
     X, Z = awkward_features(25)
     X, Z = X[:, :5], Z[:, :5]
-    functions = [kernels.Gaussian(0.3), kernels.Polynomial(1)]
+    functions: list[KernelFunction] = [kernels.Gaussian(0.3), kernels.Polynomial(1)]
     dense = [dense_gaussian(0.3), dense_polynomial(1, 1.0)]
     stack, cross = on_each_feature(dense, X, X), on_each_feature(dense, Z, X)
     combine: Callable[[Array], Array] = {

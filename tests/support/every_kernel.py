@@ -1,24 +1,31 @@
-"""Every kernel that is made from features, and what predictions by it are tested with."""
+"""Every estimator, every kernel that is made from features, and what both are tested with."""
 
 from __future__ import annotations
 
 from functools import cache, partial
 
 import numpy as np
+from numpy.typing import NDArray
 
+import mklbench
+from mklbench.estimators.base import KernelEstimator
 from mklbench.kernels import (
     BUILDERS,
     Combination,
     Descriptors,
+    KernelBuilder,
     Normalised,
     Standardised,
     gaussians,
 )
+from mklbench.kernels.base import Array
 
+NAMES: list[str] = mklbench.__all__  # type: ignore[attr-defined]  # found when asked for
+# Where the search for kernels need not be thorough.
 QUICK = {"IKL": {"samples": 0, "tol": 0.1}}
 
 # Every kernel that is made from features. On these the extreme rows have finite kernel values...
-BOUNDED = {
+BOUNDED: dict[str, KernelBuilder] = {
     **{
         name: BUILDERS[name]
         for name in (
@@ -39,7 +46,7 @@ BOUNDED = {
     "chi2": Descriptors(distance="chi2"),
 }  # fmt: skip
 # ... and on these only those that are not too large.
-UNBOUNDED = {
+UNBOUNDED: dict[str, KernelBuilder] = {
     "simplemkl": BUILDERS["simplemkl"],
     "linear_features": BUILDERS["linear_features"],
     "normalised": Normalised("simplemkl"),
@@ -50,7 +57,7 @@ UNBOUNDED = {
 
 
 @cache
-def problem(n=50, d=4, seed=0):
+def problem(n: int = 50, d: int = 4, seed: int = 0) -> tuple[Array, NDArray[np.int64], Array]:
     """Training samples, labels and new samples, all above 0 for the sake of histograms."""
     rng = np.random.default_rng(seed)
     X = np.abs(rng.standard_normal((n + 30, d)))
@@ -58,5 +65,5 @@ def problem(n=50, d=4, seed=0):
     return X[:n], y[:n], X[n:]
 
 
-def decisions(model, Z):
+def decisions(model: KernelEstimator, Z: Array) -> Array:
     return (getattr(model, "decision_function", None) or model.predict)(Z)

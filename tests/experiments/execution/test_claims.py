@@ -9,13 +9,18 @@ import random
 import signal
 import threading
 import time
+from collections.abc import Callable
+from multiprocessing.context import ForkProcess
 from pathlib import Path
+from typing import Any
 
 import pytest
 from experiment_fakes import fake_cell, tiny_cell, wait_until
 from hypothesis import HealthCheck, given, settings, strategies
+from narrowing import present
 
 from mklbench import interruption
+from mklbench.experiments.cell import Cell
 from mklbench.experiments.execution import agenda, claims
 from mklbench.experiments.execution.claims import Claims, Owner, claim_path, holder
 from mklbench.experiments.execution.plan import run_cells
@@ -26,22 +31,22 @@ SHARED = ("search=first_splits", "search.splits=2", "search.folds=2", "search.gr
 
 
 @pytest.fixture
-def store(tmp_path):
+def store(tmp_path: Path) -> Store:
     return Store(tmp_path / "store")
 
 
 @pytest.fixture(autouse=True)
-def quick(monkeypatch):
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a claim be silent after a second, and be looked at often."""
     monkeypatch.setattr(claims, "BEAT", 0.1)
     monkeypatch.setattr(claims, "SILENT_AFTER", 1.0)
     monkeypatch.setattr(agenda, "LOOK_AGAIN", 0.05)
 
 
-def runner(store, cells, jobs=1):
+def runner(store: Store, cells: list[Cell], jobs: int = 1) -> ForkProcess:
     """Start a runner in a process of its own; it ends with 0 if all cells are done."""
 
-    def run():
+    def run() -> None:
         results = run_cells(cells, store, jobs=jobs)
         os._exit(0 if all(result.status == "done" for result in results) else 1)
 
@@ -50,22 +55,24 @@ def runner(store, cells, jobs=1):
     return process
 
 
-def ended(runners):
+def ended(runners: list[ForkProcess]) -> list[int | None]:
     for process in runners:
         process.join(60)
     return [process.exitcode for process in runners]
 
 
-def calls(log):
+def calls(log: Path) -> int:
     return len(log.read_text().splitlines()) if log.exists() else 0
 
 
-def left_over(store):
+def left_over(store: Store) -> list[str]:
     return [path.name for path in store.path.rglob("*") if path.suffix not in ("", ".json")]
 
 
 @pytest.mark.parametrize(("n_runners", "jobs"), [(2, 1), (2, 2), (3, 1), (10, 1)])
-def test_runners_on_one_store_do_every_step_once(store, tmp_path, n_runners, jobs):
+def test_runners_on_one_store_do_every_step_once(
+    store: Store, tmp_path: Path, n_runners: int, jobs: int
+) -> None:
     log = tmp_path / "log"
     options = [f"algo.log='{log}'", "algo.seconds=0.01", "split.n_splits=20"]
     cells = [fake_cell(tmp_path, *options), fake_cell(tmp_path, *options, *SHARED)]
@@ -78,7 +85,9 @@ def test_runners_on_one_store_do_every_step_once(store, tmp_path, n_runners, job
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_a_step_of_a_runner_that_is_killed_is_taken_over(store, tmp_path, jobs):
+def test_a_step_of_a_runner_that_is_killed_is_taken_over(
+    store: Store, tmp_path: Path, jobs: int
+) -> None:
     log, begun = tmp_path / "log", tmp_path / "begun"
     options = ["algo.behaviour=hang", f"algo.once='{begun}'", f"algo.log='{log}'"]
     cell = fake_cell(tmp_path, *options)
@@ -86,30 +95,32 @@ def test_a_step_of_a_runner_that_is_killed_is_taken_over(store, tmp_path, jobs):
     wait_until(begun.exists)
     other = runner(store, [cell])
     wait_until(lambda: len(store.read(cell).records) == 3)
-    os.kill(killed.pid, signal.SIGKILL)
+    os.kill(present(killed.pid), signal.SIGKILL)
     assert ended([other]) == [0]
     assert calls(log) == 5
     assert left_over(store) == []
 
 
-def test_a_runner_that_goes_on_after_its_claim_was_silent_changes_nothing(store, tmp_path):
+def test_a_runner_that_goes_on_after_its_claim_was_silent_changes_nothing(
+    store: Store, tmp_path: Path
+) -> None:
     log, begun = tmp_path / "log", tmp_path / "begun"
     options = ["algo.behaviour=nap", f"algo.once='{begun}'", f"algo.log='{log}'"]
     cell = fake_cell(tmp_path, *options)
     stopped = runner(store, [cell])
     wait_until(begun.exists)
-    os.kill(stopped.pid, signal.SIGSTOP)
+    os.kill(present(stopped.pid), signal.SIGSTOP)
     assert ended([runner(store, [cell])]) == [0]
     assert calls(log) == 5
     before = {path: path.stat().st_mtime_ns for path in store.directory(cell).iterdir()}
-    os.kill(stopped.pid, signal.SIGCONT)
+    os.kill(present(stopped.pid), signal.SIGCONT)
     assert ended([stopped]) == [0]
     after = {path: path.stat().st_mtime_ns for path in store.directory(cell).iterdir()}
     assert after == before
     assert calls(log) == 5
 
 
-def test_a_failure_elsewhere_is_not_tried_again(store, tmp_path):
+def test_a_failure_elsewhere_is_not_tried_again(store: Store, tmp_path: Path) -> None:
     log = tmp_path / "log"
     options = [f"algo.log='{log}'", "algo.behaviour=raise", "algo.seconds=0.1"]
     cell = fake_cell(tmp_path, *options)
@@ -118,7 +129,7 @@ def test_a_failure_elsewhere_is_not_tried_again(store, tmp_path):
     assert [record.status for record in store.read(cell).records] == ["failed"] * 4
 
 
-def test_a_selection_that_fails_elsewhere_ends_the_cell_here(store, tmp_path):
+def test_a_selection_that_fails_elsewhere_ends_the_cell_here(store: Store, tmp_path: Path) -> None:
     log = tmp_path / "log"
     options = [f"algo.log='{log}'", "algo.behaviour=raise", "algo.seconds=0.3", *SHARED]
     cell = fake_cell(tmp_path, *options)
@@ -136,20 +147,22 @@ class Turns:
 
     CALLS = ("rename", "mkdir", "listdir", "open", "unlink", "rmdir", "utime", "stat")
 
-    def __init__(self, monkeypatch, chance):
-        self._random, self._turn, self._last = chance, threading.Condition(), None
-        self._waiting, self._chosen = set(), None
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, chance: random.Random) -> None:
+        self._random, self._turn = chance, threading.Condition()
+        self._waiting = set[threading.Thread]()
+        self._last: threading.Thread | None = None
+        self._chosen: threading.Thread | None = None
         for name in self.CALLS:
             monkeypatch.setattr(os, name, self._taking_turns(getattr(os, name)))
 
-    def _taking_turns(self, real):
-        def call(*arguments, **named):
+    def _taking_turns(self, real: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*arguments: Any, **named: Any) -> Any:
             self._wait()
             return real(*arguments, **named)
 
         return call
 
-    def _wait(self):
+    def _wait(self) -> None:
         me = threading.current_thread()
         if me not in self._members:
             return
@@ -160,7 +173,7 @@ class Turns:
             assert self._turn.wait_for(lambda: self._chosen is me, 20)
             self._waiting.discard(me)
 
-    def run(self, programs):
+    def run(self, programs: list[Callable[[], None]]) -> None:
         """Run each program in a thread of its own; return when all have ended."""
         self._members = [threading.Thread(target=self._run, args=(p,)) for p in programs]
         for thread in self._members:
@@ -175,7 +188,7 @@ class Turns:
                     self._turn.notify_all()
                 self._turn.wait(0.01)
 
-    def _run(self, program):
+    def _run(self, program: Callable[[], None]) -> None:
         self._wait()
         program()
         with self._turn:
@@ -186,14 +199,15 @@ class Turns:
 class Model:
     """Runners who want one step: who holds it, by their own account."""
 
-    def __init__(self, store, step):
+    def __init__(self, store: Store, step: Step) -> None:
         self.store, self.step = store, step
-        self.holders = []
+        self.holders: list[int] = []
+        self.dead_names = set[str]()
 
-    def runner(self, number, n_tries):
+    def runner(self, number: int, n_tries: int) -> Callable[[], None]:
         """Return the program of a runner that takes the step whenever it can, and gives it up."""
 
-        def program():
+        def program() -> None:
             mine = Claims(self.store)
             mine._beating = True
             for _ in range(n_tries):
@@ -207,10 +221,10 @@ class Model:
 
         return program
 
-    def sleeper(self, number):
+    def sleeper(self, number: int) -> Callable[[], None]:
         """Return the program of a runner that is thought to be gone, and releases what it lost."""
 
-        def program():
+        def program() -> None:
             mine = Claims(self.store)
             mine._beating = True
             if mine.take(self.step):
@@ -220,7 +234,6 @@ class Model:
                     os.stat(self.store.path)
                 mine.release(self.step)
 
-        self.dead_names = set()
         return program
 
 
@@ -232,13 +245,12 @@ class Model:
     left=strategies.sampled_from(["nothing", "a dead claim", "two dead claims", "a sleeper"]),
 )
 def test_whatever_the_order_of_their_calls_one_runner_holds_a_step(
-    tmp_path_factory, seed, n_runners, n_tries, left
-):
+    tmp_path_factory: pytest.TempPathFactory, seed: int, n_runners: int, n_tries: int, left: str
+) -> None:
     store, step = Store(tmp_path_factory.mktemp("store")), Step(tiny_cell(), 0)
     path = claim_path(store, step)  # the key is looked up once, before there are turns
     model = Model(store, step)
     programs = [model.runner(number, n_tries) for number in range(n_runners)]
-    model.dead_names = set()
     if left == "a sleeper":
         programs.append(model.sleeper(n_runners))
     for _ in range({"a dead claim": 1, "two dead claims": 2}.get(left, 0)):
@@ -248,8 +260,8 @@ def test_whatever_the_order_of_their_calls_one_runner_holds_a_step(
         model.dead_names.add(entry.name)
     failures = []
 
-    def guarded(program):
-        def run():
+    def guarded(program: Callable[[], None]) -> Callable[[], None]:
+        def run() -> None:
             try:
                 program()
             except BaseException as error:
@@ -267,7 +279,7 @@ def test_whatever_the_order_of_their_calls_one_runner_holds_a_step(
     assert not os.path.lexists(path)
 
 
-def claim_of(store, cell, owner=None):
+def claim_of(store: Store, cell: Cell, owner: Owner | None = None) -> Path:
     """Put a claim on the first split, and return its file."""
     path = claim_path(store, Step(cell, 0))
     path.mkdir(parents=True)
@@ -276,11 +288,11 @@ def claim_of(store, cell, owner=None):
     return own
 
 
-def elsewhere(host="elsewhere"):
+def elsewhere(host: str = "elsewhere") -> Owner:
     return Owner(host, "01234567", 1, 1, 1)
 
 
-def test_an_owner_is_read_from_its_name():
+def test_an_owner_is_read_from_its_name() -> None:
     owner = Owner.of_this_process()
     assert Owner.parse(owner.new_name()) == owner
     assert owner.is_running()
@@ -289,13 +301,13 @@ def test_an_owner_is_read_from_its_name():
         assert Owner.parse(foreign) is None
 
 
-def test_a_process_number_that_another_process_has_now_is_gone():
+def test_a_process_number_that_another_process_has_now_is_gone() -> None:
     owner = Owner.of_this_process()
     assert Owner(owner.host, owner.machine, owner.pid, owner.started - 1, 0).is_running() is False
     assert Owner(owner.host, "", owner.pid, owner.started, 0).is_running() is None
 
 
-def test_a_claim_elsewhere_is_taken_over_when_it_has_been_silent(store):
+def test_a_claim_elsewhere_is_taken_over_when_it_has_been_silent(store: Store) -> None:
     cell = tiny_cell()
     entry = claim_of(store, cell, elsewhere())
     mine, step = Claims(store), Step(cell, 0)
@@ -312,19 +324,19 @@ def test_a_claim_elsewhere_is_taken_over_when_it_has_been_silent(store):
     assert left_over(store) == []
 
 
-def test_a_claim_that_was_taken_over_is_not_released_by_its_former_owner(store):
+def test_a_claim_that_was_taken_over_is_not_released_by_its_former_owner(store: Store) -> None:
     step = Step(tiny_cell(), 0)
     mine = Claims(store)
     assert mine.take(step)
     (own,) = claim_path(store, step).iterdir()
     own.rename(own.with_name(elsewhere().new_name()))
     mine.release(step)
-    assert [Owner.parse(path.name).host for path in claim_path(store, step).iterdir()] == [
+    assert [present(Owner.parse(path.name)).host for path in claim_path(store, step).iterdir()] == [
         "elsewhere"
     ]
 
 
-def test_a_held_claim_is_renewed(store):
+def test_a_held_claim_is_renewed(store: Store) -> None:
     step = Step(tiny_cell(), 0)
     with claims.claiming(store) as mine:
         assert mine.take(step)
@@ -335,28 +347,28 @@ def test_a_held_claim_is_renewed(store):
     assert left_over(store) == []
 
 
-def a_file(path):
+def a_file(path: Path) -> None:
     path.write_text("what is this")
 
 
-def a_link_to_nothing(path):
+def a_link_to_nothing(path: Path) -> None:
     path.symlink_to("nothing")
 
 
-def a_link_to_a_directory(path):
+def a_link_to_a_directory(path: Path) -> None:
     (path.parent.parent / "aside").mkdir()
     path.symlink_to(path.parent.parent / "aside")
 
 
-def a_fifo(path):
+def a_fifo(path: Path) -> None:
     os.mkfifo(path)
 
 
-def an_empty_directory(path):
+def an_empty_directory(path: Path) -> None:
     path.mkdir()
 
 
-def a_directory_of_something(path):
+def a_directory_of_something(path: Path) -> None:
     path.mkdir()
     (path / ".nfs0001").write_text("")
     (path / "notes.txt").write_text("mine")
@@ -369,7 +381,9 @@ FOREIGN = [
 
 
 @pytest.mark.parametrize("foreign", FOREIGN, ids=lambda foreign: foreign.__name__)
-def test_what_is_no_claim_holds_a_step_up_for_a_while_only(store, foreign):
+def test_what_is_no_claim_holds_a_step_up_for_a_while_only(
+    store: Store, foreign: Callable[[Path], None]
+) -> None:
     cell = tiny_cell()
     path = claim_path(store, Step(cell, 0))
     path.parent.mkdir(parents=True)
@@ -380,7 +394,7 @@ def test_what_is_no_claim_holds_a_step_up_for_a_while_only(store, foreign):
     assert not os.path.lexists(path)
 
 
-def test_claims_left_on_finished_steps_are_cleared_away(store):
+def test_claims_left_on_finished_steps_are_cleared_away(store: Store) -> None:
     cell = tiny_cell()
     run_cells([cell], store)
     claim_of(store, cell, elsewhere())
@@ -389,7 +403,7 @@ def test_claims_left_on_finished_steps_are_cleared_away(store):
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may write everywhere")
-def test_a_store_where_no_claim_can_be_made_is_said(store):
+def test_a_store_where_no_claim_can_be_made_is_said(store: Store) -> None:
     cell = tiny_cell()
     store.describe(cell)
     store.directory(cell).chmod(0o500)
@@ -397,7 +411,7 @@ def test_a_store_where_no_claim_can_be_made_is_said(store):
         Claims(store).take(Step(cell, 0))
 
 
-def test_a_file_in_the_place_of_a_cell_is_said(store):
+def test_a_file_in_the_place_of_a_cell_is_said(store: Store) -> None:
     cell = tiny_cell()
     store.path.mkdir()
     Path(store.directory(cell)).write_text("")

@@ -6,39 +6,45 @@ import io
 import os
 import re
 import signal
+import subprocess
 import threading
 import time
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from experiment_fakes import TINY, fake_cell, fake_configs, start, tiny_cell, wait_until
+from narrowing import present
 
 from mklbench.errors import InputError
 from mklbench.experiments import progress as progress_module
-from mklbench.experiments.execution.plan import run_cells
+from mklbench.experiments.cell import Cell
+from mklbench.experiments.execution.plan import CellResult, run_cells
 from mklbench.experiments.progress import Bar, Lines, counting, duration, progress
+from mklbench.experiments.record import Record
 from mklbench.experiments.store import Store
 
 
 @pytest.fixture
-def store(tmp_path):
+def store(tmp_path: Path) -> Store:
     return Store(tmp_path / "store")
 
 
-def modification_times(store, cell):
+def modification_times(store: Store, cell: Cell) -> dict[str, int]:
     return {
         path.name: path.stat().st_mtime_ns for path in store.directory(cell).glob("split-*.json")
     }
 
 
-def statuses(result):
+def statuses(result: CellResult) -> list[str]:
     return [record.status for record in result.records]
 
 
-def measured(record):
+def measured(record: Record) -> tuple[object, ...]:
     return (record.accuracy, record.objective, record.weights, record.svm_calls, record.n_train)
 
 
-def test_workers_get_the_numbers_of_the_plain_run(store, tmp_path):
+def test_workers_get_the_numbers_of_the_plain_run(store: Store, tmp_path: Path) -> None:
     cells = [tiny_cell(), tiny_cell("search=cv", "algo=uniform", "kernel=product")]
     here = run_cells(cells, store)
     there = run_cells(cells, Store(tmp_path / "other"), jobs=2)
@@ -49,7 +55,7 @@ def test_workers_get_the_numbers_of_the_plain_run(store, tmp_path):
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_only_what_is_missing_is_run(store, jobs):
+def test_only_what_is_missing_is_run(store: Store, jobs: int) -> None:
     cell = tiny_cell()
     run_cells([cell], store)
     store.record_path(cell, 1).unlink()
@@ -64,7 +70,9 @@ def test_only_what_is_missing_is_run(store, jobs):
     }
 
 
-def test_a_finished_cell_needs_neither_a_writable_store_nor_its_data(store, monkeypatch):
+def test_a_finished_cell_needs_neither_a_writable_store_nor_its_data(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     cell = tiny_cell()
     run_cells([cell], store)
     monkeypatch.setattr(Store, "check_writable", lambda self: pytest.fail("checked"))
@@ -73,14 +81,16 @@ def test_a_finished_cell_needs_neither_a_writable_store_nor_its_data(store, monk
     assert result.status == "done"
 
 
-def test_equal_cells_are_run_once(store):
+def test_equal_cells_are_run_once(store: Store) -> None:
     results = run_cells([tiny_cell(), tiny_cell("split.n_splits=2"), tiny_cell()], store)
     assert [len(result.records) for result in results] == [4, 2, 4]
     assert len(list(store.path.iterdir())) == 1
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_a_crash_fails_its_split_and_is_tried_again(store, tmp_path, jobs):
+def test_a_crash_fails_its_split_and_is_tried_again(
+    store: Store, tmp_path: Path, jobs: int
+) -> None:
     crash = ["algo.behaviour=raise", f"algo.once='{tmp_path}/crashed'"]
     cell, other = fake_cell(tmp_path, *crash), tiny_cell()
     result, untouched = run_cells([cell, other], store, jobs=jobs)
@@ -94,30 +104,32 @@ def test_a_crash_fails_its_split_and_is_tried_again(store, tmp_path, jobs):
     assert sum(before[name] != after[name] for name in after) == 1
 
 
-def test_a_solution_that_is_not_finite_fails_its_split(store, tmp_path):
+def test_a_solution_that_is_not_finite_fails_its_split(store: Store, tmp_path: Path) -> None:
     (result,) = run_cells([fake_cell(tmp_path, "algo.behaviour=lose", "split.n_splits=1")], store)
     assert result.status == "failed"
     said = r"NotFiniteError: the solution has gap=nan, so it is none: [^.]+\."
-    assert re.fullmatch(said, result.records[0].error)
+    assert re.fullmatch(said, present(result.records[0].error))
 
 
 @pytest.mark.parametrize(
     ("behaviour", "said"),
     [("die", "the worker process died (SIGKILL"), ("segfault", "the worker process died (SIGSEGV")],
 )
-def test_a_worker_that_dies_costs_one_split(store, tmp_path, behaviour, said):
+def test_a_worker_that_dies_costs_one_split(
+    store: Store, tmp_path: Path, behaviour: str, said: str
+) -> None:
     crash = [f"algo.behaviour={behaviour}", f"algo.once='{tmp_path}/died'"]
     cell, other = fake_cell(tmp_path, *crash), tiny_cell()
     result, untouched = run_cells([cell, other], store, jobs=2)
     (failed,) = [record for record in result.records if record.status == "failed"]
-    assert failed.error.startswith(said)
+    assert present(failed.error).startswith(said)
     assert sorted(statuses(result)) == ["done", "done", "done", "failed"]
     assert untouched.status == "done"
     if behaviour == "segfault":  # where it happened is kept
-        assert "experiment_fakes.py" in failed.traceback
+        assert "experiment_fakes.py" in present(failed.traceback)
 
 
-def test_a_timeout_interrupts_and_the_rest_goes_on(store, tmp_path):
+def test_a_timeout_interrupts_and_the_rest_goes_on(store: Store, tmp_path: Path) -> None:
     hanging = fake_cell(tmp_path, "algo.behaviour=hang", f"algo.once='{tmp_path}/hung'")
     other = tiny_cell()
     began = time.monotonic()
@@ -126,12 +138,12 @@ def test_a_timeout_interrupts_and_the_rest_goes_on(store, tmp_path):
     assert result.status == "timeout"
     assert untouched.status == "done"
     (late,) = [record for record in result.records if record.status == "timeout"]
-    assert "1.5 s" in late.error
+    assert "1.5 s" in present(late.error)
     (again,) = run_cells([hanging], store, timeout=60)
     assert again.status == "done"
 
 
-def test_a_timeout_counts_the_computing_of_all_workers(store, tmp_path):
+def test_a_timeout_counts_the_computing_of_all_workers(store: Store, tmp_path: Path) -> None:
     cell = fake_cell(tmp_path, "algo.seconds=0.5", "split.n_splits=12")
     (result,) = run_cells([cell], store, jobs=2, timeout=2.0)
     assert result.status == "timeout"
@@ -139,7 +151,7 @@ def test_a_timeout_counts_the_computing_of_all_workers(store, tmp_path):
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_bad_input_stops_its_cell_only(store, jobs):
+def test_bad_input_stops_its_cell_only(store: Store, jobs: int) -> None:
     bad, good = run_cells([tiny_cell("algo.C=-1"), tiny_cell()], store, jobs=jobs)
     assert bad.error == "C=-1 is not accepted: it must be a finite number > 0."
     assert (bad.status, bad.records) == ("missing", [])
@@ -147,23 +159,23 @@ def test_bad_input_stops_its_cell_only(store, jobs):
     assert len(list(store.path.iterdir())) == 1
 
 
-def test_data_that_cannot_be_had_stop_their_cell_only(store):
+def test_data_that_cannot_be_had_stop_their_cell_only(store: Store) -> None:
     from mklbench.experiments.cell import Cell
 
     absent = Cell.from_overrides(["algo=svm", "data=csv", "data.path=/nowhere.csv"])
     bad, good = run_cells([absent, tiny_cell()], store)
-    assert "data.path=/nowhere.csv" in bad.error
+    assert "data.path=/nowhere.csv" in present(bad.error)
     assert good.status == "done"
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_a_store_that_cannot_be_written_is_said_before_running(tmp_path, jobs):
+def test_a_store_that_cannot_be_written_is_said_before_running(tmp_path: Path, jobs: int) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="results_dir="):
         run_cells([tiny_cell()], Store(tmp_path / "file"), jobs=jobs)
 
 
-def at_once(n_runs, run):
+def at_once(n_runs: int, run: Callable[[], list[CellResult]]) -> list[CellResult]:
     """Run `run` in threads and return what the runs returned, joined."""
     results = []
     threads = [threading.Thread(target=lambda: results.extend(run())) for _ in range(n_runs)]
@@ -174,7 +186,7 @@ def at_once(n_runs, run):
     return results
 
 
-def test_two_runs_at_once_end_in_one_whole_store(store, tmp_path):
+def test_two_runs_at_once_end_in_one_whole_store(store: Store, tmp_path: Path) -> None:
     cell = fake_cell(tmp_path, "algo.seconds=0.02", "split.n_splits=8")
     results = at_once(2, lambda: run_cells([cell], store, jobs=2))
     assert [result.status for result in results] == ["done", "done"]
@@ -187,7 +199,7 @@ SHARED = ["search=first_splits", "search.splits=2", "search.folds=2", "search.gr
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_selections_are_made_once_for_all_splits(store, jobs):
+def test_selections_are_made_once_for_all_splits(store: Store, jobs: int) -> None:
     cell = tiny_cell(*SHARED)
     (result,) = run_cells([cell], store, jobs=jobs)
     assert result.status == "done"
@@ -198,7 +210,7 @@ def test_selections_are_made_once_for_all_splits(store, jobs):
     assert names == ["cell.json", *selections, *(f"split-{split:03d}.json" for split in range(4))]
 
 
-def test_workers_do_other_cells_while_a_selection_is_made(store, tmp_path):
+def test_workers_do_other_cells_while_a_selection_is_made(store: Store, tmp_path: Path) -> None:
     selecting = fake_cell(tmp_path, *SHARED, "search.splits=1", "algo.seconds=0.5")
     other = tiny_cell()
     run_cells([selecting, other], store, jobs=2)
@@ -208,7 +220,9 @@ def test_workers_do_other_cells_while_a_selection_is_made(store, tmp_path):
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_a_selection_that_crashes_fails_its_cell_and_is_tried_again(store, tmp_path, jobs):
+def test_a_selection_that_crashes_fails_its_cell_and_is_tried_again(
+    store: Store, tmp_path: Path, jobs: int
+) -> None:
     crash = ["algo.behaviour=raise", f"algo.once='{tmp_path}/crashed'"]
     cell, other = fake_cell(tmp_path, *SHARED, *crash), tiny_cell()
     log = io.StringIO()
@@ -216,25 +230,29 @@ def test_a_selection_that_crashes_fails_its_cell_and_is_tried_again(store, tmp_p
     assert (result.status, untouched.status) == ("failed", "done")
     (failed,) = result.records  # no split was run with half of the selections
     said = "model selection on split [01]: ZeroDivisionError: the fake divided by zero"
-    assert re.fullmatch(said, failed.error)
-    assert "experiment_fakes.py" in failed.traceback
-    assert failed.error in log.getvalue()
+    assert re.fullmatch(said, present(failed.error))
+    assert "experiment_fakes.py" in present(failed.traceback)
+    assert present(failed.error) in log.getvalue()
     (again,) = run_cells([cell], store, jobs=jobs)
     assert again.status == "done"
 
 
-def test_a_worker_that_dies_of_a_selection_fails_its_cell(store, tmp_path):
+def test_a_worker_that_dies_of_a_selection_fails_its_cell(store: Store, tmp_path: Path) -> None:
     crash = ["algo.behaviour=die", f"algo.once='{tmp_path}/died'"]
     result, untouched = run_cells([fake_cell(tmp_path, *SHARED, *crash), tiny_cell()], store, 2)
     assert (result.status, untouched.status) == ("failed", "done")
-    assert re.match(r"model selection on split [01]: the worker .* died", result.records[0].error)
+    assert re.match(
+        r"model selection on split [01]: the worker .* died", present(result.records[0].error)
+    )
 
 
-def test_a_timeout_counts_selections_and_keeps_those_made(store, tmp_path):
+def test_a_timeout_counts_selections_and_keeps_those_made(store: Store, tmp_path: Path) -> None:
     cell = fake_cell(tmp_path, *SHARED, "algo.seconds=0.4")  # 0.8 s a selection
     (result,) = run_cells([cell], store, timeout=1.2)
     assert result.status == "timeout"
-    assert result.records[0].error.startswith("model selection on split 1: stopped after 1.2 s")
+    assert present(result.records[0].error).startswith(
+        "model selection on split 1: stopped after 1.2 s"
+    )
     assert list(store.selections(cell)) == [0]
     made = store.selection_path(cell, 0).stat().st_mtime_ns
     (again,) = run_cells([cell], store, timeout=60)
@@ -242,12 +260,14 @@ def test_a_timeout_counts_selections_and_keeps_those_made(store, tmp_path):
     assert store.selection_path(cell, 0).stat().st_mtime_ns == made
 
 
-def selection_files(store, cell):
+def selection_files(store: Store, cell: Cell) -> list[Path]:
     return sorted(store.directory(cell).glob("selection-*.json"))
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_a_run_killed_while_selecting_goes_on_where_it_was(store, tmp_path, jobs):
+def test_a_run_killed_while_selecting_goes_on_where_it_was(
+    store: Store, tmp_path: Path, jobs: int
+) -> None:
     search = [*SHARED, "search.splits=6", "algo.seconds=0.2"]
     cell = fake_cell(tmp_path, *search)
     options = ["--config-dir", str(fake_configs(tmp_path)), f"jobs={jobs}", "results_dir=store"]
@@ -266,7 +286,7 @@ def test_a_run_killed_while_selecting_goes_on_where_it_was(store, tmp_path, jobs
     assert len(selection_files(store, cell)) == 6
 
 
-def test_two_runs_at_once_share_selections(store, tmp_path):
+def test_two_runs_at_once_share_selections(store: Store, tmp_path: Path) -> None:
     cell = fake_cell(tmp_path, *SHARED, "search.splits=4", "algo.seconds=0.05")
     results = at_once(2, lambda: run_cells([cell], store, jobs=2))
     assert [result.status for result in results] == ["done", "done"]
@@ -274,7 +294,7 @@ def test_two_runs_at_once_share_selections(store, tmp_path):
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_bad_input_in_a_selection_stops_its_cell_only(store, jobs):
+def test_bad_input_in_a_selection_stops_its_cell_only(store: Store, jobs: int) -> None:
     cells = [tiny_cell(*SHARED, "search.grid.algo.C=[-1]"), tiny_cell()]
     bad, good = run_cells(cells, store, jobs=jobs)
     assert bad.error == "C=-1 is not accepted: it must be a finite number > 0."
@@ -284,7 +304,7 @@ def test_bad_input_in_a_selection_stops_its_cell_only(store, jobs):
 SLOW = ["run", *TINY, "algo=fake", "algo.seconds=0.3", "split.n_splits=30", "results_dir=store"]
 
 
-def slow_run(tmp_path, *options):
+def slow_run(tmp_path: Path, *options: str) -> tuple[subprocess.Popen[str], Store, Cell]:
     """Start a run that takes a while and wait for its first finished split."""
     configs = fake_configs(tmp_path)
     store = Store(tmp_path / "store")
@@ -296,7 +316,7 @@ def slow_run(tmp_path, *options):
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_a_killed_run_goes_on_where_it_was(tmp_path, jobs):
+def test_a_killed_run_goes_on_where_it_was(tmp_path: Path, jobs: int) -> None:
     process, store, cell = slow_run(tmp_path, f"jobs={jobs}")
     process.kill()
     process.communicate()
@@ -311,10 +331,10 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path, jobs):
     assert {name: after[name] for name in before} == before
 
 
-def workers_are_gone(directory, seconds=10.0):
+def workers_are_gone(directory: Path, seconds: float = 10.0) -> None:
     """Wait until no process runs in `directory` any more."""
 
-    def none_left():
+    def none_left() -> bool:
         for entry in os.listdir("/proc"):
             if entry.isdigit():
                 try:
@@ -329,7 +349,7 @@ def workers_are_gone(directory, seconds=10.0):
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_ctrl_c_stops_at_once_and_says_how_to_go_on(tmp_path, jobs):
+def test_ctrl_c_stops_at_once_and_says_how_to_go_on(tmp_path: Path, jobs: int) -> None:
     process, store, cell = slow_run(tmp_path, f"jobs={jobs}", "progress=none", "out=rows.csv")
     began = time.monotonic()
     process.send_signal(signal.SIGINT)
@@ -346,7 +366,7 @@ def test_ctrl_c_stops_at_once_and_says_how_to_go_on(tmp_path, jobs):
     workers_are_gone(tmp_path)
 
 
-def test_lines_tell_of_each_cell_and_of_each_failure(store, tmp_path):
+def test_lines_tell_of_each_cell_and_of_each_failure(store: Store, tmp_path: Path) -> None:
     log = io.StringIO()
     crash = ["algo.behaviour=raise", f"algo.once='{tmp_path}/crashed'"]
     run_cells([fake_cell(tmp_path, *crash), tiny_cell()], store, progress=Lines(log))
@@ -358,7 +378,7 @@ def test_lines_tell_of_each_cell_and_of_each_failure(store, tmp_path):
     assert lines[3].startswith("svm-gaussian-twonorm done: 4 splits, accuracy ")
 
 
-def test_lines_tell_of_selections(store):
+def test_lines_tell_of_selections(store: Store) -> None:
     log = io.StringIO()
     run_cells([tiny_cell(*SHARED)], store, progress=Lines(log))
     heading = "1 cell to run, 4 splits, and 2 selections of hyperparameters"
@@ -366,14 +386,14 @@ def test_lines_tell_of_selections(store):
     assert "(4 of 4 splits)" in log.getvalue()
 
 
-def test_lines_tell_of_a_long_cell_between(store, monkeypatch):
+def test_lines_tell_of_a_long_cell_between(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress_module, "_INTERVAL", 0.0)
     log = io.StringIO()
     run_cells([tiny_cell()], store, progress=Lines(log))
     assert "svm-gaussian-twonorm: 2 of 4 splits, about " in log.getvalue()
 
 
-def test_the_bar_is_for_terminals(store):
+def test_the_bar_is_for_terminals(store: Store) -> None:
     log = io.StringIO()
     run_cells([tiny_cell()], store, progress=Bar(log))
     assert "svm-gaussian-twonorm done" in log.getvalue()
@@ -381,7 +401,7 @@ def test_the_bar_is_for_terminals(store):
 
 
 @pytest.mark.parametrize("terminal", [True, False])
-def test_counting_is_for_terminals(terminal, monkeypatch):
+def test_counting_is_for_terminals(terminal: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     log = io.StringIO()
     monkeypatch.setattr(log, "isatty", lambda: terminal)
     with counting([3, 1, 2], "Reading", log) as counted:
@@ -389,7 +409,7 @@ def test_counting_is_for_terminals(terminal, monkeypatch):
     assert ("Reading" in log.getvalue()) == terminal
 
 
-def test_an_error_ends_the_counting(monkeypatch):
+def test_an_error_ends_the_counting(monkeypatch: pytest.MonkeyPatch) -> None:
     log = io.StringIO()
     monkeypatch.setattr(log, "isatty", lambda: True)
     with pytest.raises(ZeroDivisionError), counting([1, 0, 2], "Reading", log) as counted:
@@ -402,11 +422,11 @@ def test_an_error_ends_the_counting(monkeypatch):
     ("seconds", "text"),
     [(0.4213, "0.42 s"), (59.4, "59 s"), (200, "3 min 20 s"), (7500, "2 h 5 min")],
 )
-def test_durations_are_readable(seconds, text):
+def test_durations_are_readable(seconds: float, text: str) -> None:
     assert duration(seconds) == text
 
 
-def test_a_worker_that_is_ended_leaves_nothing_half_written(store, tmp_path):
+def test_a_worker_that_is_ended_leaves_nothing_half_written(store: Store, tmp_path: Path) -> None:
     configs = tmp_path / "sitecustomize.py"
     configs.write_text(SLOW_DISK)
     cell = fake_cell(tmp_path, "split.n_splits=1")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from functools import partial
 
 import numpy as np
 import pytest
@@ -43,11 +44,11 @@ class TestChoice:
         assert (halves.form, factors.form) == ("halves", "factors")
         rng = np.random.default_rng(0)
         a, d = rng.standard_normal(n), rng.uniform(size=12)
-        close = {"rtol": 0, "atol": 1e-10 * n}
-        assert_allclose(halves.combine(d), factors.combine(d), **close)
+        assert_close = partial(assert_allclose, rtol=0, atol=1e-10 * n)
+        assert_close(halves.combine(d), factors.combine(d))
         assert_allclose(halves.quadratic_forms(a), factors.quadratic_forms(a), atol=1e-9 * n)
-        assert_allclose(halves.products(a, [7, 7, 2]), factors.products(a, [7, 7, 2]), **close)
-        assert_allclose(halves.traces(), factors.traces(), **close)
+        assert_close(halves.products(a, [7, 7, 2]), factors.products(a, [7, 7, 2]))
+        assert_close(halves.traces(), factors.traces())
 
     def test_a_restriction_chooses_anew(self) -> None:
         bank = FeatureBank(samples(600, 8), GAUSSIANS)

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from numpy.typing import ArrayLike
 
 from mklbench.errors import InputError
 from mklbench.kernels import (
@@ -117,6 +118,7 @@ class TestGrowing:
     def test_a_restriction_grows_on_its_own(self, K: np.ndarray) -> None:
         bank = GrowingBank(K)
         part = bank.restrict([5, 2])
+        assert isinstance(part, GrowingBank)
         part.append(np.eye(2))
         assert (bank.n_kernels, part.n_kernels) == (3, 4)
         assert_allclose(part.combine([0, 1, 0, 2]), K[1][np.ix_([5, 2], [5, 2])] + 2 * np.eye(2))
@@ -184,7 +186,7 @@ class TestRows:
         assert Precomputed(K)(np.array([[0], [3]])).n_samples == 2
 
     @pytest.mark.parametrize("rows", [[-1], [8], [0.5], [[0, 1]], 3])
-    def test_bad_rows(self, K: np.ndarray, rows: object) -> None:
+    def test_bad_rows(self, K: np.ndarray, rows: ArrayLike) -> None:
         with pytest.raises(InputError, match="row indices from 0 to 7"):
             Precomputed(K)(rows)
         with pytest.raises(InputError, match="row indices from 0 to 7"):
@@ -275,7 +277,7 @@ def test_pickles_inside_an_npz(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("rows", [["a"], [np.nan], [True, False, True, True, False]])
-def test_rows_that_are_no_indices(rows: list[object]) -> None:
+def test_rows_that_are_no_indices(rows: ArrayLike) -> None:
     with pytest.raises(InputError, match="row indices from 0 to 4"):
         IndexedBank(np.eye(5)[None], rows)
 

@@ -150,12 +150,12 @@ class TestBadParameters:
     @pytest.mark.parametrize("gamma", [0.0, -1.0, np.nan, np.inf, "wide", True])
     def test_gamma(self, gamma: object) -> None:
         with pytest.raises(InputError, match=r"gamma=.*must be a finite number > 0"):
-            kernels.feature_gaussians(np.eye(3), gammas=[gamma])
+            kernels.feature_gaussians(np.eye(3), gammas=[gamma])  # type: ignore[list-item]
 
     @pytest.mark.parametrize("degree", [0, -1, 1.5])
     def test_degree(self, degree: float) -> None:
         with pytest.raises(InputError, match=r"degree=.*must be an integer >= 1"):
-            kernels.simplemkl_bank(np.eye(3), degrees=[degree])
+            kernels.simplemkl_bank(np.eye(3), degrees=[degree])  # type: ignore[list-item]
 
     def test_no_gamma(self) -> None:
         with pytest.raises(InputError, match=r"gammas=.*is empty"):

@@ -26,7 +26,12 @@ def claim(kind: str, metric: str, *columns: str, at_most: float | None = None) -
     import_kinds()
     at_least = 2.0 if at_most is None else None
     return Claim.kinds[kind](
-        text="So it is said.", metric=metric, columns=columns, at_most=at_most, at_least=at_least
+        text="So it is said.",
+        kind=kind,
+        metric=metric,
+        columns=columns,
+        at_most=at_most,
+        at_least=at_least,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 
 import pytest
 from experiment_fakes import tiny_cell
+from narrowing import present
 from report_fakes import TINY_TABLE, only_tables
 
 from mklbench import cli
@@ -25,6 +27,7 @@ from mklbench.experiments.provenance import blas_kernels, cpu_model
 from mklbench.experiments.record import Record
 from mklbench.experiments.sealing import sealed
 from mklbench.experiments.store import Store
+from mklbench.libsvm import SVM
 from mklbench.report.analysis.confirmed import FILE_NAME, Confirmed
 from mklbench.report.check import rerun
 from mklbench.report.check.config import load_check
@@ -131,7 +134,7 @@ class TestRunning:
         )
         assert [item.record.split for item in listed] == [1, 1, 1, 1]
         assert [item.record.C for item in listed] == [1, 1, 10, 10]
-        with_limit = rerun._batches(listed, 1, deadline=rerun.time.monotonic() + 2.5)
+        with_limit = rerun._batches(listed, 1, deadline=time.monotonic() + 2.5)
         assert [item.record.C for batch in with_limit for item in batch] == [1, 1]
 
     def test_leaves_alone_what_the_sources_at_hand_measured(
@@ -263,7 +266,7 @@ class TestMoved:
         def broken(*_: object, **__: object) -> None:
             raise RuntimeError("broken on purpose")
 
-        monkeypatch.setattr(svm.SVM, "solve", broken)
+        monkeypatch.setattr(SVM, "solve", broken)
         assert checked(recorded) == 1
         assert "broken on purpose" in capsys.readouterr().out
         assert not (recorded / "records" / FILE_NAME).exists()
@@ -298,7 +301,7 @@ class TestComparing:
         return replace(record, provenance=provenance, **changes)
 
     def test_the_same_to_the_digits_is_the_same_everywhere(self, record: Record) -> None:
-        nearly = record.objective * (1 + 1e-11)
+        nearly = present(record.objective) * (1 + 1e-11)
         assert self.outcome(replace(record, objective=nearly), record) is Outcome.SAME
         assert self.outcome(record, self.elsewhere(record)) is Outcome.SAME
 
@@ -309,15 +312,15 @@ class TestComparing:
         assert self.outcome(moved, record) is Outcome.MOVED
 
     def test_on_the_same_machine_weights_and_choices_count(self, record: Record) -> None:
-        weights = [0.5 * weight for weight in record.weights]
+        weights = [0.5 * weight for weight in present(record.weights)]
         assert self.outcome(replace(record, weights=weights), record) is Outcome.MOVED
         assert self.outcome(replace(record, params={"algo.C": 3}), record) is Outcome.MOVED
         assert self.outcome(replace(record, accuracy=0.0), record) is Outcome.MOVED
 
     def test_on_another_machine_the_stopping_rule_leaves_some_open(self, record: Record) -> None:
-        moved = {"objective": record.objective * (1 + 1e-4), "svm_calls": 7}
+        moved = {"objective": present(record.objective) * (1 + 1e-4), "svm_calls": 7}
         assert self.outcome(record, self.elsewhere(record, **moved)) is Outcome.WITHIN
-        far = self.elsewhere(record, objective=record.objective * 1.1)
+        far = self.elsewhere(record, objective=1.1 * present(record.objective))
         assert self.outcome(record, far) is Outcome.MOVED
         assert "BLAS kernels for Other, here " in rerun.compare(record, far, self.config, "svm")[1]
 

@@ -98,7 +98,7 @@ def test_no_difference_and_too_few_splits_are_no_evidence() -> None:
 
 def test_holm_is_the_smallest_level_at_which_the_procedure_rejects() -> None:
     p_values = np.array([0.01, 0.04, 0.03, 0.005, 0.6])
-    corrected = holm(p_values)
+    corrected = holm(p_values.tolist())
     for level in np.linspace(0.001, 1.0, 400):
         rejected, order = set(), np.argsort(p_values)
         for step, i in enumerate(order):

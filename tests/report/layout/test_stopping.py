@@ -93,7 +93,7 @@ def test_a_gap_above_the_tolerance_shows_that_the_rule_was_another() -> None:
     ],
 )
 def test_which_rule_it_was(gap: float, tolerances: dict[str, float], another: bool) -> None:
-    assert Ending.of(with_gaps(gap, **tolerances)).by_another_rule is another
+    assert Ending.of(with_gaps(gap, None, 0, **tolerances)).by_another_rule is another
 
 
 def test_splits_without_a_result_count_as_no_fits() -> None:
