@@ -10,6 +10,7 @@ import numpy as np
 from benchmarks.timing import Result, alternate
 from mklbench.kernels import Bank, FeatureBank, Gaussian, PrecomputedBank
 from mklbench.kernels.builders.named import simplemkl_functions
+from mklbench.kernels.functions import KernelFunction
 from mklbench.kernels.storage import cost
 from mklbench.kernels.storage.packed import half_size
 from mklbench.libsvm import SVM
@@ -112,7 +113,7 @@ def _halves_against_stack() -> list[Result]:
     return results
 
 
-def _crossover(n: int, d: int, functions: Sequence[Gaussian]) -> Result:
+def _crossover(n: int, d: int, functions: Sequence[KernelFunction]) -> Result:
     """Compare a step near the optimum of both forms of a bank of per-feature Gaussians."""
     rng = np.random.default_rng(n)
     M = d * len(functions)

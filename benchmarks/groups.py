@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import product
 from time import process_time
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +33,7 @@ from mklbench.optim.svm_value import Objective
 from mklbench.penalties.mixed_norm import MixedNorm
 
 Array = NDArray[np.float64]
+_Made = TypeVar("_Made")
 
 N_CLASSES, N_VIEWS, N_FEATURES = 17, 7, 20
 C, TOL = 1e4, 1e-3
@@ -157,9 +159,9 @@ def problem(per_class: int) -> tuple[Bank, NDArray[np.intp]]:
 
 
 def _timed(
-    work: Callable[..., Array], name: str, seconds: dict[str, float]
-) -> Callable[..., Array]:
-    def timed(*arguments: object) -> Array:
+    work: Callable[..., _Made], name: str, seconds: dict[str, float]
+) -> Callable[..., _Made]:
+    def timed(*arguments: object) -> _Made:
         started = process_time()
         result = work(*arguments)
         seconds[name] += process_time() - started

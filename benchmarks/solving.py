@@ -19,6 +19,7 @@ from benchmarks.reference import synthetic_samples
 from mklbench import certify
 from mklbench.algorithms import exact_solvers, vskl
 from mklbench.certify import Hinge, PrimalDualPoint
+from mklbench.contract import Solver
 from mklbench.errors import DataError
 from mklbench.kernels import Bank, PrecomputedBank, feature_gaussians
 from mklbench.penalties.simplex import Simplex
@@ -146,7 +147,7 @@ def _prepared(solver: str, kernels: Kernels, K: Array) -> Callable[[float], Solv
     """
     _warm_up(solver)
     bank = None if solver == YARDSTICK else PrecomputedBank(K)
-    solve = newton_prototype.solve if solver == YARDSTICK else mkl_solvers()[solver]
+    solve: Solver = newton_prototype.solve if bank is None else mkl_solvers()[solver]
 
     def run(tol: float) -> Solved:
         started = perf_counter()

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 from data_fakes import CONFIG_DIRECTORY, NOWHERE
-from numpy.typing import NDArray
 
 from mklbench.data import content_digest, load, read_configs, verify
 from mklbench.data.loading import from_bytes
@@ -230,8 +229,8 @@ def test_the_upstream_copy_of_a_pooled_set_has_the_same_content(name: str, mirro
 def test_the_digest_is_of_the_numbers_alone() -> None:
     X, y = np.array([[0.0, 1.5], [2.0, -3.0]]), np.array([0, 1])
     digest = content_digest(X, y)
-    of_one_byte: NDArray[Any] = y.astype(np.int8)
-    assert content_digest(np.asfortranarray(X.astype(">f8")), of_one_byte) == digest
+    other_types = np.asfortranarray(X.astype(">f8")), y.astype(np.int8)
+    assert content_digest(*other_types) == digest  # type: ignore[arg-type]
     assert content_digest(np.array([[-0.0, 1.5], [2.0, -3.0]]), y) == digest
     assert content_digest(X, y[::-1]) != digest
     assert content_digest(X.reshape(4, 1), np.array([0, 1])) != digest

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -11,7 +11,7 @@ from typing import Any, cast
 import experiment_fakes
 import numpy as np
 import pytest
-from experiment_fakes import three_classes, tiny_cell
+from experiment_fakes import Call, three_classes, tiny_cell
 from narrowing import present
 from numpy.typing import NDArray
 
@@ -220,9 +220,9 @@ def test_shared_hyperparameters_are_used_and_their_cost_is_noted_once(tmp_path: 
 
 
 @pytest.fixture
-def calls(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
+def calls(monkeypatch: pytest.MonkeyPatch) -> list[Call]:
     """The calls of a solver that takes a start, made the algorithm of `WARM`."""
-    noted: list[tuple[Any, ...]] = []
+    noted: list[Call] = []
     monkeypatch.setattr(experiment_fakes, "CALLS", noted)
     return noted
 
@@ -231,7 +231,7 @@ WARM = ("algo._target_=experiment_fakes.solve_from", "~algo.svm_tol", "search=cv
 
 
 def test_starts_are_the_means_of_the_C_before_and_of_the_fold_before(
-    calls: list[tuple[Any, ...]],
+    calls: list[Call],
 ) -> None:
     select(*WARM, "search.grid.algo.C=[10,0.1,1]")
     assert [C for C, *_ in calls] == [0.1, 1, 10] * 5
@@ -244,7 +244,7 @@ def test_starts_are_the_means_of_the_C_before_and_of_the_fold_before(
 
 
 def test_entries_that_differ_in_more_than_C_are_paths_of_their_own(
-    calls: list[tuple[Any, ...]],
+    calls: list[Call],
 ) -> None:
     grid = ["search.grid.algo.C=[1,2]", "+search.grid.algo.tol=[0.1,0.01]"]
     select(*WARM, *grid, "+search.grid.kernel.gamma=[0.1,1.0]", "search.folds=2")
@@ -253,7 +253,7 @@ def test_entries_that_differ_in_more_than_C_are_paths_of_their_own(
     assert without == [0, 2, 8, 10]  # the first of both paths, for both kernels
 
 
-def test_each_class_starts_at_its_own_weights(calls: list[tuple[Any, ...]], tmp_path: Path) -> None:
+def test_each_class_starts_at_its_own_weights(calls: list[Call], tmp_path: Path) -> None:
     three_classes(tmp_path / "colours.csv")
     data = ["data=csv", f"data.path='{tmp_path}/colours.csv'", "split.n_splits=1"]
     cell = Cell.from_overrides(["algo=svm", *WARM, "search.grid.algo.C=[1,2]", *data])
@@ -267,7 +267,7 @@ def test_each_class_starts_at_its_own_weights(calls: list[tuple[Any, ...]], tmp_
     assert record.weights == np.stack(weights[30:]).tolist()
 
 
-def test_a_start_in_the_config_counts(calls: list[tuple[Any, ...]]) -> None:
+def test_a_start_in_the_config_counts(calls: list[Call]) -> None:
     select(*WARM, "search.grid.algo.C=[1,2]", "+algo.start=[3.0]")
     assert [call[2] for call in calls] == [[3.0]] * 10
 
@@ -331,7 +331,7 @@ def test_two_ridges_are_a_path_and_one_is_none(
     asked = []
     path_algorithm = configs.path_algorithm
 
-    def noting(config: Mapping[str, Any]) -> Any:
+    def noting(config: Mapping[str, Any]) -> Callable[..., Any]:
         asked.append(config)
         return path_algorithm(config)
 

@@ -89,8 +89,9 @@ def solve(
 # What an algorithm may raise that ends a program, or looks as if somebody had ended it.
 ENDS = {"exit": SystemExit(0), "generator": GeneratorExit(), "keyboard": KeyboardInterrupt()}
 
+Call = tuple[float, np.ndarray, Any, np.ndarray]
 # What `solve_from` was called with and what it returned, in order: C, y, start, weights.
-CALLS: list[tuple[float, np.ndarray, Any, np.ndarray]] = []
+CALLS: list[Call] = []
 
 
 def solve_from(
