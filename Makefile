@@ -55,7 +55,7 @@ test: $(VENV)/.installed-test  ## set up and run all tests, JOBS at a time; unde
 test-fast: $(VENV)/.installed-test  ## the tests that take no time, in a minute: after every change
 	$(BIN)/python -m pytest -m "not slow and not alone" -n $(JOBS) --dist worksteal
 
-lint: $(VENV)/.installed-lint  ## ruff, and mypy over the program and the tests
+lint: $(VENV)/.installed-lint  ## ruff, and mypy over the program, the tests and the benchmarks
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
