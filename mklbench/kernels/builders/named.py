@@ -103,7 +103,7 @@ def _all_and_each(shape: Shape, n_functions: int, forming: float = 1.0) -> Memor
     memory=lambda shape, widths=SIMPLEMKL_WIDTHS, degrees=(1, 2, 3): _all_and_each(
         shape, len(widths) + len(degrees), forming=2.0
     ),
-    version=2,
+    version=3,
 )
 def simplemkl_bank(
     X: ArrayLike,
@@ -163,7 +163,9 @@ def separate(X: ArrayLike, widths: Sequence[float] = GEHLER_WIDTHS) -> Concatena
     The finite set "separate" of Gehler & Nowozin 2008: len(widths) (d + 1) kernels.
     """
     functions = _inverse_square_widths(widths)
-    return ConcatenatedBank([DenseBank(X, functions), FeatureBank(X, functions)])
+    # Decomposed for the sake of the recorded searches, as in `feature_widths`.
+    features = FeatureBank(X, functions, decomposed=True)
+    return ConcatenatedBank([DenseBank(X, functions), features])
 
 
 class Precomputed:
