@@ -33,7 +33,12 @@ Array = NDArray[np.float64]
 class Bounds:
     """An upper and a lower bound on the optimal value of a convex problem.
 
-    The upper one bounds the objective that a solver reports, too.
+    Parameters
+    ----------
+    upper : float
+        Upper bound on the optimal value, and on the objective that a solver reports.
+    lower : float
+        Lower bound on the optimal value.
     """
 
     upper: float
@@ -52,14 +57,32 @@ class Loss(ABC):
 
     @abstractmethod
     def value(self, decision: Array) -> float:
-        """Return the loss at `decision` (n,), the f(x_i) + b."""
+        """Return the loss at the values of a decision function.
+
+        Parameters
+        ----------
+        decision : ndarray of shape (n,)
+            The values f(x_i) + b at the training samples.
+        """
 
     @abstractmethod
     def dual_value(self, dual_coef: Array) -> float:
-        """Return the least of loss(u) + a'u over u (n,), for a feasible a = `dual_coef`."""
+        """Return the least of loss(u) + a'u over u (n,), for a feasible a.
+
+        Parameters
+        ----------
+        dual_coef : ndarray of shape (n,)
+            a, such that the minimum is finite.
+        """
 
     def margin(self, decision: Array) -> float:
-        """Return an s > 0 such that `decision` / s has no loss; 0 where none is known."""
+        """Return an s > 0 such that `decision` / s has no loss; 0 where none is known.
+
+        Parameters
+        ----------
+        decision : ndarray of shape (n,)
+            The values f(x_i) + b at the training samples.
+        """
         return 0.0
 
 
@@ -67,12 +90,11 @@ class Loss(ABC):
 class Hinge(Loss):
     """That of the SVM, sum_i C_i max(0, 1 - y_i f(x_i)).
 
-    Attributes
+    Parameters
     ----------
-    y : ndarray
-        Array of shape (n,)
+    y : ndarray of shape (n,)
         Labels in {-1, +1}.
-    box : float or array of shape (n,)
+    box : float or array_like of shape (n,)
         The bound C on alpha, or one bound C_i a sample.
     """
 
@@ -80,15 +102,33 @@ class Hinge(Loss):
     box: ArrayLike
 
     def value(self, decision: Array) -> float:
-        """Return sum_i C_i max(0, 1 - y_i u_i) for `decision` u."""
+        """Return sum_i C_i max(0, 1 - y_i u_i).
+
+        Parameters
+        ----------
+        decision : ndarray of shape (n,)
+            u, the values f(x_i) + b at the training samples.
+        """
         return hinge_loss(self.y * decision, self.box)
 
     def dual_value(self, dual_coef: Array) -> float:
-        """Return sum alpha, for alpha o y."""
+        """Return sum alpha.
+
+        Parameters
+        ----------
+        dual_coef : ndarray of shape (n,)
+            alpha o y, with 0 <= alpha_i <= C_i.
+        """
         return float(np.abs(dual_coef).sum())
 
     def margin(self, decision: Array) -> float:
-        """Return the smallest margin y_i u_i, or 0 where one is not positive."""
+        """Return the smallest margin y_i u_i, or 0 where one is not positive.
+
+        Parameters
+        ----------
+        decision : ndarray of shape (n,)
+            u, the values f(x_i) + b at the training samples.
+        """
         return max(float((self.y * decision).min()), 0.0)
 
 
@@ -98,13 +138,14 @@ class Tube(Loss):
 
     Its dual is the maximum over |a_i| <= C, sum a = 0 of a'y - epsilon sum |a| - 1/2 a' K a.
 
-    Attributes
+    Parameters
     ----------
-    y : ndarray
-        Array of shape (n,)
+    y : ndarray of shape (n,)
         Targets.
-    C, epsilon : float
-        The bound on |a|, and half the width of the tube without loss.
+    C : float
+        The bound on |a|, > 0.
+    epsilon : float
+        Half the width of the tube without loss, in units of y, >= 0.
     """
 
     y: Array
@@ -112,11 +153,23 @@ class Tube(Loss):
     epsilon: float
 
     def value(self, decision: Array) -> float:
-        """Return C sum_i max(0, |y_i - u_i| - epsilon) for `decision` u."""
+        """Return C sum_i max(0, |y_i - u_i| - epsilon).
+
+        Parameters
+        ----------
+        decision : ndarray of shape (n,)
+            u, the values f(x_i) + b at the training samples.
+        """
         return self.C * float(np.maximum(0.0, np.abs(self.y - decision) - self.epsilon).sum())
 
     def dual_value(self, dual_coef: Array) -> float:
-        """Return a'y - epsilon sum |a|."""
+        """Return a'y - epsilon sum |a|.
+
+        Parameters
+        ----------
+        dual_coef : ndarray of shape (n,)
+            a, with |a_i| <= C.
+        """
         return float(dual_coef @ self.y) - self.epsilon * float(np.abs(dual_coef).sum())
 
 
@@ -127,10 +180,9 @@ class Squares(Loss):
     Cortes et al. 2009, eq. 5, have twice this problem: minimise ||f||^2 + 1/lam sum_i (y_i -
     f(x_i))^2, whose dual is the maximum over alpha of 2 alpha'y - alpha'(K + lam I) alpha.
 
-    Attributes
+    Parameters
     ----------
-    y : ndarray
-        Array of shape (n,)
+    y : ndarray of shape (n,)
         Targets.
     lam : float
         The ridge lambda > 0.
@@ -140,11 +192,23 @@ class Squares(Loss):
     lam: float
 
     def value(self, decision: Array) -> float:
-        """Return 1/(2 lam) sum_i (y_i - u_i)^2 for `decision` u."""
+        """Return 1/(2 lam) sum_i (y_i - u_i)^2.
+
+        Parameters
+        ----------
+        decision : ndarray of shape (n,)
+            u, the values f(x_i) at the training samples.
+        """
         return 0.5 * float(np.sum((self.y - decision) ** 2)) / self.lam
 
     def dual_value(self, dual_coef: Array) -> float:
-        """Return alpha'y - lam/2 alpha'alpha."""
+        """Return alpha'y - lam/2 alpha'alpha.
+
+        Parameters
+        ----------
+        dual_coef : ndarray of shape (n,)
+            alpha, any numbers.
+        """
         return float(dual_coef @ self.y) - 0.5 * self.lam * float(dual_coef @ dual_coef)
 
 
@@ -154,24 +218,19 @@ class PrimalDualPoint:
 
     The functions are f_m = weights_m K_m a, with one a for all.
 
-    Attributes
+    Parameters
     ----------
     loss : Loss
-        Loss
         With the labels or targets.
-    weights : ndarray
-        Array of shape (M,)
+    weights : ndarray of shape (M,)
         Kernel weights d >= 0.
-    forms : ndarray
-        Array of shape (M,)
+    forms : ndarray of shape (M,)
         The quadratic forms q_m = a' K_m a of all kernels that there are.
-    outputs : ndarray
-        Array of shape (n,)
+    outputs : ndarray of shape (n,)
         sum_m d_m K_m a.
-    dual_coef : ndarray
-        Array of shape (n,)
+    dual_coef : ndarray of shape (n,)
         a: alpha o y of an SVM.
-    intercept : float
+    intercept : float, default=0.0
         b.
     """
 
@@ -184,7 +243,17 @@ class PrimalDualPoint:
 
     @classmethod
     def on_bank(cls, bank: Bank, loss: Loss, machine: KernelMachine) -> PrimalDualPoint:
-        """Return the point of a solution on a bank, from its weights, dual_coef and intercept."""
+        """Return the point of a solution on a bank, from its weights, dual_coef and intercept.
+
+        Parameters
+        ----------
+        bank : Bank
+            The M base kernels on n training samples.
+        loss : Loss
+            With the labels or targets of these samples.
+        machine : KernelMachine
+            The solution, with weights (M,).
+        """
         weights, a = machine.weights, machine.dual_coef
         outputs = bank.combine(weights) @ a
         return cls(loss, weights, bank.quadratic_forms(a), outputs, a, machine.intercept)
@@ -202,13 +271,15 @@ class PrimalDualPoint:
 
         Parameters
         ----------
-        family, loss, machine
-            The family, the loss, and the solution, with weights (k,).
-        thetas : ndarray
-            Array of shape (k, M)
+        family : Family
+            The family on n training samples, with M parameters.
+        loss : Loss
+            With the labels or targets of these samples.
+        machine : KernelMachine
+            The solution, with weights (k,).
+        thetas : ndarray of shape (k, M)
             The parameters of its kernels.
-        rivals : ndarray
-            Array of shape (r, M)
+        rivals : ndarray of shape (r, M)
             Those of kernels that might be better.
         """
         weights, a = machine.weights, machine.dual_coef
@@ -227,11 +298,14 @@ class PrimalDualPoint:
 
         Parameters
         ----------
-        outputs : ndarray
-            Array of shape (n,)
+        loss : Loss
+            With the labels or targets.
+        outputs : ndarray of shape (n,)
             K a.
-        loss, dual_coef, intercept
-            As in the class.
+        dual_coef : ndarray of shape (n,)
+            a: alpha o y of an SVM.
+        intercept : float, default=0.0
+            b.
         """
         norm = np.array([dual_coef @ outputs])
         return cls(loss, np.ones(1), norm, outputs, dual_coef, intercept)
@@ -251,6 +325,13 @@ def bounds(point: PrimalDualPoint, penalty: Penalty) -> Bounds:
     says how wide its margin is, and nothing about C times the loss of f as it is.
 
     The dual is taken at a, or at what `Penalty.shrink` makes of it.
+
+    Parameters
+    ----------
+    point : PrimalDualPoint
+        The loss, and the numbers at which primal and dual are taken.
+    penalty : Penalty
+        The price of the kernel weights, or the set they are in.
     """
     loss, weights, forms = point.loss, point.weights, point.forms
     decision = point.outputs + point.intercept
@@ -268,7 +349,15 @@ def bounds(point: PrimalDualPoint, penalty: Penalty) -> Bounds:
 
 
 def hinge_loss(margins: Array, box: ArrayLike) -> float:
-    """Return sum_i C_i max(0, 1 - y_i f(x_i)) for `margins` (n,) and the bounds C or C_i."""
+    """Return sum_i C_i max(0, 1 - y_i f(x_i)).
+
+    Parameters
+    ----------
+    margins : ndarray of shape (n,)
+        y_i f(x_i).
+    box : float or array_like of shape (n,)
+        The bound C on alpha, or one bound C_i a sample.
+    """
     return float(np.sum(np.asarray(box) * np.maximum(0.0, 1.0 - margins)))
 
 
@@ -285,11 +374,11 @@ def frank_wolfe_bounds(
     ----------
     objective : float
         J at the weights.
-    weights, gradient : ndarray
-        Array of shape (M,)
-        A point of the set, and dJ/dweights there.
+    weights : ndarray of shape (M,)
+        A point of the set.
+    gradient : ndarray of shape (M,)
+        dJ/dweights there.
     penalty : Penalty
-        Penalty
         The set, as a penalty without a price. On a `NormBall` J falls along every weight.
     """
     steepest = float(gradient @ weights) + 2.0 * penalty.dual_value(-gradient)
@@ -335,6 +424,15 @@ def kkt_residual(weights: Array, gradient: Array, objective: float) -> float:
     weights in units of the largest one, u = w / max w, and J in units of its value, the residual is
     max_m |u_m - max(0, u_m - dJ/du_m / |J|)|: the length of a projected gradient step, which is 0
     exactly at a stationary point and does not depend on the units of the weights.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (M,)
+        The point, >= 0.
+    gradient : ndarray of shape (M,)
+        dJ/dweights there.
+    objective : float
+        J there.
     """
     unit = float(weights.max()) or 1.0
     scaled = weights / unit

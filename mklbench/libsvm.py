@@ -59,7 +59,7 @@ ClassWeight = Mapping[int, float] | str | None
 class SVMSolution:
     """Solution of one SVM or SVR problem.
 
-    Attributes
+    Parameters
     ----------
     dual_coef : ndarray of shape (n,)
         alpha_i * y_i, or alpha_i - alpha*_i of a regression.
@@ -74,7 +74,13 @@ class SVMSolution:
     intercept: float
 
     def dual_objective(self, K: NDArray[np.float64]) -> float:
-        """Return sum alpha - 1/2 a' K a of an SVM, for the Gram matrix `K` (n, n) solved for."""
+        """Return sum alpha - 1/2 a' K a of an SVM.
+
+        Parameters
+        ----------
+        K : ndarray of shape (n, n)
+            The Gram matrix solved for.
+        """
         a = self.dual_coef
         return float(np.abs(a).sum() - 0.5 * (a @ (K @ a)))
 
@@ -113,9 +119,14 @@ class _Machine(ABC):
     def solve(
         self, K: NDArray[np.float64] | None = None, *, tol: float | None = None
     ) -> SVMSolution:
-        """Solve for the Gram matrix `K` (n, n), or for what has been written into `gram`.
+        """Solve for one Gram matrix.
 
-        `tol` is LIBSVM's stopping tolerance, that of the machine if not given.
+        Parameters
+        ----------
+        K : ndarray of shape (n, n) or None, default=None
+            The Gram matrix; if not given, that which has been written into `gram`.
+        tol : float or None, default=None
+            LIBSVM's stopping tolerance, > 0; that of the machine if not given.
 
         Raises
         ------
@@ -166,7 +177,14 @@ class _Machine(ABC):
 
         The rule is `violation` <= `tol`, up to the rounding of LIBSVM's single precision, which
         must not be large itself. LIBSVM does not say whether it has come to its limit of
-        max(10^7, 100 n) iterations instead. Parameters are those of `violation`.
+        max(10^7, 100 n) iterations instead.
+
+        Parameters
+        ----------
+        outputs : ndarray of shape (n,)
+            K a, the decision values without the intercept.
+        dual_coef : ndarray of shape (n,)
+            a.
         """
         enough = _ROUNDING * self.tol
         left = self.violation(outputs, dual_coef)
@@ -232,8 +250,10 @@ class SVM(_Machine):
         The bounds C_i.
     class_factors : dict of int to float
         Factors on C by class, as numbers.
-    calls, seconds : int or float
-        Number of solves, and wall-clock seconds spent inside ``svm_train``.
+    calls : int
+        Number of solves.
+    seconds : float
+        Wall-clock seconds spent inside ``svm_train``.
     """
 
     def __init__(
@@ -279,7 +299,7 @@ class SVR(_Machine):
     Parameters
     ----------
     y : array_like of shape (n,)
-        targets.
+        Real targets.
     C : float, default=1.0
         Box constraint, > 0.
     epsilon : float, default=0.1
@@ -290,8 +310,12 @@ class SVR(_Machine):
 
     Attributes
     ----------
-    gram, calls, seconds : ndarray or int or float
-        As those of `SVM`.
+    gram : ndarray of shape (n, n)
+        Writable view of the values LIBSVM reads, as that of `SVM`.
+    calls : int
+        Number of solves.
+    seconds : float
+        Wall-clock seconds spent inside ``svm_train``.
     """
 
     def __init__(

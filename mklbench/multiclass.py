@@ -23,7 +23,13 @@ _CROSS = 2**28
 
 
 def takes_start(solve: Solver) -> bool:
-    """Tell whether a solver can be warm-started (`mklbench.contract`) and has no start yet."""
+    """Tell whether a solver can be warm-started (`mklbench.contract`) and has no start yet.
+
+    Parameters
+    ----------
+    solve : Solver
+        The `solve` of an algorithm, options bound (``functools.partial``) or not.
+    """
     return algorithm_of(solve).takes_start and unbound(solve)[1].get("start") is None
 
 
@@ -43,8 +49,10 @@ def fit(
         Solves one binary problem, ``solve(operator, y)`` with y (n,) in {-1, +1}.
     operator : KernelOperator
         The kernels of all problems.
-    codes : array_like of shape (n,)
+    codes : array_like of int of shape (n,)
         Class codes 0 ... n_classes - 1.
+    n_classes : int
+        Number of classes, >= 2.
     starts : sequence of Start or None, default=None
         What to start each binary problem from, in the order of the result, for a `solve` that
         takes it (`takes_start`). One class is no start for the next: that was found
@@ -75,10 +83,19 @@ def _side_by_side(solve: Solver) -> Callable[..., list[Solution]] | None:
 def decision_function(
     operator: KernelOperator, solutions: Sequence[Solution], Z: ArrayLike
 ) -> Array:
-    """Return the decision values (n_z,) of one problem or (n_z, k) of k problems at `Z`.
+    """Return the decision values (n_z,) of one problem or (n_z, k) of k problems at new samples.
 
     Where the kernel between all of `Z` and the training samples would take too much memory, `Z` is
     taken in blocks.
+
+    Parameters
+    ----------
+    operator : KernelOperator
+        The kernels that the solutions were learned with.
+    solutions : sequence of Solution
+        One a binary problem, as `fit` returns them.
+    Z : array_like of shape (n_z, d)
+        New samples; or what else the operator takes in their place, see its `cross`.
 
     Raises
     ------
@@ -122,7 +139,15 @@ def _overflow(Z: NDArray[Any], row: int) -> InputError:
 def decision_values(
     solutions: Sequence[Solution], outputs_of: Callable[[Solution], Array]
 ) -> Array:
-    """Return the same from ``outputs_of(machine)``: the `outputs` of a single machine."""
+    """Return what `decision_function` does, from the outputs of the single machines.
+
+    Parameters
+    ----------
+    solutions : sequence of Solution
+        One a binary problem, as `fit` returns them.
+    outputs_of : callable
+        ``outputs_of(machine)`` returns the `outputs` (n_z,) of a single machine.
+    """
     values = [_decision(solution, outputs_of) for solution in solutions]
     return values[0] if len(values) == 1 else np.stack(values, axis=1)
 
@@ -135,17 +160,32 @@ def _decision(solution: Solution, outputs_of: Callable[[Solution], Array]) -> Ar
 
 
 def vote(values: Array) -> Array:
-    """Return what the decision values (k, n_z) of k machines vote: the mean (n_z,) of their signs.
+    """Return what the decision values of k machines vote: the mean (n_z,) of their signs.
 
     To it a share of their mean value is added, too small to turn a majority or to change the order
     of two, so that it decides between classes with the same votes.
+
+    Parameters
+    ----------
+    values : ndarray of shape (k, n_z)
+        The decision values of each machine.
     """
     mean = values.mean(axis=0)
     return np.sign(values).mean(axis=0) + mean / (1.0 + np.abs(mean)) / (3.0 * len(values))
 
 
 def outputs(operator: KernelOperator, solution: Solution, Z: ArrayLike) -> Array:
-    """Return the decision values (n_z,) of one machine at `Z`, without the intercept."""
+    """Return the decision values (n_z,) of one machine at new samples, without the intercept.
+
+    Parameters
+    ----------
+    operator : KernelOperator
+        The kernels that the solution was learned with.
+    solution : Solution
+        That of a single machine, not of an ensemble.
+    Z : array_like of shape (n_z, d)
+        New samples; or what else the operator takes in their place, see its `cross`.
+    """
     if solution.thetas is None:
         return outputs_from(lambda weights: operator.cross(weights, Z), solution)
     family = cast(Family, operator)
@@ -153,9 +193,14 @@ def outputs(operator: KernelOperator, solution: Solution, Z: ArrayLike) -> Array
 
 
 def outputs_from(block: Callable[[Array], Array], solution: Solution) -> Array:
-    """Return the same from ``block(weights)``: the kernel (n_z, n) at weights of the operator.
+    """Return what `outputs` does, from the kernel between new samples and the training ones.
 
-    Of a solution without kernels of its own (`Solution.thetas`).
+    Parameters
+    ----------
+    block : callable
+        ``block(weights)`` returns the kernel (n_z, n) at weights (M,) of the operator.
+    solution : Solution
+        That of a single machine without kernels of its own (`Solution.thetas`).
     """
     return block(solution.weights) ** solution.degree @ solution.dual_coef
 
@@ -189,7 +234,13 @@ def _mean(solutions: Sequence[Solution]) -> Start:
 
 
 def predict(decision: Array) -> NDArray[np.intp]:
-    """Return the class codes (n_z,) that decision values stand for."""
+    """Return the class codes (n_z,) that decision values stand for.
+
+    Parameters
+    ----------
+    decision : ndarray of shape (n_z,) or (n_z, k)
+        Decision values of one problem, or of k, one a class.
+    """
     if decision.ndim == 1:
         return (decision > 0).astype(np.intp)
     return decision.argmax(axis=1)

@@ -12,7 +12,15 @@ from mklbench.errors import NotFiniteError
 
 
 class Mixture(NamedTuple):
-    """A combination of members of a family: weights (k,) and parameters thetas (k, M)."""
+    """A combination of members of a family.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (k,)
+        Kernel weights.
+    thetas : ndarray of shape (k, M)
+        Parameters of the kernels, one row a kernel.
+    """
 
     weights: NDArray[np.float64]
     thetas: NDArray[np.float64]
@@ -22,13 +30,11 @@ class Mixture(NamedTuple):
 class KernelMachine:
     """What a decision function is made of, ``f(z) = sum_i dual_coef[i] k(x_i, z) + intercept``.
 
-    Attributes
+    Parameters
     ----------
-    weights : ndarray
-        Array of shape (M,)
+    weights : ndarray of shape (M,)
         Those of the kernels in k.
-    dual_coef : ndarray
-        Array of shape (n,)
+    dual_coef : ndarray of shape (n,)
         a: alpha_i * y_i of an SVM.
     intercept : float
         b.
@@ -47,7 +53,7 @@ class Solution(KernelMachine):
     at `weights`: that of a bank or a family, or sum_k weights_k K_thetas_k where there are
     `thetas`.
 
-    Attributes
+    Parameters
     ----------
     weights : ndarray of shape (M,)
         Kernel weights of a bank, or the parameters theta of the one kernel that is
@@ -76,20 +82,20 @@ class Solution(KernelMachine):
         `gap` is at most `tol`, or where `objective_tol` is given, an iteration has changed the
         objective by less than that share of it. The second says nothing about the distance to the
         optimum; `gap` does. What an algorithm without these two ends by is in its `solve`.
-    history : list of dict of str to float
+    history : list of dict of str to float, default=[]
         One entry an outer iteration, with at least "objective" and "n_svm_calls".
-    svm_seconds : float
+    svm_seconds : float, default=0.0
         Wall-clock seconds spent inside LIBSVM's ``svm_train``.
-    degree : int
-        d, where the kernel is that at `weights` to the power d, entry by entry.
-    thetas : ndarray of shape (k, D) or None
+    thetas : ndarray of shape (k, D) or None, default=None
         The kernels of a family that an algorithm has found, one row a kernel, in the
         order of `weights`, which are then (k,); None for banks and for one kernel of a family.
-    members : tuple of Solution or None
+    degree : int, default=1
+        d, where the kernel is that at `weights` to the power d, entry by entry.
+    members : tuple of Solution or None, default=None
         The machines of an ensemble, each a solution on the same operator; None for a single
         machine. The decision function of an ensemble is the mean of theirs, or what they vote; its
         own `weights`, `dual_coef` and `intercept` are the means of theirs.
-    vote : bool
+    vote : bool, default=False
         Whether the members of an ensemble vote: the decision value is the mean of the signs of
         theirs, ties broken by their mean.
 

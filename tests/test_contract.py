@@ -131,7 +131,7 @@ class TestAlgorithm:
 
 class TestBuilder:
     def test_of_this_package(self) -> None:
-        assert builder_of(BUILDERS["simplemkl"]).version == 2
+        assert builder_of(BUILDERS["simplemkl"]).version == 3
         assert builder_of(BUILDERS["products"]).name == "product_gaussians"
         assert builder_of(Precomputed(np.eye(3)[None])).takes_rows
         assert builder_of(Precomputed(np.eye(3)[None])).n_samples == 3

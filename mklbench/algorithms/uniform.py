@@ -25,6 +25,27 @@ def solve(
 ) -> Solution:
     """Train one SVM with all weights 1/M: the mean of a bank, the uniform product of a family.
 
-    Parameters and result are those of `mklbench.algorithms.svm.solve`.
+    Parameters
+    ----------
+    operator : KernelOperator
+        The bank or the family on the n training samples.
+    y : array_like of shape (n,)
+        Labels in {-1, +1}.
+    C : float, default=1.0
+        Box constraint.
+    svm_tol : float, default=0.001
+        LIBSVM's stopping tolerance.
+    class_weight : mapping of int to float, str or None, default=None
+        Factors on C by class, ``{-1: ..., +1: ...}``, or "balanced".
+
+    Returns
+    -------
+    Solution
+        As that of `mklbench.algorithms.svm.solve`.
+
+    Raises
+    ------
+    InputError
+        If an argument has the wrong shape or range.
     """
     return svm.solve(operator, y, C, svm_tol=svm_tol, class_weight=class_weight)

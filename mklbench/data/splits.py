@@ -116,8 +116,8 @@ def random_split(
 
     Returns
     -------
-    train_rows, test_rows : sorted and disjoint; together all rows, unless the protocol's sizes are
-        fewer.
+    train_rows, test_rows : ndarray of int
+        Sorted and disjoint; together all rows, unless the protocol's sizes are fewer.
 
     Raises
     ------

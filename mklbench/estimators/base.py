@@ -202,11 +202,23 @@ class KernelLearner(ClassifierMixin, KernelEstimator):
         return self
 
     def decision_function(self, X: ArrayLike) -> Array:
-        """Return the decision values (n_new,), or (n_new, k) for more than two classes."""
+        """Return the decision values (n_new,), or (n_new, k) for more than two classes.
+
+        Parameters
+        ----------
+        X : array_like of shape (n_new, d)
+            New samples (or cross Gram matrices, see `mklbench.estimators`).
+        """
         return self._decision(X)
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the predicted class labels (n_new,)."""
+        """Return the predicted class labels (n_new,).
+
+        Parameters
+        ----------
+        X : array_like of shape (n_new, d)
+            New samples (or cross Gram matrices, see `mklbench.estimators`).
+        """
         decision = self.decision_function(X)
         return self.classes_[multiclass.predict(decision)]
 
@@ -249,5 +261,11 @@ class KernelRegressor(RegressorMixin, KernelEstimator):
         return self
 
     def predict(self, X: ArrayLike) -> Array:
-        """Return the predicted targets (n_new,)."""
+        """Return the predicted targets (n_new,).
+
+        Parameters
+        ----------
+        X : array_like of shape (n_new, d)
+            New samples (or cross Gram matrices, see `mklbench.estimators`).
+        """
         return self._decision(X)

@@ -15,7 +15,7 @@ class GMKL(KernelLearner):
     Parameters
     ----------
     kernel : str or KernelBuilder, default="product"
-        Name or callable of a family (product) or a bank (sum), see the module's docstring.
+        Name or callable of a family (product) or a bank (sum), see `mklbench.estimators`.
     C : float, default=10.0
         Box constraint.
     regulariser : str, default="l1"
@@ -71,8 +71,7 @@ class IKL(KernelLearner):
     Parameters
     ----------
     kernel : str or KernelBuilder, default="products"
-        Name or callable of a family with a bounded box, or of a bank, see the module's
-        docstring.
+        Name or callable of a family with a bounded box, or of a bank, see `mklbench.estimators`.
     C : float, default=1.0
         Box constraint.
     tol : float, default=0.001
@@ -117,7 +116,7 @@ class QNPKL(KernelLearner):
     Parameters
     ----------
     kernel : str or KernelBuilder, default="product"
-        Name or callable of a family, see the module's docstring.
+        Name or callable of a family, see `mklbench.estimators`.
     C : float, default=10.0
         Box constraint.
     start : str, default="median"

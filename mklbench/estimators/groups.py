@@ -16,7 +16,7 @@ class VSKL(KernelLearner):
     Parameters
     ----------
     kernel : str or KernelBuilder, default="simplemkl"
-        Name or callable of a bank, see the module's docstring.
+        Name or callable of a bank, see `mklbench.estimators`.
     C : float, default=100.0
         Box constraint. The kernels of "simplemkl" have unit trace, so C is larger than usual.
     q : float, default=2.0
@@ -67,7 +67,7 @@ class CKL(KernelLearner):
     Parameters
     ----------
     kernel : str or KernelBuilder, default="simplemkl"
-        Name or callable of a bank, see the module's docstring.
+        Name or callable of a bank, see `mklbench.estimators`.
     C : float, default=100.0
         Box constraint. The kernels of "simplemkl" have unit trace, so C is larger than usual.
     q : float, default=0.75

@@ -49,7 +49,19 @@ class KRR(_KRR, KernelRegressor):
 
 
 class KRRClassifier(_KRR, KernelLearner):
-    """The classifier by the sign of a kernel ridge regression; parameters are those of `KRR`."""
+    """The classifier by the sign of a kernel ridge regression (`KRR`).
+
+    Parameters
+    ----------
+    kernel : str or KernelBuilder, default="gaussian"
+        Name or callable, see `mklbench.estimators`.
+    lam : float, default=1.0
+        The ridge lambda > 0.
+    weights : float, array_like of shape (M,) or None, default=None
+        Kernel weights >= 0, or one number for all; 1/M each if None.
+    degree : int, default=1
+        Of the kernel (sum_m weights_m K_m)^degree.
+    """
 
 
 class _NKRR:
@@ -110,4 +122,29 @@ class NKRR(_NKRR, KernelRegressor):
 
 
 class NKRRClassifier(_NKRR, KernelLearner):
-    """The classifier by the sign of `NKRR`, with the same parameters."""
+    """The classifier by the sign of `NKRR`.
+
+    Parameters
+    ----------
+    kernel : str or KernelBuilder, default="feature_gaussians"
+        Name or callable of a bank, see `mklbench.estimators`; the paper's is
+        "linear_features".
+    lam : float, default=1.0
+        The ridge lambda > 0.
+    degree : int, default=2
+        d >= 1 of the combination.
+    radius : float, default=1.0
+        How far the weights may go from `mu0`; 0 for the weights `mu0`.
+    norm : int, default=2
+        1 or 2, in which that is measured.
+    mu0 : float or array_like of shape (M,), default=1.0
+        Weights >= 0, or one number for all.
+    step : str, default="line_search"
+        "line_search" for projected gradient descent, or "fixed" for Algorithm 1 as printed.
+    eta : float, default=1.0
+        The size of the fixed steps.
+    tol : float, default=0.0001
+        Certified gap or KKT residual at which to stop.
+    max_iter : int, default=1000
+        At most so many steps.
+    """

@@ -17,7 +17,7 @@ class KernelSVC(KernelLearner):
     Parameters
     ----------
     kernel : str or KernelBuilder, default="gaussian"
-        Name or callable, see the module's docstring.
+        Name or callable, see `mklbench.estimators`.
     C : float, default=1.0
         Box constraint.
     weights : array_like of shape (M,) or None, default=None
@@ -47,7 +47,7 @@ class UniformMKL(KernelLearner):
     Parameters
     ----------
     kernel : str or KernelBuilder, default="feature_gaussians"
-        Name or callable, see the module's docstring.
+        Name or callable, see `mklbench.estimators`.
     C : float, default=1.0
         Box constraint.
     svm_tol : float, default=0.001
@@ -73,7 +73,7 @@ class MKL(KernelLearner):
     Parameters
     ----------
     kernel : str or KernelBuilder, default="simplemkl"
-        Name or callable of a bank, see the module's docstring.
+        Name or callable of a bank, see `mklbench.estimators`.
     C : float, default=100.0
         Box constraint. The kernels of "simplemkl" have unit trace, so C is larger than usual.
     tol : float, default=0.0001
@@ -110,7 +110,7 @@ class SimpleMKL(KernelLearner):
     Parameters
     ----------
     kernel : str or KernelBuilder, default="simplemkl"
-        Name or callable of a bank, see the module's docstring.
+        Name or callable of a bank, see `mklbench.estimators`.
     C : float, default=100.0
         Box constraint. The kernels of "simplemkl" have unit trace, so C is larger than usual.
     tol : float, default=0.01
@@ -152,7 +152,7 @@ class HessianMKL(KernelLearner):
     Parameters
     ----------
     kernel : str or KernelBuilder, default="simplemkl"
-        Name or callable of a bank, see the module's docstring.
+        Name or callable of a bank, see `mklbench.estimators`.
     C : float, default=100.0
         Box constraint. The kernels of "simplemkl" have unit trace, so C is larger than usual.
     tol : float, default=0.01

@@ -53,7 +53,7 @@ class Align(_WithLearner, KernelLearner):
     Parameters
     ----------
     kernel : str or KernelBuilder, default="feature_gaussians"
-        Name or callable of a bank, see the module's docstring.
+        Name or callable of a bank, see `mklbench.estimators`.
     C : float, default=1.0
         Box constraint of "svm" and "svr".
     learner : str, default="svm"
@@ -75,7 +75,7 @@ class AlignF(_WithLearner, KernelLearner):
     Parameters
     ----------
     kernel : str or KernelBuilder, default="feature_gaussians"
-        Name or callable of a bank, see the module's docstring.
+        Name or callable of a bank, see `mklbench.estimators`.
     C : float, default=1.0
         Box constraint of "svm" and "svr".
     learner : str, default="svm"
@@ -114,7 +114,7 @@ class EarlyFusion(_WithLearner, KernelLearner):
     Parameters
     ----------
     kernel : str or KernelBuilder, default="gaussian"
-        Name or callable of a bank of one kernel, see the module's docstring.
+        Name or callable of a bank of one kernel, see `mklbench.estimators`.
     C : float, default=1.0
         Box constraint of "svm" and "svr".
     learner : str, default="svm"
@@ -147,7 +147,7 @@ class LateFusion(_WithLearner, KernelLearner):
     Parameters
     ----------
     kernel : str or KernelBuilder, default="feature_gaussians"
-        Name or callable of a bank, see the module's docstring.
+        Name or callable of a bank, see `mklbench.estimators`.
     C : float, default=1.0
         Box constraint of "svm" and "svr".
     vote : bool, default=False
@@ -189,7 +189,7 @@ class BestKernel(_WithLearner, KernelLearner):
     Parameters
     ----------
     kernel : str or KernelBuilder, default="feature_gaussians"
-        Name or callable of a bank, see the module's docstring.
+        Name or callable of a bank, see `mklbench.estimators`.
     C : float, default=1.0
         Box constraint of "svm" and "svr".
     folds : int, default=5
@@ -230,7 +230,7 @@ class KernelSVR(KernelRegressor):
     Parameters
     ----------
     kernel : str or KernelBuilder, default="gaussian"
-        Name or callable, see the module's docstring.
+        Name or callable, see `mklbench.estimators`.
     C : float, default=1.0
         Box constraint.
     epsilon : float, default=0.1
@@ -259,7 +259,23 @@ class KernelSVR(KernelRegressor):
 
 
 class AlignRegressor(KernelRegressor):
-    """ALIGN for real targets: parameters are those of `Align`, but for the learner "svm"."""
+    """Kernels weighted by their own alignment with real targets (`mklbench.algorithms.align`).
+
+    Parameters
+    ----------
+    kernel : str or KernelBuilder, default="feature_gaussians"
+        Name or callable of a bank, see `mklbench.estimators`.
+    learner : str, default="krr"
+        The second stage, "krr" or "svr".
+    lam : float, default=1.0
+        The ridge lambda of "krr".
+    C : float, default=1.0
+        Box constraint of "svr".
+    epsilon : float, default=0.1
+        Half the width of the tube of "svr", in units of y.
+    svm_tol : float, default=0.001
+        LIBSVM's stopping tolerance of "svr".
+    """
 
     _algorithm = align
 
@@ -281,7 +297,25 @@ class AlignRegressor(KernelRegressor):
 
 
 class AlignFRegressor(AlignRegressor):
-    """ALIGNF for real targets: parameters are those of `AlignF`, but for the learner "svm"."""
+    """The combination of largest alignment with real targets (`mklbench.algorithms.alignf`).
+
+    Parameters
+    ----------
+    kernel : str or KernelBuilder, default="feature_gaussians"
+        Name or callable of a bank, see `mklbench.estimators`.
+    learner : str, default="krr"
+        The second stage, "krr" or "svr".
+    programme : str, default="alignment"
+        "alignment", or "simplex" for weights that sum to 1.
+    lam : float, default=1.0
+        The ridge lambda of "krr".
+    C : float, default=1.0
+        Box constraint of "svr".
+    epsilon : float, default=0.1
+        Half the width of the tube of "svr", in units of y.
+    svm_tol : float, default=0.001
+        LIBSVM's stopping tolerance of "svr".
+    """
 
     _algorithm = alignf
 

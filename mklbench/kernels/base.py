@@ -45,19 +45,37 @@ class KernelOperator(ABC):
 
     @abstractmethod
     def gram(self, weights: ArrayLike, out: Array | None = None) -> Array:
-        """Return the Gram matrix (n, n) at `weights` (M,), written into `out` where given."""
+        """Return the Gram matrix (n, n) of the training samples at some weights.
+
+        Parameters
+        ----------
+        weights : array_like of shape (M,)
+            Weights of the kernels of a bank, or parameters theta of a family.
+        out : ndarray of shape (n, n) or None, default=None
+            Where the matrix is written; a new array if not given.
+        """
 
     @abstractmethod
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
-        """Return the kernel at `weights` between new samples `Z` and the training samples.
+        """Return the kernel (n_z, n) between new samples and the training samples at some weights.
 
-        `Z` is a matrix (n_z, d) of features, unless the operator says otherwise; the result has
-        shape (n_z, n).
+        Parameters
+        ----------
+        weights : array_like of shape (M,)
+            Weights of the kernels of a bank, or parameters theta of a family.
+        Z : array_like of shape (n_z, d)
+            Features of the new samples, unless the operator says otherwise.
         """
 
     @abstractmethod
     def restrict(self, rows: ArrayLike) -> KernelOperator:
-        """Return the same kernels on the training samples `rows` (indices) only."""
+        """Return the same kernels on some of the training samples only.
+
+        Parameters
+        ----------
+        rows : array_like of shape (k,) or (n,)
+            Row numbers of training samples, from 0 to n - 1, or a mask of n truth values.
+        """
 
     def uniform_weights(self) -> Array:
         """Return the weights (M,) that are all 1/M."""
@@ -90,28 +108,62 @@ class Bank(KernelOperator):
 
     @abstractmethod
     def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
-        """Return sum_m d_m K_m (n, n), written into `out` where given."""
+        """Return sum_m d_m K_m (n, n).
+
+        Parameters
+        ----------
+        d : array_like of shape (M,)
+            Weights of the kernels.
+        out : ndarray of shape (n, n) or None, default=None
+            Where the matrix is written; a new array if not given.
+        """
 
     def combinations(self, weights: Array, out: Array) -> Iterator[Array]:
-        """Write `combine(d)` into `out` (n, n) for every row d of `weights` (k, M), and yield it.
+        """Write `combine(d)` into `out` for every row d of `weights`, and yield it.
 
         A bank that stores Gram matrices reads them once for all rows.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (k, M)
+            Weights d of the kernels, one row a combination.
+        out : ndarray of shape (n, n)
+            Where each combination is written, in the place of the one before.
         """
         return (self.combine(d, out) for d in weights)
 
     def accumulate(self, d: ArrayLike, out: Array) -> None:
-        """Add sum_m d_m K_m onto `out` (n, n)."""
+        """Add sum_m d_m K_m onto `out`.
+
+        Parameters
+        ----------
+        d : array_like of shape (M,)
+            Weights of the kernels.
+        out : ndarray of shape (n, n)
+            What the combination is added to, in place.
+        """
         out += self.combine(d)
 
     @abstractmethod
     def quadratic_forms(self, a: ArrayLike) -> Array:
-        """Return q (M,) with q_m = a' K_m a, for `a` of shape (n,)."""
+        """Return q (M,) with q_m = a' K_m a.
+
+        Parameters
+        ----------
+        a : array_like of shape (n,)
+            Coefficients of the training samples.
+        """
 
     @abstractmethod
     def products(self, a: ArrayLike, kernels: ArrayLike) -> Array:
-        """Return the rows K_m a (k, n) for the kernels m in `kernels` (k,), for `a` (n,).
+        """Return the rows K_m a (k, n) for some kernels m.
 
-        `kernels` are indices from 0 to M - 1 in any order, none included.
+        Parameters
+        ----------
+        a : array_like of shape (n,)
+            Coefficients of the training samples.
+        kernels : array_like of int of shape (k,)
+            The indices m, from 0 to M - 1 in any order; there may be none.
         """
 
     @abstractmethod
@@ -123,6 +175,11 @@ class Bank(KernelOperator):
 
     def diagonals(self, Z: ArrayLike | None = None) -> Array:
         """Return k_m(x, x) (M, n) of the training samples, or k_m(z, z) (M, n_z) of new ones.
+
+        Parameters
+        ----------
+        Z : array_like or None, default=None
+            New samples, as `cross` takes them; the training samples if not given.
 
         Raises
         ------
@@ -137,11 +194,25 @@ class Bank(KernelOperator):
         return np.array([self.combine(unit).diagonal() for unit in np.eye(self.n_kernels)])
 
     def gram(self, weights: ArrayLike, out: Array | None = None) -> Array:
-        """Return `combine(weights)`: a bank at fixed weights is one kernel."""
+        """Return `combine(weights)`: a bank at fixed weights is one kernel.
+
+        Parameters
+        ----------
+        weights : array_like of shape (M,)
+            Weights of the kernels.
+        out : ndarray of shape (n, n) or None, default=None
+            Where the matrix is written; a new array if not given.
+        """
         return self.combine(weights, out)
 
     def inner_products_with(self, K: Array) -> Array:
-        """Return <K_m, K>_F (M,) for a symmetric matrix `K` (n, n)."""
+        """Return <K_m, K>_F (M,) for a symmetric matrix.
+
+        Parameters
+        ----------
+        K : ndarray of shape (n, n)
+            A symmetric matrix on the training samples.
+        """
         eigenvalues, vectors = np.linalg.eigh(K)
         return sum(
             value * self.quadratic_forms(vector)
@@ -151,8 +222,11 @@ class Bank(KernelOperator):
     def inner_products(self, *, centred: bool = False) -> Array:
         """Return the matrix (M, M) of Frobenius inner products <K_m, K_l>_F.
 
-        They are those of the centred matrices H K_m H, H = I - 1 1'/n, where `centred`; to centre
-        one of the two is enough (Cortes et al. 2012).
+        Parameters
+        ----------
+        centred : bool, default=False
+            Whether to take those of the centred matrices H K_m H, H = I - 1 1'/n; to centre one of
+            the two is enough (Cortes et al. 2012).
         """
         grams = (self.combine(unit) for unit in np.eye(self.n_kernels))
         columns = [self.inner_products_with(centre(K) if centred else K) for K in grams]
@@ -171,7 +245,13 @@ class Bank(KernelOperator):
         vars(self).pop("centred_products", None)
 
     def target_alignments(self, y: ArrayLike) -> Array:
-        """Return <K_m, y y'>_F (M,) for targets `y` (n,)."""
+        """Return <K_m, y y'>_F (M,).
+
+        Parameters
+        ----------
+        y : array_like of shape (n,)
+            Labels in {-1, +1}, or real targets.
+        """
         return self.quadratic_forms(y)
 
 
@@ -192,16 +272,30 @@ class Family(KernelOperator):
 
     @abstractmethod
     def gradient(self, theta: ArrayLike, a: ArrayLike, K: Array | None = None) -> Array:
-        """Return d(a' K_theta a) / d theta (M,), for `a` of shape (n,).
+        """Return d(a' K_theta a) / d theta (M,).
 
-        `K` is ``gram(theta)`` where the caller has it, which spares the time to form it again.
+        Parameters
+        ----------
+        theta : array_like of shape (M,)
+            Parameters of the kernel, >= 0.
+        a : array_like of shape (n,)
+            Coefficients of the training samples.
+        K : ndarray of shape (n, n) or None, default=None
+            ``gram(theta)`` where the caller has it, which spares the time to form it again.
         """
 
     def between(self, theta: ArrayLike, samples: Array) -> Array:
-        """Return K_theta (k, n) between `samples` (k, d) known at training and these.
+        """Return K_theta (k, n) between samples known at training and the training samples.
 
         It is `cross`, but subclasses may compute it faster, with rounding that depends on which
         samples are asked for together: what algorithms need is that of the same ones every time.
+
+        Parameters
+        ----------
+        theta : array_like of shape (M,)
+            Parameters of the kernel, >= 0.
+        samples : ndarray of shape (k, d)
+            Features of samples that are known at training.
         """
         return self.cross(theta, samples)
 

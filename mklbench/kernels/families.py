@@ -77,7 +77,15 @@ class _Gaussians(Family):
 
     @classmethod
     def needs(cls, shape: Shape, n_parameters: int) -> Memory:
-        """Return the memory of a family on samples of a shape."""
+        """Return the memory of a family.
+
+        Parameters
+        ----------
+        shape : Shape
+            Size of the training samples.
+        n_parameters : int
+            Number M of parameters.
+        """
         samples = NUMBER * shape.n * shape.d
         return Memory(n_parameters, 2 * samples, 3 * samples, combining=2 * samples, is_family=True)
 
@@ -116,8 +124,15 @@ class ProductGaussians(_Gaussians):
     ----------
     X : array_like of shape (n, d)
         Training samples; the family has M = d parameters.
-    gamma_min, gamma_max : float
-        The box of each parameter where kernels are searched for.
+    gamma_min : float, default=0.0
+        Lower end of the box in which kernels are searched for, >= 0.
+    gamma_max : float, default=inf
+        Upper end of the box, > 0, at least `gamma_min`.
+
+    Raises
+    ------
+    InputError
+        If `X` is no finite matrix, or the box is empty or not within the numbers >= 0.
     """
 
     def __init__(self, X: ArrayLike, gamma_min: float = 0.0, gamma_max: float = np.inf) -> None:
@@ -188,8 +203,15 @@ class IsotropicGaussians(_Gaussians):
     ----------
     X : array_like of shape (n, d)
         Training samples.
-    gamma_min, gamma_max : float
-        The interval in which kernels are searched for.
+    gamma_min : float, default=0.0
+        Lower end of the interval in which kernels are searched for, >= 0.
+    gamma_max : float, default=inf
+        Upper end of the interval, > 0, at least `gamma_min`.
+
+    Raises
+    ------
+    InputError
+        If `X` is no finite matrix, or the interval is empty or not within the numbers >= 0.
     """
 
     def __init__(self, X: ArrayLike, gamma_min: float = 0.0, gamma_max: float = np.inf) -> None:

@@ -50,7 +50,13 @@ def standardisation(X: Array) -> tuple[Array, Array]:
 
 @dataclass(frozen=True)
 class Gaussian:
-    """k(x, z) = exp(-gamma ||x - z||^2), gamma > 0."""
+    """k(x, z) = exp(-gamma ||x - z||^2).
+
+    Parameters
+    ----------
+    gamma : float
+        Factor of the squared distance, > 0.
+    """
 
     gamma: float
 
@@ -63,13 +69,28 @@ class Gaussian:
         return self.of_distances(distances, out=distances)
 
     def of_distances(self, distances: Array, out: Array | None = None) -> Array:
-        """Return exp(-gamma distances) for squared `distances`, written into `out` where given."""
+        """Return the kernel exp(-gamma distances) from distances that are known.
+
+        Parameters
+        ----------
+        distances : ndarray
+            Squared distances ||x - z||^2, of any shape.
+        out : ndarray or None, default=None
+            Where the values are written, of the same shape, `distances` itself included; a new
+            array if not given.
+        """
         with np.errstate(over="ignore"):  # to an infinite distance, where the kernel is 0
             exponent = np.multiply(distances, -self.gamma, out=out)
         return np.exp(exponent, out=exponent)
 
     def diagonal(self, X: Array) -> Array:
-        """Return k(x, x) = 1 (n,)."""
+        """Return k(x, x) = 1 (n,).
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, d)
+            Samples, one a row.
+        """
         return np.ones(len(X))
 
 
@@ -108,7 +129,15 @@ def check_values(functions: Sequence[KernelFunction], X: Array, first: int = 0) 
 
 @dataclass(frozen=True)
 class Polynomial:
-    """k(x, z) = (x'z + offset)^degree, degree a whole number >= 1."""
+    """k(x, z) = (x'z + offset)^degree.
+
+    Parameters
+    ----------
+    degree : int
+        The power, >= 1.
+    offset : float, default=1.0
+        Added to the inner product; >= 0 for a positive semidefinite kernel.
+    """
 
     degree: int
     offset: float = 1.0
@@ -126,5 +155,11 @@ class Polynomial:
             return power
 
     def diagonal(self, X: Array) -> Array:
-        """Return (x'x + offset)^degree (n,)."""
+        """Return k(x, x) = (x'x + offset)^degree (n,).
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, d)
+            Samples, one a row.
+        """
         return (np.einsum("ij,ij->i", X, X) + self.offset) ** self.degree

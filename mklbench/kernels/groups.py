@@ -25,17 +25,17 @@ class Groups:
     n_kernels : int
         M.
 
-    Raises
-    ------
-    InputError
-        If a group is empty, or the groups do not name each of the M kernels exactly once.
-
     Attributes
     ----------
     owner : ndarray of int of shape (M,)
         The number of the group that each kernel is in.
     sizes : ndarray of shape (number of groups,)
         Kernels in each group.
+
+    Raises
+    ------
+    InputError
+        If a group is empty, or the groups do not name each of the M kernels exactly once.
     """
 
     def __init__(self, lists: GroupLists, n_kernels: int) -> None:
@@ -49,18 +49,36 @@ class Groups:
         return len(self.sizes)
 
     def sums(self, values: Array) -> Array:
-        """Return the sum of `values` (M,) within each group."""
+        """Return the sum of the values within each group.
+
+        Parameters
+        ----------
+        values : ndarray of shape (M,)
+            One number a kernel.
+        """
         totals = np.bincount(self.owner, weights=values, minlength=len(self))
         return totals.astype(np.float64, copy=False)
 
     def maxima(self, values: Array) -> Array:
-        """Return the largest of `values` (M,) within each group."""
+        """Return the largest of the values within each group.
+
+        Parameters
+        ----------
+        values : ndarray of shape (M,)
+            One number a kernel.
+        """
         largest = np.full(len(self), -np.inf)
         np.maximum.at(largest, self.owner, values)
         return largest
 
     def spread(self, by_group: Array) -> Array:
-        """Return for each kernel (M,) the value of its group."""
+        """Return for each kernel (M,) the value of its group.
+
+        Parameters
+        ----------
+        by_group : ndarray of shape (number of groups,)
+            One value a group.
+        """
         return by_group[self.owner]
 
 

@@ -36,7 +36,13 @@ class FamilyBank(StackedBank):
         super().__init__(PackedGrams.of(family.n_samples, grams, len(self.thetas)))
 
     def update(self, thetas: ArrayLike) -> None:
-        """Become the bank of `thetas` (k', M), k' >= k; only kernels that change are computed."""
+        """Become the bank of other members; only kernels that change are computed.
+
+        Parameters
+        ----------
+        thetas : array_like of shape (k', M)
+            Parameters, one row a kernel; k' is at least the number of kernels there are.
+        """
         wanted = check_thetas(self._family, thetas)
         for k, theta in enumerate(wanted):
             if k >= self.n_kernels:
@@ -56,7 +62,14 @@ class FamilyBank(StackedBank):
 
 
 def check_thetas(family: Family, thetas: ArrayLike) -> Array:
-    """Return `thetas` (k, M) as an array.
+    """Return parameters of members of a family as an array (k, M).
+
+    Parameters
+    ----------
+    family : Family
+        The family, with M parameters.
+    thetas : array_like of shape (k, M)
+        Parameters, one row a kernel.
 
     Raises
     ------
@@ -86,12 +99,14 @@ def mixture_outputs(
     ----------
     family : Family
         On the n training samples.
-    weights, thetas : ndarray
-        (k,) and (k, M), the kernels.
+    weights : ndarray of shape (k,)
+        Kernel weights.
+    thetas : ndarray of shape (k, M)
+        Parameters of the kernels, one row a kernel.
     dual_coef : ndarray of shape (n,)
-        Alpha o y; samples where it is 0 cost nothing.
+        alpha o y; samples where it is 0 cost nothing.
     Z : array_like of shape (n_z, d)
-        samples.
+        New samples.
     """
     support = np.flatnonzero(dual_coef)
     machine = family.restrict(support)
@@ -105,7 +120,21 @@ def training_outputs(
     dual_coef: Array,
     rows: NDArray[np.intp] | None = None,
 ) -> Array:
-    """Return the same (k,) at the training samples `rows`, or all, by `Family.between`."""
+    """Return f(x) (r,) without the intercept at training samples, by `Family.between`.
+
+    Parameters
+    ----------
+    family : Family
+        On the n training samples.
+    weights : ndarray of shape (k,)
+        Kernel weights.
+    thetas : ndarray of shape (k, M)
+        Parameters of the kernels, one row a kernel.
+    dual_coef : ndarray of shape (n,)
+        alpha o y; samples where it is 0 cost nothing.
+    rows : ndarray of int of shape (r,) or None, default=None
+        Row numbers of the training samples that are asked for; all n if not given.
+    """
     support = np.flatnonzero(dual_coef)
     samples = family.samples if rows is None else family.samples[rows]
     machine = family.restrict(support)

@@ -55,8 +55,8 @@ def on_grid(
 
     Returns
     -------
-    values, curvatures : (g, g), the first weight along the rows. F is convex where the curvature
-        is not negative.
+    values, curvatures : ndarray of shape (g, g)
+        The first weight along the rows. F is convex where the curvature is not negative.
     """
     check_positive("lam", lam)
     check_count("degree", degree)

@@ -33,11 +33,9 @@ class Penalty(ABC):
 
         Parameters
         ----------
-        weights : ndarray
-            Array of shape (M,)
+        weights : ndarray of shape (M,)
             d, on the set where the penalty is one.
-        forms : ndarray
-            Array of shape (M,)
+        forms : ndarray of shape (M,)
             q_m = a' K_m a >= 0, up to rounding.
         """
         return 0.5 * float(weights @ forms)

@@ -31,7 +31,6 @@ def records(
         Name of a paper table (``mklbench list tables``). Without `store` its numbers are those
         recorded with the program.
     store : Path, str or None, default=None
-        Path, optional
         Directory of records, as in ``mklbench run results_dir=DIR``: what it has of `table`, or
         without a table all that it has.
     config_dir : str, optional

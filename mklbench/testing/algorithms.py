@@ -73,10 +73,8 @@ def check_algorithm(
         For convex problems: ``bounds(grams, y, C, solution)`` returns a lower and an upper bound on
         the optimum, from dense Gram matrices (M, n, n). Of ``EXACT = True`` they are known.
     lenient : collection of str, default=()
-        Collection of str
         Options that need not refuse what they cannot be used with.
     config_dir : Path, str or None, default=None
-        Path, optional
         The directory of your own configs, where `solve` is a name.
 
     Raises

@@ -38,18 +38,16 @@ def check_operator(
         KernelOperator or callable
         A bank, a family, or a builder of one, whose declarations are then checked as well.
     samples : array_like or None, default=None
-        Array, optional
         Training samples of a builder or a family; 30 samples of 4 features >= 0 if not given, or
         row numbers for a builder that takes these.
     new : array_like or None, default=None
-        Array, optional
         New samples, as `cross` takes them; without them and without `samples`, `cross` of an
         operator that is given is not looked at.
-    grams, cross : array_like or None, default=None
-        Arrays, optional
-        Of a bank the dense Gram matrices (M, n, n) and those between `new` and the training samples
-        (M, n_z, n), computed in another way. If not given, those that the bank itself gives for
-        each of its kernels: the other answers must agree with these.
+    grams : array_like of shape (M, n, n) or None, default=None
+        Of a bank the dense Gram matrices, computed in another way. If not given, those that the
+        bank itself gives for each of its kernels: the other answers must agree with these.
+    cross : array_like of shape (M, n_z, n) or None, default=None
+        The same of the kernels between `new` and the training samples.
     kernel : callable, optional
         The same of a family: ``kernel(theta, A, B)`` is the kernel between samples.
     tolerance : float

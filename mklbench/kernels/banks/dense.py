@@ -45,9 +45,16 @@ class StackedBank(Bank):
 
     @classmethod
     def needs(cls, n: int, n_kernels: int, forming: float = 1.0) -> Memory:
-        """Return the memory of a bank of M kernels on n samples.
+        """Return the memory of a bank that keeps its Gram matrices.
 
-        `forming` are the matrices (n, n) that there are at once while a kernel is computed.
+        Parameters
+        ----------
+        n : int
+            Number of training samples.
+        n_kernels : int
+            Number M of kernels.
+        forming : float, default=1.0
+            The matrices (n, n) that there are at once while a kernel is computed.
         """
         kept = NUMBER * n_kernels * half_size(n)
         # The matrix before lives while the next one is formed; of the last, its half is copied.
@@ -167,7 +174,15 @@ class PrecomputedBank(StackedBank):
         check_groups(groups, self.n_kernels)
 
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
-        """Return the combination (n_z, n) of `Z`, the stack (M, n_z, n) of cross Gram matrices."""
+        """Return the combination (n_z, n) of cross Gram matrices.
+
+        Parameters
+        ----------
+        weights : array_like of shape (M,)
+            Weights of the kernels.
+        Z : array_like of shape (M, n_z, n)
+            Cross Gram matrices between new samples and the training samples, one a kernel.
+        """
         d = self._check_weights(weights)
         stack = real_array("Z", Z)
         if stack.ndim != 3 or stack.shape[::2] != (self.n_kernels, self.n_samples):
@@ -201,7 +216,12 @@ class GrowingBank(PrecomputedBank):
         super().__init__(K)
 
     def append(self, gram: ArrayLike) -> None:
-        """Add the Gram matrix `gram` (n, n) as kernel M.
+        """Add a Gram matrix as kernel M.
+
+        Parameters
+        ----------
+        gram : array_like of shape (n, n)
+            Symmetric Gram matrix on the training samples.
 
         Raises
         ------
@@ -250,12 +270,28 @@ class IndexedBank(StackedBank):
 
     @classmethod
     def of_rows(cls, n: int, n_kernels: int) -> Memory:
-        """Return the memory of M kernels on n rows, that of the whole stack not counted."""
+        """Return the memory of the kernels on some rows, that of the whole stack not counted.
+
+        Parameters
+        ----------
+        n : int
+            Number of training samples, rows of the whole stack.
+        n_kernels : int
+            Number M of kernels.
+        """
         own = cls.needs(n, n_kernels)
         return replace(own, building=own.kept + own.restricting)
 
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
-        """Return the kernel (n_z, n) between the rows `Z` (n_z,) of the stack and the training."""
+        """Return the combined kernel (n_z, n) between rows of the stack and the training samples.
+
+        Parameters
+        ----------
+        weights : array_like of shape (M,)
+            Weights of the kernels.
+        Z : array_like of int of shape (n_z,)
+            Rows of the new samples in the whole stack.
+        """
         new = check_rows(Z, self._whole.n_samples)
         return self._whole.block(self._check_weights(weights), new, self._rows)
 

@@ -71,11 +71,24 @@ class Distances(ABC):
 
     @abstractmethod
     def to(self, Z: ArrayLike) -> list[Array]:
-        """Return of each view the distances (n_z, n) from new samples `Z` to the training."""
+        """Return of each view the distances (n_z, n) from new samples to the training samples.
+
+        Parameters
+        ----------
+        Z : array_like
+            New samples: features of shape (n_z, d), or row numbers (n_z,), as the training samples
+            are.
+        """
 
     @abstractmethod
     def restrict(self, rows: ArrayLike) -> Distances:
-        """Return the same distances on the training samples `rows` (indices) only."""
+        """Return the same distances on some of the training samples only.
+
+        Parameters
+        ----------
+        rows : array_like of shape (k,) or (n,)
+            Row numbers of training samples, from 0 to n - 1, or a mask of n truth values.
+        """
 
 
 @dataclass(frozen=True)
@@ -144,7 +157,13 @@ class FeatureDistances(Distances):
         return [part.between(part.of(samples), part.of(self._X)) for part in self._parts]
 
     def restrict(self, rows: ArrayLike) -> FeatureDistances:
-        """Keep the standard deviations of the samples that the distances were made on."""
+        """Keep the standard deviations of the samples that the distances were made on.
+
+        Parameters
+        ----------
+        rows : array_like of shape (k,) or (n,)
+            Row numbers of training samples, from 0 to n - 1, or a mask of n truth values.
+        """
         restricted = FeatureDistances.__new__(FeatureDistances)
         restricted._X = self._X[check_indices("rows", rows, self.n_samples)]
         restricted._parts = self._parts
@@ -192,10 +211,17 @@ class MatrixDistances(Distances):
 
 
 def chi2_distances(X: Array, Z: Array) -> Array:
-    """Return sum_k (x_ik - z_jk)^2 / (x_ik + z_jk) (n, n_z) for X (n, d), Z (n_z, d) >= 0.
+    """Return the chi-squared distances (n, n_z) sum_k (x_ik - z_jk)^2 / (x_ik + z_jk).
 
     They take longer than most fits, and every algorithm asks for those of the same splits again: a
     few are kept. What is returned is read-only.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        Histograms, one a row, with values >= 0.
+    Z : ndarray of shape (n_z, d)
+        Those to compare them with.
 
     Raises
     ------

@@ -51,17 +51,17 @@ class FeatureBank(Bank):
     decomposed : bool, default=False
         Whether to find each factor by a decomposition, in place of interpolation.
 
-    Raises
-    ------
-    InputError
-        If `X` is no finite matrix, or `form` is not known.
-
     Attributes
     ----------
     form : {"halves", "factors"} or None
         "halves" (of all kernels) or "factors" (and halves of active kernels).
     costs : FeatureCosts
         The cost model of this bank.
+
+    Raises
+    ------
+    InputError
+        If `X` is no finite matrix, or `form` is not known.
     """
 
     def __init__(
@@ -84,7 +84,15 @@ class FeatureBank(Bank):
 
     @classmethod
     def needs(cls, shape: Shape, n_functions: int) -> Memory:
-        """Return the memory of k functions on samples of a shape, of features with many values."""
+        """Return the memory of k functions on each of d features with many values.
+
+        Parameters
+        ----------
+        shape : Shape
+            Size of the training samples.
+        n_functions : int
+            Number k of kernel functions on each feature.
+        """
         n, d, k = shape.n, shape.d, n_functions
         rank = min(n, _RANK)
         samples, factors = NUMBER * n * d, NUMBER * d * (n * rank + k * half_size(rank))

@@ -46,7 +46,13 @@ class LinearBank(Bank):
 
     @classmethod
     def needs(cls, shape: Shape) -> Memory:
-        """Return the memory of a bank on samples of a shape."""
+        """Return the memory of a bank on samples of a shape.
+
+        Parameters
+        ----------
+        shape : Shape
+            Size of the training samples.
+        """
         samples = NUMBER * shape.n * shape.d
         scaled = NUMBER * shape.n * min(shape.d, _FEATURES_AT_ONCE)
         return Memory(shape.d, samples, 2 * samples, combining=3 * scaled)

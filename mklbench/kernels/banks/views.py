@@ -79,7 +79,17 @@ class DistanceBank(StackedBank):
 
     @classmethod
     def of_views(cls, n: int, n_views: int, n_gammas: int) -> Memory:
-        """Return the memory of the kernels of V views on n samples, G each."""
+        """Return the memory of the V G kernels of several views.
+
+        Parameters
+        ----------
+        n : int
+            Number of training samples.
+        n_views : int
+            Number V of views.
+        n_gammas : int
+            Number G of kernels a view.
+        """
         return cls.needs(n, n_views * n_gammas, forming=_FORMING)
 
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
@@ -96,7 +106,13 @@ class DistanceBank(StackedBank):
         return np.ones((self.n_kernels, self.n_samples if Z is None else len(np.asarray(Z))))
 
     def restrict(self, rows: ArrayLike) -> DistanceBank:
-        """Keep the mean distances of the samples the bank was made on, so that widths stay."""
+        """Keep the mean distances of the samples the bank was made on, so that widths stay.
+
+        Parameters
+        ----------
+        rows : array_like of shape (k,) or (n,)
+            Row numbers of training samples, from 0 to n - 1, or a mask of n truth values.
+        """
         restricted = DistanceBank.__new__(DistanceBank)
         indices = self._check_rows(rows)
         restricted._distances = self._distances.restrict(indices)

@@ -61,7 +61,13 @@ class _MadeFrom(ABC):
 
     @abstractmethod
     def memory(self, shape: Shape) -> Memory:
-        """Return what the bank needs on samples of a shape."""
+        """Return what the bank needs.
+
+        Parameters
+        ----------
+        shape : Shape
+            Size of the training samples.
+        """
 
     def _bank(self, X: ArrayLike, *views: Any) -> Bank:
         return check_base(type(self).__name__.lower(), self._base(X, *views))
@@ -92,12 +98,21 @@ class Normalised(_MadeFrom):
 
     Parameters
     ----------
-    base, options : str or KernelBuilder or mapping of str to object or None
-        The bank, as in `_MadeFrom`.
+    base : str or KernelBuilder, default="feature_gaussians"
+        Name of a builder of a bank (`mklbench.kernels.BUILDERS`), or "views" or "descriptors"
+        (`Descriptors`), or a builder itself.
+    options : mapping of str to object or None, default=None
+        Keyword arguments of the builder that is named; for "precomputed" those of
+        `Precomputed`, the file ``K`` among them.
     centre : bool, default=True
         Whether the mean of the training samples becomes the origin (`CentredBank`).
     cosine : bool, default=True
         Whether all diagonals become ones (`CosineBank`).
+
+    Raises
+    ------
+    InputError
+        If the base is not known, or does not have such options.
     """
 
     def __init__(
@@ -129,10 +144,23 @@ class Combination(_MadeFrom):
 
     Parameters
     ----------
-    base, options : str or KernelBuilder or mapping of str to object or None
-        The bank, as in `_MadeFrom`.
-    how, degree, offset : str or int or float
-        As those of `CombinedKernel`.
+    base : str or KernelBuilder, default="feature_gaussians"
+        Name of a builder of a bank (`mklbench.kernels.BUILDERS`), or "views" or "descriptors"
+        (`Descriptors`), or a builder itself.
+    options : mapping of str to object or None, default=None
+        Keyword arguments of the builder that is named; for "precomputed" those of
+        `Precomputed`, the file ``K`` among them.
+    how : str, default="sum"
+        "sum", "product" or "polynomial".
+    degree : int, default=2
+        Of a polynomial, >= 1.
+    offset : float, default=1.0
+        Of a polynomial, >= 0.
+
+    Raises
+    ------
+    InputError
+        If the base is not known, or does not have such options.
     """
 
     def __init__(
@@ -161,8 +189,17 @@ class Standardised(_MadeFrom):
 
     Parameters
     ----------
-    base, options : str or KernelBuilder or mapping of str to object or None
-        The bank, as in `_MadeFrom`; not one that is made from row numbers.
+    base : str or KernelBuilder, default="gaussian"
+        Name of a builder of a bank (`mklbench.kernels.BUILDERS`), or "views" or "descriptors"
+        (`Descriptors`), or a builder itself, not one that takes row numbers.
+    options : mapping of str to object or None, default=None
+        Keyword arguments of the builder that is named; for "precomputed" those of
+        `Precomputed`, the file ``K`` among them.
+
+    Raises
+    ------
+    InputError
+        If the base is not known, does not have such options, or takes row numbers.
     """
 
     def __init__(

@@ -43,7 +43,13 @@ class Descriptors:
         self._normalise = normalise
 
     def memory(self, shape: Shape) -> Memory:
-        """Return what the bank needs on samples of a shape."""
+        """Return what the bank needs.
+
+        Parameters
+        ----------
+        shape : Shape
+            The size of the training samples: how many there are, and in how many views.
+        """
         return DistanceBank.of_views(shape.n, max(1, shape.n_views), len(self._gammas))
 
     def __call__(self, X: ArrayLike, views: Sequence[ViewColumns] = ()) -> Bank:

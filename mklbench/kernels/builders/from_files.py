@@ -71,7 +71,13 @@ class MatrixDescriptors:
         self._normalise = normalise
 
     def memory(self, shape: Shape) -> Memory:
-        """Return what the bank needs on so many rows, beside the distances that were read."""
+        """Return what the bank needs beside the distances that were read.
+
+        Parameters
+        ----------
+        shape : Shape
+            Size of the training samples, which are row numbers: only how many there are counts.
+        """
         return DistanceBank.of_views(shape.n, len(self._whole), len(self._gammas))
 
     def __call__(self, rows: ArrayLike) -> Bank:
@@ -115,7 +121,13 @@ class MatrixKernels:
         self._normalise = normalise
 
     def memory(self, shape: Shape) -> Memory:
-        """Return what the bank needs on so many rows, beside the matrices that were read."""
+        """Return what the bank needs beside the matrices that were read.
+
+        Parameters
+        ----------
+        shape : Shape
+            Size of the training samples, which are row numbers: only how many there are counts.
+        """
         return IndexedBank.of_rows(shape.n, len(self._whole))
 
     def __call__(self, rows: ArrayLike) -> Bank:

@@ -50,23 +50,46 @@ GEHLER_GAMMA_MAX = 30.0
 
 @declares(memory=lambda shape, gamma=None: DenseBank.needs(shape.n, 1))
 def gaussian(X: ArrayLike, gamma: float | None = None) -> DenseBank:
-    """Return one Gaussian exp(-gamma ||x - z||^2) on all features; gamma is 1/d if not given."""
+    """Return one Gaussian exp(-gamma ||x - z||^2) on all features.
+
+    Parameters
+    ----------
+    X : array_like of shape (n, d)
+        Training samples.
+    gamma : float or None, default=None
+        Factor of the squared distance, > 0; 1/d if not given.
+    """
     features = check_features("X", X)
     return DenseBank(features, [Gaussian(1.0 / features.shape[1] if gamma is None else gamma)])
 
 
 @declares(memory=lambda shape, gammas: DenseBank.needs(shape.n, len(gammas)))
 def gaussians(X: ArrayLike, gammas: Sequence[float]) -> DenseBank:
-    """Return one Gaussian on all features for each of `gammas`."""
+    """Return Gaussians exp(-gamma ||x - z||^2) on all features, one for each gamma.
+
+    Parameters
+    ----------
+    X : array_like of shape (n, d)
+        Training samples.
+    gammas : sequence of float
+        Factors of the squared distance, > 0, at least one.
+    """
     return DenseBank(X, [Gaussian(gamma) for gamma in check_not_empty("gammas", gammas)])
 
 
 @declares(memory=lambda shape, gammas=(1.0,): FeatureBank.needs(shape, len(gammas)), version=2)
 def feature_gaussians(X: ArrayLike, gammas: Sequence[float] = (1.0,)) -> FeatureBank:
-    """Return Gaussians exp(-gamma (x_m - z_m)^2) on every single feature, one for each of `gammas`.
+    """Return Gaussians exp(-gamma (x_m - z_m)^2) on every single feature, one for each gamma.
 
     With one gamma these are the minor kernels of Picard et al. 2012 and the terms of the sum in
     Varma & Babu 2009.
+
+    Parameters
+    ----------
+    X : array_like of shape (n, d)
+        Training samples.
+    gammas : sequence of float, default=(1.0,)
+        Factors of the squared difference, > 0, at least one.
     """
     return FeatureBank(X, [Gaussian(gamma) for gamma in check_not_empty("gammas", gammas)])
 
@@ -78,6 +101,13 @@ def feature_widths(X: ArrayLike, n_widths: int = 10) -> ScaledBank:
     The kernels of the scalability experiments of Aflalo et al. 2011, a growing number of them. The
     paper leaves the widths open: here they are `n_widths` on a logarithmic scale between the ends
     of `SIMPLEMKL_WIDTHS`, both included where there are two or more.
+
+    Parameters
+    ----------
+    X : array_like of shape (n, d)
+        Training samples.
+    n_widths : int, default=10
+        Number of widths, >= 1.
     """
     widths = np.geomspace(
         SIMPLEMKL_WIDTHS[0], SIMPLEMKL_WIDTHS[-1], check_count("n_widths", n_widths)
@@ -89,7 +119,13 @@ def feature_widths(X: ArrayLike, n_widths: int = 10) -> ScaledBank:
 
 @declares(memory=LinearBank.needs)
 def linear_features(X: ArrayLike) -> LinearBank:
-    """Return the linear kernels x_m z_m, one a feature: the base kernels of Cortes et al. 2009."""
+    """Return the linear kernels x_m z_m, one a feature: the base kernels of Cortes et al. 2009.
+
+    Parameters
+    ----------
+    X : array_like of shape (n, d)
+        Training samples.
+    """
     return LinearBank(X)
 
 
@@ -103,7 +139,7 @@ def _all_and_each(shape: Shape, n_functions: int, forming: float = 1.0) -> Memor
     memory=lambda shape, widths=SIMPLEMKL_WIDTHS, degrees=(1, 2, 3): _all_and_each(
         shape, len(widths) + len(degrees), forming=2.0
     ),
-    version=2,
+    version=3,
 )
 def simplemkl_bank(
     X: ArrayLike,
@@ -114,6 +150,15 @@ def simplemkl_bank(
 
     Gaussians exp(-||x - z||^2 / (2 width^2)) and polynomials (x'z + 1)^degree, where degree 1 is
     the plain inner product, on all features together and then on every single one.
+
+    Parameters
+    ----------
+    X : array_like of shape (n, d)
+        Training samples.
+    widths : sequence of float, default=SIMPLEMKL_WIDTHS
+        Widths of the Gaussians, > 0, in units of the features, at least one.
+    degrees : sequence of int, default=(1, 2, 3)
+        Degrees of the polynomials, >= 1.
     """
     functions = simplemkl_functions(check_not_empty("widths", widths), degrees)
     return unit_trace(ConcatenatedBank([DenseBank(X, functions), FeatureBank(X, functions)]))
@@ -135,7 +180,17 @@ def simplemkl_functions(
 def product_gaussians(
     X: ArrayLike, gamma_min: float = 0.0, gamma_max: float = np.inf
 ) -> ProductGaussians:
-    """Return the family exp(-sum_m theta_m (x_m - z_m)^2), gamma_min <= theta_m <= gamma_max."""
+    """Return the family exp(-sum_m theta_m (x_m - z_m)^2), gamma_min <= theta_m <= gamma_max.
+
+    Parameters
+    ----------
+    X : array_like of shape (n, d)
+        Training samples.
+    gamma_min : float, default=0.0
+        Lower end of the box in which kernels are searched for, >= 0.
+    gamma_max : float, default=inf
+        Upper end of the box, > 0, at least `gamma_min`.
+    """
     return ProductGaussians(X, gamma_min, gamma_max)
 
 
@@ -143,15 +198,32 @@ def product_gaussians(
 def isotropic_gaussians(
     X: ArrayLike, gamma_min: float = 0.0, gamma_max: float = np.inf
 ) -> IsotropicGaussians:
-    """Return the family exp(-gamma ||x - z||^2), gamma_min <= gamma <= gamma_max."""
+    """Return the family exp(-gamma ||x - z||^2), gamma_min <= gamma <= gamma_max.
+
+    Parameters
+    ----------
+    X : array_like of shape (n, d)
+        Training samples.
+    gamma_min : float, default=0.0
+        Lower end of the box in which kernels are searched for, >= 0.
+    gamma_max : float, default=inf
+        Upper end of the box, > 0, at least `gamma_min`.
+    """
     return IsotropicGaussians(X, gamma_min, gamma_max)
 
 
 @declares(memory=lambda shape, widths=GEHLER_WIDTHS: DenseBank.needs(shape.n, len(widths)))
 def single(X: ArrayLike, widths: Sequence[float] = GEHLER_WIDTHS) -> DenseBank:
-    """Return one Gaussian exp(-||x - z||^2 / width^2) on all features for each of `widths`.
+    """Return Gaussians exp(-||x - z||^2 / width^2) on all features, one for each width.
 
     The finite set "single" of Gehler & Nowozin 2008, its footnote 3.
+
+    Parameters
+    ----------
+    X : array_like of shape (n, d)
+        Training samples.
+    widths : sequence of float, default=GEHLER_WIDTHS
+        Widths of the Gaussians, > 0, in units of the features, at least one.
     """
     return DenseBank(X, _inverse_square_widths(widths))
 
@@ -161,9 +233,18 @@ def separate(X: ArrayLike, widths: Sequence[float] = GEHLER_WIDTHS) -> Concatena
     """Return the Gaussians of `single` on all features together, then on every single one.
 
     The finite set "separate" of Gehler & Nowozin 2008: len(widths) (d + 1) kernels.
+
+    Parameters
+    ----------
+    X : array_like of shape (n, d)
+        Training samples.
+    widths : sequence of float, default=GEHLER_WIDTHS
+        Widths of the Gaussians, > 0, in units of the features, at least one.
     """
     functions = _inverse_square_widths(widths)
-    return ConcatenatedBank([DenseBank(X, functions), FeatureBank(X, functions)])
+    # Decomposed for the sake of the recorded searches, as in `feature_widths`.
+    features = FeatureBank(X, functions, decomposed=True)
+    return ConcatenatedBank([DenseBank(X, functions), features])
 
 
 class Precomputed:
@@ -196,7 +277,13 @@ class Precomputed:
         self._groups = groups
 
     def memory(self, shape: Shape) -> Memory:
-        """Return what the bank needs on so many rows, beside the matrices given."""
+        """Return what the bank needs beside the matrices given.
+
+        Parameters
+        ----------
+        shape : Shape
+            Size of the training samples, which are row numbers: only how many there are counts.
+        """
         return IndexedBank.of_rows(shape.n, len(self._whole))
 
     def __call__(self, rows: ArrayLike) -> IndexedBank:
@@ -208,9 +295,14 @@ class Precomputed:
     memory=lambda shape, groups=None: PrecomputedBank.needs(shape.n, shape.n_grams, forming=2.0)
 )
 def precomputed(X: ArrayLike, groups: GroupLists | None = None) -> PrecomputedBank:
-    """Return the bank of the Gram matrices `X` (M, n, n), or of the one Gram matrix (n, n).
+    """Return the bank of Gram matrices that are given.
 
-    `groups` are lists of kernel indices, where the kernels come in groups.
+    Parameters
+    ----------
+    X : array_like of shape (M, n, n) or (n, n)
+        Gram matrices on the training samples, or the one; symmetric and positive semidefinite.
+    groups : GroupLists or None, default=None
+        Lists of kernel indices, where the kernels come in groups.
     """
     stack = real_array("X", X)
     stack = stack[None] if stack.ndim == 2 else stack
@@ -235,7 +327,15 @@ BUILDERS: dict[str, KernelBuilder] = {
 
 
 def resolve(kernel: str | KernelBuilder, **parameters: object) -> KernelBuilder:
-    """Return the builder that `kernel` names, or `kernel` itself if it is callable."""
+    """Return the builder that `kernel` names, or `kernel` itself if it is callable.
+
+    Parameters
+    ----------
+    kernel : str or KernelBuilder
+        A name in `BUILDERS`, or a builder.
+    **parameters : object
+        Keywords to fix for a builder that is named; a builder that is given has its own.
+    """
     if callable(kernel):
         return kernel
     check_choice("kernel", kernel, BUILDERS)

@@ -35,8 +35,10 @@ class CombinedKernel(StackedBank):
         The bank of M kernels.
     how : str, default="sum"
         "sum", "product" or "polynomial".
-    degree, offset : int or float
-        Of a polynomial: a whole number >= 1, and a number >= 0.
+    degree : int, default=2
+        Of a polynomial, >= 1.
+    offset : float, default=1.0
+        Of a polynomial, >= 0.
 
     Raises
     ------
@@ -58,7 +60,15 @@ class CombinedKernel(StackedBank):
 
     @classmethod
     def made_of(cls, bank: Memory, n: int) -> Memory:
-        """Return the memory of one kernel made of those of a bank on n samples, which it keeps."""
+        """Return the memory of one kernel made of those of a bank.
+
+        Parameters
+        ----------
+        bank : Memory
+            What the bank itself needs, which is kept.
+        n : int
+            Number of training samples.
+        """
         own = cls.needs(n, 1)
         # The product so far, a kernel and the two multiplied, and what is returned.
         making = bank.kept + bank.combining + gram_bytes(n, 4)

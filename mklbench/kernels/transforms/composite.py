@@ -51,7 +51,13 @@ class ConcatenatedBank(Bank):
 
     @classmethod
     def needs(cls, parts: Sequence[Memory]) -> Memory:
-        """Return the memory of several banks, made and asked one after the other."""
+        """Return the memory of several banks, made and asked one after the other.
+
+        Parameters
+        ----------
+        parts : sequence of Memory
+            What each of the banks needs.
+        """
         before = np.cumsum([0.0, *(part.kept for part in parts[:-1])])
         return Memory(
             sum(part.n_kernels or 0 for part in parts),
@@ -179,14 +185,25 @@ class ScaledBank(WrappedBank):
         return self._bank.cross(self._scales * self._check_weights(weights), Z)
 
     def restrict(self, rows: ArrayLike) -> ScaledBank:
-        """Keep the scales of the samples the bank was normalised on, so that C keeps its scale."""
+        """Keep the scales of the samples the bank was normalised on, so that C keeps its scale.
+
+        Parameters
+        ----------
+        rows : array_like of shape (k,) or (n,)
+            Row numbers of training samples, from 0 to n - 1, or a mask of n truth values.
+        """
         return ScaledBank(self._bank.restrict(rows), self._scales)
 
 
 def unit_trace(bank: Bank) -> ScaledBank:
-    """Return the kernels of `bank` divided each by the trace of its training Gram matrix.
+    """Return the kernels of a bank divided each by the trace of its training Gram matrix.
 
     A kernel whose trace is 0 (a linear kernel on a constant feature) stays as it is: zero.
+
+    Parameters
+    ----------
+    bank : Bank
+        The bank of M kernels on n training samples.
     """
     traces = bank.traces()
     if (traces < 0).any():

@@ -46,7 +46,15 @@ class CentredBank(WrappedBank):
 
     @classmethod
     def needs(cls, bank: Memory, n: int) -> Memory:
-        """Return the memory of the kernels of a bank on n samples, and of their means."""
+        """Return the memory of the kernels of a bank, and of their means.
+
+        Parameters
+        ----------
+        bank : Memory
+            What the bank itself needs.
+        n : int
+            Number of training samples.
+        """
         means = NUMBER * (bank.n_kernels or 0) * n
         return replace(
             bank,
@@ -107,6 +115,11 @@ class CentredBank(WrappedBank):
         """Keep the centre of the samples the bank was made on: the same kernels on fewer samples.
 
         ``CentredBank(bank.restrict(rows))`` is centred on those rows instead.
+
+        Parameters
+        ----------
+        rows : array_like of shape (k,) or (n,)
+            Row numbers of training samples, from 0 to n - 1, or a mask of n truth values.
         """
         restricted = CentredBank.__new__(CentredBank)
         chosen = self._check_rows(rows)
@@ -153,7 +166,15 @@ class CosineBank(WrappedBank):
 
     @classmethod
     def needs(cls, bank: Memory, n: int) -> Memory:
-        """Return the memory of the kernels of a bank on n samples, and of their diagonals."""
+        """Return the memory of the kernels of a bank, and of their diagonals.
+
+        Parameters
+        ----------
+        bank : Memory
+            What the bank itself needs.
+        n : int
+            Number of training samples.
+        """
         scales = NUMBER * (bank.n_kernels or 0) * n
         return replace(
             bank,
@@ -196,7 +217,13 @@ class CosineBank(WrappedBank):
         return self.diagonals().sum(axis=1)
 
     def diagonals(self, Z: ArrayLike | None = None) -> Array:
-        """Return 1 for every sample whose image is not the origin, 0 for the others."""
+        """Return 1 for every sample whose image is not the origin, 0 for the others.
+
+        Parameters
+        ----------
+        Z : array_like or None, default=None
+            New samples, as `cross` takes them; the training samples if not given.
+        """
         scales = self._scales if Z is None else _inverse_roots(self._bank.diagonals(Z))
         return (scales > 0).astype(np.float64)
 

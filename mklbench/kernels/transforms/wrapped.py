@@ -84,7 +84,15 @@ class StandardisedBank(WrappedBank):
 
     @classmethod
     def needs(cls, bank: Memory, shape: Shape) -> Memory:
-        """Return the memory of a bank on samples of a shape, which are copied."""
+        """Return the memory of a bank on samples that are standardised, and so copied.
+
+        Parameters
+        ----------
+        bank : Memory
+            What the bank on the standardised samples needs.
+        shape : Shape
+            Size of the training samples.
+        """
         return replace(bank, building=bank.building + 2 * NUMBER * shape.n * shape.d)
 
     def diagonals(self, Z: ArrayLike | None = None) -> Array:
@@ -94,7 +102,13 @@ class StandardisedBank(WrappedBank):
         return self._bank.cross(weights, self._standardised(Z))
 
     def restrict(self, rows: ArrayLike) -> StandardisedBank:
-        """Keep the means and deviations of the samples the bank was made on: the same kernels."""
+        """Keep the means and deviations of the samples the bank was made on: the same kernels.
+
+        Parameters
+        ----------
+        rows : array_like of shape (k,) or (n,)
+            Row numbers of training samples, from 0 to n - 1, or a mask of n truth values.
+        """
         restricted = StandardisedBank.__new__(StandardisedBank)
         restricted._means, restricted._factors = self._means, self._factors
         WrappedBank.__init__(restricted, self._bank.restrict(rows))
