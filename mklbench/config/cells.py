@@ -196,7 +196,7 @@ def _plain(node: DictConfig, group: str) -> dict[str, Any]:
             f"{group} is taken away, and a cell needs one: choose it with {group}=NAME."
         )
     try:
-        plain: Any = OmegaConf.to_container(node[group], resolve=True, throw_on_missing=True)
+        plain: Any = _resolved(node, group)
     except MissingMandatoryValue as error:
         raise InputError(
             f"{error.full_key!s} is not set: give it a value, as in {error.full_key!s}=VALUE."
@@ -211,6 +211,26 @@ def _plain(node: DictConfig, group: str) -> dict[str, Any]:
             raise InputError(f"{path}={value} is not accepted: nan is no number, give one.")
     # As JSON has it, keys are text: what is stored, sent to workers and run is then the same.
     return dict(json.loads(json.dumps(plain)))
+
+
+def _resolved(node: DictConfig, group: str) -> Any:
+    """Return a group in plain containers; OmegaConf is asked only where it has to resolve."""
+    try:
+        return _unresolved(node._get_node(group))
+    except LookupError:
+        return OmegaConf.to_container(node[group], resolve=True, throw_on_missing=True)
+
+
+def _unresolved(node: Any) -> Any:
+    """Return what a node holds; raise LookupError if that refers to another node, or is missing."""
+    value = node._value()
+    if isinstance(value, dict):
+        return {key: _unresolved(below) for key, below in value.items()}
+    if isinstance(value, list):
+        return [_unresolved(below) for below in value]
+    if isinstance(value, str) and ("${" in value or value == "???"):
+        raise LookupError(value)
+    return value
 
 
 def _incomplete(node: DictConfig, group: str, error: OmegaConfBaseException) -> InputError:

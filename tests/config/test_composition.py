@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from omegaconf import DictConfig, OmegaConf
 
 from mklbench import resources
-from mklbench.config import choices as choosing
+from mklbench.config import composition
 from mklbench.config.composition import compose, composed, searching
 from mklbench.errors import InputError
 from mklbench.report.loading import load_table
@@ -90,9 +90,8 @@ def test_random_overrides(choices: list[str], others: list[str], order: object) 
     assert same(overrides)
 
 
-def test_a_choice_is_composed_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    composed(["algo=vskl", "data=wpbc"], None)
-    monkeypatch.setattr(choosing, "create_defaults_list", None)
+def test_shipped_configs_are_chosen_without_hydra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(composition, "hydra_compose", None)
     first = composed(["algo=vskl", "data=wpbc", "algo.C=3"], None)
     second = composed(["algo=vskl", "algo.C=4", "data=wpbc"], None)
     assert (first.algo.C, second.algo.C) == (3, 4)
