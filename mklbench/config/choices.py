@@ -40,19 +40,13 @@ def choose(choices: Iterable[Override]) -> DictConfig | None:
     Tests compare the two for every place of every table. None is for what is left to Hydra: any
     override but GROUP=NAME with a NAME that there is, and defaults of other forms than ours have.
     """
-    names: dict[str, str] = {}
-    for override in choices:
-        name = override.value()
-        if override.type != OverrideType.CHANGE or override.package or not isinstance(name, str):
-            return None
-        names[override.key_or_group] = name
-    files = _chosen(names)
-    if files is None:
+    names = chosen_names(choices)
+    if names is None:
         return None
     config = OmegaConf.create()
     with flag_override(config, "no_deepcopy_set_nodes", True):
-        for group, file in files.items():
-            config[group] = file.node()
+        for group, name in names.items():
+            config[group] = shipped(group, name)
         for key, value in _file(None, ROOT).node().items_ex(resolve=False):
             if key != "hydra":
                 config[key] = value
@@ -60,29 +54,44 @@ def choose(choices: Iterable[Override]) -> DictConfig | None:
     return config
 
 
-def _chosen(names: dict[str, str]) -> dict[str, _File] | None:
-    """Return the files of all groups in the order of the root's defaults.
+def shipped(group: str, name: str) -> DictConfig:
+    """Return a shipped config, without its defaults."""
+    return _file(group, name).node()
 
-    A config may choose that of a group before its own; of several the last does, and `names`
-    before any of them.
+
+def chosen_names(choices: Iterable[Override]) -> dict[str, str] | None:
+    """Return the names of the configs of all groups, in the order of the root's defaults.
+
+    A config may choose that of a group before its own; of several the last does, and `choices`
+    before any of them. None as for `choose`.
     """
-    root = _file(None, ROOT).defaults
-    groups = {group: name for item in root if item != "_self_" for group, name in item.items()}
-    wanted, files = dict(names), {}
-    for group, default in reversed(groups.items()):
-        if "hydra/" in group:
-            continue
+    wanted: dict[str, str] = {}
+    for override in choices:
+        name = override.value()
+        if override.type != OverrideType.CHANGE or override.package or not isinstance(name, str):
+            return None
+        wanted[override.key_or_group] = name
+    names: dict[str, str] = {}
+    for group, default in reversed(_defaults().items()):
         name = wanted.pop(group, default)
         if name not in _names(group):
             return None
-        files[group] = _file(group, name)
-        for item in files[group].defaults:
+        names[group] = name
+        for item in _file(group, name).defaults:
             ((key, value),) = item.items() if isinstance(item, dict) else ((item, ""),)
             chooses = _CHOOSES.fullmatch(key)
-            if chooses is None or chooses[1] in files:
+            if chooses is None or chooses[1] in names:
                 return None
             wanted.setdefault(chooses[1], value)
-    return None if wanted else dict(reversed(files.items()))
+    return None if wanted else dict(reversed(names.items()))
+
+
+@cache
+def _defaults() -> dict[str, str]:
+    """Return the groups with the names that the root gives them."""
+    items = [item for item in _file(None, ROOT).defaults if item != "_self_"]
+    pairs = [pair for item in items for pair in item.items()]
+    return {group: name for group, name in pairs if "hydra/" not in group}
 
 
 @cache

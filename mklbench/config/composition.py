@@ -77,10 +77,10 @@ def composed(overrides: Sequence[str], config_dir: Path | str | None) -> DictCon
     choices: list[str] = []
     values: list[Override] = []
     for text in overrides:
-        override = _plain(text)
+        override = plain_override(text)
         if override is None:
             return _by_hydra(tuple(overrides), directory)
-        if not isinstance(override.value(), dict) and _is_group(override.key_or_group, directory):
+        if not isinstance(override.value(), dict) and is_group(override.key_or_group, directory):
             choices.append(text)
         else:
             values.append(override)
@@ -89,7 +89,7 @@ def composed(overrides: Sequence[str], config_dir: Path | str | None) -> DictCon
     return config
 
 
-def _plain(text: str) -> Override | None:
+def plain_override(text: str) -> Override | None:
     """Parse an override; None for what is left to Hydra as a whole.
 
     That is what it refuses before it composes anything, and what may be about its own config.
@@ -103,7 +103,7 @@ def _plain(text: str) -> Override | None:
     return None if override.is_sweep_override() else override
 
 
-def _is_group(key: str, directory: str | None) -> bool:
+def is_group(key: str, directory: str | None) -> bool:
     """Tell whether Hydra takes `key` for that of a group, as it does with any directory."""
     roots = [str(resources.configs()), *([] if directory is None else [directory])]
     return any(os.path.isdir(os.path.join(root, key)) for root in roots)
