@@ -19,6 +19,7 @@ from mklbench.config.cells import (
 )
 from mklbench.config.composition import compose, composed, explained
 from mklbench.config.names import GROUPS
+from mklbench.config.parts import config_of
 from mklbench.config.schemas import RunConfig, SearchConfig, SplitConfig
 from mklbench.config.sweeps import expanded
 
@@ -31,6 +32,7 @@ __all__ = [
     "cell_config",
     "compose",
     "composed",
+    "config_of",
     "declared",
     "executor",
     "expanded",

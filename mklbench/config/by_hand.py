@@ -20,8 +20,9 @@ def without_search_of(composed: DictConfig, overrides: Iterable[str]) -> DictCon
         If `overrides` choose the search, too, or what it tries.
     """
     given = {key_of(override): override.partition("=")[2] for override in overrides}
-    plain = _mapping(OmegaConf.to_container(composed, resolve=False))
-    grid = _mapping(plain.get("search")).get("grid")
+    search = dict(composed.items_ex(resolve=False)).get("search")
+    plain = OmegaConf.to_container(search, resolve=False) if OmegaConf.is_config(search) else None
+    grid = _mapping(plain).get("grid")
     for key, value in given.items():
         group, _, name = key.rpartition(".")
         if name not in _mapping(_mapping(grid).get(group)):

@@ -32,7 +32,17 @@ def cell_config(composed: DictConfig | Mapping[str, Any]) -> dict[str, Any]:
         Naming the first key or value that cannot be accepted.
     """
     node = composed if isinstance(composed, DictConfig) else OmegaConf.create(dict(composed))
-    groups = {group: _plain(node, group) for group in GROUPS}
+    return checked_groups({group: plain_group(node, group) for group in GROUPS})
+
+
+def checked_groups(groups: dict[str, Any]) -> dict[str, Any]:
+    """Return the groups of a cell, resolved, with the types of their schemas.
+
+    Raises
+    ------
+    InputError
+        Naming the first key or value that cannot be accepted.
+    """
     groups["search"]["grid"] = _grid(groups["search"].get("grid"))
     groups["split"] = asdict(checked("split", SplitConfig, groups["split"]))
     groups["search"] = asdict(checked("search", SearchConfig, groups["search"]))
@@ -70,7 +80,7 @@ def run_config(composed: DictConfig) -> RunConfig:
             raise InputError(f"{key!s} is not known: {hint(str(key), [*GROUPS, *options])}.")
     given = [key for key in options if key in composed or OmegaConf.is_missing(composed, key)]
     values = {key: _option(composed, key) for key in given if key != "executor"}
-    values["executor"] = _plain(composed, "executor")
+    values["executor"] = plain_group(composed, "executor")
     for key in ("results_dir", "out", "progress"):  # a folder may be called 2012
         value = values.get(key)
         if isinstance(value, int | float) and not isinstance(value, bool):
@@ -190,13 +200,20 @@ def _unusable(group: str, config: Mapping[str, Any], why: str) -> InputError:
     return InputError(f"{group}={config.get('name')} cannot be used: {why}.")
 
 
-def _plain(node: DictConfig, group: str) -> dict[str, Any]:
+def plain_group(node: DictConfig, group: str) -> dict[str, Any]:
+    """Return a group of a composed config as a plain dict, resolved.
+
+    Raises
+    ------
+    InputError
+        If it is not there, or lacks a value, or has one that is no number.
+    """
     if group not in node:
         raise InputError(
             f"{group} is taken away, and a cell needs one: choose it with {group}=NAME."
         )
     try:
-        plain: Any = OmegaConf.to_container(node[group], resolve=True, throw_on_missing=True)
+        plain: Any = _resolved(node, group)
     except MissingMandatoryValue as error:
         raise InputError(
             f"{error.full_key!s} is not set: give it a value, as in {error.full_key!s}=VALUE."
@@ -211,6 +228,24 @@ def _plain(node: DictConfig, group: str) -> dict[str, Any]:
             raise InputError(f"{path}={value} is not accepted: nan is no number, give one.")
     # As JSON has it, keys are text: what is stored, sent to workers and run is then the same.
     return dict(json.loads(json.dumps(plain)))
+
+
+def _resolved(node: DictConfig, group: str) -> Any:
+    """Return a group in plain containers; OmegaConf is asked only where it has to resolve."""
+    plain = unresolved(node._get_node(group))
+    if not any(mark in str(plain) for mark in ("${", "???")):
+        return plain
+    return OmegaConf.to_container(node[group], resolve=True, throw_on_missing=True)
+
+
+def unresolved(node: Any) -> Any:
+    """Return what a node holds in plain containers, as `OmegaConf.to_container` but faster."""
+    value = node._value()
+    if isinstance(value, dict):
+        return {key: unresolved(below) for key, below in value.items()}
+    if isinstance(value, list):
+        return [unresolved(below) for below in value]
+    return value
 
 
 def _incomplete(node: DictConfig, group: str, error: OmegaConfBaseException) -> InputError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
@@ -19,7 +19,6 @@ from hydra.core.override_parser.types import Override
 from hydra.errors import HydraException
 from hydra.types import RunMode
 from omegaconf import DictConfig
-from omegaconf.errors import OmegaConfBaseException
 
 from mklbench import resources
 from mklbench.config.choices import ROOT, choose
@@ -78,10 +77,10 @@ def composed(overrides: Sequence[str], config_dir: Path | str | None) -> DictCon
     choices: list[str] = []
     values: list[Override] = []
     for text in overrides:
-        override = _plain(text)
+        override = plain_override(text)
         if override is None:
             return _by_hydra(tuple(overrides), directory)
-        if not isinstance(override.value(), dict) and _is_group(override.key_or_group, directory):
+        if not isinstance(override.value(), dict) and is_group(override.key_or_group, directory):
             choices.append(text)
         else:
             values.append(override)
@@ -90,7 +89,7 @@ def composed(overrides: Sequence[str], config_dir: Path | str | None) -> DictCon
     return config
 
 
-def _plain(text: str) -> Override | None:
+def plain_override(text: str) -> Override | None:
     """Parse an override; None for what is left to Hydra as a whole.
 
     That is what it refuses before it composes anything, and what may be about its own config.
@@ -104,7 +103,7 @@ def _plain(text: str) -> Override | None:
     return None if override.is_sweep_override() else override
 
 
-def _is_group(key: str, directory: str | None) -> bool:
+def is_group(key: str, directory: str | None) -> bool:
     """Tell whether Hydra takes `key` for that of a group, as it does with any directory."""
     roots = [str(resources.configs()), *([] if directory is None else [directory])]
     return any(os.path.isdir(os.path.join(root, key)) for root in roots)
@@ -138,16 +137,9 @@ def _chosen(choices: tuple[str, ...], directory: str | None) -> DictConfig:
 
 @lru_cache(maxsize=_CHOICES_KEPT)
 def _choice(choices: tuple[str, ...], directory: str | None, here: str) -> _Choice:
-    pickled = pickle.dumps(_newly_chosen(choices, directory))
+    chosen = choose(map(parsed, choices)) if directory is None else None
+    pickled = pickle.dumps(_by_hydra(choices, directory) if chosen is None else chosen)
     return _Choice(pickled, {path: _state(path) for path in _own_files(choices, directory)})
-
-
-def _newly_chosen(choices: tuple[str, ...], directory: str | None) -> DictConfig:
-    if directory is None:
-        # What raises here is composed again below, where Hydra says what is wrong.
-        with suppress(HydraException, OmegaConfBaseException, ValueError), hydra_program():
-            return choose(choices)
-    return _by_hydra(choices, directory)
 
 
 def _by_hydra(overrides: tuple[str, ...], directory: str | None) -> DictConfig:

@@ -9,6 +9,7 @@ import re
 import types
 import typing
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from mklbench.errors import InputError, hint
@@ -60,18 +61,26 @@ def keywords(group: str, config: Mapping[str, Any]) -> dict[str, Any] | None:
     callables (``_partial_: false``). None means that the callable takes any keyword.
     """
     called = target(group, config)
+    supplied = (
+        0 if config.get("_partial_") is False else {"algo": 2, "kernel": 1, "executor": 2}[group]
+    )
     try:
-        parameters = list(inspect.signature(called).parameters.values())
+        # Only functions surely have a hash.
+        read = _keywords if inspect.isfunction(called) else _keywords.__wrapped__
+        return read(called, supplied)
     except (TypeError, ValueError) as error:  # of classes and functions written in C
         raise InputError(
             f"{group}._target_={config['_target_']} cannot be used: it does not say what arguments "
             "it takes; write a function that calls it."
         ) from error
+
+
+@lru_cache(maxsize=256)
+def _keywords(called: Callable[..., Any], supplied: int) -> dict[str, Any] | None:
+    """Return the types of the keyword arguments behind those that are supplied; kept, as slow."""
+    parameters = list(inspect.signature(called).parameters.values())
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
         return None
-    supplied = (
-        0 if config.get("_partial_") is False else {"algo": 2, "kernel": 1, "executor": 2}[group]
-    )
     hints = _hints(called)
     return {
         parameter.name: hints.get(parameter.name, Any)

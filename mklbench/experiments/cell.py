@@ -72,7 +72,7 @@ class Cell:
         InputError
             For an unknown choice, key or value.
         """
-        return cls.from_config(configs.compose(overrides, config_dir), download=download)
+        return cls(configs.config_of(overrides, config_dir), download=download)
 
     @classmethod
     def from_config(

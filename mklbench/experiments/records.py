@@ -92,12 +92,14 @@ class RecordFile(RecordSource):
 
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
-        self._records = {(record.key, record.split): record for record in read_records(path)}
+        self._records: dict[str, dict[int, Record]] = {}  # by key and split
+        for record in read_records(path):
+            self._records.setdefault(record.key, {})[record.split] = record
 
     def read(self, cell: Cell) -> CellRecords:
         """Return what the file has of a cell."""
-        found = (self._records.get((cell.key, split)) for split in range(cell.n_splits))
-        records = [record for record in found if record is not None]
+        found = self._records.get(cell.key, {})
+        records = [found[split] for split in sorted(found) if split < cell.n_splits]
         return CellRecords(cell, records, shared_selections(cell, records))
 
     def as_recorded(self, cell: Cell) -> Cell:
@@ -105,8 +107,7 @@ class RecordFile(RecordSource):
         editions = cell.editions()
         if len(editions) == 1:
             return cell
-        recorded = {key for key, _ in self._records}
-        return next((edition for edition in editions if edition.key in recorded), cell)
+        return next((edition for edition in editions if edition.key in self._records), cell)
 
     def alike(self, cell: Cell) -> list[Record]:
         """Return the records of all cells with the same algorithm, kernel, data and search.
@@ -119,7 +120,7 @@ class RecordFile(RecordSource):
     @cached_property
     def _by_names(self) -> dict[tuple[str, str, str, str], list[Record]]:
         found: dict[tuple[str, str, str, str], list[Record]] = {}
-        for record in self._records.values():
+        for record in (one for of_cell in self._records.values() for one in of_cell.values()):
             names = (record.algo, record.kernel, record.data, record.search)
             found.setdefault(names, []).append(record)
         return found

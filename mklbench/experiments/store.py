@@ -81,6 +81,9 @@ class Store(RecordSource):
 
     def read(self, cell: Cell) -> CellRecords:
         """Return what there is of a cell, each file of a split opened once."""
+        with contextlib.suppress(OSError):  # of which each file will tell
+            if not self.directory(cell).exists():  # as of most cells of most tables
+                return CellRecords(cell, [], {})
         self._description(cell)  # names it if it is damaged
         records = list(self._records(cell))
         return CellRecords(cell, records, self._selections(cell, records))

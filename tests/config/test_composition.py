@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from omegaconf import DictConfig, OmegaConf
 
 from mklbench import resources
-from mklbench.config import choices as choosing
+from mklbench.config import cell_config, composition, config_of
 from mklbench.config.composition import compose, composed, searching
+from mklbench.config.parts import _groups
 from mklbench.errors import InputError
 from mklbench.report.loading import load_table
 
@@ -90,9 +91,8 @@ def test_random_overrides(choices: list[str], others: list[str], order: object) 
     assert same(overrides)
 
 
-def test_a_choice_is_composed_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    composed(["algo=vskl", "data=wpbc"], None)
-    monkeypatch.setattr(choosing, "create_defaults_list", None)
+def test_shipped_configs_are_chosen_without_hydra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(composition, "hydra_compose", None)
     first = composed(["algo=vskl", "data=wpbc", "algo.C=3"], None)
     second = composed(["algo=vskl", "algo.C=4", "data=wpbc"], None)
     assert (first.algo.C, second.algo.C) == (3, 4)
@@ -152,3 +152,35 @@ def test_the_environment_is_left_alone() -> None:
     before = dict(os.environ)
     compose(["algo=svm", "algo.C=2"])
     assert dict(os.environ) == before
+
+
+def test_every_cell_of_every_table_is_the_same_from_its_parts() -> None:
+    tables = (load_table(name) for name in resources.choices("table"))
+    places = {tuple(slot.overrides) for table in tables for slot in table.slots()}
+    assert places
+    for overrides in places:
+        assert _groups(list(overrides)) is not None, overrides
+        assert config_of(overrides) == cell_config(composed(list(overrides), None)), overrides
+
+
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        ["split.n_train=${data.n_samples}"],
+        ["split.seed=${kernel.n_jobs}", "algo.C=???"],
+        ["data=heart", "data.splits.n_train=12"],
+        ["data=heart", "~data.splits"],
+        ["data=heart", "split.scaling=${oc.select:kernel.name,minmax}"],
+        ["kernel.name=${data.name}", "data.name=${algo.name}"],
+        ["jobs=2", "algo=svm", "algo.C=nan"],
+        ["+new=1"],
+    ],
+)
+def test_parts_that_refer_to_others(overrides: list[str]) -> None:
+    def outcome(make: Callable[[list[str]], dict[str, object]]) -> object:
+        try:
+            return make(overrides)
+        except InputError as error:
+            return str(error)
+
+    assert outcome(config_of) == outcome(lambda given: cell_config(compose(given)))
