@@ -178,7 +178,8 @@ class Store(RecordSource):
         path = self.directory(cell) / "cell.json"
         path.parent.mkdir(parents=True, exist_ok=True)
         _make_room(path)
-        write_atomically(path, sealed(_describe(cell), indent=1))
+        # A sweep has thousands, and what is lost is written again.
+        write_atomically(path, sealed(_describe(cell), indent=1), durable=False)
 
     def remove_description(self, cell: Cell) -> None:
         """Delete what says of a cell that it is to be run, if there is nothing else of it."""
