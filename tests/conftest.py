@@ -18,14 +18,22 @@ os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
 # Left out by `make test-fast`: they start processes, run many cells, or read all records.
 SLOW = (
+    "algorithms/test_ikl.py",
+    "algorithms/test_qnpkl.py",
     "benchmarks/",
     "commands/",
     "config/test_compose.py",
+    "config/test_composition.py",
     "config/test_fuzz.py",
     "estimators/test_estimators.py",
+    "estimators/test_extreme_features.py",
+    "examples/",
     "experiments/execution/",
     "experiments/test_search.py",
+    "experiments/test_sources.py",
     "report/check/",
+    "report/document/test_rendering.py",
+    "report/test_own_tables.py",
     "report/test_stated_numbers.py",
     "test_bad_inputs.py",
     "test_environment.py",
