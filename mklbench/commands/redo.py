@@ -11,7 +11,7 @@ from mklbench.commands.run import composed_cells
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.execution.claims import clear, holder
-from mklbench.experiments.execution.overview import cell_directories, records_in
+from mklbench.experiments.execution.overview import cell_directories
 from mklbench.experiments.store import Store, cannot_be_written
 
 
@@ -58,7 +58,7 @@ def redo(
     directories = cell_directories(store)
     if overrides:
         directories = [store.directory(Cell.from_config(config)) for config in composed]
-    forgotten = {directory: _named(directory, failed, splits) for directory in directories}
+    forgotten = {directory: _named(store, directory, failed, splits) for directory in directories}
     for directory, paths in forgotten.items():
         _check_free(directory, paths, whole=not failed and not splits)
     for directory, paths in forgotten.items():
@@ -70,14 +70,14 @@ def redo(
     return 0
 
 
-def _named(directory: Path, failed: bool, splits: Sequence[int]) -> list[Path]:
+def _named(store: Store, directory: Path, failed: bool, splits: Sequence[int]) -> list[Path]:
     """Return the files to delete, those that say what is done first."""
     if not failed and not splits:
         kinds = ("split-*.json", "selection-*.json", "cell.json")
         return [path for kind in kinds for path in sorted(directory.glob(kind))]
     named = [directory / f"split-{split:03d}.json" for split in splits]
     if failed:
-        unfinished = [s for s, record in records_in(directory) if record.get("status") != "done"]
+        unfinished = [r.split for r in store.records_in(directory) if not r.is_done]
         named = [directory / f"split-{s:03d}.json" for s in unfinished if not splits or s in splits]
     return named
 

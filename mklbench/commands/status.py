@@ -49,9 +49,9 @@ def _details(cell: CellOverview) -> Iterator[str]:
         since = datetime.datetime.fromtimestamp(owner.since).isoformat(" ")
         yield f"{_words(name)}: running on {owner.host} (pid {owner.pid}) since {since}"
     for split, record in cell.failed.items():
-        first = (str(record.get("error") or "").splitlines() or [""])[0]
+        first = ((record.error or "").splitlines() or [""])[0]
         place = cell.directory / f"split-{split:03d}.json"
-        yield f"split {split}: {record.get('status')}: {first} (the rest: {place})"
+        yield f"split {split}: {record.status}: {first} (the rest: {place})"
 
 
 def _words(name: str) -> str:

@@ -72,19 +72,31 @@ class Store(RecordSource):
 
     def all_records(self) -> Iterator[Record]:
         """Yield the records of all cells there are, sorted by directory and split."""
-        paths = (path for path in self.path.glob("*/split-*.json") if path.stem[6:].isdecimal())
-        for path in sorted(paths, key=lambda path: (path.parent, int(path.stem[6:]))):
-            key, split = path.parent.name.rpartition("-")[2], int(path.stem[6:])
+        for directory in sorted({path.parent for path in self.path.glob("*/split-*.json")}):
+            yield from self.records_in(directory)
+
+    def records_in(self, directory: Path) -> Iterator[Record]:
+        """Yield the records in the directory of a cell, sorted by split."""
+        paths = (path for path in directory.glob("split-*.json") if path.stem[6:].isdecimal())
+        for path in sorted(paths, key=lambda path: int(path.stem[6:])):
+            key, split = _key_of(directory), int(path.stem[6:])
             record = _read(path, partial(Record.from_json, key=key, split=split))
             if record is not None:
                 yield record
+
+    def described_splits(self, directory: Path) -> int:
+        """Return how many splits the description of a cell asks for; 0 if it does not say."""
+        config = (self._description(directory) or {}).get("config")
+        split = config.get("split") if isinstance(config, Mapping) else None
+        asked = split.get("n_splits") if isinstance(split, Mapping) else None
+        return asked if isinstance(asked, int) else 0
 
     def read(self, cell: Cell) -> CellRecords:
         """Return what there is of a cell, each file of a split opened once."""
         with contextlib.suppress(OSError):  # of which each file will tell
             if not self.directory(cell).exists():  # as of most cells of most tables
                 return CellRecords(cell, [], {})
-        self._description(cell)  # names it if it is damaged
+        self._description(self.directory(cell))  # names it if it is damaged
         records = list(self._records(cell))
         return CellRecords(cell, records, self._selections(cell, records))
 
@@ -143,16 +155,16 @@ class Store(RecordSource):
         path = self.selection_path(cell, split)
         return _read(path, lambda content: _as_selection(content, cell.key, split))
 
-    def _description(self, cell: Cell) -> dict[str, Any] | None:
+    def _description(self, directory: Path) -> dict[str, Any] | None:
         """Return what the directory of a cell says of it, or None."""
-        path = self.directory(cell) / "cell.json"
-        return _read(path, lambda content: _as_description(content, cell.key))
+        key = _key_of(directory)
+        return _read(directory / "cell.json", lambda content: _as_description(content, key))
 
     def _write(
         self, cell: Cell, path: Path, content: dict[str, Any], *, keep: bool = False
     ) -> None:
         try:
-            if self._description(cell) is None:
+            if self._description(self.directory(cell)) is None:
                 self._describe(cell)
             _make_room(path)
             write_atomically(path, sealed(content), keep=keep)
@@ -167,8 +179,7 @@ class Store(RecordSource):
         StoreError
             If the store cannot be written.
         """
-        described = self._description(cell)
-        if described is None or described_splits(described) < cell.n_splits:
+        if self.described_splits(self.directory(cell)) < cell.n_splits:
             try:
                 self._describe(cell)
             except OSError as error:
@@ -205,7 +216,7 @@ class Store(RecordSource):
     def tidy(self, cell: Cell) -> None:
         """Mend a cell's damaged description; delete what writers killed a day ago left."""
         remove_abandoned(self.directory(cell))
-        if self.directory(cell).is_dir() and self._description(cell) is None:
+        if self.directory(cell).is_dir() and self._description(self.directory(cell)) is None:
             with contextlib.suppress(OSError):  # a finished cell may stand where nobody can write
                 self._describe(cell)
 
@@ -238,12 +249,9 @@ def copy_records(cells: Iterable[Cell], source: RecordSource, store: Store) -> i
     return n_copied
 
 
-def described_splits(description: Mapping[str, Any]) -> int:
-    """Return how many splits the description of a cell asks for; 0 if it does not say."""
-    config = description.get("config")
-    split = config.get("split") if isinstance(config, Mapping) else None
-    asked = split.get("n_splits") if isinstance(split, Mapping) else None
-    return asked if isinstance(asked, int) else 0
+def _key_of(directory: Path) -> str:
+    """Return the key of the cell whose directory it is."""
+    return directory.name.rpartition("-")[2]
 
 
 def _read(path: Path, take: Callable[[dict[str, Any]], _Read]) -> _Read | None:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from mklbench.experiments.execution.claims import Owner, holder
-from mklbench.experiments.sealing import DamagedError, read_sealed, warn_damaged
-from mklbench.experiments.store import Store, described_splits
+from mklbench.experiments.record import Record
+from mklbench.experiments.store import Store
 
 
 @dataclass(frozen=True)
@@ -26,7 +24,7 @@ class CellOverview:
         The splits that have a result.
     running : dict of str to Owner
         Who has which step in hand, by its name: ``split-003``.
-    failed : dict of int to dict of str to object
+    failed : dict of int to Record
         By split the record of a failure or a timeout that nobody tries again just now.
     """
 
@@ -34,7 +32,7 @@ class CellOverview:
     n_splits: int
     done: list[int]
     running: dict[str, Owner]
-    failed: dict[int, dict[str, Any]]
+    failed: dict[int, Record]
 
     @property
     def n_waiting(self) -> int:
@@ -53,21 +51,12 @@ def overview(store: Store) -> list[CellOverview]:
         If what is there is no directory.
     """
     store.check()
-    return [_look_at(directory) for directory in cell_directories(store)]
+    return [_look_at(store, directory) for directory in cell_directories(store)]
 
 
 def cell_directories(store: Store) -> list[Path]:
     """Return the directories of the cells in a store, sorted."""
     return sorted(path.parent for path in store.path.glob("*/cell.json"))
-
-
-def records_in(directory: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield number and record of each split of a cell that can be read, sorted."""
-    for path in sorted(directory.glob("split-*.json")):
-        content = _read(path)
-        key, split = directory.name.rpartition("-")[2], split_of(path.stem)
-        if content is not None and (content.get("key"), content.get("split")) == (key, split):
-            yield split, content
 
 
 def split_of(name: str) -> int:
@@ -76,10 +65,10 @@ def split_of(name: str) -> int:
     return int(number) if number.isdecimal() else -1
 
 
-def _look_at(directory: Path) -> CellOverview:
+def _look_at(store: Store, directory: Path) -> CellOverview:
     claims = {path.stem: holder(path) for path in sorted(directory.glob("*-*.claim"))}
-    records = dict(records_in(directory))
-    done = [split for split, record in records.items() if record.get("status") == "done"]
+    records = {record.split: record for record in store.records_in(directory)}
+    done = [split for split, record in records.items() if record.is_done]
     ended = {f"split-{split:03d}" for split in done}  # whose claims are about to be released
     running = {name: owner for name, owner in claims.items() if owner and name not in ended}
     failed = {
@@ -87,13 +76,5 @@ def _look_at(directory: Path) -> CellOverview:
         for split, record in records.items()
         if split not in done and f"split-{split:03d}" not in running
     }
-    asked = described_splits(_read(directory / "cell.json") or {})
+    asked = store.described_splits(directory)
     return CellOverview(directory, max([asked, *(s + 1 for s in records)]), done, running, failed)
-
-
-def _read(path: Path) -> dict[str, Any] | None:
-    try:
-        return read_sealed(path)
-    except DamagedError as error:
-        warn_damaged(path, str(error))
-        return None
