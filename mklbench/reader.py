@@ -41,8 +41,7 @@ class Where:
     ----------
     parts : tuple of str
         The keys that lead to it, the first of them the name of the whole.
-    rules : mapping of object to Rule
-        Mapping of a type hint to a function of a value and its place
+    rules : mapping of type hint to Rule
         How a type is read, where it is not by its structure.
     """
 
@@ -88,8 +87,8 @@ class Made:
     Attributes
     ----------
     by : callable or None
-        Function of the mapping, its place and the fields before, or None
-        None keeps the default of the field: it is no option.
+        Called with the mapping, its place and the fields before. None keeps the default of the
+        field: it is no option.
     keys : tuple of str
         The keys that it reads.
     """
@@ -113,13 +112,11 @@ def read(
 
     Parameters
     ----------
-    kind : T
-        Type
+    kind : type
         The dataclass.
     found : mapping
         What the config has at this place.
     where : Where
-        Where
         The place.
     defaults : mapping of str, optional
         Values of fields whose keys are left out, in place of their own defaults.

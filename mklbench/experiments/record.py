@@ -122,7 +122,6 @@ class Record:
     provenance : dict
         Versions, processor, BLAS, git revision and time (`mklbench.experiments.provenance`).
     unstated : frozenset of str
-        Frozenset of str
         Values that the JSON this was read from did not have; nor will its own.
     unknown : dict
         What a newer version has written that this one does not know; it is kept.

@@ -37,7 +37,6 @@ class MixedNorm(Penalty):
     Attributes
     ----------
     groups : Groups
-        Groups
         The groups of the M kernels.
     q : float
         The exponent, >= 1/2, infinity included.

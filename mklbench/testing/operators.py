@@ -35,7 +35,6 @@ def check_operator(
     Parameters
     ----------
     operator : KernelOperator or KernelBuilder
-        KernelOperator or callable
         A bank, a family, or a builder of one, whose declarations are then checked as well.
     samples : array_like or None, default=None
         Training samples of a builder or a family; 30 samples of 4 features >= 0 if not given, or
