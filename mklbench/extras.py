@@ -6,12 +6,15 @@ from importlib.util import find_spec
 
 # As they are imported and as they are called, by the name of the extra in pyproject.toml.
 _PACKAGES = {
-    "images": ("skimage", "scikit-image"),
-    "ranks": ("scikit_posthocs", "scikit-posthocs"),
+    "dask": {"distributed": "distributed", "dask_jobqueue": "dask-jobqueue"},
+    "files": {"h5py": "h5py", "pyarrow": "pyarrow", "openpyxl": "openpyxl"},
+    "images": {"skimage": "scikit-image"},
+    "ranks": {"scikit_posthocs": "scikit-posthocs"},
+    "slurm": {"submitit": "submitit"},
 }
 
 
-def missing(extra: str, what: str) -> str | None:
+def missing(extra: str, what: str, only: str | None = None) -> str | None:
     """Return the sentence that asks for an extra; None if it is installed.
 
     Parameters
@@ -20,8 +23,12 @@ def missing(extra: str, what: str) -> str | None:
         Its name in ``mklbench[...]``.
     what : str
         What needs it, as a user types it: "data=flowers17".
+    only : str or None, default=None
+        The module of the extra that is needed; None: all of them are.
     """
-    module, package = _PACKAGES[extra]
-    if find_spec(module) is not None:
-        return None
-    return f"{what} needs {package}, which is not installed: pip install 'mklbench[{extra}]'."
+    for module, package in _PACKAGES[extra].items():
+        if only in (None, module) and find_spec(module) is None:
+            return (
+                f"{what} needs {package}, which is not installed: pip install 'mklbench[{extra}]'."
+            )
+    return None

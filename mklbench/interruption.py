@@ -21,6 +21,7 @@ _step = threading.Lock()
 _LONGEST_STEP = 0.3
 
 _actions: list[Callable[[], object]] = []
+_questions: list[Callable[[], object]] = []
 _sentences: list[Callable[[], str]] = []
 
 
@@ -46,15 +47,18 @@ def whole_step() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def temporary_directory(prefix: str) -> Iterator[str]:
-    """Make a directory that is gone after the context, also if the process is ended within it."""
+def temporary_directory(prefix: str, parent: str | None = None) -> Iterator[str]:
+    """Make a directory that is gone after the context, also if the process is ended within it.
+
+    It is made in `parent`, or where the system has its temporary files.
+    """
     import shutil
     import tempfile
 
     with contextlib.ExitStack() as stack:
         with whole_step():
             directory = stack.enter_context(
-                tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True)
+                tempfile.TemporaryDirectory(prefix=prefix, dir=parent, ignore_cleanup_errors=True)
             )
             gone = on_leaving(lambda: shutil.rmtree(directory, ignore_errors=True))
             stack.enter_context(gone)
@@ -71,6 +75,24 @@ def saying(sentence: Callable[[], str]) -> Iterator[None]:
         raise KeyboardInterrupt(sentence()) from interrupt
     finally:
         _sentences.remove(sentence)
+
+
+@contextlib.contextmanager
+def asking(question: Callable[[], object]) -> Iterator[None]:
+    """Within the context, have `question` put to who interrupts, before the end.
+
+    It may take its time; whoever interrupts a second time does not want to be asked.
+    """
+    _questions.append(question)
+    try:
+        yield
+    finally:
+        _questions.remove(question)
+
+
+def question() -> Callable[[], object] | None:
+    """Return what is to be asked before the end, or None."""
+    return _questions[-1] if _questions else None
 
 
 def checkpoint() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,11 @@ def configs() -> Path:
     """
     packaged = _PACKAGE / "configs"
     return packaged if packaged.is_dir() else _PACKAGE.parent / "configs"
+
+
+def recorded_results() -> Path:
+    """Return the directory of the recorded results, beside the configs in checkout and wheel."""
+    return configs().parent / "results"
 
 
 def checkout() -> Path | None:
@@ -60,6 +67,44 @@ def check_config_dir(config_dir: Path | str) -> None:
         raise InputError(
             f"--config-dir {config_dir} is not a directory: name one that has algo/, data/, ..."
         )
+
+
+# Directories of the user's own configs in which Python looks for modules, too; the latest first.
+_own_modules: list[str] = []
+
+
+def look_for_modules(config_dir: Path | str) -> None:
+    """Have Python find what stands beside the user's own configs, behind all it finds already.
+
+    These are the modules and packages in `config_dir`, and the modules in its groups: ``mine.py``
+    in it or in its ``algo/`` is what ``_target_: mine.solve`` means.
+
+    Parameters
+    ----------
+    config_dir : Path or str
+        The directory, which is there.
+    """
+    root = Path(config_dir).absolute()
+    groups = sorted({path.parent for path in root.glob("*/*.py") if path.name != "__init__.py"})
+    find_modules_in([str(root), *(str(group) for group in groups if _is_group(group))])
+
+
+def find_modules_in(directories: Sequence[str]) -> None:
+    """Have Python find the modules in these directories, too; those of another time come last."""
+    if list(directories) == _own_modules[: len(directories)]:
+        return
+    _own_modules[:] = [*directories, *(d for d in _own_modules if d not in directories)]
+    sys.path[:] = [*(entry for entry in sys.path if entry not in _own_modules), *_own_modules]
+
+
+def own_modules() -> list[str]:
+    """Return the directories that `find_modules_in` was told of, for another process."""
+    return list(_own_modules)
+
+
+def _is_group(directory: Path) -> bool:
+    """Tell whether a directory is a group of configs, rather than a package of modules."""
+    return (configs() / directory.name).is_dir() and not (directory / "__init__.py").exists()
 
 
 def read_yaml(path: Path) -> Any:

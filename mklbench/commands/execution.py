@@ -13,7 +13,7 @@ from mklbench.experiments.cell import Cell
 from mklbench.experiments.execution.plan import CellResult, run_cells
 from mklbench.experiments.files import check_writable_file, reason, write_atomically
 from mklbench.experiments.progress import progress
-from mklbench.experiments.rows import csv_text, summary
+from mklbench.experiments.rows import csv_text, summary, summary_grid
 from mklbench.experiments.store import Store
 
 # Seconds that somebody who interrupts a run waits for the number of finished splits.
@@ -37,12 +37,13 @@ def execute(cells: list[Cell], options: RunConfig) -> int:
     store = Store(options.results_dir)
     executor = configs.executor(options.executor, options.jobs, options.timeout)
     with interruption.saying(lambda: _kept(cells, store)):
-        results = run_cells(cells, store, executor=executor, progress=progress(options.progress))
+        shown = progress(options.progress, store=store)
+        results = run_cells(cells, store, executor=executor, progress=shown)
     usable = [result for result in results if result.error is None or result.records]
     if not usable:
         raise InputError(next(str(result.error) for result in results))
     if options.out is not None:
-        _write_csv(options.out, usable)
+        _write(options.out, usable)
     print(summary(usable))
     print(_places(options, store))
     for result in results:
@@ -57,11 +58,21 @@ def _exit_status(results: list[CellResult]) -> int:
     return 0 if all(result.status == "done" for result in results) else 1
 
 
-def _write_csv(path: str, results: list[CellResult]) -> None:
+def _write(path: str, results: list[CellResult]) -> None:
+    """Write the rows as CSV, or the summary as a table in LaTeX."""
     try:
-        write_atomically(path, csv_text(results))
+        write_atomically(path, _latex(results) if path.endswith(".tex") else csv_text(results))
     except OSError as error:
         raise InputError(f"out={path} cannot be written: {reason(error)}.") from error
+
+
+def _latex(results: list[CellResult]) -> str:
+    from mklbench.report.document.blocks import Entry, Grid
+    from mklbench.report.document.latex import to_latex
+
+    headings, body = summary_grid(results)
+    n_labels = headings.index("splits")  # names, settings, and C, which may be a range
+    return to_latex([Grid(headings, [list(map(Entry, line)) for line in body], n_labels)])
 
 
 def _places(options: RunConfig, store: Store) -> str:

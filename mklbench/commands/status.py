@@ -1,41 +1,188 @@
-"""``mklbench status``: what of a store is done, running, failed or waiting."""
+"""``mklbench status``: what of a store is done, running, failed or waiting.
+
+What there is to be said (`Found`) is told from how it is said (`_said`), and that from where it is
+shown: printed once, or shown again and again on a terminal.
+"""
 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from mklbench.experiments.execution.overview import CellOverview, overview
-from mklbench.experiments.store import Store
+from mklbench import interruption
+from mklbench.errors import InputError
+from mklbench.experiments.execution.jobs import JobOverview, jobs_overview
+from mklbench.experiments.execution.overview import CellOverview, Overview
+from mklbench.experiments.progress import duration
+from mklbench.experiments.store import Store, traceback_of
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
-def status(store: Store) -> int:
+@dataclass(frozen=True)
+class Found:
+    """What there is to be said of a store.
+
+    Attributes
+    ----------
+    place : Path
+        The store.
+    cells : list of CellOverview
+        How far each of its cells is.
+    jobs : list of JobOverview
+        Those on other machines that have not ended.
+    """
+
+    place: Path
+    cells: list[CellOverview]
+    jobs: list[JobOverview]
+
+
+class Watched:
+    """A store that is looked at again and again.
+
+    Parameters
+    ----------
+    store : Store
+        The store.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store, self._overview = store, Overview(store)
+
+    def look(self) -> Found:
+        """Return what there is to be said just now.
+
+        Raises
+        ------
+        InputError
+            If what is there is no directory.
+        """
+        return Found(self._store.path, self._overview.look(), jobs_overview(self._store))
+
+
+def status(store: Store, every: float | None = None) -> int:
     """Print how far each cell of a store is, who runs what, and what has failed.
+
+    Parameters
+    ----------
+    store : Store
+        The store.
+    every : float or None, default=None
+        Show it on a terminal again and again, every so many seconds.
 
     Raises
     ------
     InputError
-        If what is there is no directory.
+        If what is there is no directory, or nobody can watch.
     """
+    watched = Watched(store)
+    if every is None:
+        print("\n".join(_said(watched.look())))
+        return 0
+    from rich.console import Console
+
+    console = Console(file=sys.stdout)
+    if not (sys.stdout.isatty() and console.is_interactive):
+        raise InputError(
+            "--watch is for a terminal, and standard output is none: leave it out, and the state "
+            "is printed once."
+        )
+    _show(watched, every, console)
+    return 0
+
+
+def _show(watched: Watched, every: float, console: Console) -> None:
+    """Show what is found until the user ends it."""
+    from rich.live import Live
+    from rich.text import Text
+
+    live = Live(Text("Reading the store."), console=console, auto_refresh=False)
+    with interruption.on_leaving(live.stop), live:
+        while True:
+            found = watched.look()
+            heading = f"{found.place} at {_now()}, again every {every:g} s; Ctrl-C ends this"
+            lines = [heading, *_fitting(found, console.height - 2)]
+            live.update(Text("\n".join(lines), no_wrap=True, overflow="ellipsis"), refresh=True)
+            time.sleep(every)
+
+
+def _fitting(found: Found, height: int) -> list[str]:
+    """Return what is to be said in so many lines; if need be, without finished cells or the top."""
+    lines = list(_said(found))
+    if len(lines) > height:
+        lines = list(_said(found, finished=False))
+    if len(lines) > height:
+        lines = [f"({len(lines) - height + 1} lines that have no room)", *lines[1 - height :]]
+    return lines
+
+
+def _said(found: Found, finished: bool = True) -> Iterator[str]:
+    """Yield the lines of all that is to be said, of finished cells perhaps only their number."""
+    if not found.cells:
+        yield f"There is no cell in {found.place}: mklbench run and reproduce put them there."
+        return
+    shown = [cell for cell in found.cells if finished or len(cell.done) < cell.n_splits]
+    if shown:
+        yield from _table(shown)
+    if len(shown) < len(found.cells):
+        yield f"({len(found.cells) - len(shown)} finished cells)"
+    for cell in shown:
+        for line in _details(cell):
+            yield f"{cell.directory.name}, {line}"
+    if found.jobs:
+        yield from ("", *_jobs(found.jobs), "")
+    yield _total(found.cells)
+
+
+def _table(cells: Sequence[CellOverview]) -> Iterator[str]:
     from tabulate import tabulate
 
-    cells = overview(store)
-    if not cells:
-        print(f"There is no cell in {store.path}: mklbench run and reproduce put them there.")
-        return 0
-    counts = [_counts(cell) for cell in cells]
-    names = [cell.directory.name for cell in cells]
-    rows = [[name, *count] for name, count in zip(names, counts, strict=True)]
-    print(tabulate(rows, ["cell", "splits", "done", "running", "failed", "waiting"]))
-    for cell in cells:
-        for line in _details(cell):
-            print(f"{cell.directory.name}, {line}")
-    splits, done, running, failed, waiting = (sum(column) for column in zip(*counts, strict=True))
-    print(
+    rows = [[cell.directory.name, *_counts(cell)] for cell in cells]
+    yield from tabulate(
+        rows, ["cell", "splits", "done", "running", "failed", "waiting"]
+    ).splitlines()
+
+
+def _jobs(jobs: Sequence[JobOverview]) -> Iterator[str]:
+    from tabulate import tabulate
+
+    rows = [
+        [
+            f"{job.engine} {job.id}",
+            f"{job.phase} ({job.reason})" if job.reason not in ("", "None") else job.phase,
+            job.node,
+            job.n_steps,
+            duration(job.seconds),
+            "" if job.left is None else _end(job.left),
+        ]
+        for job in jobs
+    ]
+    headings = ["job", "state", "node", "steps", "for", "expected end"]
+    yield from tabulate(rows, headings, disable_numparse=True).splitlines()
+
+
+def _end(left: float) -> str:
+    """Return when a job is expected to end: later, or at any moment."""
+    if left < 1:
+        return "any moment"
+    end = datetime.datetime.now() + datetime.timedelta(seconds=left)
+    return f"{end:%H:%M}, in {duration(left)}"
+
+
+def _total(cells: Sequence[CellOverview]) -> str:
+    counts = zip(*map(_counts, cells), strict=True)
+    splits, done, running, failed, waiting = (sum(column) for column in counts)
+    return (
         f"{len(cells)} cells with {splits} splits: {done} done, {running} running, "
         f"{failed} failed, {waiting} waiting."
     )
-    return 0
 
 
 def _counts(cell: CellOverview) -> tuple[int, ...]:
@@ -51,9 +198,16 @@ def _details(cell: CellOverview) -> Iterator[str]:
     for split, record in cell.failed.items():
         first = ((record.error or "").splitlines() or [""])[0]
         place = cell.directory / f"split-{split:03d}.json"
-        yield f"split {split}: {record.status}: {first} (the rest: {place})"
+        if (details := traceback_of(place)).exists():
+            yield f"split {split}: {record.status}: {first} (traceback: {details})"
+        else:
+            yield f"split {split}: {record.status}: {first} (the rest: {place})"
 
 
 def _words(name: str) -> str:
     kind, _, number = name.partition("-")
     return f"{kind} {int(number)}" if number.isdecimal() else name
+
+
+def _now() -> str:
+    return datetime.datetime.now().strftime("%H:%M:%S")

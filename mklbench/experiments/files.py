@@ -9,9 +9,10 @@ import shutil
 import stat
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
-from typing import BinaryIO
+from typing import TypeVar
 
 from mklbench import interruption
 from mklbench.errors import InputError
@@ -22,6 +23,14 @@ mark = uuid.uuid4().hex[:12]
 
 # A writer that was killed leaves its temporary file; after this many seconds nobody needs it.
 _ABANDONED_AFTER = 24 * 3600
+
+# How often it is looked at what changes hands meanwhile.
+_TRIES = 3
+
+# What it says where there are no hard links.
+_NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)
+
+_Seen = TypeVar("_Seen")
 
 
 def write_atomically(
@@ -51,10 +60,8 @@ def write_atomically(
                 os.fsync(stream.fileno())
             stream.close()
             interruption.checkpoint()
-            if keep:
-                _keep_or_move(temporary, target)
-            else:
-                os.replace(temporary, target)
+            if not (keep and _keep(temporary, target)):
+                _move(temporary, target, data)
     except BaseException:
         with contextlib.suppress(OSError):
             temporary.unlink()
@@ -82,23 +89,43 @@ def _target(path: Path) -> Path:
     return target
 
 
-def open_regular(path: Path, most_bytes: int) -> BinaryIO:
-    """Open a regular file for reading, and nothing else: a FIFO or a device might never end.
+def read_regular(path: Path, most_bytes: int) -> bytes:
+    """Read a regular file, and nothing else: a FIFO or a device might never end.
 
     Raises
     ------
     OSError
-        If there is none, it cannot be opened, is of another kind or larger.
+        If there is none, it cannot be read, is of another kind or larger.
     """
+    return retried(partial(_read_regular, path, most_bytes))
+
+
+def retried(look: Callable[[], _Seen]) -> _Seen:
+    """Look again at a file or directory that another machine replaces at this moment.
+
+    Over NFS the old one may be gone then, also for who has it open already (ESTALE).
+    """
+    for _ in range(_TRIES - 1):
+        try:
+            return look()
+        except OSError as error:
+            if error.errno != errno.ESTALE:
+                raise
+    return look()
+
+
+def _read_regular(path: Path, most_bytes: int) -> bytes:
     # Looked at before it is opened, as opening a device may set it going, and afterwards.
-    _check_regular(path.stat(), most_bytes)
+    _check_regular(os.stat(path), most_bytes)
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     try:
-        _check_regular(os.fstat(descriptor), most_bytes)
-        return open(descriptor, "rb")
-    except BaseException:
+        size = _check_regular(os.fstat(descriptor), most_bytes)
+        data = os.read(descriptor, size + 1)
+        while more := os.read(descriptor, size + 1):
+            data += more
+        return data
+    finally:
         os.close(descriptor)
-        raise
 
 
 _KINDS = {
@@ -110,24 +137,36 @@ _KINDS = {
 }
 
 
-def _check_regular(status: os.stat_result, most_bytes: int) -> None:
+def _check_regular(status: os.stat_result, most_bytes: int) -> int:
+    """Return the size of a file, if it may be read."""
     if not stat.S_ISREG(status.st_mode):
         kind = _KINDS.get(stat.S_IFMT(status.st_mode), "something else")
         raise OSError(errno.EINVAL, f"{kind}, not a file")
     if status.st_size > most_bytes:
         raise OSError(errno.EFBIG, f"{status.st_size} bytes are too many")
+    return status.st_size
 
 
-def _keep_or_move(temporary: Path, target: Path) -> None:
-    """Move a file to where there is none, else delete it."""
+def _keep(temporary: Path, target: Path) -> bool:
+    """Move a file to where there is none, else delete it; False where there are no hard links."""
     try:
         os.link(temporary, target)
-    except FileExistsError:
+    except FileExistsError:  # or it was made, and the answer of a server was lost
         pass
-    except OSError:  # a file system without hard links
+    except OSError as error:
+        if error.errno in _NO_LINKS:
+            return False
+        raise
+    temporary.unlink(missing_ok=True)
+    return True
+
+
+def _move(temporary: Path, target: Path, data: bytes) -> None:
+    try:
         os.replace(temporary, target)
-        return
-    temporary.unlink()
+    except FileNotFoundError:  # as when it was moved, and the answer of a server was lost
+        if read_regular(target, len(data)) != data:
+            raise
 
 
 def check_writable_file(option: str, path: Path | str) -> None:
@@ -206,6 +245,15 @@ def remove_unfinished(directory: Path, mark_of_process: str) -> None:
     for temporary in directory.glob(f".*.{mark_of_process}-*.tmp"):
         with contextlib.suppress(OSError):
             temporary.unlink()
+
+
+def stamp(path: Path) -> tuple[int, int] | None:
+    """Return what changes when a file is replaced; None if there is none."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_ino
 
 
 def reason(error: OSError) -> str:

@@ -39,7 +39,9 @@ def check_fits(cell: Cell, split: int, jobs: int = 1, builder: Any = None) -> No
     kernels = "" if n_kernels is None else f" (M = {n_kernels} kernels)"
     each = f" for each of {jobs} processes" if jobs > 1 else ""
     fewer = f"split.n_train={short.fitting}"
-    if cell.config["split"]["test_fraction"] is not None:
+    if cell.fixed_splits is not None:
+        fewer = f"split.path to a file with parts of {short.fitting} rows"
+    elif cell.config["split"]["test_fraction"] is not None:
         fewer = f"split.test_fraction=null {fewer} split.n_test={n_test}"
     raise InputError(
         f"data={cell.data} has {n_train} training rows: algo={cell.algo} with "

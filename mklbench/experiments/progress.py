@@ -13,6 +13,7 @@ from mklbench import interruption
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.execution.steps import Step
 from mklbench.experiments.record import Record
+from mklbench.experiments.store import Store
 
 # Seconds between two lines about steps; a line about a finished cell never waits.
 _INTERVAL = 10.0
@@ -26,6 +27,9 @@ class Progress(Protocol):
     def start(self, steps: Sequence[Step], n_splits: int) -> None:
         """`steps` are to be taken; the cells have `n_splits` in all, also those done before."""
 
+    def step_advanced(self, step: Step, n_done: int, n_fits: int) -> None:
+        """The search of a step that goes on has done so many of its fits."""
+
     def step_ended(self, step: Step, record: Record | None) -> None:
         """One step has ended; `record` is that of a split, or of a selection that failed."""
 
@@ -36,23 +40,35 @@ class Progress(Protocol):
         """The run is over, also if it was interrupted."""
 
 
-def progress(kind: str, stream: TextIO | None = None) -> Progress:
-    """Return the progress for ``progress=kind``: "auto", "bar", "lines" or "none"."""
+def progress(kind: str, stream: TextIO | None = None, store: Store | None = None) -> Progress:
+    """Return the progress for ``progress=kind``: "auto", "bar", "lines" or "none".
+
+    Parameters
+    ----------
+    kind : str
+        Its name.
+    stream : file or None, default=None
+        Where it is written; None is standard error.
+    store : Store or None, default=None
+        That of the run, whose files with tracebacks are named.
+    """
     out = sys.stderr if stream is None else stream
     if kind == "auto":
         kind = "bar" if out.isatty() else "lines"
     kinds: dict[str, type[Bar] | type[Lines] | type[Silent]]
     kinds = {"bar": Bar, "lines": Lines, "none": Silent}
-    return kinds[kind](out)
+    return kinds[kind](out, store)
 
 
 class Silent:
     """Says nothing."""
 
-    def __init__(self, stream: TextIO | None = None) -> None:
+    def __init__(self, stream: TextIO | None = None, store: Store | None = None) -> None:
         pass
 
     def start(self, steps: Sequence[Step], n_splits: int) -> None: ...
+
+    def step_advanced(self, step: Step, n_done: int, n_fits: int) -> None: ...
 
     def step_ended(self, step: Step, record: Record | None) -> None: ...
 
@@ -64,8 +80,8 @@ class Silent:
 class Lines:
     """One line a finished cell, and one every few seconds between, with the time left."""
 
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
+    def __init__(self, stream: TextIO, store: Store | None = None) -> None:
+        self._stream, self._store = stream, store
         self._clock = time.monotonic
 
     def start(self, steps: Sequence[Step], n_splits: int) -> None:
@@ -81,13 +97,17 @@ class Lines:
         if n_selections:
             self._heading += f", and {_count(n_selections, 'selection')} of hyperparameters"
 
+    def step_advanced(self, step: Step, n_done: int, n_fits: int) -> None:
+        if self._clock() - self._last >= _INTERVAL:
+            self._begin()
+            self._say(f"{step.cell.label} {_fits(step, n_done, n_fits)} ({self._so_far()})")
+
     def step_ended(self, step: Step, record: Record | None) -> None:
-        if self._n_taken == 0:
-            self._say(self._heading)
+        self._begin()
         self._n_taken += 1
         self._n_ended += not step.selects
         if record is not None and not record.is_done:
-            self._say(_misfortune(step.cell, record))
+            self._say(_misfortune(step.cell, record, self._store))
         elif self._clock() - self._last >= _INTERVAL:
             self._say(f"{step.cell.label}: {self._so_far()}")
 
@@ -95,6 +115,12 @@ class Lines:
         self._say(f"{cell.label} {status}: {outcome(records)} ({self._so_far()})")
 
     def stop(self) -> None: ...
+
+    def _begin(self) -> None:
+        """Say what is to be run, once there is anything to be said of it."""
+        if self._heading:
+            self._say(self._heading)
+            self._heading = ""
 
     def _so_far(self) -> str:
         text = f"{self._n_ended} of {self._n_splits} splits"
@@ -111,8 +137,8 @@ class Lines:
 class Bar:
     """One bar over all steps and splits done before (rich), with a line above it for each cell."""
 
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
+    def __init__(self, stream: TextIO, store: Store | None = None) -> None:
+        self._stream, self._store = stream, store
         self._bar: Any = None
 
     def start(self, steps: Sequence[Step], n_splits: int) -> None:
@@ -133,9 +159,13 @@ class Bar:
         self._task = self._bar.add_task("starting", total=total, completed=total - len(steps))
         self._bar.start()
 
+    def step_advanced(self, step: Step, n_done: int, n_fits: int) -> None:
+        text = f"{step.cell.label} {_fits(step, n_done, n_fits)}"
+        self._bar.update(self._task, description=text)
+
     def step_ended(self, step: Step, record: Record | None) -> None:
         if record is not None and not record.is_done:
-            self._print(_misfortune(step.cell, record))
+            self._print(_misfortune(step.cell, record, self._store))
         self._bar.update(self._task, advance=1, description=step.cell.label)
 
     def cell_ended(self, cell: Cell, status: str, records: list[Record]) -> None:
@@ -186,8 +216,15 @@ def _mean(values: Iterable[float | None]) -> float:
     return fmean(value for value in values if value is not None)
 
 
-def _misfortune(cell: Cell, record: Record) -> str:
-    return f"{cell.label} split {record.split} {record.status}: {record.error}"
+def _fits(step: Step, n_done: int, n_fits: int) -> str:
+    """Say how far the search of a step is."""
+    return f"split {step.split}: {n_done} of {n_fits} fits of the search"
+
+
+def _misfortune(cell: Cell, record: Record, store: Store | None) -> str:
+    text = f"{cell.label} split {record.split} {record.status}: {record.error}"
+    path = None if store is None else store.traceback_path(cell, record.split)
+    return text if path is None or not path.exists() else f"{text} (traceback: {path})"
 
 
 def duration(seconds: float) -> str:

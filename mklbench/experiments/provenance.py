@@ -1,4 +1,9 @@
-"""Where and with what a record was made: versions, processor, BLAS, git revision, time."""
+"""Where and with what a record was made: versions, processor, BLAS, git revision, time.
+
+What runs as a job of a cluster also says on which node and in which job. The runner of the job
+knows both, and names them to the processes that it starts by `NODE_VARIABLE` and `JOB_VARIABLE`;
+without these a record says nothing of either.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +20,14 @@ import numpy as np
 from mklbench import resources
 from mklbench._version import __version__
 
+NODE_VARIABLE = "MKLBENCH_NODE"
+JOB_VARIABLE = "MKLBENCH_JOB"
+
 
 def provenance() -> dict[str, Any]:
-    """Return what a record says of its making; all but the time is looked up once a process."""
+    """Return what a record says of its making; most of it is looked up once a process."""
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-    return {**_fixed(), "time": now}
+    return {**_fixed(), **place_in_cluster(), "time": now}
 
 
 @cache
@@ -33,6 +41,12 @@ def _fixed() -> dict[str, Any]:
         "git": git_revision(),
         "platform": platform.platform(),
     }
+
+
+def place_in_cluster() -> dict[str, str]:
+    """Return `node` and `job` as the runner of the job has named them; empty outside of jobs."""
+    named = {"node": os.environ.get(NODE_VARIABLE), "job": os.environ.get(JOB_VARIABLE)}
+    return {name: value for name, value in named.items() if value}
 
 
 def versions() -> dict[str, str | None]:

@@ -36,12 +36,22 @@ class Selection:
     rmse : float, optional
         Root mean squared error of the decision values of the training rows while they were held
         out; None if nothing was searched, or if it was by accuracy.
+    score : float, optional
+        Mean over the held-out rows of the scorer of scikit-learn that was searched by, if one was.
     """
 
     params: dict[str, Any] = field(default_factory=dict)
     accuracy: float | None = None
     seconds: float = 0.0
     rmse: float | None = None
+    score: float | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return its JSON, without a score by a scorer where there is none."""
+        content = {item.name: getattr(self, item.name) for item in fields(self)}
+        if self.score is None:
+            del content["score"]
+        return content
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> Selection:
@@ -74,17 +84,24 @@ class Record:
         The hyperparameters that were chosen: dotted path -> value; empty if none was searched.
     selections : sequence of dict, optional
         The selections that all splits of the cell share, as JSON (`shared_selections`).
-    search_accuracy, search_rmse : float, optional
-        `accuracy` and `rmse` of the split's own selection.
+    search_accuracy, search_rmse, search_score : float, optional
+        `accuracy`, `rmse` and `score` of the split's own selection.
     accuracy : float, optional
         Share of the test samples classified correctly; None of a regression.
     rmse : float, optional
         Root mean squared error on the test part: in the units of the targets, or of the decision
         values of two classes against -1 and +1.
+    scores : dict, optional
+        Values on the test part by scikit-learn's scorers, by their names; only those asked for.
     n_kernels : float, optional
         Kernels with a weight other than 0; of several classes the mean over the binary problems.
     n_base_kernels : int, optional
         Kernels to choose from; None where the solver found its own among infinitely many.
+    n_support : int, optional
+        Training samples that any of the machines needs to predict.
+    n_evaluations : int, optional
+        Kernel evaluations that the prediction of one sample takes: kernels with a weight times
+        support vectors, summed over the machines.
     objective : float, optional
         Objective at the weights returned, in the paper's scaling; of several classes the sum.
     gap : float, optional
@@ -120,7 +137,8 @@ class Record:
     sources : dict, optional
         Digests of the code the numbers ran through (`mklbench.experiments.sources`).
     provenance : dict
-        Versions, processor, BLAS, git revision and time (`mklbench.experiments.provenance`).
+        Versions, processor, BLAS, git revision and time, of a cluster also node and job
+        (`mklbench.experiments.provenance`).
     unstated : frozenset of str
         Values that the JSON this was read from did not have; nor will its own.
     unknown : dict
@@ -141,10 +159,14 @@ class Record:
     selections: Sequence[Mapping[str, Any]] | None = _later()
     search_accuracy: float | None = _later()
     search_rmse: float | None = _later()
+    search_score: float | None = _later()
     accuracy: float | None = None
     rmse: float | None = None
+    scores: Mapping[str, float | None] | None = _later()
     n_kernels: float | None = None
     n_base_kernels: int | None = None
+    n_support: int | None = _later()
+    n_evaluations: int | None = _later()
     objective: float | None = None
     gap: float | None = None
     converged: bool | None = None
@@ -175,6 +197,11 @@ class Record:
     def is_done(self) -> bool:
         """Whether there is a result."""
         return self.status == DONE
+
+    @property
+    def cpu(self) -> str | None:
+        """The CPU model on which it was timed; None where the provenance names none."""
+        return self.provenance.get("cpu") or None
 
     @property
     def shared_selections(self) -> dict[int, Selection]:
@@ -208,16 +235,13 @@ class Record:
         return cls(
             **{name: content[name] for name in _NAMES if name in content},
             unstated=frozenset(name for name in _LATER if name not in content),
-            unknown={
-                name: value
-                for name, value in content.items()
-                if name not in _NAMES and name != "schema"
-            },
+            unknown={name: content[name] for name in sorted(content.keys() - _KNOWN)},
         )
 
 
 _OF_JSON = [item for item in fields(Record) if item.name not in ("unstated", "unknown")]
 _NAMES = dict.fromkeys(item.name for item in _OF_JSON)
+_KNOWN = {*_NAMES, "schema"}
 _LATER = [item.name for item in _OF_JSON if "later" in item.metadata]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from typing import Literal
 from mklbench.data.unpacking import unpack
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
-from mklbench.experiments.files import open_regular, reason, write_atomically
+from mklbench.experiments.files import read_regular, reason, write_atomically
 from mklbench.experiments.record import Record, Selection
 from mklbench.experiments.sealing import DamagedError, opened, sealed, warn_damaged
 
@@ -20,6 +21,9 @@ Status = Literal["done", "incomplete", "failed", "timeout", "missing"]
 
 # All records of the program take a thirtieth of this.
 _MOST_BYTES = 2**30
+
+# What a split takes, one after the other.
+CLOCKS = ("search_seconds", "kernel_seconds", "fit_seconds", "predict_seconds")
 
 
 @dataclass(frozen=True)
@@ -117,6 +121,11 @@ class RecordFile(RecordSource):
         """
         return self._by_names.get((cell.algo, cell.kernel, cell.data, cell.search), [])
 
+    def of_method(self, algo: str, kernel: str) -> list[Record]:
+        """Return the records of all cells with the same algorithm and kernel."""
+        alike = [found for names, found in self._by_names.items() if names[:2] == (algo, kernel)]
+        return [record for found in alike for record in found]
+
     @cached_property
     def _by_names(self) -> dict[tuple[str, str, str, str], list[Record]]:
         found: dict[tuple[str, str, str, str], list[Record]] = {}
@@ -157,6 +166,12 @@ def shared_selections(cell: Cell, records: Iterable[Record]) -> dict[int, Select
     return {} if done is None else done.shared_selections
 
 
+def split_seconds(record: Record) -> float:
+    """Return what a split took, without a search that was for all splits of its cell."""
+    clocks = [clock for clock in CLOCKS if clock != "search_seconds" or not record.selections]
+    return math.fsum(getattr(record, clock) or 0.0 for clock in clocks)
+
+
 def record_path(directory: Path, table: str) -> Path:
     """Return the file of the records of a table in `directory`: packed where a wheel has it so."""
     plain, packed = (directory / f"{table}.jsonl{ending}" for ending in ("", ".xz"))
@@ -190,8 +205,8 @@ def read_records(path: Path | str) -> list[Record]:
         If the file cannot be read.
     """
     try:
-        with open_regular(Path(path), _MOST_BYTES) as stream:
-            lines = unpack(stream.read(), str(path), _MOST_BYTES).split(b"\n")
+        data = read_regular(Path(path), _MOST_BYTES)
+        lines = unpack(data, str(path), _MOST_BYTES).split(b"\n")
     except OSError as error:
         raise InputError(f"The records in {path} cannot be read: {reason(error)}.") from error
     records, damaged = [], []

@@ -15,13 +15,24 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
-from mklbench.experiments.files import open_regular, reason
+from mklbench.experiments.files import read_regular, reason
 
 SCHEMA = 2
 _WITHOUT_CHECKSUM = 1
 
 # No record comes near: 2000 weights of 100 classes take 5 MB.
 _MOST_BYTES = 64 * 2**20
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} has no place in a record")
+
+
+# Made once: to make them takes a tenth of reading a record.
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
+# ASCII, as a file name in a message may hold bytes that are no text.
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
+_BEFORE_CHECKSUM = ',"checksum":"'
 
 
 class DamagedError(ValueError):
@@ -36,14 +47,33 @@ def sealed(content: Mapping[str, Any], indent: int | None = None) -> str:
     """Return an object as one line of JSON, or several with an indent, with its checksum."""
     whole = {**content, "schema": SCHEMA}
     whole.pop("checksum", None)
-    # ASCII, as a file name in a message may hold bytes that are no text.
     return json.dumps(whole | {"checksum": checksum(whole)}, indent=indent, allow_nan=False) + "\n"
+
+
+def sealed_canonically(content: Mapping[str, Any]) -> str:
+    """Return an object as `sealed` does, laid out as its checksum is taken.
+
+    It is read in half the time, as nothing has to be written again to be checked.
+    """
+    whole = {**content, "schema": SCHEMA}
+    whole.pop("checksum", None)
+    canonical = _CANONICAL.encode(whole)
+    return f'{canonical[:-1]}{_BEFORE_CHECKSUM}{_digest(canonical.encode("ascii"))}"}}\n'
 
 
 def checksum(content: Mapping[str, Any]) -> str:
     """Return the SHA-256 (64 hexadecimal digits) of an object that has no checksum yet."""
-    canonical = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    return hashlib.sha256(canonical.encode("ascii")).hexdigest()
+    return _digest(_CANONICAL.encode(content).encode("ascii"))
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _is_as_sealed(data: bytes) -> bool:
+    """Tell whether a line is, byte for byte, what `sealed_canonically` has written."""
+    content, _, stated = data.rpartition(_BEFORE_CHECKSUM.encode("ascii"))
+    return stated.rstrip() == f'{_digest(content + b"}")}"}}'.encode("ascii")
 
 
 def opened(data: bytes) -> dict[str, Any]:
@@ -55,7 +85,7 @@ def opened(data: bytes) -> dict[str, Any]:
         If it is cut short, is no such object, or does not match its checksum.
     """
     try:
-        content = json.loads(data.decode("utf-8"), parse_constant=_refuse_constant)
+        content = _DECODER.decode(data.decode("utf-8"))
     except (ValueError, RecursionError) as error:  # ValueError: bad JSON or bad UTF-8
         raise DamagedError("it is empty" if not data.strip() else "it is no JSON") from error
     if not isinstance(content, dict):
@@ -63,7 +93,7 @@ def opened(data: bytes) -> dict[str, Any]:
     stated = content.pop("checksum", None)
     schema = content.get("schema")
     if schema == SCHEMA:
-        if stated != checksum(content):
+        if not _is_as_sealed(data) and stated != checksum(content):
             raise DamagedError("its checksum does not match its content")
     elif schema != _WITHOUT_CHECKSUM or stated is not None:
         raise DamagedError("it does not have a schema that this version knows")
@@ -79,8 +109,7 @@ def read_sealed(path: Path) -> dict[str, Any] | None:
         If there is something else, or what there is cannot be read or trusted.
     """
     try:
-        with open_regular(path, _MOST_BYTES) as stream:
-            data = stream.read()
+        data = read_regular(path, _MOST_BYTES)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
@@ -102,7 +131,3 @@ def warn_damaged(path: Path, why: str) -> None:
         _named.add(state)
         message = f"{path} is damaged and counts as missing: {why}."
         warnings.warn(message, DamagedRecordWarning, stacklevel=2)
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} has no place in a record")

@@ -10,15 +10,17 @@ counts as missing and is named.
 from __future__ import annotations
 
 import contextlib
+import errno
 import math
 import os
+import re
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+from mklbench.claims import GONE
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.files import (
@@ -27,13 +29,22 @@ from mklbench.experiments.files import (
     reason,
     remove_abandoned,
     remove_unfinished,
+    retried,
     write_atomically,
 )
 from mklbench.experiments.record import Record, Selection
 from mklbench.experiments.records import CellRecords, RecordSource, shared_selections
-from mklbench.experiments.sealing import DamagedError, read_sealed, sealed, warn_damaged
+from mklbench.experiments.sealing import (
+    DamagedError,
+    read_sealed,
+    sealed,
+    sealed_canonically,
+    warn_damaged,
+)
 
 _Read = TypeVar("_Read")
+
+_RECORD = re.compile(r"split-([0-9]+)\.json")
 
 
 class StoreError(InputError):
@@ -72,15 +83,18 @@ class Store(RecordSource):
 
     def all_records(self) -> Iterator[Record]:
         """Yield the records of all cells there are, sorted by directory and split."""
-        for directory in sorted({path.parent for path in self.path.glob("*/split-*.json")}):
+        for directory in self.directories():
             yield from self.records_in(directory)
+
+    def directories(self) -> list[Path]:
+        """Return the directories of cells, and whatever else there is, sorted."""
+        return [self.path / name for name in sorted(names_in(self.path))]
 
     def records_in(self, directory: Path) -> Iterator[Record]:
         """Yield the records in the directory of a cell, sorted by split."""
-        paths = (path for path in directory.glob("split-*.json") if path.stem[6:].isdecimal())
-        for path in sorted(paths, key=lambda path: int(path.stem[6:])):
-            key, split = _key_of(directory), int(path.stem[6:])
-            record = _read(path, partial(Record.from_json, key=key, split=split))
+        key = _key_of(directory)
+        for split, name in sorted(_splits_among(names_in(directory))):
+            record = _read(directory / name, partial(Record.from_json, key=key, split=split))
             if record is not None:
                 yield record
 
@@ -119,6 +133,11 @@ class Store(RecordSource):
         """
         if not self.is_done(cell, record.split):
             self._write(cell, self.record_path(cell, record.split), record.to_json())
+            self._write_traceback(self.traceback_path(cell, record.split), record.traceback)
+
+    def traceback_path(self, cell: Cell, split: int) -> Path:
+        """Return the file of the traceback of a split that has failed."""
+        return traceback_of(self.record_path(cell, split))
 
     def selection_path(self, cell: Cell, split: int) -> Path:
         """Return the file of the selection on one split's training part."""
@@ -133,7 +152,7 @@ class Store(RecordSource):
             If the store cannot be written.
         """
         if split not in self.selections(cell):
-            content = {"key": cell.key, "split": split, **asdict(selection)}
+            content = {"key": cell.key, "split": split, **selection.to_json()}
             path = self.selection_path(cell, split)
             # Splits that run at once have to read the same selection, whoever writes it first; only
             # a file that cannot be read is replaced.
@@ -164,12 +183,21 @@ class Store(RecordSource):
         self, cell: Cell, path: Path, content: dict[str, Any], *, keep: bool = False
     ) -> None:
         try:
-            if self._description(self.directory(cell)) is None:
+            if not (path.parent / "cell.json").exists():  # what is in it is read before a run
                 self._describe(cell)
             _make_room(path)
-            write_atomically(path, sealed(content), keep=keep)
+            write_atomically(path, sealed_canonically(content), keep=keep)
         except OSError as error:
             raise cannot_be_written(self, error) from error
+
+    @staticmethod
+    def _write_traceback(path: Path, text: str | None) -> None:
+        """Write what went wrong as it is read by people; the record has it as well."""
+        with contextlib.suppress(OSError):
+            if text:
+                write_atomically(path, text, durable=False)
+            else:
+                path.unlink(missing_ok=True)
 
     def describe(self, cell: Cell) -> None:
         """Write what a cell is, unless it is there already with as many splits.
@@ -249,6 +277,28 @@ def copy_records(cells: Iterable[Cell], source: RecordSource, store: Store) -> i
     return n_copied
 
 
+def traceback_of(record_path: Path) -> Path:
+    """Return the file of the traceback beside that of a record."""
+    return record_path.with_suffix(".traceback.txt")
+
+
+def names_in(directory: Path) -> list[str]:
+    """Return the names in a directory: none, which is said, if it cannot be read."""
+    try:
+        return retried(partial(os.listdir, directory))
+    except OSError as error:
+        if error.errno not in (*GONE, errno.ENOTDIR):
+            warn_damaged(directory, f"it cannot be read ({reason(error)})")
+        return []
+
+
+def _splits_among(names: Iterable[str]) -> Iterator[tuple[int, str]]:
+    """Yield the number and the name of each record of a split."""
+    for name in names:
+        if (found := _RECORD.fullmatch(name)) is not None:
+            yield int(found[1]), name
+
+
 def _key_of(directory: Path) -> str:
     """Return the key of the cell whose directory it is."""
     return directory.name.rpartition("-")[2]
@@ -281,7 +331,8 @@ def _as_description(content: dict[str, Any], key: str) -> dict[str, Any]:
 def _make_room(path: Path) -> None:
     """Put a directory that stands in the place of a file aside; it may hold what somebody needs."""
     if path.is_dir() and not path.is_symlink():
-        path.rename(path.with_name(f"{path.name}.{uuid.uuid4().hex[:8]}.aside"))
+        with contextlib.suppress(FileNotFoundError):  # somebody was quicker
+            path.rename(path.with_name(f"{path.name}.{uuid.uuid4().hex[:8]}.aside"))
 
 
 def _describe(cell: Cell) -> dict[str, Any]:

@@ -72,7 +72,7 @@ def test_a_store_tells_what_is_done_failed_running_and_waiting(
     failure, *running, total = lines
     assert failure == (
         f"{names[0]}, split 0: failed: ZeroDivisionError: the fake divided by zero "
-        f"(the rest: store/{names[0]}/split-000.json)"
+        f"(traceback: store/{names[0]}/split-000.traceback.txt)"
     )
     for line, step in zip(running, ("selection 1", "split 3"), strict=True):
         start = f"{names[1]}, {step}: running on {os.uname().nodename} (pid {os.getpid()}) since "

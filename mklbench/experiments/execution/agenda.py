@@ -6,15 +6,14 @@ same store; what they do is known by the store alone, and counts as if it had be
 
 from __future__ import annotations
 
-import os
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Sequence
-from pathlib import Path
 
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.execution.claims import Claims
 from mklbench.experiments.execution.steps import Step, is_done, record
+from mklbench.experiments.files import stamp
 from mklbench.experiments.progress import Progress
 from mklbench.experiments.store import Store
 
@@ -94,6 +93,10 @@ class Agenda:
                 time.sleep(LOOK_AGAIN)
         return None
 
+    def advance(self, step: Step, n_done: int, n_fits: int) -> None:
+        """Take note that the search of a step in hand has done so many of its fits."""
+        self._progress.step_advanced(step, n_done, n_fits)
+
     def end(self, step: Step) -> None:
         """Take note that a step that was begun here has ended, in whatever way."""
         self._claims.release(step)
@@ -146,15 +149,7 @@ class Agenda:
         """Return what changes when a step ends: by its result, or by its failure."""
         store, cell = self._store, step.cell
         if not step.selects:
-            return (_stamp(store.record_path(cell, step.split)),)
+            return (stamp(store.record_path(cell, step.split)),)
         told_in = self._told_in.get(cell.key)
-        failure = None if told_in is None else _stamp(store.record_path(cell, told_in.split))
-        return _stamp(store.selection_path(cell, step.split)), failure
-
-
-def _stamp(path: Path) -> _Stamp:
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    return found.st_mtime_ns, found.st_ino
+        failure = None if told_in is None else stamp(store.record_path(cell, told_in.split))
+        return stamp(store.selection_path(cell, step.split)), failure

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from mklbench.errors import InputError
+from mklbench.experiments.cell import Cell
 from mklbench.experiments.execution.agenda import Agenda
 from mklbench.experiments.execution.claims import claiming
 from mklbench.experiments.execution.steps import Step, take
 from mklbench.experiments.progress import Progress
+from mklbench.experiments.stages import listening
 from mklbench.experiments.store import Store, StoreError
 
 
@@ -16,6 +19,9 @@ class Inline:
     """Takes steps in this process; a crash of the interpreter ends the run."""
 
     at_once = 1
+
+    def prepare(self, cells: Sequence[Cell], store: Store) -> None:
+        """Do nothing: all there is to be had is on this machine."""
 
     def run(self, steps: Sequence[Step], store: Store, progress: Progress) -> dict[str, str]:
         """Take `steps` as `mklbench.experiments.execution.plan.Executor` says."""
@@ -25,7 +31,8 @@ class Inline:
             agenda = Agenda(steps, store, progress, claims)
             while (step := agenda.begin_or_wait()) is not None:
                 try:
-                    take(step, store)
+                    with listening(partial(agenda.advance, step)):
+                        take(step, store)
                 except StoreError:
                     raise
                 except InputError as error:

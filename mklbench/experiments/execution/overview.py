@@ -7,7 +7,11 @@ from pathlib import Path
 
 from mklbench.experiments.execution.claims import Owner, holder
 from mklbench.experiments.record import Record
-from mklbench.experiments.store import Store
+from mklbench.experiments.store import Store, names_in
+
+# Nanoseconds within which two changes may leave the same time, as a file system tells it: what has
+# changed so shortly before the newest change is read again.
+_TICK = 2 * 10**9
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,67 @@ class CellOverview:
         return self.n_splits - len(ended | begun)
 
 
+class Overview:
+    """Looks at a store again and again, and reads only the cells that have changed since.
+
+    Parameters
+    ----------
+    store : Store
+        The store.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._read: dict[Path, _Read] = {}
+
+    def look(self) -> list[CellOverview]:
+        """Return how far each cell is just now, in the order of their names.
+
+        Raises
+        ------
+        InputError
+            If what is there is no directory.
+        """
+        self._store.check()
+        stamps = {directory: _stamp(directory) for directory in cell_directories(self._store)}
+        newest = max(stamps.values(), default=0)
+        found = {}
+        for directory, stamp in stamps.items():
+            read = self._read.get(directory)
+            if read is None or read.stamp != stamp or newest - stamp < _TICK:
+                read = _read(self._store, directory, stamp)
+            found[directory] = read
+        self._read = found
+        return [_overview(directory, read) for directory, read in found.items()]
+
+
+@dataclass(frozen=True)
+class _Read:
+    """What was read in the directory of a cell.
+
+    The directory changes whenever a record comes or a claim comes or goes.
+    """
+
+    stamp: int
+    claims: list[str]
+    n_splits: int
+    done: list[int]
+    unfinished: dict[int, Record]
+
+
+def _read(store: Store, directory: Path, stamp: int) -> _Read:
+    # A claim is released when the record is there: the other way round neither might be seen.
+    claims = [name for name in sorted(names_in(directory)) if _is_claim(name)]
+    records = {record.split: record for record in store.records_in(directory)}
+    return _Read(
+        stamp,
+        claims,
+        max([store.described_splits(directory), *(split + 1 for split in records)]),
+        [split for split, record in records.items() if record.is_done],
+        {split: record for split, record in records.items() if not record.is_done},
+    )
+
+
 def overview(store: Store) -> list[CellOverview]:
     """Return how far each cell of a store is, in the order of their names.
 
@@ -50,13 +115,12 @@ def overview(store: Store) -> list[CellOverview]:
     InputError
         If what is there is no directory.
     """
-    store.check()
-    return [_look_at(store, directory) for directory in cell_directories(store)]
+    return Overview(store).look()
 
 
 def cell_directories(store: Store) -> list[Path]:
     """Return the directories of the cells in a store, sorted."""
-    return sorted(path.parent for path in store.path.glob("*/cell.json"))
+    return [path for path in store.directories() if "cell.json" in names_in(path)]
 
 
 def split_of(name: str) -> int:
@@ -65,16 +129,24 @@ def split_of(name: str) -> int:
     return int(number) if number.isdecimal() else -1
 
 
-def _look_at(store: Store, directory: Path) -> CellOverview:
-    claims = {path.stem: holder(path) for path in sorted(directory.glob("*-*.claim"))}
-    records = {record.split: record for record in store.records_in(directory)}
-    done = [split for split, record in records.items() if record.is_done]
-    ended = {f"split-{split:03d}" for split in done}  # whose claims are about to be released
+def _overview(directory: Path, read: _Read) -> CellOverview:
+    ended = {f"split-{split:03d}" for split in read.done}  # whose claims are about to be released
+    claims = {Path(name).stem: holder(directory / name) for name in read.claims}
     running = {name: owner for name, owner in claims.items() if owner and name not in ended}
     failed = {
         split: record
-        for split, record in records.items()
-        if split not in done and f"split-{split:03d}" not in running
+        for split, record in read.unfinished.items()
+        if f"split-{split:03d}" not in running
     }
-    asked = store.described_splits(directory)
-    return CellOverview(directory, max([asked, *(s + 1 for s in records)]), done, running, failed)
+    return CellOverview(directory, read.n_splits, read.done, running, failed)
+
+
+def _is_claim(name: str) -> bool:
+    return name.endswith(".claim") and "-" in name and not name.startswith(".")
+
+
+def _stamp(directory: Path) -> int:
+    try:
+        return directory.stat().st_mtime_ns
+    except OSError:
+        return 0

@@ -52,7 +52,16 @@ class Executor(Protocol):
 
     @property
     def at_once(self) -> int:
-        """How many steps may be taken on this machine at the same time."""
+        """How many steps may be taken on this machine at the same time; 0 where none is."""
+
+    def prepare(self, cells: Sequence[Cell], store: Store) -> None:
+        """See that steps can be taken at all, before anything of the cells is looked at.
+
+        Raises
+        ------
+        InputError
+            If they cannot.
+        """
 
     def run(self, steps: Sequence[Step], store: Store, progress: Progress) -> dict[str, str]:
         """Return when every one of `steps` has ended, here or by another runner on the store.
@@ -133,6 +142,7 @@ def run_cells(
     chosen = executor or local(jobs, timeout)
     errors: dict[str, str] = {}
     store.check()
+    chosen.prepare(listed, store)
     with _parallel(chosen.at_once):
         work = _plan(listed, store, chosen.at_once, errors)
     if work:
@@ -167,7 +177,7 @@ def _run(
 
 def _parallel(jobs: int) -> AbstractContextManager[Any]:
     """Let what data sets compute when they are loaded first use as many processes as the run."""
-    if jobs == 1:
+    if jobs <= 1:
         return nullcontext()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # where nothing can be written it says that it goes on
@@ -199,7 +209,7 @@ def _plan(
         store.tidy(cell)
         clear_done(cell, store)
         missing[cell] = missing_steps(cell, store)
-    at_once = min(jobs, sum(map(len, missing.values())))
+    at_once = min(jobs, sum(map(len, missing.values())))  # 0 elsewhere, where memory is asked for
     work: dict[Cell, list[Step]] = {}
     for cell, steps in missing.items():
         if not steps:

@@ -41,6 +41,9 @@ class Processes:
         self.at_once = jobs
         self._timeout = timeout
 
+    def prepare(self, cells: Sequence[Cell], store: Store) -> None:
+        """Do nothing: all there is to be had is on this machine."""
+
     def run(self, steps: Sequence[Step], store: Store, progress: Progress) -> dict[str, str]:
         """Take `steps` as `mklbench.experiments.execution.plan.Executor` says."""
         with claiming(store) as claims:
@@ -124,6 +127,8 @@ class _Supervisor:
         assert task is not None
         if answer is None:
             self._bury(worker, task)
+        elif "fits" in answer:
+            self.agenda.advance(task.step, *answer["fits"])
         elif "ready" in answer:
             worker.ready = True
             task.started = time.monotonic()  # starting Python is not the cell's time

@@ -15,10 +15,12 @@ import sys
 import threading
 from typing import Any, TextIO
 
+from mklbench import resources
 from mklbench.errors import InputError
 from mklbench.experiments import files
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.execution.steps import Step, take
+from mklbench.experiments.stages import listening
 from mklbench.experiments.store import Store, StoreError
 from mklbench.supervision import end_with_parent
 
@@ -36,7 +38,7 @@ def main() -> None:
     threading.Thread(target=_read_tasks, args=(sys.stdin, tasks), daemon=True).start()
     _answer(answers, {"ready": True})
     while True:
-        _answer(answers, _serve(tasks.get()))
+        _answer(answers, _serve(tasks.get(), answers))
 
 
 def _read_tasks(stream: TextIO, tasks: queue.SimpleQueue[dict[str, Any]]) -> None:
@@ -45,9 +47,13 @@ def _read_tasks(stream: TextIO, tasks: queue.SimpleQueue[dict[str, Any]]) -> Non
     os._exit(0)  # the main thread may be in the middle of a fit that nobody waits for
 
 
-def _serve(task: dict[str, Any]) -> dict[str, Any]:
+def _serve(task: dict[str, Any], answers: TextIO) -> dict[str, Any]:
+    """Take a step, telling meanwhile how far its search is; return how it ended."""
+    os.environ.update(task["environment"])
+    resources.find_modules_in(task["modules"])
     try:
-        take(Step(Cell(task["config"]), task["split"], task["selects"]), Store(task["store"]))
+        with listening(lambda n_done, n_fits: _answer(answers, {"fits": [n_done, n_fits]})):
+            take(Step(Cell(task["config"]), task["split"], task["selects"]), Store(task["store"]))
     except StoreError as error:
         return {"store_error": str(error)}
     except InputError as error:

@@ -13,32 +13,16 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import signal
-import subprocess
-import sys
-import tempfile
 import time
-import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from mklbench import resources
 from mklbench.experiments.cell import Cell
+from mklbench.experiments.execution.starting import started
 from mklbench.experiments.execution.steps import Step
 from mklbench.experiments.store import Store
-
-# Set before NumPy is loaded, which reads them once.
-_ONE_THREAD = dict.fromkeys(
-    (
-        "OMP_NUM_THREADS",
-        "OPENBLAS_NUM_THREADS",
-        "MKL_NUM_THREADS",
-        "BLIS_NUM_THREADS",
-        "VECLIB_MAXIMUM_THREADS",
-        "NUMEXPR_NUM_THREADS",
-    ),
-    "1",
-)
 
 # How much of a dead worker's last words goes into the record.
 _STDERR_CHARACTERS = 4000
@@ -46,9 +30,13 @@ _STDERR_CHARACTERS = 4000
 
 @dataclass
 class Task:
-    """A step in hand, when it was begun, and how many workers died before they could take it."""
+    """A step in hand, when it was begun, and how many workers died before they could take it.
+
+    The environment is what the worker is to have set while it takes it.
+    """
 
     step: Step
+    environment: dict[str, str] = field(default_factory=dict)
     started: float = 0.0
     n_starts_failed: int = 0
 
@@ -64,25 +52,23 @@ class WorkerProcess:
     def __init__(self) -> None:
         self.task: Task | None = None
         self.ready = False
-        self._mark = uuid.uuid4().hex[:12]
         self._store: Store | None = None
-        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the process
-        search_path = os.pathsep.join(entry or os.getcwd() for entry in sys.path)
-        module = "mklbench.experiments.execution.worker"
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", module, str(os.getpid()), self._mark],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._stderr,
-            env=os.environ | _ONE_THREAD | {"PYTHONPATH": search_path},
-            bufsize=0,
-            process_group=0,  # Ctrl-C on the terminal is for the parent alone
-        )
+        self._started = started()
+        self._process = self._started.process
+
+    @property
+    def pid(self) -> int:
+        """Number of the process."""
+        return self._process.pid
 
     def fileno(self) -> int:
         """Return the descriptor to wait on for an answer or for the end of the process."""
         assert self._process.stdout is not None
         return self._process.stdout.fileno()
+
+    def is_running(self) -> bool:
+        """Tell whether the process has not ended."""
+        return self._process.poll() is None
 
     def give(self, task: Task, store: Store) -> None:
         """Hand a task to the worker."""
@@ -95,6 +81,8 @@ class WorkerProcess:
             "split": task.step.split,
             "selects": task.step.selects,
             "store": str(store.path.absolute()),
+            "environment": task.environment,
+            "modules": resources.own_modules(),
         }
         # If it died while idle, its end shows on stdout, as for any other death.
         with contextlib.suppress(BrokenPipeError):
@@ -111,25 +99,21 @@ class WorkerProcess:
         self._process.kill()
         self._process.wait()
         if self.task is not None and self._store is not None:
-            self._store.remove_unfinished(self.task.cell, self._mark)
+            self._store.remove_unfinished(self.task.cell, self._started.mark)
 
     def kill(self) -> None:
         """End the process now, and forget it."""
-        self._close()
-        self._stderr.close()
-
-    def _close(self) -> None:
         self.end()
-        for stream in (self._process.stdin, self._process.stdout):
-            assert stream is not None
-            stream.close()
+        self._started.close()
+        self._started.stderr.close()
 
     def last_words(self) -> tuple[str, str]:
         """Return how a dead process ended, in a few words, and the end of what it printed."""
-        self._close()
-        self._stderr.seek(0)
-        printed = self._stderr.read().decode(errors="replace")[-_STDERR_CHARACTERS:]
-        self._stderr.close()
+        self.end()
+        self._started.close()
+        with self._started.stderr as said:
+            said.seek(0)
+            printed = said.read().decode(errors="replace")[-_STDERR_CHARACTERS:]
         return _ending(self._process.returncode), printed
 
 

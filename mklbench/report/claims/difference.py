@@ -6,9 +6,9 @@ import statistics
 from dataclasses import dataclass
 from typing import ClassVar
 
-from mklbench.report.analysis.assemble import Report, measured_difference
-from mklbench.report.analysis.baseline import N_STANDARD_ERRORS
-from mklbench.report.claims.judged import Judged, label_of
+from mklbench.report.analysis.assemble import Report, compared_splits
+from mklbench.report.analysis.baseline import N_STANDARD_ERRORS, paired_difference
+from mklbench.report.claims.judged import Judged, label_of, with_limits
 from mklbench.report.table.metrics import METRICS
 from mklbench.report.table.paper_table import Claim
 
@@ -25,20 +25,25 @@ class Difference(Claim):
         """Return the difference of two means on the row where it is worst, or its mean."""
         table, metric = report.table, METRICS[self.metric]
         minuend, subtrahend = self.columns
-        differences = {}
+        differences, limits = {}, {}
         for row in table.rows:
             for protocol in table.protocols:
                 first, second = ((row.name, c, protocol.name) for c in self.columns)
-                difference = measured_difference(report.slots, first, second, metric)
+                compared = compared_splits(report.slots, first, second, metric)
+                if compared is None:
+                    continue
+                where = f"{row.label}, {protocol.label}"
+                limits[where] = compared.limit
+                difference = paired_difference(*compared.values)
                 if difference is not None:
-                    differences[f"{row.label}, {protocol.label}"] = difference
+                    differences[where] = difference
         extreme, name = (max, "largest") if self.is_upper else (min, "smallest")
         quantity = (
             f"{'mean' if self.is_mean else name} {metric.label} of "
             f"{label_of(report, minuend)} minus {label_of(report, subtrahend)}"
         )
         if not differences:
-            return Judged(self, quantity, None)
+            return Judged(self, quantity, None, with_limits("", limits))
         where = place = extreme(differences, key=lambda place: differences[place].value)
         measured = differences[place].value
         if self.is_mean:
@@ -52,7 +57,7 @@ class Difference(Claim):
             f"{where}; above {N_STANDARD_ERRORS:g} standard errors in {clear} of {len(differences)}"
         )
         # Without the last digits, which would turn a tie into a difference.
-        return Judged(self, quantity, round(measured, 9) + 0.0, details)
+        return Judged(self, quantity, round(measured, 9) + 0.0, with_limits(details, limits))
 
 
 @dataclass(frozen=True, kw_only=True)

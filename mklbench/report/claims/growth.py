@@ -8,7 +8,7 @@ from typing import ClassVar
 from mklbench.errors import InputError
 from mklbench.report.analysis.assemble import Report
 from mklbench.report.analysis.growth import curve
-from mklbench.report.claims.judged import Judged
+from mklbench.report.claims.judged import Judged, with_limits
 from mklbench.report.table.metrics import METRICS
 from mklbench.report.table.paper_table import Claim, PaperTable
 
@@ -30,15 +30,15 @@ class Growth(Claim):
         """The exponent along the sweep, of the row where it is worst for the self."""
         table, (column,) = report.table, self.columns
         assert table.sweep is not None  # checked when the table is read
-        exponents = {
-            row.label: curve(report, table.sweep, row, column, self.metric).exponent
-            for row in table.rows
+        curves = {
+            row.label: curve(report, table.sweep, row, column, self.metric) for row in table.rows
         }
-        known = {label: p for label, p in exponents.items() if p is not None}
+        limits = {label: one.limit for label, one in curves.items()}
+        known = {label: one.exponent for label, one in curves.items() if one.exponent is not None}
         axis = table.sweep.label if table.sweep.axis is None else METRICS[table.sweep.axis].label
         quantity = f"exponent p of {METRICS[self.metric].label} ~ ({axis})^p"
         if not known:
-            return Judged(self, quantity, None)
+            return Judged(self, quantity, None, with_limits("", limits))
         worst = max(known.values()) if self.is_upper else min(known.values())
         details = ", ".join(f"{label} {p:.2f}" for label, p in known.items())
-        return Judged(self, quantity, worst, details)
+        return Judged(self, quantity, worst, with_limits(details, limits))

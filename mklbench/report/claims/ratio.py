@@ -6,8 +6,8 @@ import statistics
 from dataclasses import dataclass
 from typing import ClassVar
 
-from mklbench.report.analysis.assemble import Report
-from mklbench.report.claims.judged import Judged, label_of
+from mklbench.report.analysis.assemble import Report, compared_means
+from mklbench.report.claims.judged import Judged, label_of, with_limits
 from mklbench.report.table.metrics import METRICS
 from mklbench.report.table.paper_table import Claim
 
@@ -24,23 +24,27 @@ class Ratio(Claim):
         """Return the largest quotient of two means, or the smallest, and where it is."""
         table, metric = report.table, METRICS[self.metric]
         over, under = self.columns
-        quotients = {}
+        quotients, limits = {}, {}
         for row in table.rows:
             for protocol in table.protocols:
-                dividend, divisor = (
-                    report.finished_mean((row.name, column, protocol.name, metric.name))
-                    for column in (over, under)
-                )
-                if dividend is not None and divisor is not None and divisor > 0:
-                    quotients[f"{row.label}, {protocol.label}"] = dividend / divisor
+                places = [(row.name, column, protocol.name) for column in self.columns]
+                compared = compared_means(report.slots, places, metric)
+                if compared is None:
+                    continue
+                where = f"{row.label}, {protocol.label}"
+                limits[where] = compared.limit
+                if compared.samples is not None:
+                    dividend, divisor = (sample.mean for sample in compared.samples)
+                    if divisor > 0:
+                        quotients[where] = dividend / divisor
         extreme, name = (max, "largest") if self.is_largest else (min, "smallest")
         quantity = f"{name} {metric.label} of {label_of(report, over)} / {label_of(report, under)}"
         if not quotients:
-            return Judged(self, quantity, None)
+            return Judged(self, quantity, None, with_limits("", limits))
         place = extreme(quotients, key=lambda name: quotients[name])
         usual = statistics.median(quotients.values())
         details = f"{place}; median of {len(quotients)} cells {usual:.2g}"
-        return Judged(self, quantity, quotients[place], details)
+        return Judged(self, quantity, quotients[place], with_limits(details, limits))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -27,8 +27,12 @@ def claim_blocks(report: Report) -> Iterator[Block]:
 def _line(judged: Judged) -> list[Entry]:
     claim = judged.claim
     side = "at most" if claim.is_upper else "at least"
-    verdicts = {None: ("not done", "unfinished"), True: ("holds", "match")}
-    verdict, tone = verdicts.get(judged.holds, ("does not hold", "differs"))
+    verdicts = {
+        None: ("not formed" if judged.details else "not done", "unfinished"),
+        True: ("holds", "match"),
+        False: ("does not hold", "differs"),
+    }
+    verdict, tone = verdicts[judged.holds]
     return [
         Entry(claim.text),
         Entry(judged.quantity),

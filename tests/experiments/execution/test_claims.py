@@ -19,10 +19,11 @@ from experiment_fakes import fake_cell, tiny_cell, wait_until
 from hypothesis import HealthCheck, given, settings, strategies
 from narrowing import present
 
-from mklbench import interruption
+from mklbench import claims, interruption
+from mklbench.claims import Owner, PathClaims, holder
 from mklbench.experiments.cell import Cell
-from mklbench.experiments.execution import agenda, claims
-from mklbench.experiments.execution.claims import Claims, Owner, claim_path, holder
+from mklbench.experiments.execution import agenda
+from mklbench.experiments.execution.claims import Claims, claim_path, claiming
 from mklbench.experiments.execution.plan import run_cells
 from mklbench.experiments.execution.steps import Step
 from mklbench.experiments.store import Store, StoreError
@@ -143,21 +144,27 @@ class Turns:
 
     Each stands for a runner. Whose turn it is, is drawn; so every order in which the calls of
     several runners may come can come up. Mostly one goes on for a while as the others stand still.
+    If the server is `lossy`, some changes are made, their answer is lost, and they are sent again.
     """
 
-    CALLS = ("rename", "mkdir", "listdir", "open", "unlink", "rmdir", "utime", "stat")
+    CHANGES = ("rename", "mkdir", "unlink", "rmdir")
+    CALLS = (*CHANGES, "listdir", "open", "utime", "stat")
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, chance: random.Random) -> None:
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, chance: random.Random, lossy: bool) -> None:
         self._random, self._turn = chance, threading.Condition()
         self._waiting = set[threading.Thread]()
         self._last: threading.Thread | None = None
         self._chosen: threading.Thread | None = None
         for name in self.CALLS:
-            monkeypatch.setattr(os, name, self._taking_turns(getattr(os, name)))
+            resent = lossy and name in self.CHANGES
+            monkeypatch.setattr(os, name, self._taking_turns(getattr(os, name), resent))
 
-    def _taking_turns(self, real: Callable[..., Any]) -> Callable[..., Any]:
+    def _taking_turns(self, real: Callable[..., Any], resent: bool) -> Callable[..., Any]:
         def call(*arguments: Any, **named: Any) -> Any:
             self._wait()
+            if resent and self._random.random() < 0.3:
+                real(*arguments, **named)
+                self._wait()
             return real(*arguments, **named)
 
         return call
@@ -208,8 +215,9 @@ class Model:
         """Return the program of a runner that takes the step whenever it can, and gives it up."""
 
         def program() -> None:
-            mine = Claims(self.store)
-            mine._beating = True
+            paths = PathClaims()
+            paths._beating = True
+            mine = Claims(self.store, paths)
             for _ in range(n_tries):
                 if mine.take(self.step):
                     self.holders.append(number)
@@ -225,10 +233,11 @@ class Model:
         """Return the program of a runner that is thought to be gone, and releases what it lost."""
 
         def program() -> None:
-            mine = Claims(self.store)
-            mine._beating = True
+            paths = PathClaims()
+            paths._beating = True
+            mine = Claims(self.store, paths)
             if mine.take(self.step):
-                (own,) = mine._held.values()
+                (own,) = paths._held.values()
                 self.dead_names.add(own.name)
                 for _ in range(12):
                     os.stat(self.store.path)
@@ -243,9 +252,15 @@ class Model:
     n_runners=strategies.integers(2, 4),
     n_tries=strategies.integers(1, 3),
     left=strategies.sampled_from(["nothing", "a dead claim", "two dead claims", "a sleeper"]),
+    lossy=strategies.booleans(),
 )
 def test_whatever_the_order_of_their_calls_one_runner_holds_a_step(
-    tmp_path_factory: pytest.TempPathFactory, seed: int, n_runners: int, n_tries: int, left: str
+    tmp_path_factory: pytest.TempPathFactory,
+    seed: int,
+    n_runners: int,
+    n_tries: int,
+    left: str,
+    lossy: bool,
 ) -> None:
     store, step = Store(tmp_path_factory.mktemp("store")), Step(tiny_cell(), 0)
     path = claim_path(store, step)  # the key is looked up once, before there are turns
@@ -271,8 +286,10 @@ def test_whatever_the_order_of_their_calls_one_runner_holds_a_step(
 
     with pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setattr(interruption, "whole_step", contextlib.nullcontext)
-        monkeypatch.setattr(Claims, "_is_gone", lambda self, entry: entry.name in model.dead_names)
-        turns = Turns(monkeypatch, random.Random(seed))
+        monkeypatch.setattr(
+            PathClaims, "_is_gone", lambda self, entry: entry.name in model.dead_names
+        )
+        turns = Turns(monkeypatch, random.Random(seed), lossy)
         turns.run([guarded(program) for program in programs])
     assert failures == []
     claims.clear(path)
@@ -310,7 +327,8 @@ def test_a_process_number_that_another_process_has_now_is_gone() -> None:
 def test_a_claim_elsewhere_is_taken_over_when_it_has_been_silent(store: Store) -> None:
     cell = tiny_cell()
     entry = claim_of(store, cell, elsewhere())
-    mine, step = Claims(store), Step(cell, 0)
+    paths, step = PathClaims(), Step(cell, 0)
+    mine = Claims(store, paths)
     os.utime(entry, (0, 0))  # a clock that is wrong
     assert not mine.take(step)
     began = time.monotonic()
@@ -320,7 +338,7 @@ def test_a_claim_elsewhere_is_taken_over_when_it_has_been_silent(store: Store) -
         time.sleep(0.1)
     wait_until(lambda: mine.take(step), 5.0)
     assert holder(claim_path(store, step)) == Owner.of_this_process()
-    mine.release_all()
+    paths.release_all()
     assert left_over(store) == []
 
 
@@ -338,7 +356,7 @@ def test_a_claim_that_was_taken_over_is_not_released_by_its_former_owner(store: 
 
 def test_a_held_claim_is_renewed(store: Store) -> None:
     step = Step(tiny_cell(), 0)
-    with claims.claiming(store) as mine:
+    with claiming(store) as mine:
         assert mine.take(step)
         (own,) = claim_path(store, step).iterdir()
         os.utime(own, (0, 0))

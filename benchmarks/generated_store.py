@@ -1,0 +1,72 @@
+"""A store of any size, in seconds: real cells, with records in the shape of recorded ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from itertools import cycle, islice
+from pathlib import Path
+from typing import Any
+
+from benchmarks.output import RESULTS
+from mklbench.commands.run import composed_cells
+from mklbench.experiments.cell import Cell
+from mklbench.experiments.files import write_atomically
+from mklbench.experiments.record import Record
+from mklbench.experiments.records import read_records
+from mklbench.experiments.sealing import sealed_canonically
+from mklbench.experiments.store import Store
+
+# Of every so many splits one has failed, and another has no record yet.
+ONE_IN = 50
+
+_RECORDED = RESULTS / "records" / "picard2012_table1.jsonl"
+_N_SHAPES = 500
+
+_CELL = ("algo=svm", "data=wdbc")
+
+
+def generate(
+    path: Path,
+    n_cells: int,
+    n_splits: int,
+    seal: Callable[[Mapping[str, Any]], str] = sealed_canonically,
+) -> tuple[Store, list[Cell]]:
+    """Make a store of `n_cells` cells with `n_splits` splits each; return it with its cells.
+
+    The cells are those of a sweep over C. Their records are those of a paper's table, in turn,
+    under the key of the cell: nothing is fitted. `seal` lays a record out: `sealed` does as stores
+    did before.
+    """
+    store = Store(path)
+    sweep = [
+        "algo=svm",
+        "data=wdbc",
+        f"split.n_splits={n_splits}",
+        f"algo.C=range(1,{n_cells + 1})",
+    ]
+    cells = [Cell.from_config(config) for config in composed_cells(sweep, sweeping=True)]
+    shapes = cycle(islice(read_records(_RECORDED), _N_SHAPES))
+    for cell in cells:
+        store.describe(cell)
+        for record in _records(cell, shapes):
+            place = store.record_path(cell, record.split)
+            write_atomically(place, seal(record.to_json()), durable=False)
+    return store, cells
+
+
+def _records(cell: Cell, shapes: Iterator[Record]) -> Iterator[Record]:
+    for split in range(cell.n_splits):
+        record = replace(
+            next(shapes),
+            key=cell.key,
+            algo=cell.algo,
+            kernel=cell.kernel,
+            data=cell.data,
+            search=cell.search,
+            split=split,
+        )
+        if split % ONE_IN == 1:
+            yield replace(record, status="failed", error="ZeroDivisionError: made up")
+        elif split % ONE_IN != 2:
+            yield record

@@ -1,0 +1,46 @@
+"""The benchmark of executors: what is not there is left out, and what the ratios are of."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from benchmarks import execution
+from benchmarks.execution import _Engine, _Jobs
+
+
+def test_an_executor_that_is_not_there_is_left_out_with_a_sentence(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    here = _Engine("inline", ("executor=local",), 3.0)
+    nowhere = _Engine("nowhere", ("executor=nowhere",), 1.0)
+    monkeypatch.setattr(execution, "_ENGINES", (nowhere, here))
+    engines, left_out = execution._at_hand()
+    assert engines == [here]
+    (sentence,) = left_out
+    assert sentence.startswith("nowhere: executor=nowhere ")
+
+
+def test_the_least_of_several_runs_counts() -> None:
+    jobs = _Jobs(
+        alone=[(9.0, 8.0), (6.0, 5.0)],
+        both=[(4.0, 2.5), (8.0, 9.0)],
+        beside=[(7.5, 6.25), (8.0, 8.0)],
+        idle=[1.0, 2.0],
+    )
+    assert [jobs.ratio(0), jobs.ratio(1)] == [1.5, 2.0]
+    assert [jobs.ideal(0), jobs.ideal(1)] == [1.6, 1.6]
+    # 6 s, of which 1 s is shared by nobody, and 5 s go 1.6 times as fast.
+    assert f"could be {6 / (1 + 5 / 1.6):.2f} times" in jobs.shown()
+
+
+def test_seconds_are_those_from_the_first_record_to_the_last(tmp_path: Path) -> None:
+    for cell, split, written in (("a", 0, 100.0), ("a", 1, 103.5), ("b", 0, 101.0)):
+        (tmp_path / cell).mkdir(exist_ok=True)
+        path = tmp_path / cell / f"split-{split:03d}.json"
+        path.touch()
+        os.utime(path, (written, written))
+    (tmp_path / "a" / "cell.json").touch()
+    assert execution._record_seconds(tmp_path) == 3.5

@@ -1,0 +1,152 @@
+"""A store is listed as it is read, and a further look reads only what has changed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.generated_store import ONE_IN, generate
+from mklbench.experiments import files, sealing
+from mklbench.experiments.cell import Cell
+from mklbench.experiments.execution.claims import claim_path, claiming
+from mklbench.experiments.execution.overview import Overview, overview
+from mklbench.experiments.execution.steps import Step
+from mklbench.experiments.sealing import DamagedRecordWarning
+from mklbench.experiments.store import Store
+
+N_SPLITS = ONE_IN + 5
+
+Made = tuple[Store, list[Cell]]
+
+
+@pytest.fixture(scope="module")
+def generated(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    return generate(tmp_path_factory.mktemp("generated") / "store", 4, N_SPLITS)
+
+
+@pytest.fixture
+def made(generated: Made, tmp_path: Path) -> Made:
+    """The generated store again, to be changed, made long ago."""
+    store, cells = generated
+    shutil.copytree(store.path, tmp_path / "store")
+    for number, cell in enumerate(cells):
+        os.utime(tmp_path / "store" / cell.directory_name, (1e9 + 100 * number,) * 2)
+    return Store(tmp_path / "store"), cells
+
+
+@pytest.fixture
+def read(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """How many files were read in the directory of each cell, by its name."""
+    counts: Counter[str] = Counter()
+    original = files.read_regular
+
+    def counting(path: Path, *others: Any) -> bytes:
+        counts[path.parent.name] += 1
+        return original(path, *others)
+
+    monkeypatch.setattr(sealing, "read_regular", counting)
+    return counts
+
+
+def test_a_store_is_listed_as_its_cells_are_read(generated: Made) -> None:
+    store, cells = generated
+    by_name = sorted(cells, key=lambda cell: cell.directory_name)
+    read = [store.read(cell) for cell in by_name]
+    assert [len(one.records) for one in read] == [N_SPLITS - 2] * 4
+    assert list(store.all_records()) == [record for one in read for record in one.records]
+    for cell, one, found in zip(by_name, read, overview(store), strict=True):
+        assert found.directory == store.directory(cell)
+        assert found.n_splits == N_SPLITS
+        assert found.done == [record.split for record in one.done]
+        assert found.failed == {r.split: r for r in one.records if not r.is_done}
+        assert found.n_waiting == 2
+        assert sorted(found.failed) == [1, ONE_IN + 1]
+
+
+@pytest.mark.parametrize("place", [3, 500, -70, -3])
+def test_a_damaged_record_is_never_counted_as_done(made: Made, place: int) -> None:
+    store, cells = made
+    path = store.record_path(cells[1], 7)
+    data = bytearray(path.read_bytes())
+    data[place] ^= 1
+    path.write_bytes(data)
+    with pytest.warns(DamagedRecordWarning, match="split-007.json is damaged"):
+        found = overview(store)
+    (changed,) = [cell for cell in found if cell.directory == store.directory(cells[1])]
+    assert 7 not in changed.done
+    assert changed.n_waiting == 3
+
+
+def test_a_directory_that_cannot_be_read_is_named(
+    made: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, cells = made
+    closed, real = store.directory(cells[0]), os.listdir
+
+    def listdir(path: Any) -> list[str]:
+        if Path(path) == closed:
+            raise PermissionError(13, "Permission denied")
+        return real(path)
+
+    monkeypatch.setattr(os, "listdir", listdir)
+    with pytest.warns(DamagedRecordWarning, match=r"it cannot be read \(permission denied\)"):
+        assert len(overview(store)) == 3
+
+
+def test_a_further_look_reads_only_the_cells_that_have_changed(
+    made: Made, read: Counter[str]
+) -> None:
+    store, cells = made
+    looking = Overview(store)
+    before = looking.look()
+    newest = cells[-1].directory_name
+    read.clear()
+    assert looking.look() == before
+    assert list(read) == [newest]  # in whose last tick something may have changed
+    record = store.read(cells[0]).done[3]
+    store.record_path(cells[0], record.split).unlink()
+    read.clear()
+    after = looking.look()
+    assert list(read) == [cells[0].directory_name]
+    assert after == overview(store) != before
+    store.write(cells[0], record)
+    assert looking.look() == overview(store) == before
+
+
+def test_claims_and_cells_that_come_and_go_are_seen(made: Made) -> None:
+    store, cells = made
+    looking, step = Overview(store), Step(cells[0], 2)
+    place = cells[0].directory_name
+
+    def running() -> list[str]:
+        found = {cell.directory.name: cell for cell in looking.look()}
+        return list(found[place].running)
+
+    assert running() == []
+    with claiming(store) as claims:
+        assert claims.take(step)
+        assert running() == ["split-002"]
+        (own,) = claim_path(store, step).iterdir()
+        os.utime(store.directory(cells[0]), (1e9,) * 2)
+        assert running() == ["split-002"]
+        own.rename(own.with_name("elsewhere~01234567~1~1~1~0123456789ab"))  # taken over
+        assert running() == ["split-002"]
+    shutil.rmtree(store.directory(cells[1]))
+    assert running() == ["split-002"]
+    assert len(looking.look()) == 3
+
+
+def test_a_change_within_the_tick_of_the_newest_is_seen(made: Made) -> None:
+    store, cells = made
+    looking, last = Overview(store), store.directory(cells[-1])
+    stamp = last.stat().st_mtime
+    looking.look()
+    store.record_path(cells[-1], 3).unlink()
+    os.utime(last, (stamp, stamp))
+    found = {cell.directory: cell for cell in looking.look()}
+    assert 3 not in found[last].done

@@ -1,0 +1,379 @@
+"""Times of several CPU models on a page: letters and notes, and what is not formed of them."""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+import json
+import random
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from report_fakes import found, record, records
+
+from mklbench.experiments.record import Record
+from mklbench.report.analysis.assemble import Place, Report, SlotRecords, assemble
+from mklbench.report.claims.judged import Judged, judge_claims
+from mklbench.report.document.html import to_html
+from mklbench.report.document.markdown import to_markdown
+from mklbench.report.figures.growth import Growth
+from mklbench.report.layout.csv import CSV_COLUMNS, to_csv
+from mklbench.report.layout.page import lay_out
+from mklbench.report.loading import import_kinds
+from mklbench.report.table.metrics import METRICS
+from mklbench.report.table.paper_table import (
+    Baseline,
+    Claim,
+    Column,
+    Comparison,
+    PaperTable,
+    Protocol,
+    Ranking,
+    Ratio,
+    Row,
+    Slot,
+    Sweep,
+)
+from mklbench.report.table.verdict import Published
+
+RESULTS = Path(__file__).parents[3] / "results"
+LETTERS = "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ"
+MODELS = ("Test CPU", "Old CPU", "New CPU")
+N_SPLITS = 6
+NOTE = "Times without a letter were measured on "
+
+# About the seconds of a fit by column; those of no two cells are the same.
+SECONDS = {"slow": 600.0, "fast": 200.0, "third": 300.0}
+ROWS, SIZES = ("a", "b", "c"), (2.0, 10.0)
+NO_SWEEP = (Protocol("once", "measured"), Protocol("twice", "measured again"))
+SWEEP = Sweep("kernel.n_widths", "widths", SIZES)
+
+Models = Mapping[Place, Sequence[str]]
+
+
+def claims(*kinds: str, metric: str = "cpu_time") -> tuple[Claim, ...]:
+    import_kinds()
+    return tuple(
+        Claim.kinds[kind](
+            text=f"So it is said of {kind}.",
+            kind=kind,
+            metric=metric,
+            columns=("slow", "fast")[: Claim.kinds[kind].n_columns or 1],
+            at_least=2.0,
+        )
+        for kind in kinds
+    )
+
+
+def paper(**changes: object) -> PaperTable:
+    """A table with everything that is formed of times; published, ranked or along a sweep."""
+    protocols = SWEEP.protocols() if "sweep" in changes else NO_SWEEP
+    made = PaperTable(
+        name="timed",
+        title="Timed",
+        citation="Nobody, nowhere.",
+        rows=tuple(Row(name, f"Set {name}") for name in ROWS),
+        columns=tuple(
+            Column(name, f"The {name} one", metrics=("accuracy", "cpu_time")) for name in SECONDS
+        ),
+        protocols=protocols,
+        claims=claims("ratio", "every_ratio", "difference", "mean_difference", "largest"),
+    )
+    return replace(made, **changes)  # type: ignore[arg-type]
+
+
+def published() -> PaperTable:
+    return paper(
+        published={("a", "slow", "accuracy"): Published(80.0, 2.0)},
+        ratios=(Ratio("cpu_time", "slow", "fast", "slow / fast"),),
+        baseline=Baseline("fast", "cpu_time", 0.1),
+    )
+
+
+def ranked() -> PaperTable:
+    return paper(
+        comparisons=(Comparison("is fast faster?", "fast", "slow", "cpu_time"),),
+        ranking=Ranking("cpu_time", "once", ("fast",), ("slow", "third")),
+    )
+
+
+def swept() -> PaperTable:
+    figure = Growth(name="times", title="Times", metric="cpu_time", columns=("slow", "fast"))
+    kinds = claims("growth", "ratio", "difference", "largest")
+    return paper(sweep=SWEEP, claims=kinds, figures=(figure,))
+
+
+TABLES = {"published": published, "ranked": ranked, "swept": swept}
+
+
+def cell(place: Place, models: Sequence[str]) -> list[Record]:
+    row, column, protocol = place
+    level = SECONDS[column] + 10 * ROWS.index(row) + len(protocol)
+    return [
+        record(split, fit_cpu_seconds=level * (1 + split / 50), provenance={"cpu": model})
+        for split, model in enumerate(models)
+    ]
+
+
+def report(table: PaperTable, models: Models, shuffle: random.Random | None = None) -> Report:
+    """All cells of the table, on the first of the models where they are not given."""
+
+    def find(slot: Slot) -> SlotRecords:
+        made = cell(slot.place, models.get(slot.place, MODELS[:1] * N_SPLITS))
+        if shuffle is not None:
+            shuffle.shuffle(made)
+        return found(made, n_splits=len(made))
+
+    return assemble(table, find)
+
+
+def any_models(table: PaperTable, seed: int) -> dict[Place, Sequence[str]]:
+    """Some cells on other models, and some on several."""
+    generator = random.Random(seed)
+    chosen = {
+        0: lambda: generator.choices(MODELS, k=1) * N_SPLITS,
+        1: lambda: generator.choices(MODELS, k=N_SPLITS),
+        2: lambda: MODELS[:1] * N_SPLITS,
+    }
+    return {slot.place: chosen[generator.randrange(3)]() for slot in table.slots()}
+
+
+def numbers_of(page: str) -> str:
+    """The page but for its appendix, which lists every CPU in the order of the records."""
+    return page.partition("## How it was made")[0]
+
+
+def csv_lines(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def meaning(page: str) -> dict[str, set[str]]:
+    """The models by letter, as the first note of a page says."""
+    note = next(line for line in page.splitlines() if line.startswith(NOTE))
+    main, *others = note.removeprefix(NOTE).partition(". ")[0].split("; ")
+    by_letter = dict(other.split(" on ", 1) for other in others)
+    return {"": {main}} | {
+        letter: set(models.removesuffix(", each in some splits").split(" and "))
+        for letter, models in by_letter.items()
+    }
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_of_one_model_nothing_is_marked_whatever_its_name(name: str) -> None:
+    """The page is the same for every name, and has no letter, note or further column."""
+    table = TABLES[name]()
+    pages = []
+    for model in MODELS:
+        made = report(table, dict.fromkeys((s.place for s in table.slots()), [model] * N_SPLITS))
+        page = to_markdown(lay_out(made, {"times": Path("times.png")}))
+        assert not set(page) & set(LETTERS)
+        for word in (NOTE, "not formed", "only the splits", "CPU models"):
+            assert word not in page
+        assert page.count(model) == 1
+        assert to_csv(made).partition("\n")[0] == ",".join(CSV_COLUMNS)
+        pages.append(page.replace(model, "it"))
+    assert len(set(pages)) == 1
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("name", TABLES)
+def test_every_time_has_the_letter_of_its_models(name: str, seed: int) -> None:
+    """Read back: of every number on the page the note says the models that its records have."""
+    table = TABLES[name]()
+    models = any_models(table, seed)
+    made = report(table, models)
+    page = to_markdown(lay_out(made))
+    letters = meaning(page)
+    shown = {
+        f"{METRICS['cpu_time'].format(n.measured.mean)} ± ": set(models[place[:3]])
+        for place, n in made.numbers.items()
+        if n.measured is not None and n.metric.is_time
+    }
+    found_letters = re.findall(rf"([\d.]+ ± )[\d.]+([{LETTERS}]?)", page)
+    seen = [(mean, letter) for mean, letter in found_letters if mean in shown]
+    assert {mean for mean, _ in seen} == shown.keys()
+    for mean, letter in seen:
+        assert letters[letter] == shown[mean]
+    assert all(letter == "" for mean, letter in found_letters if mean not in shown)
+    for line in csv_lines(to_csv(made)):
+        place = (line["row"], line["column"], line["protocol"])
+        assert set(line["cpu"].split("; ")) == set(models[place])
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("name", TABLES)
+def test_the_order_of_the_records_changes_nothing(name: str, seed: int) -> None:
+    table = TABLES[name]()
+    models = any_models(table, seed)
+    made, shuffled = report(table, models), report(table, models, random.Random(seed))
+    assert to_csv(made) == to_csv(shuffled)
+    before, after = (numbers_of(to_markdown(lay_out(one))) for one in (made, shuffled))
+    assert before == after
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_html_and_markdown_say_the_same_below_every_grid_of_times(name: str) -> None:
+    table = TABLES[name]()
+    made = report(table, any_models(table, 0))
+    page = to_markdown(lay_out(made))
+    notes = [line for line in page.splitlines() if line.startswith(NOTE)]
+    assert len(set(notes)) == 1
+    in_html = html.unescape(to_html(lay_out(made)))
+    assert in_html.count(f"<p>{notes[0]}</p>") == len(notes)
+    blocks = page.split("\n\n")
+    with_letters = [i for i, b in enumerate(blocks) if b.startswith("|") and set(b) & set(LETTERS)]
+    assert with_letters
+    for i in with_letters:  # a legend may stand between
+        assert any(block.startswith(NOTE) for block in blocks[i + 1 : i + 3])
+
+
+def test_a_table_without_times_is_not_marked_whatever_the_models() -> None:
+    columns = tuple(Column(name, name, metrics=("accuracy",)) for name in SECONDS)
+    table = paper(columns=columns, claims=())
+    made = report(table, any_models(table, 0))
+    assert made.timed_on.others == []
+    assert not set(to_markdown(lay_out(made))) & set(LETTERS)
+    assert "cpu" not in csv_lines(to_csv(made))[0]
+
+
+def test_thirty_models_have_thirty_letters() -> None:
+    rows = tuple(Row(f"r{i}", f"Row {i}") for i in range(30))
+    table = paper(rows=rows, columns=paper().columns[:1], protocols=NO_SWEEP[:1], claims=())
+
+    def find(slot: Slot) -> SlotRecords:
+        return found(records(2, fit_cpu_seconds=1.0, provenance={"cpu": slot.row.name}), 2)
+
+    letters = meaning(to_markdown(lay_out(assemble(table, find))))
+    assert letters.keys() >= {"", LETTERS[0], LETTERS[-1], 2 * LETTERS[0], 2 * LETTERS[3]}
+    assert sorted(letters.values(), key=str) == sorted(({r.name} for r in rows), key=str)
+
+
+class TestNotFormed:
+    """All of the slow column on one model, all of the fast one on another."""
+
+    def split_in_two(self, table: PaperTable) -> Report:
+        other = {s.place: [MODELS[1]] * N_SPLITS for s in table.slots() if s.column.name == "slow"}
+        return report(table, other)
+
+    @pytest.mark.parametrize("kind", ["ratio", "every_ratio", "difference", "mean_difference"])
+    def test_a_claim_says_why_and_does_not_hold_or_fail(self, kind: str) -> None:
+        made = self.split_in_two(paper(claims=claims(kind)))
+        (judged,) = judge_claims(made)
+        assert (judged.measured, judged.holds) == (None, None)
+        assert judged.details == (
+            "not formed: The slow one was timed on Old CPU, The fast one on Test CPU "
+            "(Set a, measured; Set a, measured again; Set b, measured and 3 more)"
+        )
+        page = to_markdown(lay_out(made))
+        assert re.search(r"Old CPU, The fast one on Test CPU .* – \| +not formed \|", page)
+
+    @pytest.mark.parametrize("kind", ["ratio", "every_ratio", "difference", "mean_difference"])
+    def test_a_claim_that_is_formed_of_the_rest_says_of_which(self, kind: str) -> None:
+        """One cell on another model is left out, of one it is half of the splits."""
+        models = {
+            ("a", "slow", "once"): [MODELS[1]] * N_SPLITS,
+            ("b", "slow", "twice"): [MODELS[0]] * 3 + [MODELS[1]] * 3,
+        }
+        (judged,) = judge_claims(report(paper(claims=claims(kind)), models))
+        assert judged.measured is not None
+        where, *limits = judged.details.split("; ")[-3:]
+        assert "not formed" not in where
+        assert limits[0].endswith("The fast one on Test CPU (Set a, measured)")
+        assert "3 of 6" in limits[1]
+        assert limits[1].endswith("(Set b, measured again)")
+
+    def test_a_claim_on_what_is_no_time_is_formed(self) -> None:
+        made = self.split_in_two(paper(claims=claims("ratio", metric="accuracy")))
+        (judged,) = judge_claims(made)
+        assert judged.measured == 1.0
+        assert "not formed" not in judged.details
+
+    def test_a_claim_on_nothing_done_is_still_not_done(self) -> None:
+        made = assemble(paper(claims=claims("ratio")), lambda slot: found([]))
+        assert judge_claims(made) == [
+            Judged(made.table.claims[0], judge_claims(made)[0].quantity, None)
+        ]
+        assert "not done" in to_markdown(lay_out(made)).partition("## Measured")[0]
+
+    def test_growth_is_not_formed_over_two_models(self) -> None:
+        table = swept()
+        models = {("a", "slow", "widths=2"): [MODELS[1]] * N_SPLITS}
+        made = report(table, models)
+        (growth, *_) = judge_claims(made)
+        reason = "not formed: widths = 2 was timed on Old CPU, widths = 10 on Test CPU"
+        assert growth.details.endswith(f"; {reason} (Set a)")
+        assert "Set a 0" not in growth.details
+        laws = to_markdown(lay_out(made)).partition("## Growth")[2]
+        assert re.search(r"\| CPU time +\| Set a +\| +– \|", laws)
+        assert f"- **CPU time, Set a, The slow one**: {reason}" in laws
+
+    def test_growth_of_a_mixed_curve_is_that_of_its_common_model(self) -> None:
+        table = swept()
+        half = [MODELS[1]] * 3 + [MODELS[0]] * 3
+        mixed = judge_claims(report(table, {("a", "slow", "widths=2"): half}))[0]
+        alone = judge_claims(report(table, {}))[0]
+        assert mixed.measured != alone.measured
+        assert "only the splits timed on Test CPU: 3 of 6 of widths = 2 (Set a)" in mixed.details
+
+    def test_the_grid_of_ratios_says_why(self) -> None:
+        page = to_markdown(lay_out(self.split_in_two(published())))
+        grid = page.partition("## Ratios")[2].partition("## ")[0]
+        assert len(re.findall(r"\| +– \| +– \| +– \|", grid)) == len(ROWS)
+        assert grid.count("not formed: The slow one was timed on Old CPU") == 2 * len(ROWS)
+
+    def test_no_time_stands_out_against_a_baseline_on_another_model(self) -> None:
+        apart, together = self.split_in_two(published()), report(published(), {})
+        standing = {column for _, column, _, _ in together.standings}
+        assert standing == {"slow", "third"}
+        assert {column for _, column, _, _ in apart.standings} == {"third"}
+        pages = [to_markdown(lay_out(one)) for one in (apart, together)]
+        legend = "Only splits that both timed on one CPU model count."
+        assert [legend in page for page in pages] == [True, False]
+
+    def test_comparisons_and_ranks_say_why(self) -> None:
+        page = to_markdown(lay_out(self.split_in_two(ranked())))
+        compared = page.partition("## Comparisons")[2].partition("## ")[0]
+        assert re.search(r"\| +– \| +– \| +not formed \|", compared)
+        assert compared.count("not formed: The fast one was timed on Test CPU") == 2 * len(ROWS)
+        ranks = page.partition("## Ranks")[2].partition("## ")[0]
+        assert "|" not in ranks
+        assert ranks.count("not formed: The slow one was timed on Old CPU") == len(ROWS)
+
+    def test_the_rows_of_one_model_are_ranked_without_the_others(self) -> None:
+        models = {("a", "slow", "once"): [MODELS[1]] * N_SPLITS}
+        page = to_markdown(lay_out(report(ranked(), models)))
+        ranks = page.partition("## Ranks")[2].partition("## ")[0]
+        assert "Set b, Set c (not on Set a)" in ranks
+        assert "- **Set a**: not formed: The slow one was timed on Old CPU" in ranks
+        assert "- **The slow one against The fast one, Set a**: not formed" in ranks
+
+    def test_a_figure_of_times_says_that_they_are_of_several_models(self) -> None:
+        picture = {"times": Path("times.png")}
+        pages = [
+            to_markdown(lay_out(made, picture))
+            for made in (report(swept(), {}), self.split_in_two(swept()))
+        ]
+        assert ["several CPU models" in page for page in pages] == [False, True]
+
+    def test_the_largest_time_says_where_it_was_measured(self) -> None:
+        made = self.split_in_two(paper(claims=claims("largest")))
+        assert judge_claims(made)[0].details.endswith("; timed on Old CPU")
+
+
+def test_the_recorded_tables_have_letters_where_their_times_are_of_several_models() -> None:
+    times = {name for name, metric in METRICS.items() if metric.is_time}
+    marked = set()
+    for path in sorted((RESULTS / "tables").glob("*.csv")):
+        lines = csv_lines(path.read_text(encoding="utf-8"))
+        records_of_table = (RESULTS / "records" / f"{path.stem}.jsonl").read_text(encoding="utf-8")
+        models = {json.loads(one)["provenance"]["cpu"] for one in records_of_table.splitlines()}
+        is_mixed = len(models) > 1 and any(line["metric"] in times for line in lines)
+        page = path.with_suffix(".md").read_text(encoding="utf-8")
+        for there in ("cpu" in lines[0], bool(set(page) & set(LETTERS)), NOTE in page):
+            assert there == is_mixed, path.stem
+        marked |= {path.stem} if is_mixed else set()
+    assert marked == {"all_methods"}
