@@ -142,14 +142,14 @@ class Tube(Loss):
     ----------
     y : ndarray of shape (n,)
         Targets.
-    C : float
-        The bound on |a|, > 0.
+    C : float or ndarray of shape (n,)
+        The bound on |a|, > 0, or one C_i for each sample.
     epsilon : float
         Half the width of the tube without loss, in units of y, >= 0.
     """
 
     y: Array
-    C: float
+    C: float | Array
     epsilon: float
 
     def value(self, decision: Array) -> float:
@@ -160,7 +160,8 @@ class Tube(Loss):
         decision : ndarray of shape (n,)
             u, the values f(x_i) + b at the training samples.
         """
-        return self.C * float(np.maximum(0.0, np.abs(self.y - decision) - self.epsilon).sum())
+        excess = np.maximum(0.0, np.abs(self.y - decision) - self.epsilon)
+        return float(self.C @ excess) if np.ndim(self.C) else float(self.C) * float(excess.sum())
 
     def dual_value(self, dual_coef: Array) -> float:
         """Return a'y - epsilon sum |a|.
@@ -174,6 +175,47 @@ class Tube(Loss):
 
 
 @dataclass(frozen=True)
+class OneClass(Loss):
+    """That of the one-class SVM, box sum_i max(0, rho - f(x_i)) - total rho, b = -rho.
+
+    Its dual is the maximum over 0 <= a_i <= box, sum a = total of -1/2 a' K a.
+
+    Parameters
+    ----------
+    box : float
+        The bound on a, > 0.
+    total : float
+        The sum of a, > 0.
+    rho : float
+        The offset of the function.
+    """
+
+    box: float
+    total: float
+    rho: float
+
+    def value(self, decision: Array) -> float:
+        """Return box sum_i max(0, -u_i) - total rho.
+
+        Parameters
+        ----------
+        decision : ndarray of shape (n,)
+            u, the values f(x_i) - rho at the training samples.
+        """
+        return self.box * float(np.maximum(0.0, -decision).sum()) - self.total * self.rho
+
+    def dual_value(self, dual_coef: Array) -> float:
+        """Return 0, the least of the loss + a'f over f (n,) and rho.
+
+        Parameters
+        ----------
+        dual_coef : ndarray of shape (n,)
+            a, with 0 <= a_i <= box and the sum `total`.
+        """
+        return 0.0
+
+
+@dataclass(frozen=True)
 class Squares(Loss):
     """That of kernel ridge regression, 1/(2 lam) sum_i (y_i - f(x_i))^2.
 
@@ -184,12 +226,12 @@ class Squares(Loss):
     ----------
     y : ndarray of shape (n,)
         Targets.
-    lam : float
-        The ridge lambda > 0.
+    lam : float or ndarray of shape (n,)
+        The ridge lambda > 0, or one for each sample, lambda / w_i at its weight w_i.
     """
 
     y: Array
-    lam: float
+    lam: float | Array
 
     def value(self, decision: Array) -> float:
         """Return 1/(2 lam) sum_i (y_i - u_i)^2.
@@ -199,7 +241,10 @@ class Squares(Loss):
         decision : ndarray of shape (n,)
             u, the values f(x_i) at the training samples.
         """
-        return 0.5 * float(np.sum((self.y - decision) ** 2)) / self.lam
+        squares = (self.y - decision) ** 2
+        if np.ndim(self.lam):
+            return 0.5 * float(np.sum(squares / self.lam))
+        return 0.5 * float(np.sum(squares)) / float(self.lam)
 
     def dual_value(self, dual_coef: Array) -> float:
         """Return alpha'y - lam/2 alpha'alpha.
@@ -209,7 +254,9 @@ class Squares(Loss):
         dual_coef : ndarray of shape (n,)
             alpha, any numbers.
         """
-        return float(dual_coef @ self.y) - 0.5 * self.lam * float(dual_coef @ dual_coef)
+        if np.ndim(self.lam):
+            return float(dual_coef @ self.y) - 0.5 * float(dual_coef @ (self.lam * dual_coef))
+        return float(dual_coef @ self.y) - 0.5 * float(self.lam) * float(dual_coef @ dual_coef)
 
 
 @dataclass(frozen=True)
@@ -415,6 +462,61 @@ def alignment_bounds(
         upper=min(1.0, float(ratios.max(initial=0.0)) * norm / target_norm),
         lower=float(weights @ alignments) / (norm * target_norm) if norm > 0 else 0.0,
     )
+
+
+def semidefinite_alignment_bounds(
+    products: Array, alignments: Array, target_norm: float, weights: Array, cuts: Array
+) -> Bounds:
+    """Bound the largest alignment of a positive semidefinite combination of kernels, of any signs.
+
+    For a positive semidefinite Z, <K_v, Z>_F >= 0 for all v that are allowed. So v'c <= v'(c + s),
+    s_m = <K_m, Z>_F, and with Q u = c + s that is <K_v, K_u>_F <= ||K_v|| ||K_u||.
+
+    Parameters
+    ----------
+    products : ndarray of shape (M, M)
+        Q, the inner products <K_m, K_l>_F.
+    alignments : ndarray of shape (M,)
+        c, those with the target, <K_m, y y'>_F.
+    target_norm : float
+        ||y y'||_F.
+    weights : ndarray of shape (M,)
+        v, which make a positive semidefinite combination.
+    cuts : ndarray of shape (M,)
+        s, of any Z.
+    """
+    values, vectors = np.linalg.eigh(products)
+    kept = values > len(values) * np.finfo(float).eps * values[-1]
+    along = vectors[:, kept].T @ (alignments + cuts)
+    norm = math.sqrt(max(float(weights @ products @ weights), 0.0))
+    lower = float(weights @ alignments) / (norm * target_norm) if norm > 0 else 0.0
+    upper = float(np.linalg.norm(along / np.sqrt(values[kept]))) / target_norm
+    return Bounds(upper=max(min(1.0, upper), lower), lower=lower)
+
+
+def ratio_bounds(
+    squared_distance: Bounds, radii: Array, forms: Array, ridge: float = 0.0
+) -> Bounds:
+    """Bound the smallest ratio R^2 / D of squared radius to squared distance of two hulls.
+
+    R^2(d) >= d'r(beta) and D(d) <= d'q(gamma) + ridge, so that at R^2 = 1 no D is above
+    max_m q_m / r_m + ridge.
+
+    Parameters
+    ----------
+    squared_distance : Bounds
+        Those of D at weights where the ball has the radius 1.
+    radii : ndarray of shape (M,)
+        r(beta) >= 0 of one ball, see `mklbench.optim.radius`.
+    forms : ndarray of shape (M,)
+        q(gamma) of points of the hulls.
+    ridge : float, default=0.0
+        lam ||gamma||^2, where that is a part of D.
+    """
+    upper = 1.0 / max(squared_distance.lower, np.finfo(float).tiny)
+    with np.errstate(over="ignore"):
+        largest = float(np.max(forms / np.maximum(radii, np.finfo(float).tiny))) + ridge
+    return Bounds(upper=upper, lower=min(1.0 / largest, upper) if largest > 0 else 0.0)
 
 
 def kkt_residual(weights: Array, gradient: Array, objective: float) -> float:

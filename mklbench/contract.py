@@ -14,6 +14,7 @@ Beside `solve` the module may say
   gap to stop at, and `max_iter`, a limit on its iterations, and returns a `Solution` whose history
   holds for every iteration ``objective``, J at its weights, ``gap``, the relative gap at that point
   by `mklbench.certify`, and ``n_svm_calls``, the SVM problems solved so far.
+- ``SIGNED = True``: kernel weights may be negative.
 - ``OPTIONS_FIRST = True``: it checks its options before it asks the kernels for anything, as all
   algorithms of this package do.
 - ``solve_all(operator, labels, ...)``: what `solve` is for each y of the labels, in less time.
@@ -65,8 +66,8 @@ class Algorithm:
         `Bank`, `Family` or, for either, `KernelOperator`.
     options : tuple of str
         Names of its parameters after the operator and y.
-    version, new_options, regression, exact, options_first, solve_all, path_option, solve_path,
-    matrices, bytes_needed
+    version, new_options, regression, exact, signed, options_first, solve_all, path_option,
+    solve_path, matrices, bytes_needed
         As above; `exact`, `solve_all` and the path are those of the module's `solve` alone.
     takes_start : bool
         Whether it has the parameter ``start``, left None.
@@ -80,6 +81,7 @@ class Algorithm:
     new_options: tuple[str, ...] = ()
     regression: bool = False
     exact: bool = False
+    signed: bool = False
     options_first: bool = False
     solve_all: Callable[..., list[Solution]] | None = None
     path_option: str | None = None
@@ -110,6 +112,7 @@ _KINDS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     ),
     "REGRESSION": (lambda value: isinstance(value, bool), "True or False"),
     "EXACT": (lambda value: isinstance(value, bool), "True or False"),
+    "SIGNED": (lambda value: isinstance(value, bool), "True or False"),
     "OPTIONS_FIRST": (lambda value: isinstance(value, bool), "True or False"),
     "PATH_OPTION": (lambda value: isinstance(value, str), "the name of an option"),
     "MATRICES": (

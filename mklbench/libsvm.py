@@ -33,6 +33,7 @@ from mklbench.validation import (
     check_labels,
     check_not_negative,
     check_positive,
+    check_sample_weight,
     check_targets,
     real_array,
 )
@@ -85,7 +86,7 @@ class SVMSolution:
         return float(np.abs(a).sum() - 0.5 * (a @ (K @ a)))
 
 
-class _Machine(ABC):
+class Machine(ABC):
     """LIBSVM on one target vector, to be solved for many Gram matrices.
 
     Parameters
@@ -139,16 +140,35 @@ class _Machine(ABC):
             self._take(K)
         if not self.gram.diagonal().max() <= _LARGEST:  # no entry of a Gram matrix is larger
             _check_values(self.gram)
+        self.calls += 1
+        return self._trained()
+
+    def _trained(self) -> SVMSolution:
+        """Return LIBSVM's solution for what is in `gram`."""
         libsvm_api.libsvm.svm_set_print_string_function(_silence())
         with _openmp().limit(limits=1):
             started = perf_counter()
             model = libsvm_api.libsvm.svm_train(self._problem, self._parameter)
             self.seconds += perf_counter() - started
-        self.calls += 1
         try:
             return self._read(model.contents)
         finally:
             libsvm_api.libsvm.svm_free_and_destroy_model(ctypes.byref(model))
+
+    def _as_scikit_learn_has_it(self) -> dict[str, Any]:
+        return {"kernel": "precomputed", "tol": self._parameter.eps, "cache_size": _CACHE_MEGABYTES}
+
+    def _fitted_by_sample(self, machine: Any, upper: NDArray[np.float64]) -> SVMSolution:
+        """Return the solution of scikit-learn's LIBSVM, which takes a bound C_i for each sample."""
+        K = np.ascontiguousarray(self.gram)
+        started = perf_counter()
+        machine.fit(K, self.y, sample_weight=upper)
+        self.seconds += perf_counter() - started
+        dual_coef = np.zeros(len(self.y))
+        dual_coef[machine.support_] = np.clip(
+            machine.dual_coef_[0], -upper[machine.support_], upper[machine.support_]
+        )
+        return SVMSolution(dual_coef, np.flatnonzero(dual_coef), float(machine.intercept_[0]))
 
     def _take(self, K: ArrayLike) -> None:
         """Write a Gram matrix into `gram`; the sum tells of NaN in the time of the copy."""
@@ -221,7 +241,7 @@ class _Machine(ABC):
         """Return the factor that makes LIBSVM's decision function ours."""
 
 
-class SVM(_Machine):
+class SVM(Machine):
     """LIBSVM's C-SVC on one label vector.
 
     Each solve is a cold start of
@@ -240,6 +260,10 @@ class SVM(_Machine):
         most 1.
     class_weight : mapping of int to float, str or None, default=None
         Factors on C by class, ``{-1: ..., +1: ...}``, or "balanced" (`class_factors`).
+    sample_weight : array_like of shape (n,) or None, default=None
+        Factors > 0 on C by sample, beside those by class. LIBSVM knows factors by class; where
+        these are others within a class, the LIBSVM inside of scikit-learn solves, which has a C
+        for each sample.
 
     Attributes
     ----------
@@ -250,6 +274,8 @@ class SVM(_Machine):
         The bounds C_i.
     class_factors : dict of int to float
         Factors on C by class, as numbers.
+    sample_weight : ndarray of shape (n,) or None
+        Factors on C by sample, if there are any.
     calls : int
         Number of solves.
     seconds : float
@@ -263,18 +289,45 @@ class SVM(_Machine):
         *,
         tol: float = 1e-3,
         class_weight: Mapping[int, float] | str | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> None:
         labels = check_labels(y)
         parameter = _parameter("-s 0 -t 4 -q", C, check_tol_of_classes(tol))
         factors = class_factors(class_weight, labels)
         for label, factor in factors.items():
             check_box(f"C * class_weight[{label}]", C * factor)
+        self.class_factors, self.sample_weight = factors, None
+        self._uneven = False
+        self.upper = C * np.where(labels > 0, factors[1], factors[-1])
+        if sample_weight is not None:
+            self.sample_weight = check_sample_weight(sample_weight, len(labels))
+            self.upper = self.upper * self.sample_weight
+            _one_if_equal("C * class_weight * sample_weight", self.upper)
+            of_class = {label: self.upper[labels == label] for label in factors}
+            self._uneven = any(np.ptp(bounds) > 0 for bounds in of_class.values())
+            factors = {label: float(bounds[0]) / C for label, bounds in of_class.items()}
         parameter.nr_weight = len(factors)
         parameter.weight_label = (ctypes.c_int * len(factors))(*factors)
         parameter.weight = (ctypes.c_double * len(factors))(*factors.values())
         super().__init__(labels, parameter)
-        self.class_factors = factors
-        self.upper = C * np.where(self.y > 0, factors[1], factors[-1])
+
+    def mean_bound(self, rows: NDArray[np.bool_]) -> float:
+        """Return the mean of the bounds C_i of some samples.
+
+        Parameters
+        ----------
+        rows : ndarray of bool of shape (n,)
+            Which samples, at least one.
+        """
+        bounds = self.upper[rows]
+        return float(bounds.mean() if self._uneven else bounds[0])
+
+    def _trained(self) -> SVMSolution:
+        if not self._uneven:
+            return super()._trained()
+        from sklearn.svm import SVC  # here, as it takes a second and most do without
+
+        return self._fitted_by_sample(SVC(C=1.0, **self._as_scikit_learn_has_it()), self.upper)
 
     def _slopes(
         self, outputs: NDArray[np.float64], a: NDArray[np.float64]
@@ -288,13 +341,13 @@ class SVM(_Machine):
         return 1.0 if model.label[0] == 1 else -1.0
 
 
-class SVR(_Machine):
+class SVR(Machine):
     """LIBSVM's epsilon-SVR on one vector of real targets.
 
     Each solve is a cold start of
 
         max over a   sum_i a_i y_i - epsilon sum_i |a_i| - 1/2 sum_ij a_i a_j K_ij
-        subject to   |a_i| <= C,   sum_i a_i = 0.
+        subject to   |a_i| <= C_i,   sum_i a_i = 0.
 
     Parameters
     ----------
@@ -307,6 +360,76 @@ class SVR(_Machine):
     tol : float, default=0.001
         LIBSVM's stopping tolerance on the maximal violation of the KKT conditions, in units of
         y, > 0.
+    sample_weight : array_like of shape (n,) or None, default=None
+        Factors > 0 on C by sample, as in `SVM`.
+
+    Attributes
+    ----------
+    upper : float or ndarray of shape (n,)
+        The bound C, or the bounds C_i.
+    gram : ndarray of shape (n, n)
+        Writable view of the values LIBSVM reads, as that of `SVM`.
+    calls : int
+        Number of solves.
+    seconds : float
+        Wall-clock seconds spent inside ``svm_train``.
+    """
+
+    def __init__(
+        self,
+        y: ArrayLike,
+        C: float = 1.0,
+        *,
+        epsilon: float = 0.1,
+        tol: float = 1e-3,
+        sample_weight: ArrayLike | None = None,
+    ) -> None:
+        targets = check_targets(y)
+        self.upper: float | NDArray[np.float64] = check_box("C", C)
+        if sample_weight is not None:
+            weights = check_sample_weight(sample_weight, len(targets))
+            self.upper = _one_if_equal("C * sample_weight", self.upper * weights)
+        largest = float(np.max(self.upper))
+        parameter = _parameter("-s 3 -t 4 -q", largest, tol)
+        parameter.p = check_not_negative("epsilon", epsilon)
+        super().__init__(targets, parameter)
+
+    def _trained(self) -> SVMSolution:
+        if not np.ndim(self.upper):
+            return super()._trained()
+        from sklearn.svm import SVR as OfScikitLearn  # as in `SVM`
+
+        machine = OfScikitLearn(C=1.0, epsilon=self._parameter.p, **self._as_scikit_learn_has_it())
+        return self._fitted_by_sample(machine, np.asarray(self.upper))
+
+    def _slopes(
+        self, outputs: NDArray[np.float64], a: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        slopes, C, epsilon = self.y - outputs, self.upper, self._parameter.p
+        growing = slopes - np.where(a >= 0.0, epsilon, -epsilon)
+        shrinking = slopes - np.where(a > 0.0, epsilon, -epsilon)
+        return growing[a < C], shrinking[a > -C]
+
+    def _sign(self, model: libsvm_api.svm_model) -> float:
+        return 1.0
+
+
+class OneClassSVM(Machine):
+    """LIBSVM's one-class SVM (Schölkopf et al. 2001).
+
+    Each solve is a cold start of
+
+        max over a   -1/2 sum_ij a_i a_j K_ij
+        subject to   0 <= a_i <= box,   sum_i a_i = nu n box.
+
+    Parameters
+    ----------
+    n_samples : int
+        Number of samples.
+    nu : float
+        An upper bound on the share of samples outside, in (0, 1].
+    box : float, default=1.0
+        The bound on the coefficients, > 0; LIBSVM has 1.
 
     Attributes
     ----------
@@ -318,20 +441,35 @@ class SVR(_Machine):
         Wall-clock seconds spent inside ``svm_train``.
     """
 
-    def __init__(
-        self, y: ArrayLike, C: float = 1.0, *, epsilon: float = 0.1, tol: float = 1e-3
-    ) -> None:
-        parameter = _parameter("-s 3 -t 4 -q", C, tol)
-        parameter.p = check_not_negative("epsilon", epsilon)
-        super().__init__(check_targets(y), parameter)
+    def __init__(self, n_samples: int, nu: float, *, box: float = 1.0) -> None:
+        parameter = _parameter("-s 2 -t 4 -q", 1.0, 1e-3)
+        parameter.nu = nu
+        super().__init__(np.ones(n_samples), parameter)
+        self.box = box
+
+    def solve(
+        self, K: NDArray[np.float64] | None = None, *, tol: float | None = None
+    ) -> SVMSolution:
+        """Solve for one Gram matrix, as `SVM` does.
+
+        The intercept is -rho. It is infinite where all coefficients are at their bound, as any
+        large rho is then optimal.
+
+        Parameters
+        ----------
+        K : ndarray of shape (n, n) or None, default=None
+            The Gram matrix; if not given, that which has been written into `gram`.
+        tol : float or None, default=None
+            Stopping tolerance on the outputs K a, > 0; 0.001 if not given.
+        """
+        own = (self.tol if tol is None else check_tol(tol)) / self.box
+        found = super().solve(K, tol=max(own, _SMALLEST_TOL))
+        return SVMSolution(self.box * found.dual_coef, found.support, self.box * found.intercept)
 
     def _slopes(
         self, outputs: NDArray[np.float64], a: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        slopes, C, epsilon = self.y - outputs, self._parameter.C, self._parameter.p
-        growing = slopes - np.where(a >= 0.0, epsilon, -epsilon)
-        shrinking = slopes - np.where(a > 0.0, epsilon, -epsilon)
-        return growing[a < C], shrinking[a > -C]
+        return -outputs[a < self.box], -outputs[a > 0.0]
 
     def _sign(self, model: libsvm_api.svm_model) -> float:
         return 1.0
@@ -406,11 +544,15 @@ def class_factors(class_weight: ClassWeight, y: NDArray[np.float64]) -> dict[int
     return factors
 
 
-def check_svm_options(C: float, svm_tol: float, class_weight: ClassWeight) -> None:
+def check_svm_options(
+    C: float, svm_tol: float, class_weight: ClassWeight, sample_weight: ArrayLike | None = None
+) -> None:
     """Raise an InputError for an option that `SVM` refuses whatever the labels."""
     check_box("C", C)
     check_tol_of_classes(svm_tol)
     class_factors(class_weight, np.array([-1.0, 1.0]))
+    if sample_weight is not None:
+        check_sample_weight(sample_weight, np.size(sample_weight))
 
 
 def check_box(name: str, value: float) -> float:
@@ -441,6 +583,13 @@ def check_tol_of_classes(value: float) -> float:
             f"take at most {_LARGEST_TOL:g}."
         )
     return float(value)
+
+
+def _one_if_equal(name: str, bounds: NDArray[np.float64]) -> float | NDArray[np.float64]:
+    """Return bounds (n,) on alpha, as one number if they are equal, if LIBSVM can do them."""
+    for extreme in (bounds.min(), bounds.max()):
+        check_box(name, float(extreme))
+    return bounds if np.ptp(bounds) > 0 else float(bounds[0])
 
 
 def _parameter(options: str, C: float, tol: float) -> libsvm_api.svm_parameter:

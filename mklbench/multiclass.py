@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklbench.contract import Solver, algorithm_of
 from mklbench.errors import InputError
-from mklbench.kernels import Family, KernelOperator, mixture_outputs
+from mklbench.kernels import CrossKernels, Family, KernelOperator, Views, mixture_outputs
 from mklbench.kernels.contract import unbound
 from mklbench.solution import Mixture, Solution
 
@@ -102,32 +102,58 @@ def decision_function(
     InputError
         If `Z` is not as the operator takes it, or so large that its kernel values overflow.
     """
-    samples = np.asarray(Z)
+    return in_blocks(
+        lambda block: decision_values(solutions, lambda machine: outputs(operator, machine, block)),
+        Z if isinstance(Z, Views) else np.asarray(Z),
+        max(1, _CROSS // (8 * operator.n_samples)),
+    )
+
+
+def in_blocks(decide: Callable[[Any], Array], samples: NDArray[Any] | Views, rows: int) -> Array:
+    """Return the decision values of new samples, so many of which are looked at together.
+
+    Parameters
+    ----------
+    decide : callable
+        Returns the decision values (k,) or (k, c) of some new samples.
+    samples : Views or ndarray of shape (n_z, d), (n_z,) or (M, n_z, n)
+        New samples: features, row numbers, or cross Gram matrices.
+    rows : int
+        At most so many at once, >= 1.
+
+    Raises
+    ------
+    InputError
+        If the kernel values of a sample overflow.
+    """
     with np.errstate(over="ignore", invalid="ignore"):  # judged just below
-        values = _in_blocks(
-            lambda block: decision_values(
-                solutions, lambda machine: outputs(operator, machine, block)
-            ),
-            samples,
-            max(1, _CROSS // (8 * operator.n_samples)),
-        )
+        values = _joined(decide, samples, rows)
     infinite = np.flatnonzero(~np.isfinite(values).reshape(len(values), -1).all(axis=1))
     if len(infinite):
         raise _overflow(samples, int(infinite[0]))
     return values
 
 
-def _in_blocks(decide: Callable[[NDArray[Any]], Array], Z: NDArray[Any], at_once: int) -> Array:
-    """Return the decision values of new samples, so many of which are looked at together."""
+def _joined(decide: Callable[[Any], Array], Z: NDArray[Any] | Views, at_once: int) -> Array:
     axis = max(0, Z.ndim - 2)  # a stack of cross Gram matrices is (M, n_z, n)
     n_new = Z.shape[axis] if Z.ndim else 1
     if n_new <= at_once:
         return decide(Z)
-    blocks = np.array_split(Z, -(-n_new // at_once), axis=axis)
+    n_blocks = -(-n_new // at_once)
+    blocks: Sequence[Any]
+    if isinstance(Z, Views):
+        blocks = [Z[rows] for rows in np.array_split(np.arange(n_new), n_blocks)]
+    else:
+        blocks = np.array_split(Z, n_blocks, axis=axis)
     return np.concatenate([decide(block) for block in blocks])
 
 
-def _overflow(Z: NDArray[Any], row: int) -> InputError:
+def _overflow(Z: NDArray[Any] | Views, row: int) -> InputError:
+    if isinstance(Z, Views):
+        return InputError(
+            f"row {row} of the new samples is where the kernels are beyond the range of double "
+            "precision: rescale it or leave it out."
+        )
     sample = Z[row] if Z.ndim == 2 else Z[..., row, :].ravel()
     column = int(np.abs(sample).argmax())
     return InputError(
@@ -174,12 +200,12 @@ def vote(values: Array) -> Array:
     return np.sign(values).mean(axis=0) + mean / (1.0 + np.abs(mean)) / (3.0 * len(values))
 
 
-def outputs(operator: KernelOperator, solution: Solution, Z: ArrayLike) -> Array:
+def outputs(operator: CrossKernels, solution: Solution, Z: ArrayLike) -> Array:
     """Return the decision values (n_z,) of one machine at new samples, without the intercept.
 
     Parameters
     ----------
-    operator : KernelOperator
+    operator : CrossKernels
         The kernels that the solution was learned with.
     solution : Solution
         That of a single machine, not of an ensemble.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import conic_twins
 import numpy as np
@@ -280,3 +281,18 @@ def test_labels_belong_to_the_machine() -> None:
     before = machine.solve(K).dual_coef
     y[:] = [1.0, 1.0, 1.0, -1.0]
     assert_allclose(machine.solve(K).dual_coef, before)
+
+
+def test_machines_in_several_threads_do_not_disturb_each_other() -> None:
+    problems = [gram_and_labels(60 + seed, seed) for seed in range(8)]
+
+    def solved(number: int) -> list[np.ndarray]:
+        K, y = problems[number % len(problems)]
+        machine = SVM(y, C=10.0, tol=TIGHT)
+        return [machine.solve(factor * K).dual_coef for factor in (1.0, 0.5, 2.0)]
+
+    alone = [solved(number) for number in range(len(problems))]
+    with ThreadPoolExecutor(4) as threads:
+        together = list(threads.map(solved, range(20 * len(problems))))
+    for number, found in enumerate(together):
+        assert_array_equal(found, alone[number % len(problems)])

@@ -54,6 +54,7 @@ def solve(
     epsilon: float = 0.1,
     svm_tol: float = 1e-3,
     class_weight: Mapping[int, float] | str | None = None,
+    sample_weight: ArrayLike | None = None,
 ) -> Solution:
     """Weight the kernels of a bank by their alignment with the targets, and learn on their sum.
 
@@ -77,6 +78,8 @@ def solve(
         LIBSVM's stopping tolerance.
     class_weight : mapping of int to float, str or None, default=None
         Factors on C by class, ``{-1: ..., +1: ...}`` or "balanced", of "svm".
+    sample_weight : array_like of shape (n,) or None, default=None
+        Factors > 0 on C by sample, beside those by class: C_i is the product of all.
 
     Returns
     -------
@@ -91,7 +94,7 @@ def solve(
         If an argument has the wrong type, shape or range, or no kernel a positive alignment.
     """
     bank = check_bank("align", bank)
-    machine = Learner(learner, C, lam, epsilon, svm_tol, class_weight, MACHINES)
+    machine = Learner(learner, C, lam, epsilon, svm_tol, class_weight, MACHINES, sample_weight)
     targets = machine.check(bank, y)
     alignment = Alignment.of(bank, targets)
     each = alignment.of_each()

@@ -65,6 +65,7 @@ def solve(
     epsilon: float = 0.1,
     svm_tol: float = 1e-3,
     class_weight: Mapping[int, float] | str | None = None,
+    sample_weight: ArrayLike | None = None,
 ) -> Solution:
     """Combine the kernels of a bank to the largest alignment with the targets, and learn on that.
 
@@ -89,6 +90,8 @@ def solve(
         LIBSVM's stopping tolerance.
     class_weight : mapping of int to float, str or None, default=None
         Factors on C by class, ``{-1: ..., +1: ...}`` or "balanced", of "svm".
+    sample_weight : array_like of shape (n,) or None, default=None
+        Factors > 0 on C by sample, beside those by class: C_i is the product of all.
 
     Returns
     -------
@@ -105,7 +108,7 @@ def solve(
     """
     bank = check_bank("alignf", bank)
     check_choice("programme", programme, PROGRAMMES)
-    machine = Learner(learner, C, lam, epsilon, svm_tol, class_weight, MACHINES)
+    machine = Learner(learner, C, lam, epsilon, svm_tol, class_weight, MACHINES, sample_weight)
     targets = machine.check(bank, y)
     alignment = Alignment.of(bank, targets)
     if programme == "alignment":

@@ -11,14 +11,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from mklbench.algorithms.early_fusion import MACHINES
-from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
-from mklbench.kernels.memory import Memory, Shape, gram_bytes
+from mklbench.kernels.memory import Memory, Shape
+from mklbench.optim import held_out
 from mklbench.optim.fit_memory import at_fixed_weights
-from mklbench.optim.second_stage import Learner, are_labels
+from mklbench.optim.second_stage import Learner
 from mklbench.optim.svm_value import check_bank
 from mklbench.solution import Solution
 from mklbench.validation import check_count
@@ -26,16 +26,12 @@ from mklbench.validation import check_count
 VERSION = 1
 REGRESSION = True
 
-Array = NDArray[np.float64]
-Rows = NDArray[np.intp]
-
 
 def bytes_needed(
     kernels: Memory, shape: Shape, n_problems: int = 1, *, folds: int = 5, **options: object
 ) -> float:
     """Return the bytes that `solve` takes beside the kernels: they are kept for each fold, too."""
-    in_folds = folds * kernels.kept * (1.0 - 1.0 / folds) ** 2
-    return in_folds + gram_bytes(shape.n) + at_fixed_weights(kernels, shape)
+    return held_out.bytes_needed(kernels, shape, folds) + at_fixed_weights(kernels, shape)
 
 
 def solve(
@@ -50,6 +46,7 @@ def solve(
     epsilon: float = 0.1,
     svm_tol: float = 1e-3,
     class_weight: Mapping[int, float] | str | None = None,
+    sample_weight: ArrayLike | None = None,
 ) -> Solution:
     """Choose one kernel of a bank by cross-validation, and learn on it.
 
@@ -76,6 +73,8 @@ def solve(
         LIBSVM's stopping tolerance.
     class_weight : mapping of int to float, str or None, default=None
         Factors on C by class, ``{-1: ..., +1: ...}`` or "balanced", of "svm".
+    sample_weight : array_like of shape (n,) or None, default=None
+        Factors > 0 on C by sample, beside those by class: C_i is the product of all.
 
     Returns
     -------
@@ -93,64 +92,20 @@ def solve(
     check_count("folds", folds, minimum=2)
     check_count("seed", seed, minimum=0)
     bank = check_bank("best_kernel", bank)
-    machine = Learner(learner, C, lam, epsilon, svm_tol, class_weight, MACHINES)
+    machine = Learner(learner, C, lam, epsilon, svm_tol, class_weight, MACHINES, sample_weight)
     targets = machine.check(bank, y)
-    parts = _stratified_folds(targets, folds, seed)
-    restricted = [bank.restrict(fit) for fit, _ in parts]
-    loss = _wrong_labels if are_labels(targets).all() else _squared_errors
-    losses = np.zeros(bank.n_kernels)
-    calls, seconds = 0, 0.0
-    units = np.eye(bank.n_kernels)
-    for m, unit in enumerate(units):
-        K = bank.combine(unit)
-        for part, (fit, held_out) in zip(restricted, parts, strict=True):
-            trained = machine.learn(part, targets[fit], unit)
-            decision = K[np.ix_(held_out, fit)] @ trained.dual_coef + trained.intercept
-            losses[m] += loss(decision, targets[held_out]) / len(targets)
-            calls, seconds = calls + trained.n_svm_calls, seconds + trained.svm_seconds
-    best = int(losses.argmin())
-    solution = machine.learn(bank, targets, units[best])
-    calls += solution.n_svm_calls
+    each = held_out.losses_of_each("best_kernel", bank, targets, machine, folds, seed)
+    best = int(each.losses.argmin())
+    solution = machine.learn(bank, targets, np.eye(bank.n_kernels)[best])
+    calls = each.n_svm_calls + solution.n_svm_calls
     entry = {
         "objective": solution.objective,
         "n_svm_calls": float(calls),
-        "held_out_loss": float(losses[best]),
+        "held_out_loss": float(each.losses[best]),
     }
     return replace(
         solution,
         n_svm_calls=calls,
-        svm_seconds=seconds + solution.svm_seconds,
+        svm_seconds=each.svm_seconds + solution.svm_seconds,
         history=[entry],
     )
-
-
-def _wrong_labels(decision: Array, y: Array) -> float:
-    return float(np.count_nonzero((decision > 0) != (y > 0)))
-
-
-def _squared_errors(decision: Array, y: Array) -> float:
-    return float(np.square(decision - y).sum())
-
-
-def _stratified_folds(y: Array, k: int, seed: int) -> list[tuple[Rows, Rows]]:
-    """Return for each of at most `k` folds the samples to fit and those held out.
-
-    Real targets are not stratified.
-    """
-    # Imported here, as it takes a second and the other algorithms do without.
-    from sklearn.model_selection import KFold, StratifiedKFold
-
-    if not are_labels(y).all():
-        _check_enough(len(y), "sample in all")
-        return list(KFold(min(k, len(y)), shuffle=True, random_state=seed).split(y))
-    smaller = int(min((y > 0).sum(), (y < 0).sum()))
-    _check_enough(smaller, "sample in the smaller class")
-    return list(StratifiedKFold(min(k, smaller), shuffle=True, random_state=seed).split(y, y))
-
-
-def _check_enough(n: int, of_what: str) -> None:
-    if n < 2:
-        raise InputError(
-            f"best_kernel holds samples out to compare kernels, but there is 1 {of_what}: use more "
-            "data."
-        )

@@ -33,8 +33,8 @@ from mklbench.kernels.base import Bank
 from mklbench.kernels.groups import GroupLists, groups_of
 from mklbench.libsvm import check_svm_options
 from mklbench.optim import side_by_side
-from mklbench.optim.side_by_side import Search
-from mklbench.optim.svm_value import Objective, check_bank, settled
+from mklbench.optim.alternation import alternate
+from mklbench.optim.svm_value import Objective, check_bank
 from mklbench.penalties.mixed_norm import MixedNorm
 from mklbench.solution import Solution
 from mklbench.validation import check_count, check_positive, check_positive_or_none
@@ -44,11 +44,6 @@ VERSION = 2
 bytes_needed = side_by_side.bytes_needed
 
 Array = NDArray[np.float64]
-
-# The SVM is as accurate as this share of the gap that was certified last, or of the tolerance.
-_SVM_TOL = 0.1
-# A weight counts as 0 in combinations when it is this small beside the largest.
-_NEGLIGIBLE = 1e-8
 
 
 def solve(
@@ -63,6 +58,7 @@ def solve(
     max_iter: int = 1000,
     svm_tol: float = 1e-3,
     class_weight: Mapping[int, float] | str | None = None,
+    sample_weight: ArrayLike | None = None,
 ) -> Solution:
     """Learn kernel weights that are sparse within groups, and the more across them the smaller q.
 
@@ -92,6 +88,8 @@ def solve(
         keeps the gap above `tol`.
     class_weight : mapping of int to float, str or None, default=None
         Factors on C by class, ``{-1: ..., +1: ...}``, or "balanced".
+    sample_weight : array_like of shape (n,) or None, default=None
+        Factors > 0 on C by sample, beside those by class: C_i is the product of all.
 
     Returns
     -------
@@ -118,6 +116,7 @@ def solve(
         max_iter=max_iter,
         svm_tol=svm_tol,
         class_weight=class_weight,
+        sample_weight=sample_weight,
     )
     return solution
 
@@ -134,6 +133,7 @@ def solve_all(
     max_iter: int = 1000,
     svm_tol: float = 1e-3,
     class_weight: Mapping[int, float] | str | None = None,
+    sample_weight: ArrayLike | None = None,
 ) -> list[Solution]:
     """Solve the problems of several label vectors (n,) on one bank side by side.
 
@@ -145,47 +145,16 @@ def solve_all(
     check_positive("tol", tol)
     check_count("max_iter", max_iter)
     check_positive_or_none("objective_tol", objective_tol)
-    check_svm_options(C, svm_tol, class_weight)
+    check_svm_options(C, svm_tol, class_weight, sample_weight)
     penalty = MixedNorm(groups_of(bank, groups), float(q))
-    objectives = (Objective(bank, y, C, svm_tol, class_weight) for y in labels)
+    start = penalty.best_weights(1.0 / penalty.groups.spread(penalty.groups.sizes.astype(float)))
+    objectives = (Objective(bank, y, C, svm_tol, class_weight, sample_weight) for y in labels)
     return side_by_side.run(
         bank,
-        (_alternate(objective, penalty, tol, objective_tol, max_iter) for objective in objectives),
-    )
-
-
-def _alternate(
-    objective: Objective,
-    penalty: MixedNorm,
-    tol: float,
-    objective_tol: float | None,
-    max_iter: int,
-) -> Search[Solution]:
-    """Take SVMs and closed-form weights in turn."""
-    machine = objective.machine
-    groups = penalty.groups
-    weights = penalty.best_weights(1.0 / groups.spread(groups.sizes.astype(float)))
-    best, smallest_gap, accuracy = None, np.inf, 1.0
-    history: list[dict[str, float]] = []
-    while True:
-        used = np.where(weights < _NEGLIGIBLE * weights.max(), 0.0, weights)
-        K = yield used
-        point = objective.accurate(used, _SVM_TOL * accuracy, K)
-        gap = objective.bounds(point, penalty).relative_gap
-        history.append(
-            {"objective": point.objective, "gap": gap, "n_svm_calls": float(machine.calls)}
-        )
-        if best is None or gap < smallest_gap:
-            best, smallest_gap = point, gap
-        ended = len(history) > 1 and settled(
-            history[-2]["objective"], point.objective, objective_tol
-        )
-        if gap <= tol or ended or len(history) > max_iter:
-            break
-        weights = penalty.best_weights(weights * np.sqrt(np.maximum(point.forms, 0.0)))
-        accuracy = max(tol, min(gap, 1.0))
-    return objective.solution(
-        best, gap=smallest_gap, converged=smallest_gap <= tol or ended, history=history
+        (
+            alternate(objective, penalty, start, tol, objective_tol, max_iter)
+            for objective in objectives
+        ),
     )
 
 

@@ -63,6 +63,7 @@ def solve(
     max_iter: int = 40,
     svm_tol: float = 1e-3,
     class_weight: Mapping[int, float] | str | None = None,
+    sample_weight: ArrayLike | None = None,
 ) -> Solution:
     """Learn the weights of a sum (bank) or a product (family) of kernels.
 
@@ -94,6 +95,8 @@ def solve(
         LIBSVM's stopping tolerance.
     class_weight : mapping of int to float, str or None, default=None
         Factors on C by class, ``{-1: ..., +1: ...}``, or "balanced".
+    sample_weight : array_like of shape (n,) or None, default=None
+        Factors > 0 on C by sample, beside those by class: C_i is the product of all.
 
     Returns
     -------
@@ -119,6 +122,7 @@ def solve(
         max_iter=max_iter,
         svm_tol=svm_tol,
         class_weight=class_weight,
+        sample_weight=sample_weight,
     )
     return solution
 
@@ -137,6 +141,7 @@ def solve_path(
     max_iter: int = 40,
     svm_tol: float = 1e-3,
     class_weight: Mapping[int, float] | str | None = None,
+    sample_weight: ArrayLike | None = None,
 ) -> list[Solution]:
     """Return what `solve` returns for each number of `iterations`, all from one descent.
 
@@ -151,7 +156,7 @@ def solve_path(
     check_count("max_iter", max_iter)
     if random_state is not None:
         check_count("random_state", random_state, minimum=0)
-    objective = Objective(operator, y, C, svm_tol, class_weight)
+    objective = Objective(operator, y, C, svm_tol, class_weight, sample_weight)
 
     def total(point: Point) -> float:
         return point.objective + penalty.of_weights(point.weights)

@@ -117,6 +117,7 @@ def solve(
     master: str = "mkl",
     start: Mixture | ArrayLike | None = None,
     class_weight: Mapping[int, float] | str | None = None,
+    sample_weight: ArrayLike | None = None,
 ) -> Solution:
     """Learn which members of a family to combine, and how, or the weights of a bank.
 
@@ -146,6 +147,8 @@ def solve(
         (M,) of a bank. If not given, the one kernel that agrees best with the labels.
     class_weight : mapping of int to float, str or None, default=None
         Factors on C by class, ``{-1: ..., +1: ...}``, or "balanced".
+    sample_weight : array_like of shape (n,) or None, default=None
+        Factors > 0 on C by sample, beside those by class: C_i is the product of all.
 
     Returns
     -------
@@ -164,10 +167,10 @@ def solve(
     check_count("max_iter", max_iter)
     check_count("pricing", pricing)
     check_count("samples", samples, minimum=0)
-    machine = SVM(y, C, class_weight=class_weight)
+    machine = SVM(y, C, class_weight=class_weight, sample_weight=sample_weight)
     check_samples(kernels, len(machine.y))
     check_choice("master", master, _MASTERS)
-    solver = MasterSolver(_MASTERS[master], C, machine.class_factors)
+    solver = MasterSolver(_MASTERS[master], C, machine.class_factors, machine.sample_weight)
     columns: _Columns = (
         _BankColumns(kernels, machine, solver, start)
         if isinstance(kernels, Bank)

@@ -10,6 +10,7 @@ intercept. K_mu is the kernel of a bank or a family at the weights mu, or a Hada
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,11 +19,11 @@ from mklbench import certify
 from mklbench.certify import PrimalDualPoint, Squares
 from mklbench.kernels.base import KernelOperator
 from mklbench.kernels.memory import Memory, Shape, gram_bytes
-from mklbench.optim.ridge import coefficients, hadamard_power, singular
+from mklbench.optim.ridge import coefficients, hadamard_power, ridges, singular
 from mklbench.optim.svm_value import check_samples, fixed_weights
 from mklbench.penalties.simplex import Simplex
 from mklbench.solution import Solution
-from mklbench.validation import check_count, check_positive, check_targets
+from mklbench.validation import check_count, check_positive, check_sample_weight, check_targets
 
 VERSION = 1
 REGRESSION = True
@@ -52,6 +53,7 @@ def solve(
     *,
     weights: float | ArrayLike | None = None,
     degree: int = 1,
+    sample_weight: ArrayLike | None = None,
 ) -> Solution:
     """Fit one kernel ridge regression on a bank or a family whose weights are given.
 
@@ -68,6 +70,8 @@ def solve(
         if not given.
     degree : int, default=1
         d of the kernel (sum_m mu_m K_m)^d, taken entry by entry.
+    sample_weight : array_like of shape (n,) or None, default=None
+        Weights w_i > 0 of the squared errors: the ridge of sample i is lam / w_i.
 
     Returns
     -------
@@ -82,9 +86,12 @@ def solve(
         If an argument has the wrong shape or range, or K + lam I is singular to working precision.
     """
     check_positive("lam", lam)
+    if sample_weight is not None:
+        check_sample_weight(sample_weight, np.size(sample_weight))
     targets, mu, K = _problem(operator, y, weights, degree)
-    alpha = coefficients(K, targets, lam)
-    return _solution(K, targets, lam, mu, alpha, degree)
+    ridge = ridges(lam, sample_weight, len(targets))
+    alpha = coefficients(K, targets, ridge)
+    return _solution(K, targets, ridge, mu, alpha, degree)
 
 
 def solve_path(
@@ -94,12 +101,16 @@ def solve_path(
     *,
     weights: float | ArrayLike | None = None,
     degree: int = 1,
+    sample_weight: ArrayLike | None = None,
 ) -> list[Solution]:
     """Return what `solve` returns for each of `lams`, from one eigendecomposition of the kernel.
 
     With K = V diag(s) V', alpha = V diag(1 / (s + lam)) V'y costs two products of a matrix and a
     vector. Parameters and errors are those of `solve`.
     """
+    if sample_weight is not None:  # then each lambda has eigenvectors of its own
+        options: dict[str, Any] = {"weights": weights, "degree": degree}
+        return [solve(operator, y, lam, sample_weight=sample_weight, **options) for lam in lams]
     targets, mu, K = _problem(operator, y, weights, degree)
     eigenvalues, vectors = np.linalg.eigh(K)
     projected = vectors.T @ targets
@@ -124,7 +135,9 @@ def _problem(
     return targets, mu, hadamard_power(operator.gram(mu), degree)
 
 
-def _solution(K: Array, y: Array, lam: float, mu: Array, alpha: Array, degree: int) -> Solution:
+def _solution(
+    K: Array, y: Array, lam: float | Array, mu: Array, alpha: Array, degree: int
+) -> Solution:
     point = PrimalDualPoint.of_one_kernel(Squares(y, lam), K @ alpha, alpha)
     bounds = certify.bounds(point, Simplex())
     objective = 2.0 * bounds.lower

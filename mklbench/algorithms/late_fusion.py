@@ -44,6 +44,7 @@ def solve(
     epsilon: float = 0.1,
     svm_tol: float = 1e-3,
     class_weight: Mapping[int, float] | str | None = None,
+    sample_weight: ArrayLike | None = None,
 ) -> Solution:
     """Learn one machine on each kernel or group of kernels of a bank.
 
@@ -71,6 +72,8 @@ def solve(
         LIBSVM's stopping tolerance.
     class_weight : mapping of int to float, str or None, default=None
         Factors on C by class, ``{-1: ..., +1: ...}`` or "balanced", of "svm".
+    sample_weight : array_like of shape (n,) or None, default=None
+        Factors > 0 on C by sample, beside those by class: C_i is the product of all.
 
     Returns
     -------
@@ -84,7 +87,7 @@ def solve(
         If an argument has the wrong type, shape or range, or machines are to vote on real targets.
     """
     bank = check_bank("late_fusion", bank)
-    machine = Learner(learner, C, lam, epsilon, svm_tol, class_weight, MACHINES)
+    machine = Learner(learner, C, lam, epsilon, svm_tol, class_weight, MACHINES, sample_weight)
     targets = machine.check(bank, y)
     if check_flag("vote", vote) and not are_labels(targets).all():
         raise InputError(

@@ -31,7 +31,7 @@ from mklbench import certify
 from mklbench.certify import PrimalDualPoint, Squares
 from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
-from mklbench.optim.ridge import coefficients, hadamard_power
+from mklbench.optim.ridge import coefficients, hadamard_power, ridges
 from mklbench.optim.svm_value import check_bank, check_samples, fixed_weights
 from mklbench.penalties.norm_ball import NormBall
 from mklbench.solution import Solution
@@ -40,6 +40,7 @@ from mklbench.validation import (
     check_count,
     check_not_negative,
     check_positive,
+    check_sample_weight,
     check_targets,
     real_array,
 )
@@ -75,6 +76,7 @@ def solve(
     eta: float = 1.0,
     tol: float = 1e-4,
     max_iter: int = 1000,
+    sample_weight: ArrayLike | None = None,
 ) -> Solution:
     """Learn the weights of a polynomial combination of kernels.
 
@@ -105,6 +107,8 @@ def solve(
         Stop at this certified gap; with fixed steps where ||mu' - mu|| < tol.
     max_iter : int, default=1000
         At most so many steps.
+    sample_weight : array_like of shape (n,) or None, default=None
+        Weights w_i > 0 of the squared errors: the ridge of sample i is lam / w_i.
 
     Returns
     -------
@@ -129,8 +133,10 @@ def solve(
     check_positive("eta", eta)
     check_positive("tol", tol)
     check_count("max_iter", max_iter)
+    if sample_weight is not None:
+        check_sample_weight(sample_weight, np.size(sample_weight))
     ball = NormBall(_centre(mu0, bank), radius, norm)
-    problem = _Problem(bank, y, lam, degree, ball)
+    problem = _Problem(bank, y, lam, degree, ball, sample_weight)
     if step == "fixed":
         point, history, converged = _fixed_steps(problem, eta, tol, max_iter)
     else:
@@ -153,11 +159,19 @@ def solve(
 class _Problem:
     """F on one bank and one vector of targets; each call factorises one matrix."""
 
-    def __init__(self, bank: Bank, y: ArrayLike, lam: float, degree: int, ball: NormBall) -> None:
+    def __init__(
+        self,
+        bank: Bank,
+        y: ArrayLike,
+        lam: float,
+        degree: int,
+        ball: NormBall,
+        sample_weight: ArrayLike | None = None,
+    ) -> None:
         self.bank, self.ball = bank, ball
         self.y = check_targets(y)
         check_samples(bank, len(self.y))
-        self.lam = lam
+        self.lam = ridges(lam, sample_weight, len(self.y))
         self.degree = degree
         self.n_factorisations = 0
 

@@ -81,6 +81,7 @@ def solve(
     max_evals: int | None = None,
     svm_tol: float = 1e-3,
     class_weight: Mapping[int, float] | str | None = None,
+    sample_weight: ArrayLike | None = None,
 ) -> Solution:
     """Learn the parameters of a product of Gaussians (Algorithm 1).
 
@@ -130,6 +131,8 @@ def solve(
         LIBSVM's stopping tolerance.
     class_weight : mapping of int to float, str or None, default=None
         Factors on C by class, ``{-1: ..., +1: ...}``, or "balanced".
+    sample_weight : array_like of shape (n,) or None, default=None
+        Factors > 0 on C by sample, beside those by class: C_i is the product of all.
 
     Returns
     -------
@@ -161,6 +164,7 @@ def solve(
         max_evals=max_evals,
         svm_tol=svm_tol,
         class_weight=class_weight,
+        sample_weight=sample_weight,
     )
     return solution
 
@@ -183,6 +187,7 @@ def solve_path(
     max_evals: int | None = None,
     svm_tol: float = 1e-3,
     class_weight: Mapping[int, float] | str | None = None,
+    sample_weight: ArrayLike | None = None,
 ) -> list[Solution]:
     """Return what `solve` returns for each number of `iterations`, all from one descent.
 
@@ -198,13 +203,13 @@ def solve_path(
     check_count("max_iter", max_iter)
     most = _MAX_EVALS if max_evals is None else check_count("max_evals", max_evals)
     check_flag("shun_identity", shun_identity)
-    check_svm_options(C, svm_tol, class_weight)
+    check_svm_options(C, svm_tol, class_weight, sample_weight)
     if initial_rate != "auto":
         _check_rate(initial_rate)
     check_positive("width", width)
     weights = _start(family, start) * width
     descent = _Descent(
-        Objective(family, y, C, svm_tol, class_weight),
+        Objective(family, y, C, svm_tol, class_weight, sample_weight),
         _SEARCHES[variant],
         initial_step,
         smallest_step,
@@ -307,7 +312,7 @@ class _Descent:
         machine = self.objective.machine
         positive = machine.y > 0
         value = value_at_identity(
-            *((int(rows.sum()), float(machine.upper[rows][0])) for rows in (positive, ~positive))
+            *((int(rows.sum()), machine.mean_bound(rows)) for rows in (positive, ~positive))
         )
         is_near = abs(point.objective - value) <= _AT_IDENTITY * value
         return is_near and _off_diagonal(point.K) <= _AT_IDENTITY

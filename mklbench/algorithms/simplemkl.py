@@ -47,6 +47,7 @@ def solve(
     line_search_tol: float = 0.1,
     svm_tol: float = 1e-3,
     class_weight: Mapping[int, float] | str | None = None,
+    sample_weight: ArrayLike | None = None,
 ) -> Solution:
     """Learn the kernel weights of a bank by reduced gradient descent (Algorithm 1).
 
@@ -72,6 +73,8 @@ def solve(
         keeps the gap above `tol`.
     class_weight : mapping of int to float, str or None, default=None
         Factors on C by class, ``{-1: ..., +1: ...}``, or "balanced".
+    sample_weight : array_like of shape (n,) or None, default=None
+        Factors > 0 on C by sample, beside those by class: C_i is the product of all.
 
     Returns
     -------
@@ -88,7 +91,7 @@ def solve(
     check_count("max_iter", max_iter)
     check_positive("line_search_tol", line_search_tol)
     check_positive_or_none("objective_tol", objective_tol)
-    objective = Objective(bank, y, C, svm_tol, class_weight)
+    objective = Objective(bank, y, C, svm_tol, class_weight, sample_weight)
 
     point = objective(bank.uniform_weights())
     history: list[dict[str, float]] = []

@@ -8,13 +8,16 @@ from numpy.typing import ArrayLike
 
 from mklbench import certify
 from mklbench.certify import Hinge, PrimalDualPoint
+from mklbench.kernels.banks.on_demand import FunctionKernel
 from mklbench.kernels.base import KernelOperator
 from mklbench.kernels.memory import Memory, Shape
 from mklbench.libsvm import SVM
+from mklbench.optim import feature_svm
 from mklbench.optim.fit_memory import at_fixed_weights
 from mklbench.optim.svm_value import check_samples, fixed_weights
 from mklbench.penalties.simplex import Simplex
 from mklbench.solution import Solution
+from mklbench.validation import check_labels
 
 VERSION = 1
 
@@ -32,6 +35,7 @@ def solve(
     weights: ArrayLike | None = None,
     svm_tol: float = 1e-3,
     class_weight: Mapping[int, float] | str | None = None,
+    sample_weight: ArrayLike | None = None,
 ) -> Solution:
     """Train one SVM on a bank or a family whose weights are given.
 
@@ -52,6 +56,8 @@ def solve(
         LIBSVM's stopping tolerance.
     class_weight : mapping of int to float, str or None, default=None
         Factors on C by class, ``{-1: ..., +1: ...}``, or "balanced".
+    sample_weight : array_like of shape (n,) or None, default=None
+        Factors > 0 on C by sample, beside those by class: C_i is the product of all.
 
     Returns
     -------
@@ -65,7 +71,16 @@ def solve(
     InputError
         If an argument has the wrong shape or range.
     """
-    machine = SVM(y, C, tol=svm_tol, class_weight=class_weight)
+    if (
+        sample_weight is None  # LIBSVM on features has no bound for each sample
+        and isinstance(operator, FunctionKernel)
+        and feature_svm.is_known(operator)
+    ):
+        check_samples(operator, len(check_labels(y)))
+        (weight,) = fixed_weights(operator, weights)
+        if weight > 0:
+            return feature_svm.solve(operator, y, weight, C, svm_tol, class_weight)
+    machine = SVM(y, C, tol=svm_tol, class_weight=class_weight, sample_weight=sample_weight)
     check_samples(operator, len(machine.y))
     fixed = fixed_weights(operator, weights)
     K = operator.gram(fixed)

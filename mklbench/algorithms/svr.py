@@ -37,6 +37,7 @@ def solve(
     epsilon: float = 0.1,
     weights: ArrayLike | None = None,
     svm_tol: float = 1e-3,
+    sample_weight: ArrayLike | None = None,
 ) -> Solution:
     """Train one SVR on a bank or a family whose weights are given.
 
@@ -54,6 +55,8 @@ def solve(
         Kernel weights or parameters theta, >= 0; 1/M each if not given.
     svm_tol : float, default=0.001
         LIBSVM's stopping tolerance, in units of y.
+    sample_weight : array_like of shape (n,) or None, default=None
+        Factors > 0 on C by sample.
 
     Returns
     -------
@@ -66,13 +69,13 @@ def solve(
     InputError
         If an argument has the wrong shape or range.
     """
-    machine = SVR(y, C, epsilon=epsilon, tol=svm_tol)
+    machine = SVR(y, C, epsilon=epsilon, tol=svm_tol, sample_weight=sample_weight)
     check_samples(operator, len(machine.y))
     fixed = fixed_weights(operator, weights)
     K = operator.gram(fixed)
     trained = machine.solve(K)
     outputs = K @ trained.dual_coef
-    loss = Tube(machine.y, float(C), float(epsilon))
+    loss = Tube(machine.y, machine.upper, float(epsilon))
     point = PrimalDualPoint.of_one_kernel(loss, outputs, trained.dual_coef, trained.intercept)
     bounds = certify.bounds(point, Simplex())
     return Solution(

@@ -22,6 +22,7 @@ def solve(
     *,
     svm_tol: float = 1e-3,
     class_weight: Mapping[int, float] | str | None = None,
+    sample_weight: ArrayLike | None = None,
 ) -> Solution:
     """Train one SVM with all weights 1/M: the mean of a bank, the uniform product of a family.
 
@@ -37,6 +38,8 @@ def solve(
         LIBSVM's stopping tolerance.
     class_weight : mapping of int to float, str or None, default=None
         Factors on C by class, ``{-1: ..., +1: ...}``, or "balanced".
+    sample_weight : array_like of shape (n,) or None, default=None
+        Factors > 0 on C by sample, beside those by class: C_i is the product of all.
 
     Returns
     -------
@@ -48,4 +51,11 @@ def solve(
     InputError
         If an argument has the wrong shape or range.
     """
-    return svm.solve(operator, y, C, svm_tol=svm_tol, class_weight=class_weight)
+    return svm.solve(
+        operator,
+        y,
+        C,
+        svm_tol=svm_tol,
+        class_weight=class_weight,
+        sample_weight=sample_weight,
+    )

@@ -100,6 +100,7 @@ def solve(
     step_size: float | None = None,
     svm_tol: float = 1e-3,
     class_weight: Mapping[int, float] | str | None = None,
+    sample_weight: ArrayLike | None = None,
 ) -> Solution:
     """Learn kernel weights lambda_jk / gamma_j, few within each group, over all groups.
 
@@ -132,6 +133,8 @@ def solve(
         oracle from its accuracy.
     class_weight : mapping of int to float, str or None, default=None
         Factors on C by class, ``{-1: ..., +1: ...}``, or "balanced".
+    sample_weight : array_like of shape (n,) or None, default=None
+        Factors > 0 on C by sample, beside those by class: C_i is the product of all.
 
     Returns
     -------
@@ -159,6 +162,7 @@ def solve(
         step_size=step_size,
         svm_tol=svm_tol,
         class_weight=class_weight,
+        sample_weight=sample_weight,
     )
     return solution
 
@@ -176,6 +180,7 @@ def solve_all(
     step_size: float | None = None,
     svm_tol: float = 1e-3,
     class_weight: Mapping[int, float] | str | None = None,
+    sample_weight: ArrayLike | None = None,
 ) -> list[Solution]:
     """Solve the problems of several label vectors (n,) on one bank side by side.
 
@@ -188,12 +193,15 @@ def solve_all(
     check_count("max_iter", max_iter)
     check_positive_or_none("step_size", step_size)
     check_positive_or_none("objective_tol", objective_tol)
-    check_svm_options(C, svm_tol, class_weight)
+    check_svm_options(C, svm_tol, class_weight, sample_weight)
     partition = groups_of(bank, groups)
     A = _STEP_SIZE * math.sqrt(len(partition)) if step_size is None else step_size
     rate = A * math.sqrt(math.log(partition.sizes.max()))
     oracles = (
-        _Oracle(Objective(bank, y, C, svm_tol, class_weight), MixedNorm(partition, float(q)))
+        _Oracle(
+            Objective(bank, y, C, svm_tol, class_weight, sample_weight),
+            MixedNorm(partition, float(q)),
+        )
         for y in labels
     )
     return side_by_side.run(

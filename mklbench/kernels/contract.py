@@ -9,6 +9,8 @@ function:
 - ``takes_views = True``: it is called with features and the views that they come in.
 - ``version``, a whole number: it is raised when numbers move that are computed with its kernels,
   though the algorithms are the same, and is part of what identifies a recorded result.
+- ``new_options``, names: while one of these is None, it is no part of what identifies a result, so
+  that results of before there was the option are still found.
 - ``memory(shape, **options)``: the `Memory` of its kernels on training samples of a `Shape`.
 """
 
@@ -32,7 +34,7 @@ class Builder:
     ----------
     name : str
         The name of its function or class.
-    takes_rows, takes_views, version, memory, n_samples
+    takes_rows, takes_views, version, new_options, memory, n_samples
         As above; None for the last two where it does not say so.
     """
 
@@ -40,6 +42,7 @@ class Builder:
     takes_rows: bool = False
     takes_views: bool = False
     version: int = 1
+    new_options: tuple[str, ...] = ()
     memory: Callable[..., Memory] | None = None
     n_samples: int | None = None
 
@@ -59,7 +62,7 @@ def declares(
 def builder_of(builder: Callable[..., Any]) -> Builder:
     """Return the declarations of a builder, whether its options are bound or not."""
     function, _ = unbound(builder)
-    names = ("takes_rows", "takes_views", "version", "memory", "n_samples")
+    names = ("takes_rows", "takes_views", "version", "new_options", "memory", "n_samples")
     declared = {name: getattr(function, name) for name in names if hasattr(function, name)}
     return Builder(getattr(function, "__name__", type(function).__name__), **declared)
 

@@ -21,8 +21,6 @@ Array = NDArray[np.float64]
 
 # LIBSVM's tolerance in plain SVMs: that of `mklbench.algorithms.uniform`.
 _PLAIN_TOL = 1e-3
-# Slopes that are this small beside the largest are 0 up to rounding.
-_FLAT = 1e-12
 
 
 class Seen:
@@ -79,24 +77,10 @@ class Seen:
     def _pair(self, weights: Array, dual_coef: Array) -> Trained:
         self._svm.combine(weights)
         outputs = self._svm.gram @ dual_coef
-        intercept = best_intercept(outputs, self._svm.y, self._svm.upper)
+        intercept = self._svm.dual.best_intercept(outputs)
         return self._certified(weights, dual_coef, intercept)
 
     def _certified(self, weights: Array, dual_coef: Array, intercept: float) -> Trained:
         """Return a candidate at weights whose Gram matrix is at hand."""
         forms = self._bank.quadratic_forms(dual_coef)
         return self._svm.certified(weights, dual_coef, intercept, forms)
-
-
-def best_intercept(outputs: Array, y: Array, box: Array) -> float:
-    """Return the b that minimises sum_i C_i max(0, 1 - y_i (f_i + b)) for outputs f (n,).
-
-    The slope of the loss grows by C_i where sample i meets its margin, at b = y_i - f_i; it is
-    least where the slope turns positive, or in the middle of where it is 0.
-    """
-    margins = y - outputs
-    order = np.argsort(margins, kind="stable")
-    slopes = np.cumsum(box[order]) - float(box[y > 0].sum())
-    turning = np.searchsorted(slopes, [-_FLAT * slopes[-1], _FLAT * slopes[-1]])
-    first, last = np.minimum(turning, len(order) - 1)
-    return 0.5 * float(margins[order[first]] + margins[order[last]])

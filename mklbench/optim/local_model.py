@@ -34,6 +34,7 @@ from numpy.typing import NDArray
 
 from mklbench.optim import active_set, interior_point
 from mklbench.optim.interior_point import Programme
+from mklbench.optim.svm_dual import SVMDual
 from mklbench.solution import KernelMachine
 
 # A constraint is violated from this multiple of tau on.
@@ -51,10 +52,10 @@ class Expansion:
     ----------
     K : ndarray of shape (n, n)
         Gram matrix at the weights.
-    y, upper : ndarray of shape (n,)
-        Labels and bounds of alpha.
+    dual : SVMDual
+        That of the SVM, in v variables alpha.
     dual_coef : ndarray of shape (n,)
-        a, the SVM's alpha o y.
+        a, the SVM's solution.
     intercept : float
         b.
     weights : ndarray of shape (w,)
@@ -66,8 +67,7 @@ class Expansion:
     """
 
     K: Array
-    y: Array
-    upper: Array
+    dual: SVMDual
     dual_coef: Array
     intercept: float
     weights: Array
@@ -84,8 +84,8 @@ def minimise(
     ----------
     at : Expansion
         Where the model is made.
-    rows : ndarray of bool of shape (n,)
-        The samples whose alpha may change; it must hold every free support vector.
+    rows : ndarray of bool of shape (v,)
+        The variables alpha that may change; it must hold all that are free.
     tol : float
         Accuracy of the quadratic programme, see `interior_point.maximise`.
     near : bool, default=False
@@ -95,11 +95,12 @@ def minimise(
     -------
     KernelMachine
         Weights (w,) on the simplex, with exact zeros, and the SVM's solution that the model expects
-        there. It is feasible for the SVM: 0 <= alpha <= C, y'alpha = 0 up to rounding.
+        there. It is feasible for the SVM up to rounding.
     """
     kept = np.flatnonzero(rows)
+    alpha = at.dual.alpha(at.dual_coef)
+    at = replace(at, dual=at.dual.parted(alpha, float(at.weights @ at.norms**2), tol))
     programme = _programme(at, kept)
-    alpha = np.abs(at.dual_coef)
     if at.weights.any():
         multipliers = at.weights * np.sqrt(at.weights @ at.norms**2)
     else:  # those with weight do not see the solution
@@ -118,7 +119,7 @@ def minimise(
     weights = weights.reshape(-1, len(at.norms)).sum(axis=0)
     return KernelMachine(
         weights=weights / weights.sum(),
-        dual_coef=_balanced(alpha, at.y, at.upper) * at.y,
+        dual_coef=at.dual.dual_coef(_balanced(alpha, at.dual)),
         intercept=point.intercept,
     )
 
@@ -146,44 +147,66 @@ def _with_both_sides(programme: Programme) -> Programme:
     )
 
 
-def solve_svm(
-    K: Array, y: Array, upper: Array, dual_coef: Array, tol: float
-) -> tuple[Array, float]:
+def solve_svm(K: Array, dual: SVMDual, dual_coef: Array, tol: float) -> tuple[Array, float]:
     """Solve the SVM with the Gram matrix `K` in double precision, from an inexact `dual_coef`.
 
     It takes the time of a few Cholesky factorisations of `K` in place of LIBSVM's, which keeps
     kernel values in single precision. Returns the dual coefficients and the intercept.
     """
-    n = len(y)
-    alpha = np.abs(dual_coef)
+    if dual.epsilon is None:
+        return _solve_svm(K, dual, dual_coef, tol)
+    kept = dual.undecided(K, dual_coef)
+    while True:
+        a, _ = _solve_svm(K, dual.part(kept), dual_coef, tol)
+        outputs = K @ a
+        intercept = dual.best_intercept(outputs)
+        lacking = ~kept & (dual.distances(outputs + intercept) > 0)
+        if not lacking.any():
+            return a, intercept
+        kept |= lacking
+
+
+def _solve_svm(K: Array, dual: SVMDual, dual_coef: Array, tol: float) -> tuple[Array, float]:
+    """Do so in all variables of a programme."""
+    alpha = dual.alpha(dual_coef)
+    dual = dual.parted(alpha, float(dual_coef @ (K @ dual_coef)), tol)
+    signs, samples = dual.signs, dual.samples
     programme = Programme(
-        Q=K * y * y[:, None],
-        X=np.zeros((n, 1)),
-        p=np.ones(n),
-        y=y,
-        upper=upper,
+        Q=K[np.ix_(samples, samples)] * signs * signs[:, None],
+        X=np.zeros((len(signs), 1)),
+        p=dual.linear,
+        y=signs,
+        upper=dual.upper,
         offset=np.zeros(1),
-        balance=0.0,
+        balance=dual.total,
     )
-    unit = float(alpha.mean()) or float(upper.mean())
+    unit = float(alpha.mean()) or float(dual.upper.mean())
     start = interior_point.interior(programme, alpha, np.ones(1), 0.0, unit)
     point = interior_point.maximise(programme, start, tol)
-    return _balanced(_on_bounds(point, upper), y, upper) * y, point.intercept
+    alpha = _balanced(_on_bounds(point, dual.upper), dual)
+    return dual.dual_coef(alpha), point.intercept
 
 
 def _programme(at: Expansion, kept: Indices) -> Programme:
-    """Return the quadratic programme in the alpha of the samples `kept`."""
-    fixed = np.setdiff1d(np.flatnonzero(at.dual_coef), kept, assume_unique=True)
-    y = at.y[kept]
-    X = (at.products[:, kept] / at.norms[:, None] * y).T
-    Q = at.K[kept][:, kept] * y
+    """Return the quadratic programme in the variables alpha that are `kept`."""
+    dual, alpha = at.dual, at.dual.alpha(at.dual_coef)
+    fixed = np.setdiff1d(np.flatnonzero(alpha), kept, assume_unique=True)
+    y, rows, others = dual.signs[kept], dual.samples[kept], dual.samples[fixed]
+    X = (at.products[:, rows] / at.norms[:, None] * y).T
+    Q = at.K[rows][:, rows] * y
     Q *= y[:, None]
     Q -= (X * at.weights) @ X.T
-    a = at.dual_coef[fixed]
-    offset = at.products[:, fixed] @ a / at.norms
-    pull = y * (at.K[np.ix_(kept, fixed)] @ a) - X @ (at.weights * offset)
+    a = dual.signs[fixed] * alpha[fixed]
+    offset = at.products[:, others] @ a / at.norms
+    pull = y * (at.K[np.ix_(rows, others)] @ a) - X @ (at.weights * offset)
     return Programme(
-        Q=Q, X=X, p=1.0 - pull, y=y, upper=at.upper[kept], offset=offset, balance=-float(a.sum())
+        Q=Q,
+        X=X,
+        p=dual.linear[kept] - pull,
+        y=y,
+        upper=dual.upper[kept],
+        offset=offset,
+        balance=dual.total - float(a.sum()),
     )
 
 
@@ -194,17 +217,21 @@ def _on_bounds(point: interior_point.Iterate, upper: Array) -> Array:
     return np.where(upper - alpha < unit * point.at_upper, upper, alpha)
 
 
-def _balanced(alpha: Array, y: Array, upper: Array) -> Array:
-    """Return alpha with y'alpha = 0, changed where there is most room."""
-    excess = float(y @ alpha)
+def _balanced(alpha: Array, dual: SVMDual) -> Array:
+    """Return alpha whose signed sum is the total, changed where there is most room."""
+    y, upper = dual.signs, dual.upper
+    excess = float(y @ alpha) - dual.total
     room = np.minimum(alpha, upper - alpha)
     roomiest = int(np.argmax(room))
     balanced = alpha.copy()
     if abs(excess) <= room[roomiest]:
         balanced[roomiest] -= y[roomiest] * excess
         return balanced
-    # No alpha is free enough: shrink the heavier class.
+    # No alpha is free enough: shrink the heavier side, or let all grow where there is one alone.
     heavier = y * excess > 0
     weight = float(alpha[heavier].sum())
-    balanced[heavier] *= (weight - abs(excess)) / weight
+    if weight > 0:
+        balanced[heavier] *= (weight - abs(excess)) / weight
+    else:
+        balanced += (upper - alpha) * (abs(excess) / float((upper - alpha).sum()))
     return balanced

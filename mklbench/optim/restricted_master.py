@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,8 +71,9 @@ class MasterSolver:
     Parameters
     ----------
     solve : callable
-        ``solve`` of an exact solver, called (bank, y, C, tol=, start=, class_weight=).
-    C, class_weight : float or mapping of int to float, str or None
+        ``solve`` of an exact solver, called (bank, y, C, tol=, start=, class_weight=)
+        and with sample_weight= where there is one.
+    C, class_weight, sample_weight : float, mapping of int to float, str, ndarray (n,) or None
         As in `mklbench.libsvm.SVM`.
     """
 
@@ -80,24 +82,37 @@ class MasterSolver:
         solve: Callable[..., Solution],
         C: float,
         class_weight: Mapping[int, float] | str | None,
+        sample_weight: Array | None = None,
     ) -> None:
         self._solve = solve
         self.C = C
         self.class_weight = class_weight
+        self.sample_weight = sample_weight
         self.calls = 0
         self.svm_seconds = 0.0
 
-    def __call__(self, bank: Bank, y: Array, start: Array, tol: float) -> Solution:
-        solution = self._solve(
-            bank, y, self.C, tol=tol, start=start, class_weight=self.class_weight
-        )
+    def __call__(
+        self, bank: Bank, y: Array, start: Array, tol: float, rows: NDArray[np.intp] | None = None
+    ) -> Solution:
+        """Solve the problem of `bank` and `y`, on these `rows` of all samples."""
+        options: dict[str, Any] = {"class_weight": self.class_weight}
+        if self.sample_weight is not None:
+            options["sample_weight"] = self.sample_weight[slice(None) if rows is None else rows]
+        solution = self._solve(bank, y, self.C, tol=tol, start=start, **options)
         self.calls += solution.n_svm_calls
         self.svm_seconds += solution.svm_seconds
         return solution
 
 
-def on_bank(solver: MasterSolver, bank: Bank, y: Array, start: Array, tol: float) -> Restricted:
-    """Solve a master on all samples, for kernels that are there already.
+def on_bank(
+    solver: MasterSolver,
+    bank: Bank,
+    y: Array,
+    start: Array,
+    tol: float,
+    rows: NDArray[np.intp] | None = None,
+) -> Restricted:
+    """Solve a master for kernels that are there already.
 
     Parameters
     ----------
@@ -111,8 +126,10 @@ def on_bank(solver: MasterSolver, bank: Bank, y: Array, start: Array, tol: float
         Weights to start from.
     tol : float
         Relative duality gap.
+    rows : ndarray of int of shape (n,) or None, default=None
+        Which samples of the solver's these are; all if not given.
     """
-    solution = solver(bank, y, start, tol)
+    solution = solver(bank, y, start, tol, rows)
     prices = 0.5 * bank.quadratic_forms(solution.dual_coef)
     lower = float(np.abs(solution.dual_coef).sum() - prices.max())
     return Restricted(
@@ -159,7 +176,8 @@ class FamilyMaster:
         tried = 0
         while True:
             bank = self._bank_of(mixture.thetas)
-            inside = on_bank(self._solver, bank, self._y[self.working_set], mixture.weights, tol)
+            rows = self.working_set
+            inside = on_bank(self._solver, bank, self._y[rows], mixture.weights, tol, rows)
             dual_coef = np.zeros(len(self._y))
             dual_coef[self.working_set] = inside.dual_coef
             outside = np.delete(np.arange(len(self._y)), self.working_set)

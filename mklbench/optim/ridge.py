@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import lapack
 
 from mklbench.errors import InputError, SingularError
+from mklbench.validation import check_positive, check_sample_weight
 
 Array = NDArray[np.float64]
 
 
-def coefficients(K: Array, y: Array, lam: float, *, overwrite: bool = False) -> Array:
+def coefficients(K: Array, y: Array, lam: float | Array, *, overwrite: bool = False) -> Array:
     """Return alpha = (K + lam I)^-1 y (n,) for a Gram matrix `K` (n, n), as by `factorised`."""
     return solved(factorised(K, lam, overwrite=overwrite), y)
 
 
-def factorised(K: Array, lam: float, *, overwrite: bool = False) -> Array:
+def factorised(K: Array, lam: float | Array, *, overwrite: bool = False) -> Array:
     """Return the Cholesky factor of K + lam I (n, n), for `solved`, in the memory of K on request.
+
+    `lam` is one number, or one (n,) for each sample.
 
     Raises
     ------
@@ -25,17 +28,32 @@ def factorised(K: Array, lam: float, *, overwrite: bool = False) -> Array:
         `SingularError` if K + lam I is singular to working precision.
     """
     system = (K if overwrite else K.copy()).T  # LAPACK's order; the matrix is symmetric
-    norm = lapack.dlange("1", system) + lam
+    norm = lapack.dlange("1", system) + float(np.max(lam))
     system[np.diag_indices_from(system)] += lam
     factor, failed = lapack.dpotrf(system, lower=True, overwrite_a=True, clean=False)
     if failed or lapack.dpocon(factor, norm, uplo="L")[0] < np.finfo(float).eps:
-        raise singular(lam, norm, len(K))
+        raise singular(float(np.min(lam)), norm, len(K))
     return factor
 
 
 def solved(factor: Array, B: Array) -> Array:
     """Return (K + lam I)^-1 B for `B` (n,) or (n, k), from the factor of K + lam I."""
     return lapack.dpotrs(factor, B, lower=True)[0]
+
+
+def ridges(lam: float, sample_weight: ArrayLike | None, n: int) -> float | Array:
+    """Return lambda, or with weights w of n samples lambda / w_i for each.
+
+    The squared errors sum_i w_i (y_i - f(x_i))^2 / lambda of f = sum_i alpha_i k(x_i, .) are least,
+    with its norm, at alpha = (K + diag(lambda / w))^-1 y.
+
+    Raises
+    ------
+    InputError
+        If lambda or a weight is no finite number > 0, or there is not one weight a sample.
+    """
+    check_positive("lam", lam)
+    return lam if sample_weight is None else lam / check_sample_weight(sample_weight, n)
 
 
 def hadamard_power(K: Array, degree: int) -> Array:

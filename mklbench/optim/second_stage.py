@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,6 +19,7 @@ from mklbench.validation import (
     check_labels,
     check_not_negative,
     check_positive,
+    check_sample_weight,
     check_targets,
 )
 
@@ -48,6 +50,8 @@ class Learner:
         Factors on C by class of "svm".
     machines : mapping of str to Solve
         ``solve`` of each kind.
+    sample_weight : array_like of shape (n,) or None, default=None
+        Factors > 0 on C by sample; of "krr" on its squared errors.
     """
 
     kind: str
@@ -57,6 +61,7 @@ class Learner:
     svm_tol: float
     class_weight: Mapping[int, float] | str | None
     machines: Mapping[str, Solve]
+    sample_weight: ArrayLike | None = None
 
     def check(self, bank: Bank, y: ArrayLike) -> Array:
         """Return `y` (n,) as targets of this kind of machine, one a sample of the bank.
@@ -71,6 +76,8 @@ class Learner:
         self._check_options()
         targets = check_targets(y)
         check_samples(bank, len(targets))
+        if self.sample_weight is not None:
+            check_sample_weight(self.sample_weight, len(targets))
         if self.kind == "svm":
             others = targets[~are_labels(targets)]
             if len(others):
@@ -100,23 +107,29 @@ class Learner:
         else:
             check_tol_of_classes(self.svm_tol)
 
-    def learn(self, bank: Bank, y: Array, weights: Array) -> Solution:
-        """Return the machine on sum_m weights_m K_m, for targets that `check` has returned."""
-        solve = self.machines[self.kind]
+    def learn(
+        self, bank: Bank, y: Array, weights: Array, rows: NDArray[np.intp] | None = None
+    ) -> Solution:
+        """Return the machine on sum_m weights_m K_m, for targets that `check` has returned.
+
+        Where the samples of the bank are some `rows` of all, their sample weights are meant.
+        """
+        options: dict[str, Any] = {"weights": weights}
+        if self.sample_weight is not None:
+            by_row = np.asarray(self.sample_weight, dtype=np.float64)
+            options["sample_weight"] = by_row[slice(None) if rows is None else rows]
         if self.kind == "krr":
-            return solve(bank, y, self.lam, weights=weights)
+            return self.machines["krr"](bank, y, self.lam, **options)
+        options["svm_tol"] = self.svm_tol
         if self.kind == "svr":
-            return solve(
-                bank, y, self.C, epsilon=self.epsilon, weights=weights, svm_tol=self.svm_tol
-            )
-        return solve(
-            bank,
-            y,
-            self.C,
-            weights=weights,
-            svm_tol=self.svm_tol,
-            class_weight=self.class_weight,
-        )
+            options["epsilon"] = self.epsilon
+        else:
+            options["class_weight"] = self.class_weight
+        return self.machines[self.kind](bank, y, self.C, **options)
+
+    def importance(self, n: int) -> Array:
+        """Return the sample weights (n,), ones where there are none."""
+        return np.ones(n) if self.sample_weight is None else np.array(self.sample_weight, float)
 
 
 def are_labels(y: Array) -> NDArray[np.bool_]:

@@ -75,7 +75,7 @@ class Objective:
         The bank or family on n training samples.
     y : array_like of shape (n,)
         Labels in {-1, +1}.
-    C, svm_tol, class_weight : float or mapping of int to float, str or None
+    C, svm_tol, class_weight, sample_weight : float, mapping, str, array_like or None
         As in `mklbench.libsvm.SVM`.
 
     Attributes
@@ -98,8 +98,11 @@ class Objective:
         C: float,
         svm_tol: float,
         class_weight: Mapping[int, float] | str | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> None:
-        self.machine = SVM(y, C, tol=svm_tol, class_weight=class_weight)
+        self.machine = SVM(
+            y, C, tol=svm_tol, class_weight=class_weight, sample_weight=sample_weight
+        )
         self.loss = Hinge(self.machine.y, self.machine.upper)
         self.operator = operator
         self.svm_tol = self.machine.tol

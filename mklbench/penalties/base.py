@@ -28,6 +28,10 @@ class Penalty(ABC):
     f and q holds sum_m ||f_m|| sqrt(q_m) <= P(f, d) + D(q), the inequality of Fenchel.
     """
 
+    def of_weights(self, weights: Array) -> float:
+        """Return the price r(d) of `weights` d (M,), 0 on a set."""
+        return 0.0
+
     def value(self, weights: Array, forms: Array) -> float:
         """Return P at the functions f_m = d_m K_m a, for a set 1/2 d'q.
 

@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 import mklbench
 from mklbench.algorithms import krr, svm, svr
 from mklbench.kernels import PrecomputedBank
-from mklbench.libsvm import SVM, SVR, SVMSolution, _Machine
+from mklbench.libsvm import SVM, SVR, Machine, SVMSolution
 
 ONE_MACHINE = ("svm", "uniform", "early_fusion", "best_kernel", "late_fusion", "align", "alignf")
 
@@ -22,12 +22,12 @@ ONE_MACHINE = ("svm", "uniform", "early_fusion", "best_kernel", "late_fusion", "
 @pytest.fixture
 def unfinished(monkeypatch: pytest.MonkeyPatch) -> None:
     """LIBSVM as if at its limit: it ends far from what it was asked for."""
-    solve: Callable[..., SVMSolution] = _Machine.solve
+    solve: Callable[..., SVMSolution] = Machine.solve
 
-    def early(self: _Machine, *arguments: np.ndarray, tol: float | None = None) -> SVMSolution:
+    def early(self: Machine, *arguments: np.ndarray, tol: float | None = None) -> SVMSolution:
         return solve(self, *arguments, tol=1.0)
 
-    monkeypatch.setattr(_Machine, "solve", early)
+    monkeypatch.setattr(Machine, "solve", early)
 
 
 def solved(name: str, **options: object) -> mklbench.solution.Solution:

@@ -13,7 +13,6 @@ from certificates import bank_bounds
 
 from mklbench.algorithms import ikl, mkl, uniform
 from mklbench.kernels import PrecomputedBank
-from mklbench.optim import last_resort
 
 Array = np.ndarray
 
@@ -93,22 +92,3 @@ def test_a_limit_of_svms_holds_in_the_last_resort() -> None:
     for most in (1, 2, 3, 4):
         solution = mkl.solve(PrecomputedBank(stack), y, C, max_iter=most)
         assert solution.n_svm_calls <= most
-
-
-def test_best_intercept() -> None:
-    rng = np.random.default_rng(0)
-    for _ in range(50):
-        f, y = rng.standard_normal(9), rng.choice([-1.0, 1.0], 9)
-        box = rng.uniform(0.1, 3.0, 9)
-        b = last_resort.best_intercept(f, y, box)
-
-        def loss(b: float, f: Array = f, y: Array = y, box: Array = box) -> float:
-            return float((box * np.maximum(0.0, 1.0 - y * (f + b))).sum())
-
-        assert loss(b) <= min(loss(other) for other in np.linspace(-6, 6, 400)) + 1e-9
-
-
-def test_best_intercept_of_samples_that_a_gap_separates() -> None:
-    """Every b from -1 to 1 has no loss; the middle is as far from both classes as can be."""
-    f, y = np.array([2.0, 3.0, -2.0]), np.array([1.0, 1.0, -1.0])
-    assert last_resort.best_intercept(f, y, np.ones(3)) == pytest.approx(0.0)

@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 from problems import random_stack
 
 from mklbench.libsvm import SVM
-from mklbench.optim import local_model
+from mklbench.optim import local_model, svm_dual
 from mklbench.optim.local_model import Expansion
 from mklbench.solution import KernelMachine
 
@@ -45,8 +45,7 @@ class Problem:
         products = self.stack @ a
         return Expansion(
             K=K,
-            y=self.y,
-            upper=self.upper,
+            dual=svm_dual.of_classes(self.y, self.upper),
             dual_coef=a,
             intercept=solution.intercept,
             weights=self.weights,
@@ -104,7 +103,7 @@ def model_kernel(at: Expansion, e: Array) -> Array:
 
 def free_alpha(at: Expansion) -> Array:
     alpha = np.abs(at.dual_coef)
-    return (alpha > 0) & (alpha < at.upper)
+    return (alpha > 0) & (alpha < at.dual.upper)
 
 
 def model_programme(at: Expansion, rows: Array | None = None) -> conic_twins.ProgrammeSolution:
@@ -114,12 +113,12 @@ def model_programme(at: Expansion, rows: Array | None = None) -> conic_twins.Pro
     alpha = np.abs(at.dual_coef)
     moving = np.ones(len(alpha), dtype=bool) if rows is None else rows
     return conic_twins.programme(
-        Q=B * at.y * at.y[:, None],
-        X=(g * at.y).T,
+        Q=B * at.dual.signs * at.dual.signs[:, None],
+        X=(g * at.dual.signs).T,
         p=np.ones(len(alpha)),
-        y=at.y,
+        y=at.dual.signs,
         lower=np.where(moving, 0.0, alpha),
-        upper=np.where(moving, at.upper, alpha),
+        upper=np.where(moving, at.dual.upper, alpha),
     )
 
 
@@ -131,13 +130,13 @@ def dual_value(at: Expansion, a: Array) -> float:
 
 
 def all_rows(at: Expansion) -> Array:
-    return np.ones(len(at.y), dtype=bool)
+    return np.ones(len(at.dual.signs), dtype=bool)
 
 
 def check_feasible(at: Expansion, prediction: KernelMachine) -> None:
-    alpha = at.y * prediction.dual_coef
+    alpha = at.dual.signs * prediction.dual_coef
     assert (alpha >= 0).all()
-    assert (alpha <= at.upper).all()
+    assert (alpha <= at.dual.upper).all()
     assert abs(prediction.dual_coef.sum()) <= 1e-12 * alpha.sum()
     assert (prediction.weights >= 0).all()
     assert prediction.weights.sum() == pytest.approx(1.0, abs=1e-14)
@@ -154,8 +153,8 @@ class TestModelAndObjective:
 
     def test_value(self, case: Problem) -> None:
         at = case.expansion()
-        expected = conic_twins.svm(at.K, at.y, at.upper).value
-        model = conic_twins.svm(model_kernel(at, at.weights), at.y, at.upper)
+        expected = conic_twins.svm(at.K, at.dual.signs, at.dual.upper).value
+        model = conic_twins.svm(model_kernel(at, at.weights), at.dual.signs, at.dual.upper)
         assert model.value == pytest.approx(expected, rel=1e-7)
         a = at.dual_coef
         assert np.abs(a).sum() - 0.5 * a @ at.K @ a == pytest.approx(expected, rel=1e-7)
@@ -169,7 +168,9 @@ class TestModelAndObjective:
         for m in np.flatnonzero(at.weights):
             step = size * np.eye(N_KERNELS)[m]
             ahead, back = (
-                conic_twins.svm(model_kernel(at, at.weights + sign * step), at.y, at.upper).value
+                conic_twins.svm(
+                    model_kernel(at, at.weights + sign * step), at.dual.signs, at.dual.upper
+                ).value
                 for sign in (1.0, -1.0)
             )
             assert (ahead - back) / (2 * size) == pytest.approx(gradient[m], rel=1e-3, abs=1e-4)
@@ -181,9 +182,9 @@ class TestModelAndObjective:
 
         def slopes(K: Array, kernels: Array) -> Array:
             """Return -1/2 a' K_m a at the solution with the same active set."""
-            a = with_active_set(K, at.y, at.dual_coef, free)
-            assert (at.y * a >= 0).all()
-            assert (at.y * a <= at.upper).all()
+            a = with_active_set(K, at.dual.signs, at.dual_coef, free)
+            assert (at.dual.signs * a >= 0).all()
+            assert (at.dual.signs * a <= at.dual.upper).all()
             return -0.5 * np.einsum("i,mij,j->m", a, kernels, a)
 
         g = rank_one_parts(at)
@@ -200,8 +201,10 @@ class TestModelAndObjective:
     def test_is_another_function_away_from_its_weights(self) -> None:
         at = PROBLEMS["C=1"].expansion()
         away = np.full(N_KERNELS, 1.0 / N_KERNELS)
-        model = conic_twins.svm(model_kernel(at, away), at.y, at.upper).value
-        exact = conic_twins.svm(np.tensordot(away, PROBLEMS["C=1"].stack, 1), at.y, at.upper).value
+        model = conic_twins.svm(model_kernel(at, away), at.dual.signs, at.dual.upper).value
+        exact = conic_twins.svm(
+            np.tensordot(away, PROBLEMS["C=1"].stack, 1), at.dual.signs, at.dual.upper
+        ).value
         assert model != pytest.approx(exact, rel=1e-3)
 
 
@@ -212,18 +215,20 @@ class TestMinimiser:
         check_feasible(at, prediction)
         best = model_programme(at)
         assert dual_value(at, prediction.dual_coef) == pytest.approx(best.value, rel=1e-7)
-        assert_allclose(prediction.dual_coef, at.y * best.alpha, atol=1e-3 * best.alpha.max())
+        assert_allclose(
+            prediction.dual_coef, at.dual.signs * best.alpha, atol=1e-3 * best.alpha.max()
+        )
         assert_allclose(prediction.weights, best.multipliers / best.tau, atol=1e-3)
 
     def test_its_weights_minimise_the_svm_of_the_model(self, case: Problem) -> None:
         at = case.expansion()
         prediction = local_model.minimise(at, all_rows(at), TOL)
         expected = model_programme(at).value
-        there = conic_twins.svm(model_kernel(at, prediction.weights), at.y, at.upper)
+        there = conic_twins.svm(model_kernel(at, prediction.weights), at.dual.signs, at.dual.upper)
         assert there.value == pytest.approx(expected, rel=1e-6)
         rng = np.random.default_rng(0)
         for other in (at.weights, *rng.dirichlet(np.ones(N_KERNELS), 3)):
-            value = conic_twins.svm(model_kernel(at, other), at.y, at.upper).value
+            value = conic_twins.svm(model_kernel(at, other), at.dual.signs, at.dual.upper).value
             assert value >= there.value * (1 - 1e-7)
 
     def test_the_svm_it_expects_is_certified_with_its_weights(self, case: Problem) -> None:
@@ -231,10 +236,10 @@ class TestMinimiser:
         prediction = local_model.minimise(at, all_rows(at), TOL)
         bounds = svm_bounds(
             model_kernel(at, prediction.weights),
-            at.y,
+            at.dual.signs,
             prediction.dual_coef,
             prediction.intercept,
-            at.upper,
+            at.dual.upper,
         )
         assert bounds.relative_gap < 1e-6
 
@@ -336,7 +341,7 @@ class TestRows:
         rows = free_alpha(at) | (np.abs(whole.dual_coef - at.dual_coef) > 0)
         part = local_model.minimise(at, rows, TOL)
         assert_allclose(part.weights, whole.weights, atol=1e-4)
-        assert_allclose(part.dual_coef, whole.dual_coef, atol=1e-4 * at.upper.max())
+        assert_allclose(part.dual_coef, whole.dual_coef, atol=1e-4 * at.dual.upper.max())
 
 
 def rough_solution(K: Array, y: Array, C: float) -> Array:
@@ -349,7 +354,9 @@ class TestSVM:
     def test_equals_a_conic_solver(self, C: float, seed: int) -> None:
         stack, y = random_stack(seed=seed)
         K, upper = stack.sum(axis=0), np.full(len(y), C)
-        a, intercept = local_model.solve_svm(K, y, upper, rough_solution(K, y, C), 1e-11)
+        a, intercept = local_model.solve_svm(
+            K, svm_dual.of_classes(y, upper), rough_solution(K, y, C), 1e-11
+        )
         bounds = svm_bounds(K, y, a, intercept, C)
         assert bounds.lower == pytest.approx(conic_twins.svm(K, y, C).value, rel=1e-7)
         assert bounds.relative_gap < 1e-8
@@ -363,7 +370,7 @@ class TestSVM:
         libsvm = SVM(y, 1.0, tol=1e-7, class_weight={1: 2.0, -1: 0.7}).solve(K)
         rough = SVM(y, 1.0, tol=0.5, class_weight={1: 2.0, -1: 0.7}).solve(K).dual_coef
         assert np.abs(rough - libsvm.dual_coef).max() > 0.01
-        a, intercept = local_model.solve_svm(K, y, upper, rough, 1e-11)
+        a, intercept = local_model.solve_svm(K, svm_dual.of_classes(y, upper), rough, 1e-11)
         assert_allclose(a, libsvm.dual_coef, atol=1e-4)
         assert intercept == pytest.approx(libsvm.intercept, abs=1e-4)
 
@@ -375,9 +382,8 @@ class TestSVM:
         X[:, 0] += y
         K = X @ X.T
         libsvm = SVM(y, 10.0, tol=1e-6).solve(K)
+        dual = svm_dual.of_classes(y, np.full(40, 10.0))
         there = svm_bounds(K, y, libsvm.dual_coef, libsvm.intercept, 10.0)
-        here = svm_bounds(
-            K, y, *local_model.solve_svm(K, y, np.full(40, 10.0), libsvm.dual_coef, 1e-11), 10.0
-        )
+        here = svm_bounds(K, y, *local_model.solve_svm(K, dual, libsvm.dual_coef, 1e-11), 10.0)
         assert here.relative_gap < 1e-6
         assert here.relative_gap < 0.01 * there.relative_gap

@@ -24,7 +24,9 @@ from mklbench.optim.option_check import check_options
 # A value that no algorithm with this option accepts.
 WRONG: dict[str, Any] = {
     "C": -1.0,
-    "lam": 0.0,
+    "lam": -1.0,
+    "final_lam": -1.0,
+    "delta": -1.0,
     "tol": 0.0,
     "svm_tol": 1e-300,
     "max_iter": 0,

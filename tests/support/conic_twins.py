@@ -18,6 +18,14 @@ Array = NDArray[np.float64]
 _TIGHT = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), 1e-9)
 
 
+def _solve(problem: cp.Problem) -> None:
+    """Solve to 1e-9, or to Clarabel's own 1e-8 where rounding, which BLAS decides, ends it."""
+    try:
+        problem.solve(solver=cp.CLARABEL, **_TIGHT)
+    except cp.error.SolverError:
+        problem.solve(solver=cp.CLARABEL)
+
+
 @dataclass(frozen=True)
 class ConicSolution:
     """Optimal value, kernel weights (M,), alpha o y (n,) and intercept."""
@@ -40,13 +48,13 @@ class _Dual:
 
     def forms(self, stack: Array) -> list[cp.Expression]:
         """Return the expressions a' K_m a."""
-        return [cp.sum_squares(_root(K) @ self.signed) for K in stack]
+        return [cp.sum_squares(root(K) @ self.signed) for K in stack]
 
     def solve(
         self, objective: cp.Expression, extra: list[cp.Constraint], weights: ArrayLike | None = None
     ) -> ConicSolution:
         problem = cp.Problem(cp.Maximize(objective), [*self.constraints, *extra])
-        problem.solve(solver=cp.CLARABEL, **_TIGHT)
+        _solve(problem)
         duals = [float(np.squeeze(constraint.dual_value)) for constraint in extra]
         return ConicSolution(
             value=float(problem.value),
@@ -68,9 +76,9 @@ def svr(K: Array, y: Array, C: float, epsilon: float) -> ConicSolution:
     """Maximise a'y - epsilon sum |a| - 1/2 a' K a over |a| <= C, sum a = 0."""
     a = cp.Variable(len(y))
     balance = cp.sum(a) == 0
-    value = a @ y - epsilon * cp.norm(a, 1) - 0.5 * cp.sum_squares(_root(K) @ a)
+    value = a @ y - epsilon * cp.norm(a, 1) - 0.5 * cp.sum_squares(root(K) @ a)
     problem = cp.Problem(cp.Maximize(value), [balance, cp.abs(a) <= C])
-    problem.solve(solver=cp.CLARABEL, **_TIGHT)
+    _solve(problem)
     return ConicSolution(float(problem.value), np.ones(1), a.value, float(balance.dual_value))
 
 
@@ -79,6 +87,30 @@ def mkl(stack: Array, y: Array, box: ArrayLike) -> ConicSolution:
     dual = _Dual(y, box)
     t = cp.Variable()
     return dual.solve(dual.total - t, [0.5 * form <= t for form in dual.forms(stack)])
+
+
+def mkl_svr(stack: Array, y: Array, C: float, epsilon: float) -> ConicSolution:
+    """Maximise a'y - epsilon sum |a| - t with 1/2 a' K_m a <= t for all m, |a| <= C, sum a = 0."""
+    a, t = cp.Variable(len(y)), cp.Variable()
+    balance = cp.sum(a) == 0
+    forms = [0.5 * cp.sum_squares(root(K) @ a) <= t for K in stack]
+    value = a @ y - epsilon * cp.norm(a, 1) - t
+    problem = cp.Problem(cp.Maximize(value), [balance, cp.abs(a) <= C, *forms])
+    _solve(problem)
+    weights = np.array([float(np.squeeze(form.dual_value)) for form in forms])
+    return ConicSolution(float(problem.value), weights, a.value, float(balance.dual_value))
+
+
+def one_class_mkl(stack: Array, nu: float) -> ConicSolution:
+    """Maximise -t with 1/2 a' K_m a <= t for all m, 0 <= a <= 1, sum a = nu n."""
+    n = stack.shape[1]
+    a, t = cp.Variable(n), cp.Variable()
+    balance = cp.sum(a) == nu * n
+    forms = [0.5 * cp.sum_squares(root(K) @ a) <= t for K in stack]
+    problem = cp.Problem(cp.Maximize(-t), [balance, a >= 0, a <= 1, *forms])
+    problem.solve(solver=cp.CLARABEL)
+    weights = np.array([float(np.squeeze(form.dual_value)) for form in forms])
+    return ConicSolution(float(problem.value), weights, a.value, float(balance.dual_value))
 
 
 def gmkl_l1(stack: Array, y: Array, box: ArrayLike, strength: float) -> ConicSolution:
@@ -111,7 +143,7 @@ def linear_ridge(
     system = sum(mu[m] * K for m, K in enumerate(stack)) + lam * np.eye(len(y))
     within = [mu >= 0, cp.norm(mu - centre, norm) <= radius]
     problem = cp.Problem(cp.Minimize(cp.matrix_frac(y, system)), within)
-    problem.solve(solver=cp.CLARABEL, **_TIGHT)
+    _solve(problem)
     alpha = np.linalg.solve(np.asarray(system.value), y)
     return ConicSolution(float(problem.value), mu.value, alpha, 0.0)
 
@@ -124,7 +156,7 @@ def mixed_norm(
     such that y o (sum_m R_m'w_m + b) >= 1 - xi, where R_m'R_m = K_m: the primal of VSKL and CKL.
     The weights are those with which w_m = weight_m R_m a.
     """
-    roots = [_root(K) for K in stack]
+    roots = [root(K) for K in stack]
     w = [cp.Variable(len(root)) for root in roots]
     xi, b, t = cp.Variable(len(y), nonneg=True), cp.Variable(), cp.Variable(len(groups))
     outputs = sum(root.T @ part for root, part in zip(roots, w, strict=True)) + b
@@ -132,7 +164,7 @@ def mixed_norm(
     norms = [sum(cp.norm(w[m]) for m in group) <= t[j] for j, group in enumerate(groups)]
     loss = cp.sum(cp.multiply(np.broadcast_to(box, y.shape), xi))
     problem = cp.Problem(cp.Minimize(0.5 * cp.square(cp.pnorm(t, 2 * q)) + loss), [margins, *norms])
-    problem.solve(solver=cp.CLARABEL, **_TIGHT)
+    _solve(problem)
     dual_coef = y * margins.dual_value
     forms = np.einsum("i,mij,j->m", dual_coef, stack, dual_coef)
     lengths = np.array([float(np.linalg.norm(part.value)) for part in w])
@@ -154,10 +186,33 @@ def alignment(stack: Array, target: Array, *, semidefinite: bool) -> tuple[float
     return float(problem.value), v.value
 
 
+def closest_points(K: Array, y: Array, ridge: float = 0.0) -> tuple[float, Array]:
+    """Return the least gamma' Y K Y gamma + ridge ||gamma||^2 and its gamma (n,)
+
+    over gamma >= 0 with the sum 1 over either class.
+    """
+    gamma = cp.Variable(len(y), nonneg=True)
+    value = cp.sum_squares(root(K) @ cp.multiply(y, gamma)) + ridge * cp.sum_squares(gamma)
+    sides = [cp.sum(gamma[y > 0]) == 1, cp.sum(gamma[y < 0]) == 1]
+    problem = cp.Problem(cp.Minimize(value), sides)
+    _solve(problem)
+    return float(problem.value), gamma.value
+
+
+def squared_radius(K: Array) -> float:
+    """Return that of the smallest ball: a centre, and the largest distance of a sample from it."""
+    samples = root(K)
+    centre, radius = cp.Variable(len(samples)), cp.Variable()
+    inside = [cp.norm(sample - centre) <= radius for sample in samples.T]
+    problem = cp.Problem(cp.Minimize(radius), inside)
+    _solve(problem)
+    return float(problem.value) ** 2
+
+
 def simplex_programme(Q: Array, c: Array) -> Array:
     """Return the d that minimises 1/2 d'Qd - c'd over d >= 0, sum d = 1."""
     d = cp.Variable(len(c))
-    value = 0.5 * cp.sum_squares(_root(Q) @ d) - c @ d
+    value = 0.5 * cp.sum_squares(root(Q) @ d) - c @ d
     cp.Problem(cp.Minimize(value), [d >= 0, cp.sum(d) == 1]).solve(solver=cp.CLARABEL, **_TIGHT)
     return np.asarray(d.value)
 
@@ -189,16 +244,16 @@ def programme(
     alpha, tau = cp.Variable(len(y)), cp.Variable()
     kernels = offset + X.T @ alpha <= tau
     problem = cp.Problem(
-        cp.Maximize(p @ alpha - 0.5 * cp.sum_squares(_root(Q) @ alpha) - 0.5 * cp.square(tau)),
+        cp.Maximize(p @ alpha - 0.5 * cp.sum_squares(root(Q) @ alpha) - 0.5 * cp.square(tau)),
         [kernels, alpha >= lower, alpha <= upper, y @ alpha == balance],
     )
-    problem.solve(solver=cp.CLARABEL, **_TIGHT)
+    _solve(problem)
     return ProgrammeSolution(
         float(problem.value), alpha.value, float(tau.value), kernels.dual_value
     )
 
 
-def _root(K: Array) -> Array:
+def root(K: Array) -> Array:
     """Return R with R'R = K."""
     eigenvalues, vectors = np.linalg.eigh(K)
     kept = eigenvalues > 1e-13 * max(eigenvalues[-1], np.finfo(float).tiny)

@@ -212,6 +212,57 @@ def _concatenated() -> BankCase:
     )
 
 
+def _concatenated_columns() -> BankCase:
+    X, Z = awkward_features(25)
+    left, right = X[:, :2], X[:, 1:]
+    return BankCase(
+        kernels.ConcatenatedBank(
+            [kernels.FeatureBank(left, _FUNCTIONS), kernels.DenseBank(right, _FUNCTIONS)],
+            "parts",
+            [slice(0, 2), range(1, X.shape[1])],
+        ),
+        np.concatenate(
+            [on_each_feature(_DENSE, left, left), on_all_features(_DENSE, right, right)]
+        ),
+        Z,
+        np.concatenate(
+            [on_each_feature(_DENSE, Z[:, :2], left), on_all_features(_DENSE, Z[:, 1:], right)]
+        ),
+    )
+
+
+def _list_of_kernels() -> BankCase:
+    X, Z = awkward_features(25)
+    kernel = [
+        ("one", dense_gaussian(0.3), [1]),
+        list(_FUNCTIONS),
+        ("each", "feature_gaussians", [0, 2]),
+    ]
+    unit = [dense_gaussian(1.0)]
+    dense = [
+        np.concatenate(
+            [
+                on_all_features([dense_gaussian(0.3)], A[:, [1]], X[:, [1]]),
+                on_all_features(_DENSE, A, X),
+                on_each_feature(unit, A[:, [0, 2]], X[:, [0, 2]]),
+            ]
+        )
+        for A in (X, Z)
+    ]
+    return BankCase(kernels.KernelList(kernel)(X), dense[0], Z, dense[1])
+
+
+def _functions_of_pairs() -> BankCase:
+    X, Z = awkward_features(25)
+    own = [kernels.NamedFunction(function, "own") for function in _DENSE]
+    return BankCase(
+        kernels.FunctionBank(X, own),
+        on_all_features(_DENSE, X, X),
+        Z,
+        on_all_features(_DENSE, Z, X),
+    )
+
+
 def _scaled() -> BankCase:
     X, Z = awkward_features(25)
     scales = np.geomspace(1e-3, 1e3, len(_DENSE))
@@ -409,6 +460,9 @@ BANK_CASES: dict[str, Callable[[], BankCase]] = {
     "linear": lambda: _linear(6),
     "linear, more features than one product takes": lambda: _linear(300),
     "concatenated": _concatenated,
+    "concatenated, on columns": _concatenated_columns,
+    "list of kernels": _list_of_kernels,
+    "functions of pairs": _functions_of_pairs,
     "scaled": _scaled,
     "simplemkl": _simplemkl,
     "precomputed": _precomputed,

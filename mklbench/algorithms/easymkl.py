@@ -1,0 +1,160 @@
+"""EasyMKL (Aiolli & Donini 2015): the weights that a margin distribution gives, at once.
+
+F. Aiolli, M. Donini, "EasyMKL: a scalable multiple kernel learning algorithm", Neurocomputing 169.
+The machine is KOMD (Aiolli, Da San Martino & Sperduti 2008), which optimises the distribution of
+the margins: with Gamma the gamma >= 0 whose sum over either class is 1,
+
+    minimise over gamma in Gamma   (1 - lam) gamma' Y K Y gamma + lam ||gamma||^2,    Y = diag(y),
+
+from the hard-margin SVM at lam = 0 to the centres of the classes at lam = 1. Weights eta of kernels
+of unit trace (here, mean diagonal 1) that maximise that minimum over ||eta|| <= 1 have the length
+of d(gamma), d_m = gamma' Y K_m Y gamma, in the place of gamma' Y K Y gamma. The paper replaces the
+2-norm by the sum, so that gamma is that of KOMD on sum_m K_m, and no weights are looked for:
+
+    eta = d(gamma) / sum_m d_m(gamma).
+
+KOMD on sum_m eta_m K_m is the machine that predicts, half way between the two points that it finds
+in the hulls of the classes. Both programmes are solved by `mklbench.optim.hulls`: with a ridge
+added to the kernel they ask for the closest points of two hulls.
+
+MKLpy 0.6 has the same weights. Its KOMD multiplies lam by n_+ n_- / n, without the first term being
+changed, which is KOMD at ``final_lam = c lam / (1 - lam + c lam)``, c = n_+ n_- / n.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mklbench.errors import InputError
+from mklbench.kernels.base import Bank
+from mklbench.kernels.memory import Memory, Shape
+from mklbench.optim.fit_memory import at_fixed_weights
+from mklbench.optim.hulls import MEETING, ClosestPoints, Hulls
+from mklbench.optim.svm_value import check_bank, check_samples
+from mklbench.solution import Solution
+from mklbench.validation import check_labels, check_positive, check_share
+
+VERSION = 1
+
+Array = NDArray[np.float64]
+
+# LIBSVM's buffer, the kernel as it is, with its ridge and scaled, and the system of the active set.
+_HELD = 7.0
+
+
+def bytes_needed(kernels: Memory, shape: Shape, n_problems: int = 1, **options: object) -> float:
+    """Return the bytes that `solve` takes beside the kernels."""
+    return at_fixed_weights(kernels, shape, _HELD)
+
+
+def solve(
+    bank: Bank,
+    y: ArrayLike,
+    lam: float = 0.1,
+    *,
+    final_lam: float | None = None,
+    tol: float = 1e-6,
+) -> Solution:
+    """Weight the kernels of a bank by the margins at their sum, and learn on the combination.
+
+    Parameters
+    ----------
+    bank : Bank
+        The M base kernels on n training samples, of whatever scale.
+    y : array_like of shape (n,)
+        Labels in {-1, +1}.
+    lam : float, default=0.1
+        lambda in [0, 1]: the share of the ridge beside the kernels of mean diagonal 1. At 0 the
+        classes have to be separable by the sum of the kernels.
+    final_lam : float or None, default=None
+        That of the machine on the combination, in [0, 1]; `lam` if not given, as in the paper.
+    tol : float, default=1e-06
+        Relative gap to which both programmes are solved.
+
+    Returns
+    -------
+    Solution
+        `weights` are those of the kernels as they come in: eta_m divided by the mean diagonal of
+        kernel m, with 0 for a kernel without one. `dual_coef` is y o gamma of the machine,
+        `objective` the minimum of the first programme, and `gap` the larger of the relative gaps of
+        the two.
+
+    Raises
+    ------
+    InputError
+        If an argument has the wrong type, shape or range, or with lam=0 the classes are not
+        separable.
+    """
+    bank = check_bank("easymkl", bank)
+    check_share("lam", lam)
+    final = lam if final_lam is None else check_share("final_lam", final_lam)
+    check_positive("tol", tol)
+    labels = check_labels(y)
+    check_samples(bank, len(labels))
+    scales = np.maximum(bank.traces() / len(labels), 0.0)
+    if not (scales > 0).any():
+        raise InputError(
+            f"all {bank.n_kernels} kernels have the trace 0: choose kernels that are not zero."
+        )
+    unit = np.divide(1.0, scales, out=np.zeros_like(scales), where=scales > 0)
+    hulls = Hulls(labels, tol)
+    first = margin_distribution(hulls, bank.combine(unit), lam, "lam")
+    # Of a positive semidefinite kernel none is negative, but for rounding.
+    margins = np.maximum(unit * bank.quadratic_forms(first.coefficients), 0.0)
+    total = float(margins.sum())
+    if total <= 0:
+        raise InputError(
+            "the kernels tell no two classes apart: with every weight their mean samples are the "
+            "same. Choose other kernels."
+        )
+    weights = margins / total * unit
+    K = bank.combine(weights)
+    machine = margin_distribution(hulls, K, final, "final_lam")
+    gap = max(found.bounds.relative_gap for found in (first, machine))
+    objective = first.squared_distance
+    return Solution(
+        weights=weights,
+        dual_coef=machine.coefficients,
+        # Half way between the points without the ridge, which no new sample has.
+        intercept=-0.5 * float(machine.shares @ K @ machine.coefficients),
+        objective=objective,
+        gap=gap,
+        n_svm_calls=hulls.calls,
+        n_iter=1,
+        converged=gap <= tol,
+        history=[{"objective": objective, "n_svm_calls": float(hulls.calls)}],
+        svm_seconds=hulls.seconds,
+    )
+
+
+def margin_distribution(hulls: Hulls, K: Array, lam: float, name: str) -> ClosestPoints:
+    """Return the solution of KOMD on a kernel, its `outputs` with the ridge.
+
+    Parameters
+    ----------
+    hulls : Hulls
+        Of the labels.
+    K : ndarray of shape (n, n)
+        The kernel.
+    lam : float
+        lambda.
+    name : str
+        What the option is called.
+
+    Raises
+    ------
+    InputError
+        If lambda is 0 and the hulls of the classes meet.
+    """
+    positive = np.count_nonzero(hulls.y > 0)
+    ridge = lam * (1.0 / positive + 1.0 / (len(K) - positive))  # of gamma that are all the same
+    system = (1.0 - lam) * K
+    system[np.diag_indices_from(system)] += lam
+    found = hulls.closest(system, ridge)
+    if lam == 0 and found.squared_distance <= MEETING * float(K.diagonal().mean()):
+        raise InputError(
+            f"{name}=0 asks for classes that the kernels separate, and these overlap: choose "
+            f"{name} above 0."
+        )
+    return found

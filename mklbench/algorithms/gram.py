@@ -1,0 +1,191 @@
+"""GRAM: the weights of smallest radius-margin ratio (Lauriola, Polato & Aiolli 2017).
+
+I. Lauriola, M. Polato, F. Aiolli, "Radius-margin ratio optimization for dot-product boolean kernel
+learning", ICANN 2017. With R the radius of the smallest ball around the samples and D the squared
+distance of the hulls of the classes (four times the squared hard margin),
+
+    minimise over d >= 0   R^2(d) / D(d),   D(d) = min over gamma of  sum_m d_m q_m(gamma),
+
+q_m = gamma' Y K_m Y gamma with gamma >= 0 of sum 1 over either class. The paper, and MKLpy 0.6,
+descend from equal weights along the gradient in log d, with a fixed step and a fixed number of
+steps or an end by validation. Here the minimum itself is found: the ratio does not depend on the
+scale of d, so that it is to maximise D, which is concave, over the convex set d >= 0, R^2(d) <= 1;
+and for all gamma and all beta of a ball (`mklbench.optim.radius`) no ratio is below
+
+    min_m r_m(beta) / q_m(gamma),
+
+by which the gap is certified.
+
+No kernel separates all data. A ridge lam ||gamma||^2 beside gamma' Y K Y gamma, in units of the
+squared radius, makes the margin soft, as in KOMD (`mklbench.algorithms.easymkl`), and D + the ridge
+is still concave: at lam = 0 it is the paper's problem, which asks for separable classes. The
+kernels are used at the scale they come in, on which neither the ratio nor the combination that
+minimises it depends. The machine is an SVM with C on the combination; the margin is hard while
+weights are learned only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mklbench import certify
+from mklbench.algorithms.early_fusion import MACHINES
+from mklbench.algorithms.radius_margin import bytes_needed as bytes_needed
+from mklbench.certify import Bounds
+from mklbench.errors import InputError
+from mklbench.kernels.base import Bank
+from mklbench.optim import radius
+from mklbench.optim.hulls import MEETING, Hulls
+from mklbench.optim.second_stage import Learner
+from mklbench.optim.svm_value import balanced, check_bank
+from mklbench.solution import Solution
+from mklbench.validation import check_count, check_not_negative, check_positive
+
+VERSION = 1
+
+Array = NDArray[np.float64]
+
+_HULLS_TOL = 1e-7
+# The search is begun anew from its best point where it ends early.
+_SEARCHES = 3
+
+
+def solve(
+    bank: Bank,
+    y: ArrayLike,
+    C: float = 1.0,
+    *,
+    lam: float = 1e-3,
+    tol: float = 1e-2,
+    max_iter: int = 100,
+    svm_tol: float = 1e-3,
+    class_weight: Mapping[int, float] | str | None = None,
+) -> Solution:
+    """Learn the kernel weights of smallest radius-margin ratio, and an SVM on their combination.
+
+    Parameters
+    ----------
+    bank : Bank
+        The M base kernels on n training samples.
+    y : array_like of shape (n,)
+        Labels in {-1, +1}.
+    C : float, default=1.0
+        Box constraint of the SVM.
+    lam : float, default=0.001
+        The ridge in units of the squared radius, >= 0. At 0, as in the paper, equal weights have to
+        separate the classes.
+    tol : float, default=0.01
+        Certified relative gap of the ratio at which to stop.
+    max_iter : int, default=100
+        At most so many evaluations, each of a ball and the closest points of two hulls.
+    svm_tol : float, default=0.001
+        LIBSVM's stopping tolerance for the SVM at the end.
+    class_weight : mapping of int to float, str or None, default=None
+        Factors on C by class, ``{-1: ..., +1: ...}``, or "balanced".
+
+    Returns
+    -------
+    Solution
+        `weights` are such that the combination has the mean diagonal 1; `objective` is the ratio
+        R^2 / (D + ridge), and `gap` the larger of its relative gap and that of the SVM. The SVM
+        calls are those of balls and hulls as well.
+
+    Raises
+    ------
+    InputError
+        If an argument has the wrong type, shape or range, all kernels are constant, or with
+        lam=0 equal weights do not separate the classes.
+    """
+    bank = check_bank("gram", bank)
+    check_not_negative("lam", lam)
+    check_positive("tol", tol)
+    check_count("max_iter", max_iter)
+    machine = Learner("svm", C, 1.0, 0.0, svm_tol, class_weight, MACHINES)
+    labels = machine.check(bank, y)
+    search = _Search(bank, labels, lam, tol)
+    for _ in range(_SEARCHES):
+        left = max_iter - len(search.history)
+        if left <= 0 or search.gap <= tol:
+            break
+        radius.minimise(search, search.best_start(), left)
+    best = search.best
+    assert best is not None
+    weights = best.weights * len(labels) / float(best.weights @ bank.traces())
+    solution = machine.learn(bank, labels, weights)
+    calls = search.calls + solution.n_svm_calls
+    search.history[-1]["n_svm_calls"] = float(calls)
+    return replace(
+        solution,
+        objective=best.bounds.upper,
+        gap=max(best.bounds.relative_gap, solution.gap),
+        n_svm_calls=calls,
+        n_iter=len(search.history),
+        converged=bool(solution.converged and best.bounds.relative_gap <= tol),
+        history=search.history,
+        svm_seconds=search.seconds + solution.svm_seconds,
+    )
+
+
+@dataclass(frozen=True)
+class _Best:
+    """The point with the smallest gap: u in units of the kernels, v, and bounds of the ratio."""
+
+    u: Array
+    weights: Array
+    bounds: Bounds
+
+
+class _Search:
+    """The ratio and its gradient, for weights in units of the spread of each kernel."""
+
+    def __init__(self, bank: Bank, y: Array, lam: float, tol: float) -> None:
+        self.bank, self.lam, self.tol = bank, lam, tol
+        self._floor = lam * float(np.square(balanced(y)).sum())  # of the ridge
+        self.radius = radius.Radius(bank)
+        self.hulls = Hulls(y, _HULLS_TOL)
+        self.best: _Best | None = None
+        self.history: list[dict[str, float]] = []
+
+    @property
+    def gap(self) -> float:
+        """The smallest gap so far."""
+        return np.inf if self.best is None else self.best.bounds.relative_gap
+
+    @property
+    def calls(self) -> int:
+        """Number of SVM problems solved."""
+        return self.radius.calls + self.hulls.calls
+
+    @property
+    def seconds(self) -> float:
+        """Wall-clock seconds spent inside LIBSVM."""
+        return self.radius.seconds + self.hulls.seconds
+
+    def best_start(self) -> Array:
+        """Return where to begin: at equal shares, or at the best point so far."""
+        return (self.radius.units > 0).astype(float) if self.best is None else self.best.u
+
+    def __call__(self, u: Array) -> tuple[float, Array]:
+        """Return the ratio and its gradient at u (M,)."""
+        inside = self.radius.scaled(u * self.radius.units)
+        K = inside.K + self.lam * np.eye(len(inside.K))
+        closest = self.hulls.closest(K, self._floor)
+        if self.lam == 0 and closest.squared_distance <= MEETING * K.diagonal().mean():
+            raise InputError(
+                "lam=0 asks for kernels that separate the classes, and these overlap: choose lam "
+                "above 0, or narrower Gaussians."
+            )
+        forms = self.bank.quadratic_forms(closest.coefficients)
+        ridge = self.lam * float(closest.shares @ closest.shares)
+        bounds = certify.ratio_bounds(closest.bounds, inside.radii, forms, ridge)
+        self.history.append({"objective": bounds.upper, "n_svm_calls": float(self.calls)})
+        if bounds.relative_gap < self.gap:
+            self.best = _Best(u / u.max(), inside.weights, bounds)
+            if self.gap <= self.tol:
+                radius.stop()
+        ratio = 1.0 / max(closest.squared_distance, MEETING)
+        return ratio, inside.gradient(-(ratio**2) * forms) * self.radius.units

@@ -1,0 +1,145 @@
+"""MKL for regression: kernel weights on the simplex with the epsilon-insensitive loss.
+
+The problem is that of SimpleMKL with the loss of epsilon-SVR (Rakotomamonjy et al. 2008, section
+3.4): over functions f_m in the spaces of the M kernels and an intercept b
+
+    minimise  1/2 (sum_m ||f_m||)^2 + C sum_i max(0, |y_i - sum_m f_m(x_i) - b| - epsilon),
+
+which is, convex in the weights, to
+
+    minimise over d >= 0, sum_m d_m = 1
+    J(d) = max over |a_i| <= C, sum a = 0 of  a'y - epsilon sum_i |a_i| - 1/2 a' K_d a,
+
+with K_d = sum_m d_m K_m and dJ/dd_m = -1/2 a' K_m a. Its dual has max_m a' K_m a in the place of
+a' K_d a. How it is solved, to a certified gap in a handful of SVR calls, is in
+`mklbench.optim.simplex_search`: the SVR is an SVM on either side of the tube
+(`mklbench.optim.svm_dual`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mklbench.errors import InputError
+from mklbench.kernels.base import Bank
+from mklbench.libsvm import SVR, check_box
+from mklbench.optim import svm_dual
+from mklbench.optim.inner_svm import InnerSVM
+from mklbench.optim.simplex_search import Search
+from mklbench.optim.svm_value import check_bank, check_samples
+from mklbench.solution import Solution
+from mklbench.validation import check_count, check_not_negative, check_positive, check_targets
+
+VERSION = 1
+REGRESSION = True
+# As `mkl`; where LIBSVM's single precision is not enough, the SVR is solved in 2 n variables, which
+# takes two matrices (2 n, 2 n).
+MATRICES = 11.0
+
+Array = NDArray[np.float64]
+
+_LARGEST_BOX = 1e100
+
+
+def solve(
+    bank: Bank,
+    y: ArrayLike,
+    C: float = 100.0,
+    *,
+    epsilon: float = 0.1,
+    tol: float = 1e-4,
+    max_iter: int = 100,
+    start: ArrayLike | None = None,
+) -> Solution:
+    """Learn the kernel weights of a bank for a regression, to a certified optimum.
+
+    Parameters
+    ----------
+    bank : Bank
+        The M base kernels on n training samples.
+    y : array_like of shape (n,)
+        Real targets, or labels in {-1, +1}.
+    C : float, default=100.0
+        Box constraint.
+    epsilon : float, default=0.1
+        Half the width of the tube in which errors cost nothing, in units of y, >= 0.
+    tol : float, default=0.0001
+        Stop at this certified relative duality gap.
+    max_iter : int, default=100
+        At most so many SVRs.
+    start : array_like of shape (M,) or None, default=None
+        Weights >= 0, not all zero, to start from, as in `mklbench.algorithms.mkl`. If not given,
+        the kernels that agree best with the targets, with equal weights.
+
+    Returns
+    -------
+    Solution
+        `weights` sum to 1 and have exact zeros, `dual_coef` is a. `objective` is the value of the
+        SVR's dual at the returned weights and dual coefficients, which is J up to the gap. Each
+        entry of `history` has J at the weights of one SVR and the gap between its primal value and
+        the best lower bound so far. Where a tube holds all targets, no function is needed: the
+        weights are then equal, and `objective` and `gap` 0.
+
+    Raises
+    ------
+    InputError
+        If an argument has the wrong type, shape or range.
+    """
+    check_positive("tol", tol)
+    check_count("max_iter", max_iter)
+    check_box("C", C)
+    check_not_negative("epsilon", epsilon)
+    targets = check_targets(y)
+    bank = check_bank("mkl_svr", bank)
+    check_samples(bank, len(targets))
+    if targets.max() - targets.min() <= 2.0 * epsilon:
+        return _within_the_tube(bank, targets)
+    centre, unit = _location_and_scale(targets)
+    scaled, box, tube = (targets - centre) / unit, C / unit, epsilon / unit
+    if not 0.0 < box <= _LARGEST_BOX:
+        raise InputError(
+            f"C={C:g} is not accepted: y varies by {unit:.2g}, in units of which C is {box:.2g}, "
+            f"and LIBSVM's sums overflow above {_LARGEST_BOX:g}: lower C or rescale y."
+        )
+    machine = SVR(scaled, box, epsilon=tube)
+    svm = InnerSVM(bank, machine, svm_dual.of_targets(scaled, box, tube))
+    search = Search(bank, svm, tol, max_iter, resort=True)
+    best = search.run(start)
+    return Solution(
+        weights=best.weights,
+        dual_coef=np.clip(unit * best.dual_coef, -C, C),  # rounding
+        intercept=unit * best.intercept + centre,
+        objective=unit**2 * best.objective,
+        gap=best.gap,
+        n_svm_calls=svm.calls,
+        n_iter=len(search.history) - 1,
+        converged=best.gap <= tol,
+        history=[{**entry, "objective": unit**2 * entry["objective"]} for entry in search.history],
+        svm_seconds=machine.seconds,
+    )
+
+
+def _location_and_scale(y: Array) -> tuple[float, float]:
+    """Return what makes targets numbers of the size 1, in which tolerances are meant.
+
+    With y, epsilon, C, a and b in units of the scale the problem is the same, its value in units of
+    the square.
+    """
+    centre = float(y.mean())
+    return centre, float(np.abs(y - centre).max())
+
+
+def _within_the_tube(bank: Bank, y: Array) -> Solution:
+    """Return the solution without a function, for targets that a tube around one number holds."""
+    return Solution(
+        weights=bank.uniform_weights(),
+        dual_coef=np.zeros(len(y)),
+        intercept=0.5 * float(y.max() + y.min()),
+        objective=0.0,
+        gap=0.0,
+        n_svm_calls=0,
+        n_iter=0,
+        converged=True,
+        history=[{"objective": 0.0, "gap": 0.0, "n_svm_calls": 0.0}],
+    )

@@ -1,0 +1,165 @@
+"""Radius-margin MKL with the exact radius (Do et al. 2009, Gai, Chen & Zhang 2010).
+
+The bound on the error of an SVM grows with R^2 ||w||^2, R the radius of the smallest ball around
+the samples, and weights that are learned change both. H. Do, A. Kalousis, A. Woznica and M. Hilario
+("Margin and radius based multiple kernel learning", ECML PKDD 2009) therefore minimise the product,
+with the radius replaced by the upper bound sum_m d_m R_m^2, which makes it MKL on kernels of unit
+radius, and squared slacks. K. Gai, G. Chen and C. Zhang ("Learning kernels with radiuses of minimum
+enclosing balls", NIPS 2010) have the radius itself and the hinge loss, as here:
+
+    minimise over d >= 0   G(d) = min over w, b of  1/2 R^2(d) ||w||^2 + C sum_i xi_i
+                                = J(d / R^2(d)),
+    J(v) = max over 0 <= alpha <= C, y'alpha = 0 of  sum_i alpha_i - 1/2 sum_m v_m a' K_m a,
+
+a = alpha o y. G does not depend on the scale of d, nor of any kernel but for its share. With v = d
+/ R^2(d), q_m = a' K_m a, and r = dR^2/dd from `mklbench.optim.radius`,
+
+    dG/dd_m = ( -1/2 q_m + 1/2 (v'q) r_m ) / R^2(d).
+
+J is convex and falls in v, R^2 is convex: it is the convex problem min J(v) over v >= 0, R^2(v) <=
+1. For every alpha in the box and every beta of a ball, sum alpha - 1/2 max_m q_m / r_m(beta) is
+below its minimum (`mklbench.penalties.budget`); that certifies the gap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mklbench.certify import Bounds
+from mklbench.kernels.base import Bank
+from mklbench.kernels.memory import NUMBER, Memory, Shape
+from mklbench.optim import radius
+from mklbench.optim.fit_memory import at_changing_weights
+from mklbench.optim.svm_value import Objective, Point, check_bank
+from mklbench.penalties.budget import Budget
+from mklbench.solution import Solution
+from mklbench.validation import check_count, check_positive
+
+VERSION = 1
+
+Array = NDArray[np.float64]
+
+# LIBSVM's buffers of the SVM and of the ball, the kernel as it is, scaled, of the best point, and
+# with one more sample, and the system of the active set.
+_HELD = 9.0
+# The search is begun anew from its best point, with a more accurate SVM, where it ends early.
+_SEARCHES = 4
+
+
+def bytes_needed(kernels: Memory, shape: Shape, n_problems: int = 1, **options: object) -> float:
+    """Return the bytes that `solve` takes beside the kernels."""
+    diagonals = NUMBER * float(kernels.n_kernels or 0) * shape.n
+    return at_changing_weights(kernels, shape, _HELD) + diagonals
+
+
+def solve(
+    bank: Bank,
+    y: ArrayLike,
+    C: float = 1.0,
+    *,
+    tol: float = 1e-2,
+    max_iter: int = 100,
+    svm_tol: float = 1e-3,
+    class_weight: Mapping[int, float] | str | None = None,
+) -> Solution:
+    """Learn kernel weights that make the margin large beside the radius of the data.
+
+    Parameters
+    ----------
+    bank : Bank
+        The M base kernels on n training samples, of whatever scale.
+    y : array_like of shape (n,)
+        Labels in {-1, +1}.
+    C : float, default=1.0
+        Box constraint of the SVM, on samples in a ball of radius 1.
+    tol : float, default=0.01
+        Certified relative duality gap at which to stop.
+    max_iter : int, default=100
+        At most so many evaluations, each of a ball and an SVM.
+    svm_tol : float, default=0.001
+        LIBSVM's stopping tolerance at the beginning.
+    class_weight : mapping of int to float, str or None, default=None
+        Factors on C by class, ``{-1: ..., +1: ...}``, or "balanced".
+
+    Returns
+    -------
+    Solution
+        `weights` v, at which the ball has the radius 1; `objective` is J there. The SVM calls are
+        those of the balls as well.
+
+    Raises
+    ------
+    InputError
+        If an argument has the wrong type, shape or range, or all kernels are constant.
+    """
+    bank = check_bank("radius_margin", bank)
+    check_positive("tol", tol)
+    check_count("max_iter", max_iter)
+    search = _Search(bank, Objective(bank, y, C, svm_tol, class_weight), tol)
+    for _ in range(_SEARCHES):
+        left = max_iter - len(search.history)
+        if left <= 0 or search.gap <= tol:
+            break
+        radius.minimise(search, search.best_start(), left)
+        if not search.objective.tighten():
+            break
+    best = search.best
+    assert best is not None
+    solution = search.objective.solution(
+        best.point, gap=search.gap, converged=search.gap <= tol, history=search.history
+    )
+    return replace(
+        solution,
+        n_svm_calls=solution.n_svm_calls + search.radius.calls,
+        n_iter=len(search.history),
+        svm_seconds=solution.svm_seconds + search.radius.seconds,
+    )
+
+
+@dataclass(frozen=True)
+class _Best:
+    """The point with the smallest gap: u, in units of the kernels, and the SVM there."""
+
+    u: Array
+    point: Point
+    bounds: Bounds
+
+
+class _Search:
+    """G and its gradient, for weights in units of the spread of each kernel."""
+
+    def __init__(self, bank: Bank, objective: Objective, tol: float) -> None:
+        self.radius = radius.Radius(bank)
+        self.objective = objective
+        self.tol = tol
+        self.best: _Best | None = None
+        self.history: list[dict[str, float]] = []
+
+    @property
+    def gap(self) -> float:
+        """The smallest gap so far."""
+        return np.inf if self.best is None else self.best.bounds.relative_gap
+
+    def best_start(self) -> Array:
+        """Return where to begin: at equal shares, or at the best point so far."""
+        if self.best is None:
+            return (self.radius.units > 0).astype(float)
+        return self.best.u
+
+    def __call__(self, u: Array) -> tuple[float, Array]:
+        """Return G and its gradient at u (M,)."""
+        units = self.radius.units
+        inside = self.radius.scaled(u * units)
+        point = self.objective(inside.weights, inside.K)
+        bounds = self.objective.bounds(point, Budget(inside.radii))
+        calls = float(self.objective.machine.calls + self.radius.calls)
+        self.history.append({"objective": point.objective, "n_svm_calls": calls})
+        if bounds.relative_gap < self.gap:
+            self.best = _Best(u / u.max(), point, bounds)
+            if self.gap <= self.tol:
+                radius.stop()
+        return point.objective, inside.gradient(point.gradient) * units

@@ -1,0 +1,111 @@
+"""Novelty detection with kernel weights on the simplex: ``OneClassMKL(nu=0.1).fit(X)``."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import OutlierMixin, _fit_context
+from sklearn.utils.validation import _num_samples
+
+from mklbench import one_class
+from mklbench.estimators.base import KernelEstimator
+from mklbench.kernels import GramStack, Kernel
+
+__all__ = ["OneClassMKL"]
+
+Array = NDArray[np.float64]
+
+
+class OneClassMKL(OutlierMixin, KernelEstimator):
+    """One-class SVM on a learned sparse combination of kernels (`mklbench.one_class`).
+
+    Its problem prefers kernels in which the samples are alike: see there which kernels to give it.
+
+    Parameters
+    ----------
+    kernel : str, callable or list, default="feature_gaussians"
+        A bank, see `mklbench.estimators`.
+    nu : float, default=0.5
+        In (0, 1]: at most this share of the samples is outside, and at least this share has a
+        coefficient.
+    tol : float, default=0.0001
+        Certified relative duality gap at which to stop.
+    max_iter : int, default=100
+        At most so many SVM calls.
+
+    Attributes
+    ----------
+    offset_ : float
+        rho, by which the decision function differs from the scores; the others are in
+        `mklbench.estimators.base.KernelEstimator`.
+    """
+
+    _algorithm = one_class
+
+    def __init__(
+        self,
+        kernel: Kernel = "feature_gaussians",
+        nu: float = 0.5,
+        tol: float = 1e-4,
+        max_iter: int = 100,
+    ) -> None:
+        self.kernel = kernel
+        self.nu = nu
+        self.tol = tol
+        self.max_iter = max_iter
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: ArrayLike | GramStack, y: Any = None) -> Self:
+        """Learn the kernel and where the samples are.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, d) or GramStack
+            Training samples (or Gram matrices, see `mklbench.estimators`).
+        y : object, default=None
+            Not used.
+
+        Raises
+        ------
+        ValueError
+            If the data or a hyperparameter cannot be accepted; the message names it.
+        """
+        shape: tuple[int, ...] = getattr(X, "shape", ())
+        n_samples = shape[1] if len(shape) == 3 else _num_samples(X)
+        samples, _ = self._validated(X, np.zeros(n_samples))
+        operator = self._built(samples)
+        self._learned(operator, [self._solver()(operator)])
+        self.offset_ = -float(self.intercept_[0])
+        return self
+
+    def decision_function(self, X: ArrayLike | GramStack) -> Array:
+        """Return the decision values (n_new,), >= 0 inside.
+
+        Parameters
+        ----------
+        X : array_like of shape (n_new, d) or GramStack
+            New samples (or cross Gram matrices, see `mklbench.estimators`).
+        """
+        return self._decision(X)
+
+    def score_samples(self, X: ArrayLike | GramStack) -> Array:
+        """Return the decision values without the offset, f (n_new,).
+
+        Parameters
+        ----------
+        X : array_like of shape (n_new, d) or GramStack
+            New samples (or cross Gram matrices, see `mklbench.estimators`).
+        """
+        return self.decision_function(X) + self.offset_
+
+    def predict(self, X: ArrayLike | GramStack) -> NDArray[np.int64]:
+        """Return +1 (n_new,) for new samples inside, -1 for those outside.
+
+        Parameters
+        ----------
+        X : array_like of shape (n_new, d) or GramStack
+            New samples (or cross Gram matrices, see `mklbench.estimators`).
+        """
+        return np.where(self.decision_function(X) >= 0, 1, -1)

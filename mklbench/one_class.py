@@ -1,0 +1,158 @@
+"""One-class MKL: kernel weights on the simplex for the one-class SVM.
+
+The problem is that of SimpleMKL with the one-class SVM of Schölkopf et al. 2001 (Rakotomamonjy et
+al. 2008, section 3.4): over functions f_m in the spaces of the M kernels and an offset rho
+
+    minimise  1/2 (sum_m ||f_m||)^2 + sum_i max(0, rho - sum_m f_m(x_i)) - nu n rho,
+
+which is, convex in the weights, to
+
+    minimise over d >= 0, sum_m d_m = 1
+    J(d) = max over 0 <= a_i <= 1, sum a = nu n of  -1/2 a' K_d a,
+
+with K_d = sum_m d_m K_m. Its dual has max_m a' K_m a in the place of a' K_d a. That is LIBSVM's and
+scikit-learn's scaling; with a / (nu n) in the place of a it is that of the paper. J < 0: -J is half
+the squared distance, from the origin, of what lies nearest to it among weighted means of the
+samples, and learning kernels makes it as large as it gets. So it prefers kernels in whose spaces
+the samples are far from the origin and alike: of Gaussians the widest. Give it kernels among which
+that is a choice, such as one width on different features or views, not several widths on one.
+
+How it is solved, to a certified gap in a handful of SVM calls, is in
+`mklbench.optim.simplex_search`. There are no labels, so this is no algorithm of the experiments.
+"""
+
+from __future__ import annotations
+
+from numbers import Real
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mklbench.certify import PrimalDualPoint, bounds
+from mklbench.errors import InputError
+from mklbench.kernels.base import Bank
+from mklbench.libsvm import OneClassSVM
+from mklbench.optim import svm_dual
+from mklbench.optim.inner_svm import InnerSVM
+from mklbench.optim.simplex_search import Search
+from mklbench.optim.svm_dual import SVMDual
+from mklbench.optim.svm_value import check_bank
+from mklbench.penalties.simplex import Simplex
+from mklbench.solution import Solution
+from mklbench.validation import check_count, check_positive
+
+VERSION = 1
+OPTIONS_FIRST = True
+# As `mklbench.algorithms.mkl`.
+MATRICES = 3.5
+
+Array = NDArray[np.float64]
+
+# A mean of the samples this near to the origin, beside the samples themselves, is at it.
+_AT_THE_ORIGIN = 1e-12
+# A lower bound is this much lower, for rounding.
+_ROUNDING = 1e-9
+
+
+def solve(
+    bank: Bank,
+    y: object = None,
+    nu: float = 0.5,
+    *,
+    tol: float = 1e-4,
+    max_iter: int = 100,
+    start: ArrayLike | None = None,
+) -> Solution:
+    """Learn the kernel weights of a bank for samples of one class, to a certified optimum.
+
+    Parameters
+    ----------
+    bank : Bank
+        The M base kernels on n training samples.
+    y : object, default=None
+        Not used; it stands where algorithms have labels.
+    nu : float, default=0.5
+        In (0, 1]: at most this share of the samples is outside, and at least this share has a
+        coefficient.
+    tol : float, default=0.0001
+        Stop at this certified relative duality gap.
+    max_iter : int, default=100
+        At most so many SVMs.
+    start : array_like of shape (M,) or None, default=None
+        Weights >= 0, not all zero, to start from, as in `mklbench.algorithms.mkl`.
+
+    Returns
+    -------
+    Solution
+        `weights` sum to 1 and have exact zeros, `dual_coef` is a, `intercept` -rho. `objective` is
+        the dual value at the returned weights and coefficients, J up to the gap, and negative;
+        `gap` is relative to the size of the primal value.
+
+    Raises
+    ------
+    InputError
+        If an argument has the wrong type, shape or range, or in the space of every kernel the mean
+        of the samples is the origin, as with centred kernels: no function separates them from it.
+    """
+    check_positive("tol", tol)
+    check_count("max_iter", max_iter)
+    _check_nu(nu)
+    bank = check_bank("one_class", bank)
+    n = bank.n_samples
+    forms = bank.quadratic_forms(np.full(n, 1.0 / n))
+    nearest = float(forms.max())
+    if not nearest > _AT_THE_ORIGIN * float(bank.gram(bank.uniform_weights()).diagonal().max()):
+        raise InputError(
+            "the kernels are centred: the mean of the samples is the origin of each of them, from "
+            "which no function can separate the samples; take kernels that are not."
+        )
+    # With these bounds outputs and rho are of the size 1, in which tolerances are meant.
+    total = 1.0 / nearest
+    box = total / (nu * n)
+    machine = OneClassSVM(n, nu, box=box)
+    dual = svm_dual.of_one_class(n, box, total, -0.5 * total * (1.0 + _ROUNDING))
+    if nu == 1.0:
+        return _all_at_the_bound(bank, dual, forms)
+    svm = InnerSVM(bank, machine, dual)
+    search = Search(bank, svm, tol, max_iter, resort=True)
+    best = search.run(start)
+    return Solution(
+        weights=best.weights,
+        dual_coef=np.minimum(best.dual_coef / box, 1.0),  # rounding
+        intercept=best.intercept / box,
+        objective=best.objective / box**2,
+        gap=best.gap,
+        n_svm_calls=svm.calls,
+        n_iter=len(search.history) - 1,
+        converged=best.gap <= tol,
+        history=[{**entry, "objective": entry["objective"] / box**2} for entry in search.history],
+        svm_seconds=machine.seconds,
+    )
+
+
+def _check_nu(nu: float) -> None:
+    if not isinstance(nu, Real) or isinstance(nu, bool) or not 0.0 < nu <= 1.0:
+        raise InputError(f"nu={nu!r} is not accepted: it must be a number in (0, 1].")
+
+
+def _all_at_the_bound(bank: Bank, dual: SVMDual, forms: Array) -> Solution:
+    """Return the solution at nu = 1, which leaves one a: all coefficients are at their bound."""
+    n = bank.n_samples
+    weights = (np.arange(bank.n_kernels) == forms.argmax()).astype(float)
+    a = np.ones(n)
+    outputs = bank.gram(weights) @ a
+    intercept = dual.best_intercept(outputs)
+    loss = svm_dual.of_one_class(n, 1.0, float(n), 0.0).loss(intercept)
+    point = PrimalDualPoint(loss, weights, n**2 * forms, outputs, a, intercept)
+    gap = bounds(point, Simplex()).relative_gap
+    return Solution(
+        weights=weights,
+        dual_coef=a,
+        intercept=intercept,
+        objective=point.objective,
+        gap=gap,
+        n_svm_calls=0,
+        n_iter=0,
+        converged=True,
+        history=[{"objective": point.objective, "gap": gap, "n_svm_calls": 0.0}],
+    )

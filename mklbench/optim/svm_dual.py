@@ -1,0 +1,206 @@
+"""The dual of a support vector machine: for classes, for real targets, for one class.
+
+All three are one quadratic programme in variables alpha that are bounded from both sides,
+
+    maximise    p'alpha - 1/2 a' K a,     a_i = sum of s_v alpha_v over the variables v of sample i,
+    subject to  0 <= alpha <= upper,      s'alpha = total,
+
+with signs s_v of -1 or +1. What searches for kernel weights know of a machine is this programme, so
+that one search serves all of them.
+
+- Classes (C-SVC): one variable a sample, s = y, p = 1, total = 0.
+- Real targets (epsilon-SVR): two variables a sample, one for either side of the tube. Those above
+  have s = 1 and p_i = y_i - epsilon, those below s = -1 and p_i = -y_i - epsilon; total = 0.
+- One class: one variable a sample, s = 1, p = 0, total > 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mklbench.certify import Hinge, Loss, OneClass, Tube
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class SVMDual:
+    """The programme above, on n samples.
+
+    Attributes
+    ----------
+    samples : ndarray of int of shape (v,)
+        The sample of each variable.
+    signs : ndarray of shape (v,)
+        s, -1 or +1.
+    linear : ndarray of shape (v,)
+        p.
+    upper : ndarray of shape (v,)
+        The bounds of alpha, > 0.
+    total : float
+        What s'alpha is.
+    floor : float
+        A value below the optimum for any kernel weights, that of alpha = 0 where that is feasible.
+    direction : ndarray of shape (n,)
+        The a that a search begins with: what it would be, up to a factor, for tiny bounds.
+    loss : callable
+        ``loss(intercept)`` is the loss whose dual this is, at that intercept.
+    epsilon : float or None, default=None
+        Half the distance between the margins of a sample's two variables; None where it has one.
+    """
+
+    samples: Indices
+    signs: Array
+    linear: Array
+    upper: Array
+    total: float
+    floor: float
+    direction: Array
+    loss: Callable[[float], Loss]
+    epsilon: float | None = None
+
+    @property
+    def largest_sum(self) -> float:
+        """The largest sum of alpha that the constraints allow."""
+        above, below = (float(self.upper[self.signs == side].sum()) for side in (1, -1))
+        return self.total + 2.0 * min(below, above - self.total)
+
+    def alpha(self, dual_coef: Array) -> Array:
+        """Return the alpha (v,) of a (n,), of a sample's two variables at least one 0."""
+        return np.maximum(self.signs * dual_coef[self.samples], 0.0)
+
+    def dual_coef(self, alpha: Array) -> Array:
+        """Return the a (n,) of alpha (v,)."""
+        weights = self.signs * alpha
+        return np.bincount(self.samples, weights, len(self.direction)).astype(float, copy=False)
+
+    def value(self, alpha: Array, form: float) -> float:
+        """Return p'alpha - 1/2 a' K a for alpha (v,) and the form a' K a."""
+        return float(self.linear @ alpha) - 0.5 * form
+
+    def parted(self, alpha: Array, form: float, tol: float) -> SVMDual:
+        """Return the programme with the two variables of a sample kept apart.
+
+        At epsilon = 0 both may grow without changing a, up to where rounding decides what is left
+        of it. A price on their sum keeps them small, which changes the optimum by `tol` of it.
+
+        Parameters
+        ----------
+        alpha : ndarray of shape (v,)
+            What the solution is about.
+        form : float
+            a' K a there.
+        tol : float
+            A share of the value.
+        """
+        if self.epsilon is None or not alpha.any():
+            return self
+        least = tol * max(self.value(alpha, form), 0.0) / float(alpha.sum())
+        if self.epsilon >= least:
+            return self
+        return replace(self, linear=self.linear - (least - self.epsilon), epsilon=least)
+
+    def undecided(self, K: Array, dual_coef: Array) -> NDArray[np.bool_]:
+        """Return the variables (v,) that may be other than 0 at the optimum, near a solution.
+
+        At its intercept, a function whose value is within a gap of the optimum is within
+        sqrt(2 gap K_ii) of it at sample i (the gap-safe rule of Fercoq et al. 2015). Of the two
+        variables of a sample that leaves one, unless the tube is narrow.
+        """
+        outputs = K @ dual_coef
+        intercept = self.best_intercept(outputs)
+        form, alpha = float(dual_coef @ outputs), self.alpha(dual_coef)
+        loss = self.loss(intercept).value(outputs + intercept)
+        gap = max(0.5 * form + loss - self.value(alpha, form), 0.0)
+        reach = np.sqrt(2.0 * gap * np.maximum(K.diagonal(), 0.0))[self.samples]
+        return np.asarray((alpha > 0) | (self.distances(outputs + intercept) >= -reach))
+
+    def part(self, kept: NDArray[np.bool_]) -> SVMDual:
+        """Return the programme in some of the variables: those of a mask (v,)."""
+        return replace(
+            self,
+            samples=self.samples[kept],
+            signs=self.signs[kept],
+            linear=self.linear[kept],
+            upper=self.upper[kept],
+        )
+
+    def distances(self, decision: Array) -> Array:
+        """Return how far each variable (v,) is from its margin, < 0 where it has no loss.
+
+        Parameters
+        ----------
+        decision : ndarray of shape (n,)
+            f(x_i) + b. The loss is sum_v upper_v max(0, distance_v), but for a term linear in b.
+        """
+        return self.linear - self.signs * decision[self.samples]
+
+    def best_intercept(self, outputs: Array) -> float:
+        """Return the b at which outputs f (n,) have the least loss.
+
+        The slope of the loss grows by upper_v where a variable meets its margin, at b = s_v p_v -
+        f_i; it is least where the slope turns positive, or in the middle of where it is 0.
+        """
+        margins = self.signs * self.linear - outputs[self.samples]
+        order = np.argsort(margins, kind="stable")
+        initial = float(self.upper[self.signs > 0].sum()) - self.total
+        slopes = np.cumsum(self.upper[order]) - initial
+        turning = np.searchsorted(slopes, [-_FLAT * slopes[-1], _FLAT * slopes[-1]])
+        first, last = np.minimum(turning, len(order) - 1)
+        return 0.5 * float(margins[order[first]] + margins[order[last]])
+
+
+# Slopes that are this small beside the largest are 0 up to rounding.
+_FLAT = 1e-12
+
+
+def of_classes(y: Array, upper: Array) -> SVMDual:
+    """Return the dual of the SVM on labels in {-1, +1} with bounds C_i, both (n,)."""
+    hinge, positive = Hinge(y, upper), y > 0
+    return SVMDual(
+        samples=np.arange(len(y)),
+        signs=y,
+        linear=np.ones(len(y)),
+        upper=upper,
+        total=0.0,
+        floor=0.0,
+        # All alpha of a class are equal, and either class weighs the same.
+        direction=np.where(positive, 1.0 / positive.sum(), -1.0 / (~positive).sum()),
+        loss=lambda intercept: hinge,
+    )
+
+
+def of_targets(y: Array, C: float, epsilon: float) -> SVMDual:
+    """Return the dual of epsilon-SVR on real targets (n,)."""
+    tube, n = Tube(y, C, epsilon), len(y)
+    return SVMDual(
+        samples=np.tile(np.arange(n), 2),
+        signs=np.repeat([1.0, -1.0], n),
+        linear=np.concatenate([y, -y]) - epsilon,
+        upper=np.full(2 * n, C),
+        total=0.0,
+        floor=0.0,
+        # At a tiny C those of a ridge regression, whose loss is smooth: y without its mean.
+        direction=y - y.mean(),
+        loss=lambda intercept: tube,
+        epsilon=epsilon,
+    )
+
+
+def of_one_class(n_samples: int, box: float, total: float, floor: float) -> SVMDual:
+    """Return the dual of the one-class SVM with 0 <= a <= box, sum a = total, above a floor."""
+    return SVMDual(
+        samples=np.arange(n_samples),
+        signs=np.ones(n_samples),
+        linear=np.zeros(n_samples),
+        upper=np.full(n_samples, box),
+        total=total,
+        floor=floor,
+        direction=np.full(n_samples, total / n_samples),
+        loss=lambda intercept: OneClass(box, total, -intercept),
+    )

@@ -1,0 +1,128 @@
+"""The semidefinite alignment problem beside a conic solver, which takes the cone as it is."""
+
+from __future__ import annotations
+
+import conic_twins
+import numpy as np
+import pytest
+from alignment_problems import real_targets, scaled_stack, widths_stack
+from numpy.testing import assert_allclose
+from numpy.typing import NDArray
+from problems import random_problem
+
+import mklbench
+from mklbench import certify, multiclass
+from mklbench.algorithms import align_sdp, f_heuristic
+from mklbench.errors import InputError
+from mklbench.kernels import CentredBank, PrecomputedBank, feature_gaussians, linear_features
+from mklbench.kernels.base import Bank
+
+Array = NDArray[np.float64]
+
+
+def alignment(K: Array, y: Array) -> float:
+    return float(y @ K @ y / (np.linalg.norm(K) * (y @ y)))
+
+
+def smallest_eigenvalue(K: Array) -> float:
+    """Return that of K as a share of the largest."""
+    eigenvalues = np.linalg.eigvalsh(K)
+    return float(eigenvalues[0] / eigenvalues[-1])
+
+
+@pytest.mark.parametrize("make", [scaled_stack, widths_stack])
+def test_is_the_optimum_of_a_conic_solver(make: object) -> None:
+    stack, y = make()  # type: ignore[operator]
+    stack, y = stack[:, :20, :20], y[:20]
+    solution = align_sdp.solve(PrecomputedBank(stack), y, tol=1e-5)
+    value, _ = conic_twins.alignment(stack, np.outer(y, y), semidefinite=True)
+    K = np.tensordot(solution.weights, stack, axes=1)
+    assert solution.converged
+    assert_allclose(solution.objective, value, rtol=1e-4)
+    assert_allclose(alignment(K, y), solution.objective, rtol=1e-9)
+    assert smallest_eigenvalue(K) >= -2e-7
+    assert K.diagonal().mean() == pytest.approx(1.0)
+
+
+def test_weights_are_negative_where_that_pays() -> None:
+    stack, y = widths_stack()
+    solution = align_sdp.solve(PrecomputedBank(stack), y)
+    assert solution.weights.min() < 0
+    value, _ = conic_twins.alignment(stack, np.outer(y, y), semidefinite=False)
+    assert solution.objective > value + 1e-4
+
+
+def test_the_bounds_hold_for_every_semidefinite_combination() -> None:
+    stack, y = scaled_stack()
+    flat = stack.reshape(6, -1)
+    Q, c = flat @ flat.T, flat @ np.outer(y, y).ravel()
+    solution = align_sdp.solve(PrecomputedBank(stack), y, tol=1e-6)
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        half = rng.standard_normal((40, 3))
+        cuts = np.array([np.vdot(K, half @ half.T) for K in stack]) * rng.choice([0.0, 0.01, 1.0])
+        bounds = certify.semidefinite_alignment_bounds(Q, c, 40.0, solution.weights, cuts)
+        assert bounds.upper >= solution.objective * (1 - 1e-6)
+        assert bounds.lower == pytest.approx(solution.objective)
+
+
+def test_an_early_end_is_allowed_and_says_so() -> None:
+    stack, y = widths_stack()
+    bank = PrecomputedBank(stack)
+    early = align_sdp.solve(bank, y, max_iter=1, tol=1e-9)
+    exact = align_sdp.solve(bank, y, tol=1e-5)
+    assert not early.converged
+    assert smallest_eigenvalue(np.tensordot(early.weights, stack, axes=1)) >= -2e-7
+    assert early.objective <= exact.objective * (1 + 1e-6)
+    assert exact.objective <= early.objective / (1 - early.gap)
+    assert early.objective >= f_heuristic.solve(bank, y).objective * 0.9
+
+
+def test_centred_kernels_make_it_the_problem_beside_alignf() -> None:
+    stack, y = widths_stack()
+    H = np.eye(len(y)) - 1.0 / len(y)
+    solution = align_sdp.solve(CentredBank(PrecomputedBank(stack)), y, tol=1e-5)
+    target = H @ np.outer(y, y) @ H
+    value, _ = conic_twins.alignment(H @ stack @ H, target, semidefinite=True)
+    # The target of the one is y y', that of the other is centred; their products with K are equal.
+    assert_allclose(solution.objective * len(y), value * np.linalg.norm(target), rtol=1e-3)
+
+
+@pytest.mark.parametrize("learner", ["svm", "krr", "svr"])
+def test_real_targets_and_machines(learner: str) -> None:
+    stack, y = scaled_stack()
+    targets = y if learner == "svm" else real_targets() - real_targets().mean()
+    solution = align_sdp.solve(PrecomputedBank(stack), targets, learner=learner)
+    K = np.tensordot(solution.weights, stack, axes=1)
+    assert_allclose(alignment(K, targets), solution.objective, rtol=1e-9)
+    assert solution.n_svm_calls == (0 if learner == "krr" else 1)
+
+
+@pytest.mark.parametrize("build", [feature_gaussians, linear_features])
+def test_predictions_with_weights_of_either_sign(build: object) -> None:
+    X, y = random_problem(60)
+    bank: Bank = build(X)  # type: ignore[operator]
+    weights = np.resize([1.0, -0.2, 0.5], bank.n_kernels)
+    Z = random_problem(20, seed=3)[0]
+    each = np.array([bank.cross(unit, Z) for unit in np.eye(bank.n_kernels)])
+    assert_allclose(bank.cross(weights, Z), np.tensordot(weights, each, axes=1), atol=1e-9)
+    grams = np.array([bank.combine(unit) for unit in np.eye(bank.n_kernels)])
+    assert_allclose(bank.combine(weights), np.tensordot(weights, grams, axes=1), atol=1e-9)
+    solution = align_sdp.solve(bank, y)
+    expected = np.tensordot(solution.weights, each, axes=1) @ solution.dual_coef
+    decision = multiclass.decision_function(bank, [solution], Z)
+    assert_allclose(decision, expected + solution.intercept, atol=1e-8)
+    model = mklbench.AlignSDP(kernel=build).fit(X, y)  # type: ignore[arg-type]
+    assert_allclose(model.decision_function(Z), decision, atol=1e-8)
+
+
+def test_large_banks_are_refused() -> None:
+    K = np.broadcast_to(np.eye(4), (201, 4, 4))
+    with pytest.raises(InputError, match="at most 200 kernels, and this has 201: choose fewer, or"):
+        align_sdp.solve(PrecomputedBank(K), np.resize([1.0, -1.0], 4))
+
+
+def test_kernels_of_which_none_is_aligned() -> None:
+    stack, y = scaled_stack()
+    with pytest.raises(InputError, match="none of the 1 kernels has a positive alignment"):
+        align_sdp.solve(PrecomputedBank(np.zeros_like(stack[:1])), y)

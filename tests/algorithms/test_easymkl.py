@@ -1,0 +1,146 @@
+"""EasyMKL: both of its programmes beside a conic solver, and MKLpy's numbers where it is there."""
+
+from __future__ import annotations
+
+import conic_twins
+import cvxpy as cp
+import numpy as np
+import pytest
+from conic_twins import root
+from numpy.testing import assert_allclose
+from numpy.typing import NDArray
+from problems import random_problem, random_stack
+from sklearn.datasets import load_breast_cancer
+from sklearn.metrics.pairwise import rbf_kernel
+
+from mklbench.algorithms import easymkl
+from mklbench.errors import InputError
+from mklbench.kernels import PrecomputedBank, feature_gaussians
+
+Array = NDArray[np.float64]
+
+
+def komd(K: Array, y: Array, lam: float) -> tuple[float, Array]:
+    """Return the minimum of (1 - lam) gamma' Y K Y gamma + lam ||gamma||^2 and its gamma."""
+    return conic_twins.closest_points((1 - lam) * K, y, lam)
+
+
+def unit_trace(stack: Array) -> Array:
+    return stack / np.trace(stack, axis1=1, axis2=2)[:, None, None] * stack.shape[1]
+
+
+@pytest.mark.parametrize("lam", [0.001, 0.1, 0.5, 1.0])
+def test_both_programmes_are_those_of_the_paper(lam: float) -> None:
+    stack, y = random_stack(n=40)
+    solution = easymkl.solve(PrecomputedBank(stack), y, lam, tol=1e-9)
+    scaled = unit_trace(stack)
+    value, gamma = komd(scaled.sum(axis=0), y, lam)
+    assert_allclose(solution.objective, value, rtol=1e-6)
+    margins = np.einsum("i,mij,j->m", y * gamma, scaled, y * gamma)
+    eta = solution.weights * np.trace(stack, axis1=1, axis2=2) / len(y)
+    assert_allclose(eta, margins / margins.sum(), rtol=1e-4)
+    K = np.tensordot(eta, scaled, axes=1)
+    _, final = komd(K, y, lam)
+    assert_allclose(solution.dual_coef, y * final, atol=1e-5)
+    points = [K @ np.where(y == side, final, 0.0) for side in (1, -1)]
+    # The two points are as far from the plane.
+    assert (final * (y > 0)) @ (points[0] - points[1]) + solution.intercept == pytest.approx(
+        -((final * (y < 0)) @ (points[0] - points[1]) + solution.intercept), abs=1e-5
+    )
+
+
+def test_the_sum_in_the_place_of_the_norm_is_an_upper_bound() -> None:
+    """That is what the paper's second step gives up: (1 - lam) ||d||_2 <= (1 - lam) ||d||_1."""
+    stack, y = random_stack(n=30)
+    lam, scaled = 0.1, unit_trace(stack)
+    solution = easymkl.solve(PrecomputedBank(stack), y, lam)
+    gamma = cp.Variable(30, nonneg=True)
+    forms = cp.hstack([cp.sum_squares(root(K) @ cp.multiply(y, gamma)) for K in scaled])
+    value = (1 - lam) * cp.norm(forms, 2) + lam * cp.sum_squares(gamma)
+    sides = [cp.sum(gamma[y > 0]) == 1, cp.sum(gamma[y < 0]) == 1]
+    exact = cp.Problem(cp.Minimize(value), sides).solve(solver=cp.CLARABEL)
+    assert exact < solution.objective < np.sqrt(len(stack)) * exact
+
+
+def test_the_scale_of_a_kernel_does_not_matter() -> None:
+    stack, y = random_stack(n=30)
+    factors = np.logspace(-3, 3, len(stack))
+    there = easymkl.solve(PrecomputedBank(stack), y)
+    here = easymkl.solve(PrecomputedBank(stack * factors[:, None, None]), y)
+    assert_allclose(here.weights * factors, there.weights, rtol=1e-6)
+    assert_allclose(here.dual_coef, there.dual_coef, atol=1e-9)
+
+
+def test_at_lam_1_it_is_the_centres_of_the_classes() -> None:
+    stack, y = random_stack(n=30)
+    y = np.where(np.arange(30) < 10, 1.0, -1.0)
+    solution = easymkl.solve(PrecomputedBank(stack), y, 1.0)
+    assert_allclose(solution.dual_coef, np.where(y > 0, 1 / 10, -1 / 20), rtol=1e-9)
+
+
+def test_at_lam_0_it_is_the_hard_margin_svm() -> None:
+    X, y = random_problem(30)
+    solution = easymkl.solve(feature_gaussians(X), y, 0.0)
+    assert solution.converged
+    bank = feature_gaussians(X)
+    margins = y * (bank.gram(solution.weights) @ solution.dual_coef + solution.intercept)
+    assert_allclose(margins[np.abs(solution.dual_coef) > 1e-9], margins.min(), rtol=1e-4)
+
+
+def test_overlapping_classes_need_a_ridge() -> None:
+    X, y = random_problem(40, 2)
+    bank = PrecomputedBank((X @ X.T)[None])
+    with pytest.raises(InputError, match="lam=0 asks for classes that the kernels separate"):
+        easymkl.solve(bank, y, 0.0)
+    assert easymkl.solve(bank, y, 0.01).converged
+    with pytest.raises(InputError, match="final_lam=0 asks for"):
+        easymkl.solve(bank, y, 0.1, final_lam=0.0)
+
+
+def test_a_zero_kernel_takes_no_part() -> None:
+    stack, y = random_stack(n=20)
+    padded = np.concatenate([stack, np.zeros_like(stack[:1])])
+    solution = easymkl.solve(PrecomputedBank(padded), y)
+    there = easymkl.solve(PrecomputedBank(stack), y)
+    assert_allclose(solution.weights, [*there.weights, 0.0])
+    with pytest.raises(InputError, match="all 1 kernels have the trace 0"):
+        easymkl.solve(PrecomputedBank(np.zeros_like(stack[:1])), y)
+
+
+def test_constant_kernels_tell_nothing_apart() -> None:
+    y = np.resize([1.0, -1.0], 10)
+    with pytest.raises(InputError, match="tell no two classes apart"):
+        easymkl.solve(PrecomputedBank(np.ones((1, 10, 10))), y, 1.0)
+
+
+@pytest.mark.parametrize("name", ["lam", "final_lam"])
+@pytest.mark.parametrize("value", [-0.1, 1.1, np.nan, "a"])
+def test_lambda_is_a_share(name: str, value: object) -> None:
+    stack, y = random_stack(n=10)
+    with pytest.raises(InputError, match=f"{name}=.* is not accepted: it must be a"):
+        easymkl.solve(PrecomputedBank(stack), y, **{name: value})  # type: ignore[arg-type]
+
+
+@pytest.mark.slow
+def test_weights_and_predictions_are_those_of_mklpy() -> None:
+    """On wdbc with 50 Gaussians; MKLpy's KOMD scales its ridge, which `final_lam` allows for."""
+    algorithms = pytest.importorskip("MKLpy.algorithms")
+    torch = pytest.importorskip("torch")
+    X, codes = load_breast_cancer(return_X_y=True)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    train, test = np.arange(0, 569, 2), np.arange(1, 569, 2)
+    gammas = np.geomspace(1e-3, 1.0, 50)
+    K, cross = (
+        np.array([rbf_kernel(X[rows], X[train], gamma=gamma) for gamma in gammas])
+        for rows in (train, test)
+    )
+    y, lam = np.where(codes[train] > 0, 1.0, -1.0), 0.1
+    theirs = algorithms.EasyMKL(lam=lam).fit([torch.tensor(k) for k in K], torch.tensor(y))
+    c = np.count_nonzero(y > 0) * np.count_nonzero(y < 0) / len(y)
+    ours = easymkl.solve(
+        PrecomputedBank(K), y, lam, final_lam=c * lam / (1 - lam + c * lam), tol=1e-9
+    )
+    assert_allclose(ours.weights, theirs.solution.weights.numpy(), rtol=1e-5)
+    decision = np.tensordot(ours.weights, cross, axes=1) @ ours.dual_coef + ours.intercept
+    said = theirs.predict([torch.tensor(k) for k in cross])
+    assert np.array_equal(np.where(decision > 0, 1.0, -1.0), np.asarray(said))

@@ -1,0 +1,103 @@
+"""MKL with the elastic net: against a conic solver, the SVM at one end and MKL at the other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import conic_twins
+import cvxpy as cp
+import numpy as np
+import pytest
+from certificates import bank_bounds
+from numpy.testing import assert_allclose
+from problems import random_problem, random_stack
+
+from mklbench.algorithms import elastic_net, mkl, svm
+from mklbench.errors import InputError
+from mklbench.kernels import PrecomputedBank, product_gaussians
+from mklbench.penalties.elastic_net import ElasticNet
+from mklbench.solution import Solution
+
+Array = np.ndarray
+
+
+def solve(stack: Array, y: Array, C: float, mix: float, **options: Any) -> Solution:
+    """Solve, and certify the numbers returned with nothing else of the solver's."""
+    bank, penalty = PrecomputedBank(stack), ElasticNet(mix)
+    solution = elastic_net.solve(bank, y, C, mix=mix, **options)
+    bounds = bank_bounds(bank, y, solution, C, penalty)
+    assert bounds.relative_gap == pytest.approx(solution.gap, rel=1e-6, abs=1e-12)
+    assert bounds.lower <= solution.objective * (1 + 1e-9)
+    assert solution.objective <= bounds.upper * (1 + 1e-9)
+    return solution
+
+
+def twin(stack: Array, y: Array, C: float, mix: float) -> tuple[float, Array]:
+    """Return the optimum of the primal problem as it is printed, and the lengths (M,)."""
+    roots = [conic_twins.root(K) for K in stack]
+    w = [cp.Variable(len(root)) for root in roots]
+    b = cp.Variable()
+    f = sum(root.T @ part for root, part in zip(roots, w, strict=True)) + b
+    price = sum((1 - mix) * cp.norm(part) + 0.5 * mix * cp.sum_squares(part) for part in w)
+    problem = cp.Problem(cp.Minimize(price + C * cp.sum(cp.pos(1 - cp.multiply(y, f)))))
+    problem.solve(solver=cp.CLARABEL)
+    return float(problem.value), np.array([np.linalg.norm(part.value) for part in w])
+
+
+@pytest.mark.parametrize("C", [0.1, 1.0, 100.0])
+@pytest.mark.parametrize("mix", [0.05, 0.5, 0.9, 1.0])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_optimum_of_a_conic_solver(C: float, mix: float, seed: int) -> None:
+    stack, y = random_stack(seed=seed)
+    tol = 1e-6 if C < 100 else 2e-5  # what is left of LIBSVM's single precision
+    solution = solve(stack, y, C, mix, tol=tol)
+    assert solution.converged
+    value, lengths = twin(stack, y, C, mix)
+    assert solution.objective == pytest.approx(value, rel=4.0 * tol + 1e-6)
+    forms = np.einsum("i,mij,j->m", solution.dual_coef, stack, solution.dual_coef)
+    assert_allclose(solution.weights * np.sqrt(forms), lengths, atol=0.02 * max(1.0, lengths.max()))
+
+
+def test_at_1_it_is_the_svm_on_the_sum_of_kernels() -> None:
+    stack, y = random_stack()
+    ours = solve(stack, y, 1.0, 1.0, tol=1e-6)
+    plain = svm.solve(PrecomputedBank(stack), y, 1.0, weights=np.ones(len(stack)), svm_tol=1e-6)
+    assert ours.objective == pytest.approx(plain.objective, rel=1e-5)
+    assert_allclose(ours.weights, 1.0)
+
+
+def test_towards_0_it_is_mkl_at_another_C() -> None:
+    """With S = sum ||f||, what minimises S + C loss minimises S^2 / 2 + S C loss, S held there."""
+    stack, y = random_stack()
+    ours = solve(stack, y, 2.0, 1e-4, tol=1e-6, max_iter=20000)
+    forms = np.einsum("i,mij,j->m", ours.dual_coef, stack, ours.dual_coef)
+    total = float((ours.weights * np.sqrt(forms)).sum())
+    other = mkl.solve(PrecomputedBank(stack), y, 2.0 * total, tol=1e-7)
+    assert_allclose(ours.weights / ours.weights.sum(), other.weights, atol=0.01)
+
+
+def test_equal_kernels_share_alike() -> None:
+    stack, y = random_stack()
+    weights = solve(np.concatenate([stack, stack]), y, 1.0, 0.3).weights
+    assert_allclose(weights[:5], weights[5:])
+
+
+def test_weights_are_the_sparser_the_smaller_the_mix() -> None:
+    stack, y = random_stack(n=60, n_kernels=12, seed=1)
+    small = [(solve(stack, y, 0.1, mix).weights < 1e-3).sum() for mix in (0.05, 0.5, 1.0)]
+    assert small[0] >= small[1] > small[2] == 0
+
+
+@pytest.mark.parametrize("mix", [0.0, -1.0, 1.5, np.nan, "a", None, True])
+def test_mix_is_a_share(mix: Any) -> None:
+    stack, y = random_stack()
+    with pytest.raises(
+        InputError, match=r"mix=.* is not accepted: it must be a number in \(0, 1\]"
+    ):
+        elastic_net.solve(PrecomputedBank(stack), y, mix=mix)
+
+
+def test_needs_a_bank() -> None:
+    X, y = random_problem(10)
+    with pytest.raises(InputError, match="elastic_net needs a bank"):
+        elastic_net.solve(product_gaussians(X), y)  # type: ignore[arg-type]

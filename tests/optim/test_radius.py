@@ -1,0 +1,72 @@
+"""The radius as a function of the weights: gradient, convexity, and searches that end."""
+
+from __future__ import annotations
+
+import conic_twins
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from problems import random_stack
+
+from mklbench.errors import InputError
+from mklbench.kernels import PrecomputedBank
+from mklbench.optim import radius
+from mklbench.optim.radius import Radius
+
+Array = np.ndarray
+
+
+def test_the_ball_has_the_radius_1() -> None:
+    stack, _ = random_stack(n=30)
+    inside = Radius(PrecomputedBank(stack)).scaled(np.arange(1.0, len(stack) + 1))
+    assert_allclose(inside.K, np.tensordot(inside.weights, stack, axes=1), rtol=1e-9)
+    assert_allclose(conic_twins.squared_radius(inside.K), 1.0, rtol=1e-6)
+    assert inside.weights @ inside.radii == pytest.approx(1.0, abs=1e-6)
+
+
+def test_the_gradient_is_that_of_differences() -> None:
+    """Of R^2 itself, and of a function of v = d / R^2(d)."""
+    stack, _ = random_stack(n=30)
+    ball, M = Radius(PrecomputedBank(stack)), len(stack)
+    d, c = np.linspace(0.5, 2.0, M), np.linspace(-1.0, 3.0, M)
+    at = ball.scaled(d)
+    step = 1e-5
+    squared, linear = np.empty(M), np.empty(M)
+    for m in range(M):
+        there, back = (ball.scaled(d + sign * step * np.eye(M)[m]) for sign in (1, -1))
+        squared[m] = (there.squared_radius - back.squared_radius) / (2 * step)
+        linear[m] = c @ (there.weights - back.weights) / (2 * step)
+    assert_allclose(at.radii, squared, rtol=1e-4, atol=1e-6)
+    assert_allclose(at.gradient(c), linear, rtol=1e-3, atol=1e-6)
+
+
+def test_is_convex() -> None:
+    stack, _ = random_stack(n=30)
+    ball = Radius(PrecomputedBank(stack))
+    rng = np.random.default_rng(0)
+    for _ in range(10):
+        first, second = rng.random((2, len(stack)))
+        middle = ball.scaled(0.5 * (first + second)).squared_radius
+        ends = ball.scaled(first).squared_radius + ball.scaled(second).squared_radius
+        assert middle <= 0.5 * ends * (1 + 1e-6)
+        assert first @ ball.scaled(second).radii <= ball.scaled(first).squared_radius * (1 + 1e-6)
+
+
+def test_constant_kernels_have_none() -> None:
+    stack, _ = random_stack(n=20)
+    padded = np.concatenate([stack, np.ones_like(stack[:1])])
+    assert Radius(PrecomputedBank(padded)).units[-1] == 0
+    with pytest.raises(InputError, match="all 1 kernels are constant"):
+        Radius(PrecomputedBank(np.ones((1, 5, 5))))
+
+
+def test_a_search_ends_at_its_limit() -> None:
+    seen = []
+
+    def evaluate(u: Array) -> tuple[float, Array]:
+        seen.append(u)
+        share = u / u.sum()
+        return 1.0 + share @ share, (2 * share - 2 * (share @ share)) / u.sum()
+
+    radius.minimise(evaluate, np.array([1.0, 2.0, 3.0]), 4)
+    assert len(seen) == 4

@@ -1,0 +1,112 @@
+"""The dual of a machine: its value, its variables, its best intercept, and what need not be 0."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import conic_twins
+import cvxpy as cp
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from problems import random_problem, random_stack
+
+from mklbench.libsvm import SVR
+from mklbench.optim import local_model, svm_dual
+from mklbench.optim.svm_dual import SVMDual
+
+Array = np.ndarray
+
+
+def targets(n: int = 30, seed: int = 0) -> Array:
+    X, _ = random_problem(n, 5, seed)
+    return np.sin(2.0 * X[:, 0]) + X[:, 1] ** 2
+
+
+def of_classes(seed: int) -> SVMDual:
+    rng = np.random.default_rng(seed)
+    y = np.where(np.arange(9) % 2, 1.0, -1.0)
+    return svm_dual.of_classes(y, rng.uniform(0.1, 3.0, 9))
+
+
+def of_targets(seed: int) -> SVMDual:
+    rng = np.random.default_rng(seed)
+    return svm_dual.of_targets(rng.standard_normal(9), 2.0, (0.0, 0.3)[seed % 2])
+
+
+def of_one_class(seed: int) -> SVMDual:
+    return svm_dual.of_one_class(9, 0.5, 1.0 + 0.3 * seed, -1.0)
+
+
+@pytest.mark.parametrize("make", [of_classes, of_targets, of_one_class])
+@pytest.mark.parametrize("seed", range(4))
+class TestEveryDual:
+    def test_best_intercept(self, make: Callable[[int], SVMDual], seed: int) -> None:
+        dual = make(seed)
+        f = np.random.default_rng(seed).standard_normal(9)
+        b = dual.best_intercept(f)
+        losses = [dual.loss(other).value(f + other) for other in np.linspace(-6, 6, 401)]
+        assert dual.loss(b).value(f + b) <= min(losses) + 1e-9
+
+    def test_loss_is_that_of_the_distances(self, make: Callable[[int], SVMDual], seed: int) -> None:
+        dual = make(seed)
+        u = np.random.default_rng(seed).standard_normal(9)
+        loss = dual.upper @ np.maximum(dual.distances(u), 0.0)
+        assert loss + dual.total * 0.7 == pytest.approx(dual.loss(0.7).value(u))
+
+    def test_alpha_there_and_back(self, make: Callable[[int], SVMDual], seed: int) -> None:
+        dual = make(seed)
+        a = np.random.default_rng(seed).standard_normal(9)
+        a = dual.dual_coef(dual.alpha(a))
+        assert_array_equal(dual.dual_coef(dual.alpha(a)), a)
+
+    def test_dual_value_is_that_of_the_loss(
+        self, make: Callable[[int], SVMDual], seed: int
+    ) -> None:
+        dual = make(seed)
+        alpha = dual.alpha(np.random.default_rng(seed).standard_normal(9))
+        assert dual.value(alpha, 0.4) + 0.2 == pytest.approx(
+            dual.loss(0.0).dual_value(dual.dual_coef(alpha))
+        )
+
+    def test_largest_sum(self, make: Callable[[int], SVMDual], seed: int) -> None:
+        dual = make(seed)
+        alpha = cp.Variable(len(dual.signs), nonneg=True)
+        limits = [alpha <= dual.upper, dual.signs @ alpha == dual.total]
+        assert dual.largest_sum == pytest.approx(
+            cp.Problem(cp.Maximize(cp.sum(alpha)), limits).solve(solver=cp.CLARABEL), rel=1e-6
+        )
+
+
+def test_best_intercept_of_samples_that_a_gap_separates() -> None:
+    """Every b from -1 to 1 has no loss; the middle is as far from both classes as can be."""
+    f, y = np.array([2.0, 3.0, -2.0]), np.array([1.0, 1.0, -1.0])
+    assert svm_dual.of_classes(y, np.ones(3)).best_intercept(f) == pytest.approx(0.0)
+
+
+class TestRegressionInDoublePrecision:
+    @pytest.mark.parametrize("C", [0.01, 1.0, 100.0, 1e5])
+    @pytest.mark.parametrize("epsilon", [0.0, 1e-9, 0.1])
+    @pytest.mark.parametrize("seed", [0, 1])
+    def test_equals_a_conic_solver(self, C: float, epsilon: float, seed: int) -> None:
+        K, y = random_stack(seed=seed)[0].mean(axis=0), targets(seed=seed)
+        rough = SVR(y, C, epsilon=epsilon, tol=0.1).solve(K).dual_coef
+        dual = svm_dual.of_targets(y, C, epsilon)
+        a, b = local_model.solve_svm(K, dual, rough, 1e-11)
+        twin = conic_twins.svr(K, y, C, epsilon)
+        assert dual.value(dual.alpha(a), a @ K @ a) == pytest.approx(twin.value, rel=1e-6)
+        assert_allclose(K @ a, K @ twin.dual_coef, atol=1e-3)
+        primal = 0.5 * a @ K @ a + dual.loss(b).value(K @ a + b)
+        assert primal == pytest.approx(twin.value, rel=1e-6 + 1e-10 * C)
+        assert np.abs(a).max() <= C
+        assert abs(a.sum()) <= 1e-11 * np.abs(a).sum()
+
+    def test_what_is_left_out_is_0_at_the_optimum(self) -> None:
+        K, y = random_stack(n=60)[0].mean(axis=0), targets(60)
+        whole = svm_dual.of_targets(y, 1.0, 0.3)
+        exact = SVR(y, 1.0, epsilon=0.3, tol=1e-9).solve(K).dual_coef
+        for tol in (1e-1, 1e-2, 1e-4):
+            rough = SVR(y, 1.0, epsilon=0.3, tol=tol).solve(K).dual_coef
+            part = whole.part(whole.undecided(K, rough))
+            assert_allclose(part.dual_coef(part.alpha(exact)), exact)
+        assert len(part.signs) < 60

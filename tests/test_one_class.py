@@ -1,0 +1,151 @@
+"""One-class MKL: against a conic solver, scikit-learn, certificates, and at its edges."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import conic_twins
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from problems import random_problem, random_stack
+from sklearn.svm import OneClassSVM
+
+from mklbench import OneClassMKL, certify, one_class
+from mklbench.certify import OneClass, PrimalDualPoint
+from mklbench.errors import InputError
+from mklbench.kernels import PrecomputedBank, feature_gaussians, product_gaussians
+from mklbench.penalties.simplex import Simplex
+from mklbench.solution import Solution
+
+# The conic solver says so where it misses its 1e-9.
+pytestmark = pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
+
+Array = np.ndarray
+
+N = 40
+
+
+def solve(stack: Array, nu: float, **options: Any) -> Solution:
+    """Solve, and check what holds for every solution, from the numbers returned alone."""
+    bank = PrecomputedBank(stack)
+    solution = one_class.solve(bank, nu=nu, **options)
+    a, d, total = solution.dual_coef, solution.weights, nu * stack.shape[1]
+    assert (d >= 0).all()
+    assert d.sum() == pytest.approx(1.0, abs=1e-15)
+    assert (a >= 0).all()
+    assert (a <= 1).all()
+    assert a.sum() == pytest.approx(total, rel=1e-10)
+    point = PrimalDualPoint.on_bank(bank, OneClass(1.0, total, -solution.intercept), solution)
+    bounds = certify.bounds(point, Simplex())
+    assert bounds.relative_gap == pytest.approx(solution.gap, rel=1e-4, abs=1e-9)
+    assert solution.objective == pytest.approx(point.objective, rel=1e-9)
+    return solution
+
+
+class TestOptimum:
+    @pytest.mark.parametrize("nu", [0.01, 0.1, 0.5, 0.9, 1.0])
+    @pytest.mark.parametrize("scale", [1e-8, 1.0, 1e6])
+    @pytest.mark.parametrize("seed", [0, 1, 2])
+    def test_of_a_conic_solver(self, nu: float, scale: float, seed: int) -> None:
+        stack = random_stack(N, 6, seed)[0]
+        solution = solve(scale * stack, nu, tol=1e-6)
+        assert solution.converged
+        assert solution.gap <= 1e-6
+        assert solution.n_svm_calls <= 10
+        twin = conic_twins.one_class_mkl(stack, nu)
+        assert solution.objective == pytest.approx(scale * twin.value, rel=2e-6)
+        assert_allclose(solution.weights, twin.weights, atol=1e-3)
+
+    def test_no_other_weights_are_farther_from_the_origin(self) -> None:
+        stack = random_stack(N, 6)[0]
+        ours = solve(stack, 0.3, tol=1e-7)
+        for weights in np.random.default_rng(0).dirichlet(np.full(6, 0.3), 20):
+            mixed = np.tensordot(0.9 * ours.weights + 0.1 * weights, stack, axes=1)
+            assert solve(mixed[None], 0.3, tol=1e-7).objective >= ours.objective * (1 + 1e-6)
+
+    def test_duplicate_rows_and_equal_kernels(self) -> None:
+        stack = random_stack(N, 4)[0]
+        twice = np.tile(np.arange(N), 2)
+        one = solve(stack, 0.2, tol=1e-8)
+        two = solve(np.repeat(stack, 2, axis=0)[:, twice][:, :, twice], 0.2, tol=1e-8)
+        assert two.objective == pytest.approx(4.0 * one.objective, rel=1e-6)
+        assert_allclose(two.weights.reshape(-1, 2).sum(axis=1), one.weights, atol=1e-3)
+
+    def test_nu_bounds_the_samples_outside(self) -> None:
+        stack = random_stack(100, 4)[0]
+        for nu in (0.05, 0.2, 0.6):
+            solution = solve(stack, nu, tol=1e-7)
+            K = np.tensordot(solution.weights, stack, axes=1)
+            decision = K @ solution.dual_coef + solution.intercept
+            assert (decision < -1e-5).mean() <= nu
+            assert (solution.dual_coef > 0).mean() >= nu
+
+    def test_a_start_at_the_optimum(self) -> None:
+        stack = random_stack(N, 6)[0]
+        there = solve(stack, 0.3, tol=1e-6)
+        assert solve(stack, 0.3, start=there.weights).n_svm_calls <= 2
+
+    def test_the_widest_gaussian_is_preferred(self) -> None:
+        """What the docstring warns of."""
+        X, _ = random_problem(N)
+        squares = ((X[:, None] - X) ** 2).sum(axis=2)
+        stack = np.exp(-np.array([0.01, 0.1, 1.0])[:, None, None] * squares)
+        assert_array_equal(solve(stack, 0.3).weights, [1.0, 0.0, 0.0])
+
+
+class TestOneKernel:
+    @pytest.mark.parametrize("nu", [0.005, 0.1, 0.5, 0.95])
+    def test_is_scikit_learns(self, nu: float) -> None:
+        X, _ = random_problem(120)
+        ours = OneClassMKL(kernel="gaussian", nu=nu, tol=1e-9).fit(X)
+        theirs = OneClassSVM(nu=nu, gamma=0.25, tol=1e-7).fit(X)
+        Z = np.random.default_rng(1).normal(size=(50, 4)) * 2.0
+        scale = max(1.0, nu * 120)
+        assert_allclose(ours.score_samples(Z), theirs.score_samples(Z), atol=1e-4 * scale)
+        assert ours.offset_ == pytest.approx(float(theirs.offset_[0]), abs=1e-4 * scale)
+        assert ours.dual_coef_.sum() == pytest.approx(theirs.dual_coef_.sum())
+
+
+class TestEstimator:
+    def test_finds_what_is_far_away(self) -> None:
+        X, _ = random_problem(150)
+        model = OneClassMKL(nu=0.1).fit(X)
+        assert (model.predict(X) == 1).mean() == pytest.approx(0.9, abs=0.05)
+        assert (model.predict(X[:20] + 12.0) == -1).all()
+        assert_array_equal(model.fit_predict(X), model.predict(X))
+        difference = model.score_samples(X) - model.decision_function(X)
+        assert_allclose(difference, model.offset_)
+
+    def test_gram_matrices_are_as_features(self) -> None:
+        X, _ = random_problem(60)
+        stack = np.exp(-((X.T[:, :, None] - X.T[:, None, :]) ** 2))
+        dense = OneClassMKL(kernel="precomputed", nu=0.2).fit(stack[:, :50, :50])
+        features = OneClassMKL(nu=0.2).fit(X[:50])
+        assert_allclose(
+            dense.decision_function(stack[:, 50:, :50]),
+            features.decision_function(X[50:]),
+            atol=1e-2,
+        )
+
+
+def test_centred_kernels_are_refused() -> None:
+    stack = random_stack(N, 3)[0]
+    centre = np.eye(N) - 1.0 / N
+    with pytest.raises(InputError, match="the kernels are centred"):
+        one_class.solve(PrecomputedBank(centre @ stack @ centre))
+
+
+@pytest.mark.parametrize("nu", [0.0, -0.1, 1.1, np.nan, "a", None, True])
+def test_nu_is_a_share(nu: Any) -> None:
+    X, _ = random_problem(20)
+    with pytest.raises(InputError, match=r"nu=.* is not accepted: it must be a number in \(0, 1\]"):
+        one_class.solve(feature_gaussians(X), nu=nu)
+    with pytest.raises(InputError, match=r"nu=.* is not accepted"):
+        OneClassMKL(nu=nu).fit(X)
+
+
+def test_needs_a_bank() -> None:
+    X, _ = random_problem(10)
+    with pytest.raises(InputError, match="one_class needs a bank"):
+        one_class.solve(product_gaussians(X))  # type: ignore[arg-type]
