@@ -7,14 +7,24 @@ asks for them here and not in the modules below.
 from mklbench.kernels.banks.dense import DenseBank, GrowingBank, IndexedBank, PrecomputedBank
 from mklbench.kernels.banks.distances import FeatureDistances, MatrixDistances, chi2_distances
 from mklbench.kernels.banks.features import FeatureBank
+from mklbench.kernels.banks.function_bank import FunctionBank, NamedFunction
 from mklbench.kernels.banks.linear import LinearBank
 from mklbench.kernels.banks.views import DistanceBank
 from mklbench.kernels.base import Bank, Family, KernelOperator
+from mklbench.kernels.builders.columns import (
+    FittedViews,
+    KernelList,
+    kernel_list,
+    matrix_of,
+    takes_sparse,
+)
 from mklbench.kernels.builders.derived import Combination, Normalised, Standardised
 from mklbench.kernels.builders.descriptors import Descriptors
+from mklbench.kernels.builders.forms import no_kernels
 from mklbench.kernels.builders.from_files import MatrixDescriptors, MatrixKernels
 from mklbench.kernels.builders.named import (
     BUILDERS,
+    Kernel,
     KernelBuilder,
     Precomputed,
     feature_gaussians,
@@ -30,8 +40,10 @@ from mklbench.kernels.builders.named import (
     simplemkl_bank,
     single,
 )
+from mklbench.kernels.builders.stacks import GramStack
+from mklbench.kernels.cross import CrossKernels
 from mklbench.kernels.families import IsotropicGaussians, ProductGaussians
-from mklbench.kernels.functions import Gaussian, Polynomial
+from mklbench.kernels.functions import Gaussian, Linear, Polynomial
 from mklbench.kernels.groups import Groups, groups_of
 from mklbench.kernels.mixtures import (
     FamilyBank,
@@ -39,6 +51,8 @@ from mklbench.kernels.mixtures import (
     mixture_outputs,
     training_outputs,
 )
+from mklbench.kernels.samples import Views, rows_of
+from mklbench.kernels.transforms.columns import ColumnBank
 from mklbench.kernels.transforms.combined import CombinedKernel
 from mklbench.kernels.transforms.composite import ConcatenatedBank, ScaledBank, unit_trace
 from mklbench.kernels.transforms.normalised import CentredBank, CosineBank
@@ -49,10 +63,12 @@ __all__ = [
     "BUILDERS",
     "Bank",
     "CentredBank",
+    "ColumnBank",
     "Combination",
     "CombinedKernel",
     "ConcatenatedBank",
     "CosineBank",
+    "CrossKernels",
     "DenseBank",
     "Descriptors",
     "DistanceBank",
@@ -60,18 +76,25 @@ __all__ = [
     "FamilyBank",
     "FeatureBank",
     "FeatureDistances",
+    "FittedViews",
+    "FunctionBank",
     "Gaussian",
+    "GramStack",
     "Groups",
     "GrowingBank",
     "IndexedBank",
     "IsotropicGaussians",
+    "Kernel",
     "KernelBuilder",
+    "KernelList",
     "KernelOperator",
     "KernelSubset",
+    "Linear",
     "LinearBank",
     "MatrixDescriptors",
     "MatrixDistances",
     "MatrixKernels",
+    "NamedFunction",
     "Normalised",
     "Polynomial",
     "Precomputed",
@@ -80,6 +103,7 @@ __all__ = [
     "ScaledBank",
     "Standardised",
     "StandardisedBank",
+    "Views",
     "check_thetas",
     "chi2_distances",
     "feature_gaussians",
@@ -88,14 +112,19 @@ __all__ = [
     "gaussians",
     "groups_of",
     "isotropic_gaussians",
+    "kernel_list",
     "linear_features",
+    "matrix_of",
     "mixture_outputs",
+    "no_kernels",
     "precomputed",
     "product_gaussians",
     "resolve",
+    "rows_of",
     "separate",
     "simplemkl_bank",
     "single",
+    "takes_sparse",
     "training_outputs",
     "unit_trace",
 ]

@@ -8,7 +8,7 @@ training samples; neither needs to store its Gram matrices.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklbench.errors import InputError
 from mklbench.kernels.centring import centre
+from mklbench.kernels.cross import ChosenKernels, CrossKernels
 from mklbench.validation import check_indices
 
 Array = NDArray[np.float64]
@@ -25,7 +26,7 @@ Array = NDArray[np.float64]
 _N_SCALES = 4
 
 
-class KernelOperator(ABC):
+class KernelOperator(CrossKernels):
     """What banks and families have in common: a kernel for each vector of weights.
 
     Attributes
@@ -39,8 +40,6 @@ class KernelOperator(ABC):
         where it looks at several.
     """
 
-    n_samples: int
-    n_kernels: int
     features: tuple[int, ...]
 
     @abstractmethod
@@ -56,18 +55,6 @@ class KernelOperator(ABC):
         """
 
     @abstractmethod
-    def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
-        """Return the kernel (n_z, n) between new samples and the training samples at some weights.
-
-        Parameters
-        ----------
-        weights : array_like of shape (M,)
-            Weights of the kernels of a bank, or parameters theta of a family.
-        Z : array_like of shape (n_z, d)
-            Features of the new samples, unless the operator says otherwise.
-        """
-
-    @abstractmethod
     def restrict(self, rows: ArrayLike) -> KernelOperator:
         """Return the same kernels on some of the training samples only.
 
@@ -77,6 +64,32 @@ class KernelOperator(ABC):
             Row numbers of training samples, from 0 to n - 1, or a mask of n truth values.
         """
 
+    def for_prediction(self, rows: NDArray[np.intp], kernels: NDArray[np.intp]) -> CrossKernels:
+        """Return what a prediction needs of some kernels and some of the training samples.
+
+        Its `cross` is that of the operator: the same columns `rows`, at weights that are 0 but for
+        `kernels`. Subclasses keep as little as they can; unless they say otherwise it is the
+        operator on these samples.
+
+        Parameters
+        ----------
+        rows : ndarray of int of shape (k,)
+            Row numbers of training samples, from 0 to n - 1: the support vectors.
+        kernels : ndarray of int of shape (m,)
+            Indices from 0 to M - 1 of the kernels in use. A family keeps all its parameters.
+        """
+        return ChosenKernels(self.restrict(rows), kernels)
+
+    def kernel_names(self, columns: Sequence[str] | None = None) -> tuple[str, ...]:
+        """Return a name (M,) for each kernel or parameter, such as "gaussian 0.5 on age".
+
+        Parameters
+        ----------
+        columns : sequence of str or None, default=None
+            The names (d,) of the columns of the samples; if not given, they go by their numbers.
+        """
+        return tuple(f"kernel {m}" for m in range(self.n_kernels))
+
     def uniform_weights(self) -> Array:
         """Return the weights (M,) that are all 1/M."""
         return np.full(self.n_kernels, 1.0 / self.n_kernels)
@@ -84,15 +97,6 @@ class KernelOperator(ABC):
     def _check_rows(self, rows: ArrayLike) -> NDArray[np.intp]:
         """Return `rows` of the training samples as indices, for `restrict`."""
         return check_indices("rows", rows, self.n_samples)
-
-    def _check_weights(self, weights: ArrayLike) -> Array:
-        checked = np.asarray(weights, dtype=np.float64)
-        if checked.shape != (self.n_kernels,):
-            raise InputError(
-                f"weights have shape {checked.shape}, but there are {self.n_kernels} kernels: "
-                f"pass one weight a kernel."
-            )
-        return checked
 
 
 class Bank(KernelOperator):
@@ -187,10 +191,7 @@ class Bank(KernelOperator):
             If the bank does not know k_m(z, z): that of new samples is not in `cross`.
         """
         if Z is not None:
-            raise InputError(
-                f"{type(self).__name__} does not know k(z, z) of new samples, which a cosine "
-                "normalisation needs: normalise the Gram matrices before they are given."
-            )
+            return super().diagonals(Z)
         return np.array([self.combine(unit).diagonal() for unit in np.eye(self.n_kernels)])
 
     def gram(self, weights: ArrayLike, out: Array | None = None) -> Array:
@@ -301,6 +302,20 @@ class Family(KernelOperator):
 
     @abstractmethod
     def restrict(self, rows: ArrayLike) -> Family: ...
+
+    def member_names(
+        self, thetas: ArrayLike, columns: Sequence[str] | None = None
+    ) -> tuple[str, ...]:
+        """Return a name (k,) for each of some kernels of the family.
+
+        Parameters
+        ----------
+        thetas : array_like of shape (k, M)
+            Their parameters, one row a kernel.
+        columns : sequence of str or None, default=None
+            The names (d,) of the columns of the samples; if not given, they go by their numbers.
+        """
+        return tuple(f"kernel {k}" for k in range(len(np.asarray(thetas))))
 
     def median_parameters(self) -> Array:
         """Return equal parameters (M,) at which the median of -log k over pairs of samples is 1.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy
 from typing import Self
 
@@ -18,6 +19,13 @@ from mklbench.kernels.euclidean import (
     squared_distances,
 )
 from mklbench.kernels.memory import NUMBER, Memory, Shape
+from mklbench.kernels.naming import (
+    ALL_COLUMNS,
+    column_names,
+    gaussian_names,
+    named,
+    product_names,
+)
 from mklbench.validation import check_features, check_training_features
 
 Single = NDArray[np.floating]
@@ -59,6 +67,20 @@ class _Gaussians(Family):
         samples = self.samples[self._check_rows(rows)]
         restricted._place(samples, self._centre if self._by_differences else samples.mean(axis=0))
         return restricted
+
+    def for_prediction(self, rows: NDArray[np.intp], kernels: NDArray[np.intp]) -> Self:
+        """Return the family on some of the training samples, at the same centre.
+
+        Parameters
+        ----------
+        rows : ndarray of int of shape (k,)
+            Row numbers of training samples.
+        kernels : ndarray of int of shape (M,)
+            All parameters are kept.
+        """
+        kept = copy(self)
+        kept._place(self.samples[rows], self._centre)
+        return kept
 
     def _place(self, samples: Array, centre: Array) -> None:
         """Stand on `samples` (n, d), shifted to the origin: there products lose few digits."""
@@ -189,6 +211,23 @@ class ProductGaussians(_Gaussians):
         ]
         return np.concatenate([scales, np.clip(alone, self.lower, self.upper)])
 
+    def kernel_names(self, columns: Sequence[str] | None = None) -> tuple[str, ...]:
+        """Return a name (M,) for each parameter, the gamma of one column.
+
+        Parameters
+        ----------
+        columns : sequence of str or None, default=None
+            The names (d,) of the columns of the samples; if not given, they go by their numbers.
+        """
+        where = column_names(self.n_kernels, columns)
+        return tuple(named("gaussian", column) for column in where)
+
+    def member_names(
+        self, thetas: ArrayLike, columns: Sequence[str] | None = None
+    ) -> tuple[str, ...]:
+        where = column_names(self.n_kernels, columns)
+        return tuple(product_names(thetas, where))
+
     def in_own_order(self) -> tuple[ProductGaussians, NDArray[np.intp]]:
         order = _own_order(self.samples)
         return ProductGaussians(self.samples[:, order], *self._box), order
@@ -256,6 +295,22 @@ class IsotropicGaussians(_Gaussians):
         return np.unique(np.clip(np.concatenate([self.scales(), grid]), self.lower, self.upper))[
             :, None
         ]
+
+    def kernel_names(self, columns: Sequence[str] | None = None) -> tuple[str, ...]:
+        """Return the name (1,) of the parameter, the gamma of all columns.
+
+        Parameters
+        ----------
+        columns : sequence of str or None, default=None
+            Not used: the kernel is on all of them.
+        """
+        return (named("gaussian", ALL_COLUMNS),)
+
+    def member_names(
+        self, thetas: ArrayLike, columns: Sequence[str] | None = None
+    ) -> tuple[str, ...]:
+        gammas = np.asarray(thetas, dtype=np.float64)[:, 0].tolist()
+        return tuple(named(each, ALL_COLUMNS) for each in gaussian_names(gammas))
 
     def in_own_order(self) -> tuple[IsotropicGaussians, NDArray[np.intp]]:
         samples = self.samples[:, _own_order(self.samples)]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,14 +54,43 @@ class Gaussian:
 
     Parameters
     ----------
-    gamma : float
-        Factor of the squared distance, > 0.
+    gamma : float or "scale", default="scale"
+        Factor of the squared distance, > 0; "scale" for 1 / (d v), with d the number of
+        features of the training samples and v the variance of all their entries, as that of
+        scikit-learn's SVC (1 where v is 0).
     """
 
-    gamma: float
+    gamma: float | Literal["scale"] = "scale"
 
     def __post_init__(self) -> None:
-        check_positive("gamma", self.gamma)
+        if self.gamma != "scale":
+            check_positive("gamma", self.gamma)
+
+    @property
+    def factor(self) -> float:
+        """The number `gamma`.
+
+        Raises
+        ------
+        InputError
+            If `gamma` is "scale", which is a number only on training samples (`on`).
+        """
+        if isinstance(self.gamma, str):
+            raise InputError(
+                f"gamma={self.gamma} is a number only where one kernel looks at all features of "
+                "the training samples: give the number."
+            )
+        return self.gamma
+
+    def on(self, X: Any) -> Gaussian:
+        """Return the kernel with the number for `gamma` that "scale" is on training samples.
+
+        Parameters
+        ----------
+        X : array_like or sparse matrix of shape (n, d)
+            Training samples.
+        """
+        return replace(self, gamma=gamma_scale(X)) if isinstance(self.gamma, str) else self
 
     def __call__(self, X: Array, Z: Array) -> Array:
         """Return the matrix (n, n_z) of k between the rows of `X` (n, d) and `Z` (n_z, d)."""
@@ -80,7 +109,7 @@ class Gaussian:
             array if not given.
         """
         with np.errstate(over="ignore"):  # to an infinite distance, where the kernel is 0
-            exponent = np.multiply(distances, -self.gamma, out=out)
+            exponent = np.multiply(distances, -self.factor, out=out)
         return np.exp(exponent, out=exponent)
 
     def diagonal(self, X: Array) -> Array:
@@ -92,6 +121,15 @@ class Gaussian:
             Samples, one a row.
         """
         return np.ones(len(X))
+
+
+def gamma_scale(X: Any) -> float:
+    """Return 1 / (d v), with v the variance of all entries of samples, dense or sparse (n, d)."""
+    if hasattr(X, "multiply"):  # a sparse matrix
+        variance = float(X.multiply(X).mean() - X.mean() ** 2)
+    else:
+        variance = float(np.var(X))
+    return 1.0 / (np.shape(X)[1] * variance) if variance > 0.0 else 1.0
 
 
 def matrices(functions: Sequence[KernelFunction], X: Array, Z: Array) -> Iterator[Array]:
@@ -163,3 +201,23 @@ class Polynomial:
             Samples, one a row.
         """
         return (np.einsum("ij,ij->i", X, X) + self.offset) ** self.degree
+
+
+@dataclass(frozen=True)
+class Linear:
+    """k(x, z) = x'z."""
+
+    def __call__(self, X: Array, Z: Array) -> Array:
+        """Return the matrix (n, n_z) of k between the rows of `X` (n, d) and `Z` (n_z, d)."""
+        with np.errstate(over="ignore", invalid="ignore"):  # judged by who uses them
+            return X @ Z.T
+
+    def diagonal(self, X: Array) -> Array:
+        """Return k(x, x) = x'x (n,).
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, d)
+            Samples, one a row.
+        """
+        return np.einsum("ij,ij->i", X, X)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -56,6 +56,9 @@ class FamilyBank(StackedBank):
 
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
         return combined_cross(self._family, self._check_weights(weights), self.thetas, Z)
+
+    def kernel_names(self, columns: Sequence[str] | None = None) -> tuple[str, ...]:
+        return self._family.member_names(self.thetas, columns)
 
     def restrict(self, rows: ArrayLike) -> FamilyBank:
         return FamilyBank(self._family.restrict(rows), self.thetas)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache, partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,5 +66,5 @@ def problem(n: int = 50, d: int = 4, seed: int = 0) -> tuple[Array, NDArray[np.i
     return X[:n], y[:n], X[n:]
 
 
-def decisions(model: KernelEstimator, Z: Array) -> Array:
+def decisions(model: KernelEstimator, Z: Any) -> Array:
     return (getattr(model, "decision_function", None) or model.predict)(Z)

@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from mklbench.errors import InputError
+from mklbench.kernels.banks.cross import (
+    FunctionsCross,
+    Indices,
+    RowsCross,
+    StackCross,
+    check_rows,
+    check_stack,
+)
 from mklbench.kernels.base import Array, Bank
 from mklbench.kernels.functions import (
     LARGEST_VALUE,
     SMALLEST_VALUE,
+    Gaussian,
     KernelFunction,
     check_values,
     matrices,
 )
 from mklbench.kernels.groups import GroupLists, check_groups
 from mklbench.kernels.memory import NUMBER, Memory, gram_bytes
+from mklbench.kernels.naming import ALL_COLUMNS, function_names, named
 from mklbench.kernels.storage.packed import PackedGrams, asymmetry, half_size, unpack
 from mklbench.validation import (
-    check_features,
-    check_finite,
     check_training_features,
     real_array,
 )
@@ -117,25 +125,24 @@ class DenseBank(StackedBank):
 
     def __init__(self, X: ArrayLike, functions: Sequence[KernelFunction]) -> None:
         samples = check_training_features("X", X)
+        functions = [f.on(samples) if isinstance(f, Gaussian) else f for f in functions]
         check_values(functions, samples)
         grams = matrices(functions, samples, samples)
         self._bind(samples, functions, PackedGrams.of(len(samples), grams, len(functions)))
 
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
-        d = self._check_weights(weights)
-        samples = check_features("Z", Z, self._X.shape[1])
-        combined = np.zeros((len(samples), self.n_samples))
-        active = np.flatnonzero(d)
-        blocks = matrices([self._functions[m] for m in active], samples, self._X)
-        for m, block in zip(active, blocks, strict=True):
-            combined += d[m] * block
-        return combined
+        return FunctionsCross(self._X, self._functions).cross(weights, Z)
 
     def diagonals(self, Z: ArrayLike | None = None) -> Array:
         if Z is None:
             return super().diagonals()
-        samples = check_features("Z", Z, self._X.shape[1])
-        return np.array([function.diagonal(samples) for function in self._functions])
+        return FunctionsCross(self._X, self._functions).diagonals(Z)
+
+    def for_prediction(self, rows: Indices, kernels: Indices) -> FunctionsCross:
+        return FunctionsCross(self._X[rows], [self._functions[m] for m in kernels])
+
+    def kernel_names(self, columns: Sequence[str] | None = None) -> tuple[str, ...]:
+        return tuple(named(each, ALL_COLUMNS) for each in function_names(self._functions))
 
     def restrict(self, rows: ArrayLike) -> DenseBank:
         indices = self._check_rows(rows)
@@ -184,14 +191,10 @@ class PrecomputedBank(StackedBank):
             Cross Gram matrices between new samples and the training samples, one a kernel.
         """
         d = self._check_weights(weights)
-        stack = real_array("Z", Z)
-        if stack.ndim != 3 or stack.shape[::2] != (self.n_kernels, self.n_samples):
-            raise InputError(
-                f"the cross Gram matrices have shape {stack.shape}: "
-                f"pass ({self.n_kernels}, n_new, {self.n_samples}), one matrix a kernel."
-            )
-        check_finite("Z", stack)
-        return np.tensordot(d, stack, axes=1)
+        return np.tensordot(d, check_stack(Z, self.n_kernels, self.n_samples), axes=1)
+
+    def for_prediction(self, rows: Indices, kernels: Indices) -> StackCross:
+        return StackCross(rows, self.n_samples, kernels, self.n_kernels)
 
     def restrict(self, rows: ArrayLike) -> PrecomputedBank:
         restricted = type(self).__new__(type(self))
@@ -299,6 +302,10 @@ class IndexedBank(StackedBank):
         rows = self._rows if Z is None else check_rows(Z, self._whole.n_samples)
         return self._whole.diagonals()[:, rows]
 
+    def for_prediction(self, rows: Indices, kernels: Indices) -> RowsCross:
+        whole, chosen = self._whole.keep(kernels), self._rows[rows]
+        return RowsCross(whole.columns(chosen), whole.diagonals())
+
     def restrict(self, rows: ArrayLike) -> IndexedBank:
         return IndexedBank(self._whole, self._rows[self._check_rows(rows)], self.groups)
 
@@ -316,8 +323,19 @@ def pack_stack(K: ArrayLike) -> PackedGrams:
         raise InputError(
             f"K has shape {stack.shape}: pass the Gram matrices as one array (n_kernels, n, n)."
         )
-    checked: Iterator[Array] = (_checked(m, gram) for m, gram in enumerate(stack))
-    return PackedGrams.of(stack.shape[1], checked, len(stack))
+    return pack_grams(stack.shape[1], stack, len(stack))
+
+
+def pack_grams(n_samples: int, grams: Iterable[Array], n_grams: int) -> PackedGrams:
+    """Return the lower halves of Gram matrices (n, n), checked, of which one at a time need exist.
+
+    Raises
+    ------
+    InputError
+        If one is not finite or not symmetric.
+    """
+    checked: Iterator[Array] = (_checked(m, gram) for m, gram in enumerate(grams))
+    return PackedGrams.of(n_samples, checked, n_grams)
 
 
 def _checked(m: int, gram: Array) -> Array:
@@ -335,17 +353,3 @@ def _checked(m: int, gram: Array) -> Array:
     if asymmetry(gram) > 1e-8 * largest:
         raise InputError(f"kernel {m} of K is not symmetric: a Gram matrix must be.")
     return gram
-
-
-def check_rows(rows: ArrayLike, n: int) -> NDArray[np.intp]:
-    """Return `rows` as indices (k,) if they are row numbers from 0 to n - 1."""
-    indices = np.asarray(rows)
-    if indices.ndim == 2 and indices.shape[1] == 1:
-        indices = indices[:, 0]
-    # Scikit-learn passes the row numbers of a sample matrix as floats.
-    numeric = indices.ndim == 1 and indices.dtype.kind in "iuf"
-    if not numeric or not np.isin(indices, np.arange(n)).all():
-        raise InputError(
-            f"precomputed kernels take row indices from 0 to {n - 1} in place of features."
-        )
-    return indices.astype(np.intp)

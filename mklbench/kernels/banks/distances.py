@@ -17,10 +17,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench.errors import InputError
-from mklbench.kernels.banks.dense import check_rows
+from mklbench.kernels.banks.cross import Indices, check_rows
 from mklbench.kernels.base import Array
 from mklbench.kernels.euclidean import squared_distances
 from mklbench.kernels.functions import standardisation
+from mklbench.kernels.naming import ALL_COLUMNS
 from mklbench.validation import (
     check_choice,
     check_features,
@@ -49,6 +50,28 @@ class ViewColumns(Protocol):
     def stop(self) -> int: ...
     @property
     def distance(self) -> str: ...
+
+
+class NewDistances(Protocol):
+    """Distances of views from new samples to some training samples, as predictions need them.
+
+    Attributes
+    ----------
+    n_samples : int
+        Number of these training samples.
+    """
+
+    n_samples: int
+
+    def to(self, Z: ArrayLike) -> list[Array]:
+        """Return of each view the distances (n_z, n) from new samples to the training samples.
+
+        Parameters
+        ----------
+        Z : array_like
+            New samples: features of shape (n_z, d), or row numbers (n_z,), as the training samples
+            are.
+        """
 
 
 class Distances(ABC):
@@ -80,6 +103,10 @@ class Distances(ABC):
             are.
         """
 
+    def view_names(self) -> list[tuple[str, str]]:
+        """Return for each view its name and that of the function of its distance."""
+        return [(f"view {v}", "gaussian") for v in range(self.n_views)]
+
     @abstractmethod
     def restrict(self, rows: ArrayLike) -> Distances:
         """Return the same distances on some of the training samples only.
@@ -89,6 +116,30 @@ class Distances(ABC):
         rows : array_like of shape (k,) or (n,)
             Row numbers of training samples, from 0 to n - 1, or a mask of n truth values.
         """
+
+    def for_prediction(self, rows: Indices, views: Indices) -> NewDistances:
+        """Return what a prediction needs of some views and some of the training samples.
+
+        Parameters
+        ----------
+        rows : ndarray of int of shape (k,)
+            Row numbers of training samples.
+        views : ndarray of int of shape (v,)
+            Those in use.
+        """
+        return _ChosenViews(self.restrict(rows), views)
+
+
+class _ChosenViews:
+    """Some views of distances."""
+
+    def __init__(self, distances: Distances, views: Indices) -> None:
+        self._distances, self._views = distances, views
+        self.n_samples = distances.n_samples
+
+    def to(self, Z: ArrayLike) -> list[Array]:
+        every = self._distances.to(Z)
+        return [every[v] for v in self._views]
 
 
 @dataclass(frozen=True)
@@ -104,8 +155,11 @@ class _Part:
         with np.errstate(over="ignore"):  # of new samples, to an infinite distance
             return np.ascontiguousarray(X[:, self.columns] * self.factors)
 
-    def between(self, X: Array, Z: Array) -> Array:
-        return chi2_distances(X, Z) if self.distance == "chi2" else squared_distances(X, Z)
+    def between(self, X: Array, Z: Array, keep: bool = True) -> Array:
+        """Return the distances between samples `of` the view; those of chi2 may be kept."""
+        if self.distance != "chi2":
+            return squared_distances(X, Z)
+        return chi2_distances(X, Z) if keep else _chi2_distances(X, Z)
 
 
 class FeatureDistances(Distances):
@@ -142,7 +196,7 @@ class FeatureDistances(Distances):
                 for view in views
             )
         else:
-            self._parts = (self._part("all features", slice(0, d), distance or "euclidean"),)
+            self._parts = (self._part(ALL_COLUMNS, slice(0, d), distance or "euclidean"),)
         self.n_views = len(self._parts)
 
     def within(self) -> Iterator[Array]:
@@ -155,6 +209,10 @@ class FeatureDistances(Distances):
         for part in self._parts:
             _check_histograms(part, samples)
         return [part.between(part.of(samples), part.of(self._X)) for part in self._parts]
+
+    def view_names(self) -> list[tuple[str, str]]:
+        functions = ("chi2" if part.distance == "chi2" else "gaussian" for part in self._parts)
+        return [(part.name, name) for part, name in zip(self._parts, functions, strict=True)]
 
     def restrict(self, rows: ArrayLike) -> FeatureDistances:
         """Keep the standard deviations of the samples that the distances were made on.
@@ -170,6 +228,9 @@ class FeatureDistances(Distances):
         restricted.n_samples, restricted.n_views = len(restricted._X), self.n_views
         return restricted
 
+    def for_prediction(self, rows: Indices, views: Indices) -> NewDistances:
+        return _FeaturesInUse(self._X[rows], [self._parts[v] for v in views])
+
     def _part(self, name: str, columns: slice, distance: str) -> _Part:
         features = self._X[:, columns]
         is_scaled = distance == "seuclidean"
@@ -179,6 +240,20 @@ class FeatureDistances(Distances):
         part = _Part(name, columns, distance, factors)
         _check_histograms(part, self._X)
         return part
+
+
+class _FeaturesInUse:
+    """The features of some training samples, of the views in use only."""
+
+    def __init__(self, X: Array, parts: Sequence[_Part]) -> None:
+        self.n_samples, self._n_features = X.shape
+        self._views = tuple((part, part.of(X)) for part in parts)
+
+    def to(self, Z: ArrayLike) -> list[Array]:
+        samples = check_features("Z", Z, self._n_features)
+        for part, _ in self._views:
+            _check_histograms(part, samples)
+        return [part.between(part.of(samples), X, keep=False) for part, X in self._views]
 
 
 class MatrixDistances(Distances):
@@ -206,8 +281,23 @@ class MatrixDistances(Distances):
     def restrict(self, rows: ArrayLike) -> MatrixDistances:
         return MatrixDistances(self._whole, self._rows[check_indices("rows", rows, self.n_samples)])
 
+    def for_prediction(self, rows: Indices, views: Indices) -> NewDistances:
+        return _MatrixColumns(self._whole[views][:, :, self._rows[rows]])
+
     def _block(self, rows: NDArray[np.intp]) -> Iterator[Array]:
         return (matrix[np.ix_(rows, self._rows)] for matrix in self._whole)
+
+
+class _MatrixColumns:
+    """The distances (V, N, k) of all samples of a data set to some training samples."""
+
+    def __init__(self, columns: Array) -> None:
+        self._columns = columns
+        self.n_samples = columns.shape[2]
+
+    def to(self, Z: ArrayLike) -> list[Array]:
+        new = check_rows(Z, self._columns.shape[1])
+        return [matrix[new] for matrix in self._columns]
 
 
 def chi2_distances(X: Array, Z: Array) -> Array:

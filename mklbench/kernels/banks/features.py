@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench.errors import unknown
+from mklbench.kernels.banks.cross import FeatureCross, Indices
 from mklbench.kernels.base import Array, Bank
 from mklbench.kernels.functions import KernelFunction, check_values
 from mklbench.kernels.memory import NUMBER, Memory, Shape
+from mklbench.kernels.naming import column_names, function_names, named
 from mklbench.kernels.storage.cost import FEW, FeatureCosts
 from mklbench.kernels.storage.factored import ROWS, FeatureFactors
 from mklbench.kernels.storage.packed import PackedGrams, half_size, unpack
@@ -152,12 +154,20 @@ class FeatureBank(Bank):
 
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
         d = self._check_weights(weights)
-        samples = check_features("Z", Z, self._X.shape[1])
-        combined = np.zeros((len(samples), self.n_samples))
-        for m in np.flatnonzero(d):
-            j, k = divmod(int(m), len(self._functions))
-            combined += d[m] * self._functions[k](samples[:, [j]], self._X[:, [j]])
-        return combined
+        active = np.flatnonzero(d)
+        return self._between(self._X, active).cross(d[active], Z)
+
+    def for_prediction(self, rows: Indices, kernels: Indices) -> FeatureCross:
+        return self._between(self._X[rows], kernels)
+
+    def _between(self, X: Array, kernels: Indices) -> FeatureCross:
+        features, functions = np.divmod(kernels, len(self._functions))
+        return FeatureCross(X, features.tolist(), [self._functions[k] for k in functions])
+
+    def kernel_names(self, columns: Sequence[str] | None = None) -> tuple[str, ...]:
+        functions = function_names(self._functions)
+        where = column_names(self._X.shape[1], columns)
+        return tuple(named(function, column) for column in where for function in functions)
 
     def restrict(self, rows: ArrayLike) -> FeatureBank:
         indices = self._check_rows(rows)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import blas
 
+from mklbench.kernels.banks.cross import Indices, LinearCross
 from mklbench.kernels.base import Array, Bank
 from mklbench.kernels.memory import NUMBER, Memory, Shape
+from mklbench.kernels.naming import column_names, named
 from mklbench.kernels.storage.packed import write_lower
 from mklbench.validation import check_features, check_scale
 
@@ -101,6 +105,12 @@ class LinearBank(Bank):
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
         d = self._check_weights(weights)
         return (check_features("Z", Z, self.n_kernels) * d) @ self._columns
+
+    def kernel_names(self, columns: Sequence[str] | None = None) -> tuple[str, ...]:
+        return tuple(named("linear", column) for column in column_names(self.n_kernels, columns))
+
+    def for_prediction(self, rows: Indices, kernels: Indices) -> LinearCross:
+        return LinearCross(self._columns[np.ix_(kernels, rows)], kernels, self.n_kernels)
 
     def restrict(self, rows: ArrayLike) -> LinearBank:
         restricted = LinearBank.__new__(LinearBank)

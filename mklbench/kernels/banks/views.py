@@ -9,10 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mklbench.kernels.banks.cross import Indices, weighted_sum
 from mklbench.kernels.banks.dense import StackedBank
-from mklbench.kernels.banks.distances import Distances
+from mklbench.kernels.banks.distances import Distances, NewDistances
 from mklbench.kernels.base import Array
+from mklbench.kernels.cross import CrossKernels
 from mklbench.kernels.memory import Memory
+from mklbench.kernels.naming import gaussian_names, named
 from mklbench.kernels.storage.packed import PackedGrams
 from mklbench.validation import check_not_empty, check_positive
 
@@ -42,6 +45,56 @@ class _NewSamples:
     blocks: dict[int, Array] = field(default_factory=dict)
 
 
+class DistanceCross(CrossKernels):
+    """The kernels exp(factor_m D_v(m)) between new samples and some of the training samples.
+
+    Parameters
+    ----------
+    distances : NewDistances
+        Of views, to these training samples.
+    views : ndarray of int of shape (M,)
+        For each kernel the number of its view among them.
+    factors : ndarray of shape (M,)
+        For each kernel the factor of the distance, < 0.
+    """
+
+    def __init__(self, distances: NewDistances, views: Indices, factors: Array) -> None:
+        self._distances, self._views, self._factors = distances, views, factors
+        self.n_samples, self.n_kernels = distances.n_samples, len(views)
+        self._new: _NewSamples | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_new": None}
+
+    @property
+    def n_values(self) -> int:
+        return self.n_samples * (self.n_kernels + len(set(self._views.tolist())))
+
+    def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
+        d = self._check_weights(weights)
+        new = self._new
+        if new is None or not np.array_equal(new.Z, np.asarray(Z)):
+            new = self._new = _NewSamples(np.array(Z), self._distances.to(Z))
+        active = np.flatnonzero(d)
+        blocks = (self._block(m, new) for m in active.tolist())
+        shape = len(new.Z), self.n_samples
+        return weighted_sum(d[active], blocks, shape)
+
+    def diagonals(self, Z: ArrayLike | None = None) -> Array:
+        return np.ones((self.n_kernels, self.n_samples if Z is None else len(np.asarray(Z))))
+
+    def _block(self, m: int, new: _NewSamples) -> Array:
+        """Kernel `m` (n_z, n) between new samples and the training."""
+        if m in new.blocks:
+            return new.blocks[m]
+        with np.errstate(over="ignore"):  # to an infinite distance, where the kernel is 0
+            exponent = new.distances[self._views[m]] * self._factors[m]
+        block: Array = np.exp(exponent, out=exponent)
+        if self.n_kernels * block.nbytes <= _MOST_KEPT:
+            new.blocks[m] = block
+        return block
+
+
 class DistanceBank(StackedBank):
     """The kernels exp(-gamma D_v / mean D_v) of each view v and each gamma, a group a view.
 
@@ -60,8 +113,6 @@ class DistanceBank(StackedBank):
     InputError
         If there is no gamma, or one is not a number > 0.
     """
-
-    _new: _NewSamples | None
 
     def __init__(self, distances: Distances, gammas: Sequence[float]) -> None:
         self._distances = distances
@@ -93,17 +144,31 @@ class DistanceBank(StackedBank):
         return cls.needs(n, n_views * n_gammas, forming=_FORMING)
 
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
-        d = self._check_weights(weights)
-        new = self._new
-        if new is None or not np.array_equal(new.Z, np.asarray(Z)):
-            new = self._new = _NewSamples(np.array(Z), self._distances.to(Z))
-        combined = np.zeros(new.distances[0].shape)
-        for m in np.flatnonzero(d).tolist():
-            combined += d[m] * self._block(m, new)
-        return combined
+        return self._cross.cross(weights, Z)
 
     def diagonals(self, Z: ArrayLike | None = None) -> Array:
-        return np.ones((self.n_kernels, self.n_samples if Z is None else len(np.asarray(Z))))
+        return self._cross.diagonals(Z)
+
+    def for_prediction(self, rows: Indices, kernels: Indices) -> DistanceCross:
+        views, gammas = np.divmod(kernels, len(self._gammas))
+        used, places = np.unique(views, return_inverse=True)
+        factors = -self._gammas[gammas] / self._means[views]
+        return DistanceCross(self._distances.for_prediction(rows, used), places, factors)
+
+    def kernel_names(self, columns: Sequence[str] | None = None) -> tuple[str, ...]:
+        """Return a name (M,) for each kernel, its gamma in units of 1 / the mean distance.
+
+        Parameters
+        ----------
+        columns : sequence of str or None, default=None
+            Not used: the views have names of their own.
+        """
+        names = (
+            named(kernel, view)
+            for view, function in self._distances.view_names()
+            for kernel in gaussian_names(self._gammas.tolist(), function)
+        )
+        return tuple(names)
 
     def restrict(self, rows: ArrayLike) -> DistanceBank:
         """Keep the mean distances of the samples the bank was made on, so that widths stay.
@@ -124,16 +189,6 @@ class DistanceBank(StackedBank):
         n_gammas = len(self._gammas)
         groups = np.arange(len(grams)).reshape(-1, n_gammas).tolist()
         super().__init__(grams, groups)
-        self._new = None
-
-    def _block(self, m: int, new: _NewSamples) -> Array:
-        """Kernel `m` (n_z, n) between new samples and the training."""
-        if m in new.blocks:
-            return new.blocks[m]
-        view, gamma = divmod(m, len(self._gammas))
-        with np.errstate(over="ignore"):  # to an infinite distance, where the kernel is 0
-            exponent = new.distances[view] * (-self._gammas[gamma] / self._means[view])
-        block: Array = np.exp(exponent)
-        if self.n_kernels * block.nbytes <= _MOST_KEPT:
-            new.blocks[m] = block
-        return block
+        views, gammas = np.divmod(np.arange(len(grams)), n_gammas)
+        factors = -self._gammas[gammas] / self._means[views]
+        self._cross = DistanceCross(self._distances, views, factors)

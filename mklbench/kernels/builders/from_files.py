@@ -1,41 +1,36 @@
 """Square matrices between all samples of a data set, from files: distances or Gram matrices.
 
-A MATLAB file (`.mat`, up to version 7) or a NumPy archive (`.npz`) may hold several; every matrix
-in it is taken, in the order of the file, and vectors such as labels are passed over. An `.npy` file
-holds one matrix or a stack (V, N, N). What is read is checked once a process.
+A MATLAB file (`.mat`) or a NumPy archive (`.npz`) may hold several, as a stack or one by one; which
+are taken says `mklbench.kernels.builders.matrix_files`. An `.npy` file holds one matrix or a stack.
+What is read is checked once a process.
 """
 
 from __future__ import annotations
 
-import io
-import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mklbench import mat_files
 from mklbench.errors import InputError
-from mklbench.kernels.banks.dense import IndexedBank, pack_stack
+from mklbench.kernels.banks.dense import IndexedBank, pack_grams
 from mklbench.kernels.banks.distances import MatrixDistances
 from mklbench.kernels.banks.views import DistanceBank
 from mklbench.kernels.base import Array, Bank
 from mklbench.kernels.builders.definite import check_definite, unpacked
 from mklbench.kernels.builders.descriptors import VSKL_GAMMAS
+from mklbench.kernels.builders.matrix_files import ROUNDING, StackAxis, matrices
 from mklbench.kernels.groups import GroupLists, check_groups
 from mklbench.kernels.memory import Memory, Shape
-from mklbench.kernels.storage.packed import PackedGrams, asymmetry
+from mklbench.kernels.storage.packed import PackedGrams
 from mklbench.kernels.transforms.composite import unit_trace
-
-# Files are often in single precision: an asymmetry or a distance below 0 is of rounding up to this
-# share of the largest entry.
-_ROUNDING = 1e-6
 
 # A path, and the time and size of the file, which tell whether it is the one read before.
 _File = tuple[str, int, int]
+# The files, the names of the variables to take, and the axis that counts matrices.
+_Stated = tuple[tuple[_File, ...], tuple[str, ...] | None, StackAxis | None]
 
 
 class MatrixDescriptors:
@@ -43,12 +38,17 @@ class MatrixDescriptors:
 
     Parameters
     ----------
-    files : sequence of str
-        Paths of the files; each matrix in them is a view, and its kernels are a group.
+    files : str or sequence of str
+        Path of the file, or of several; each matrix in them is a view, and its kernels are a group.
     gammas : sequence of float, default=VSKL_GAMMAS
         Factors in exp(-gamma D / mean D), each of them for every view.
     normalise : bool, default=True
         Whether each kernel is divided by its training trace.
+    array : str, sequence of str or None, default=None
+        Names of the variables to take from each file; None: the stack of the file, or every matrix
+        (`mklbench.kernels.builders.matrix_files.matrices`).
+    stack : {"first", "last"} or None, default=None
+        Which axis of a stack counts its matrices; None: what its shape or symmetry tells.
 
     Raises
     ------
@@ -58,14 +58,17 @@ class MatrixDescriptors:
     """
 
     takes_rows = True
+    new_options = ("array", "stack")
 
     def __init__(
         self,
-        files: Sequence[str],
+        files: str | Sequence[str],
         gammas: Sequence[float] = VSKL_GAMMAS,
         normalise: bool = True,
+        array: str | Sequence[str] | None = None,
+        stack: StackAxis | None = None,
     ) -> None:
-        self._whole = _distances(_stated(files))
+        self._whole = _distances(*_stated(files, array, stack))
         self.n_samples = self._whole.shape[1]
         self._gammas = gammas
         self._normalise = normalise
@@ -91,13 +94,18 @@ class MatrixKernels:
 
     Parameters
     ----------
-    files : sequence of str
-        Paths of the files.
+    files : str or sequence of str
+        Path of the file, or of several.
     groups : GroupLists or None, default=None
         Lists of kernel indices, counted through all files; None: the kernels of a file are a
         group.
     normalise : bool, default=True
         Whether each kernel is divided by its training trace.
+    array : str, sequence of str or None, default=None
+        Names of the variables to take from each file; None: the stack of the file, or every matrix
+        (`mklbench.kernels.builders.matrix_files.matrices`).
+    stack : {"first", "last"} or None, default=None
+        Which axis of a stack counts its matrices; None: what its shape or symmetry tells.
 
     Raises
     ------
@@ -107,14 +115,17 @@ class MatrixKernels:
     """
 
     takes_rows = True
+    new_options = ("array", "stack")
 
     def __init__(
         self,
-        files: Sequence[str],
+        files: str | Sequence[str],
         groups: GroupLists | None = None,
         normalise: bool = True,
+        array: str | Sequence[str] | None = None,
+        stack: StackAxis | None = None,
     ) -> None:
-        self._whole, by_file = _grams(_stated(files))
+        self._whole, by_file = _grams(*_stated(files, array, stack))
         self.n_samples = self._whole.n_samples
         check_groups(groups, len(self._whole))
         self._groups = by_file if groups is None else groups
@@ -136,108 +147,64 @@ class MatrixKernels:
         return unit_trace(bank) if self._normalise else bank
 
 
-def _stated(files: Sequence[str]) -> tuple[_File, ...]:
+def _stated(
+    files: str | Sequence[str], array: str | Sequence[str] | None, stack: StackAxis | None
+) -> _Stated:
     if not files:
         raise InputError("kernel.files is empty: name your files, as in kernel.files=[mine.mat].")
     stated = []
-    for name in files:
+    for name in [files] if isinstance(files, str) else files:
         path = Path(name).expanduser()
         if not path.is_file():
             raise InputError(f"kernel.files={name} does not exist: give the path of a file.")
         status = path.stat()
         stated.append((str(path), status.st_mtime_ns, status.st_size))
-    return tuple(stated)
+    names = (array,) if isinstance(array, str) else None if array is None else tuple(array)
+    return tuple(stated), names, stack
 
 
 @lru_cache(maxsize=2)
-def _distances(files: tuple[_File, ...]) -> Array:
+def _distances(
+    files: tuple[_File, ...], names: tuple[str, ...] | None, axis: StackAxis | None
+) -> Array:
     """The distances (V, N, N) in all files."""
-    matrices = _same_size([named for path, *_ in files for named in _matrices(path).items()])
-    for name, matrix in matrices.items():
-        if matrix.min() < -_ROUNDING * matrix.max():
+    found = _same_size([matrices(path, names, axis) for path, *_ in files])
+    for name, matrix in found.items():
+        if matrix.min() < -ROUNDING * matrix.max():
             raise InputError(f"{name} has the distance {matrix.min():g}: none may be below 0.")
-        if np.abs(matrix.diagonal()).max() > _ROUNDING * matrix.max():
+        if np.abs(matrix.diagonal()).max() > ROUNDING * matrix.max():
             raise InputError(
                 f"{name} has the distance {np.abs(matrix.diagonal()).max():g} between a sample and "
                 f"itself: for Gram matrices choose kernel=grams."
             )
-    whole = np.maximum(np.array(list(matrices.values())), 0.0)
+    whole = np.maximum(np.array(list(found.values())), 0.0)
     whole.setflags(write=False)
     return whole
 
 
 @lru_cache(maxsize=2)
-def _grams(files: tuple[_File, ...]) -> tuple[PackedGrams, list[list[int]]]:
+def _grams(
+    files: tuple[_File, ...], names: tuple[str, ...] | None, axis: StackAxis | None
+) -> tuple[PackedGrams, list[list[int]]]:
     """The Gram matrices in all files, and the indices of those in each file."""
-    found = [_matrices(path) for path, *_ in files]
-    matrices = _same_size([named for of_file in found for named in of_file.items()])
-    packed = pack_stack(np.array(list(matrices.values())))
-    check_definite(unpacked(packed), list(matrices))
-    ends = np.cumsum([len(of_file) for of_file in found])
+    by_file = [matrices(path, names, axis) for path, *_ in files]
+    ends = np.cumsum([len(of_file) for of_file in by_file])
+    found = _same_size(by_file)
+    by_file.clear()
+    called = list(found)
+    packed = pack_grams(len(found[called[0]]), (found.pop(name) for name in called), len(called))
+    check_definite(unpacked(packed), called)
     return packed, [part.tolist() for part in np.split(np.arange(ends[-1]), ends[:-1])]
 
 
-def _same_size(named: Sequence[tuple[str, Array]]) -> dict[str, Array]:
-    first, matrix = named[0]
-    for name, other in named:
-        if other.shape != matrix.shape:
+def _same_size(by_file: Sequence[dict[str, Array]]) -> dict[str, Array]:
+    """The matrices of all files, which are on as many samples."""
+    found = {name: matrix for of_file in by_file for name, matrix in of_file.items()}
+    first = next(iter(found))
+    for name, other in found.items():
+        if other.shape != found[first].shape:
             raise InputError(
-                f"{name} is on {len(other)} samples and {first} on {len(matrix)}: all matrices "
-                f"must be on the same."
+                f"{name} is on {len(other)} samples and {first} on {len(found[first])}: all "
+                f"matrices must be on the same."
             )
-    return dict(named)
-
-
-def _matrices(path: str) -> dict[str, Array]:
-    """The matrices of one file by "kernel.files=PATH: NAME", symmetric to the last digit."""
-    found = {}
-    for name, value in _arrays(path).items():
-        array = np.asarray(value)
-        if array.dtype.kind == "c" and array.ndim == 2 and min(array.shape) > 1:
-            raise InputError(f"kernel.files={path}: {name} has complex numbers: give real ones.")
-        if array.dtype.kind in "biuf" and array.ndim == 2 and min(array.shape) > 1:
-            called = f"kernel.files={path}: {name}"
-            found[called] = _symmetric(called, array.astype(np.float64))
-    if not found:
-        raise InputError(f"kernel.files={path} holds no matrix: name a file with square matrices.")
     return found
-
-
-def _symmetric(name: str, matrix: Array) -> Array:
-    if matrix.shape[0] != matrix.shape[1]:
-        raise InputError(f"{name} has shape {matrix.shape}: a matrix between samples is square.")
-    if not np.isfinite(matrix).all():
-        raise InputError(f"{name} holds NaN or infinite values: remove or mend the samples.")
-    if asymmetry(matrix) > _ROUNDING * np.abs(matrix).max():
-        raise InputError(f"{name} is not symmetric: a matrix between samples must be.")
-    return 0.5 * (matrix + matrix.T)
-
-
-def _arrays(path: str) -> Mapping[str, Any]:
-    """Everything a file holds, by name."""
-    try:
-        if path.endswith(".mat"):
-            from scipy.io import loadmat
-
-            content = Path(path).read_bytes()
-            mat_files.check(content, sys.maxsize)  # SciPy trusts the structure of a file
-            variables = loadmat(io.BytesIO(content))
-            return {name: value for name, value in variables.items() if not name.startswith("__")}
-        loaded = np.load(path, allow_pickle=False)
-        if not isinstance(loaded, np.ndarray):
-            return dict(loaded)
-        stack = loaded[None] if loaded.ndim == 2 else loaded
-        return {f"matrix {i}": matrix for i, matrix in enumerate(stack)}
-    except mat_files.DamagedMatError as error:
-        raise InputError(
-            f"kernel.files={path} is not a MATLAB file of version 7 or before: it is damaged "
-            f"({error})."
-        ) from error
-    except NotImplementedError as error:  # as loadmat calls HDF5
-        raise InputError(
-            f"kernel.files={path} is a MATLAB file of version 7.3: save it with -v7."
-        ) from error
-    except Exception as error:  # a damaged file makes the readers raise almost anything
-        raise InputError(
-            f"kernel.files={path} cannot be read as a .mat, .npz or .npy file: name another."
-        ) from error

@@ -12,6 +12,7 @@ import zlib
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,26 +20,30 @@ from numpy.typing import ArrayLike
 from mklbench.errors import InputError
 from mklbench.kernels.banks.dense import DenseBank, IndexedBank, PrecomputedBank, pack_stack
 from mklbench.kernels.banks.features import FeatureBank
+from mklbench.kernels.banks.function_bank import FunctionBank, on_all_features, samples_of
 from mklbench.kernels.banks.linear import LinearBank
-from mklbench.kernels.base import KernelOperator
+from mklbench.kernels.base import Array, KernelOperator
 from mklbench.kernels.builders.definite import check_definite, unpacked
-from mklbench.kernels.contract import declares
+from mklbench.kernels.contract import declares, unbound
 from mklbench.kernels.families import IsotropicGaussians, ProductGaussians
-from mklbench.kernels.functions import Gaussian, KernelFunction, Polynomial
+from mklbench.kernels.functions import Gaussian, KernelFunction, Polynomial, gamma_scale
 from mklbench.kernels.groups import GroupLists, check_groups
 from mklbench.kernels.memory import Memory, Shape
 from mklbench.kernels.transforms.composite import ConcatenatedBank, ScaledBank, unit_trace
 from mklbench.validation import (
     check_choice,
     check_count,
-    check_features,
     check_not_empty,
     check_positive,
     real_array,
 )
 
 KernelBuilder = Callable[[ArrayLike], KernelOperator]
+# What estimators take: a name, a builder, a function of two sets of samples, or a list of kernels.
+Kernel = str | Callable[..., Any] | Sequence[Any]
 
+# The gammas of `gaussians`, in units of that of `Gaussian()`.
+SCALE_FACTORS = (0.0625, 0.25, 1.0, 4.0, 16.0)
 # Rakotomamonjy et al. 2008, the widths and degrees of the authors' toolbox.
 SIMPLEMKL_WIDTHS = (0.5, 1.0, 2.0, 5.0, 7.0, 10.0, 12.0, 15.0, 17.0, 20.0)
 # Gehler & Nowozin 2008, footnote 3, for data sets of two classes; those of footnote 4, for more
@@ -49,32 +54,39 @@ GEHLER_GAMMA_MAX = 30.0
 
 
 @declares(memory=lambda shape, gamma=None: DenseBank.needs(shape.n, 1))
-def gaussian(X: ArrayLike, gamma: float | None = None) -> DenseBank:
+def gaussian(X: ArrayLike, gamma: float | None = None) -> DenseBank | FunctionBank:
     """Return one Gaussian exp(-gamma ||x - z||^2) on all features.
 
     Parameters
     ----------
-    X : array_like of shape (n, d)
+    X : array_like or sparse matrix of shape (n, d)
         Training samples.
     gamma : float or None, default=None
         Factor of the squared distance, > 0; 1/d if not given.
     """
-    features = check_features("X", X)
-    return DenseBank(features, [Gaussian(1.0 / features.shape[1] if gamma is None else gamma)])
+    features = samples_of(X)
+    return on_all_features(
+        features, [Gaussian(1.0 / features.shape[1] if gamma is None else gamma)]
+    )
 
 
-@declares(memory=lambda shape, gammas: DenseBank.needs(shape.n, len(gammas)))
-def gaussians(X: ArrayLike, gammas: Sequence[float]) -> DenseBank:
+@declares(memory=lambda shape, gammas=SCALE_FACTORS: DenseBank.needs(shape.n, len(gammas)))
+def gaussians(X: ArrayLike, gammas: Sequence[float] | None = None) -> DenseBank | FunctionBank:
     """Return Gaussians exp(-gamma ||x - z||^2) on all features, one for each gamma.
 
     Parameters
     ----------
-    X : array_like of shape (n, d)
+    X : array_like or sparse matrix of shape (n, d)
         Training samples.
-    gammas : sequence of float
-        Factors of the squared distance, > 0, at least one.
+    gammas : sequence of float or None, default=None
+        Factors of the squared distance, > 0, at least one; if not given, that of ``Gaussian()``
+        on the training samples times 1/16, 1/4, 1, 4 and 16.
     """
-    return DenseBank(X, [Gaussian(gamma) for gamma in check_not_empty("gammas", gammas)])
+    features = samples_of(X)
+    if gammas is None:
+        gammas = [gamma_scale(features) * factor for factor in SCALE_FACTORS]
+    functions = [Gaussian(gamma) for gamma in check_not_empty("gammas", gammas)]
+    return on_all_features(features, functions)
 
 
 @declares(memory=lambda shape, gammas=(1.0,): FeatureBank.needs(shape, len(gammas)), version=2)
@@ -313,6 +325,7 @@ def precomputed(X: ArrayLike, groups: GroupLists | None = None) -> PrecomputedBa
 
 BUILDERS: dict[str, KernelBuilder] = {
     "gaussian": gaussian,
+    "gaussians": gaussians,
     "feature_gaussians": feature_gaussians,
     "feature_widths": feature_widths,
     "linear_features": linear_features,
@@ -326,7 +339,7 @@ BUILDERS: dict[str, KernelBuilder] = {
 }
 
 
-def resolve(kernel: str | KernelBuilder, **parameters: object) -> KernelBuilder:
+def resolve(kernel: Kernel, **parameters: object) -> KernelBuilder:
     """Return the builder that `kernel` names, or `kernel` itself if it is callable.
 
     Parameters
@@ -338,8 +351,19 @@ def resolve(kernel: str | KernelBuilder, **parameters: object) -> KernelBuilder:
     """
     if callable(kernel):
         return kernel
-    check_choice("kernel", kernel, BUILDERS)
-    return partial(BUILDERS[kernel], **parameters) if parameters else BUILDERS[kernel]
+    name = check_choice("kernel", kernel, BUILDERS)
+    return partial(BUILDERS[name], **parameters) if parameters else BUILDERS[name]
+
+
+def single_gaussian(builder: KernelBuilder, X: Array) -> Gaussian | None:
+    """Return the one Gaussian on all features that a builder makes a bank of; None of others."""
+    function, options = unbound(builder)
+    if function is gaussian and options.keys() <= {"gamma"}:
+        gamma = options.get("gamma")
+        return Gaussian(1.0 / X.shape[1] if gamma is None else gamma)
+    if function is gaussians and len(options.get("gammas", ())) == 1:
+        return Gaussian(options["gammas"][0])
+    return None
 
 
 def _inverse_square_widths(widths: Sequence[float]) -> list[Gaussian]:

@@ -308,7 +308,7 @@ def _n_nodes(values: Array, functions: Sequence[KernelFunction]) -> float:
     """
     if not all(isinstance(function, Gaussian | Polynomial) for function in functions):
         return np.inf
-    gamma = max((f.gamma for f in functions if isinstance(f, Gaussian)), default=0.0)
+    gamma = max((f.factor for f in functions if isinstance(f, Gaussian)), default=0.0)
     degree = max((f.degree for f in functions if isinstance(f, Polynomial)), default=0)
     with np.errstate(over="ignore"):  # no number of nodes suffices
         heights = (values[-1] - values[0]) / 4.0 * (_ELLIPSES - 1.0 / _ELLIPSES)

@@ -149,6 +149,10 @@ class PackedGrams:
             combined += weights[m] * self._buffer[m, position]
         return combined
 
+    def columns(self, columns: NDArray[np.intp]) -> Array:
+        """Return the columns (M, n, k) of each matrix that belong to the samples `columns`."""
+        return self.halves[:, _position(np.arange(self.n_samples)[:, None], columns)]
+
     def keep(self, kernels: NDArray[np.intp]) -> PackedGrams:
         """Return a list of the matrices `kernels` (indices) only."""
         return self._holding(self.n_samples, self.halves[kernels])

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import reduce
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,11 +11,10 @@ from numpy.typing import ArrayLike
 from mklbench.errors import InputError
 from mklbench.kernels.banks.dense import StackedBank
 from mklbench.kernels.base import Array, Bank
+from mklbench.kernels.cross import ChosenKernels, CrossKernels
 from mklbench.kernels.memory import NUMBER, Memory, gram_bytes
 from mklbench.kernels.storage.packed import PackedGrams, half_size
-from mklbench.validation import check_choice, check_count, check_not_negative
-
-_HOW = ("sum", "product", "polynomial")
+from mklbench.kernels.transforms.cross import CombinationRule, CombinedCross, Indices
 
 
 class CombinedKernel(StackedBank):
@@ -49,7 +47,7 @@ class CombinedKernel(StackedBank):
     def __init__(
         self, bank: Bank, how: str = "sum", *, degree: int = 2, offset: float = 1.0
     ) -> None:
-        self._rule = _Rule(how, degree, offset)
+        self._rule = CombinationRule(how, degree, offset)
         gram = self._rule(bank.n_kernels, bank.combine)
         self._bind(bank, PackedGrams.of(bank.n_samples, [gram]))
         if not np.isfinite(gram.diagonal()).all():  # no other entry of a Gram matrix is larger
@@ -80,12 +78,19 @@ class CombinedKernel(StackedBank):
         )
 
     def diagonals(self, Z: ArrayLike | None = None) -> Array:
-        each = self._bank.diagonals(Z)
-        return self._rule(self._bank.n_kernels, lambda d: d @ each)[None]
+        return CombinedCross(self._bank, self._rule).diagonals(Z)
 
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
-        (weight,) = self._check_weights(weights)
-        return weight * self._rule(self._bank.n_kernels, lambda d: self._bank.cross(d, Z))
+        return CombinedCross(self._bank, self._rule).cross(weights, Z)
+
+    def for_prediction(self, rows: Indices, kernels: Indices) -> CrossKernels:
+        every = np.arange(self._bank.n_kernels)
+        kept = CombinedCross(self._bank.for_prediction(rows, every), self._rule)
+        return kept if len(kernels) else ChosenKernels(kept, kernels)
+
+    def kernel_names(self, columns: Sequence[str] | None = None) -> tuple[str, ...]:
+        names = self._bank.kernel_names(columns)
+        return (f"{self._rule} of {names[0] if len(names) == 1 else f'{len(names)} kernels'}",)
 
     def restrict(self, rows: ArrayLike) -> CombinedKernel:
         indices = self._check_rows(rows)
@@ -97,20 +102,3 @@ class CombinedKernel(StackedBank):
     def _bind(self, bank: Bank, grams: PackedGrams) -> None:
         super().__init__(grams)
         self._bank = bank
-
-
-class _Rule:
-    """How `CombinedKernel` combines the values of M kernels, a function of weights (M,)."""
-
-    def __init__(self, how: str, degree: int, offset: float) -> None:
-        check_choice("how", how, _HOW)
-        self._how = how
-        self._degree = check_count("degree", degree)
-        self._offset = check_not_negative("offset", offset)
-
-    def __call__(self, n_kernels: int, values: Callable[[Array], Array]) -> Array:
-        with np.errstate(over="ignore", invalid="ignore"):
-            if self._how == "product":
-                return reduce(np.multiply, (values(unit) for unit in np.eye(n_kernels)))
-            total = values(np.ones(n_kernels))
-            return total if self._how == "sum" else (total + self._offset) ** self._degree

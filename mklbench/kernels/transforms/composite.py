@@ -11,8 +11,12 @@ from numpy.typing import ArrayLike
 from mklbench.errors import InputError, unknown
 from mklbench.kernels.base import Array, Bank
 from mklbench.kernels.centring import centre
+from mklbench.kernels.cross import CrossKernels
 from mklbench.kernels.groups import GroupLists, check_groups
 from mklbench.kernels.memory import Memory
+from mklbench.kernels.naming import ALL_COLUMNS, named
+from mklbench.kernels.samples import Columns
+from mklbench.kernels.transforms.cross import ConcatenatedCross, Indices, ScaledCross
 from mklbench.kernels.transforms.wrapped import WrappedBank
 
 
@@ -26,20 +30,44 @@ class ConcatenatedBank(Bank):
     groups : GroupLists, {"parts"} or None, default=None
         Lists of kernel indices, counted through all parts; or "parts", where the kernels of
         each part are a group, as those of one descriptor are.
+    columns : sequence of slice, sequence of int or int, or None, default=None
+        For each part the columns of new samples that it looks at, where its training samples were
+        these columns only, counted from 0; if not given, each part is given the new samples as
+        they are. An int is the number of a view, of new samples that are `Views`.
 
     Raises
     ------
     InputError
-        If `groups` do not partition the kernels.
+        If `groups` do not partition the kernels, or there are not as many `columns` as banks, or
+        they are counted from the end.
     """
 
     def __init__(
-        self, banks: Sequence[Bank], groups: GroupLists | Literal["parts"] | None = None
+        self,
+        banks: Sequence[Bank],
+        groups: GroupLists | Literal["parts"] | None = None,
+        columns: Sequence[Columns] | None = None,
     ) -> None:
         self._banks = tuple(banks)
+        if columns is not None and len(columns) != len(self._banks):
+            raise InputError(
+                f"columns has {len(columns)} entries for {len(self._banks)} banks: give the "
+                "columns of each."
+            )
+        for each in columns or ():
+            if isinstance(each, int):  # the number of a view
+                continue
+            ends = (each.start, each.stop, each.step) if isinstance(each, slice) else each
+            if any(end is not None and end < 0 for end in ends):
+                raise InputError(f"columns={each} counts from the end: count from 0.")
+        self._columns = columns
         self.n_samples = self._banks[0].n_samples
         self.n_kernels = sum(bank.n_kernels for bank in self._banks)
-        self.features = tuple(feature for bank in self._banks for feature in bank.features)
+        self.features = tuple(
+            j if columns is None else _column(columns[i], j)
+            for i, bank in enumerate(self._banks)
+            for j in bank.features
+        )
         self._ends = np.cumsum([bank.n_kernels for bank in self._banks])[:-1]
         self._starts = (0, *self._ends)
         if groups == "parts":
@@ -99,7 +127,7 @@ class ConcatenatedBank(Bank):
         return np.concatenate([bank.traces() for bank in self._banks])
 
     def diagonals(self, Z: ArrayLike | None = None) -> Array:
-        return np.concatenate([bank.diagonals(Z) for bank in self._banks])
+        return ConcatenatedCross(self._banks, self._columns).diagonals(Z)
 
     def inner_products_with(self, K: Array) -> Array:
         return np.concatenate([bank.inner_products_with(K) for bank in self._banks])
@@ -123,18 +151,58 @@ class ConcatenatedBank(Bank):
         return products
 
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
-        combined = np.zeros((len(np.asarray(Z)), self.n_samples))
-        for bank, part in self._parts(weights):
-            if part.any():
-                combined += bank.cross(part, Z)
-        return combined
+        return ConcatenatedCross(self._banks, self._columns).cross(weights, Z)
+
+    def for_prediction(self, rows: Indices, kernels: Indices) -> CrossKernels:
+        """Keep of each part the kernels in use, in ascending order.
+
+        Parameters
+        ----------
+        rows : ndarray of int of shape (k,)
+            Row numbers of training samples.
+        kernels : ndarray of int of shape (m,)
+            The kernels in use, ascending.
+        """
+        owners = np.searchsorted(self._ends, kernels, side="right")
+        used = np.unique(owners) if len(owners) else np.zeros(1, dtype=np.intp)
+        return ConcatenatedCross(
+            [
+                self._banks[i].for_prediction(rows, kernels[owners == i] - self._starts[i])
+                for i in used
+            ],
+            None if self._columns is None else [self._columns[i] for i in used],
+        )
+
+    def kernel_names(self, columns: Sequence[str] | None = None) -> tuple[str, ...]:
+        if self._columns is None:
+            return tuple(name for bank in self._banks for name in bank.kernel_names(columns))
+        words = [word for bank in self._banks for word in words_of(bank)]
+        return tuple(
+            named(word, ALL_COLUMNS if j < 0 else f"column {j}" if columns is None else columns[j])
+            for word, j in zip(words, self.features, strict=True)
+        )
 
     def restrict(self, rows: ArrayLike) -> ConcatenatedBank:
-        return ConcatenatedBank([bank.restrict(rows) for bank in self._banks], self.groups)
+        banks = [bank.restrict(rows) for bank in self._banks]
+        return ConcatenatedBank(banks, self.groups, self._columns)
 
     def _parts(self, d: ArrayLike) -> list[tuple[Bank, Array]]:
         weights = np.split(self._check_weights(d), self._ends)
         return list(zip(self._banks, weights, strict=True))
+
+
+def words_of(bank: Bank) -> list[str]:
+    """Return the names (M,) of kernels without what they say of columns."""
+    return [name.rsplit(" on ", 1)[0] for name in bank.kernel_names()]
+
+
+def _column(columns: Columns, j: int) -> int:
+    """Return the column that feature `j` of a part is, -1 if `j` is."""
+    if j < 0 or isinstance(columns, int):
+        return -1
+    if not isinstance(columns, slice):
+        return int(columns[j])
+    return (columns.start or 0) + j * (columns.step or 1)
 
 
 class ScaledBank(WrappedBank):
@@ -182,7 +250,10 @@ class ScaledBank(WrappedBank):
         return self._scales[:, None] * products * self._scales
 
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
-        return self._bank.cross(self._scales * self._check_weights(weights), Z)
+        return ScaledCross(self._bank, self._scales).cross(weights, Z)
+
+    def for_prediction(self, rows: Indices, kernels: Indices) -> ScaledCross:
+        return ScaledCross(self._bank.for_prediction(rows, kernels), self._scales[kernels])
 
     def restrict(self, rows: ArrayLike) -> ScaledBank:
         """Keep the scales of the samples the bank was normalised on, so that C keeps its scale.

@@ -8,18 +8,20 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from mklbench.kernels.base import Array, Bank
 from mklbench.kernels.centring import centre
 from mklbench.kernels.memory import NUMBER, Memory, gram_bytes
 from mklbench.kernels.storage.packed import inner_products_of
+from mklbench.kernels.transforms.cross import (
+    CentredCross,
+    CosineCross,
+    Indices,
+    inverse_roots,
+    without_rounding,
+)
 from mklbench.kernels.transforms.wrapped import WrappedBank
-
-# A diagonal entry of which centring leaves no more than this share is 0 up to rounding.
-_ROUNDING = 1e-12
-# Below this numbers lose digits.
-_SMALLEST = float(np.finfo(np.float64).tiny)
 
 
 class CentredBank(WrappedBank):
@@ -91,10 +93,10 @@ class CentredBank(WrappedBank):
         return self._bank.traces() + shift
 
     def diagonals(self, Z: ArrayLike | None = None) -> Array:
-        plain = self._bank.diagonals(Z)
-        means = self._means if Z is None else self._means_at(Z)
-        diagonals = plain - 2.0 * means + self._offsets[:, None]
-        return np.where(diagonals > _ROUNDING * np.abs(plain), diagonals, 0.0)
+        if Z is not None:
+            return self._between().diagonals(Z)
+        plain = self._bank.diagonals()
+        return without_rounding(plain - 2.0 * self._means + self._offsets[:, None], plain)
 
     def inner_products_with(self, K: Array) -> Array:
         shift = self._offsets * K.sum() - 2.0 * (self._means @ K.sum(axis=0))
@@ -106,10 +108,23 @@ class CentredBank(WrappedBank):
         return Bank.inner_products(self)
 
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
-        d = self._check_weights(weights)
-        block = self._bank.cross(d, Z)
-        with_centre = block if self._bank is self._centre else self._centre.cross(d, Z)
-        return block - with_centre.mean(axis=1)[:, None] + (d @ self._offsets - d @ self._means)
+        return self._between().cross(weights, Z)
+
+    def for_prediction(self, rows: Indices, kernels: Indices) -> CentredCross:
+        """Keep all samples of the centre, with whose mean every new sample is compared.
+
+        Parameters
+        ----------
+        rows : ndarray of int of shape (k,)
+            Row numbers of training samples.
+        kernels : ndarray of int of shape (m,)
+            The kernels in use.
+        """
+        is_centre = self._bank is self._centre
+        training = rows if is_centre else self._bank.for_prediction(rows, kernels)
+        centre = self._centre.for_prediction(np.arange(self._centre.n_samples), kernels)
+        means = self._means[np.ix_(kernels, rows)]
+        return CentredCross(centre, means, self._offsets[kernels], training)
 
     def restrict(self, rows: ArrayLike) -> CentredBank:
         """Keep the centre of the samples the bank was made on: the same kernels on fewer samples.
@@ -138,10 +153,9 @@ class CentredBank(WrappedBank):
         means = weights @ self._means
         return weights @ self._offsets - (means + means[:, None])
 
-    def _means_at(self, Z: ArrayLike) -> Array:
-        """Return h_m (M, n_z) at new samples."""
-        units = np.eye(self.n_kernels)
-        return np.array([self._centre.cross(unit, Z).mean(axis=1) for unit in units])
+    def _between(self) -> CentredCross:
+        training = slice(None) if self._bank is self._centre else self._bank
+        return CentredCross(self._centre, self._means, self._offsets, training)
 
 
 class CosineBank(WrappedBank):
@@ -159,7 +173,7 @@ class CosineBank(WrappedBank):
 
     def __init__(self, bank: Bank) -> None:
         super().__init__(bank)
-        self._scales = _inverse_roots(bank.diagonals())
+        self._scales = inverse_roots(bank.diagonals())
         first = self._scales[:, 0]
         self._uniform = (self._scales == first[:, None]).all(axis=1)
         self._factors = np.where(self._uniform, first**2, 0.0)
@@ -224,8 +238,9 @@ class CosineBank(WrappedBank):
         Z : array_like or None, default=None
             New samples, as `cross` takes them; the training samples if not given.
         """
-        scales = self._scales if Z is None else _inverse_roots(self._bank.diagonals(Z))
-        return (scales > 0).astype(np.float64)
+        if Z is not None:
+            return CosineCross(self._bank, self._scales).diagonals(Z)
+        return (self._scales > 0).astype(np.float64)
 
     def inner_products_with(self, K: Array) -> Array:
         products = self._factors * self._bank.inner_products_with(K)
@@ -245,12 +260,11 @@ class CosineBank(WrappedBank):
         return inner_products_of(gram, self.n_kernels, self.n_samples)
 
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
-        d = self._check_weights(weights)
-        new = _inverse_roots(self._bank.diagonals(Z))
-        combined = np.zeros((new.shape[1], self.n_samples))
-        for m in np.flatnonzero(d):
-            combined += new[m][:, None] * self._bank.cross(self._only(m, d), Z) * self._scales[m]
-        return combined
+        return CosineCross(self._bank, self._scales).cross(weights, Z)
+
+    def for_prediction(self, rows: Indices, kernels: Indices) -> CosineCross:
+        scales = self._scales[np.ix_(kernels, rows)]
+        return CosineCross(self._bank.for_prediction(rows, kernels), scales)
 
     def restrict(self, rows: ArrayLike) -> CosineBank:
         return CosineBank(self._bank.restrict(rows))
@@ -265,14 +279,3 @@ class CosineBank(WrappedBank):
 
     def _outer(self, m: np.intp) -> Array:
         return np.outer(self._scales[m], self._scales[m])
-
-
-def _inverse_roots(diagonals: Array) -> NDArray[np.float64]:
-    """Return 1 / sqrt of the entries of `diagonals` (M, n), 0 where they are not positive.
-
-    Positive means that they have all digits; those that have overflowed have no root: NaN.
-    """
-    positive = diagonals > _SMALLEST
-    roots = np.sqrt(np.where(positive, diagonals, 1.0))
-    roots[np.isinf(roots)] = np.nan
-    return np.divide(1.0, roots, out=np.zeros_like(diagonals), where=positive)

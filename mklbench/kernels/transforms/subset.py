@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench.kernels.base import Array, Bank
+from mklbench.kernels.cross import ChosenKernels, CrossKernels
 
 
 class KernelSubset(Bank):
@@ -45,6 +48,15 @@ class KernelSubset(Bank):
 
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
         return self._bank.cross(self._embedded(weights), Z)
+
+    def kernel_names(self, columns: Sequence[str] | None = None) -> tuple[str, ...]:
+        names = self._bank.kernel_names(columns)
+        return tuple(names[m] for m in self._kernels)
+
+    def for_prediction(self, rows: NDArray[np.intp], kernels: NDArray[np.intp]) -> CrossKernels:
+        chosen, places = np.unique(self._kernels[kernels], return_inverse=True)
+        kept = self._bank.for_prediction(rows, chosen)
+        return ChosenKernels(kept, places)
 
     def restrict(self, rows: ArrayLike) -> KernelSubset:
         return KernelSubset(self._bank.restrict(rows), self._kernels)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from mklbench.errors import InputError
 from mklbench.kernels.base import Array, Bank, KernelOperator
 from mklbench.kernels.functions import standardisation
 from mklbench.kernels.memory import NUMBER, Memory, Shape
+from mklbench.kernels.transforms.cross import Indices, StandardisedCross, standardised
 from mklbench.validation import check_features
-
-_FURTHEST = float(np.finfo(np.float64).max)
 
 
 class WrappedBank(Bank):
@@ -60,6 +58,9 @@ class WrappedBank(Bank):
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
         return self._bank.cross(weights, Z)
 
+    def kernel_names(self, columns: Sequence[str] | None = None) -> tuple[str, ...]:
+        return self._bank.kernel_names(columns)
+
 
 class StandardisedBank(WrappedBank):
     """A bank on features of mean 0 and variance 1; a constant feature becomes 0.
@@ -80,7 +81,9 @@ class StandardisedBank(WrappedBank):
     def __init__(self, build: Callable[[Array], KernelOperator], X: ArrayLike) -> None:
         samples = check_features("X", X)
         self._means, self._factors = standardisation(samples)
-        super().__init__(check_base("standardised", build(self._standardised(samples))))
+        super().__init__(
+            check_base("standardised", build(standardised(samples, self._means, self._factors)))
+        )
 
     @classmethod
     def needs(cls, bank: Memory, shape: Shape) -> Memory:
@@ -96,10 +99,14 @@ class StandardisedBank(WrappedBank):
         return replace(bank, building=bank.building + 2 * NUMBER * shape.n * shape.d)
 
     def diagonals(self, Z: ArrayLike | None = None) -> Array:
-        return self._bank.diagonals(None if Z is None else self._standardised(Z))
+        return StandardisedCross(self._bank, self._means, self._factors).diagonals(Z)
 
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
-        return self._bank.cross(weights, self._standardised(Z))
+        return StandardisedCross(self._bank, self._means, self._factors).cross(weights, Z)
+
+    def for_prediction(self, rows: Indices, kernels: Indices) -> StandardisedCross:
+        kept = self._bank.for_prediction(rows, kernels)
+        return StandardisedCross(kept, self._means, self._factors)
 
     def restrict(self, rows: ArrayLike) -> StandardisedBank:
         """Keep the means and deviations of the samples the bank was made on: the same kernels.
@@ -113,12 +120,6 @@ class StandardisedBank(WrappedBank):
         restricted._means, restricted._factors = self._means, self._factors
         WrappedBank.__init__(restricted, self._bank.restrict(rows))
         return restricted
-
-    def _standardised(self, Z: ArrayLike) -> Array:
-        samples = check_features("Z", Z, len(self._means))
-        with np.errstate(over="ignore"):  # as far as doubles reach, whatever the kernel makes of it
-            standardised = (samples - self._means) * self._factors
-        return np.clip(standardised, -_FURTHEST, _FURTHEST, out=standardised)
 
 
 def check_base(kernel: str, operator: KernelOperator) -> Bank:

@@ -15,6 +15,7 @@ from mklbench.algorithms import svm
 from mklbench.data import View
 from mklbench.errors import InputError
 from mklbench.kernels import (
+    Bank,
     CentredBank,
     Combination,
     CombinedKernel,
@@ -226,7 +227,7 @@ def test_what_a_base_is_called_with_passes_through() -> None:
     class OnViews:
         takes_views = True
 
-        def __call__(self, X: ArrayLike, views: tuple = ()) -> DenseBank:
+        def __call__(self, X: ArrayLike, views: tuple = ()) -> Bank:
             noted.append(views)
             return gaussian(X)
 

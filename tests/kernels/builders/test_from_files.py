@@ -93,7 +93,7 @@ class TestDistances:
         for name, reason in (
             ("hurt.mat", "it is damaged .a variable of type 99"),
             ("bad.mat", "cannot be read as a .mat, .npz or .npy file"),
-            ("new.mat", "MATLAB file of version 7.3"),
+            ("new.mat", "its header says version 7.3, and what follows is no HDF5"),
             ("absent.mat", "does not exist"),
         ):
             with pytest.raises(InputError, match=reason):

@@ -1,0 +1,276 @@
+"""Kernels that are functions of two sets of samples, whatever the samples are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array
+
+from mklbench.errors import InputError
+from mklbench.kernels.banks.dense import DenseBank, StackedBank
+from mklbench.kernels.base import Array
+from mklbench.kernels.cross import CrossKernels
+from mklbench.kernels.functions import Gaussian, KernelFunction, Linear, Polynomial
+from mklbench.kernels.naming import ALL_COLUMNS, function_names, named
+from mklbench.kernels.samples import csr, is_sparse, rows_of
+from mklbench.kernels.storage.packed import PackedGrams, asymmetry
+from mklbench.validation import check_features, real_array
+
+# Called with n and m samples it returns their kernel (n, m).
+PairFunction = Callable[[Any, Any], Any]
+
+# Samples whose kernel with each other is formed for the sake of its diagonal.
+_AT_ONCE = 64
+# Of the largest entry of a Gram matrix that is symmetric but for rounding.
+_ASYMMETRY = 1e-8
+
+
+@dataclass(frozen=True)
+class NamedFunction:
+    """A kernel function and the name that messages and weights have for it.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(X, Z)`` returns the kernel (n, m) between n and m samples.
+    name : str
+        Such as "rbf_kernel(gamma=0.1)".
+    trusted : bool, default=False
+        Whether its values are known to be those of a kernel.
+    """
+
+    function: PairFunction
+    name: str
+    trusted: bool = False
+
+    def gram(self, X: Any) -> Array:
+        """Return the Gram matrix (n, n) of training samples.
+
+        Parameters
+        ----------
+        X : array_like or sparse matrix of shape (n, d)
+            Training samples.
+
+        Raises
+        ------
+        InputError
+            If it has another shape, is not finite or not symmetric.
+        """
+        gram = self.between(X, X)
+        if self.trusted:
+            return gram
+        largest = float(np.abs(gram).max())
+        difference = asymmetry(gram)
+        if difference > _ASYMMETRY * largest:
+            raise InputError(
+                f"{self.name} is not symmetric, k(x, z) and k(z, x) differ by up to "
+                f"{difference:.3g} on the training samples: a kernel must be."
+            )
+        return gram
+
+    def between(self, Z: Any, X: Any) -> Array:
+        """Return the kernel (n_z, n) between new and training samples.
+
+        Parameters
+        ----------
+        Z : array_like or sparse matrix of shape (n_z, d)
+            New samples.
+        X : array_like or sparse matrix of shape (n, d)
+            Training samples.
+
+        Raises
+        ------
+        InputError
+            If it has another shape, or is not finite.
+        """
+        n_z, n = np.shape(Z)[0], np.shape(X)[0]
+        returned = self.function(Z, X)
+        values = returned.toarray() if is_sparse(returned) else returned
+        try:
+            kernel = real_array(self.name, values)
+        except InputError as error:
+            raise InputError(
+                f"{self.name} returns a {type(values).__name__} that is no matrix of real numbers: "
+                "a kernel function returns an array (n, m) for n and m samples."
+            ) from error
+        if kernel.shape != (n_z, n):
+            raise InputError(
+                f"{self.name} returns an array of shape {kernel.shape} for {n_z} and {n} samples: "
+                f"a kernel function returns one of shape ({n_z}, {n})."
+            )
+        if not self.trusted and not np.isfinite(kernel).all():
+            row, column = np.argwhere(~np.isfinite(kernel))[0]
+            raise InputError(
+                f"{self.name} is {kernel[row, column]} at samples {row} and {column}: a kernel "
+                "must be finite, mend the samples or the function."
+            )
+        return kernel
+
+    def diagonal(self, X: Any) -> Array:
+        """Return k(x, x) (n,).
+
+        Parameters
+        ----------
+        X : array_like or sparse matrix of shape (n, d)
+            Samples.
+        """
+        blocks = (rows_of(X, slice(s, s + _AT_ONCE)) for s in range(0, np.shape(X)[0], _AT_ONCE))
+        return np.concatenate([self.between(block, block).diagonal() for block in blocks])
+
+
+class PairsCross(CrossKernels):
+    """Functions of two sets of samples between new and training samples.
+
+    Parameters
+    ----------
+    X : array_like or sparse matrix of shape (n, d)
+        Training samples.
+    functions : sequence of NamedFunction
+        The M kernels.
+    """
+
+    def __init__(self, X: Any, functions: Sequence[NamedFunction]) -> None:
+        self._X, self._functions = X, tuple(functions)
+        self.n_samples, self.n_kernels = np.shape(X)[0], len(self._functions)
+
+    def cross(self, weights: ArrayLike, Z: Any) -> Array:
+        d = self._check_weights(weights)
+        samples = self._new(Z)
+        combined = np.zeros((np.shape(samples)[0], self.n_samples))
+        for m in np.flatnonzero(d):
+            combined += d[m] * self._functions[m].between(samples, self._X)
+        return combined
+
+    def diagonals(self, Z: Any = None) -> Array:
+        samples = self._X if Z is None else self._new(Z)
+        return np.array([function.diagonal(samples) for function in self._functions])
+
+    def _new(self, Z: Any) -> Any:
+        width = np.shape(self._X)[1]
+        if len(np.shape(Z)) != 2 or np.shape(Z)[1] != width:
+            raise InputError(
+                f"Z has shape {np.shape(Z)}, but the kernels were built on {width} features: "
+                "pass the same ones in the same order."
+            )
+        return Z
+
+
+class FunctionBank(StackedBank):
+    """Kernels that are functions of two sets of samples; their Gram matrices are kept as halves.
+
+    The samples may be anything that has rows: numbers, text, a sparse matrix.
+
+    Parameters
+    ----------
+    X : array_like or sparse matrix of shape (n, d)
+        Training samples.
+    functions : sequence of NamedFunction
+        The M kernels.
+
+    Raises
+    ------
+    InputError
+        If a function returns what cannot be a Gram matrix; whether it is positive semidefinite is
+        for the builder to check.
+    """
+
+    def __init__(self, X: Any, functions: Sequence[NamedFunction]) -> None:
+        n = np.shape(X)[0]
+        grams = (function.gram(X) for function in functions)
+        self._bind(X, functions, PackedGrams.of(n, grams, len(functions)))
+
+    def cross(self, weights: ArrayLike, Z: Any) -> Array:
+        return PairsCross(self._X, self._functions).cross(weights, Z)
+
+    def for_prediction(self, rows: NDArray[np.intp], kernels: NDArray[np.intp]) -> PairsCross:
+        return PairsCross(rows_of(self._X, rows), [self._functions[m] for m in kernels])
+
+    def diagonals(self, Z: Any = None) -> Array:
+        if Z is None:
+            return super().diagonals()
+        return PairsCross(self._X, self._functions).diagonals(Z)
+
+    def kernel_names(self, columns: Sequence[str] | None = None) -> tuple[str, ...]:
+        return tuple(named(function.name, ALL_COLUMNS) for function in self._functions)
+
+    def restrict(self, rows: ArrayLike) -> FunctionBank:
+        indices = self._check_rows(rows)
+        restricted = FunctionBank.__new__(FunctionBank)
+        restricted._bind(rows_of(self._X, indices), self._functions, self._grams.restrict(indices))
+        return restricted
+
+    @property
+    def grams(self) -> PackedGrams:
+        """The halves of the Gram matrices."""
+        return self._grams
+
+    def _bind(self, X: Any, functions: Sequence[NamedFunction], grams: PackedGrams) -> None:
+        self._X = X
+        self._functions = tuple(functions)
+        super().__init__(grams)
+
+
+@dataclass(frozen=True)
+class OnSparse:
+    """A kernel function of inner products on sparse samples, which are not made dense.
+
+    Squared distances are |x|^2 + |z|^2 - 2 x'z, with the rounding of the largest of the three.
+
+    Parameters
+    ----------
+    function : Gaussian, Linear or Polynomial
+        The kernel function.
+    """
+
+    function: Gaussian | Linear | Polynomial
+
+    def __call__(self, X: Any, Z: Any) -> Array:
+        """Return the matrix (n, n_z) of k between the rows of `X` (n, d) and sparse `Z`."""
+        if not is_sparse(X):  # new samples of a model that was fitted to sparse ones
+            X = csr_array(X)
+        products: Array = (X @ Z.T).toarray()
+        if isinstance(self.function, Linear):
+            return products
+        if isinstance(self.function, Polynomial):
+            return (products + self.function.offset) ** self.function.degree
+        products *= -2.0
+        products += _squares(X)[:, None]
+        products += _squares(Z)
+        distances = np.maximum(products, 0.0, out=products)
+        if X is Z:
+            np.fill_diagonal(distances, 0.0)
+        return self.function.of_distances(distances, out=distances)
+
+
+def _squares(X: Any) -> Array:
+    """Return |x|^2 (n,) for the rows of a sparse matrix."""
+    return np.asarray(X.multiply(X).sum(axis=1)).ravel()
+
+
+def samples_of(X: Any) -> NDArray[np.float64] | Any:
+    """Return finite samples (n, d) of an array, or of a sparse matrix as such."""
+    if not is_sparse(X):
+        return check_features("X", X)
+    samples = csr(X)
+    if not np.isfinite(samples.data).all():
+        raise InputError("X holds NaN or infinite values: remove or impute them.")
+    if 0 in samples.shape:
+        raise InputError(f"X has shape {samples.shape}: give at least one row and one column.")
+    return samples
+
+
+def on_all_features(X: Any, functions: Sequence[KernelFunction]) -> DenseBank | FunctionBank:
+    """Return the bank of kernel functions on all features of samples, dense or sparse (n, d)."""
+    if not is_sparse(X):
+        return DenseBank(X, functions)
+    fitted = [f.on(X) if isinstance(f, Gaussian) else f for f in functions]
+    named = [
+        NamedFunction(OnSparse(f), name, trusted=True)
+        for f, name in zip(fitted, function_names(fitted), strict=True)
+        if isinstance(f, Gaussian | Linear | Polynomial)
+    ]
+    return FunctionBank(samples_of(X), named)

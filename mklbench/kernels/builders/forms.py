@@ -1,0 +1,266 @@
+"""Everything that may stand for a kernel, as a builder from samples to a bank.
+
+A name of `BUILDERS`, a builder, a kernel function (`Gaussian`, `Linear`, `Polynomial`), a function
+of two sets of samples such as those of `sklearn.metrics.pairwise`, a kernel of
+`sklearn.gaussian_process.kernels`, or a list of these.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from mklbench.errors import InputError, KindError
+from mklbench.kernels.banks.dense import DenseBank
+from mklbench.kernels.banks.function_bank import (
+    FunctionBank,
+    NamedFunction,
+    on_all_features,
+)
+from mklbench.kernels.base import Bank, KernelOperator
+from mklbench.kernels.builders.definite import check_definite, unpacked
+from mklbench.kernels.builders.named import BUILDERS, KernelBuilder, resolve
+from mklbench.kernels.contract import builder_of, memory_of, unbound
+from mklbench.kernels.functions import Gaussian, Linear, Polynomial
+from mklbench.kernels.memory import Memory, Shape
+from mklbench.kernels.transforms.composite import ConcatenatedBank
+
+# Builders by name that take sparse samples as such.
+SPARSE = ("gaussian", "gaussians")
+
+_ACCEPTED = (
+    "give a name such as gaussian, a kernel function such as Gaussian(0.5), a function of two sets "
+    "of samples such as rbf_kernel, a builder, or a list of these"
+)
+
+
+class OfFunctions:
+    """Builder of kernel functions on all features, dense or sparse.
+
+    Parameters
+    ----------
+    functions : sequence of Gaussian, Linear or Polynomial
+        The kernels.
+    """
+
+    takes_sparse = True
+
+    def __init__(self, functions: Sequence[Gaussian | Linear | Polynomial]) -> None:
+        self._functions = tuple(functions)
+
+    def __repr__(self) -> str:
+        return ", ".join(map(repr, self._functions))
+
+    def memory(self, shape: Shape) -> Memory:
+        """Return what the bank needs.
+
+        Parameters
+        ----------
+        shape : Shape
+            Size of the training samples.
+        """
+        return DenseBank.needs(shape.n, len(self._functions), forming=2.0)
+
+    def __call__(self, X: Any) -> DenseBank | FunctionBank:
+        """Return the bank on the training samples `X` (n, d)."""
+        return on_all_features(X, self._functions)
+
+
+class OfPairs:
+    """Builder of the kernel that a function of two sets of samples is.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(X, Z)`` returns the kernel (n, m) between n and m samples.
+
+    Raises
+    ------
+    InputError
+        When it is called, if what the function returns is no kernel on the training samples.
+    """
+
+    takes_sparse = True
+    takes_text = True
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+
+    def __repr__(self) -> str:
+        return shown(self._function)
+
+    def memory(self, shape: Shape) -> Memory:
+        """Return what the bank needs.
+
+        Parameters
+        ----------
+        shape : Shape
+            Size of the training samples.
+        """
+        return FunctionBank.needs(shape.n, 1, forming=3.0)  # one on the way, one to be checked
+
+    def __call__(self, X: Any) -> FunctionBank:
+        """Return the bank on the training samples `X` (n, d)."""
+        named = NamedFunction(self._function, shown(self._function))
+        bank = FunctionBank(X, [named])
+        check_definite(unpacked(bank.grams), [named.name])
+        return bank
+
+
+class Together:
+    """Builder of the kernels of several builders on the same samples, one after the other.
+
+    Parameters
+    ----------
+    builders : sequence of KernelBuilder
+        Builders of banks.
+    """
+
+    def __init__(self, builders: Sequence[KernelBuilder]) -> None:
+        self._builders = tuple(builders)
+        declared = [builder_of(builder) for builder in self._builders]
+        self.takes_rows = all(each.takes_rows for each in declared)
+        self.takes_sparse = all(takes(builder, "sparse") for builder in self._builders)
+        self.takes_text = all(takes(builder, "text") for builder in self._builders)
+
+    def __repr__(self) -> str:
+        return ", ".join(map(shown, self._builders))
+
+    def memory(self, shape: Shape) -> Memory:
+        """Return what the bank needs.
+
+        Parameters
+        ----------
+        shape : Shape
+            Size of the training samples.
+        """
+        return ConcatenatedBank.needs([memory_of(builder, shape) for builder in self._builders])
+
+    def __call__(self, X: Any) -> ConcatenatedBank:
+        """Return the bank on the training samples `X` (n, d)."""
+        return ConcatenatedBank([checked_bank(builder(X), builder) for builder in self._builders])
+
+
+def builder_from(kernel: Any) -> KernelBuilder:
+    """Return the builder that stands behind whatever is accepted as a kernel.
+
+    Parameters
+    ----------
+    kernel : str, callable or sequence of these
+        See the module.
+
+    Raises
+    ------
+    InputError
+        If it is nothing that is accepted.
+    """
+    if isinstance(kernel, str):
+        return resolve(kernel)
+    if isinstance(kernel, (Gaussian, Linear, Polynomial)):
+        return OfFunctions([kernel])
+    if isinstance(kernel, (list, tuple)):
+        return _of_several(kernel)
+    if inspect.isclass(kernel) and not issubclass(kernel, KernelOperator):
+        raise InputError(f"kernel={kernel.__name__} is a class: write {kernel.__name__}(...).")
+    if not callable(kernel):
+        raise InputError(f"kernel={_short(kernel)} is not accepted: {_ACCEPTED}.")
+    return OfPairs(kernel) if is_of_pairs(kernel) else kernel
+
+
+def _of_several(kernels: Sequence[Any]) -> KernelBuilder:
+    if not kernels:
+        raise InputError(f"kernel={kernels} holds no kernel: {_ACCEPTED}.")
+    if all(isinstance(kernel, (Gaussian, Linear, Polynomial)) for kernel in kernels):
+        return OfFunctions(kernels)
+    return Together([builder_from(kernel) for kernel in kernels])
+
+
+def is_of_pairs(function: Any) -> bool:
+    """Tell whether a callable is a function of two sets of samples, not a builder.
+
+    It is if it has to be called with two positional arguments, or if the second one, which may be
+    left out, is called Y or Z as in scikit-learn; kernels of Gaussian processes are such functions.
+    """
+    if builder_of(function).memory is not None:
+        return False
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):  # a function in C says nothing
+        return True
+    places = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    positional = [each for each in parameters if each.kind in places]
+    if len(positional) < 2:
+        return any(each.kind is inspect.Parameter.VAR_POSITIONAL for each in parameters)
+    second = positional[1]
+    return second.default is inspect.Parameter.empty or second.name in ("Y", "Z", "y", "z")
+
+
+def takes(builder: Callable[..., Any], what: str) -> bool:
+    """Tell whether a builder takes "sparse" samples, or "text", as they are."""
+    function, _ = unbound(builder)
+    named = what == "sparse" and any(function is BUILDERS[name] for name in SPARSE)
+    return named or bool(getattr(function, f"takes_{what}", False))
+
+
+def checked_bank(operator: Any, builder: Callable[..., Any]) -> Bank:
+    """Return what a builder made if it is a bank.
+
+    Raises
+    ------
+    InputError
+        If it is a family, or no kernels at all.
+    """
+    if isinstance(operator, Bank):
+        return operator
+    name = shown(builder)
+    if isinstance(operator, KernelOperator):
+        raise KindError(
+            f"kernel={name} is a family, which cannot stand in a list of kernels: give a bank such "
+            "as gaussians or feature_gaussians."
+        )
+    raise no_kernels(operator, builder)
+
+
+def no_kernels(returned: object, builder: Callable[..., Any]) -> InputError:
+    """Build the error for a builder that returns something else than kernels.
+
+    Parameters
+    ----------
+    returned : object
+        What it returned.
+    builder : callable
+        The builder.
+    """
+    return InputError(
+        f"kernel={shown(builder)} returns a {type(returned).__name__} when it is called with "
+        "samples, and no bank of kernels: a function of two sets of samples has two arguments, "
+        "function(X, Z)."
+    )
+
+
+def shown(function: Any) -> str:
+    """Return a callable as names of kernels have it, such as "rbf_kernel(gamma=0.1)"."""
+    for name, builder in BUILDERS.items():
+        if function is builder:
+            return name
+    if isinstance(function, partial):
+        inner, options = unbound(function)
+        bound = ", ".join(f"{name}={_short(value)}" for name, value in options.items())
+        return f"{shown(inner)}({bound})"
+    named = getattr(function, "__name__", None)
+    if named is not None:
+        return "lambda" if named == "<lambda>" else str(named)
+    # The kernels of Gaussian processes have a name that tells; by default Python shows an address.
+    own = type(function).__repr__ is not object.__repr__
+    return _short(function) if own else type(function).__name__
+
+
+def _short(value: object) -> str:
+    if isinstance(value, (float, np.floating)):
+        return f"{float(value):.4g}"
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 60 else f"{text[:57]}..."

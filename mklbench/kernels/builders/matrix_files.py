@@ -1,0 +1,232 @@
+"""Which arrays of a MATLAB or NumPy file are matrices between samples, and these one at a time.
+
+MKL data ship as a stack of Gram matrices, (n, n, M) from MATLAB and (M, n, n) from Python, beside
+labels, splits and what else; or as matrices with names of their own; or as a cell of them.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mklbench import mat_files
+from mklbench.errors import InputError, hint
+from mklbench.kernels.base import Array
+from mklbench.kernels.storage.packed import asymmetry
+
+StackAxis = Literal["first", "last"]
+
+# Files are often in single precision: an asymmetry is of rounding up to this share of the largest
+# entry.
+ROUNDING = 1e-6
+# The names that a stack has where a file holds several.
+_USUAL = ("KH", "K")
+
+
+@dataclass(frozen=True)
+class _Stack:
+    """The matrices of one variable: `axis` counts them, None for a single matrix."""
+
+    name: str
+    array: NDArray[Any]
+    axis: int | None
+
+    def __iter__(self) -> Iterator[tuple[str, NDArray[Any]]]:
+        if self.axis is None:
+            yield self.name, self.array
+            return
+        for m, matrix in enumerate(np.moveaxis(self.array, self.axis, 0)):
+            yield f"{self.name}, matrix {m}", matrix
+
+
+def matrices(
+    path: str, names: Sequence[str] | None = None, axis: StackAxis | None = None
+) -> dict[str, Array]:
+    """Return the matrices of one file by "kernel.files=PATH: NAME", symmetric to the last digit.
+
+    Parameters
+    ----------
+    path : str
+        A .mat, .npz or .npy file.
+    names : sequence of str or None, default=None
+        Variables to take, in this order. None: the one stack (n, n, M) or (M, n, n), or cell of
+        matrices, of the file, or that called KH or K where it holds several; in a file without a
+        stack every matrix.
+    axis : StackAxis or None, default=None
+        Which axis of a stack counts the matrices. None: that which differs from the other two; of
+        a cube, that whose slices are symmetric.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read, or holds no such matrix or several stacks, or a matrix is not
+        square, not finite or not symmetric.
+    """
+    if axis is not None and axis not in get_args(StackAxis):
+        raise InputError(f"kernel.stack={axis} is not known: choose one of first, last.")
+    arrays = {name: _numbers(value) for name, value in _arrays(path).items()}
+    if names is None:
+        chosen = _found(arrays, path, axis)
+    else:
+        chosen = [_named(arrays, name, path, axis) for name in names]
+    found = {}
+    for stack in chosen:
+        for name, matrix in stack:
+            called = f"kernel.files={path}: {name}"
+            found[called] = _symmetric(called, matrix)
+    if not found:
+        raise InputError(f"kernel.files={path} holds no matrix: name a file with square matrices.")
+    return found
+
+
+def _found(
+    arrays: Mapping[str, NDArray[Any] | None], path: str, axis: StackAxis | None
+) -> list[_Stack]:
+    """Return the stack of a file, or its single matrices."""
+    stacks = [name for name, array in arrays.items() if array is not None and _is_stack(array)]
+    if not stacks:
+        return [
+            _Stack(name, array, None)
+            for name, array in arrays.items()
+            if array is not None and array.ndim == 2 and min(array.shape) > 1
+        ]
+    usual = [name for name in stacks if name in _USUAL]
+    candidates = usual if len(stacks) > 1 and usual else stacks
+    if len(candidates) > 1:
+        raise InputError(
+            f"kernel.files={path} holds several stacks of matrices, {', '.join(candidates)}: set "
+            f"kernel.array={candidates[0]} to take one of them."
+        )
+    return [_named(arrays, candidates[0], path, axis)]
+
+
+def _named(
+    arrays: Mapping[str, NDArray[Any] | None], name: str, path: str, axis: StackAxis | None
+) -> _Stack:
+    if name not in arrays:
+        raise InputError(
+            f"kernel.array={name} is no variable of kernel.files={path}: "
+            f"{hint(name, arrays, 'kernel.array=')}."
+        )
+    array = arrays[name]
+    if array is None or not (_is_stack(array) or (array.ndim == 2 and min(array.shape) > 1)):
+        what = "no numbers" if array is None else f"shape {array.shape}"
+        raise InputError(
+            f"kernel.array={name} of kernel.files={path} has {what}: name a matrix (n, n), or a "
+            "stack (n, n, M) or (M, n, n)."
+        )
+    if array.ndim == 2:
+        return _Stack(name, array, None)
+    return _Stack(name, array, _axis(name, array, path, axis))
+
+
+def _is_stack(array: NDArray[Any]) -> bool:
+    return (
+        array.ndim == 3
+        and min(array.shape) > 0
+        and array.shape[1] > 1
+        and array.shape[1] in (array.shape[0], array.shape[2])
+    )
+
+
+def _axis(name: str, array: NDArray[Any], path: str, stated: StackAxis | None) -> int:
+    """Return the axis, 0 or 2, that counts the matrices of a stack."""
+    possible = {
+        "first": array.shape[1] == array.shape[2],
+        "last": array.shape[0] == array.shape[1],
+    }
+    if stated is not None:
+        if not possible[stated]:
+            raise InputError(
+                f"kernel.stack={stated} does not fit kernel.files={path}: {name} has shape "
+                f"{array.shape}; leave it out."
+            )
+        return 0 if stated == "first" else 2
+    if all(possible.values()):
+        possible = {
+            "first": _are_symmetric(array),
+            "last": _are_symmetric(np.moveaxis(array, 2, 0)),
+        }
+        if possible["first"] == possible["last"]:
+            raise InputError(
+                f"kernel.files={path}: {name} has shape {array.shape}, so that its matrices may "
+                "be counted by the first axis or by the last: set kernel.stack=first or "
+                "kernel.stack=last."
+            )
+    return 0 if possible["first"] else 2
+
+
+def _are_symmetric(stack: NDArray[Any]) -> bool:
+    return all(asymmetry(matrix) <= ROUNDING * np.abs(matrix).max() for matrix in stack)
+
+
+def _symmetric(name: str, matrix: NDArray[Any]) -> Array:
+    if matrix.dtype.kind == "c":
+        raise InputError(f"{name} has complex numbers: give real ones.")
+    if matrix.shape[0] != matrix.shape[1]:
+        raise InputError(f"{name} has shape {matrix.shape}: a matrix between samples is square.")
+    real = matrix.astype(np.float64)
+    if not np.isfinite(real).all():
+        raise InputError(f"{name} holds NaN or infinite values: remove or mend the samples.")
+    if asymmetry(real) > ROUNDING * np.abs(real).max():
+        raise InputError(f"{name} is not symmetric: a matrix between samples must be.")
+    return 0.5 * (real + real.T)
+
+
+def _numbers(value: Any) -> NDArray[Any] | None:
+    """Return a variable as an array of numbers, a cell of matrices as a stack; None for others."""
+    array = np.asarray(value)
+    if array.dtype == object and array.size:
+        items = [np.asarray(item) for item in array.ravel()]
+        alike = {(item.shape, item.ndim, item.dtype.kind in "biufc") for item in items}
+        first = items[0]
+        if len(alike) > 1 or first.ndim != 2 or first.shape[0] != first.shape[1] or len(first) < 2:
+            return None
+        array = np.stack(items)
+    return array if array.dtype.kind in "biufc" else None
+
+
+def _arrays(path: str) -> Mapping[str, Any]:
+    """Everything a file holds, by name."""
+    limit = mat_files.room()
+    try:
+        if Path(path).stat().st_size > limit:
+            raise mat_files.LargeMatError
+        if path.endswith(".mat"):
+            return mat_files.read(Path(path).read_bytes(), f"kernel.files={path}", limit)
+        if zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as archive:
+                if sum(member.file_size for member in archive.infolist()) > limit:
+                    raise mat_files.LargeMatError
+        loaded = np.load(path, allow_pickle=False)
+        if isinstance(loaded, np.ndarray):
+            return {"K" if loaded.ndim == 3 else "matrix 0": loaded}
+        with loaded:
+            return dict(loaded)
+    except mat_files.LargeMatError:
+        raise InputError(
+            f"kernel.files={path} holds more arrays than the {mat_files.in_words(limit)} that "
+            "are free to read them into: give fewer kernels, or use a machine with more memory."
+        ) from None
+    except mat_files.NoMatError as error:
+        raise _unreadable(path) from error
+    except mat_files.DamagedMatError as error:
+        raise InputError(
+            f"kernel.files={path} is not a MATLAB file: it is damaged ({error})."
+        ) from error
+    except InputError:
+        raise
+    except Exception as error:  # a damaged file makes the readers raise almost anything
+        raise _unreadable(path) from error
+
+
+def _unreadable(path: str) -> InputError:
+    return InputError(
+        f"kernel.files={path} cannot be read as a .mat, .npz or .npy file: name another."
+    )

@@ -1,0 +1,113 @@
+"""Samples that are no matrix of numbers: views side by side, sparse matrices, rows of text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mklbench.errors import InputError
+
+# Of samples (n, d) some columns, or of views the number of one.
+Columns = slice | Sequence[int] | NDArray[np.intp] | int
+
+
+class Views:
+    """Samples that come in several parts, a part a view, whose rows are chosen together.
+
+    Where scikit-learn's splitters and searches expect samples, they take views as well.
+
+    Parameters
+    ----------
+    parts : sequence of array_like or sparse matrix, each of shape (n, d_v)
+        One a view: arrays, sparse matrices or data frames.
+
+    Attributes
+    ----------
+    parts : tuple
+        These.
+    shape : tuple of int
+        (n, sum of the d_v).
+
+    Raises
+    ------
+    InputError
+        If there is no view, one is no matrix, or they have different numbers of rows.
+    """
+
+    ndim = 2
+
+    def __init__(self, parts: Sequence[Any]) -> None:
+        self.parts = tuple(csr(part) if is_sparse(part) else part for part in parts)
+        sizes = [np.shape(part) for part in self.parts]
+        if not sizes:
+            raise InputError("X has no views: give a list of matrices, one a view.")
+        for v, size in enumerate(sizes):
+            if len(size) != 2:
+                raise InputError(f"view {v} of X has shape {size}: give a matrix (n, d) a view.")
+            if size[0] != sizes[0][0]:
+                raise InputError(
+                    f"view {v} of X has {size[0]} rows, but view 0 has {sizes[0][0]}: "
+                    "give the same samples in every view, in the same order."
+                )
+        self.shape = (sizes[0][0], sum(size[1] for size in sizes))
+
+    @property
+    def size(self) -> int:
+        """How many numbers are stored."""
+        return sum(part.nnz if is_sparse(part) else part.size for part in self.parts)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, rows: Any) -> Self:
+        """Return the views of some rows, given by their numbers, a mask or a slice."""
+        if isinstance(rows, tuple):  # as scikit-learn asks: X[rows, ...]
+            rows = rows[0]
+        if isinstance(rows, (int, np.integer)):
+            rows = slice(int(rows), int(rows) + 1 or None)
+        return type(self)([rows_of(part, rows) for part in self.parts])
+
+
+def rows_of(X: Any, rows: slice | NDArray[Any] | Sequence[int]) -> Any:
+    """Return some rows of samples.
+
+    Parameters
+    ----------
+    X : array, sparse matrix, DataFrame or Views
+        Samples.
+    rows : slice or sequence of int or of bool
+        The rows, by their numbers or a mask.
+    """
+    if hasattr(X, "iloc"):
+        return X.iloc[rows]
+    return X[rows]
+
+
+def columns_of(X: Any, columns: Columns) -> Any:
+    """Return some columns of an array, or the view of this number of views.
+
+    Parameters
+    ----------
+    X : array_like of shape (n, d) or Views
+        Samples.
+    columns : Columns
+        The columns, or the number of a view.
+    """
+    if isinstance(X, Views):
+        return X.parts[int(columns)]  # type: ignore[arg-type]  # only parts on columns have others
+    return np.asarray(X)[:, columns]
+
+
+def is_sparse(X: object) -> bool:
+    """Tell whether samples are a sparse matrix or array of SciPy."""
+    from scipy.sparse import issparse  # some time, for who has none
+
+    return bool(issparse(X))
+
+
+def csr(X: Any) -> Any:
+    """Return a sparse matrix by its rows, of doubles."""
+    return X.tocsr().astype(np.float64, copy=False)

@@ -1,0 +1,142 @@
+"""What a fitted model predicts with: its support vectors and the kernels in use, nothing else.
+
+A training operator holds Gram matrices, factors and every sample; a decision function
+
+    f(z) = sum_i a_i sum_m d_m k_m(x_i, z) + b
+
+needs the samples with a_i != 0 and the kernels with d_m != 0 only. Of these is kept what gives
+k_m(x_i, z) for a new z (`KernelOperator.for_prediction`): features, columns of the Gram matrices of
+a whole data set, or, where new samples come as cross Gram matrices, the numbers of their columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import reduce
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mklbench import multiclass
+from mklbench.kernels import CrossKernels, Family, KernelOperator, Views
+from mklbench.solution import Solution
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+# Bytes of one matrix between new samples and support vectors. It stays in a processor's cache while
+# kernels are computed on it; what is needed at once is a few of them, however many samples come.
+_BLOCK = 2**20
+
+
+class DecisionFunction:
+    """The decision function of a fitted model, or the several of a one-versus-rest.
+
+    Parameters
+    ----------
+    kernels : CrossKernels
+        The kernels in use between new samples and the support vectors of all problems.
+    machines : sequence of Solution
+        One a binary problem, with `weights` of these kernels and `dual_coef` of these samples.
+    """
+
+    def __init__(self, kernels: CrossKernels, machines: Sequence[Solution]) -> None:
+        self.kernels, self.machines = kernels, tuple(machines)
+
+    @classmethod
+    def of(cls, operator: KernelOperator, solutions: Sequence[Solution]) -> DecisionFunction:
+        """Return that of solutions on a bank or a family; it keeps nothing of the operator.
+
+        Parameters
+        ----------
+        operator : KernelOperator
+            The kernels that the solutions were learned with.
+        solutions : sequence of Solution
+            One a binary problem.
+        """
+        machines = [machine for solution in solutions for machine in _single(solution)]
+        rows = _in_use([machine.dual_coef for machine in machines])
+        if isinstance(operator, Family):
+            kernels = np.arange(operator.n_kernels)
+            return cls(
+                operator.for_prediction(rows, kernels),
+                [_reduced(solution, rows, None) for solution in solutions],
+            )
+        kernels = _in_use([machine.weights for machine in machines])
+        return cls(
+            operator.for_prediction(rows, kernels),
+            [_reduced(solution, rows, kernels) for solution in solutions],
+        )
+
+    def __call__(self, Z: Any) -> Array:
+        """Return the decision values (n_z,), or (n_z, k) of k problems, at new samples.
+
+        They are looked at in blocks: the memory does not grow with their number.
+
+        Parameters
+        ----------
+        Z : array_like of shape (n_z, d) or Views
+            New samples; or what else the operator took in their place, see its `cross`.
+
+        Raises
+        ------
+        InputError
+            If `Z` is not as the operator took it, or so large that its kernel values overflow.
+        """
+        samples = Z if isinstance(Z, Views) else np.asarray(Z)
+        given = samples.size // max(1, samples.shape[max(0, samples.ndim - 2)])
+        rows = _BLOCK // (8 * max(1, given, self.kernels.n_values))
+        return multiclass.in_blocks(
+            lambda block: multiclass.decision_values(self.machines, self._outputs_at(block)),
+            samples,
+            max(1, rows),
+        )
+
+    def _outputs_at(self, Z: Any) -> Callable[[Solution], Array]:
+        """Return the outputs (n_z,) of a machine at some samples, as a function of the machine.
+
+        Machines of the same weights one after the other, as those at fixed weights, share a kernel.
+        """
+        weights: Array | None = None
+        block = np.empty((0, 0))
+
+        def kernel(wanted: Array) -> Array:
+            nonlocal weights, block
+            if weights is None or not np.array_equal(weights, wanted):
+                weights, block = wanted, self.kernels.cross(wanted, Z)
+            return block
+
+        def outputs(machine: Solution) -> Array:
+            if machine.thetas is None:
+                return multiclass.outputs_from(kernel, machine)
+            return multiclass.outputs(self.kernels, machine, Z)
+
+        return outputs
+
+
+def _single(solution: Solution) -> Iterator[Solution]:
+    """Yield the single machines of a solution, which may be an ensemble of ensembles."""
+    if solution.members is None:
+        yield solution
+    for member in solution.members or ():
+        yield from _single(member)
+
+
+def _in_use(vectors: Sequence[Array]) -> Indices:
+    """Return where one of `vectors` (n,) is not 0, ascending; the first place if all are."""
+    used = reduce(np.logical_or, (vector != 0.0 for vector in vectors))
+    return np.flatnonzero(used) if used.any() else np.zeros(1, dtype=np.intp)
+
+
+def _reduced(solution: Solution, rows: Indices, kernels: Indices | None) -> Solution:
+    """Return a solution on the samples `rows` and the `kernels`, all of them if None."""
+    members = solution.members
+    return replace(
+        solution,
+        weights=solution.weights if kernels is None else solution.weights[kernels],
+        dual_coef=solution.dual_coef[rows],
+        history=[],
+        members=None if members is None else tuple(_reduced(m, rows, kernels) for m in members),
+    )

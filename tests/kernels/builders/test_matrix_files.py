@@ -1,0 +1,155 @@
+"""Stacks of Gram matrices as MKL data ship them: every order of axes gives the same kernels."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from matlab73 import save73
+from numpy.testing import assert_allclose
+from scipy.io import savemat
+
+from mklbench.errors import InputError
+from mklbench.experiments.cell import Cell
+from mklbench.kernels import MatrixDescriptors, MatrixKernels
+
+N = 9
+Write = Callable[[Path, dict[str, Any]], None]
+
+
+def stack(n_kernels: int, n: int = N) -> np.ndarray:
+    """Return Gram matrices (M, n, n)."""
+    X = np.random.default_rng(0).standard_normal((n_kernels, n, 3))
+    return X @ X.transpose(0, 2, 1)
+
+
+def last(K: np.ndarray) -> np.ndarray:
+    """Return the stack as MATLAB has it, (n, n, M)."""
+    return np.moveaxis(K, 0, 2)
+
+
+def _npz(path: Path, variables: dict[str, Any]) -> None:
+    np.savez(path, **variables)
+
+
+WRITERS: dict[str, Write] = {"npz": _npz, "mat": savemat, "73.mat": save73}
+
+
+def grams(path: Path, **options: Any) -> np.ndarray:
+    """Return all matrices that are found in a file."""
+    bank = MatrixKernels(str(path), normalise=False, **options)(
+        np.arange(MatrixKernels(str(path), normalise=False, **options).n_samples)
+    )
+    return np.array([bank.combine(weights) for weights in np.eye(bank.n_kernels)])
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+@pytest.mark.parametrize("order", ["first", "last"])
+@pytest.mark.parametrize("n_kernels", [2, 5, N])
+def test_a_stack_in_any_file_and_order(
+    kind: str, order: str, n_kernels: int, tmp_path: Path
+) -> None:
+    """Also of as many kernels as samples, where the symmetry tells."""
+    K = stack(n_kernels)
+    path = tmp_path / f"K.{kind}"
+    WRITERS[kind](path, {"anything": K if order == "first" else last(K), "Y": np.ones((N, 1))})
+    assert_allclose(grams(path), K, atol=1e-14)
+    assert_allclose(grams(path, stack=order), K, atol=1e-14)
+
+
+def test_a_cube_that_is_symmetric_either_way_needs_the_option(tmp_path: Path) -> None:
+    g = np.abs(np.random.default_rng(0).standard_normal(N))
+    cube = np.einsum("i,j,k->ijk", g, g, g)
+    np.savez(tmp_path / "K.npz", K=cube)
+    with pytest.raises(InputError, match=r"set kernel\.stack=first or kernel\.stack=last"):
+        MatrixKernels(str(tmp_path / "K.npz"))
+    assert_allclose(grams(tmp_path / "K.npz", stack="last"), cube, atol=1e-14)
+
+
+def test_a_cell_of_matrices_is_a_stack(tmp_path: Path) -> None:
+    K = stack(3)
+    cell = np.empty((1, 3), dtype=object)
+    cell[0, :] = list(K)
+    savemat(tmp_path / "old.mat", {"K": cell, "names": np.array(["a", "b"], dtype=object)})
+    save73(tmp_path / "new.mat", {"K": list(K), "names": ["a", "b"]})
+    assert_allclose(grams(tmp_path / "old.mat"), K, atol=1e-14)
+    assert_allclose(grams(tmp_path / "new.mat"), K, atol=1e-14)
+
+
+def test_of_several_stacks_that_with_the_usual_name_is_taken(tmp_path: Path) -> None:
+    K = stack(3)
+    np.savez(tmp_path / "K.npz", Z=2 * K, KH=K)
+    assert_allclose(grams(tmp_path / "K.npz"), K, atol=1e-14)
+    assert_allclose(grams(tmp_path / "K.npz", array="Z"), 2 * K, atol=1e-14)
+    assert_allclose(grams(tmp_path / "K.npz", array=["Z", "KH"]), [*(2 * K), *K], atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("variables", "options", "reason"),
+    [
+        (
+            {"KH": stack(2), "K": stack(2)},
+            {},
+            "several stacks of matrices, KH, K: set kernel.array",
+        ),
+        (
+            {"A": stack(2), "B": stack(2)},
+            {},
+            "several stacks of matrices, A, B: set kernel.array=A",
+        ),
+        ({"KH": stack(2)}, {"array": "HK"}, "kernel.array=HK is no variable of"),
+        ({"KH": stack(2), "y": np.ones(N)}, {"array": "y"}, "has shape (9,): name a matrix"),
+        ({"KH": stack(2)}, {"stack": "last"}, "kernel.stack=last does not fit"),
+        ({"KH": stack(2)}, {"stack": "middle"}, "kernel.stack=middle is not known"),
+        ({"KH": stack(2) - 9 * np.eye(N)}, {}, "KH, matrix 0 is not positive semidefinite"),
+        ({"KH": np.triu(stack(2))}, {}, "KH, matrix 0 is not symmetric"),
+        ({"KH": stack(2) * 1j}, {}, "KH, matrix 0 has complex numbers"),
+        ({"KH": stack(2) * np.nan}, {}, "KH, matrix 0 holds NaN"),
+        ({"Y": np.ones(N), "X": np.ones((2, 3, 4))}, {}, "holds no matrix"),
+    ],
+)
+def test_what_is_refused(
+    variables: dict[str, Any], options: dict[str, Any], reason: str, tmp_path: Path
+) -> None:
+    np.savez(tmp_path / "K.npz", **variables)
+    with pytest.raises(InputError, match=re.escape(reason)):
+        MatrixKernels(str(tmp_path / "K.npz"), **options)
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+def test_what_does_not_fit_into_memory_is_refused(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MKLBENCH_MEMORY", "1MiB")
+    WRITERS[kind](tmp_path / f"K.{kind}", {"KH": np.zeros((3, 1000, 1000))})  # packs to little
+    with pytest.raises(InputError, match="holds more arrays than the 16 MiB that are free"):
+        MatrixKernels(str(tmp_path / f"K.{kind}"))
+
+
+def test_distances_come_in_stacks_too(tmp_path: Path) -> None:
+    X = np.random.default_rng(0).standard_normal((2, N, 3))
+    D = ((X[:, :, None] - X[:, None]) ** 2).sum(axis=3)
+    savemat(tmp_path / "D.mat", {"D": last(D)})
+    np.savez(tmp_path / "D.npz", first=D[0], second=D[1])
+    one, other = (
+        MatrixDescriptors(str(tmp_path / name), [1.0])(np.arange(6)) for name in ("D.mat", "D.npz")
+    )
+    weights = [0.3, 0.7]
+    assert_allclose(one.combine(weights), other.combine(weights))
+
+
+def test_new_options_leave_old_keys(tmp_path: Path) -> None:
+    """The key of before there were `array` and `stack`, on a file that nobody changes."""
+    np.save(tmp_path / "K.npy", stack(2, 30))
+    overrides = ["algo=mkl", "data=twonorm", "data.n_samples=30", "kernel=grams"]
+    files = f"kernel.files=['{tmp_path}/K.npy']"
+    cell = Cell.from_overrides([*overrides, files])
+    assert set(cell._identity()["kernel"]) == {
+        "name", "_target_", "_partial_", "files", "groups", "normalise",
+    }  # fmt: skip
+    named = Cell.from_overrides([*overrides, files, "kernel.array=K"])
+    assert named.key != cell.key
