@@ -1,17 +1,29 @@
-"""MATLAB files of version 5 to 7 before they are read: their structure, and what they unpack to.
+"""MATLAB files: their variables, of version 4 to 7 by SciPy and of version 7.3 by h5py.
 
 SciPy's reader trusts the file: a type that is none, or a part that is missing, ends the process. So
 the elements are gone through here first. What they hold is left to the reader.
 
-The format: MathWorks, "MAT-File Format", chapter 1.
+The format: MathWorks, "MAT-File Format", chapter 1. Version 7.3 is HDF5 (`mklbench.hdf5_files`).
 """
 
 from __future__ import annotations
 
+import io
 import math
 import struct
+import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from mklbench import memory
+from mklbench.errors import MissingExtraError
+from mklbench.extras import missing
+from mklbench.hdf5_files import DamagedMatError, LargeMatError, hdf5_variables, is_hdf5
+
+__all__ = ["DamagedMatError", "LargeMatError", "NoMatError", "check", "in_words", "read", "room"]
+
+in_words = memory.in_words
 
 _HEADER = 128
 # The larger byte of the version of the format, of files of version 7.3.
@@ -26,14 +38,77 @@ _COMPLEX = 0x0800
 _WITH_ITEMS = frozenset(range(1, 16)) - {5}
 _DEEPEST = 50
 _PIECE = 2**20
+# Bytes that are read however little memory is free.
+_ALWAYS = 2**24
 
 
-class DamagedMatError(ValueError):
-    """The structure of the file is not sound; the message is the reason alone."""
+class NoMatError(DamagedMatError):
+    """What SciPy makes nothing of; the message is the reason alone."""
 
 
-class LargeMatError(ValueError):
-    """The variables of the file unpack to too much."""
+def room() -> int:
+    """Return the bytes of arrays that there is memory to read.
+
+    A quarter of what is free: the file, its arrays, their copies in double precision and what is
+    made of these are there together.
+    """
+    there = memory.free()
+    return sys.maxsize if there is None else max(_ALWAYS, int(there / 4))
+
+
+def read(
+    content: bytes, place: str, limit: int, wanted: Sequence[str] | None = None
+) -> dict[str, Any]:
+    """Return the variables of a MATLAB file of any version as `scipy.io.loadmat` gives them.
+
+    Numbers, texts and cells (arrays of objects) have MATLAB's shapes; sparse matrices are dense
+    arrays.
+
+    Parameters
+    ----------
+    content : bytes
+        The bytes of the file.
+    place : str
+        What is read, as the user calls it; for the sentence that asks for h5py.
+    limit : int
+        Bytes that the variables may have together.
+    wanted : sequence of str or None, default=None
+        Names of the variables to read; None reads all.
+
+    Raises
+    ------
+    LargeMatError
+        The variables have more than `limit` bytes.
+    DamagedMatError
+        It is no such file, or a damaged one; the message is the reason alone.
+    MissingExtraError
+        It is of version 7.3, and h5py is not installed.
+    """
+    if is_hdf5(content):
+        if absent := missing("files", f"{place}, a MATLAB file of version 7.3,", only="h5py"):
+            raise MissingExtraError(absent)
+        return hdf5_variables(content, limit, wanted)
+    if len(content) >= _HEADER and _HDF5 in content[124:126]:
+        raise DamagedMatError("its header says version 7.3, and what follows is no HDF5")
+    from scipy.io import loadmat
+
+    check(content, limit)
+    try:
+        found = loadmat(io.BytesIO(content), variable_names=wanted)
+    except Exception as error:  # a damaged file makes loadmat raise almost anything
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
+        raise NoMatError(reason) from error
+    named = {name: value for name, value in found.items() if not name.startswith("__")}
+    return {name: _dense(value, limit) for name, value in named.items()}
+
+
+def _dense(value: Any, limit: int) -> Any:
+    """Return a sparse matrix as an array, which has all its zeros, and all else as it is."""
+    if not hasattr(value, "toarray"):
+        return value
+    if 8 * math.prod(value.shape) > limit:
+        raise LargeMatError
+    return value.toarray()
 
 
 def check(content: bytes, limit: int) -> None:

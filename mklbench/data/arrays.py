@@ -21,6 +21,7 @@ from mklbench.data.dataset import Split
 from mklbench.data.download import read_file
 from mklbench.data.faults import AbsentError, TooLargeError
 from mklbench.data.limits import DEFAULT_BYTES, beyond, megabytes, most_bytes
+from mklbench.data.own_arrays import AUTO, LAST, NONE, choose_arrays, texts
 from mklbench.data.parse import Table
 from mklbench.data.schema import Layout
 from mklbench.data.unpacking import too_large, unpack, unzip
@@ -52,7 +53,7 @@ def parse_npz(content: bytes, layout: Layout, place: str) -> Table:
     try:
         members = unzip(content, place, most_bytes(layout))
         arrays = {
-            name.removesuffix(".npy"): _npy(member)
+            name.removesuffix(".npy"): npy(member)
             for name, member in members.items()
             if member.startswith(npy_format.MAGIC_PREFIX)
         }
@@ -62,6 +63,8 @@ def parse_npz(content: bytes, layout: Layout, place: str) -> Table:
         raise DataError(
             f"{place} is not an archive of arrays (npz): {_one_line(error)}."
         ) from error
+    if _is_open(layout):
+        return _of_own(arrays, layout, place)
     numbers = itertools.takewhile(lambda k: f"train_{k}" in arrays, itertools.count(1))
     pairs = (
         (_array(arrays, f"train_{k}", place), _array(arrays, f"test_{k}", place)) for k in numbers
@@ -69,7 +72,7 @@ def parse_npz(content: bytes, layout: Layout, place: str) -> Table:
     return _table(arrays, layout, pairs, place)
 
 
-def _npy(content: bytes) -> NDArray[Any]:
+def npy(content: bytes) -> NDArray[Any]:
     """The array of a file of NumPy's, which has to hold all that its header claims."""
     stream = io.BytesIO(content)
     version = npy_format.read_magic(stream)
@@ -102,6 +105,8 @@ def parse_mat(content: bytes, layout: Layout, place: str) -> Table:
 
     Parameters, raised errors as in `parse_npz`.
     """
+    if layout.struct is None and _is_open(layout):
+        return _of_own(_matlab_variables(content, place, most_bytes(layout)), layout, place)
     wanted = [layout.struct] if layout.struct else [layout.inputs, str(layout.label)]
     variables = _matlab_variables(content, place, most_bytes(layout), wanted)
     if layout.struct is None:
@@ -117,6 +122,34 @@ def parse_mat(content: bytes, layout: Layout, place: str) -> Table:
     return _table(fields, layout, zip(train - 1.0, test - 1.0, strict=True), place)
 
 
+def _is_open(layout: Layout) -> bool:
+    """Whether the arrays are to be found; the configuration of a shipped set names both."""
+    return layout.inputs in (AUTO, NONE) or str(layout.label).lower() == LAST
+
+
+def _of_own(arrays: Mapping[str, Any], layout: Layout, place: str) -> Table:
+    """Parse a file of the user's own, whose arrays are found by their names and shapes."""
+    inputs, label = choose_arrays(arrays, layout, place)
+    found = texts(arrays[label])
+    if found is None:
+        raise DataError(
+            f"{place} has labels {label} of shape {np.shape(arrays[label])}: a vector with one "
+            "number or text a row is needed; name another array with data.label=NAME."
+        )
+    if layout.label_names:
+        found = tuple(layout.label_names.get(text, text) for text in found)
+    odd = {text for text in ("nan", "inf", "-inf", "") if text in found}
+    if odd:
+        raise DataError(f"{place} has a label in {label} that is {odd.pop() or 'empty'}: mend it.")
+    n_samples = len(found)
+    if inputs is None:
+        return Table(X=np.empty((n_samples, 0)), labels=found, feature_names=())
+    parts = {inputs: arrays[inputs], label: np.arange(n_samples)}
+    return replace(
+        _of_views(parts, replace(layout, inputs=inputs, label=label), place), labels=found
+    )
+
+
 def _of_views(variables: Mapping[str, Any], layout: Layout, place: str) -> Table:
     """Parse variables of which the inputs may be a cell of views."""
     label = str(layout.label)
@@ -126,12 +159,12 @@ def _of_views(variables: Mapping[str, Any], layout: Layout, place: str) -> Table
     views = _cell(variables, layout.inputs, place)
     n_samples = labels[0].size
     # A square array has its rows first, as most files do.
-    views = [view if len(view) == n_samples else view.T for view in views]
-    if odd := [view.shape for view in views if view.ndim != 2 or len(view) != n_samples]:
+    if odd := [view.shape for view in views if view.ndim != 2 or n_samples not in view.shape]:
         raise DataError(
             f"{place} has inputs {layout.inputs} of shape {odd[0]} for {n_samples} labels {label}: "
             f"one row of inputs a label is needed."
         )
+    views = [view if len(view) == n_samples else view.T for view in views]
     stacked = {layout.inputs: np.hstack(views), label: labels[0]}
     table = _table(stacked, layout, (), place)
     sizes = tuple(view.shape[1] for view in views) if len(views) > 1 else ()
@@ -298,19 +331,11 @@ def _matlab_variables(
     DataError
         That names the file, if it is too large or cannot be read.
     """
-    from scipy.io import loadmat
-
     try:
-        mat_files.check(content, limit)  # SciPy trusts the structure of a file
-        variables: dict[str, Any] = loadmat(io.BytesIO(content), variable_names=wanted)
+        return mat_files.read(content, place, limit, wanted)
     except mat_files.LargeMatError:
         raise too_large(place, limit) from None
+    except mat_files.NoMatError as error:
+        raise DataError(f"{place} is not a MATLAB file: {error}.") from error
     except mat_files.DamagedMatError as error:
-        raise DataError(
-            f"{place} is not a MATLAB file of version 7 or before: it is damaged ({error})."
-        ) from error
-    except Exception as error:  # a damaged file makes loadmat raise almost anything
-        raise DataError(
-            f"{place} is not a MATLAB file of version 7 or before: {_one_line(error)}."
-        ) from error
-    return variables
+        raise DataError(f"{place} is not a MATLAB file: it is damaged ({error}).") from error

@@ -16,13 +16,15 @@ def keep(content: bytes, path: Path) -> None:
     """Put verified content into the cache, whole or not at all.
 
     Written beside its final name and then renamed, so that a reader, or a second process that
-    fetches the same file, sees the old file or the new one and nothing between.
+    writes the same file, sees the old file or the new one and nothing between.
 
     Raises
     ------
     OSError
         The cache cannot be written.
     """
+    if _holds(path, content):  # put there meanwhile: others may be reading it already
+        return
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.parent / f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.part"
     try:
@@ -30,9 +32,20 @@ def keep(content: bytes, path: Path) -> None:
             stream.write(content)
             stream.flush()
             os.fsync(stream.fileno())
-        os.replace(partial, path)
+        try:
+            os.replace(partial, path)
+        except FileNotFoundError:  # as when it was moved, and the answer of a server was lost
+            if not _holds(path, content):
+                raise
     finally:
         partial.unlink(missing_ok=True)
+
+
+def _holds(path: Path, content: bytes) -> bool:
+    try:
+        return path.is_file() and path.read_bytes() == content
+    except OSError:
+        return False
 
 
 _warned_directories: set[Path] = set()

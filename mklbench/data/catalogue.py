@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -14,6 +14,7 @@ from mklbench.data.cache import keep
 from mklbench.data.dataset import Dataset
 from mklbench.data.editions import in_edition, settle
 from mklbench.data.faults import AbsentError, UnreadableError
+from mklbench.data.images import descriptors_path
 from mklbench.data.loading import find, from_bytes, from_generator
 from mklbench.data.options import parse_config
 from mklbench.data.schema import FileConfig, GeneratedConfig, Layout
@@ -86,20 +87,32 @@ def read_configs(directory: Directory) -> dict[str, dict[str, Any]]:
     InputError
         The directory has none, or a file is not a YAML mapping.
     """
-    configs: dict[str, dict[str, Any]] = {}
-    for path in sorted(Path(directory).glob("*.yaml")):
-        config = read_yaml(path)
-        if not isinstance(config, dict):
-            raise InputError(f"{path} must hold a YAML mapping of options.")
-        # Which groups a set chooses for a run (its split) is Hydra's; the rest is the set itself.
-        configs[path.stem] = {key: value for key, value in config.items() if key != "defaults"}
+    configs = read_files(sorted(Path(directory).glob("*.yaml")))
     if not configs:
         raise InputError(f"{os.fspath(directory)} holds no data configurations (*.yaml).")
     return configs
 
 
+def read_files(paths: Iterable[Path]) -> dict[str, dict[str, Any]]:
+    """Read data configurations, as plain dicts by the names of their files.
+
+    Raises
+    ------
+    InputError
+        A file is not a YAML mapping.
+    """
+    configs: dict[str, dict[str, Any]] = {}
+    for path in paths:
+        config = read_yaml(path)
+        if not isinstance(config, dict):
+            raise InputError(f"{path} must hold a YAML mapping of options.")
+        # Which groups a set chooses for a run (its split) is Hydra's; the rest is the set itself.
+        configs[path.stem] = {key: value for key, value in config.items() if key != "defaults"}
+    return configs
+
+
 def list_rows(
-    directory: Directory,
+    configs: Directory | Mapping[str, Mapping[str, Any]],
     *,
     cache_dir: Directory | None = None,
     mirror: Directory | None = None,
@@ -110,8 +123,8 @@ def list_rows(
 
     Parameters
     ----------
-    directory : Directory
-        The directory of data configurations.
+    configs : Directory or mapping of str to mapping
+        The directory of data configurations, or what `read_configs` has read.
     cache_dir, mirror : Directory or None, default=None
         As for `mklbench.data.load`.
 
@@ -122,8 +135,48 @@ def list_rows(
     features), where ("embedded", "generated", "cached", "mirror", "upstream", "your file") and
     licence.
     """
-    configs = read_configs(directory)
+    if not isinstance(configs, Mapping):
+        configs = read_configs(configs)
     return [_row(config, cache_dir, mirror) for config in configs.values()]
+
+
+def is_at_hand(
+    config: Mapping[str, Any],
+    *,
+    cache_dir: Directory | None = None,
+    mirror: Directory | None = None,
+) -> bool:
+    """Tell whether `load` finds a data set without a download, and has nothing to compute for it.
+
+    Only whether the files are there is looked at. Of many processes that load a set that is not at
+    hand one makes it and the others wait; one call of `load` beforehand spares them that.
+
+    Parameters
+    ----------
+    config : mapping of str to object
+        As for `load`, as are `cache_dir` and `mirror`.
+    cache_dir, mirror : Directory or None, default=None
+        As for `mklbench.data.load`.
+
+    Raises
+    ------
+    InputError
+        The configuration has a mistake, or the mirror does not exist.
+    """
+    parsed = parse_config(settle(config, cache_dir=cache_dir, mirror=mirror))
+    if isinstance(parsed, GeneratedConfig):
+        return True
+    edition = in_edition(parsed, parsed.edition)
+    place = _first_place(edition, cache_dir, mirror)
+    if place is None or place.remote:
+        return False
+    if place.layout.format != "images":
+        return True
+    if edition.expected is not None:
+        digest = edition.expected.digest
+    else:
+        digest = find(edition, cache_dir=cache_dir, mirror=mirror).accepted.digest
+    return descriptors_path(sources.folder(edition, cache_dir), digest).is_file()
 
 
 def fetch(
@@ -152,21 +205,16 @@ def fetch(
     parsed = parse_config(config)
     if isinstance(parsed, GeneratedConfig):
         return Fetched(parsed.name, "local", "generated", "generated")
-    found = _find_any(parsed, cache_dir=cache_dir, mirror=mirror, timeout=timeout)
+    where = {"cache_dir": cache_dir, "mirror": mirror, "timeout": timeout}
+    found = _find_any(parsed, keep=_keep, **where)
     place = found.place
     if place.kind == "cache":
         return Fetched(parsed.name, "cached", place.location, place.location)
     if not place.cache_paths:
         return Fetched(parsed.name, "local", place.location, place.location)
-    try:
+    if not place.remote:
         for content, path in zip(found.contents, place.cache_paths, strict=True):
-            keep(content, path)
-    except OSError as error:
-        raise DataError(
-            f"The download cache {place.cache_paths[0].parent} cannot be written "
-            f"({error.strerror or error}): set {CACHE_VARIABLE} to a directory you can "
-            f"write to."
-        ) from error
+            _keep(content, path)
     kept = " + ".join(map(str, place.cache_paths))
     return Fetched(parsed.name, "fetched", kept, place.location)
 
@@ -209,15 +257,32 @@ def _editions(config: FileConfig) -> list[FileConfig]:
     return [in_edition(config, config.edition)]
 
 
-def _find_any(config: FileConfig, **where: Any) -> sources.Found[Dataset]:
+def _keep(content: bytes, path: Path) -> None:
+    try:
+        keep(content, path)
+    except OSError as error:
+        raise _CacheError(
+            f"The download cache {path.parent} cannot be written "
+            f"({error.strerror or error}): set {CACHE_VARIABLE} to a directory you can "
+            f"write to."
+        ) from error
+
+
+class _CacheError(DataError):
+    """The cache cannot be written, of which another edition is no remedy."""
+
+
+def _find_any(config: FileConfig, **options: Any) -> sources.Found[Dataset]:
     """Find the first edition that can be had; if none can, the error is that of the last."""
     *others, last = _editions(config)
     for edition in others:
         try:
-            return find(edition, **where)
+            return find(edition, **options)
+        except _CacheError:
+            raise
         except DataError as error:
             logger.warning("%s The pooled rows are fetched instead.", error)
-    return find(last, **where)
+    return find(last, **options)
 
 
 def _verified(config: FileConfig, place: sources.Place, timeout: float | None) -> Verified:
@@ -249,7 +314,7 @@ def _row(
         "licence": config.get("licence", ""),
     }
     if _lacks_path(config):
-        return row
+        return row | ({"where": "upstream"} if "id" in config else {})
     parsed = parse_config(config)
     if isinstance(parsed, GeneratedConfig):
         dataset = from_generator(parsed)
@@ -304,12 +369,20 @@ def _main_layout(config: FileConfig) -> Layout:
 
 
 def _where(config: FileConfig, cache_dir: Directory | None, mirror: Directory | None) -> str:
-    """The first place that seems to have the file; a URL is taken at its word."""
+    """The kind of the first place that seems to have the file, as the list shows it."""
+    place = _first_place(config, cache_dir, mirror)
     shown = {"cache": "cached", "path": "your file"}
+    return "nowhere" if place is None else shown.get(place.kind, place.kind)
+
+
+def _first_place(
+    config: FileConfig, cache_dir: Directory | None, mirror: Directory | None
+) -> sources.Place | None:
+    """The first place that seems to have the files; a URL is taken at its word."""
     for place in sources.places(config, cache_dir, mirror):
         if place.remote or all(Path(location).is_file() for location in place.locations):
-            return shown.get(place.kind, place.kind)
-    return "nowhere"
+            return place
+    return None
 
 
 def _counts(classes: Mapping[str, int]) -> str:
@@ -320,5 +393,5 @@ def _counts(classes: Mapping[str, int]) -> str:
 
 
 def _lacks_path(config: Mapping[str, Any]) -> bool:
-    """Whether this is the configuration of the user's own file, before a file is named."""
-    return "path" in config and not config["path"]
+    """Whether this is the configuration of the user's own data, before a file or id is named."""
+    return any(key in config and not config[key] for key in ("path", "id"))

@@ -69,6 +69,8 @@ class Dataset:
         The columns of each descriptor, where the features come in several; else empty.
     targets : ndarray of shape (n,) or None
         Real numbers to predict, of a regression set; None where there are classes.
+    dropped_rows : int
+        Rows of the file that were left out for a missing value.
     """
 
     name: str
@@ -83,6 +85,7 @@ class Dataset:
     splits: tuple[Split, ...] = ()
     views: tuple[View, ...] = ()
     targets: NDArray[np.float64] | None = None
+    dropped_rows: int = 0
 
     def __post_init__(self) -> None:
         for array in (self.X, self.y, self.targets):

@@ -17,9 +17,9 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from mklbench.data import sources
-from mklbench.data.cache import keep_or_warn
 from mklbench.data.options import parse_config
 from mklbench.data.schema import Edition, Expected, FileConfig, Layout, OfficialFile, Source
+from mklbench.data.standard_input import with_input_kept
 from mklbench.errors import DataError, InputError
 
 logger = logging.getLogger(__name__)
@@ -34,9 +34,11 @@ def settle(
     mirror: Directory | None = None,
     download: bool = False,
 ) -> dict[str, Any]:
-    """Replace ``edition: auto`` in a data configuration by the edition that is to be used.
+    """Replace what a data configuration leaves open: ``edition: auto``, and the path "-".
 
-    It is official where an intact copy of the official file is in the cache or in a mirror
+    The table that comes through a pipe is kept in the cache (`mklbench.data.standard_input`).
+
+    The edition is official where an intact copy of the official file is in the cache or in a mirror
     directory, else pooled. Nothing is downloaded, unless `download` is given and no file of
     either edition is at hand; then the official one is tried, once a process.
 
@@ -52,9 +54,15 @@ def settle(
     Returns
     -------
     A copy of `config`; without changes where there is nothing to settle.
+
+    Raises
+    ------
+    DataError
+        The path is "-", and nothing can be read there or kept.
     """
+    config = with_input_kept(config, cache_dir)
     if config.get("edition") != "auto":
-        return dict(config)
+        return config
     parsed = parse_config(config)
     if not isinstance(parsed, FileConfig):
         return dict(config)
@@ -196,10 +204,9 @@ def _is_downloaded(
         verify_file(contents[0], official, place)
 
     try:
-        found = sources.resolve(official, accept, cache_dir=cache_dir, mirror=mirror)
+        sources.resolve(official, accept, cache_dir=cache_dir, mirror=mirror)
     except DataError as error:
         _not_downloaded.add(official.sha256)
         logger.warning("%s The pooled rows are used instead.", error)
         return False
-    keep_or_warn(found.contents[0], found.place.cache_paths[0])
     return _is_at_hand(official, cache_dir, mirror)

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from mklbench.data.arrays import parse_mat, parse_npz, parse_svmlight
 from mklbench.data.images import parse_images
+from mklbench.data.openml import parse_openml
 from mklbench.data.parse import Table, parse_table
-from mklbench.data.schema import Layout
+from mklbench.data.schema import FileFormat, Layout
+from mklbench.data.tables import parse_parquet, parse_xlsx
 from mklbench.errors import DataError
+from mklbench.hdf5_files import is_hdf5
+
+# Of two lines or more as svmlight has them; a comment may stand first.
+_SVMLIGHT = re.compile(
+    rb"(?:\s*#[^\n]*\n)*\s*[-+.\deE]+(?:[ \t]+\d+:[-+.\deE]+)+[ \t]*(?:#|\r?\n|$)"
+)
 
 
 def parse_files(contents: Sequence[bytes], layout: Layout, place: str) -> Table:
@@ -31,12 +41,24 @@ def parse_files(contents: Sequence[bytes], layout: Layout, place: str) -> Table:
         A file cannot be parsed, or unpacks to more than it may, or the files do not have the same
         number of features.
     """
+    if layout.format == "auto":
+        layout = replace(layout, format=detected(contents[0]))
+    if layout.sheet is not None and layout.format != "xlsx":
+        raise DataError(
+            f"data.sheet={layout.sheet} is of an Excel file, and {place} is none: leave it out."
+        )
     if layout.format == "npz":
         return parse_npz(contents[0], layout, place)
     if layout.format == "mat":
         return parse_mat(contents[0], layout, place)
     if layout.format == "images":
         return parse_images(contents[0], layout, place)
+    if layout.format == "parquet":
+        return parse_parquet(contents[0], layout, place)
+    if layout.format == "openml":
+        return parse_openml(contents[0], layout, place)
+    if layout.format == "xlsx":
+        return parse_xlsx(contents[0], layout, place)
     if layout.format == "svmlight":
         return parse_svmlight(contents, layout, place)
     tables = [
@@ -44,6 +66,26 @@ def parse_files(contents: Sequence[bytes], layout: Layout, place: str) -> Table:
         for number, content in enumerate(contents, 1)
     ]
     return tables[0] if len(tables) == 1 else _stacked(tables, place)
+
+
+def detected(content: bytes) -> FileFormat:
+    """Return the format of a file by its first bytes; text where they tell nothing else.
+
+    Parameters
+    ----------
+    content : bytes
+        The bytes of the file.
+    """
+    if content.startswith(b"PK\x03\x04"):
+        if b".npy" in content[:4096]:
+            return "npz"
+        # The names of the files in an archive are at its end.
+        return "xlsx" if b"xl/workbook.xml" in content else "text"
+    if content.startswith(b"PAR1"):
+        return "parquet"
+    if is_hdf5(content) or content.startswith(b"MATLAB "):
+        return "mat"
+    return "svmlight" if _SVMLIGHT.match(content) else "text"
 
 
 def _file(place: str, number: int, n_files: int) -> str:

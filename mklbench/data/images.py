@@ -24,6 +24,7 @@ from mklbench.data.cache import keep_or_warn
 from mklbench.data.dataset import Dataset
 from mklbench.data.image_descriptors import Codebooks, Parts
 from mklbench.data.limits import most_bytes
+from mklbench.data.once import made_once
 from mklbench.data.parse import Table
 from mklbench.data.schema import Layout
 from mklbench.data.unpacking import untar
@@ -88,7 +89,8 @@ def described(dataset: Dataset, content: bytes, directory: Path, max_bytes: int)
     """Compute the inputs of a set of images, or take them from the cache.
 
     They are computed in batches by joblib (in parallel within ``joblib.parallel_config``), each of
-    which is kept once it is finished: interrupted, the work goes on where it was.
+    which is kept once it is finished: interrupted, the work goes on where it was. Of many processes
+    on one cache one computes them, and the others wait.
 
     Parameters
     ----------
@@ -111,15 +113,28 @@ def described(dataset: Dataset, content: bytes, directory: Path, max_bytes: int)
         raise DataError(
             f"data.keep_classes is not to be had of images: leave it out ({dataset.name})."
         )
-    cache = _Cache(directory / f"descriptors-{dataset.digest.removeprefix('sha256:')[:12]}")
-    X = cache.load("all.npz", lambda arrays: arrays["X"])
-    if X is None:
+    path = descriptors_path(directory, dataset.digest)
+    cache = _Cache(path.parent)
+
+    def kept() -> NDArray[np.float64] | None:
+        found: NDArray[np.float64] | None = cache.load(path.name, lambda arrays: arrays["X"])
+        return found
+
+    def make() -> NDArray[np.float64]:
         if asked := missing("images", f"data={dataset.name}"):
             raise DataError(asked)
         X = _describe(images, dataset, cache)
-        cache.keep("all.npz", X=X)
+        cache.keep(path.name, X=X)
         cache.discard("batch-*.npz")
-    return replace(dataset, X=X)
+        return X
+
+    doing = f"data={dataset.name}: its descriptors are being computed"
+    return replace(dataset, X=made_once([path], kept, make, doing))
+
+
+def descriptors_path(directory: Path, digest: str) -> Path:
+    """The file of the descriptors of a set of images with this digest."""
+    return directory / f"descriptors-{digest.removeprefix('sha256:')[:12]}" / "all.npz"
 
 
 def _describe(images: Images, dataset: Dataset, cache: _Cache) -> NDArray[np.float64]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -11,6 +12,9 @@ from numpy.typing import NDArray
 from mklbench.data.parse import Table
 from mklbench.data.schema import Layout
 from mklbench.errors import DataError
+
+# So many classes may be numbers of any kind.
+_MOST_NUMBERED = 10
 
 
 def rows_of_classes(table: Table, classes: Sequence[str], place: str) -> Table:
@@ -51,6 +55,7 @@ def classes_of(table: Table, positive: str | None, layout: Layout, place: str) -
             f"data.label={layout.label} the column of the classes? For numbers to predict set "
             f"data.task=regression."
         )
+    _require_classes(table.labels, classes, layout, place)
     if positive is None:
         return tuple(classes)
     if positive not in classes:
@@ -63,6 +68,24 @@ def classes_of(table: Table, positive: str | None, layout: Layout, place: str) -
             f"{len(classes)}: set data.positive=null."
         )
     return (next(label for label in classes if label != positive), positive)
+
+
+def _require_classes(
+    labels: Sequence[str], classes: Sequence[str], layout: Layout, place: str
+) -> None:
+    """Raise DataError for numbers that look like real targets: many, fractions or hardly twice."""
+    if len(classes) <= _MOST_NUMBERED:
+        return
+    try:
+        numbers = [float(label) for label in classes]
+    except ValueError:
+        return
+    has_fractions = any(number != round(number) for number in numbers if np.isfinite(number))
+    if has_fractions or min(Counter(labels).values()) == 1:
+        raise DataError(
+            f"{place} has {len(classes)} different numbers in data.label={layout.label}, which "
+            "look like real targets: set data.task=regression, or name the column of the classes."
+        )
 
 
 def targets_of(table: Table, layout: Layout, place: str) -> NDArray[np.float64]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -67,9 +68,6 @@ def load(
     edition = in_edition(parsed, parsed.edition)
     found = find(edition, cache_dir=cache_dir, mirror=mirror, timeout=timeout)
     place = found.place
-    if place.remote:
-        for content, path in zip(found.contents, place.cache_paths, strict=True):
-            keep_or_warn(content, path)
     source = "embedded" if place.kind == "embedded" else place.location
     dataset = replace(found.accepted, source=source)
     if place.layout.format == "images":
@@ -84,14 +82,16 @@ def load(
 def find(
     config: FileConfig,
     *,
+    keep: Callable[[bytes, Path], None] = keep_or_warn,
     cache_dir: str | os.PathLike[str] | None = None,
     mirror: str | os.PathLike[str] | None = None,
     timeout: float | None = None,
 ) -> sources.Found[Dataset]:
-    """Find verified content; the arguments and the errors are those of `load`."""
+    """Find verified content and keep what is downloaded; else as `load`."""
     return sources.resolve(
         config,
         lambda contents, layout, place: from_bytes(config, contents, layout, place),
+        keep=keep,
         cache_dir=cache_dir,
         mirror=mirror,
         timeout=timeout,
@@ -145,7 +145,7 @@ def from_bytes(
     classes = () if targets is not None else classes_of(table, config.positive, layout, place)
     codes = {label: code for code, label in enumerate(classes)}
     y = np.array([codes.get(label, 0) for label in table.labels], dtype=np.int64)
-    notes = []
+    notes = list(table.notes)
     if table.dropped_rows:
         notes.append(f"{table.dropped_rows} rows with a missing value dropped")
     dataset = Dataset(
@@ -160,6 +160,7 @@ def from_bytes(
         splits=_splits(config, table),
         views=_views(config, table, place),
         targets=targets,
+        dropped_rows=table.dropped_rows,
     )
     if config.expected is not None:
         verify_content(dataset, config.expected, place)

@@ -19,11 +19,13 @@ from mklbench.data.schema import (
     SourceKind,
     Task,
 )
-from mklbench.data.values import DATA, DataWhere
+from mklbench.data.values import DATA, DataWhere, Whole
 from mklbench.errors import InputError
 from mklbench.reader import Made, read, refuse_unknown, value
 
 _LAYOUT_KEYS = tuple(item.name for item in fields(Layout))
+
+_OPENML = "https://www.openml.org/d"  # and the number of a data set
 
 # Bytes of a file: it takes up to 18 a number in the sets of this program, of whose classes one
 # uses a part, and some for ids, splits and comments.
@@ -38,7 +40,8 @@ def parse_config(config: Mapping[str, Any]) -> FileConfig | GeneratedConfig:
     ----------
     config : mapping of str to object
         The content of ``configs/data/NAME.yaml``, overrides applied. A key ``generator`` makes
-        it a generated set; otherwise ``sources`` or ``path`` say where its file is.
+        it a generated set; otherwise ``sources``, ``path`` or ``id``
+        (of OpenML) say where its file is.
 
     Raises
     ------
@@ -52,7 +55,7 @@ def parse_config(config: Mapping[str, Any]) -> FileConfig | GeneratedConfig:
         config,
         DATA,
         made={
-            "sources": Made(_sources, ("path", "sources", *_LAYOUT_KEYS)),
+            "sources": Made(_sources, ("path", "id", "sources", *_LAYOUT_KEYS)),
             "edition": Made(_edition, ("edition",)),
             "task": Made(_task, ("task",)),
             "folder": Made(),
@@ -72,6 +75,11 @@ def _sources(
                 "data.path is not set: give the path of your file, as in data.path=mine.csv."
             )
         return (Source("path", (value(str, config["path"], where / "path"),), layout),)
+    if "id" in config:
+        if config["id"] in (None, ""):
+            raise InputError("data.id is not set: give the number of OpenML, as in data.id=61.")
+        number = Whole(1)(config["id"], where / "id")
+        return (Source("url", (f"{_OPENML}/{number}",), replace(layout, format="openml")),)
     entries = config.get("sources")
     if not isinstance(entries, Sequence) or isinstance(entries, str) or not entries:
         raise InputError(
@@ -110,7 +118,7 @@ def _source(entry: Any, layout: Layout) -> Source:
     if not locations:
         raise InputError(f"data.sources holds an empty list of files: name the files of {kind}.")
     source = Source(kind, locations, _layout(entry, layout))
-    if len(locations) > 1 and source.layout.format in ("npz", "mat", "images"):
+    if len(locations) > 1 and source.layout.format not in ("auto", "text", "svmlight"):
         raise InputError(
             f"data.format={source.layout.format} is read from one file, and data.sources lists "
             f"{', '.join(locations)}: give a list with one of them."

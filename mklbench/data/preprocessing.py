@@ -86,7 +86,7 @@ def fit_scaling(name: str, X_train: NDArray[np.float64]) -> Scaling:
     if name not in SCALINGS:
         raise unknown("split.scaling", name, SCALINGS)
     X_train = np.asarray(X_train, dtype=np.float64)
-    if X_train.ndim != 2 or X_train.size == 0:
+    if X_train.ndim != 2 or not len(X_train):  # of labels alone there is no column
         raise InputError(f"X has shape {X_train.shape} where (n, d) with rows in it is needed.")
     if not np.isfinite(X_train).all():
         column = int(np.flatnonzero(~np.isfinite(X_train).all(axis=0))[0])

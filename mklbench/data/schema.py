@@ -12,11 +12,14 @@ from typing import Annotated, Literal
 
 from mklbench.data import values
 from mklbench.data.dataset import Distance
+from mklbench.data.decimals import Decimal
 from mklbench.data.preprocessing import ScalingName
 from mklbench.data.values import ColumnReference, FromOne, FromZero, Label, Whole
 
 SourceKind = Literal["embedded", "mirror", "url", "path"]
-FileFormat = Literal["text", "svmlight", "npz", "mat", "images"]
+FileFormat = Literal[
+    "auto", "text", "svmlight", "npz", "mat", "parquet", "xlsx", "openml", "images"
+]
 Edition = Literal["auto", "official", "pooled"]
 Task = Literal["classification", "regression"]
 
@@ -31,16 +34,28 @@ class Layout:
     Attributes
     ----------
     format : FileFormat
-        "text"; "svmlight"; "npz" or "mat" (MATLAB, up to version 7), files of named arrays;
-        "images", a tar archive of photographs whose descriptors are the inputs.
+        "text"; "svmlight"; "npz" or "mat" (MATLAB), files of named arrays; "parquet" or "xlsx"
+        (Excel), tables of typed values; "openml", what `mklbench.data.openml` keeps;
+        "images", a tar archive of photographs whose descriptors are the inputs; "auto": what the
+        first bytes of the file tell.
     inputs : str
         Name of the array of inputs, whose `label` is a name, too. In a MATLAB file it may be a
-        cell with one array a view, (n, d) or (d, n).
+        cell with one array a view, (n, d) or (d, n). "auto": by its usual names, or the only one
+        that fits (`mklbench.data.own_arrays`); "none": there are labels alone.
     struct : str or None
         The variable of a MATLAB file whose fields the arrays are, besides the fields train
         and test: rows of 1-based numbers, one a split. None: the arrays are variables themselves.
     delimiter : str
-        One character, or "whitespace" for runs of blanks and tabs.
+        One character, or "whitespace" for runs of blanks and tabs; "auto": what splits the first
+        lines into as many cells, most of them numbers.
+    decimal : Decimal
+        What stands before the decimals, a "point" or a "comma"; "auto": as in the whole file.
+    index : {"keep", "drop", "ask"}
+        What becomes of columns that number the rows, such as the index that pandas writes: they
+        are inputs, are left out, or are refused with a sentence that asks.
+    categories : {"onehot"}, tuple of ColumnReference or None
+        Columns that become a feature for each of their values: "onehot", all that hold text; or
+        those that are listed. None: text is refused.
     header : bool or {"auto"}
         Whether the first line names the columns; "auto" takes it as names when none of its
         cells is a number.
@@ -59,6 +74,8 @@ class Layout:
         Label in the file -> label to use instead.
     per_class : FromOne
         Of images, in the order of their names, so many make a class.
+    sheet : str or None
+        Of an Excel file; None: the only one that is not empty.
     max_bytes : FromOne or None
         That a file may hold, as it comes and unpacked; None: `mklbench.data.limits`.
     """
@@ -71,11 +88,22 @@ class Layout:
     zero_based: bool = False
     header: Annotated[bool | Literal["auto"], values.header] = False
     per_class: FromOne = 1
+    sheet: str | None = None
     max_bytes: FromOne | None = None
     label: ColumnReference = "last"
     id_columns: tuple[ColumnReference, ...] = ()
     missing: str | None = None
     label_names: Mapping[str, Label] | None = None
+    decimal: Decimal = "point"
+    index: Literal["keep", "drop", "ask"] = "keep"
+    categories: Annotated[
+        Literal["onehot"] | tuple[ColumnReference, ...] | None, values.columns
+    ] = None
+
+    @property
+    def asks_for_categories(self) -> bool:
+        """Whether the file is the user's own, who can say what a column of text is."""
+        return self.index != "keep" or self.delimiter == "auto"
 
 
 @dataclass(frozen=True)

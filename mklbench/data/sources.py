@@ -3,7 +3,7 @@
 The bytes that are found are handed to a caller's `accept`, which parses and verifies them. Only
 what is accepted is used or enters the cache, so a stalled, truncated or altered file is passed over
 for the next place and never kept. All that was tried goes into the message when no place has the
-data.
+data. Of many processes on one cache one asks the servers, and the others wait for what it keeps.
 """
 
 from __future__ import annotations
@@ -13,13 +13,16 @@ import logging
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import Generic, Literal, TypeVar
 from urllib.parse import quote
 
+from mklbench.data.cache import keep_or_warn
 from mklbench.data.download import read
-from mklbench.data.faults import AbsentError, TooLargeError
+from mklbench.data.faults import AbsentError, DamagedError, TooLargeError, UnreadableError
 from mklbench.data.limits import Limits
+from mklbench.data.once import made_once
 from mklbench.data.schema import FileConfig, Layout
 from mklbench.data.settings import (
     MIRROR_VARIABLE,
@@ -27,6 +30,7 @@ from mklbench.data.settings import (
     is_http,
     mirror_location,
 )
+from mklbench.data.standard_input import shown
 from mklbench.errors import DataError
 
 logger = logging.getLogger(__name__)
@@ -68,9 +72,11 @@ class Place:
 
     def describe(self) -> str:
         """The place as messages call it."""
-        return (
-            f"data.path={self.location}" if self.kind == "path" else f"{self.kind} {self.location}"
-        )
+        if self.kind == "path":
+            return f"data.path={shown(self.location)}"
+        if self.layout.format == "openml":
+            return f"data.id={Path(self.location).name}"
+        return f"{self.kind} {self.location}"
 
 
 @dataclass(frozen=True)
@@ -132,11 +138,12 @@ def resolve(
     config: FileConfig,
     accept: Callable[[Sequence[bytes], Layout, str], Accepted],
     *,
+    keep: Callable[[bytes, Path], None] = keep_or_warn,
     cache_dir: str | os.PathLike[str] | None = None,
     mirror: str | os.PathLike[str] | None = None,
     timeout: float | None = None,
 ) -> Found[Accepted]:
-    """Find the first place whose content is accepted.
+    """Find the first place whose content is accepted; keep what a server sends in the cache.
 
     Parameters
     ----------
@@ -145,35 +152,88 @@ def resolve(
     accept : callable
         Called with the bytes of the files, the layout and the name of a place; returns what
         it makes of them, or raises `DataError` to refuse them.
+    keep : callable, default=keep_or_warn
+        Puts the bytes of a file at a path in the cache.
     cache_dir, mirror, timeout : str, os.PathLike[str] or None or float or None, default=None
         As `cache_directory`, `mirror_location`, `download_timeout`.
 
     Returns
     -------
-    The place, its content, and what `accept` made of it. Nothing is written.
+    The place, its content, and what `accept` made of it.
 
     Raises
     ------
     DataError
         No place has the data; the message lists what was tried.
     """
-    tried: list[str] = []
-    bad: list[str] = []
-    for place in places(config, cache_dir, mirror):
-        try:
-            contents = read_place(place, timeout)
-            accepted = accept(contents, place.layout, place.describe())
-        except DataError as error:
-            if place.kind == "path":
-                raise _own_file_error(place, error) from error
-            tried.append(_reason(place, error))
-            if not isinstance(error, AbsentError):
-                bad.append(tried[-1])
-            continue
+    listed = list(places(config, cache_dir, mirror))
+    local = list(takewhile(lambda place: not place.remote, listed))
+    others = listed[len(local) :]
+    search = _Search(config.name, accept, timeout)
+
+    def at_hand() -> Found[Accepted] | None:
+        return search.first(local)
+
+    def download() -> Found[Accepted]:
+        found = search.first(others)
+        if found is None:
+            raise DataError(_nowhere(config, search.tried, mirror))
+        if found.place.remote:
+            for content, path in zip(found.contents, found.place.cache_paths, strict=True):
+                keep(content, path)
+        return found
+
+    if not others:
+        return at_hand() or download()
+    kept = [Path(path) for place in local if place.kind == "cache" for path in place.locations]
+    return made_once(kept, at_hand, download, f"data={config.name} is being downloaded")
+
+
+class _Search(Generic[Accepted]):
+    """Looks at places in turn, and remembers what was wrong with each."""
+
+    def __init__(
+        self,
+        name: str,
+        accept: Callable[[Sequence[bytes], Layout, str], Accepted],
+        timeout: float | None,
+    ) -> None:
+        self._name, self._accept, self._timeout = name, accept, timeout
+        self._tried: dict[str, DataError] = {}  # by what messages call the place
+
+    @property
+    def tried(self) -> list[str]:
+        """What was wrong with each place."""
+        return [_reason(place, error) for place, error in self._tried.items()]
+
+    def first(self, places: Sequence[Place]) -> Found[Accepted] | None:
+        """The first place whose content is accepted, or None."""
+        for place in places:
+            try:
+                contents = read_place(place, self._timeout)
+                accepted = self._accept(contents, place.layout, place.describe())
+            except DataError as error:
+                if place.kind == "path":
+                    raise _own_file_error(place, error) from error
+                # What was read of OpenML, and does not suit the options, is not there in vain.
+                faults = (AbsentError, UnreadableError, TooLargeError, DamagedError)
+                if place.layout.format == "openml" and not isinstance(error, faults):
+                    raise
+                self._tried[place.describe()] = error
+                continue
+            self._tried.pop(place.describe(), None)  # another process has mended it meanwhile
+            self._warn()
+            return Found(place, contents, accepted)
+        return None
+
+    def _warn(self) -> None:
+        bad = [
+            _reason(place, error)
+            for place, error in self._tried.items()
+            if not isinstance(error, AbsentError)
+        ]
         if bad:
-            logger.warning("data=%s passed over %s.", config.name, "; ".join(bad))
-        return Found(place, contents, accepted)
-    raise DataError(_nowhere(config, tried, mirror))
+            logger.warning("data=%s passed over %s.", self._name, "; ".join(bad))
 
 
 def read_place(place: Place, timeout: float | None = None) -> tuple[bytes, ...]:
@@ -187,6 +247,10 @@ def read_place(place: Place, timeout: float | None = None) -> tuple[bytes, ...]:
         A limit in the environment is not acceptable.
     """
     limits = Limits.of(place.layout, timeout)
+    if place.remote and place.layout.format == "openml":
+        from mklbench.data import openml  # imports scikit-learn, which most runs do not need
+
+        return tuple(openml.fetch(location, limits) for location in place.locations)
     return tuple(read(location, limits) for location in place.locations)
 
 
@@ -203,10 +267,10 @@ def _in_mirror(mirror: str, location: str) -> str:
     return f"{mirror}/{quote(location)}" if is_http(mirror) else str(Path(mirror, location))
 
 
-def _reason(place: Place, error: DataError) -> str:
+def _reason(place: str, error: DataError) -> str:
     """``place (reason)``, without saying the place twice when the parser has named it."""
-    text = str(error).removeprefix(place.describe()).lstrip(" ,:").rstrip(".")
-    return f"{place.describe()} ({text})"
+    text = str(error).removeprefix(place).lstrip(" ,:").rstrip(".")
+    return f"{place} ({text})"
 
 
 def _own_file_error(place: Place, error: DataError) -> DataError:
@@ -226,4 +290,6 @@ def _nowhere(config: FileConfig, tried: list[str], mirror: str | os.PathLike[str
         if names and mirror_location(mirror) is None
         else "check the network or the mirror"
     )
+    if config.sources[0].layout.format == "openml":
+        remedy = "check the number and the network"
     return f"data={config.name} could not be had from {'; '.join(tried)}: {remedy}."

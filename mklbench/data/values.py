@@ -67,6 +67,15 @@ def column(found: Any, where: Where) -> ColumnReference:
     return found
 
 
+def columns(found: Any, where: Where) -> Any:
+    """Read "onehot", or references to columns, or None."""
+    if found is None or found == "onehot":
+        return found
+    if isinstance(found, str | int):
+        return (column(found, where),)
+    return tuple(column(item, where) for item in where.items(found))
+
+
 def set_name(found: Any, where: Where) -> str:
     """Read the name of a set, which is also that of directories."""
     name = text(found, where)
@@ -82,11 +91,11 @@ def delimiter(found: Any, where: Where) -> str:
     """Read a delimiter; a tab may be written as elsewhere, for no shell takes it easily."""
     stated = text(found, where)
     stated = "\t" if stated in ("\\t", "tab") else stated
-    if stated != "whitespace" and (len(stated) != 1 or stated in '"\r\n'):
+    if stated not in ("whitespace", "auto") and (len(stated) != 1 or stated in '"\r\n'):
         raise InputError(
             f"{where}={stated!r} must be one character, not a quote, or "
-            f"'whitespace': what the shell or Hydra would take for its own is quoted twice, as in "
-            f"'{where}=\";\"'."
+            f"'whitespace', or 'auto': what the shell or Hydra would take for its own is quoted "
+            f"twice, as in '{where}=\";\"'."
         )
     return stated
 

@@ -103,7 +103,11 @@ FAULTS = {
     "an empty label": ("1,2,a\n3,4,\n", {}, "line 2, column 3: the label is empty"),
     "a short row": ("1,2,a\n\n3,b\n", {}, "line 3 has 2 cells where 3 were expected"),
     "an unclosed quote": ('1,"2,a\n3,4,b\n', {}, "line 1 cannot be split into cells"),
-    "another delimiter": ("1;2;a\n3;4;b\n", {}, "has a single column when split at data.delimiter"),
+    "another delimiter": (
+        "1;2;a\n3;4;b\n",
+        {"delimiter": ","},
+        "has a single column when split at data.delimiter",
+    ),
     "one class": ("1,2,a\n3,4,a\n", {}, "has one class only, a, in data.label=last"),
     "a label that is an input": (
         "1,2,0.1\n3,4,0.2\n5,6,0.3\n",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import logging
-import multiprocessing
 import re
 import shutil
 import threading
@@ -31,7 +30,6 @@ class Server:
     def __init__(self) -> None:
         self.requests: Counter[str] = Counter()
         self.release = threading.Event()  # lets the stalled answers end
-        self.both = threading.Barrier(2)  # holds the paired answers until both are asked for
         owner = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -54,8 +52,6 @@ class Server:
         if directory == "absent":
             handler.send_error(404)
             return
-        if directory == "paired":
-            self.both.wait(30)
         body = {
             "altered": CONTENT.replace(b"2.25", b"2.26"),
             "short": CONTENT.splitlines(keepends=True)[0] * 2,
@@ -249,21 +245,6 @@ def test_a_cache_that_cannot_be_written_is_done_without(
     ]
     with pytest.raises(DataError, match=f"{unwritable}/toy cannot be written"):
         fetch(config, cache_dir=unwritable)
-
-
-def _load_digest(url: str, cache_dir: str) -> str:
-    return load(toy_config(url), cache_dir=cache_dir).digest
-
-
-def test_two_processes_may_fetch_at_once(server: Server, cache: Path) -> None:
-    context = multiprocessing.get_context("spawn")  # forking a process with threads is unsafe
-    with context.Pool(2) as pool:
-        arguments = (f"{server.url}/paired/toy.data", str(cache))
-        results = [pool.apply_async(_load_digest, arguments) for _ in range(2)]
-        assert [result.get(60) for result in results] == [TOY_DIGEST, TOY_DIGEST]
-    assert server.requests.total() == 2
-    assert files_in(cache) == ["toy.data"]
-    assert (cache / "toy" / "toy.data").read_bytes() == CONTENT
 
 
 def test_a_failed_write_leaves_the_old_file(

@@ -1,0 +1,151 @@
+"""Data sets of OpenML by their number, through scikit-learn; what comes is kept as lines of JSON.
+
+The first line is a mapping: id, name, version, the target (null unless there is exactly one) and
+the columns. Each other line is the list of a row's values. Numbers are written so that they come
+back to the last bit, and a missing value is null.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import re
+import socket
+import warnings
+from collections.abc import Iterator
+from dataclasses import replace
+from tempfile import TemporaryDirectory
+from typing import Any
+from urllib.error import HTTPError
+
+from mklbench.data.faults import AbsentError, DamagedError, TooLargeError, UnreadableError
+from mklbench.data.limits import Limits, most_bytes
+from mklbench.data.parse import Table, shortened
+from mklbench.data.schema import Layout
+from mklbench.data.tables import table_of_values
+from mklbench.data.unpacking import inflate
+from mklbench.errors import DataError
+
+logger = logging.getLogger(__name__)
+
+
+def fetch(location: str, limits: Limits) -> bytes:
+    """Download a data set and return it as lines of JSON.
+
+    Parameters
+    ----------
+    location : str
+        Its page, which ends in its number.
+    limits : Limits
+        Of the time that a server may be silent, and of the size of the result; how large what
+        it sends is can only be seen in the end.
+
+    Raises
+    ------
+    AbsentError, UnreadableError, TooLargeError
+        The message is a reason in a few words.
+    """
+    from sklearn.datasets import fetch_openml
+
+    number = int(location.rsplit("/", 1)[-1])
+    try:
+        # Without a cache of its own scikit-learn downloads the table twice.
+        with (
+            TemporaryDirectory() as directory,
+            _patient(limits.stall),
+            warnings.catch_warnings(record=True) as said,
+        ):
+            warnings.simplefilter("always")
+            found = fetch_openml(data_id=number, as_frame=True, data_home=directory, n_retries=1)
+    except HTTPError as error:
+        if error.code in (404, 412):
+            raise AbsentError(f"OpenML has no data set {number}") from error
+        raise UnreadableError(f"OpenML answers {error.code} {error.reason}") from error
+    except OSError as error:  # no network, or a server that is silent
+        reason = getattr(error, "reason", None) or error
+        raise UnreadableError(f"OpenML cannot be reached: {reason}") from error
+    except ValueError as error:
+        if "not found" in str(error):
+            raise AbsentError(f"OpenML has no data set {number}") from error
+        if "Sparse" in str(error):
+            raise UnreadableError("it is sparse, and only dense sets are read") from error
+        raise UnreadableError(f"OpenML sends what cannot be read: {_line(error)}") from error
+    for warning in said:
+        if re.match(r"Version|OpenML", str(warning.message)):
+            logger.warning("data.id=%d: %s", number, _line(warning.message))
+    content = _as_lines(number, found)
+    if len(content) > limits.n_bytes:
+        raise TooLargeError(f"holds more than {limits.beyond}")
+    return content
+
+
+@contextlib.contextmanager
+def _patient(seconds: float) -> Iterator[None]:
+    """Let connections that state no limit, as scikit-learn's, wait so long for each next byte."""
+    before = socket.getdefaulttimeout()
+    socket.setdefaulttimeout(seconds)
+    try:
+        yield
+    finally:
+        socket.setdefaulttimeout(before)
+
+
+def _line(error: object) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
+
+
+def _as_lines(number: int, found: Any) -> bytes:
+    targets = list(found.target_names)
+    head = {
+        "id": number,
+        "name": found.details.get("name"),
+        "version": found.details.get("version"),
+        "target": targets[0] if len(targets) == 1 else None,
+        "columns": [str(name) for name in found.frame.columns],
+    }
+    values = found.frame.astype(object).where(found.frame.notna(), None)
+    rows = values.itertuples(index=False, name=None)
+    return "".join(f"{json.dumps(line, default=_plain)}\n" for line in (head, *rows)).encode()
+
+
+def _plain(value: Any) -> Any:
+    """Return a number of NumPy as Python's; of anything else its text."""
+    return value.item() if hasattr(value, "item") else str(value)
+
+
+def parse_openml(content: bytes, layout: Layout, place: str) -> Table:
+    """Parse the lines of JSON of a data set; the label "target" is what OpenML calls so.
+
+    Parameters
+    ----------
+    content : bytes
+        As `fetch` returns it.
+    layout : Layout
+        What the columns are.
+    place : str
+        The set's name in messages.
+
+    Raises
+    ------
+    DamagedError
+        It is not of that form.
+    DataError
+        The set has no target, and no label is named; or as `table_of_values`.
+    """
+    lines = inflate(content, most_bytes(layout)).splitlines()
+    try:
+        head, *rows = map(json.loads, lines)
+        columns, target = head["columns"], head["target"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise DamagedError(f"not a kept data set of OpenML: {_line(error)}") from error
+    label = layout.label
+    if label == "target" and "target" not in columns:
+        if target is None:
+            raise DataError(
+                f"{place} has no single target: set data.label to the column of the classes; it "
+                f"has {shortened(columns)}."
+            )
+        label = target
+    stated = replace(layout, label=label, header=True, skip_lines=0)
+    return table_of_values([columns, *rows], stated, place)

@@ -1,0 +1,132 @@
+"""The labels and inputs of a user's own npz and mat files, found by name and shape or refused."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+from data_fakes import CONFIG_DIRECTORY
+from matlab73 import save73
+from numpy.testing import assert_array_equal
+from scipy.io import savemat
+
+from mklbench.data import Dataset, load
+from mklbench.errors import DataError
+
+N = 6
+X = np.arange(18.0).reshape(N, 3) ** 2
+Y = np.array([1, 2, 1, 2, 1, 2])
+K = np.stack([X @ X.T, np.eye(N)])
+
+
+def _npz(path: Path, variables: dict[str, Any]) -> None:
+    np.savez(path, **variables)
+
+
+WRITERS: dict[str, Callable[[Path, dict[str, Any]], None]] = {
+    "npz": _npz,
+    "mat": savemat,
+    "73.mat": save73,
+}
+
+
+def load_own(path: Path, **options: Any) -> Dataset:
+    config = yaml.safe_load((CONFIG_DIRECTORY / "csv.yaml").read_text())
+    return load(config | {"path": str(path)} | options)
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+@pytest.mark.parametrize(
+    ("variables", "options"),
+    [
+        ({"X": X, "Y": Y[:, None]}, {}),
+        ({"X": X, "y": Y}, {}),
+        ({"X": X.T, "Y": Y}, {}),
+        ({"fea": X, "gnd": Y}, {}),
+        ({"measured": X, "sick": Y}, {}),
+        ({"X": X, "Y": Y, "trainIdx": np.arange(3), "testIdx": np.arange(3, 5)}, {}),
+        ({"X": X, "K": K, "Y": Y}, {}),
+        ({"A": X, "B": 2 * X, "Y": Y}, {"inputs": "A"}),
+        ({"X": X, "Y": Y, "other": 3 - Y}, {"label": "Y"}),
+        ({"X": X, "y": Y, "Y": 3 - Y}, {"label": "y"}),
+    ],
+    ids=str,
+)
+def test_inputs_and_labels_are_found(
+    kind: str, variables: dict[str, Any], options: dict[str, Any], tmp_path: Path
+) -> None:
+    WRITERS[kind](tmp_path / f"own.{kind}", variables)
+    dataset = load_own(tmp_path / f"own.{kind}", **options)
+    assert_array_equal(dataset.X, X)
+    assert dataset.classes == ("1", "2")
+    assert_array_equal(dataset.y, Y - 1)
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+@pytest.mark.parametrize(
+    ("variables", "options"),
+    [
+        ({"KH": np.moveaxis(K, 0, 2), "Y": Y}, {}),
+        ({"K": K, "y": Y}, {}),
+        ({"K1": K[0], "K2": K[1], "labels": Y}, {}),
+        ({"Y": Y}, {}),
+        ({"X": X, "Y": Y}, {"inputs": "none"}),
+    ],
+    ids=str,
+)
+def test_kernels_leave_the_labels_alone(
+    kind: str, variables: dict[str, Any], options: dict[str, Any], tmp_path: Path
+) -> None:
+    WRITERS[kind](tmp_path / f"own.{kind}", variables)
+    dataset = load_own(tmp_path / f"own.{kind}", **options)
+    assert dataset.X.shape == (N, 0)
+    assert_array_equal(dataset.y, Y - 1)
+
+
+def test_labels_may_be_texts(tmp_path: Path) -> None:
+    words = ["well", "sick"] * 3
+    np.savez(tmp_path / "own.npz", X=X, y=words)
+    save73(tmp_path / "new.mat", {"X": X, "Y": words})
+    savemat(tmp_path / "old.mat", {"X": X, "Y": np.array(words, dtype=object)})
+    for name in ("own.npz", "new.mat", "old.mat"):
+        dataset = load_own(tmp_path / name)
+        assert dataset.classes == ("sick", "well")
+        assert_array_equal(dataset.y, [1, 0] * 3)
+
+
+def test_a_cell_of_inputs_is_views(tmp_path: Path) -> None:
+    save73(tmp_path / "own.mat", {"X": [X, 2 * X[:, :2]], "Y": Y})
+    dataset = load_own(tmp_path / "own.mat")
+    assert [(view.start, view.stop) for view in dataset.views] == [(0, 3), (3, 5)]
+    assert_array_equal(dataset.X, np.hstack([X, 2 * X[:, :2]]))
+
+
+@pytest.mark.parametrize(
+    ("variables", "options", "reason"),
+    [
+        ({"X": X, "y": Y, "Y": Y}, {}, "may be the labels, Y, y: set data.label=Y"),
+        ({"X": X, "a": Y, "b": Y}, {}, "may be the labels, a, b: set data.label=a"),
+        ({"A": X, "B": X, "y": Y}, {}, "may be the inputs, A, B: set data.inputs=A"),
+        ({"X": X, "x": X, "y": Y}, {}, "may be the inputs, X, x: set data.inputs=X"),
+        ({"X": X}, {}, "holds no vector of labels, only X: name the file that has them"),
+        ({"X": X, "y": Y}, {"label": "z"}, "data.label=z is no array of"),
+        ({"X": X, "y": Y}, {"inputs": "Z"}, "data.inputs=Z is no array of"),
+        ({"X": X, "y": Y[:5]}, {"inputs": "X"}, "of shape (6, 3) for 5 labels"),
+        ({"X": X, "y": np.eye(6)[:, :2]}, {"label": "y"}, "has labels y of shape (6, 2): a vector"),
+        ({"X": X, "y": Y * np.nan}, {}, "a label in y that is nan"),
+        ({"X": X + np.inf, "y": Y}, {}, "holds NaN or infinite values in X"),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_what_is_refused(
+    variables: dict[str, Any], options: dict[str, Any], reason: str, tmp_path: Path
+) -> None:
+    with np.errstate(invalid="ignore"):
+        np.savez(tmp_path / "own.npz", **variables)
+    with pytest.raises(DataError, match=re.escape(reason)):
+        load_own(tmp_path / "own.npz", **options)

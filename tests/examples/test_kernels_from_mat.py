@@ -1,0 +1,57 @@
+"""The walk from a .mat of kernels to a table of six methods, by the commands of its README."""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import mklbench
+
+ROOT = Path(mklbench.__file__).parents[1]
+EXAMPLE = ROOT / "examples" / "kernels_from_mat"
+
+
+def commands() -> list[list[str]]:
+    text = (EXAMPLE / "README.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```sh\n(.+?)^```", text, re.MULTILINE | re.DOTALL)
+    return [shlex.split(line) for block in blocks for line in block.splitlines()]
+
+
+def run(words: list[str], directory: Path) -> subprocess.CompletedProcess[str]:
+    """Run a line of the README in a directory."""
+    if words[0] == "mklbench":
+        words = [sys.executable, "-m", *words]
+    else:
+        words = [sys.executable, str(EXAMPLE / words[1]), *words[2:]]
+    return subprocess.run(
+        words,
+        cwd=directory,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_the_commands_of_the_readme_make_the_table(tmp_path: Path) -> None:
+    written, made = commands()
+    finished = run(written, tmp_path)
+    assert finished.returncode == 0, finished.stderr
+    finished = run(made, tmp_path)
+    assert finished.returncode == 0, finished.stderr
+    assert finished.stderr.startswith("split.path=wine.mat is of MATLAB and names no row 0")
+    methods = ["uniform", "best_kernel", "align", "alignf", "simplemkl", "mkl"]
+    table = [line.split() for line in finished.stdout.splitlines()[2:8]]
+    assert [line[1] for line in table] == methods
+    with (tmp_path / "rows.csv").open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert [row["algo"] for row in rows] == [name for name in methods for _ in range(3)]
+    assert {row["status"] for row in rows} == {"done"}
+    assert {(row["n_train"], row["n_test"]) for row in rows} == {("90", "88")}
+    assert {row["split_source"] for row in rows} == {"file"}
+    assert all(float(row["accuracy"]) > 0.9 for row in rows)
