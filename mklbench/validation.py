@@ -19,7 +19,7 @@ SMALLEST_FEATURE, LARGEST_FEATURE = 1e-75, 1e50
 _LARGEST_COUNT = 2**31 - 1
 
 
-def check_choice(name: str, value: str, accepted: Iterable[str]) -> str:
+def check_choice(name: str, value: object, accepted: Iterable[str]) -> str:
     """Return `value` if it is one of `accepted`."""
     known = list(accepted)
     if not isinstance(value, str) or value not in known:
@@ -50,6 +50,13 @@ def check_not_negative(name: str, value: float) -> float:
     """Return `value` as a float if it is a finite number >= 0."""
     if not _is_finite(value) or not value >= 0:
         raise InputError(f"{name}={value!r} is not accepted: it must be a finite number >= 0.")
+    return float(value)
+
+
+def check_share(name: str, value: float) -> float:
+    """Return `value` as a float if it is a number from 0 to 1."""
+    if not _is_finite(value) or not 0 <= value <= 1:
+        raise InputError(f"{name}={value!r} is not accepted: it must be a number from 0 to 1.")
     return float(value)
 
 
@@ -141,6 +148,24 @@ def check_labels(y: ArrayLike) -> NDArray[np.float64]:
         only = f"{values[0]:+g}" if len(values) else "no label at all"
         raise InputError(f"y has one class only ({only}): both -1 and +1 must be present.")
     return labels
+
+
+def check_sample_weight(sample_weight: ArrayLike, n: int) -> NDArray[np.float64]:
+    """Return the weights (n,) of samples as an array of its own of numbers > 0."""
+    weights = np.array(real_array("sample_weight", sample_weight))
+    if weights.shape != (n,):
+        raise InputError(
+            f"sample_weight has shape {weights.shape}, but there are {n} samples: give one weight "
+            "a sample."
+        )
+    refused = np.flatnonzero(~((weights > 0) & (weights < np.inf)))
+    if len(refused):
+        row = refused[0]
+        raise InputError(
+            f"sample_weight is {weights[row]:g} at row {row}: it must be finite and > 0, leave out "
+            "the samples that are not to count."
+        )
+    return weights
 
 
 def check_targets(y: ArrayLike) -> NDArray[np.float64]:

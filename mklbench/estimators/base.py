@@ -3,39 +3,61 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from types import ModuleType
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, _fit_context, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.validation import (
+    assert_all_finite,
+    check_consistent_length,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
 
 from mklbench import memory, multiclass
 from mklbench.errors import InputError
-from mklbench.kernels import KernelBuilder, KernelOperator, resolve
-from mklbench.kernels.contract import memory_of
+from mklbench.estimators.checks import check_classes, check_constraints
+from mklbench.estimators.reading import ReadableModel, names_of
+from mklbench.estimators.weights import Rows, factors, given_weights, on_all_rows
+from mklbench.kernels import (
+    FittedViews,
+    GramStack,
+    Kernel,
+    KernelOperator,
+    kernel_list,
+    matrix_of,
+    no_kernels,
+    resolve,
+    takes_sparse,
+)
+from mklbench.kernels.builders.stacks import cross_stack, training_stack
+from mklbench.kernels.contract import builder_of, memory_of
 from mklbench.kernels.memory import Shape
 from mklbench.optim.fit_memory import fitting
 from mklbench.optim.option_check import check_options
+from mklbench.prediction import DecisionFunction
 from mklbench.solution import Solution
 from mklbench.validation import check_finite, check_targets, real_array
 
 Array = NDArray[np.float64]
 
 # An estimator has the parameters of its `solve` and these, which become kernels and a start,
-NOT_OF_SOLVE = ("kernel", "warm_start")
+# and factors by class, which with those by sample become factors on C,
+NOT_OF_SOLVE = ("kernel", "warm_start", "class_weight")
 # but for these: weights to start from (a start with a name, "random", is a parameter like others),
-# and factors on C, which are by the classes -1 and +1 of one binary problem.
-NOT_OF_ESTIMATORS = ("start", "class_weight")
+# factors on C by the classes -1 and +1 of one binary problem, and those by sample, which `fit` has.
+NOT_OF_ESTIMATORS = ("start", "class_weight", "sample_weight")
 
 
-class KernelEstimator(BaseEstimator):
+class KernelEstimator(ReadableModel, BaseEstimator):
     """What classifiers and regressors share: kernels from the training samples, and solutions.
 
     A subclass names its algorithm, a module whose `solve` takes the parameters of the estimator as
@@ -57,27 +79,89 @@ class KernelEstimator(BaseEstimator):
     solutions_ : list of Solution
         The `mklbench.solution.Solution` of each problem, with its objective, certified
         gap, number of SVM calls and history.
+    kernel_names_ : list of str
+        A name for each kernel, such as "gaussian 0.5 on age", in the order of `weights_`;
+        columns have the names that they have in a DataFrame. `kernel_weights` returns the weights
+        under these names.
+    support_ : ndarray of int of shape (n_support,)
+        Row numbers of the training samples with a coefficient other than 0 in any class.
+    objective_ : float or ndarray of shape (k,)
+        The objective at the optimum, one a class for more than two classes.
+    gap_ : float or ndarray of shape (k,)
+        Its certified relative duality gap, or KKT residual (`mklbench.solution.Solution`).
+    history_ : list of dict
+        An entry an outer iteration, with at least "objective" and "n_svm_calls"; a list
+        of such lists, one a class, for more than two classes.
     n_iter_ : int
         Outer iterations of the longest problem, its start included.
     n_features_in_ : int
         Number of features (rows of X at prediction must have as many).
     """
 
-    kernel: str | KernelBuilder
+    kernel: Kernel
     _algorithm: ModuleType
+    # Of the parameters that `solve` does not check, as scikit-learn declares them.
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "warm_start": ["boolean"],
+        "class_weight": [Mapping, StrOptions({"balanced"}), None],
+    }
 
-    def _validated(self, X: ArrayLike, y: ArrayLike) -> tuple[Array, NDArray[Any]]:
-        """Return samples and responses as scikit-learn checks them, or stacks of Gram matrices."""
+    def _validate_params(self) -> None:
+        """Raise an InputError for a parameter that cannot be accepted, before any work is done."""
+        check_constraints(self.get_params(deep=False), self._parameter_constraints)
+        check_options(self._solver())
+
+    def _validated(self, X: Any, y: ArrayLike) -> tuple[Any, NDArray[Any]]:
+        """Return samples and responses as scikit-learn checks them; of a list of kernels the views,
+        and stacks of Gram matrices as they are."""
+        self._views: FittedViews | None = None
         if self.kernel == "precomputed":
             X = matrices = self._gram_matrices(X)
             if matrices.ndim == 3:
-                self.n_features_in_ = matrices.shape[2]
-                return matrices, column_or_1d(y, warn=True)
-        return validate_data(self, X, y, dtype=np.float64)
+                responses = column_or_1d(y, warn=True)
+                stack = training_stack(matrices, len(responses))
+                self._kernels_last = not isinstance(X, GramStack) and stack is not matrices
+                self.n_features_in_ = stack.shape[2]
+                return stack, responses
+        kernels = kernel_list(self.kernel, X)
+        if kernels is None:
+            return validate_data(self, self._samples(X), y, dtype=np.float64)
+        samples, responses = matrix_of(X), column_or_1d(y, warn=True)
+        assert_all_finite(responses, input_name="y")
+        check_consistent_length(samples, responses)
+        validate_data(self, samples, responses, skip_check_array=True)
+        self._views = kernels.fitted(samples, responses)
+        return self._views.training_views(), responses
 
-    def _built(self, samples: Array, n_problems: int = 1) -> KernelOperator:
+    def _new_samples(self, X: Any) -> Any:
+        """Return new samples as the kernels take them, checked against those of the fit."""
+        if self._views is not None:
+            samples = matrix_of(X)
+            validate_data(self, samples, skip_check_array=True, reset=False)
+            return self._views.views(samples)
+        if self.kernel != "precomputed":
+            return validate_data(self, self._samples(X), dtype=np.float64, reset=False)
+        matrices = self._gram_matrices(X)
+        if matrices.ndim == 3:
+            n_kernels, n = len(self.solutions_[0].weights), self.n_features_in_
+            return cross_stack(matrices, n_kernels, n, last=self._kernels_last)
+        return validate_data(self, matrices, dtype=np.float64, reset=False)[None]
+
+    def _samples(self, X: Any) -> Any:
+        """Return `X` if it may be samples; row numbers (n,) as a column."""
+        if getattr(X, "ndim", 2) == 3:
+            raise InputError(
+                f"X has shape {X.shape}, but {type(self).__name__} takes features (n, d): choose "
+                "kernel='precomputed' for a stack of Gram matrices."
+            )
+        takes_rows = callable(self.kernel) and builder_of(self.kernel).takes_rows
+        return np.reshape(X, (-1, 1)) if takes_rows and np.ndim(X) == 1 else X
+
+    def _built(self, samples: Any, n_problems: int = 1) -> KernelOperator:
         """Return the kernels on the training samples, if they and their fit have room in memory."""
-        builder, solve = resolve(self.kernel), self._solver()
+        # Lists of kernels have become views.
+        builder: Any = resolve(self.kernel) if self._views is None else self._views
+        solve = self._solver()
         shape = Shape.of(samples)
 
         def needs(n: int) -> float:
@@ -91,19 +175,83 @@ class KernelEstimator(BaseEstimator):
                 f"X has {shape.n} rows: {type(self).__name__}{kernels} needs {short}; about "
                 f"{short.fitting} rows fit: pass fewer of them, or choose fewer kernels."
             )
-        return builder(samples)
+        operator = builder(samples)
+        if not isinstance(operator, KernelOperator):
+            raise no_kernels(operator, builder)
+        if self._views is None and builder_of(builder).memory is None:  # somebody's own
+            self._check_cross(operator, samples[:1])
+        return operator
 
-    def _solver(self) -> Callable[..., Solution]:
-        """Return the `solve` of the algorithm with the parameters of the estimator."""
+    @staticmethod
+    def _check_cross(operator: KernelOperator, sample: Array) -> None:
+        """Raise an InputError now, not in `predict`, if kernels cannot take a new sample."""
+        try:
+            operator.cross(operator.uniform_weights(), sample)
+        except InputError as error:
+            said = str(error).rstrip(".")
+            raise InputError(
+                f"the kernels of {type(operator).__name__} cannot be had at new samples ({said}): "
+                "where they look at columns of their own, give "
+                "kernel=[(name, kernel, columns), ...] or ConcatenatedBank(banks, columns=...)."
+            ) from error
+
+    def _kernels_on(self, X: ArrayLike, y: ArrayLike) -> KernelOperator:
+        """Return the kernels on other samples; the estimator stays as it is."""
+        fresh = clone(self)
+        samples, _ = fresh._validated(X, y)
+        return fresh._built(samples)
+
+    def _solver(self, factors: Array | None = None) -> Callable[..., Solution]:
+        """Return the `solve` of the algorithm with the parameters of the estimator.
+
+        The `factors` (n,) are those of the samples, on C or on their errors.
+        """
+        weighted = {} if factors is None else {"sample_weight": factors}
+        return partial(self._algorithm.solve, **self._hyperparameters(), **weighted)
+
+    def _counting(
+        self, samples: Any, responses: NDArray[Any], sample_weight: ArrayLike | None
+    ) -> tuple[Any, NDArray[Any], Array | None, Rows | None]:
+        """Return what has a weight > 0: samples, responses, the weights, and the rows if not all.
+
+        Kernels that are given, or made from views, are on all samples and restricted afterwards.
+        """
+        weights, rows = given_weights(sample_weight, len(responses))
+        if rows is None:
+            return samples, responses, weights, None
+        if self.kernel != "precomputed" and isinstance(samples, np.ndarray):
+            samples = samples[rows]
+        return samples, responses[rows], weights, rows
+
+    def _solved(
+        self,
+        operator: KernelOperator,
+        rows: Rows | None,
+        solve: Callable[[KernelOperator], list[Solution]],
+        n: int,
+    ) -> None:
+        """Solve on the rows that count, and keep what has been learned of all n."""
+        if rows is None or operator.n_samples == len(rows):
+            solutions = solve(operator)
+        else:
+            solutions = [on_all_rows(s, rows, n) for s in solve(operator.restrict(rows))]
+            rows = None
+        self._learned(operator, solutions)
+        if rows is not None:  # the kernels are on these rows alone
+            self.solutions_ = [on_all_rows(solution, rows, n) for solution in solutions]
+            self.dual_coef_ = self._stacked([s.dual_coef for s in self.solutions_])
+
+    def _hyperparameters(self) -> dict[str, Any]:
+        """Return the parameters of the estimator that are keywords of `solve`, as it names them."""
         parameters = self.get_params(deep=False)
-        hyperparameters = {
-            name: value for name, value in parameters.items() if name not in NOT_OF_SOLVE
-        }
-        return partial(self._algorithm.solve, **hyperparameters)
+        return {name: value for name, value in parameters.items() if name not in NOT_OF_SOLVE}
 
     def _learned(self, operator: KernelOperator, solutions: list[Solution]) -> None:
         """Keep what has been learned; warn if it ended before its stopping rule."""
-        self.solutions_, self._operator = solutions, operator
+        self.solutions_ = solutions
+        columns = getattr(self, "feature_names_in_", None)
+        self.kernel_names_ = names_of(operator, solutions, columns)
+        self._decide = DecisionFunction.of(operator, solutions)
         unfinished = [solution.gap for solution in solutions if not solution.converged]
         if unfinished:
             warnings.warn(
@@ -132,24 +280,18 @@ class KernelEstimator(BaseEstimator):
             return "lower C, scale the features or the kernels down, or raise svm_tol"
         return "raise lam"
 
-    def _decision(self, X: ArrayLike) -> Array:
+    def _decision(self, X: Any) -> Array:
         """Return the decision values (n_new,), or (n_new, k) of k problems."""
         check_is_fitted(self)
-        if self.kernel == "precomputed":
-            samples = self._gram_matrices(X)
-            if samples.ndim < 3:
-                samples = validate_data(self, samples, dtype=np.float64, reset=False)[None]
-        else:
-            samples = validate_data(self, X, dtype=np.float64, reset=False)
-        return multiclass.decision_function(self._operator, self.solutions_, samples)
+        return self._decide(self._new_samples(X))
 
     @staticmethod
-    def _gram_matrices(X: ArrayLike) -> Array:
+    def _gram_matrices(X: ArrayLike | GramStack) -> Array | GramStack:
         """Return what ought to be Gram matrices, refused in one sentence if it is no numbers."""
-        matrices = real_array("X", X)
+        matrices = X.matrices if isinstance(X, GramStack) else real_array("X", X)
         if matrices.ndim >= 2:
             check_finite("X", matrices)
-        return matrices
+        return X if isinstance(X, GramStack) else matrices
 
     @staticmethod
     def _stacked(rows: list[Array]) -> Array:
@@ -157,7 +299,9 @@ class KernelEstimator(BaseEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.kernel == "precomputed"
+        named = isinstance(self.kernel, str)
+        tags.input_tags.pairwise = named and self.kernel == "precomputed"
+        tags.input_tags.sparse = takes_sparse(self.kernel)
         return tags
 
 
@@ -171,15 +315,21 @@ class KernelLearner(ClassifierMixin, KernelEstimator):
         alpha_i * y_i.
     """
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(
+        self, X: ArrayLike | GramStack, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Learn the kernel and the classifier.
 
         Parameters
         ----------
-        X : array_like of shape (n, d)
+        X : array_like of shape (n, d) or GramStack
             Training samples (or Gram matrices, see `mklbench.estimators`).
         y : array_like of shape (n,)
             Class labels, at least two different ones.
+        sample_weight : array_like of shape (n,) or None, default=None
+            Factors on C by sample, >= 0; 0 leaves a sample out. Of ridge regressions they are
+            factors on the squared errors.
 
         Raises
         ------
@@ -187,36 +337,44 @@ class KernelLearner(ClassifierMixin, KernelEstimator):
             If the data or a hyperparameter cannot be accepted; the message names it.
         """
         samples, labels = self._validated(X, y)
-        check_classification_targets(labels)
+        n = len(labels)
+        samples, labels, weights, rows = self._counting(samples, labels, sample_weight)
+        check_classes(labels)
         classes, codes = np.unique(labels, return_inverse=True)
         if len(classes) < 2:
+            among = "" if rows is None else " where sample_weight is not 0"
             raise InputError(
-                f"y has one class only ({classes.tolist()[0]!r}): a classifier needs at least two."
+                f"y has one class only ({classes.tolist()[0]!r}){among}: a classifier needs at "
+                "least two."
             )
-        check_options(self._solver())
+        solve = self._solver(factors(getattr(self, "class_weight", None), labels, weights))
         operator = self._built(samples, len(classes) if len(classes) > 2 else 1)
         starts = self._starts(classes, operator.n_kernels)
-        solutions = multiclass.fit(self._solver(), operator, codes, len(classes), starts=starts)
         self.classes_ = classes
-        self._learned(operator, solutions)
+        self._solved(
+            operator,
+            rows,
+            lambda kernels: multiclass.fit(solve, kernels, codes, len(classes), starts=starts),
+            n,
+        )
         return self
 
-    def decision_function(self, X: ArrayLike) -> Array:
+    def decision_function(self, X: ArrayLike | GramStack) -> Array:
         """Return the decision values (n_new,), or (n_new, k) for more than two classes.
 
         Parameters
         ----------
-        X : array_like of shape (n_new, d)
+        X : array_like of shape (n_new, d) or GramStack
             New samples (or cross Gram matrices, see `mklbench.estimators`).
         """
         return self._decision(X)
 
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
+    def predict(self, X: ArrayLike | GramStack) -> NDArray[Any]:
         """Return the predicted class labels (n_new,).
 
         Parameters
         ----------
-        X : array_like of shape (n_new, d)
+        X : array_like of shape (n_new, d) or GramStack
             New samples (or cross Gram matrices, see `mklbench.estimators`).
         """
         decision = self.decision_function(X)
@@ -236,36 +394,74 @@ class KernelLearner(ClassifierMixin, KernelEstimator):
         return [np.pad(weights, (0, n_new)) for weights in before]
 
 
-class KernelRegressor(RegressorMixin, KernelEstimator):
-    """A regression of one real target; its attributes are those of `KernelEstimator`."""
+class WithoutSampleWeight:
+    """Of an algorithm that takes no factors by sample: `fit` says so.
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Learn the kernel and the regression.
+    It has no parameter of that name, so that scikit-learn neither routes nor tests any.
+    """
+
+    def fit(self, X: ArrayLike | GramStack, y: ArrayLike, **unknown: Any) -> Self:
+        """Learn the kernel and what predicts.
 
         Parameters
         ----------
-        X : array_like of shape (n, d)
+        X : array_like of shape (n, d) or GramStack
             Training samples (or Gram matrices, see `mklbench.estimators`).
         y : array_like of shape (n,)
-            Real targets.
+            Class labels or real targets.
+        **unknown : object
+            Nothing; a `sample_weight` that is not None is refused.
 
         Raises
         ------
         ValueError
             If the data or a hyperparameter cannot be accepted; the message names it.
         """
-        samples, targets = self._validated(X, y)
-        check_options(self._solver())
+        if unknown.pop("sample_weight", None) is not None:
+            raise InputError(
+                f"sample_weight is not accepted: {type(self).__name__} takes no weights of "
+                "samples, repeat the rows or leave the weights out."
+            )
+        return super().fit(X, y, **unknown)  # type: ignore[misc]
+
+
+class KernelRegressor(RegressorMixin, KernelEstimator):
+    """A regression of one real target; its attributes are those of `KernelEstimator`."""
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(
+        self, X: ArrayLike | GramStack, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Learn the kernel and the regression.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, d) or GramStack
+            Training samples (or Gram matrices, see `mklbench.estimators`).
+        y : array_like of shape (n,)
+            Real targets.
+        sample_weight : array_like of shape (n,) or None, default=None
+            Factors on C, or on the squared errors, by sample, >= 0; 0 leaves a sample out.
+
+        Raises
+        ------
+        ValueError
+            If the data or a hyperparameter cannot be accepted; the message names it.
+        """
+        samples, responses = self._validated(X, y)
+        n = len(responses)
+        samples, responses, weights, rows = self._counting(samples, responses, sample_weight)
+        targets, solve = check_targets(responses), self._solver(factors(None, responses, weights))
         operator = self._built(samples)
-        self._learned(operator, [self._solver()(operator, check_targets(targets))])
+        self._solved(operator, rows, lambda kernels: [solve(kernels, targets)], n)
         return self
 
-    def predict(self, X: ArrayLike) -> Array:
+    def predict(self, X: ArrayLike | GramStack) -> Array:
         """Return the predicted targets (n_new,).
 
         Parameters
         ----------
-        X : array_like of shape (n_new, d)
+        X : array_like of shape (n_new, d) or GramStack
             New samples (or cross Gram matrices, see `mklbench.estimators`).
         """
         return self._decision(X)

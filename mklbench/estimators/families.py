@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from mklbench.algorithms import gmkl, ikl, qnpkl
 from mklbench.estimators.base import KernelLearner
-from mklbench.kernels import KernelBuilder
+from mklbench.estimators.weights import ClassWeights
+from mklbench.kernels import Kernel
 
 __all__ = ["GMKL", "IKL", "QNPKL"]
 
@@ -14,8 +15,8 @@ class GMKL(KernelLearner):
 
     Parameters
     ----------
-    kernel : str or KernelBuilder, default="product"
-        Name or callable of a family (product) or a bank (sum), see `mklbench.estimators`.
+    kernel : str, callable or list, default="product"
+        A family (product) or a bank (sum), see `mklbench.estimators`.
     C : float, default=10.0
         Box constraint.
     regulariser : str, default="l1"
@@ -34,13 +35,16 @@ class GMKL(KernelLearner):
         At most so many gradient steps.
     svm_tol : float, default=0.001
         LIBSVM's stopping tolerance.
+    class_weight : ClassWeights, default=None
+        Factors on C by class label, or "balanced" for classes that all weigh the same
+        (`mklbench.estimators.weights`).
     """
 
     _algorithm = gmkl
 
     def __init__(
         self,
-        kernel: str | KernelBuilder = "product",
+        kernel: Kernel = "product",
         C: float = 10.0,
         regulariser: str = "l1",
         strength: float | None = None,
@@ -50,6 +54,7 @@ class GMKL(KernelLearner):
         tol: float = 1e-3,
         max_iter: int = 40,
         svm_tol: float = 1e-3,
+        class_weight: ClassWeights = None,
     ) -> None:
         self.kernel = kernel
         self.C = C
@@ -61,6 +66,7 @@ class GMKL(KernelLearner):
         self.tol = tol
         self.max_iter = max_iter
         self.svm_tol = svm_tol
+        self.class_weight = class_weight
 
 
 class IKL(KernelLearner):
@@ -70,8 +76,8 @@ class IKL(KernelLearner):
 
     Parameters
     ----------
-    kernel : str or KernelBuilder, default="products"
-        Name or callable of a family with a bounded box, or of a bank, see `mklbench.estimators`.
+    kernel : str, callable or list, default="products"
+        A family with a bounded box, or of a bank, see `mklbench.estimators`.
     C : float, default=1.0
         Box constraint.
     tol : float, default=0.001
@@ -84,19 +90,23 @@ class IKL(KernelLearner):
         Random members of the family looked at before the search ends.
     master : str, default="mkl"
         "mkl" or "simplemkl".
+    class_weight : ClassWeights, default=None
+        Factors on C by class label, or "balanced" for classes that all weigh the same
+        (`mklbench.estimators.weights`).
     """
 
     _algorithm = ikl
 
     def __init__(
         self,
-        kernel: str | KernelBuilder = "products",
+        kernel: Kernel = "products",
         C: float = 1.0,
         tol: float = 1e-3,
         max_iter: int = 100,
         pricing: int = 12,
         samples: int = 1000,
         master: str = "mkl",
+        class_weight: ClassWeights = None,
     ) -> None:
         self.kernel = kernel
         self.C = C
@@ -105,6 +115,7 @@ class IKL(KernelLearner):
         self.pricing = pricing
         self.samples = samples
         self.master = master
+        self.class_weight = class_weight
 
 
 class QNPKL(KernelLearner):
@@ -115,8 +126,8 @@ class QNPKL(KernelLearner):
 
     Parameters
     ----------
-    kernel : str or KernelBuilder, default="product"
-        Name or callable of a family, see `mklbench.estimators`.
+    kernel : str, callable or list, default="product"
+        A family, see `mklbench.estimators`.
     C : float, default=10.0
         Box constraint.
     start : str, default="median"
@@ -143,13 +154,16 @@ class QNPKL(KernelLearner):
         At most so many SVMs in all; 40,000 if None.
     svm_tol : float, default=0.001
         LIBSVM's stopping tolerance.
+    class_weight : ClassWeights, default=None
+        Factors on C by class label, or "balanced" for classes that all weigh the same
+        (`mklbench.estimators.weights`).
     """
 
     _algorithm = qnpkl
 
     def __init__(
         self,
-        kernel: str | KernelBuilder = "product",
+        kernel: Kernel = "product",
         C: float = 10.0,
         start: str = "median",
         width: float = 1.0,
@@ -163,6 +177,7 @@ class QNPKL(KernelLearner):
         max_iter: int = 1000,
         max_evals: int | None = None,
         svm_tol: float = 1e-3,
+        class_weight: ClassWeights = None,
     ) -> None:
         self.kernel = kernel
         self.C = C
@@ -178,3 +193,4 @@ class QNPKL(KernelLearner):
         self.max_iter = max_iter
         self.max_evals = max_evals
         self.svm_tol = svm_tol
+        self.class_weight = class_weight

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from mklbench.algorithms import ckl, vskl
 from mklbench.estimators.base import KernelLearner
-from mklbench.kernels import KernelBuilder
+from mklbench.estimators.weights import ClassWeights
+from mklbench.kernels import Kernel
 from mklbench.kernels.groups import GroupLists
 
 __all__ = ["CKL", "VSKL"]
@@ -15,8 +16,8 @@ class VSKL(KernelLearner):
 
     Parameters
     ----------
-    kernel : str or KernelBuilder, default="simplemkl"
-        Name or callable of a bank, see `mklbench.estimators`.
+    kernel : str, callable or list, default="simplemkl"
+        A bank, see `mklbench.estimators`.
     C : float, default=100.0
         Box constraint. The kernels of "simplemkl" have unit trace, so C is larger than usual.
     q : float, default=2.0
@@ -34,13 +35,16 @@ class VSKL(KernelLearner):
         Factor A of the step size; 3 times the square root of the number of groups if None.
     svm_tol : float, default=0.001
         LIBSVM's stopping tolerance.
+    class_weight : ClassWeights, default=None
+        Factors on C by class label, or "balanced" for classes that all weigh the same
+        (`mklbench.estimators.weights`).
     """
 
     _algorithm = vskl
 
     def __init__(
         self,
-        kernel: str | KernelBuilder = "simplemkl",
+        kernel: Kernel = "simplemkl",
         C: float = 100.0,
         q: float = 2.0,
         groups: str | GroupLists = "bank",
@@ -49,6 +53,7 @@ class VSKL(KernelLearner):
         max_iter: int = 1000,
         step_size: float | None = None,
         svm_tol: float = 1e-3,
+        class_weight: ClassWeights = None,
     ) -> None:
         self.kernel = kernel
         self.C = C
@@ -59,6 +64,7 @@ class VSKL(KernelLearner):
         self.max_iter = max_iter
         self.step_size = step_size
         self.svm_tol = svm_tol
+        self.class_weight = class_weight
 
 
 class CKL(KernelLearner):
@@ -66,8 +72,8 @@ class CKL(KernelLearner):
 
     Parameters
     ----------
-    kernel : str or KernelBuilder, default="simplemkl"
-        Name or callable of a bank, see `mklbench.estimators`.
+    kernel : str, callable or list, default="simplemkl"
+        A bank, see `mklbench.estimators`.
     C : float, default=100.0
         Box constraint. The kernels of "simplemkl" have unit trace, so C is larger than usual.
     q : float, default=0.75
@@ -84,13 +90,16 @@ class CKL(KernelLearner):
         At most so many changes of the weights.
     svm_tol : float, default=0.001
         LIBSVM's stopping tolerance.
+    class_weight : ClassWeights, default=None
+        Factors on C by class label, or "balanced" for classes that all weigh the same
+        (`mklbench.estimators.weights`).
     """
 
     _algorithm = ckl
 
     def __init__(
         self,
-        kernel: str | KernelBuilder = "simplemkl",
+        kernel: Kernel = "simplemkl",
         C: float = 100.0,
         q: float = 0.75,
         groups: str | GroupLists = "bank",
@@ -98,6 +107,7 @@ class CKL(KernelLearner):
         objective_tol: float | None = None,
         max_iter: int = 1000,
         svm_tol: float = 1e-3,
+        class_weight: ClassWeights = None,
     ) -> None:
         self.kernel = kernel
         self.C = C
@@ -107,3 +117,4 @@ class CKL(KernelLearner):
         self.objective_tol = objective_tol
         self.max_iter = max_iter
         self.svm_tol = svm_tol
+        self.class_weight = class_weight

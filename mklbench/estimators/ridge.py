@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from mklbench.algorithms import krr, nkrr
 from mklbench.estimators.base import KernelLearner, KernelRegressor
-from mklbench.kernels import KernelBuilder
+from mklbench.kernels import Kernel
 
 __all__ = ["KRR", "NKRR", "KRRClassifier", "NKRRClassifier"]
 
@@ -21,7 +21,7 @@ class _KRR:
 
     def __init__(
         self,
-        kernel: str | KernelBuilder = "gaussian",
+        kernel: Kernel = "gaussian",
         lam: float = 1.0,
         weights: float | ArrayLike | None = None,
         degree: int = 1,
@@ -37,8 +37,8 @@ class KRR(_KRR, KernelRegressor):
 
     Parameters
     ----------
-    kernel : str or KernelBuilder, default="gaussian"
-        Name or callable, see `mklbench.estimators`.
+    kernel : str, callable or list, default="gaussian"
+        See `mklbench.estimators`.
     lam : float, default=1.0
         The ridge lambda > 0.
     weights : float, array_like of shape (M,) or None, default=None
@@ -53,8 +53,8 @@ class KRRClassifier(_KRR, KernelLearner):
 
     Parameters
     ----------
-    kernel : str or KernelBuilder, default="gaussian"
-        Name or callable, see `mklbench.estimators`.
+    kernel : str, callable or list, default="gaussian"
+        See `mklbench.estimators`.
     lam : float, default=1.0
         The ridge lambda > 0.
     weights : float, array_like of shape (M,) or None, default=None
@@ -69,7 +69,7 @@ class _NKRR:
 
     def __init__(
         self,
-        kernel: str | KernelBuilder = "feature_gaussians",
+        kernel: Kernel = "feature_gaussians",
         lam: float = 1.0,
         degree: int = 2,
         radius: float = 1.0,
@@ -97,8 +97,8 @@ class NKRR(_NKRR, KernelRegressor):
 
     Parameters
     ----------
-    kernel : str or KernelBuilder, default="feature_gaussians"
-        Name or callable of a bank, see `mklbench.estimators`; the paper's is
+    kernel : str, callable or list, default="feature_gaussians"
+        A bank, see `mklbench.estimators`; the paper's is
         "linear_features".
     lam : float, default=1.0
         The ridge lambda > 0.
@@ -126,8 +126,8 @@ class NKRRClassifier(_NKRR, KernelLearner):
 
     Parameters
     ----------
-    kernel : str or KernelBuilder, default="feature_gaussians"
-        Name or callable of a bank, see `mklbench.estimators`; the paper's is
+    kernel : str, callable or list, default="feature_gaussians"
+        A bank, see `mklbench.estimators`; the paper's is
         "linear_features".
     lam : float, default=1.0
         The ridge lambda > 0.

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 from numpy.typing import ArrayLike
 
 from mklbench.algorithms import hessianmkl, mkl, simplemkl, svm, uniform
 from mklbench.estimators.base import KernelLearner
-from mklbench.kernels import KernelBuilder
+from mklbench.estimators.weights import ClassWeights
+from mklbench.kernels import Kernel, KernelOperator, resolve
+from mklbench.kernels.banks.on_demand import FunctionKernel
+from mklbench.kernels.builders.named import single_gaussian
 
 __all__ = ["MKL", "HessianMKL", "KernelSVC", "SimpleMKL", "UniformMKL"]
+
+# Samples from which a machine on one kernel function is trained without a Gram matrix.
+_MANY = 1000
 
 
 class KernelSVC(KernelLearner):
@@ -16,29 +25,46 @@ class KernelSVC(KernelLearner):
 
     Parameters
     ----------
-    kernel : str or KernelBuilder, default="gaussian"
-        Name or callable, see `mklbench.estimators`.
+    kernel : str, callable or list, default="gaussian"
+        See `mklbench.estimators`.
     C : float, default=1.0
         Box constraint.
     weights : array_like of shape (M,) or None, default=None
         Kernel weights >= 0; 1/M each if None.
     svm_tol : float, default=0.001
         LIBSVM's stopping tolerance.
+    class_weight : ClassWeights, default=None
+        Factors on C by class label, or "balanced" for classes that all weigh the same
+        (`mklbench.estimators.weights`).
+
+    Notes
+    -----
+    On one Gaussian of all features and from a thousand samples on, LIBSVM computes the kernel
+    values that it needs, in place of a Gram matrix; the solution is the same to `svm_tol`.
     """
 
     _algorithm = svm
 
+    def _built(self, samples: Any, n_problems: int = 1) -> KernelOperator:
+        if self._views is None and isinstance(samples, np.ndarray) and len(samples) >= _MANY:
+            function = single_gaussian(resolve(self.kernel), samples)
+            if function is not None:
+                return FunctionKernel(samples, function)
+        return super()._built(samples, n_problems)
+
     def __init__(
         self,
-        kernel: str | KernelBuilder = "gaussian",
+        kernel: Kernel = "gaussian",
         C: float = 1.0,
         weights: ArrayLike | None = None,
         svm_tol: float = 1e-3,
+        class_weight: ClassWeights = None,
     ) -> None:
         self.kernel = kernel
         self.C = C
         self.weights = weights
         self.svm_tol = svm_tol
+        self.class_weight = class_weight
 
 
 class UniformMKL(KernelLearner):
@@ -46,25 +72,30 @@ class UniformMKL(KernelLearner):
 
     Parameters
     ----------
-    kernel : str or KernelBuilder, default="feature_gaussians"
-        Name or callable, see `mklbench.estimators`.
+    kernel : str, callable or list, default="feature_gaussians"
+        See `mklbench.estimators`.
     C : float, default=1.0
         Box constraint.
     svm_tol : float, default=0.001
         LIBSVM's stopping tolerance.
+    class_weight : ClassWeights, default=None
+        Factors on C by class label, or "balanced" for classes that all weigh the same
+        (`mklbench.estimators.weights`).
     """
 
     _algorithm = uniform
 
     def __init__(
         self,
-        kernel: str | KernelBuilder = "feature_gaussians",
+        kernel: Kernel = "feature_gaussians",
         C: float = 1.0,
         svm_tol: float = 1e-3,
+        class_weight: ClassWeights = None,
     ) -> None:
         self.kernel = kernel
         self.C = C
         self.svm_tol = svm_tol
+        self.class_weight = class_weight
 
 
 class MKL(KernelLearner):
@@ -72,36 +103,46 @@ class MKL(KernelLearner):
 
     Parameters
     ----------
-    kernel : str or KernelBuilder, default="simplemkl"
-        Name or callable of a bank, see `mklbench.estimators`.
+    kernel : str, callable or list, default="simplemkl"
+        A bank, see `mklbench.estimators`.
     C : float, default=100.0
         Box constraint. The kernels of "simplemkl" have unit trace, so C is larger than usual.
+    p : float or None, default=None
+        Of the l_p norm of the weights, >= 1, infinity included: the larger, the more alike they
+        are. None is 1, where they are sparse.
     tol : float, default=0.0001
         Certified relative duality gap at which to stop.
     max_iter : int, default=100
-        At most so many SVM calls.
+        At most so many SVM calls; for p > 1 so many changes of the weights.
     warm_start : bool, default=False
         Whether `fit` starts at the weights of the fit before, if that had the same
         classes; kernels behind those it had start at 0, and with fewer kernels it starts from
         nothing. The result is the same to within `tol`, but found sooner on a path of C or with a
         kernel more each time.
+    class_weight : ClassWeights, default=None
+        Factors on C by class label, or "balanced" for classes that all weigh the same
+        (`mklbench.estimators.weights`).
     """
 
     _algorithm = mkl
 
     def __init__(
         self,
-        kernel: str | KernelBuilder = "simplemkl",
+        kernel: Kernel = "simplemkl",
         C: float = 100.0,
+        p: float | None = None,
         tol: float = 1e-4,
         max_iter: int = 100,
         warm_start: bool = False,
+        class_weight: ClassWeights = None,
     ) -> None:
         self.kernel = kernel
         self.C = C
+        self.p = p
         self.tol = tol
         self.max_iter = max_iter
         self.warm_start = warm_start
+        self.class_weight = class_weight
 
 
 class SimpleMKL(KernelLearner):
@@ -109,8 +150,8 @@ class SimpleMKL(KernelLearner):
 
     Parameters
     ----------
-    kernel : str or KernelBuilder, default="simplemkl"
-        Name or callable of a bank, see `mklbench.estimators`.
+    kernel : str, callable or list, default="simplemkl"
+        A bank, see `mklbench.estimators`.
     C : float, default=100.0
         Box constraint. The kernels of "simplemkl" have unit trace, so C is larger than usual.
     tol : float, default=0.01
@@ -123,19 +164,23 @@ class SimpleMKL(KernelLearner):
         A line search ends where the slope of the objective has shrunk to this.
     svm_tol : float, default=0.001
         LIBSVM's stopping tolerance.
+    class_weight : ClassWeights, default=None
+        Factors on C by class label, or "balanced" for classes that all weigh the same
+        (`mklbench.estimators.weights`).
     """
 
     _algorithm = simplemkl
 
     def __init__(
         self,
-        kernel: str | KernelBuilder = "simplemkl",
+        kernel: Kernel = "simplemkl",
         C: float = 100.0,
         tol: float = 1e-2,
         objective_tol: float | None = None,
         max_iter: int = 500,
         line_search_tol: float = 0.1,
         svm_tol: float = 1e-3,
+        class_weight: ClassWeights = None,
     ) -> None:
         self.kernel = kernel
         self.C = C
@@ -144,6 +189,7 @@ class SimpleMKL(KernelLearner):
         self.max_iter = max_iter
         self.line_search_tol = line_search_tol
         self.svm_tol = svm_tol
+        self.class_weight = class_weight
 
 
 class HessianMKL(KernelLearner):
@@ -151,8 +197,8 @@ class HessianMKL(KernelLearner):
 
     Parameters
     ----------
-    kernel : str or KernelBuilder, default="simplemkl"
-        Name or callable of a bank, see `mklbench.estimators`.
+    kernel : str, callable or list, default="simplemkl"
+        A bank, see `mklbench.estimators`.
     C : float, default=100.0
         Box constraint. The kernels of "simplemkl" have unit trace, so C is larger than usual.
     tol : float, default=0.01
@@ -163,18 +209,22 @@ class HessianMKL(KernelLearner):
         At most so many Newton steps.
     svm_tol : float, default=0.001
         LIBSVM's stopping tolerance.
+    class_weight : ClassWeights, default=None
+        Factors on C by class label, or "balanced" for classes that all weigh the same
+        (`mklbench.estimators.weights`).
     """
 
     _algorithm = hessianmkl
 
     def __init__(
         self,
-        kernel: str | KernelBuilder = "simplemkl",
+        kernel: Kernel = "simplemkl",
         C: float = 100.0,
         tol: float = 1e-2,
         objective_tol: float | None = None,
         max_iter: int = 200,
         svm_tol: float = 1e-3,
+        class_weight: ClassWeights = None,
     ) -> None:
         self.kernel = kernel
         self.C = C
@@ -182,3 +232,4 @@ class HessianMKL(KernelLearner):
         self.objective_tol = objective_tol
         self.max_iter = max_iter
         self.svm_tol = svm_tol
+        self.class_weight = class_weight

@@ -8,11 +8,25 @@ classifier) or "svr" (support vector regression); each takes its own hyperparame
 
 from __future__ import annotations
 
-from numpy.typing import ArrayLike
+from numbers import Integral
+from typing import Any
 
-from mklbench.algorithms import align, alignf, best_kernel, early_fusion, late_fusion, svr
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils import check_random_state
+
+from mklbench.algorithms import (
+    align,
+    align_sdp,
+    alignf,
+    best_kernel,
+    early_fusion,
+    late_fusion,
+    svr,
+)
 from mklbench.estimators.base import KernelLearner, KernelRegressor
-from mklbench.kernels import KernelBuilder
+from mklbench.estimators.weights import ClassWeights
+from mklbench.kernels import Kernel
 from mklbench.kernels.groups import GroupLists
 
 __all__ = [
@@ -20,6 +34,7 @@ __all__ = [
     "AlignF",
     "AlignFRegressor",
     "AlignRegressor",
+    "AlignSDP",
     "BestKernel",
     "EarlyFusion",
     "KernelSVR",
@@ -32,12 +47,13 @@ class _WithLearner:
 
     def __init__(
         self,
-        kernel: str | KernelBuilder = "feature_gaussians",
+        kernel: Kernel = "feature_gaussians",
         C: float = 1.0,
         learner: str = "svm",
         lam: float = 1.0,
         epsilon: float = 0.1,
         svm_tol: float = 1e-3,
+        class_weight: ClassWeights = None,
     ) -> None:
         self.kernel = kernel
         self.C = C
@@ -45,6 +61,25 @@ class _WithLearner:
         self.lam = lam
         self.epsilon = epsilon
         self.svm_tol = svm_tol
+        self.class_weight = class_weight
+
+
+class _WithFolds(KernelLearner):
+    """A random state in the place of the seed of the folds."""
+
+    _parameter_constraints = KernelLearner._parameter_constraints | {
+        "random_state": ["random_state"]
+    }
+
+    def _hyperparameters(self) -> dict[str, Any]:
+        hyperparameters = super()._hyperparameters()
+        state = hyperparameters.pop("random_state")
+        hyperparameters["seed"] = (
+            int(state)
+            if isinstance(state, Integral)
+            else int(check_random_state(state).randint(np.iinfo(np.int32).max))
+        )
+        return hyperparameters
 
 
 class Align(_WithLearner, KernelLearner):
@@ -52,8 +87,8 @@ class Align(_WithLearner, KernelLearner):
 
     Parameters
     ----------
-    kernel : str or KernelBuilder, default="feature_gaussians"
-        Name or callable of a bank, see `mklbench.estimators`.
+    kernel : str, callable or list, default="feature_gaussians"
+        A bank, see `mklbench.estimators`.
     C : float, default=1.0
         Box constraint of "svm" and "svr".
     learner : str, default="svm"
@@ -64,6 +99,9 @@ class Align(_WithLearner, KernelLearner):
         Half the width of the tube of "svr".
     svm_tol : float, default=0.001
         LIBSVM's stopping tolerance.
+    class_weight : ClassWeights, default=None
+        Factors on C by class label, or "balanced" for classes that all weigh the same
+        (`mklbench.estimators.weights`).
     """
 
     _algorithm = align
@@ -74,8 +112,8 @@ class AlignF(_WithLearner, KernelLearner):
 
     Parameters
     ----------
-    kernel : str or KernelBuilder, default="feature_gaussians"
-        Name or callable of a bank, see `mklbench.estimators`.
+    kernel : str, callable or list, default="feature_gaussians"
+        A bank, see `mklbench.estimators`.
     C : float, default=1.0
         Box constraint of "svm" and "svr".
     learner : str, default="svm"
@@ -88,22 +126,73 @@ class AlignF(_WithLearner, KernelLearner):
         Half the width of the tube of "svr".
     svm_tol : float, default=0.001
         LIBSVM's stopping tolerance.
+    class_weight : ClassWeights, default=None
+        Factors on C by class label, or "balanced" for classes that all weigh the same
+        (`mklbench.estimators.weights`).
     """
 
     _algorithm = alignf
 
     def __init__(
         self,
-        kernel: str | KernelBuilder = "feature_gaussians",
+        kernel: Kernel = "feature_gaussians",
         C: float = 1.0,
         learner: str = "svm",
         programme: str = "alignment",
         lam: float = 1.0,
         epsilon: float = 0.1,
         svm_tol: float = 1e-3,
+        class_weight: ClassWeights = None,
     ) -> None:
-        super().__init__(kernel, C, learner, lam, epsilon, svm_tol)
+        super().__init__(kernel, C, learner, lam, epsilon, svm_tol, class_weight)
         self.programme = programme
+
+
+class AlignSDP(_WithLearner, KernelLearner):
+    """The semidefinite combination of largest alignment (`mklbench.algorithms.align_sdp`).
+
+    Weights may be negative, as long as the combination is a kernel on the training samples.
+
+    Parameters
+    ----------
+    kernel : str, callable or list, default="feature_gaussians"
+        A bank of at most 200 kernels, see `mklbench.estimators`.
+    C : float, default=1.0
+        Box constraint of "svm" and "svr".
+    learner : str, default="svm"
+        The second stage, "svm", "krr" or "svr".
+    lam : float, default=1.0
+        The ridge lambda of "krr".
+    epsilon : float, default=0.1
+        Half the width of the tube of "svr".
+    tol : float, default=0.001
+        Relative gap of the alignment at which to stop.
+    max_iter : int, default=200
+        At most so many rounds of new constraints.
+    svm_tol : float, default=0.001
+        LIBSVM's stopping tolerance.
+    class_weight : ClassWeights, default=None
+        Factors on C by class label, or "balanced" for classes that all weigh the same
+        (`mklbench.estimators.weights`).
+    """
+
+    _algorithm = align_sdp
+
+    def __init__(
+        self,
+        kernel: Kernel = "feature_gaussians",
+        C: float = 1.0,
+        learner: str = "svm",
+        lam: float = 1.0,
+        epsilon: float = 0.1,
+        tol: float = 1e-3,
+        max_iter: int = 200,
+        svm_tol: float = 1e-3,
+        class_weight: ClassWeights = None,
+    ) -> None:
+        super().__init__(kernel, C, learner, lam, epsilon, svm_tol, class_weight)
+        self.tol = tol
+        self.max_iter = max_iter
 
 
 class EarlyFusion(_WithLearner, KernelLearner):
@@ -113,8 +202,8 @@ class EarlyFusion(_WithLearner, KernelLearner):
 
     Parameters
     ----------
-    kernel : str or KernelBuilder, default="gaussian"
-        Name or callable of a bank of one kernel, see `mklbench.estimators`.
+    kernel : str, callable or list, default="gaussian"
+        A bank of one kernel, see `mklbench.estimators`.
     C : float, default=1.0
         Box constraint of "svm" and "svr".
     learner : str, default="svm"
@@ -125,20 +214,24 @@ class EarlyFusion(_WithLearner, KernelLearner):
         Half the width of the tube of "svr".
     svm_tol : float, default=0.001
         LIBSVM's stopping tolerance.
+    class_weight : ClassWeights, default=None
+        Factors on C by class label, or "balanced" for classes that all weigh the same
+        (`mklbench.estimators.weights`).
     """
 
     _algorithm = early_fusion
 
     def __init__(
         self,
-        kernel: str | KernelBuilder = "gaussian",
+        kernel: Kernel = "gaussian",
         C: float = 1.0,
         learner: str = "svm",
         lam: float = 1.0,
         epsilon: float = 0.1,
         svm_tol: float = 1e-3,
+        class_weight: ClassWeights = None,
     ) -> None:
-        super().__init__(kernel, C, learner, lam, epsilon, svm_tol)
+        super().__init__(kernel, C, learner, lam, epsilon, svm_tol, class_weight)
 
 
 class LateFusion(_WithLearner, KernelLearner):
@@ -146,8 +239,8 @@ class LateFusion(_WithLearner, KernelLearner):
 
     Parameters
     ----------
-    kernel : str or KernelBuilder, default="feature_gaussians"
-        Name or callable of a bank, see `mklbench.estimators`.
+    kernel : str, callable or list, default="feature_gaussians"
+        A bank, see `mklbench.estimators`.
     C : float, default=1.0
         Box constraint of "svm" and "svr".
     vote : bool, default=False
@@ -163,13 +256,16 @@ class LateFusion(_WithLearner, KernelLearner):
         Half the width of the tube of "svr".
     svm_tol : float, default=0.001
         LIBSVM's stopping tolerance.
+    class_weight : ClassWeights, default=None
+        Factors on C by class label, or "balanced" for classes that all weigh the same
+        (`mklbench.estimators.weights`).
     """
 
     _algorithm = late_fusion
 
     def __init__(
         self,
-        kernel: str | KernelBuilder = "feature_gaussians",
+        kernel: Kernel = "feature_gaussians",
         C: float = 1.0,
         vote: bool = False,
         groups: str | GroupLists = "singletons",
@@ -177,25 +273,26 @@ class LateFusion(_WithLearner, KernelLearner):
         lam: float = 1.0,
         epsilon: float = 0.1,
         svm_tol: float = 1e-3,
+        class_weight: ClassWeights = None,
     ) -> None:
-        super().__init__(kernel, C, learner, lam, epsilon, svm_tol)
+        super().__init__(kernel, C, learner, lam, epsilon, svm_tol, class_weight)
         self.vote = vote
         self.groups = groups
 
 
-class BestKernel(_WithLearner, KernelLearner):
+class BestKernel(_WithLearner, _WithFolds):
     """The best single kernel by cross-validation (`mklbench.algorithms.best_kernel`).
 
     Parameters
     ----------
-    kernel : str or KernelBuilder, default="feature_gaussians"
-        Name or callable of a bank, see `mklbench.estimators`.
+    kernel : str, callable or list, default="feature_gaussians"
+        A bank, see `mklbench.estimators`.
     C : float, default=1.0
         Box constraint of "svm" and "svr".
     folds : int, default=5
         Number of folds.
-    seed : int, default=0
-        Of the folds.
+    random_state : int, RandomState or None, default=0
+        Seed of the folds; None for others at each fit.
     learner : str, default="svm"
         "svm", "krr" or "svr".
     lam : float, default=1.0
@@ -204,24 +301,28 @@ class BestKernel(_WithLearner, KernelLearner):
         Half the width of the tube of "svr".
     svm_tol : float, default=0.001
         LIBSVM's stopping tolerance.
+    class_weight : ClassWeights, default=None
+        Factors on C by class label, or "balanced" for classes that all weigh the same
+        (`mklbench.estimators.weights`).
     """
 
     _algorithm = best_kernel
 
     def __init__(
         self,
-        kernel: str | KernelBuilder = "feature_gaussians",
+        kernel: Kernel = "feature_gaussians",
         C: float = 1.0,
         folds: int = 5,
-        seed: int = 0,
+        random_state: int | np.random.RandomState | None = 0,
         learner: str = "svm",
         lam: float = 1.0,
         epsilon: float = 0.1,
         svm_tol: float = 1e-3,
+        class_weight: ClassWeights = None,
     ) -> None:
-        super().__init__(kernel, C, learner, lam, epsilon, svm_tol)
+        super().__init__(kernel, C, learner, lam, epsilon, svm_tol, class_weight)
         self.folds = folds
-        self.seed = seed
+        self.random_state = random_state
 
 
 class KernelSVR(KernelRegressor):
@@ -229,8 +330,8 @@ class KernelSVR(KernelRegressor):
 
     Parameters
     ----------
-    kernel : str or KernelBuilder, default="gaussian"
-        Name or callable, see `mklbench.estimators`.
+    kernel : str, callable or list, default="gaussian"
+        See `mklbench.estimators`.
     C : float, default=1.0
         Box constraint.
     epsilon : float, default=0.1
@@ -245,7 +346,7 @@ class KernelSVR(KernelRegressor):
 
     def __init__(
         self,
-        kernel: str | KernelBuilder = "gaussian",
+        kernel: Kernel = "gaussian",
         C: float = 1.0,
         epsilon: float = 0.1,
         weights: ArrayLike | None = None,
@@ -263,8 +364,8 @@ class AlignRegressor(KernelRegressor):
 
     Parameters
     ----------
-    kernel : str or KernelBuilder, default="feature_gaussians"
-        Name or callable of a bank, see `mklbench.estimators`.
+    kernel : str, callable or list, default="feature_gaussians"
+        A bank, see `mklbench.estimators`.
     learner : str, default="krr"
         The second stage, "krr" or "svr".
     lam : float, default=1.0
@@ -281,7 +382,7 @@ class AlignRegressor(KernelRegressor):
 
     def __init__(
         self,
-        kernel: str | KernelBuilder = "feature_gaussians",
+        kernel: Kernel = "feature_gaussians",
         learner: str = "krr",
         lam: float = 1.0,
         C: float = 1.0,
@@ -301,8 +402,8 @@ class AlignFRegressor(AlignRegressor):
 
     Parameters
     ----------
-    kernel : str or KernelBuilder, default="feature_gaussians"
-        Name or callable of a bank, see `mklbench.estimators`.
+    kernel : str, callable or list, default="feature_gaussians"
+        A bank, see `mklbench.estimators`.
     learner : str, default="krr"
         The second stage, "krr" or "svr".
     programme : str, default="alignment"
@@ -321,7 +422,7 @@ class AlignFRegressor(AlignRegressor):
 
     def __init__(
         self,
-        kernel: str | KernelBuilder = "feature_gaussians",
+        kernel: Kernel = "feature_gaussians",
         learner: str = "krr",
         programme: str = "alignment",
         lam: float = 1.0,

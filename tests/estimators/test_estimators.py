@@ -41,7 +41,24 @@ from mklbench.solution import Solution
 ESTIMATORS = [getattr(mklbench, name)(**QUICK.get(name, {})) for name in NAMES]
 
 
-@parametrize_with_checks(ESTIMATORS)
+# Those whose equations are solved, and those that take no weights.
+_TO_THE_LAST_DIGITS = {"KRR", "KRRClassifier", "NKRR", "NKRRClassifier", "EasyMKL", "MKLRegressor"}
+
+
+def expected_failures(estimator: KernelEstimator) -> dict[str, str]:
+    """Return the checks that cannot hold, with the reason; test_weights.py has what does."""
+    if type(estimator).__name__ in _TO_THE_LAST_DIGITS:
+        return {}
+    reason = (
+        "it compares to 1e-7 what is solved to svm_tol or a gap; unit traces, alignments and "
+        "folds count a row of weight 2 once"
+    )
+    return {
+        f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in ("dense", "sparse")
+    }
+
+
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_scikit_learn_check(
     estimator: KernelEstimator, check: Callable[[KernelEstimator], None]

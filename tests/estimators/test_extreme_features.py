@@ -38,6 +38,7 @@ NAMED = re.compile(
 # product of them comes to is not that of one value.
 OTHERS = re.compile(
     r"none of the 4 kernels has a positive alignment with y: .*\."
+    r"|all 4 kernels are constant, their samples all the same: choose kernels that are not\."
     r"|K holds [\d.]+e\+\d+ at row \d+, column \d+: LIBSVM takes .*, rescale .*\."
 )
 

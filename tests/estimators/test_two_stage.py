@@ -8,7 +8,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from sklearn.datasets import load_iris, make_friedman1
+from sklearn.datasets import load_iris, make_classification, make_friedman1
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -24,7 +24,7 @@ from mklbench import (
     KernelSVR,
     LateFusion,
 )
-from mklbench.algorithms import align, alignf
+from mklbench.algorithms import align, alignf, best_kernel
 from mklbench.estimators.base import KernelEstimator, KernelLearner
 from mklbench.kernels import Combination, Normalised, Precomputed, feature_gaussians
 from mklbench.kernels.base import Array
@@ -138,3 +138,13 @@ def test_real_targets_are_not_for_an_svm(regression: tuple[Array, Array]) -> Non
     X, y = regression
     with pytest.raises(ValueError, match="choose learner=krr or learner=svr"):
         AlignRegressor(learner="svm").fit(X, y)
+
+
+def test_the_folds_of_best_kernel_follow_random_state() -> None:
+    X, y = make_classification(n_samples=60, n_features=4, random_state=0)
+    seeded = BestKernel(random_state=3).fit(X, y).solutions_[0]
+    direct = best_kernel.solve(feature_gaussians(X), np.where(y == 1, 1.0, -1.0), seed=3)
+    assert seeded.history == direct.history
+    states = [np.random.RandomState(0), np.random.RandomState(0)]
+    first, second = (BestKernel(random_state=state).fit(X, y).solutions_[0] for state in states)
+    assert first.history == second.history

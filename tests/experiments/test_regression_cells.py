@@ -85,7 +85,7 @@ def test_classes_are_shown_as_before(tmp_path: Path) -> None:
         (["algo=svm"], "algo=svm needs classes, and data=arm has real numbers to predict"),
         (["split.stratified=true"], "split.stratified=true needs classes"),
         (["search=ridge", "search.score=accuracy"], "search.score=accuracy needs classes"),
-        (["search=ridge", "search.score=r2"], "search.score=r2 is not known"),
+        (["search=ridge", "search.score=f1"], "search.score=f1 needs classes"),
         (["search=ridge", "search.folds=70"], "search.folds=70 is more than"),
         (["+data.n_features=12"], "data.n_features=12 is more than the 9 features of arm"),
     ],

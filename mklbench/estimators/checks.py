@@ -1,0 +1,76 @@
+"""What an estimator checks before any work is done: its own parameters, and class labels."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import make_constraint
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+
+from mklbench.errors import InputError
+
+# What scikit-learn's `_parameter_constraints` maps a parameter to.
+Constraints = Mapping[str, Sequence[Any]]
+
+# Numbers of which there are more than this, as many of them occurring once, look like real targets.
+_MANY_CLASSES, _OCCURRING_ONCE = 20, 0.25
+
+
+def check_constraints(parameters: Mapping[str, Any], constraints: Constraints) -> None:
+    """Raise an InputError for a parameter that meets none of its constraints.
+
+    Parameters
+    ----------
+    parameters : mapping of str to object
+        Values by name.
+    constraints : Constraints
+        As scikit-learn's `_parameter_constraints`; parameters that it does not name are not looked
+        at.
+    """
+    for name, accepted in constraints.items():
+        each = [make_constraint(constraint) for constraint in accepted]
+        if name in parameters and not any(c.is_satisfied_by(parameters[name]) for c in each):
+            kinds = " or ".join(str(constraint) for constraint in each if not constraint.hidden)
+            raise InputError(f"{name}={parameters[name]!r} is not accepted: it must be {kinds}.")
+
+
+def check_classes(y: NDArray[Any]) -> None:
+    """Raise an InputError if class labels (n,) are real targets, by all that they look like.
+
+    Fractions are. Whole numbers are taken for real targets where they are of a floating type, more
+    than 20, no codes without a gap, and a quarter of them occur once. Integers that look so get a
+    warning.
+    """
+    kind = type_of_target(y, input_name="y")
+    if kind == "continuous":
+        values = y.astype(np.float64)
+        raise InputError(
+            f"Unknown label type: continuous, y holds {values[values != np.round(values)][0]:g}: "
+            "fit a regressor to real targets, or make classes of them."
+        )
+    look = _look_like_real_targets(y) if kind == "multiclass" else None
+    if look is not None and y.dtype.kind == "f":
+        raise InputError(
+            f"Unknown label type: y has {look}, which look like real targets: fit a regressor, or "
+            "pass integers if they are classes."
+        )
+    if look is not None:
+        warnings.warn(f"y has {look}: if they are real targets, fit a regressor.", stacklevel=4)
+        return
+    check_classification_targets(y)
+
+
+def _look_like_real_targets(y: NDArray[Any]) -> str | None:
+    """Return what makes whole numbers look like real targets; None if they do not."""
+    if y.dtype.kind not in "fiu":
+        return None
+    values, counts = np.unique(y, return_counts=True)
+    without_gap = values[-1] - values[0] + 1 == len(values)
+    once = int((counts == 1).sum())
+    if len(values) <= _MANY_CLASSES or without_gap or once < _OCCURRING_ONCE * len(values):
+        return None
+    return f"{len(values)} different values in {len(y)} rows, {once} of them once"

@@ -1,0 +1,48 @@
+"""The elastic net of kernels: ``ElasticNetMKL(mix=0.5).fit(X, y)``."""
+
+from __future__ import annotations
+
+from mklbench.algorithms import elastic_net
+from mklbench.estimators.base import KernelLearner, WithoutSampleWeight
+from mklbench.kernels import KernelBuilder
+
+__all__ = ["ElasticNetMKL"]
+
+
+class ElasticNetMKL(WithoutSampleWeight, KernelLearner):
+    """Kernels between a sparse combination and their plain sum (`mklbench.algorithms.elastic_net`).
+
+    Parameters
+    ----------
+    kernel : str or KernelBuilder, default="feature_gaussians"
+        Name or callable of a bank, see `mklbench.estimators`.
+    C : float, default=1.0
+        Box constraint.
+    mix : float, default=0.5
+        In (0, 1], the share of the squared norms: 1 for the plain sum of kernels, towards 0 for
+        sparse weights.
+    tol : float, default=0.0001
+        Certified relative duality gap at which to stop.
+    max_iter : int, default=1000
+        At most so many changes of the weights.
+    svm_tol : float, default=0.001
+        LIBSVM's stopping tolerance, to begin with.
+    """
+
+    _algorithm = elastic_net
+
+    def __init__(
+        self,
+        kernel: str | KernelBuilder = "feature_gaussians",
+        C: float = 1.0,
+        mix: float = 0.5,
+        tol: float = 1e-4,
+        max_iter: int = 1000,
+        svm_tol: float = 1e-3,
+    ) -> None:
+        self.kernel = kernel
+        self.C = C
+        self.mix = mix
+        self.tol = tol
+        self.max_iter = max_iter
+        self.svm_tol = svm_tol

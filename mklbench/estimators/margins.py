@@ -1,0 +1,112 @@
+"""Estimators of kernel weights by margins between the hulls of classes: ``EasyMKL(lam=0.1)``."""
+
+from __future__ import annotations
+
+from mklbench.algorithms import easymkl, gram, radius_margin
+from mklbench.estimators.base import KernelLearner, WithoutSampleWeight
+from mklbench.kernels import Kernel
+
+__all__ = ["GRAM", "EasyMKL", "RadiusMarginMKL"]
+
+
+class EasyMKL(WithoutSampleWeight, KernelLearner):
+    """Weights from the margins at the sum of all kernels (`mklbench.algorithms.easymkl`).
+
+    Parameters
+    ----------
+    kernel : str, callable or list, default="feature_gaussians"
+        A bank, see `mklbench.estimators`.
+    lam : float, default=0.1
+        lambda in [0, 1]: at 0 the margin is the largest, at 1 the machine is that of the centres of
+        the classes.
+    final_lam : float or None, default=None
+        That of the machine on the combination; `lam` if not given.
+    tol : float, default=1e-06
+        Relative gap to which both quadratic programmes are solved.
+    """
+
+    _algorithm = easymkl
+
+    def __init__(
+        self,
+        kernel: Kernel = "feature_gaussians",
+        lam: float = 0.1,
+        final_lam: float | None = None,
+        tol: float = 1e-6,
+    ) -> None:
+        self.kernel = kernel
+        self.lam = lam
+        self.final_lam = final_lam
+        self.tol = tol
+
+
+class RadiusMarginMKL(WithoutSampleWeight, KernelLearner):
+    """Weights of large margin beside the radius of the data (`mklbench.algorithms.radius_margin`).
+
+    Parameters
+    ----------
+    kernel : str, callable or list, default="feature_gaussians"
+        A bank, see `mklbench.estimators`.
+    C : float, default=1.0
+        Box constraint of the SVM, on samples in a ball of radius 1.
+    tol : float, default=0.01
+        Certified relative duality gap at which to stop.
+    max_iter : int, default=100
+        At most so many evaluations, each of a ball and an SVM.
+    svm_tol : float, default=0.001
+        LIBSVM's stopping tolerance at the beginning.
+    """
+
+    _algorithm = radius_margin
+
+    def __init__(
+        self,
+        kernel: Kernel = "feature_gaussians",
+        C: float = 1.0,
+        tol: float = 1e-2,
+        max_iter: int = 100,
+        svm_tol: float = 1e-3,
+    ) -> None:
+        self.kernel = kernel
+        self.C = C
+        self.tol = tol
+        self.max_iter = max_iter
+        self.svm_tol = svm_tol
+
+
+class GRAM(WithoutSampleWeight, KernelLearner):
+    """Weights of smallest radius-margin ratio (`mklbench.algorithms.gram`).
+
+    Parameters
+    ----------
+    kernel : str, callable or list, default="feature_gaussians"
+        A bank, see `mklbench.estimators`.
+    C : float, default=1.0
+        Box constraint of the SVM on the combination.
+    lam : float, default=0.001
+        The ridge in units of the squared radius; at 0 the margin is hard.
+    tol : float, default=0.01
+        Certified relative gap of the ratio at which to stop.
+    max_iter : int, default=100
+        At most so many evaluations, each of a ball and the closest points of two hulls.
+    svm_tol : float, default=0.001
+        LIBSVM's stopping tolerance for the SVM at the end.
+    """
+
+    _algorithm = gram
+
+    def __init__(
+        self,
+        kernel: Kernel = "feature_gaussians",
+        C: float = 1.0,
+        lam: float = 1e-3,
+        tol: float = 1e-2,
+        max_iter: int = 100,
+        svm_tol: float = 1e-3,
+    ) -> None:
+        self.kernel = kernel
+        self.C = C
+        self.lam = lam
+        self.tol = tol
+        self.max_iter = max_iter
+        self.svm_tol = svm_tol

@@ -1,0 +1,196 @@
+"""What a fitted estimator tells: its kernels by name, its optimum, and a summary in notebooks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from mklbench.kernels import Family, KernelOperator
+from mklbench.kernels.naming import unique
+from mklbench.solution import Solution
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Array = NDArray[np.float64]
+History = list[dict[str, float]]
+
+# Kernels that the summary in notebooks tells.
+_TOLD = 5
+
+
+class ReadableModel:
+    """What there is to read of solutions whose kernels have names.
+
+    Attributes
+    ----------
+    kernel_names_ : list of str
+        A name (M,) for each kernel, in the order of `weights_`, none there twice. Where
+        each class has found kernels of its own in a family, a list of such lists.
+    solutions_ : list of Solution
+        One a binary problem.
+    """
+
+    kernel_names_: Any
+    solutions_: list[Solution]
+
+    @property
+    def support_(self) -> NDArray[np.intp]:
+        """Row numbers of the training samples with a coefficient other than 0 in any class."""
+        coefficients = np.array([solution.dual_coef for solution in self.solutions_])
+        return np.flatnonzero(coefficients.any(axis=0))
+
+    @property
+    def objective_(self) -> float | Array:
+        """The objective at the optimum, a number, or an array with one a class."""
+        return _one_or_all([solution.objective for solution in self.solutions_])
+
+    @property
+    def gap_(self) -> float | Array:
+        """The certified relative duality gap, a number, or an array with one a class."""
+        return _one_or_all([solution.gap for solution in self.solutions_])
+
+    @property
+    def history_(self) -> History | list[History]:
+        """What was noted in each outer iteration, a dict each; a list of these lists by class."""
+        histories = [solution.history for solution in self.solutions_]
+        return histories[0] if len(histories) == 1 else histories
+
+    def kernel_weights(self, *, sort: bool = False) -> pd.Series | pd.DataFrame:
+        """Return the kernel weights under the names of their kernels.
+
+        Parameters
+        ----------
+        sort : bool, default=False
+            Whether the largest come first, in absolute value; over several classes in the mean.
+
+        Returns
+        -------
+        Series of shape (M,) or DataFrame of shape (M, k)
+            One column a class for more than two of them. Where each class has found kernels of its
+            own, they are the kernels of any class, at 0 where a class has not found them.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator has not been fitted.
+        """
+        check_is_fitted(self)
+        import pandas as pd
+
+        names, weights = self._labelled()
+        if len(weights) == 1:
+            labelled: Any = pd.Series(weights[0], index=pd.Index(names, name="kernel"))
+            labelled.name = "weight"
+            sizes = labelled.abs()
+        else:
+            columns = pd.Index(getattr(self, "classes_", range(len(weights))), name="class")
+            index = pd.Index(names, name="kernel")
+            labelled = pd.DataFrame(weights.T, index=index, columns=columns)
+            sizes = labelled.abs().mean(axis=1)
+        if not sort:
+            return cast("pd.Series | pd.DataFrame", labelled)
+        order = np.argsort(-sizes.to_numpy(), kind="stable")
+        return cast("pd.Series | pd.DataFrame", labelled.iloc[order])
+
+    def _labelled(self) -> tuple[list[str], Array]:
+        """Return the names (M,) of all kernels, and their weights (k, M), one row a problem."""
+        given = [solution.weights for solution in self.solutions_]
+        names = self.kernel_names_
+        if not names or isinstance(names[0], str):
+            return list(names), np.array(given)
+        every = list(dict.fromkeys(name for own in names for name in own))
+        place = {name: m for m, name in enumerate(every)}
+        weights = np.zeros((len(given), len(every)))
+        for row, own, values in zip(weights, names, given, strict=True):
+            row[[place[name] for name in own]] = values
+        return every, weights
+
+    def _get_fitted_attr_html(self, doc_link: str = "") -> _WithSummary:
+        """Return the fitted attributes as scikit-learn shows them, below a summary."""
+        attributes = super()._get_fitted_attr_html(doc_link)  # type: ignore[misc]
+        return _WithSummary(self._summary(), attributes)
+
+    def _summary(self) -> list[tuple[str, str]]:
+        """Return what a reader asks first, as pairs of a question and its answer."""
+        names, weights = self._labelled()
+        n_active = [int(np.count_nonzero(row)) for row in weights]
+        sizes = np.abs(weights).mean(axis=0)
+        largest = np.argsort(-sizes, kind="stable")[: min(_TOLD, max(n_active))]
+        shown = weights.mean(axis=0)
+        n_samples = len(self.solutions_[0].dual_coef)
+        return [
+            ("kernels in use", f"{_listed(n_active)} of {weights.shape[1]}"),
+            ("largest weights", "\n".join(f"{shown[m]:.3g}  {names[m]}" for m in largest)),
+            ("support vectors", f"{len(self.support_)} of {n_samples} samples"),
+            ("objective", _listed(np.atleast_1d(self.objective_).tolist(), "{:.6g}")),
+            ("gap", _listed(np.atleast_1d(self.gap_).tolist(), "{:.1e}")),
+            ("SVM calls", _listed([solution.n_svm_calls for solution in self.solutions_])),
+        ]
+
+
+def names_of(
+    operator: KernelOperator, solutions: Sequence[Solution], columns: Sequence[str] | None
+) -> list[str] | list[list[str]]:
+    """Return the names of the kernels that solutions have weights for.
+
+    Parameters
+    ----------
+    operator : KernelOperator
+        The kernels that the solutions were learned with.
+    solutions : sequence of Solution
+        One a binary problem.
+    columns : sequence of str or None
+        The names (d,) of the columns of the samples, if they have any.
+
+    Returns
+    -------
+    list of str
+        One a kernel; or a list of such lists, where each problem has found kernels of its own. The
+        same kernel then has the same name in each.
+    """
+    found = [solution.thetas for solution in solutions if solution.thetas is not None]
+    if not found:
+        return unique(operator.kernel_names(columns))
+    thetas, numbers = np.unique(np.concatenate(found), axis=0, return_inverse=True)
+    every = unique(cast(Family, operator).member_names(thetas, columns))
+    of_all = [every[m] for m in numbers.ravel()]
+    if len(found) == 1:
+        return of_all
+    ends = np.cumsum([len(each) for each in found])
+    return [of_all[end - len(each) : end] for each, end in zip(found, ends, strict=True)]
+
+
+class _WithSummary:
+    """A table of pairs, and below it what scikit-learn shows of a fitted estimator."""
+
+    def __init__(self, summary: Sequence[tuple[str, str]], attributes: Any) -> None:
+        self._summary, self._attributes = summary, attributes
+
+    def __len__(self) -> int:
+        return len(self._summary) + len(self._attributes)
+
+    def _repr_html_inner(self) -> str:
+        rows = "".join(
+            f'<tr class="default"><td class="param">{escape(question)}</td>'
+            f'<td style="text-align: left; white-space: pre-line">{escape(answer)}</td></tr>'
+            for question, answer in self._summary
+        )
+        return (
+            '<div class="estimator-table"><details open><summary>What was learned</summary>'
+            f'<table class="parameters-table"><tbody>{rows}</tbody></table></details></div>'
+            f"{self._attributes._repr_html_inner()}"
+        )
+
+
+def _one_or_all(values: list[float]) -> float | Array:
+    return float(values[0]) if len(values) == 1 else np.array(values)
+
+
+def _listed(values: Sequence[float], form: str = "{}") -> str:
+    return ", ".join(form.format(value) for value in values)

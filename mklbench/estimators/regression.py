@@ -1,0 +1,46 @@
+"""Regression with kernel weights on the simplex: ``MKLRegressor(C=10).fit(X, y)``."""
+
+from __future__ import annotations
+
+from mklbench.algorithms import mkl_svr
+from mklbench.estimators.base import KernelRegressor, WithoutSampleWeight
+from mklbench.kernels import Kernel
+
+__all__ = ["MKLRegressor"]
+
+
+class MKLRegressor(WithoutSampleWeight, KernelRegressor):
+    """Support vector regression on a learned sparse combination of kernels (`mkl_svr`).
+
+    The problem is in `mklbench.algorithms.mkl_svr`.
+
+    Parameters
+    ----------
+    kernel : str, callable or list, default="simplemkl"
+        A bank, see `mklbench.estimators`.
+    C : float, default=100.0
+        Box constraint. The kernels of "simplemkl" have unit trace, so C is larger than usual; it
+        has the units of y.
+    epsilon : float, default=0.1
+        Half the width of the tube in which errors cost nothing, in units of y.
+    tol : float, default=0.0001
+        Certified relative duality gap at which to stop.
+    max_iter : int, default=100
+        At most so many SVR calls.
+    """
+
+    _algorithm = mkl_svr
+
+    def __init__(
+        self,
+        kernel: Kernel = "simplemkl",
+        C: float = 100.0,
+        epsilon: float = 0.1,
+        tol: float = 1e-4,
+        max_iter: int = 100,
+    ) -> None:
+        self.kernel = kernel
+        self.C = C
+        self.epsilon = epsilon
+        self.tol = tol
+        self.max_iter = max_iter

@@ -1,0 +1,183 @@
+"""What a fitted model tells agrees with its solutions, for every estimator."""
+
+from __future__ import annotations
+
+import re
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from every_kernel import NAMES, QUICK
+from sklearn.base import is_classifier
+from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import mklbench
+from mklbench import MKL, QNPKL
+from mklbench.kernels import Precomputed, feature_gaussians
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+COLUMNS = ["sepal length", "sepal width", "petal length", "petal width"]
+
+
+@cache
+def flowers(n_classes: int) -> tuple[pd.DataFrame, np.ndarray]:
+    data = load_iris()
+    chosen = data.target >= 3 - n_classes
+    X = StandardScaler().fit_transform(data.data)[chosen][::2]
+    return pd.DataFrame(X, columns=COLUMNS), data.target_names[data.target[chosen]][::2]
+
+
+@cache
+def fitted(name: str, n_classes: int) -> Any:
+    X, y = flowers(n_classes)
+    estimator = getattr(mklbench, name)(**QUICK.get(name, {}))
+    return estimator.fit(X, y if is_classifier(estimator) else X["petal width"])
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_told_agrees_with_the_solutions(name: str, n_classes: int) -> None:
+    model = fitted(name, n_classes)
+    solutions = model.solutions_
+    table = model.kernel_weights()
+    assert table.index.is_unique
+    if len(solutions) == 1:
+        assert list(table.index) == model.kernel_names_
+        np.testing.assert_array_equal(table, model.weights_)
+        assert isinstance(model.objective_, float)
+        assert (model.objective_, model.gap_) == (solutions[0].objective, solutions[0].gap)
+        assert model.history_ is solutions[0].history
+    else:
+        assert list(table.columns) == model.classes_.tolist() == sorted(set(flowers(3)[1]))
+        for label, solution in zip(table, solutions, strict=True):
+            own = table[label][table[label] != 0]
+            np.testing.assert_array_equal(
+                np.sort(own), np.sort(solution.weights[solution.weights != 0])
+            )
+        np.testing.assert_array_equal(model.gap_, [each.gap for each in solutions])
+        np.testing.assert_array_equal(model.objective_, [each.objective for each in solutions])
+        assert model.history_ == [each.history for each in solutions]
+    used = np.atleast_2d(model.dual_coef_).any(axis=0)
+    np.testing.assert_array_equal(model.support_, np.flatnonzero(used))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_are_of_the_columns_of_a_frame(name: str) -> None:
+    X, y = flowers(2)
+    model = fitted(name, 2)
+    told = " ".join(model.kernel_names_)
+    assert "column " not in told
+    assert "all columns" in told or "petal width" in told
+    unnamed = mklbench.MKL(kernel="linear_features").fit(X.to_numpy(), y)
+    assert unnamed.kernel_names_ == [f"linear on column {j}" for j in range(4)]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_is_told_before_a_fit(name: str) -> None:
+    model = getattr(mklbench, name)()
+    for attribute in ("kernel_names_", "support_", "objective_", "gap_", "history_"):
+        assert not hasattr(model, attribute)
+    with pytest.raises(NotFittedError, match=f"This {name} instance is not fitted yet"):
+        model.kernel_weights()
+
+
+def test_the_largest_come_first_if_asked_for() -> None:
+    for n_classes in (2, 3):
+        model = fitted("MKL", n_classes)
+        plain, ordered = model.kernel_weights(), model.kernel_weights(sort=True)
+        sizes = ordered.to_numpy().reshape(len(ordered), -1).mean(axis=1)
+        assert (np.diff(sizes) <= 0).all()
+        assert sizes[0] > sizes[-1]
+        pd.testing.assert_frame_equal(
+            pd.DataFrame(ordered.loc[plain.index]), pd.DataFrame(plain), check_names=False
+        )
+
+
+def test_the_weight_of_a_name_is_that_of_the_kernel() -> None:
+    X, y = flowers(2)
+    model = MKL(kernel=partial(feature_gaussians, gammas=[0.1, 1.0]), C=1.0).fit(X, y)
+    table = model.kernel_weights()
+    np.testing.assert_array_equal(table["gaussian 1 on petal length"], model.weights_[5])
+
+
+def test_kernels_with_the_same_name_are_numbered() -> None:
+    X, y = flowers(2)
+    model = MKL(kernel=partial(feature_gaussians, gammas=[1.0, 1.0])).fit(X, y)
+    assert model.kernel_names_[:2] == [
+        "gaussian 1 on sepal length",
+        "gaussian 1 on sepal length (2)",
+    ]
+
+
+def test_each_class_has_names_for_the_kernels_that_it_found() -> None:
+    model = fitted("IKL", 3)
+    assert [len(names) for names in model.kernel_names_] == [len(each) for each in model.weights_]
+    table = model.kernel_weights()
+    for label, names, weights in zip(table, model.kernel_names_, model.weights_, strict=True):
+        np.testing.assert_array_equal(table.loc[names, label], weights)
+        assert table[label].sum() == pytest.approx(weights.sum())
+
+
+def test_the_parameters_of_a_product_have_names() -> None:
+    X, y = flowers(2)
+    assert QNPKL().fit(X, y).kernel_names_ == [f"gaussian on {column}" for column in COLUMNS]
+
+
+def test_gram_matrices_go_by_their_numbers() -> None:
+    X, y = flowers(2)
+    stack = np.array([np.outer(x, x) for x in X.to_numpy().T])
+    names = [f"kernel {m}" for m in range(4)]
+    assert MKL(kernel="precomputed").fit(stack, y).kernel_names_ == names
+    rows = pd.DataFrame({"row": np.arange(len(y))})
+    assert MKL(kernel=Precomputed(stack)).fit(rows, y).kernel_names_ == names
+
+
+class TestNotebooks:
+    """What is shown in a notebook."""
+
+    def test_a_fitted_model_shows_what_was_learned(self) -> None:
+        model = fitted("MKL", 2)
+        shown = text_of(model._repr_html_())
+        first = model.kernel_weights(sort=True).index[0]
+        assert "What was learned" in shown
+        assert first in shown
+        assert f"{np.count_nonzero(model.weights_)} of {len(model.weights_)}" in shown
+        assert f"{len(model.support_)} of {len(flowers(2)[1])} samples" in shown
+
+    def test_of_several_classes_each_has_its_numbers(self) -> None:
+        model = fitted("MKL", 3)
+        counts = ", ".join(str(np.count_nonzero(row)) for row in model.weights_)
+        assert f"{counts} of {model.weights_.shape[1]}" in text_of(model._repr_html_())
+
+    def test_an_unfitted_model_shows_its_parameters_alone(self) -> None:
+        shown = text_of(MKL(C=12.5)._repr_html_())
+        assert "12.5" in shown
+        assert "What was learned" not in shown
+
+    def test_inside_of_a_pipeline_too(self) -> None:
+        X, y = flowers(2)
+        pipeline = make_pipeline(StandardScaler(), MKL()).fit(X, y)
+        assert "What was learned" in text_of(pipeline._repr_html_())
+
+    @pytest.mark.parametrize("name", NAMES)
+    def test_every_estimator_can_be_shown(self, name: str) -> None:
+        assert "kernels in use" in text_of(fitted(name, 3)._repr_html_())
+
+    def test_names_are_escaped(self) -> None:
+        X, y = flowers(2)
+        hostile = X.set_axis(["<script>", "a&b", "c", "d"], axis=1)
+        shown = MKL(kernel="linear_features").fit(hostile, y)._repr_html_()
+        assert "linear on <script>" not in shown
+        assert "linear on &lt;script&gt;" in shown
+
+
+def text_of(html: str) -> str:
+    """Return what is read of a page: without its style, scripts and tags."""
+    plain = re.sub(r"<(style|script)\b.*?</\1>", "", html, flags=re.DOTALL)
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", plain))
