@@ -1,6 +1,6 @@
 # mklbench: `make` prints the targets.
 .DEFAULT_GOAL := help
-.PHONY: help run test test-fast lint check check-all bench mutants faults faults-short reproduce-tables wheel-check clean
+.PHONY: help run test test-fast test-cluster lint check check-all bench mutants faults faults-short reproduce-tables wheel-check clean
 
 VENV   ?= .venv
 ALGO   ?= qnpkl
@@ -55,6 +55,10 @@ test: $(VENV)/.installed-test  ## set up and run all tests, JOBS at a time; unde
 test-fast: $(VENV)/.installed-test  ## the tests that take no time, in a minute: after every change
 	$(BIN)/python -m pytest -m "not slow and not alone" -n $(JOBS) --dist worksteal
 
+test-cluster: $(VENV)/.installed-test  ## the tests on a real Slurm and a real Dask, which it starts; as root it installs Slurm
+	tests/cluster/install
+	$(BIN)/python -m pytest tests/cluster -n 2 --dist loadgroup
+
 lint: $(VENV)/.installed-lint  ## ruff, and mypy over the program, the tests and the benchmarks
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -83,7 +87,7 @@ $(VENV)/.installed-bench: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'
 	@touch $@
 
-bench: $(VENV)/.installed-bench  ## measure speed and memory, as ratios within one run; PARTS=gaps, ikl or peaks for a long one
+bench: $(VENV)/.installed-bench  ## measure speed and memory, as ratios within one run; PARTS=gaps, ikl, peaks or store for a long one
 	$(BIN)/python -m benchmarks $(PARTS)
 
 reproduce-tables: $(VENV)/.installed-extras  ## run what is missing and write every table and figure under results/

@@ -26,10 +26,11 @@ PARTS = (
     "groups",
     "programmes",
     "workers",
+    "execution",
     "pages",
 )
 # These take minutes for one figure, and are run when they are named.
-LONG_PARTS = ("gaps", "ikl", "peaks")
+LONG_PARTS = ("gaps", "ikl", "peaks", "peers", "store", "cluster")
 
 _VERDICTS = {True: "yes", False: "no", None: ""}
 

@@ -1,7 +1,7 @@
 """Multiple kernel learning: algorithms, kernel operators, and the papers' experiments run again.
 
-The estimators and `records` are imported when first asked for, so that the command line, which
-does without them, does not wait for scikit-learn and pandas.
+The estimators, displays, `records`, `table` and `rendered` are imported when first asked for, so
+that the command line, which does without them, does not wait for scikit-learn and pandas.
 """
 
 from __future__ import annotations
@@ -10,23 +10,32 @@ from mklbench._version import __version__ as __version__
 
 TYPE_CHECKING = False  # as type checkers know it; importing typing takes longer than all the rest
 if TYPE_CHECKING:
+    from mklbench.displays import *
     from mklbench.estimators import *
     from mklbench.report.frames import records as records
+    from mklbench.report.frames import rendered as rendered
+    from mklbench.report.frames import table as table
 else:  # a checker that saw this would ask nobody else what the package has
 
     def __getattr__(name):
-        if name == "records":
-            from mklbench.report.frames import records
+        if name in ("records", "rendered", "table"):
+            from mklbench.report import frames
 
-            return records
+            return getattr(frames, name)
         if name == "__all__" or name[:1].isupper():  # modules have names in lower case
             from mklbench import estimators
 
             if name == "__all__" or name in estimators.__all__:
                 return getattr(estimators, name)
+        if name.endswith("Display"):
+            from mklbench import displays
+
+            if name in displays.__all__:
+                return getattr(displays, name)
         raise AttributeError(f"module 'mklbench' has no attribute {name!r}")
 
     def __dir__():
-        from mklbench import estimators
+        from mklbench import displays, estimators
 
-        return sorted([*globals(), *estimators.__all__, "records"])
+        own = ["records", "rendered", "table"]
+        return sorted([*globals(), *estimators.__all__, *displays.__all__, *own])

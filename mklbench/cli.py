@@ -15,8 +15,13 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn, TextIO
 
 from mklbench import interruption
-from mklbench.errors import InputError, unknown
+from mklbench._version import __version__
+from mklbench.errors import Detached, InputError, unknown
 from mklbench.report.formats import FORMATS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from mklbench.experiments.execution.plan import Executor
 
 INPUT_ERROR, FAILED, INTERRUPTED = 2, 1, 130
 
@@ -84,6 +89,9 @@ def _main(arguments: list[str]) -> int:
         sys.stdout.flush()
     except InputError as error:
         return _refuse(error)
+    except Detached as detached:
+        print(detached)
+        return 0
     except KeyboardInterrupt as interrupt:  # in a process that is not the program's own
         sentence = f": {interrupt}" if interrupt.args else "."
         print(f"mklbench: interrupted{sentence}", file=sys.stderr)
@@ -132,6 +140,9 @@ def _show_warning(
 def _dispatch(arguments: list[str]) -> int:
     # Hydra parses what follows `run` itself; argparse would refuse its flags.
     if arguments[:1] == ["run"]:
+        from mklbench.experiments.execution.starting import start_ahead
+
+        start_ahead(arguments[1:])  # before what is imported next, which takes as long
         from mklbench.commands.run import run
 
         return _carried_out(lambda: run(arguments[1:]))
@@ -168,6 +179,9 @@ def _parser() -> argparse.ArgumentParser:
         prog="mklbench",
         description="The experiments of the multiple-kernel-learning papers, run again.",
         epilog='Shell completion: eval "$(mklbench -sc install=bash)"',
+    )
+    parser.add_argument(
+        "--version", action="version", version=f"mklbench {__version__}", help="say which it is"
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND", dest="command")
     for name, (summary, add_arguments, handler) in _COMMANDS.items():
@@ -212,7 +226,10 @@ def _table(parsed: argparse.Namespace) -> int:
 
 def _reproduce_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("names", nargs="*", metavar="TABLE", help="default: every table")
-    _jobs_argument(parser)
+    _executor_arguments(parser)
+    parser.add_argument(
+        "--detach", action="store_true", help="of another executor: submit, and do not wait"
+    )
     run_nothing = parser.add_mutually_exclusive_group()
     run_nothing.add_argument(
         "--dry-run", action="store_true", help="say what would be run, and run nothing"
@@ -236,13 +253,18 @@ def _reproduce_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _reproduce(parsed: argparse.Namespace) -> int:
+    from mklbench.commands.detaching import detached
     from mklbench.commands.reproduce import reproduce
     from mklbench.experiments.store import Store
 
+    names, overrides = _overrides(parsed)
+    if parsed.detach:
+        overrides.append(detached(overrides))
     return reproduce(
-        parsed.names,
+        names,
         store=Store(parsed.results_dir),
         jobs=parsed.jobs,
+        executor=_executor(overrides, parsed.jobs, parsed.timeout, parsed.config_dir),
         dry_run=parsed.dry_run,
         from_records=parsed.from_records,
         write_only=parsed.write_only,
@@ -261,12 +283,13 @@ def _data_arguments(parser: argparse.ArgumentParser) -> None:
     ):
         child = actions.add_parser(action, help=summary, description=summary)
         child.add_argument("names", nargs="*", metavar="NAME", help="default: all")
+        _config_dir_argument(child)
 
 
 def _data(parsed: argparse.Namespace) -> int:
     from mklbench.commands import data
 
-    return data.run(parsed.action, parsed.names)
+    return data.run(parsed.action, parsed.names, parsed.config_dir)
 
 
 def _list_arguments(parser: argparse.ArgumentParser) -> None:
@@ -303,6 +326,7 @@ def _plot(parsed: argparse.Namespace) -> int:
 
 def _check_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("names", nargs="*", metavar="TABLE", help="default: all that it covers")
+    _executor_arguments(parser)
     parser.add_argument(
         "--all",
         action="store_true",
@@ -316,7 +340,6 @@ def _check_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="record a cheap cell of each algorithm that the check does not have yet",
     )
-    _jobs_argument(parser)
     parser.add_argument(
         "--recorded", metavar="DIR", help="the recorded results; default: those of the program"
     )
@@ -325,23 +348,43 @@ def _check_arguments(parser: argparse.ArgumentParser) -> None:
 def _check(parsed: argparse.Namespace) -> int:
     from mklbench.commands.check import check, check_all, record
 
+    names, overrides = _overrides(parsed)
     if parsed.record:
         if parsed.names or parsed.all or parsed.minutes is not None:
             raise InputError(
-                "--record is for algorithms that no table has: leave tables, --all and --minutes "
-                "out."
+                "--record is for algorithms that no table has: leave tables, executors, --all and "
+                "--minutes out."
             )
         return record(jobs=parsed.jobs, results_dir=parsed.recorded)
+    for text in overrides:
+        if text.startswith("executor.detach="):
+            raise InputError(
+                "executor.detach is not for mklbench check, which compares what the jobs give: "
+                "leave it out."
+            )
+    executor = _executor(overrides, parsed.jobs)
     if parsed.all:
         return check_all(
-            parsed.names, jobs=parsed.jobs, minutes=parsed.minutes, results_dir=parsed.recorded
+            names,
+            jobs=parsed.jobs,
+            executor=executor,
+            minutes=parsed.minutes,
+            results_dir=parsed.recorded,
         )
     if parsed.minutes is not None:
         raise InputError(f"--minutes {parsed.minutes:g} is for --all: add it, or leave this out.")
-    return check(names=parsed.names, jobs=parsed.jobs, results_dir=parsed.recorded)
+    return check(names=names, jobs=parsed.jobs, executor=executor, results_dir=parsed.recorded)
 
 
 def _status_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--watch",
+        type=_seconds,
+        nargs="?",
+        const=10.0,
+        metavar="SECONDS",
+        help="show it on the terminal until Ctrl-C, again after so many seconds; default: 10",
+    )
     _store_argument(parser)
 
 
@@ -349,7 +392,7 @@ def _status(parsed: argparse.Namespace) -> int:
     from mklbench.commands.status import status
     from mklbench.experiments.store import Store
 
-    return status(Store(parsed.results_dir))
+    return status(Store(parsed.results_dir), parsed.watch)
 
 
 def _redo_arguments(parser: argparse.ArgumentParser) -> None:
@@ -386,6 +429,42 @@ def _redo(parsed: argparse.Namespace) -> int:
     )
 
 
+def _export_arguments(parser: argparse.ArgumentParser) -> None:
+    kinds = parser.add_subparsers(required=True, metavar="WHAT", dest="what")
+    summary = "fit the model of a cell as an estimator of scikit-learn, and write it to a file"
+    model = kinds.add_parser("model", help=summary, description=summary)
+    model.usage = (
+        "mklbench export model [OVERRIDE ...] --out FILE [--split N] [--results-dir DIR] "
+        "[--config-dir DIR]"
+    )
+    model.epilog = "The cell is named by the overrides of its run."
+    model.set_defaults(overrides=[])
+    model.add_argument(
+        "--out", required=True, metavar="FILE", help="a .skops or .joblib file to write"
+    )
+    model.add_argument(
+        "--split",
+        type=_split,
+        metavar="N",
+        help="fit the training part of this split, and compare with what is recorded of its test "
+        "part; default: all rows",
+    )
+    model.add_argument("--results-dir", metavar="DIR", help=f"the store; default: {STORE}")
+    _config_dir_argument(model)
+
+
+def _export(parsed: argparse.Namespace) -> int:
+    from mklbench.commands.export import export_model
+
+    return export_model(
+        parsed.overrides,
+        out=parsed.out,
+        split=parsed.split,
+        results_dir=parsed.results_dir,
+        config_dir=parsed.config_dir,
+    )
+
+
 def _source_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--recorded", action="store_true", help="from the recorded results, not from the store"
@@ -406,6 +485,41 @@ def _config_dir_argument(parser: argparse.ArgumentParser) -> None:
 
 def _jobs_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--jobs", type=_count, default=1, metavar="N", help="worker processes")
+
+
+def _executor_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what says where steps are taken; the executor itself stands among the names."""
+    parser.set_defaults(overrides=[])
+    parser.epilog = (
+        "executor=local (default), slurm or dask says where, with its options, such as "
+        "executor.partition=cpu; mklbench list executors shows them."
+    )
+    _jobs_argument(parser)
+
+
+def _overrides(parsed: argparse.Namespace) -> tuple[list[str], list[str]]:
+    """Return the names of tables, and what says where steps are taken."""
+    given = [*parsed.names, *parsed.overrides]
+    overrides = [text for text in given if "=" in text]
+    for text in overrides:
+        if text.partition("=")[0].partition(".")[0].lstrip("+") != "executor":
+            raise InputError(
+                f"{text} is not accepted: mklbench {parsed.command} takes names of tables and "
+                "options of the executor, such as executor=slurm."
+            )
+    return [text for text in given if "=" not in text], overrides
+
+
+def _executor(
+    overrides: list[str], jobs: int, timeout: float | None = None, config_dir: str | None = None
+) -> Executor | None:
+    """Return the executor that is asked for; None for the local one, which takes no time."""
+    if not overrides:
+        return None
+    from mklbench import config as configs
+
+    made: Executor = configs.executor_of(overrides, jobs, timeout, config_dir)
+    return made
 
 
 def _count(text: str) -> int:
@@ -455,6 +569,7 @@ _COMMANDS: dict[
         _status,
     ),
     "redo": ("forget a cell, a split or failures, to run them again", _redo_arguments, _redo),
+    "export": ("write the model of a cell for use elsewhere", _export_arguments, _export),
     "data": ("list, fetch or verify the data sets", _data_arguments, _data),
     "list": ("list the choices of a config group", _list_arguments, _list),
     "plot": ("draw a paper's figure from what has been run", _plot_arguments, _plot),

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from slurm_fakes import FakeSlurm
 
 TESTS = Path(__file__).parent
 
@@ -27,6 +28,8 @@ SLOW = (
     "config/test_fuzz.py",
     "estimators/test_estimators.py",
     "estimators/test_extreme_features.py",
+    "displays/test_displays.py",
+    "estimators/test_reading.py",
     "examples/",
     "experiments/execution/",
     "experiments/test_search.py",
@@ -37,15 +40,19 @@ SLOW = (
     "report/test_stated_numbers.py",
     "test_bad_inputs.py",
     "test_environment.py",
+    "test_own_data_page.py",
+    "test_supervision.py",
     "test_typical_changes.py",
 )
 # Run by themselves: these measure time or memory, or end processes within seconds.
 ALONE = (
     "benchmarks/test_measuring.py",
+    "commands/test_asking.py",
     "commands/test_interrupts.py",
     "data/test_bombs.py",
     "data/test_hostile.py",
     "test_environment.py",
+    "test_supervision.py",
     "test_typical_changes.py",
     "test_memory.py",
 )
@@ -70,6 +77,14 @@ def mirror() -> Path:
     if not Path(location).is_dir():
         pytest.skip(f"needs real data in a directory, which MKLBENCH_MIRROR={location} is not")
     return Path(location)
+
+
+@pytest.fixture
+def fake_slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeSlurm:
+    """The commands of a fake Slurm, where this process and its children look for commands."""
+    made = FakeSlurm(tmp_path / "fake-slurm")
+    monkeypatch.setenv("PATH", made.variables["PATH"])
+    return made
 
 
 @pytest.fixture(autouse=True)

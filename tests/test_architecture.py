@@ -25,8 +25,8 @@ CONFIGS = next(
 
 # In the order of the flow; a part may import from those before it and from the common ones.
 COMMON = {
-    "_version", "errors", "extras", "resources", "yaml_files", "interruption", "mat_files",
-    "memory", "reader", "supervision",
+    "_version", "claims", "errors", "extras", "resources", "yaml_files", "interruption",
+    "hdf5_files", "mat_files", "memory", "reader", "supervision",
 }  # fmt: skip
 FLOW = [
     {"data"},
@@ -35,22 +35,25 @@ FLOW = [
     {"penalties"},
     {"libsvm", "solution", "certify", "contract"},
     {"optim"},
-    {"algorithms", "multiclass"},
-    {"estimators"},
+    {"algorithms", "multiclass", "one_class"},
+    {"prediction"},
+    {"estimators", "scoring"},
+    {"displays"},
     {"config", "experiments"},
     {"report", "testing"},
     {"commands", "cli", "__main__"},
 ]
 LIBRARY = {
     "validation", "kernels", "penalties", "libsvm", "solution", "certify", "contract", "optim",
-    "algorithms", "multiclass",
+    "algorithms", "multiclass", "one_class", "prediction",
 }  # fmt: skip
 # The same inside of a package.
 INSIDE = {
     "kernels": [
-        {"centring", "memory", "euclidean"},
+        {"centring", "memory", "euclidean", "cross", "samples"},
         {"contract", "base"},
         {"functions", "groups"},
+        {"naming"},
         {"families", "storage"},
         {"banks"},
         {"mixtures", "transforms"},

@@ -36,9 +36,9 @@ from sklearn.datasets import make_classification
 from sklearn.model_selection import GridSearchCV
 
 import mklbench
-from mklbench import MKL, algorithms, estimators, kernels, optim, penalties
+from mklbench import MKL, algorithms, displays, estimators, kernels, optim, penalties
 
-for package in (algorithms, estimators, kernels, optim, penalties):
+for package in (algorithms, displays, estimators, kernels, optim, penalties):
     for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
         importlib.import_module(found.name)
 for name in ("certify", "libsvm", "multiclass", "solution", "validation"):

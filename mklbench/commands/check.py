@@ -5,18 +5,26 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from mklbench import interruption
+from mklbench import interruption, resources
+from mklbench.experiments.execution.plan import Executor, local
+from mklbench.experiments.execution.remote import Remote
 from mklbench.experiments.files import check_writable_directory
 from mklbench.experiments.progress import counting, progress
 from mklbench.report.analysis.confirmed import Confirmed
-from mklbench.report.analysis.places import recorded_results
 from mklbench.report.check import algorithms, published, rerun
 from mklbench.report.check.config import load_check
 from mklbench.report.loading import load_table, table_names
 
 
-def check(names: Sequence[str] = (), *, jobs: int = 1, results_dir: str | None = None) -> int:
+def check(
+    names: Sequence[str] = (),
+    *,
+    jobs: int = 1,
+    executor: Executor | None = None,
+    results_dir: str | None = None,
+) -> int:
     """Run a few recorded splits again and compare; compare the verdicts with the tables.
 
     Parameters
@@ -25,6 +33,8 @@ def check(names: Sequence[str] = (), *, jobs: int = 1, results_dir: str | None =
         Tables whose cells are checked; none means all that the check names.
     jobs : int, default=1
         Worker processes.
+    executor : Executor or None, default=None
+        Takes the steps in place of the local one.
     results_dir : str or None, default=None
         The recorded results; None for those that come with the program.
 
@@ -38,12 +48,15 @@ def check(names: Sequence[str] = (), *, jobs: int = 1, results_dir: str | None =
     InputError
         If there is nothing recorded to check against, or no cell of a table is to be checked.
     """
-    recorded = recorded_results() if results_dir is None else Path(results_dir)
+    recorded = resources.recorded_results() if results_dir is None else Path(results_dir)
     config = load_check().restricted_to(names)
     verdicts = published.check_verdicts(config.tables, recorded)
-    again = published.check_again(config, recorded, jobs=jobs, progress=progress("auto"))
+    chosen = executor or local(jobs)
+    scratch = _scratch(chosen)
+    where: Any = {"executor": chosen, "scratch": scratch, "progress": progress("auto")}
+    again = published.check_again(config, recorded, **where)
     if not names:
-        again += algorithms.check_again(config, recorded, jobs=jobs, progress=progress("auto"))
+        again += algorithms.check_again(config, recorded, **where)
     print(published.describe(again, verdicts))
     return 0 if published.passed(again, verdicts) else 1
 
@@ -68,7 +81,7 @@ def record(*, jobs: int = 1, results_dir: str | None = None) -> int:
     InputError
         If a cell fails, or what it gives cannot be written.
     """
-    recorded = recorded_results() if results_dir is None else Path(results_dir)
+    recorded = resources.recorded_results() if results_dir is None else Path(results_dir)
     check_writable_directory("--recorded", recorded / "records")
     names = algorithms.record(load_check(), recorded, jobs=jobs)
     path = algorithms.records_of(recorded)
@@ -80,6 +93,7 @@ def check_all(
     names: Sequence[str] = (),
     *,
     jobs: int = 1,
+    executor: Executor | None = None,
     minutes: float | None = None,
     results_dir: str | None = None,
 ) -> int:
@@ -94,6 +108,8 @@ def check_all(
         Tables whose cells are checked; none means all.
     jobs : int, default=1
         Worker processes.
+    executor : Executor or None, default=None
+        Takes the steps in place of the local one.
     minutes : float or None, default=None
         When to stop; None for no limit.
     results_dir : str or None, default=None
@@ -108,22 +124,34 @@ def check_all(
     InputError
         If a table is not known, or what is found cannot be written.
     """
-    recorded = recorded_results() if results_dir is None else Path(results_dir)
+    recorded = resources.recorded_results() if results_dir is None else Path(results_dir)
     tables = [load_table(name) for name in dict.fromkeys(names or table_names())]
     check_writable_directory("--recorded", recorded / "records")
     confirmed = Confirmed(recorded / "records")
     with counting(tables, "Reading the tables") as counted:
         listed = rerun.reruns(counted, recorded / "records", confirmed)
     print(rerun.describe_plan(listed, jobs), flush=True)
+    chosen = executor or local(jobs)
     kept = f"what was found is kept in {confirmed.path}; the same command goes on from there."
     with interruption.saying(lambda: kept):
         findings = rerun.check_all(
             listed,
             load_check(),
             confirmed,
-            jobs=jobs,
+            executor=chosen,
+            scratch=_scratch(chosen),
             seconds=None if minutes is None else 60.0 * minutes,
             say=lambda text: print(text, file=sys.stderr, flush=True),
         )
     print(rerun.describe(findings))
     return 0 if rerun.passed(findings) else 1
+
+
+def _scratch(executor: Executor) -> str | None:
+    """Return where reruns are kept meanwhile: here, for other machines to see.
+
+    What they have in hand is of no use to a later check.
+    """
+    if isinstance(executor, Remote):
+        executor.leaves_jobs = False
+    return None if executor.at_once else str(Path.cwd())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -10,26 +11,72 @@ from mklbench import resources
 from mklbench.data import catalogue
 from mklbench.errors import DataError, unknown
 
+# What a terminal that is too narrow is spared, the first first; and what a column needs at least.
+_SPARED = ("licence", "handling", "title", "classes")
+_LEAST = {"classes": 14, "handling": 14, "licence": 10, "title": 14}
 
-def run(action: str, names: Sequence[str]) -> int:
-    """Carry out "list", "fetch" or "verify" for the named sets, or for all; return the status."""
-    directory = resources.configs() / "data"
-    configs = catalogue.read_configs(directory)
+_GAP = 2
+
+
+def run(action: str, names: Sequence[str], config_dir: str | None = None) -> int:
+    """Carry out "list", "fetch" or "verify" for the named sets, or for all; return the status.
+
+    Parameters
+    ----------
+    action : {"list", "fetch", "verify"}
+        What to do.
+    names : sequence of str
+        Of data sets; none means all.
+    config_dir : str or None, default=None
+        A directory of the user's own configs, with data sets of their own in ``data/``.
+
+    Raises
+    ------
+    InputError
+        For a name that is not known, or a configuration with a mistake.
+    """
+    files = resources.choices("data", config_dir)
     for name in names:
-        if name not in configs:
-            raise unknown("data", name, configs)
-    chosen = {name: config for name, config in configs.items() if not names or name in names}
-    if action == "list":
-        return _list(catalogue.list_rows(directory), set(chosen))
-    return {"fetch": _fetch, "verify": _verify}[action](chosen)
+        if name not in files:
+            raise unknown("data", name, files)
+    configs = catalogue.read_files(files[name] for name in files if not names or name in names)
+    return {"list": _list, "fetch": _fetch, "verify": _verify}[action](configs)
 
 
-def _list(rows: list[dict[str, Any]], chosen: set[str]) -> int:
+def _list(configs: dict[str, dict[str, Any]]) -> int:
+    rows = catalogue.list_rows(configs)
     columns = ["name", "n", "d", "classes", "where", "handling", "licence", "title"]
-    _print_table(
-        [[row[column] for column in columns] for row in rows if row["name"] in chosen], columns
-    )
+    body = [[str("" if row[name] is None else row[name]) for name in columns] for row in rows]
+    width = shutil.get_terminal_size((120, 24)).columns
+    shown, widths = _fitting(columns, body, width)
+    kept = [columns.index(name) for name in shown]
+    lines = [[line[at] for at in kept] for line in body]
+    _print_table(lines, shown, [width if name in _LEAST else None for name, width in widths])
+    if spared := [name for name in columns if name not in shown]:
+        print(f"No room for {', '.join(spared)}.")
     return 0
+
+
+def _fitting(
+    columns: Sequence[str], body: Sequence[Sequence[str]], width: int
+) -> tuple[list[str], list[tuple[str, int]]]:
+    """Return the columns that there is room for, and these with how wide each is to be."""
+    natural = {
+        name: max([len(name), *(len(line[at]) for line in body)]) for at, name in enumerate(columns)
+    }
+    least = {name: min(natural[name], _LEAST.get(name, natural[name])) for name in columns}
+    shown = list(columns)
+    for name in _SPARED:
+        if sum(least[one] + _GAP for one in shown) - _GAP <= width:
+            break
+        shown.remove(name)
+    widths = {name: natural[name] for name in shown}
+    while sum(wide + _GAP for wide in widths.values()) - _GAP > width:
+        spare = {name: wide for name, wide in widths.items() if wide > least[name]}
+        if not spare:
+            break
+        widths[max(spare, key=lambda name: spare[name])] -= 1
+    return shown, list(widths.items())
 
 
 def _fetch(configs: dict[str, dict[str, Any]]) -> int:
@@ -55,7 +102,9 @@ def _verify(configs: dict[str, dict[str, Any]]) -> int:
     return 1 if any(result.status == "damaged" for result in found) else 0
 
 
-def _print_table(body: list[list[Any]], headers: list[str]) -> None:
+def _print_table(
+    body: list[list[Any]], headers: list[str], widths: list[int | None] | None = None
+) -> None:
     from tabulate import tabulate
 
-    print(tabulate(body, headers))
+    print(tabulate(body, headers, maxcolwidths=widths if body else None))

@@ -12,7 +12,7 @@ from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.execution.claims import clear, holder
 from mklbench.experiments.execution.overview import cell_directories
-from mklbench.experiments.store import Store, cannot_be_written
+from mklbench.experiments.store import Store, cannot_be_written, traceback_of
 
 
 def redo(
@@ -99,6 +99,7 @@ def _forget(paths: Sequence[Path], store: Store) -> list[Path]:
     try:
         for path in there:
             path.unlink(missing_ok=True)
+            traceback_of(path).unlink(missing_ok=True)
             clear(path.with_suffix(".claim"))
     except OSError as error:
         raise cannot_be_written(store, error) from error

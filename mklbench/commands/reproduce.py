@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from mklbench import interruption
+from mklbench import interruption, resources
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
-from mklbench.experiments.execution.plan import run_cells
+from mklbench.experiments.execution.plan import Executor, local, run_cells
 from mklbench.experiments.files import check_writable_directory
 from mklbench.experiments.progress import counting, progress
 from mklbench.experiments.records import Layers, RecordFile, record_path
@@ -16,7 +16,7 @@ from mklbench.experiments.store import Store, copy_records
 from mklbench.report.analysis.assemble import Report
 from mklbench.report.analysis.confirmed import Confirmed
 from mklbench.report.analysis.estimate import describe_work, outstanding_work
-from mklbench.report.analysis.places import CellFinder, recorded_results
+from mklbench.report.analysis.places import CellFinder
 from mklbench.report.loading import load_table, table_names
 from mklbench.report.results import write_results
 from mklbench.report.table.paper_table import PaperTable
@@ -33,6 +33,7 @@ def reproduce(
     results_dir: str = "results",
     timeout: float | None = None,
     config_dir: str | None = None,
+    executor: Executor | None = None,
 ) -> int:
     """Run what is missing of the paper tables and write them with figures and records.
 
@@ -60,6 +61,8 @@ def reproduce(
         Seconds of computing a cell may take; None for no limit.
     config_dir : str or None, default=None
         As for `table`.
+    executor : Executor or None, default=None
+        Takes the steps in place of the local one.
 
     Returns
     -------
@@ -89,8 +92,8 @@ def reproduce(
         cells = [finder.cell(slot) for finder, slot in counted]
     if dry_run:
         recorded = list(earlier.values())
-        if Path(results_dir).resolve() != recorded_results():
-            recorded += _record_files(recorded_results() / "records", tables).values()
+        if Path(results_dir).resolve() != resources.recorded_results():
+            recorded += _record_files(resources.recorded_results() / "records", tables).values()
         work = outstanding_work(cells, Layers([store, *taken_over.values()]), recorded)
         print(describe_work(work, jobs))
         return 0
@@ -102,20 +105,20 @@ def reproduce(
         for source in earlier.values():
             _check_nothing_is_lost(cells, source, store)
     else:
-        _run(cells, store, jobs, timeout)
+        _run(cells, store, executor or local(jobs, timeout))
     reports = [write_results(table, finders[table.name], Path(results_dir)) for table in tables]
     for report in reports:
         print(_outcome(report, Path(results_dir)))
     return 1 if any(report.unfinished for report in reports) else 0
 
 
-def _run(cells: Sequence[Cell], store: Store, jobs: int, timeout: float | None) -> None:
+def _run(cells: Sequence[Cell], store: Store, executor: Executor) -> None:
     kept = (
         f"finished splits are kept in {store.path}; the same command goes on from there, "
         "and with --write-only it writes what there is."
     )
     with interruption.saying(lambda: kept):
-        run_cells(cells, store, jobs=jobs, timeout=timeout, progress=progress("auto"))
+        run_cells(cells, store, executor=executor, progress=progress("auto", store=store))
 
 
 def _record_files(directory: Path, tables: Sequence[PaperTable]) -> dict[str, RecordFile]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from omegaconf import DictConfig
 
 from mklbench import config as configs
 from mklbench import resources
+from mklbench.commands.detaching import FLAG, detached
 from mklbench.config import flags as hydra_flags
 from mklbench.config.overrides import check_readable, is_hydra, key_of
 from mklbench.errors import InputError
@@ -28,6 +30,7 @@ _FLAGS = (
     *_SWEEP_FLAGS,
     *("-h", "--help", "--hydra-help", "--version", "--resolve", "-r", "--run"),
     *("-sc", "--shell-completion"),
+    FLAG,
 )
 # The first put other configs in the place of ours, which no cell can be made of; the last unpickles
 # a file, and so runs whatever somebody has put into it.
@@ -94,6 +97,9 @@ def composed_cells(
 def _read(arguments: list[str]) -> tuple[list[str], list[str], str | None]:
     """Return the flags but for --config-dir, the overrides and the value of --config-dir."""
     flags, overrides = _separate(arguments)
+    if FLAG in flags:
+        flags = [flag for flag in flags if flag != FLAG]
+        overrides.append(detached(overrides))
     flags, config_dir = _config_dir(flags)
     _check_overrides(overrides)
     return flags, overrides, config_dir
@@ -166,9 +172,16 @@ def _check_overrides(overrides: list[str]) -> None:
 def _common(known: configs.RunConfig | None, options: configs.RunConfig) -> configs.RunConfig:
     """Return the options of the run, which a sweep must not vary."""
     for name, value in vars(known or options).items():
-        if getattr(options, name) != value:
-            raise InputError(
-                f"{name}={value},{getattr(options, name)} cannot be swept: "
-                "it is one for the whole run."
-            )
+        other = getattr(options, name)
+        if other == value:
+            continue
+        if name == "executor":
+            name, value, other = _differing(value, other)
+        raise InputError(f"{name}={value},{other} cannot be swept: it is one for the whole run.")
     return options
+
+
+def _differing(one: Mapping[str, Any], other: Mapping[str, Any]) -> tuple[str, Any, Any]:
+    """Return the first option in which two executors differ: its name and both values."""
+    name = next(name for name in [*one, *other] if one.get(name) != other.get(name))
+    return "executor" if name == "name" else f"executor.{name}", one.get(name), other.get(name)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, fields
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from hydra.errors import InstantiationException
@@ -15,8 +16,9 @@ from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 
+from mklbench.config.composition import compose
 from mklbench.config.names import GROUPS
-from mklbench.config.schemas import RunConfig, SearchConfig, SplitConfig, checked
+from mklbench.config.schemas import RunConfig, SearchConfig, SplitConfig, checked, scorers
 from mklbench.config.signatures import arguments, check_arguments, root_cause, target
 from mklbench.contract import Algorithm, algorithm_of
 from mklbench.errors import InputError, hint
@@ -32,7 +34,10 @@ def cell_config(composed: DictConfig | Mapping[str, Any]) -> dict[str, Any]:
         Naming the first key or value that cannot be accepted.
     """
     node = composed if isinstance(composed, DictConfig) else OmegaConf.create(dict(composed))
-    return checked_groups({group: plain_group(node, group) for group in GROUPS})
+    groups = checked_groups({group: plain_group(node, group) for group in GROUPS})
+    if asked := scorers(_metrics(node)):
+        groups["metrics"] = {"scorers": asked}
+    return groups
 
 
 def checked_groups(groups: dict[str, Any]) -> dict[str, Any]:
@@ -72,12 +77,22 @@ def checked_groups(groups: dict[str, Any]) -> dict[str, Any]:
     return groups
 
 
+def _metrics(node: DictConfig) -> Any:
+    """Return what is given for ``metrics``, resolved."""
+    try:
+        found = node.get("metrics")
+    except OmegaConfBaseException as error:
+        raise InputError(f"metrics is not accepted: {_first_line(error)}.") from error
+    return OmegaConf.to_container(found) if OmegaConf.is_config(found) else found
+
+
 def run_config(composed: DictConfig) -> RunConfig:
     """Return the checked options of a run (jobs, timeout, results_dir, out, progress)."""
     options = [item.name for item in fields(RunConfig)]
     for key in composed:
-        if key not in (*GROUPS, *options):
-            raise InputError(f"{key!s} is not known: {hint(str(key), [*GROUPS, *options])}.")
+        if key not in (*GROUPS, "metrics", *options):
+            known = [*GROUPS, "metrics", *options]
+            raise InputError(f"{key!s} is not known: {hint(str(key), known)}.")
     given = [key for key in options if key in composed or OmegaConf.is_missing(composed, key)]
     values = {key: _option(composed, key) for key in given if key != "executor"}
     values["executor"] = plain_group(composed, "executor")
@@ -141,6 +156,19 @@ def executor(config: Mapping[str, Any], jobs: int, timeout: float | None) -> Any
     return made
 
 
+def executor_of(
+    overrides: Iterable[str], jobs: int, timeout: float | None, config_dir: Path | str | None = None
+) -> Any:
+    """Return the executor that overrides such as ``executor=slurm`` describe.
+
+    Raises
+    ------
+    InputError
+        As `executor`, and for an unknown choice, key or value.
+    """
+    return executor(run_config(compose(overrides, config_dir)).executor, jobs, timeout)
+
+
 def declared(config: Mapping[str, Any]) -> Algorithm:
     """Return what the algorithm of an algo config declares."""
     return algorithm_of(target("algo", config))
@@ -168,6 +196,11 @@ def kernel_versions(config: Mapping[str, Any]) -> dict[str, int]:
     named = [target("kernel", config), BUILDERS.get(str(config.get("base")))]
     builders = [builder_of(builder) for builder in named if builder is not None]
     return {builder.name: builder.version for builder in builders if builder.version > 1}
+
+
+def new_kernel_options(config: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the options of a kernel config that are no part of a key while they are not set."""
+    return builder_of(target("kernel", config)).new_options
 
 
 def with_values(config: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:

@@ -74,6 +74,8 @@ def composed(overrides: Sequence[str], config_dir: Path | str | None) -> DictCon
     function to a copy of that, which is what Hydra does with them, too.
     """
     directory = None if config_dir is None else str(config_dir)
+    if directory is not None:
+        resources.look_for_modules(directory)
     choices: list[str] = []
     values: list[Override] = []
     for text in overrides:

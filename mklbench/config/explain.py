@@ -181,6 +181,8 @@ def _nearest(group: str, name: str, config: DictConfig) -> str:
     """Return the hint for a key that is neither in the config nor a keyword of its callable."""
     if not name or group not in config or not OmegaConf.is_dict(config[group]):
         return hint(group, (str(key) for key in config))
+    if group == "executor" and config[group].name == "local":
+        return "executor=local has no options, executor=slurm and executor=dask have"
     names = {path for path in _leaves(config[group]) if path not in LABELS and path[0] != "_"}
     if group in ("algo", "kernel"):
         names |= set(keywords(group, config[group]) or ())
@@ -200,7 +202,11 @@ def _swept(group: str, overrides: list[str], compose: Composer) -> Iterator[tupl
 def _group_choices(overrides: list[str]) -> list[str]:
     """Return the overrides that choose one config of a group (not a sweep, not a value)."""
     pairs = (text.partition("=") for text in overrides)
-    return [f"{key}={choice}" for key, _, choice in pairs if key in GROUPS and "," not in choice]
+    return [f"{key}={choice}" for key, _, choice in pairs if _is_group(key) and "," not in choice]
+
+
+def _is_group(key: str) -> bool:
+    return key in (*GROUPS, "executor")
 
 
 def _leaves(config: DictConfig) -> set[str]:

@@ -13,7 +13,8 @@ from mklbench.data.preprocessing import ScalingName
 from mklbench.errors import InputError, hint
 from mklbench.reader import Rule, Where, read, value
 
-Score = Literal["accuracy", "rmse"]
+# Scores of a search that are known without loading scikit-learn, which has all the others.
+SCORES = ("accuracy", "rmse")
 Progress = Literal["auto", "bar", "lines", "none"]
 
 # More processes than any one machine has use for, and fewer than would bring it down.
@@ -52,6 +53,13 @@ def _one_of(names: Any) -> Rule:
     return lambda found, where: value(names, _text(found, where), where)
 
 
+def _first_row(found: Any, where: Where) -> Any:
+    """Read the number that a file of splits has for the first row of the data."""
+    if found in (None, "auto") or (found in (0, 1, "0", "1") and not isinstance(found, bool)):
+        return found if found in (None, "auto") else int(found)
+    raise InputError(f"{where}={found} is not accepted: choose one of auto, 0, 1.")
+
+
 class OptionWhere(Where):
     """A place in the groups `split` and `search` or in the options of a run, as in an override."""
 
@@ -77,6 +85,16 @@ class OptionWhere(Where):
         return InputError(f"{self / key}={found} is not known: {near}.")
 
 
+def _scorer(found: Any, where: Where) -> str:
+    """Read the name of a score: one of `SCORES`, or of scikit-learn's scorers."""
+    name = str(_text(found, where))
+    if name not in SCORES:
+        from mklbench.scoring import check_name
+
+        check_name(str(where), name, SCORES)
+    return name
+
+
 T = TypeVar("T")
 
 
@@ -84,21 +102,33 @@ T = TypeVar("T")
 class SplitConfig:
     """Schema of the group `split`: how rows are divided and features scaled.
 
-    The sizes of the parts are a `test_fraction`, or `n_train` and `n_test` with no fraction.
+    The sizes of the parts are a `test_fraction`, or `n_train` and `n_test` with no fraction; or the
+    file `path` names the rows, of which the first has the number `first_row`.
     """
 
     name: str = "custom"
     title: str = ""
-    n_splits: Annotated[int, _from(1, MAX_SPLITS)] = 20
+    n_splits: Annotated[int, _from(1, MAX_SPLITS)] | None = 20
     test_fraction: float | None = 0.3
     n_train: int | None = None
     n_test: int | None = None
     stratified: bool = False
     scaling: Annotated[str, _one_of(ScalingName)] = "minmax"
     seed: Annotated[int, _from(0)] = 0
+    path: str | None = None
+    first_row: Annotated[Any, _first_row] = None
 
     def __post_init__(self) -> None:
-        if self.test_fraction is None:
+        if self.path is not None:
+            self._check_file()
+        elif self.first_row is not None:
+            raise InputError(
+                f"split.first_row={self.first_row} is not accepted without a file of splits: "
+                "choose split=file split.path=FILE."
+            )
+        elif self.n_splits is None:
+            raise InputError("split.n_splits=null is not accepted: give a number of splits.")
+        elif self.test_fraction is None:
             self._check_sizes()
         elif self.n_train is not None or self.n_test is not None:
             raise InputError(
@@ -110,6 +140,22 @@ class SplitConfig:
                 f"split.test_fraction={self.test_fraction:g} is not accepted: "
                 "it must lie between 0 and 1, both excluded."
             )
+
+    def _check_file(self) -> None:
+        if not self.path:
+            raise InputError("split.path is empty: give the path of a file of splits.")
+        for option in ("test_fraction", "n_train", "n_test"):
+            if (found := getattr(self, option)) is not None:
+                raise InputError(
+                    f"split.{option}={found:g} is not accepted beside split.path={self.path}: the "
+                    f"file states the parts; set split.{option}=null."
+                )
+        if self.stratified:
+            raise InputError(
+                f"split.stratified=true is not accepted beside split.path={self.path}: the file "
+                "states the parts; leave it out."
+            )
+        self.first_row = "auto" if self.first_row is None else self.first_row
 
     def _check_sizes(self) -> None:
         for option, n_rows in (("n_train", self.n_train), ("n_test", self.n_test)):
@@ -129,16 +175,17 @@ class SearchConfig:
     `grid` maps dotted paths of hyperparameters (``algo.C``) to lists of values. With `splits` a
     choice is made on the training parts of the first so many splits, and of each hyperparameter
     the median of these is used on all; null lets every split choose for itself. `score` is what the
-    cross-validation looks at, "accuracy" or "rmse"; null is the accuracy of classes and the RMSE of
-    real targets. `tol` takes the place of ``algo.tol`` while the cross-validation is done: errors
-    can be told apart before an objective is exact. Null keeps that of the config.
+    cross-validation looks at, "accuracy", "rmse" or one of scikit-learn's scorers; null is the
+    accuracy of classes and the RMSE of real targets. `tol` takes the place of ``algo.tol`` while
+    the cross-validation is done: errors can be told apart before an objective is exact. Null keeps
+    that of the config.
     """
 
     name: str = "custom"
     title: str = ""
     folds: Annotated[int, _from(2)] = 5
     splits: Annotated[int, _from(1, MAX_SPLITS)] | None = None
-    score: Annotated[str, _one_of(Score)] | None = None
+    score: Annotated[str, _scorer] | None = None
     tol: float | None = None
     grid: dict[str, Any] = field(default_factory=dict)
 
@@ -192,8 +239,11 @@ class RunConfig:
             )
         if not self.results_dir:
             raise InputError("results_dir= is empty: name a directory for the store.")
-        if self.out is not None and not self.out.endswith(".csv"):
-            raise InputError(f"out={self.out} is not accepted: give the name of a .csv file.")
+        if self.out is not None and not self.out.endswith((".csv", ".tex")):
+            raise InputError(
+                f"out={self.out} is not accepted: give the name of a .csv file, or of a .tex file "
+                "for the summary."
+            )
 
 
 def checked(group: str, schema: type[T], values: Mapping[str, Any]) -> T:
@@ -205,6 +255,32 @@ def checked(group: str, schema: type[T], values: Mapping[str, Any]) -> T:
         For an unknown key (with the nearest names), a wrong type or a value out of range.
     """
     return read(schema, values, OptionWhere((group,)))
+
+
+def scorers(found: Any) -> list[str]:
+    """Return the names in ``metrics=``, what is measured of each split beyond what records have.
+
+    Parameters
+    ----------
+    found : object
+        One name of scikit-learn's scorers, a list of them, or None for none.
+
+    Raises
+    ------
+    InputError
+        If it is something else.
+    """
+    given = [found] if isinstance(found, str) else found
+    if given is None or given == []:
+        return []
+    if not isinstance(given, list) or not all(isinstance(name, str) for name in given):
+        raise InputError(
+            f"metrics={found} is not accepted: give names of scikit-learn's scorers, as in "
+            "metrics=[roc_auc,f1_macro]."
+        )
+    from mklbench.scoring import check_name
+
+    return [check_name("metrics", name) for name in dict.fromkeys(given)]
 
 
 def _is_number(value: object) -> bool:

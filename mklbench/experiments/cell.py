@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
@@ -11,9 +12,15 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from mklbench import config as configs
+from mklbench.config.schemas import SCORES
 from mklbench.data import Dataset, load, open_editions, registered_digest, settle
+from mklbench.data.split_files import FixedSplits, read_splits
 from mklbench.data.splits import SplitProtocol, folds, random_split
+from mklbench.data.standard_input import shown
 from mklbench.errors import InputError
 from mklbench.experiments import sources
 from mklbench.experiments.memory import check_fits
@@ -23,8 +30,13 @@ from mklbench.optim.option_check import check_options
 if TYPE_CHECKING:
     from omegaconf import DictConfig
 
+logger = logging.getLogger(__name__)
+
 # Raised when the meaning of a record changes: what was measured before is then measured anew.
 PROTOCOL_VERSION = 1
+
+# The place of a file, the time of its last change in nanoseconds, and its size in bytes.
+_FileState = tuple[str, int, int]
 
 # The keys of a data config that change what is learned from; its digest stands for the rest.
 _DATA_CHOICES = ("name", "noise_features", "drop_constant", "drop_features", "n_features", "views")
@@ -37,7 +49,7 @@ class Cell:
     ----------
     config : mapping of str to object
         Resolved and checked groups (`mklbench.config.cell_config`): algo, kernel, data, split,
-        search.
+        search, and metrics where any are asked for.
 
     download : bool, default=False
         Whether a file with official splits may be downloaded where no data are at hand; of
@@ -55,7 +67,22 @@ class Cell:
         self.config: dict[str, Any] = {group: dict(node) for group, node in config.items()}
         self._editions = open_editions(self.config["data"])
         self.config["data"] = settle(self.config["data"], download=download)
+        self.config["split"] = self._settled_splits()
         self.n_splits: int = self.config["split"]["n_splits"]
+
+    def _settled_splits(self) -> dict[str, Any]:
+        """Return the config of the splits with their number, which a file of them states."""
+        split = dict(self.config["split"])
+        if self.fixed_splits is not None and split["n_splits"] is None:
+            split["n_splits"] = len(self.fixed_splits)
+        return split
+
+    @cached_property
+    def fixed_splits(self) -> FixedSplits | None:
+        """The splits of the user's own file; None where there is no such file."""
+        split = self.config["split"]
+        path = split.get("path")
+        return None if path is None else read_splits(path, split.get("first_row") or "auto")
 
     @classmethod
     def from_overrides(
@@ -111,6 +138,11 @@ class Cell:
         return str(self.config["search"]["name"])
 
     @property
+    def metrics(self) -> tuple[str, ...]:
+        """Names of scikit-learn's scorers, by which each split is measured in addition."""
+        return tuple(self.config.get("metrics", {}).get("scorers", ()))
+
+    @property
     def selection_splits(self) -> range:
         """The splits whose training parts choose for all (`search.splits`); none if each chooses.
 
@@ -124,7 +156,7 @@ class Cell:
         """Readable name; cells that differ in a hyperparameter alone share it."""
         return f"{self.algo}-{self.kernel}-{self.data}"
 
-    @property
+    @cached_property
     def directory_name(self) -> str:
         """Name of the cell's directory in a store."""
         return f"{re.sub(r'[^A-Za-z0-9_.+-]', '_', self.label)}-{self.key}"
@@ -145,6 +177,9 @@ class Cell:
             for group, node in self.config.items()
         }
         del identity["split"]["n_splits"]
+        if self.fixed_splits is not None:  # what the file states, wherever it lies
+            del identity["split"]["first_row"]
+            identity["split"]["path"] = self.fixed_splits.digest
         for group in ("split", "search"):  # without what is not set: new options keep old keys
             stated = identity[group].items()
             identity[group] = {name: value for name, value in stated if value is not None}
@@ -152,6 +187,9 @@ class Cell:
         for name in algorithm.new_options:
             if identity["algo"].get(name) is None:
                 identity["algo"].pop(name, None)
+        for name in configs.new_kernel_options(self.config["kernel"]):
+            if identity["kernel"].get(name) is None:
+                identity["kernel"].pop(name, None)
         identity["kernel"] = {name: _content(value) for name, value in identity["kernel"].items()}
         chosen = {name: identity["data"].get(name) for name in _DATA_CHOICES}
         chosen["splits_file"] = _content(identity["data"].get("splits_file"))
@@ -168,14 +206,14 @@ class Cell:
         return identity
 
     def dataset(self) -> Dataset:
-        """Load the data (once a process).
+        """Load the data, once a process as long as the files are the same.
 
         Raises
         ------
         DataError
             If the data cannot be had, read or verified.
         """
-        return _load(json.dumps(self.config["data"]))
+        return _load(json.dumps(self.config["data"]), _files_named(self.config["data"]))
 
     @cached_property
     def sources(self) -> dict[str, str]:
@@ -189,14 +227,34 @@ class Cell:
         return SplitProtocol(**{item.name: chosen[item.name] for item in fields(SplitProtocol)})
 
     def rows(self, split: int) -> tuple[Any, Any]:
-        """Return the training and the test rows of a split, official or random."""
+        """Return the training and the test rows of a split: of a file, official or random.
+
+        Of a file with a validation part, the training rows are those of both.
+        """
         data = self.dataset()
+        if self.fixed_splits is not None:
+            fixed = self.fixed_splits.checked(split, data.y, data.classes)
+            return fixed.learning, np.sort(fixed.test)
         if self._is_official(split):
             return data.splits[split]
         return random_split(data.y, data.digest, split, self.split_protocol)
 
-    def split_source(self, split: int) -> Literal["official", "random"]:
-        """Tell whether a split is one that the data's source holds, or drawn by us."""
+    def validation(self, split: int) -> NDArray[np.int64] | None:
+        """Return which of the training rows, by position, the search tests on.
+
+        None where it makes folds: where no file of splits has a validation part.
+        """
+        if self.fixed_splits is None:
+            return None
+        fixed = self.fixed_splits.splits[split]
+        if not len(fixed.validation):
+            return None
+        return np.flatnonzero(np.isin(fixed.learning, fixed.validation))
+
+    def split_source(self, split: int) -> Literal["official", "random", "file"]:
+        """Tell whether a split is one that the data's source or a file holds, or drawn by us."""
+        if self.fixed_splits is not None:
+            return "file"
         return "official" if self._is_official(split) else "random"
 
     def _is_official(self, split: int) -> bool:
@@ -210,7 +268,8 @@ class Cell:
         """Raise InputError for what can be seen to be wrong before anything is run.
 
         Loads the data, draws the splits (all if not given), those of the search and their folds,
-        and makes the callables. `jobs` steps at the same time have to fit into memory.
+        and makes the callables. `jobs` steps at the same time have to fit into the memory of this
+        machine, which is not asked if there are none.
         """
         check_options(configs.algorithm(self.config["algo"]))
         for path, values in self.config["search"]["grid"].items():
@@ -219,13 +278,16 @@ class Cell:
                 check_options(configs.algorithm(tried["algo"]))
         builder = configs.kernel(self.config["kernel"])
         self._check_rows_of_files(builder)
+        self._check_own_rows(builder)
         if self.dataset().targets is not None:
             self._check_regression()
+        self._check_scores()
         wanted = tuple(range(self.n_splits) if splits is None else splits)
         searched = self.selection_splits or (wanted if self.config["search"]["grid"] else ())
         drawn_from = {group: self.config[group] for group in ("data", "split", "search")}
-        _check_splits(json.dumps(drawn_from), wanted, tuple(searched))
-        check_fits(self, next(iter(wanted)), jobs, builder)
+        _check_splits(json.dumps(drawn_from), wanted, tuple(searched), _files_named(drawn_from))
+        if jobs:
+            check_fits(self, next(iter(wanted)), jobs, builder)
 
     def _check_regression(self) -> None:
         """Raise InputError for what needs classes where the data have real targets."""
@@ -244,6 +306,21 @@ class Cell:
                     "leave it out."
                 )
 
+    def _check_scores(self) -> None:
+        """Raise InputError for scorers that the data or the algorithm have nothing for."""
+        score = self.config["search"]["score"]
+        sought = () if score in (None, *SCORES) else (score,)
+        if not (self.metrics or sought):
+            return
+        from mklbench.scoring import check_task  # loads scikit-learn
+
+        data = self.dataset()
+        n_classes = 0 if data.targets is not None else len(data.classes)
+        for name in sought:
+            check_task("search.score", name, self.data, n_classes, probabilities=False)
+        for name in self.metrics:
+            check_task("metrics", name, self.data, n_classes)
+
     def _check_rows_of_files(self, builder: Any) -> None:
         """Raise InputError unless matrices from files are on the rows of the data, if on any."""
         n_samples, n_rows = builder_of(builder).n_samples, len(self.dataset().y)
@@ -251,6 +328,29 @@ class Cell:
             raise InputError(
                 f"kernel={self.kernel} has matrices on {n_samples} samples, and data={self.data} "
                 f"has {n_rows} rows: they must be of the same samples, in the same order."
+            )
+
+    def _check_own_rows(self, builder: Any) -> None:
+        """Raise InputError for a kernel on features where there are none, or shifted row numbers.
+
+        What was found out about the user's own files is said once.
+        """
+        data = self.dataset()
+        if not data.X.shape[1] and not builder_of(builder).takes_rows:
+            raise InputError(
+                f"kernel={self.kernel} needs features, and data={self.data} has labels alone: "
+                "choose kernel=grams kernel.files=FILE for Gram matrices, or a file with features."
+            )
+        if path := self.config["data"].get("path"):
+            for note in data.notes:
+                _say(f"data.path={shown(path)}: {note}.")
+        if self.fixed_splits is None:
+            return
+        _say(self.fixed_splits.note)
+        if data.dropped_rows or self.config["data"].get("keep_classes"):
+            raise InputError(
+                f"split.path={self.config['split']['path']} numbers the rows of the data, and "
+                f"data={self.data} leaves some of them out: give files without those rows."
             )
 
     def __repr__(self) -> str:
@@ -272,20 +372,45 @@ def _content(value: Any) -> Any:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
+@lru_cache(maxsize=64)
+def _say(note: str) -> None:
+    """Tell the user once what was found out about a file."""
+    if note:
+        logger.warning("%s", note)
+
+
 @lru_cache(maxsize=16)
-def _check_splits(config: str, wanted: tuple[int, ...], searched: tuple[int, ...]) -> None:
+def _check_splits(
+    config: str, wanted: tuple[int, ...], searched: tuple[int, ...], files: tuple[_FileState, ...]
+) -> None:
     """Draw splits and the folds of those that are searched; once for the cells that share them."""
     cell = Cell(json.loads(config))
     codes = cell.dataset().y
     for split in sorted({*wanted, *searched}):
         train, _ = cell.rows(split)
-        if split in searched:
+        if split in searched and cell.validation(split) is None:
             folds(codes[train], cell.config["search"]["folds"], seed=0)
 
 
 @lru_cache(maxsize=4)
-def _load(config: str) -> Dataset:
+def _load(config: str, files: tuple[_FileState, ...]) -> Dataset:
     return load(json.loads(config))
+
+
+def _files_named(value: Any) -> tuple[_FileState, ...]:
+    """Return the state of every file that a configuration names, by which a changed one is seen."""
+    if isinstance(value, Mapping):
+        return tuple(state for item in value.values() for state in _files_named(item))
+    if isinstance(value, list):
+        return tuple(state for item in value for state in _files_named(item))
+    if not isinstance(value, str):
+        return ()
+    try:
+        path = Path(value).expanduser().absolute()
+        status = path.stat()
+    except (OSError, ValueError, RuntimeError):  # a text that names no file
+        return ()
+    return ((str(path), status.st_mtime_ns, status.st_size),)
 
 
 def _canonical(value: Any) -> str:

@@ -6,7 +6,8 @@ import math
 import time
 import traceback
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +24,14 @@ from mklbench.experiments.cell import Cell
 from mklbench.experiments.provenance import provenance
 from mklbench.experiments.record import DONE, Ended, Record, Selection
 from mklbench.experiments.responses import Responses
-from mklbench.experiments.search import medians, select
+from mklbench.experiments.search import held_out_decisions, medians, select
 from mklbench.kernels import KernelOperator
 from mklbench.kernels.contract import builder_of
 from mklbench.solution import Solution
 
 _MOST_WEIGHTS = 2000
+
+_CALIBRATION_FOLDS = 5
 
 
 def run_selection(cell: Cell, split: int) -> Selection:
@@ -154,12 +157,46 @@ def _run_split(cell: Cell, split: int, selections: Mapping[int, Selection]) -> R
     record = _with_quality(record, decision, Responses.of(parts.data, parts.test))
     record = _with_solver(record, solutions, operator)
     _check_finite(record, decision)
-    return _with_weights(record, solutions, operator, parts.data)
+    record = _with_weights(record, solutions, operator, parts.data)
+    if not cell.metrics:
+        return record
+    return replace(record, scores=_scores(cell, split, parts, chosen, decision))
+
+
+def _scores(
+    cell: Cell, split: int, parts: _Parts, chosen: Mapping[str, Any], decision: NDArray[np.float64]
+) -> dict[str, float | None]:
+    """Return the scores of the test part by scikit-learn's scorers, by name.
+
+    Probabilities are estimated only if one of them asks: by a sigmoid of the decision values that
+    the rows of the training part have in 5 folds of their own, at the hyperparameters `chosen`.
+    """
+
+    @cache
+    def probabilities() -> NDArray[np.float64]:
+        from mklbench.scoring import calibrated
+
+        solve, operator = configs.algorithm(chosen["algo"]), parts.build(chosen["kernel"])
+        seed = _seed(cell, split) + 2
+        held = held_out_decisions(operator, solve, parts.responses, _CALIBRATION_FOLDS, seed)
+        return calibrated(held, parts.responses.codes, decision)
+
+    test, found = Responses.of(parts.data, parts.test), {}
+    for name in cell.metrics:
+        try:
+            found[name] = test.score(name, decision, probabilities)
+        except ValueError as error:
+            why = str(error).strip().partition("\n")[0].rstrip(".")
+            raise InputError(
+                f"metrics={name} is not defined on the test part of split {split} ({why}): leave "
+                "it out."
+            ) from error
+    return found
 
 
 def _select(cell: Cell, split: int, parts: _Parts) -> Selection:
     seed = _seed(cell, split) + 1
-    return select(cell.config, parts.build, parts.responses, seed)
+    return select(cell.config, parts.build, parts.responses, seed, cell.validation(split))
 
 
 def _agreed(shared: Mapping[int, Selection], split: int) -> Selection:
@@ -201,9 +238,10 @@ def _with_selection(
     return replace(
         record,
         params=selection.params,
-        selections=[{"split": index, **asdict(shared[index])} for index in shared] or None,
+        selections=[{"split": index, **shared[index].to_json()} for index in shared] or None,
         search_accuracy=selection.accuracy,
         search_rmse=selection.rmse,
+        search_score=selection.score,
         search_seconds=selection.seconds,
     )
 
@@ -221,11 +259,16 @@ def _with_quality(record: Record, decision: NDArray[np.float64], responses: Resp
 def _with_solver(record: Record, solutions: Sequence[Solution], operator: KernelOperator) -> Record:
     """What the solver reports; for one-versus-rest sums, means or the worst over the classes."""
     found = any(solution.thetas is not None for solution in solutions)
+    machines = [machine for solution in solutions for machine in _machines(solution)]
     ascents = [entry["ascents"] for s in solutions for entry in s.history if "ascents" in entry]
     return replace(
         record,
         n_kernels=float(np.mean([np.count_nonzero(s.weights) for s in solutions])),
         n_base_kernels=None if found else operator.n_kernels,
+        n_support=_n_support(machines),
+        n_evaluations=sum(
+            int(np.count_nonzero(m.weights) * np.count_nonzero(m.dual_coef)) for m in machines
+        ),
         objective=_finite(sum(s.objective for s in solutions)),
         gap=_finite(max(s.gap for s in solutions)),
         converged=all(bool(s.converged) for s in solutions),
@@ -234,6 +277,18 @@ def _with_solver(record: Record, solutions: Sequence[Solution], operator: Kernel
         n_iter=sum(int(s.n_iter) for s in solutions),
         ascents=int(max(ascents)) if ascents else None,
     )
+
+
+def _machines(solution: Solution) -> list[Solution]:
+    """Return the single machines of a solution, which is one of them or an ensemble."""
+    if solution.members is None:
+        return [solution]
+    return [machine for member in solution.members for machine in _machines(member)]
+
+
+def _n_support(machines: Sequence[Solution]) -> int:
+    """Return the number of training samples that any of the machines needs."""
+    return int(np.count_nonzero(np.any([machine.dual_coef != 0.0 for machine in machines], axis=0)))
 
 
 def _check_finite(record: Record, decision: NDArray[np.float64]) -> None:

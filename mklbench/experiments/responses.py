@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from mklbench import multiclass
 from mklbench.contract import Solver
 from mklbench.data import Dataset
+from mklbench.errors import InputError
 from mklbench.kernels import KernelOperator
 from mklbench.solution import Solution
 
 Array = NDArray[np.float64]
-Score = Literal["accuracy", "rmse"]
 PathSolver = Callable[[KernelOperator, Array, Sequence[Any]], list[Solution]]
 
 
@@ -47,7 +47,7 @@ class Responses:
         return len(self.codes)
 
     @property
-    def default_score(self) -> Score:
+    def default_score(self) -> str:
         """What model selection looks at unless it is told otherwise."""
         return "accuracy" if self.targets is None else "rmse"
 
@@ -85,14 +85,45 @@ class Responses:
         self.fit(solve, operator)
         return [list(solutions) for solutions in zip(*paths, strict=True)]
 
-    def loss(self, score: Score, decision: Array) -> float:
+    def loss(self, score: str, decision: Array) -> float:
         """Return what decision values, (n,) or (n, k), lose: summed over the samples.
 
-        For "accuracy" the samples that are classified wrongly, for "rmse" the `squared_errors`.
+        For "accuracy" the samples that are classified wrongly, for "rmse" the `squared_errors`; for
+        one of scikit-learn's scorers minus its value, times n.
+
+        Raises
+        ------
+        InputError
+            If the scorer is not defined for these samples.
         """
         if score == "rmse":
             return float(self.squared_errors(decision).sum())
+        if score != "accuracy":
+            return -len(self) * self._scored(score, decision)
         return float(np.count_nonzero(multiclass.predict(decision) != self.codes))
+
+    def _scored(self, name: str, decision: Array) -> float:
+        try:
+            value = self.score(name, decision)
+        except ValueError as error:
+            value, why = None, str(error).strip().partition("\n")[0].rstrip(".")
+        else:
+            why = "it has no value there"
+        if value is None:
+            raise InputError(
+                f"search.score={name} is not defined on a part of the training rows ({why}): "
+                "choose another score, or fewer search.folds."
+            )
+        return value
+
+    def score(
+        self, name: str, decision: Array, probabilities: Callable[[], Array] | None = None
+    ) -> float | None:
+        """Return what one of scikit-learn's scorers gives (`mklbench.scoring.score`)."""
+        from mklbench.scoring import score
+
+        y = self.codes if self.targets is None else self.targets
+        return score(name, y, decision, self.n_classes, probabilities)
 
     def squared_errors(self, decision: Array) -> Array:
         """Return the squared errors (n,) of decision values, (n,) or (n, k).

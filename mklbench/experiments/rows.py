@@ -26,8 +26,10 @@ COLUMNS = (
     "rmse", "n_kernels", "objective", "gap", "svm_calls", "fit_seconds", "svm_seconds",
     "fit_cpu_seconds", "kernel_seconds", "search_seconds", "predict_seconds", "search",
     "n_base_kernels", "relevant_weight", "n_iter", "converged", "search_accuracy", "split_source",
-    "search_rmse", "params", "message", "key",
+    "search_rmse", "params", "message", "key", "cpu", "search_score", "n_support", "n_evaluations",
 )  # fmt: skip
+
+_ALL_HAVE = frozenset(COLUMNS)
 
 # What a column of a record's values is in a data frame, where some of them may be missing.
 _DTYPES = {
@@ -40,12 +42,17 @@ _DTYPES = {
 
 def csv_text(results: Iterable[CellResult]) -> str:
     """Return the CSV of a run: a row for each split of each cell, also where there is no result."""
+    rows = [row for r in results for row in cell_rows(r.cell, r.cell.key, r.records)]
     text = io.StringIO()  # not by pandas, which takes longer to load than many a run
-    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    writer = csv.DictWriter(text, [*COLUMNS, *_scores_of(rows)], lineterminator="\n")
     writer.writeheader()
-    for result in results:
-        writer.writerows(cell_rows(result.cell, result.cell.key, result.records))
+    writer.writerows(rows)
     return text.getvalue()
+
+
+def _scores_of(rows: Iterable[Row]) -> list[str]:
+    """Return the columns of rows that are scores by scorers, which only some records have."""
+    return list(dict.fromkeys(name for row in rows for name in row if name not in _ALL_HAVE))
 
 
 def frame(rows: Sequence[Row], before: Sequence[str] = ()) -> DataFrame:
@@ -54,7 +61,9 @@ def frame(rows: Sequence[Row], before: Sequence[str] = ()) -> DataFrame:
 
     stated = {**Record.__annotations__, "error": "float | None"}
     dtypes = {name: _DTYPES[stated[name]] for name in COLUMNS if stated.get(name) in _DTYPES}
-    return DataFrame(rows, columns=[*before, *COLUMNS]).astype(dtypes)
+    scores = [name for name in _scores_of(rows) if name not in before]
+    dtypes |= dict.fromkeys(scores, "float64")
+    return DataFrame(rows, columns=[*before, *COLUMNS, *scores]).astype(dtypes)
 
 
 def cell_rows(cell: Cell, key: str | None, records: Iterable[Record]) -> list[Row]:
@@ -75,28 +84,44 @@ def record_row(record: Record) -> Row:
     """Return the values of a record by column."""
     own = {
         "error": None if record.accuracy is None else 1.0 - record.accuracy,
-        "params": json.dumps(record.params) if record.params else None,
+        "params": json.dumps(record.params, sort_keys=True) if record.params else None,
         "message": record.error,
     }
-    return {name: own[name] if name in own else getattr(record, name) for name in COLUMNS}
+    stated = {name: own[name] if name in own else getattr(record, name) for name in COLUMNS}
+    return stated | dict(record.scores or {})
 
 
 def summary(results: Sequence[CellResult]) -> str:
     """Return an aligned table: a line for each cell, with means over its finished splits."""
     from tabulate import tabulate
 
+    headers, body = summary_grid(results)
+    return str(tabulate(body, headers, disable_numparse=True))
+
+
+def summary_grid(results: Sequence[CellResult]) -> tuple[list[str], list[list[str]]]:
+    """Return the headings and the lines of the `summary`."""
+    scores = list(dict.fromkeys(name for result in results for name in result.cell.metrics))
     headers = [
         "data", "algo", "kernel", "setting", "C", "splits", "status", "accuracy %", "rmse",
-        "kernels", "gap", "svm calls", "fit s", "in svm",
+        *scores, "kernels", "gap", "svm calls", "fit s", "in svm", "cpu",
     ]  # fmt: skip
     settings = _settings([result.cell for result in results])
     body = [
-        [result.cell.data, result.cell.algo, result.cell.kernel, setting, *_measured(result)]
+        [
+            result.cell.data,
+            result.cell.algo,
+            result.cell.kernel,
+            setting,
+            *_measured(result, scores),
+        ]
         for result, setting in zip(results, settings, strict=True)
     ]
     with_rmse = any(configs.declared(result.cell.config["algo"]).regression for result in results)
     with_accuracy = not with_rmse or any(r.accuracy is not None for r in _all_done(results))
+    models = {record.cpu for record in _all_done(results)}
     for heading, shown in (
+        ("cpu", len(models) > 1),  # seconds of two CPU models cannot be compared
         ("setting", any(settings)),
         ("accuracy %", with_accuracy),
         ("rmse", with_rmse),
@@ -105,7 +130,7 @@ def summary(results: Sequence[CellResult]) -> str:
             position = headers.index(heading)
             del headers[position]
             body = [line[:position] + line[position + 1 :] for line in body]
-    return str(tabulate(body, headers, disable_numparse=True))
+    return headers, [line + [""] * (len(headers) - len(line)) for line in body]
 
 
 def _all_done(results: Sequence[CellResult]) -> list[Record]:
@@ -141,7 +166,7 @@ def _choices(cell: Cell) -> dict[str, Any]:
     return values | {"search": cell.search}
 
 
-def _measured(result: CellResult) -> list[str]:
+def _measured(result: CellResult, scores: Sequence[str]) -> list[str]:
     done = [record for record in result.records if record.is_done]
     ended = [_values(done, "C"), f"{len(done)}/{result.cell.n_splits}", result.status]
     if not done:
@@ -151,11 +176,13 @@ def _measured(result: CellResult) -> list[str]:
         *ended,
         _mean_and_deviation(done, "accuracy", scale=100.0, decimals=2),
         _mean_and_deviation(done, "rmse", decimals=4),
+        *(_mean_and_deviation(done, name, decimals=4) for name in scores),
         _kernels(done),
         _worst_gap(done),
         f"{_mean(done, 'svm_calls'):.3g}",
         f"{fit:.3g}",
         f"{100 * svm / fit:.0f} %" if fit > 0 else "",
+        ", ".join(sorted({record.cpu or "not named" for record in done})),
     ]
 
 
@@ -174,7 +201,10 @@ def _values(records: Sequence[Record], name: str) -> str:
 
 
 def _known(records: Sequence[Record], name: str) -> list[float]:
-    values = (getattr(record, name) for record in records)
+    values = (
+        getattr(record, name) if hasattr(record, name) else (record.scores or {}).get(name)
+        for record in records
+    )
     return [value for value in values if value is not None]
 
 

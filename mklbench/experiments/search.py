@@ -19,10 +19,12 @@ from numpy.typing import NDArray
 
 from mklbench import config as configs
 from mklbench import multiclass
+from mklbench.config.schemas import SCORES
 from mklbench.data.splits import folds
 from mklbench.errors import SingularError
 from mklbench.experiments.record import Selection
-from mklbench.experiments.responses import Responses, Score
+from mklbench.experiments.responses import Responses
+from mklbench.experiments.stages import tell
 from mklbench.kernels import Family, KernelOperator
 from mklbench.solution import Solution
 
@@ -38,7 +40,13 @@ def grid_entries(grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
     return [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
 
 
-def select(config: Mapping[str, Any], build: Build, responses: Responses, seed: int) -> Selection:
+def select(
+    config: Mapping[str, Any],
+    build: Build,
+    responses: Responses,
+    seed: int,
+    validation: Rows | None = None,
+) -> Selection:
     """Choose the hyperparameters of a cell by cross-validation on its training part.
 
     The kernels are built once on the training part for each setting of the ``kernel.*`` keys and
@@ -60,13 +68,17 @@ def select(config: Mapping[str, Any], build: Build, responses: Responses, seed: 
     config : mapping of str to object
         The cell's config; ``config["search"]`` has the grid, the number of folds, the
         tolerance of the fits if it is another than that of the algorithm, and the score:
-        "accuracy", "rmse", or null for the accuracy of classes and the RMSE of real targets.
+        "accuracy", "rmse", one of scikit-learn's scorers, or null for the accuracy of classes and
+        the RMSE of real targets.
     build : Build
         Makes the operator on the training part from a kernel config.
     responses : Responses
         Of the training part; folds are stratified by their classes.
     seed : int
         Of the folds.
+    validation : ndarray of int or None, default=None
+        Which samples of the training part all settings are tested on, fitted to the others; None:
+        folds are made.
 
     Returns
     -------
@@ -83,12 +95,16 @@ def select(config: Mapping[str, Any], build: Build, responses: Responses, seed: 
     if not grid:
         return Selection()
     start = time.perf_counter()
-    score: Score = config["search"]["score"] or responses.default_score
+    score: str = config["search"]["score"] or responses.default_score
     if config["search"]["tol"] is not None:
         config = configs.with_values(config, {"algo.tol": config["search"]["tol"]})
     entries = grid_entries(grid)
-    parts = folds(responses.codes, config["search"]["folds"], seed)
+    if validation is None:
+        parts = folds(responses.codes, config["search"]["folds"], seed)
+    else:
+        parts = [(np.setdiff1d(np.arange(len(responses)), validation), validation)]
     losses, singular = [0.0] * len(entries), None
+    n_done, n_fits = 0, len(entries) * len(parts)
     option = configs.declared(config["algo"]).path_option
     for paths in _paths(entries, None if option is None else f"algo.{option}"):
         settings = [[configs.with_values(config, entries[i]) for i in path] for path in paths]
@@ -101,6 +117,8 @@ def select(config: Mapping[str, Any], build: Build, responses: Responses, seed: 
             for path, solver in zip(paths, solvers, strict=True):
                 solved = solver.solve(fold_operator, learning)
                 for entry, solutions in zip(path, solved, strict=True):
+                    n_done += 1
+                    tell(n_done, n_fits)
                     if isinstance(solutions, SingularError):
                         losses[entry], singular = math.inf, solutions
                         continue
@@ -108,7 +126,7 @@ def select(config: Mapping[str, Any], build: Build, responses: Responses, seed: 
                     losses[entry] += held.loss(score, decision)
             del fold_operator  # its memory serves the next one
     best = min(range(len(entries)), key=lambda i: (losses[i], *_complexity(entries[i]), i))
-    n, lost = len(responses), losses[best]
+    n, lost = sum(len(held_out) for _, held_out in parts), losses[best]
     if singular is not None and lost == math.inf:
         raise singular
     return Selection(
@@ -116,7 +134,37 @@ def select(config: Mapping[str, Any], build: Build, responses: Responses, seed: 
         accuracy=(n - lost) / n if score == "accuracy" else None,
         seconds=time.perf_counter() - start,
         rmse=math.sqrt(lost / n) if score == "rmse" else None,
+        score=None if score in SCORES else -lost / n,
     )
+
+
+def held_out_decisions(
+    operator: KernelOperator,
+    solve: Callable[..., Solution],
+    responses: Responses,
+    n_folds: int,
+    seed: int,
+) -> NDArray[np.float64]:
+    """Return decision values (n,) or (n, k) of each training row by machines fitted without it.
+
+    Parameters
+    ----------
+    operator : KernelOperator
+        On the training part.
+    solve : callable
+        The algorithm, its options bound.
+    responses : Responses
+        Of the training part.
+    n_folds, seed : int
+        Of the folds, which are stratified by the classes.
+    """
+    predictor = _Predictor(operator)
+    shape = (len(responses),) if responses.n_classes <= 2 else (len(responses), responses.n_classes)
+    decisions = np.empty(shape)
+    for fit_rows, held_out in folds(responses.codes, n_folds, seed):
+        solutions = responses.take(fit_rows).fit(solve, operator.restrict(fit_rows))
+        decisions[held_out] = predictor.decision(solutions, held_out, fit_rows)
+    return decisions
 
 
 class _PathSolver:

@@ -43,6 +43,7 @@ _APART = (
     "mklbench.experiments.provenance",
     "mklbench.experiments.record",
     "mklbench.experiments.sources",
+    "mklbench.experiments.stages",
     "mklbench.interruption",
     "mklbench.resources",
 )

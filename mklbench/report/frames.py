@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mklbench.errors import InputError
+from mklbench.errors import InputError, unknown
 from mklbench.experiments.rows import Row, cell_rows, frame, record_row
 from mklbench.experiments.store import Store
+from mklbench.report.analysis.assemble import assemble
 from mklbench.report.analysis.places import CellFinder, recorded_source
+from mklbench.report.formats import FORMATS, renderer
 from mklbench.report.loading import load_table
 
 if TYPE_CHECKING:
@@ -69,6 +72,74 @@ def records(
         place = dict(zip(PLACE, slot.place, strict=True))
         rows += [place | row for row in cell_rows(finder.cell(slot), found.key, found.records)]
     return frame(rows, before=PLACE)
+
+
+def table(
+    name: str, *, store: Path | str | None = None, config_dir: str | None = None
+) -> DataFrame:
+    """Return the numbers of a paper table as a data frame with one row a number.
+
+    Parameters
+    ----------
+    name : str
+        Name of the table (``mklbench list tables``).
+    store : Path, str or None, default=None
+        As in `records`: a directory of records, or None for those recorded with the program.
+    config_dir : str or None, default=None
+        A directory of your own configs, with tables of your own in ``table/``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The columns are those of ``mklbench table NAME --format csv``: place and metric, what was
+        published and measured, and the verdict.
+
+    Raises
+    ------
+    InputError
+        If there is no such table or store, or the table has no recorded results.
+
+    Examples
+    --------
+    >>> import mklbench
+    >>> numbers = mklbench.table("picard2012_table1")
+    >>> wide = numbers.pivot_table("measured_mean", "row", ["column", "metric"])
+    """
+    from pandas import read_csv
+
+    return read_csv(io.StringIO(rendered(name, "csv", store=store, config_dir=config_dir)))
+
+
+def rendered(
+    name: str,
+    fmt: str = "latex",
+    *,
+    store: Path | str | None = None,
+    config_dir: str | None = None,
+) -> str:
+    r"""Return a paper table as text: "latex", "md", "html" or "csv".
+
+    In LaTeX it is the tables alone, with booktabs and siunitx, to be read by ``\input``.
+
+    Parameters
+    ----------
+    name : str
+        Name of the table (``mklbench list tables``).
+    fmt : str, default="latex"
+        The format, as in ``mklbench table NAME --format``.
+    store, config_dir
+        As in `table`.
+
+    Raises
+    ------
+    InputError
+        As in `table`, and for an unknown format.
+    """
+    if fmt not in FORMATS:
+        raise unknown("fmt", fmt, FORMATS)
+    paper_table = load_table(name, config_dir)
+    source = recorded_source(paper_table) if store is None else _existing(store)
+    return renderer(fmt)(assemble(paper_table, CellFinder(source)), {}, None)
 
 
 def _existing(directory: Path | str) -> Store:

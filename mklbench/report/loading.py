@@ -116,7 +116,7 @@ def _check_references(table: PaperTable, where: str) -> None:
     """Refuse names that the table uses but does not define."""
     names = table.names
     for what in ("row", "column", "protocol"):
-        _check_unique(names[what], f"{where}: {what}s")
+        _check_unique(list(names[what]), f"{where}: {what}s")
     for words, what, name in _references(table):
         known(f"{where}: {words}", name, names[what])
     for figure in table.figures:

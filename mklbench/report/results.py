@@ -11,7 +11,7 @@ from mklbench.experiments.store import Store
 from mklbench.report.analysis.assemble import Report, assemble
 from mklbench.report.analysis.places import CellFinder, recorded_source
 from mklbench.report.figures.draw import unfinished_cells, write_figure
-from mklbench.report.formats import FORMATS, renderer
+from mklbench.report.formats import renderer, result_formats
 from mklbench.report.output import write_result
 from mklbench.report.table.paper_table import PaperTable
 
@@ -32,7 +32,7 @@ def write_results(table: PaperTable, finder: CellFinder, results: Path) -> Repor
     records.parent.mkdir(parents=True, exist_ok=True)
     export_records(finder.cells(table.slots()), finder.source, records)
     figures = write_figures(report, results / "figures")
-    for extension in FORMATS:
+    for extension in result_formats():
         path = results / "tables" / f"{table.name}.{extension}"
         write_result(path, renderer(extension)(report, figures, path.parent).encode())
     return report

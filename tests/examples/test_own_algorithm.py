@@ -8,27 +8,31 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import mklbench
 
 ROOT = Path(mklbench.__file__).parents[1]
 EXAMPLE = ROOT / "examples" / "own_algorithm"
 
 
-def run(arguments: list[str], directory: Path) -> subprocess.CompletedProcess[str]:
-    """Run a module of Python in a directory, with the example and this package to be imported."""
+def run(arguments: list[str], directory: Path, *found_in: Path) -> subprocess.CompletedProcess[str]:
+    """Run a module of Python in a directory; modules are found in this package and as is said."""
     return subprocess.run(
         [sys.executable, "-m", *arguments],
         cwd=directory,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), str(EXAMPLE)])},
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(map(str, (ROOT, *found_in)))},
         capture_output=True,
         text=True,
         check=False,
     )
 
 
-def test_it_runs_beside_the_algorithms_of_the_package(tmp_path: Path) -> None:
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_it_runs_beside_the_algorithms_of_the_package(tmp_path: Path, jobs: int) -> None:
     finished = run(
         ["mklbench", "run", "-m", "algo=mine,svm", "data=wdbc", "split.n_splits=2", "out=rows.csv",
+         f"jobs={jobs}",
          "--config-dir", str(EXAMPLE), "progress=none"],
         tmp_path,
     )  # fmt: skip
@@ -52,6 +56,7 @@ def test_its_own_tests_pass(tmp_path: Path) -> None:
     finished = run(
         ["pytest", "-q", "-p", "no:cacheprovider", "--rootdir", str(EXAMPLE), str(EXAMPLE)],
         tmp_path,
+        EXAMPLE,
     )  # fmt: skip
     assert finished.returncode == 0, finished.stdout + finished.stderr
     assert "2 passed" in finished.stdout

@@ -267,3 +267,19 @@ def test_a_split_without_one_of_the_classes_is_found_before_running(tmp_path: Pa
 def test_too_many_folds_are_found_before_running() -> None:
     with pytest.raises(InputError, match="folds=40"):
         tiny_cell("search=cv", "search.folds=40").check()
+
+
+def test_a_file_that_has_changed_is_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cells = []
+    for number, n_rows in enumerate((20, 30)):
+        (tmp_path / str(number)).mkdir()
+        monkeypatch.chdir(tmp_path / str(number))
+        rows = [f"{i / 10},{i % 3},{'ab'[i % 2]}" for i in range(n_rows)]
+        Path("mine.csv").write_text("\n".join(rows) + "\n")
+        cells.append(Cell.from_overrides(["algo=svm", "data=csv", "data.path=mine.csv"]))
+        assert len(cells[-1].dataset().y) == n_rows
+    # The same file, changed in its place by the same process.
+    Path("mine.csv").write_text("\n".join(rows[:24]) + "\n")
+    assert len(cells[-1].dataset().y) == 24

@@ -21,16 +21,16 @@ SHARED = ["search=first_splits", "search.splits=2", "search.folds=2", "search.gr
 
 @pytest.fixture
 def opened(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
-    """How often each file of a store was there and was opened, by its name."""
+    """How often each file of a store was read, by its name."""
     counts: Counter[str] = Counter()
-    original = files.open_regular
+    original = files.read_regular
 
     def counting(path: Path, *others: Any) -> Any:
-        stream = original(path, *others)
+        data = original(path, *others)
         counts[path.name] += 1
-        return stream
+        return data
 
-    monkeypatch.setattr(sealing, "open_regular", counting)
+    monkeypatch.setattr(sealing, "read_regular", counting)
     return counts
 
 

@@ -7,13 +7,15 @@ import os
 import re
 import socket
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from experiment_fakes import tiny_cell
 
 from mklbench import cli
+from mklbench.experiments import sealing
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.evaluation import run_selection, run_split
 from mklbench.experiments.execution.plan import run_cells
@@ -27,6 +29,7 @@ from mklbench.experiments.sealing import (
     checksum,
     opened,
     sealed,
+    sealed_canonically,
 )
 from mklbench.experiments.store import Store
 
@@ -55,10 +58,11 @@ def flipped(data: bytes) -> Iterator[bytes]:
             yield data[:place] + bytes([data[place] ^ 1 << bit]) + data[place + 1 :]
 
 
+@pytest.mark.parametrize("seal", [sealed, sealed_canonically])
 def test_a_record_with_any_bit_flipped_is_rejected_or_the_same(
-    cell: Cell, done: list[Record]
+    cell: Cell, done: list[Record], seal: Callable[[Mapping[str, Any]], str]
 ) -> None:
-    whole = sealed(done[0].to_json()).encode()
+    whole = seal(done[0].to_json()).encode()
     assert opened(whole) == done[0].to_json()
     n_the_same = 0
     for damaged in flipped(whole):
@@ -106,6 +110,20 @@ def test_the_checksum_is_of_the_content_however_it_is_laid_out(done: list[Record
     stated = content.pop("checksum")
     assert stated == checksum(content)
     assert checksum(content | {"anything": ["more"]}) != stated
+
+
+def test_a_canonical_line_is_checked_without_writing_it_again(
+    done: list[Record], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = {seal: seal(done[0].to_json()) for seal in (sealed, sealed_canonically)}
+    assert json.loads(lines[sealed]) == json.loads(lines[sealed_canonically])
+    monkeypatch.setattr(sealing, "checksum", lambda content: "not asked for")
+    assert opened(lines[sealed_canonically].encode()) == done[0].to_json()
+    assert opened(lines[sealed_canonically].strip().encode()) == done[0].to_json()
+    with pytest.raises(DamagedError, match="checksum"):
+        opened(lines[sealed].encode())
+    with pytest.raises(DamagedError, match="checksum"):
+        opened(lines[sealed_canonically].replace(done[0].key, "0" * 12).encode())
 
 
 def test_records_of_the_first_schema_are_read_and_say_nothing(
@@ -283,7 +301,7 @@ def test_the_command_line_names_it_in_one_line_and_runs_it_again(
     assert cli.main([*run, "progress=none"]) == 0
     (path,) = tmp_path.glob("store/*/split-001.json")
     whole = path.read_bytes()
-    path.write_bytes(re.sub(rb'"accuracy": [^,]*', b'"accuracy": 0.125', whole))
+    path.write_bytes(re.sub(rb'"accuracy":[^,]*', b'"accuracy":0.125', whole))
     with pytest.warns(DamagedRecordWarning) as found:
         assert cli.main([*run, "progress=none", f"jobs={jobs}"]) == 0
     assert [str(warning.message) for warning in found] == [

@@ -71,6 +71,20 @@ def test_the_directory_says_what_it_holds(store: Store, cell: Cell, done: list[R
     assert files == ["cell.json", "split-000.json"]
 
 
+def test_a_traceback_stands_in_a_file_until_the_split_is_done(
+    store: Store, cell: Cell, done: list[Record]
+) -> None:
+    failed = unfinished(cell, 1, "failed", "ValueError: x", "Traceback ...\nValueError: x\n")
+    path = store.traceback_path(cell, 1)
+    store.write(cell, failed)
+    assert path.parent == store.directory(cell)
+    assert path.read_text() == failed.traceback
+    assert store.read(cell).records == [failed]
+    store.write(cell, done[1])
+    assert not path.exists()
+    assert store.read(cell).records == [done[1]]
+
+
 @pytest.mark.parametrize(
     ("ends", "status"),
     [

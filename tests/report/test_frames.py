@@ -38,9 +38,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def tiny(measured: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """The same, its table the only one and its results those recorded with the program."""
     only_tables(monkeypatch, tmp_path, tiny=TINY_TABLE, tidy=TINY_TABLE)
-    monkeypatch.setattr(
-        "mklbench.report.analysis.places.recorded_results", lambda: measured / "results"
-    )
+    monkeypatch.setattr("mklbench.resources.recorded_results", lambda: measured / "results")
     return measured
 
 

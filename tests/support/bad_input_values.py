@@ -10,23 +10,31 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from scipy import sparse
+from sklearn import linear_model
+from sklearn.preprocessing import OneHotEncoder
 
 import mklbench
-from mklbench import kernels, multiclass
+from mklbench import displays, kernels, multiclass, one_class
 from mklbench.kernels import groups_of
 from mklbench.libsvm import SVM, SVR
 
 N, D = 24, 3
 
 
-def fit(estimator: str, X: Any, y: Any, parameters: dict[str, Any] | None = None) -> Any:
+def fit(
+    estimator: str, X: Any, y: Any, parameters: dict[str, Any] | None = None, **more: Any
+) -> Any:
     """Fit an estimator of `mklbench` by its name."""
-    return getattr(mklbench, estimator)(**(parameters or {})).fit(X, y)
+    return getattr(mklbench, estimator)(**(parameters or {})).fit(X, y, **more)
 
 
-def predict(estimator: str, X: Any, method: str = "predict", **fitting: Any) -> Any:
-    """Predict for `X` by an estimator that was fitted to the ordinary samples."""
-    fitted = fit(estimator, **{"X": samples(), "y": labels()} | fitting)
+def predict(
+    estimator: str, X: Any, method: str = "predict", fit_X: Any = None, **fitting: Any
+) -> Any:
+    """Predict for `X` by an estimator that was fitted to `fit_X` or the ordinary samples."""
+    given = samples() if fit_X is None else fit_X
+    fitting_to: dict[str, Any] = {"X": given, "y": labels()} | fitting
+    fitted = fit(estimator, **fitting_to)
     return getattr(fitted, method)(X)
 
 
@@ -61,6 +69,27 @@ def of(operator: Any, method: str, argument: Any) -> Any:
     return getattr(operator, method)(argument)
 
 
+def display(name: str, estimator: Any, y: Any = None, fitted: bool = True, **options: Any) -> Any:
+    """Make a display from an estimator: its name, that of another class, or a value."""
+    model: Any = estimator
+    if isinstance(estimator, str):
+        model = getattr(mklbench, estimator, None) or getattr(linear_model, estimator)
+        model = model().fit(samples(), labels()) if fitted else model()
+    data = {} if y is None else {"X": samples(), "y": y}
+    return getattr(displays, name).from_estimator(model, **data, **options)
+
+
+def make_display(name: str, **options: Any) -> Any:
+    """Make a display from what it shows, and draw it."""
+    plotting = {key: options.pop(key) for key in ("kind", "target", "top_k") if key in options}
+    return getattr(displays, name)(**options).plot(**plotting)
+
+
+def tell_unfitted(estimator: str, method: str) -> Any:
+    """Call a method without arguments of an estimator that was not fitted."""
+    return getattr(getattr(mklbench, estimator)(), method)()
+
+
 def solve_svm(y: Any, K: Any = None, **options: Any) -> Any:
     """Solve one SVM for a Gram matrix."""
     return SVM(y, **options).solve(K)
@@ -75,10 +104,14 @@ _OWN: dict[str, Callable[..., Any]] = {
     function.__name__: function
     for function in (fit, predict, predict_unfitted, set_params, build, make, make_and_call, of)
 } | {
+    "display": display,
+    "make_display": make_display,
+    "tell_unfitted": tell_unfitted,
     "groups_of": groups_of,
     "solve_svm": solve_svm,
     "solve_svr": solve_svr,
     "multiclass.fit": multiclass.fit,
+    "one_class.solve": one_class.solve,
 }
 
 
@@ -130,6 +163,22 @@ _VALUES: dict[str, Callable[[], Any]] = {
     "X_narrow": lambda: samples()[:, :2],
     "X_one_row": lambda: samples()[:1],
     "X_ragged": lambda: [[1.0, 2.0], [3.0]],
+    "X_coloured": lambda: pd.DataFrame({"size": samples()[:, 0], "colour": ["red", "blue"] * 12}),
+    "X_green": lambda: pd.DataFrame({"size": samples()[:, 0], "colour": ["red", "green"] * 12}),
+    "X_views": lambda: [samples(), samples()[:, :1]],
+    "X_views_uneven": lambda: [samples(), samples()[1:]],
+    # kernels, functions of two sets of samples
+    "Gaussian": lambda: kernels.Gaussian,
+    "gaussian_unit": lambda: kernels.Gaussian(1.0),
+    "linear_kernel": kernels.Linear,
+    "Precomputed": lambda: kernels.Precomputed(np.eye(N)[None]),
+    "OneHotEncoder": OneHotEncoder,
+    "k_wide": lambda: lambda X, Z: np.ones((len(X), len(Z) + 1)),
+    "k_nan": lambda: lambda X, Z: np.full((len(X), len(Z)), np.nan),
+    "k_lopsided": lambda: lambda X, Z: X[:, :1] + 0.0 * Z[:, 0],
+    "k_indefinite": lambda: lambda X, Z: -np.eye(len(X))[:, : len(Z)],
+    "k_text": lambda: lambda X, Z: "one",
+    "k_of_one": lambda: lambda X: X @ X.T,
     # responses
     "y": labels,
     "y_short": lambda: labels()[:-1],
@@ -145,6 +194,7 @@ _VALUES: dict[str, Callable[[], Any]] = {
     "y_one_class": lambda: np.ones(N),
     "y_three": lambda: np.repeat([-1.0, 0.0, 1.0], N // 3),
     "y_real": lambda: np.linspace(0.0, 1.0, N),
+    "y_whole": lambda: np.arange(N) ** 2.0,  # as real targets are
     "y_empty": lambda: np.empty(0),
     "y_scalar": lambda: 1.0,
     "y_objects": lambda: np.full(N, object()),
@@ -167,6 +217,9 @@ _VALUES: dict[str, Callable[[], Any]] = {
     "gram_indefinite": lambda: np.diag([-1.0, *np.ones(N - 1)]),
     "gram_rectangle": lambda: np.ones((N, N - 1)),
     "stack": lambda: np.stack([np.eye(N), np.ones((N, N))]),
+    "stack_small": lambda: np.stack([np.eye(N - 1)] * 2),
+    "gram_stack": lambda: kernels.GramStack(np.stack([np.eye(N), np.ones((N, N))])),
+    "gram_stack_cross": lambda: kernels.GramStack(np.ones((2, 3, N - 1))),
     "stack_nan": lambda: _changed(np.stack([np.eye(N)] * 2), (1, 2, 5), np.nan),
     # numbers and vectors
     "nan": lambda: np.nan,
@@ -182,6 +235,12 @@ _VALUES: dict[str, Callable[[], Any]] = {
     "weights_complex": lambda: np.ones(3) * 1j,
     "weights_zero": lambda: np.zeros(3),
     "function": lambda: print,
+    "weights_of_rows": lambda: np.ones(N),
+    "weights_of_rows_negative": lambda: _changed(np.ones(N), 3, -1.0),
+    "weights_of_rows_nan": lambda: _changed(np.ones(N), 3, np.nan),
+    "weights_of_rows_zero": lambda: np.zeros(N),
+    "weights_of_rows_some": lambda: _changed(np.ones(N), 3, 0.0),
+    "weights_of_one_class": lambda: (labels() > 0).astype(float),
 }
 
 
@@ -199,6 +258,8 @@ def valued(given: Any) -> Any:
     """Return arguments of an entry with each ``$name`` replaced by the value that it names."""
     if isinstance(given, str) and given.startswith("$"):
         return _value(given[1:])
+    if isinstance(given, dict) and set(given) == {"tuple"}:
+        return tuple(valued(given["tuple"]))
     if isinstance(given, dict):
         return {key: valued(value) for key, value in given.items()}
     if isinstance(given, list):

@@ -15,8 +15,16 @@ from mklbench.report.analysis.baseline import (
     standing,
 )
 from mklbench.report.analysis.confirmed import Confirmation
+from mklbench.report.analysis.cpu_models import (
+    Compared,
+    Side,
+    TimedOn,
+    cpu_models,
+    on_one_model,
+    split_by_split,
+)
 from mklbench.report.table.metrics import METRICS, Metric
-from mklbench.report.table.paper_table import PaperTable, Ratio, Slot
+from mklbench.report.table.paper_table import PaperTable, Ratio, Row, Slot
 from mklbench.report.table.verdict import Published, Sample, Verdict, judge
 
 Place = tuple[str, str, str]  # names of row, column, protocol
@@ -61,8 +69,7 @@ class SlotRecords:
 
     def by_split(self, metric: Metric) -> dict[int, float]:
         """Values of `metric` by split, for the finished splits that have one."""
-        values = {record.split: metric.value(record) for record in self.done}
-        return {split: value for split, value in values.items() if value is not None}
+        return metric.by_split(self.done)
 
     def values(self, metric: Metric) -> list[float]:
         """The same values without their splits."""
@@ -79,9 +86,9 @@ class Number:
 
     `verdict` and `difference` are None while the cell is not done; `measured` is then the mean of
     the splits that are, if any. `difference` is measured minus published, except for metrics
-    compared by ratio, where it is None and `ratio` is measured over published. `n_splits` are those
-    of the cell, `published_n_splits` those behind the paper's means of the row, or None where no
-    paper prints such a table.
+    compared by ratio, where it is None and `ratio` is measured over published, unless the cell was
+    timed on several CPU models. `n_splits` are those of the cell, `published_n_splits` those behind
+    the paper's means of the row, or None where no paper prints such a table.
     """
 
     slot: Slot
@@ -103,12 +110,17 @@ class Number:
 
 @dataclass(frozen=True)
 class RatioNumber:
-    """A metric of one column over that of another on one row; None where a side is not done."""
+    """A metric of one column over that of another on one row; None where there is none.
+
+    `measured` is by protocol, and so are `limits`, which say where times of other CPU models were
+    left out, or are all there is (`mklbench.report.analysis.cpu_models.Compared`).
+    """
 
     ratio: Ratio
     row: str
     published: float | None
     measured: Mapping[str, float | None]
+    limits: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -116,7 +128,8 @@ class Report:
     """A table with everything that was found for it.
 
     `standings` and `published_standings` (by row, column and metric) say which measured and which
-    published numbers are much better or much worse than the table's baseline.
+    published numbers are much better or much worse than the table's baseline; `timed_on` says on
+    which CPU models the times were measured.
     """
 
     table: PaperTable
@@ -125,6 +138,7 @@ class Report:
     ratios: Sequence[RatioNumber]
     standings: Mapping[NumberPlace, Standing]
     published_standings: Mapping[tuple[str, str, str], Standing]
+    timed_on: TimedOn
 
     def finished_mean(self, place: NumberPlace) -> float | None:
         """Return the measured mean at a place of the table; None unless its cell is done."""
@@ -160,24 +174,64 @@ def assemble(table: PaperTable, find: Finder) -> Report:
         for place, (slot, found) in slots.items()
         for name in slot.column.metrics
     }
-    ratios = [
-        _ratio(table, numbers, ratio, row.name) for ratio in table.ratios for row in table.rows
-    ]
+    with_times = {
+        place: found.done
+        for place, (slot, found) in slots.items()
+        if any(METRICS[name].is_time for name in slot.column.metrics)
+    }
     return Report(
-        table, slots, numbers, ratios, _standings(table, slots), _published_standings(table)
+        table=table,
+        slots=slots,
+        numbers=numbers,
+        ratios=[_ratio(table, slots, ratio, row) for ratio in table.ratios for row in table.rows],
+        standings=_standings(table, slots),
+        published_standings=_published_standings(table),
+        timed_on=TimedOn.of(with_times),
     )
+
+
+def compared_means(slots: Slots, places: Sequence[Place], metric: Metric) -> Compared | None:
+    """Return the values of cells whose means are compared; None unless all show them and are done.
+
+    Of times they are those of one CPU model.
+    """
+    cells = [slots.get(place) for place in places]
+    if any(cell is None or metric.name not in cell[0].column.metrics for cell in cells):
+        return None
+    sides = _sides(slots, places)
+    return None if sides is None else on_one_model(sides, metric)
+
+
+def compared_splits(slots: Slots, first: Place, second: Place, metric: Metric) -> Compared | None:
+    """Return the values of two cells that are compared split by split; None unless both are done.
+
+    Of times they are those of splits that both have on the same CPU model.
+    """
+    sides = _sides(slots, (first, second))
+    return None if sides is None else split_by_split(sides, metric)
 
 
 def measured_difference(
     slots: Slots, first: Place, second: Place, metric: Metric
 ) -> Difference | None:
-    """Return a metric of one cell minus that of another by split; None unless both are done."""
-    if first not in slots or second not in slots:
+    """Return a metric of one cell minus that of another by split; None unless both are done.
+
+    Of times also None where no split of both is of one CPU model.
+    """
+    compared = compared_splits(slots, first, second, metric)
+    return None if compared is None else paired_difference(*compared.values)
+
+
+def _sides(slots: Slots, places: Sequence[Place]) -> list[Side] | None:
+    """Return the finished records of cells, each with the label that tells it from the others."""
+    cells = [slots[place] for place in places if place in slots]
+    if len(cells) < len(places) or any(found.status != DONE for _, found in cells):
         return None
-    (_, minuend), (_, subtrahend) = slots[first], slots[second]
-    if minuend.status != DONE or subtrahend.status != DONE:
-        return None
-    return paired_difference(minuend.by_split(metric), subtrahend.by_split(metric))
+    of_one_column = len({slot.column.name for slot, _ in cells}) == 1
+    return [
+        Side(slot.protocol.label if of_one_column else slot.column.label, found.done)
+        for slot, found in cells
+    ]
 
 
 def _number(table: PaperTable, slot: Slot, found: SlotRecords, metric: Metric) -> Number:
@@ -187,7 +241,9 @@ def _number(table: PaperTable, slot: Slot, found: SlotRecords, metric: Metric) -
     verdict, difference, ratio = None, None, None
     if found.status == DONE and measured is not None:
         if metric.compared_by_ratio and published is not None:
-            verdict, ratio = Verdict.RATIO_ONLY, measured.mean / published.mean
+            verdict = Verdict.RATIO_ONLY
+            is_mixed = metric.is_time and len(cpu_models(found.done)) > 1
+            ratio = None if is_mixed else measured.mean / published.mean
         else:
             verdict = judge(published, published_n_splits, measured)
             difference = None if published is None else measured.mean - published.mean
@@ -234,21 +290,24 @@ def _published_standings(table: PaperTable) -> dict[tuple[str, str, str], Standi
     return {place: judged for place, judged in found.items() if judged is not None}
 
 
-def _ratio(
-    table: PaperTable, numbers: Mapping[NumberPlace, Number], ratio: Ratio, row: str
-) -> RatioNumber:
+def _ratio(table: PaperTable, slots: Slots, ratio: Ratio, row: Row) -> RatioNumber:
     measured: dict[str, float | None] = {}
+    limits = {}
     for protocol in table.protocols:
-        over = numbers.get((row, ratio.over, protocol.name, ratio.metric))
-        under = numbers.get((row, ratio.under, protocol.name, ratio.metric))
-        if over is not None and under is not None:
-            measured[protocol.name] = _quotient(over.finished_mean, under.finished_mean)
+        places = [(row.name, column, protocol.name) for column in (ratio.over, ratio.under)]
+        if all(place in slots for place in places):
+            compared = compared_means(slots, places, METRICS[ratio.metric])
+            samples = None if compared is None else compared.samples
+            measured[protocol.name] = None if samples is None else _quotient(samples)
+            if compared is not None and compared.limit:
+                limits[protocol.name] = compared.limit
     published = [
-        table.published.get((row, column, ratio.metric)) for column in (ratio.over, ratio.under)
+        table.published.get((row.name, column, ratio.metric))
+        for column in (ratio.over, ratio.under)
     ]
-    means = [None if number is None else number.mean for number in published]
-    return RatioNumber(ratio, row, _quotient(*means), measured)
+    return RatioNumber(ratio, row.name, _quotient(published), measured, limits)
 
 
-def _quotient(over: float | None, under: float | None) -> float | None:
-    return None if over is None or not under else over / under
+def _quotient(sides: Sequence[Published | Sample | None]) -> float | None:
+    over, under = sides
+    return None if over is None or under is None or not under.mean else over.mean / under.mean

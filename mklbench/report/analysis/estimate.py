@@ -10,10 +10,7 @@ from statistics import fmean
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.progress import duration
-from mklbench.experiments.record import Record
-from mklbench.experiments.records import RecordFile, RecordSource
-
-CLOCKS = ("search_seconds", "kernel_seconds", "fit_seconds", "predict_seconds")
+from mklbench.experiments.records import RecordFile, RecordSource, split_seconds
 
 
 @dataclass(frozen=True)
@@ -99,12 +96,6 @@ def _work(cell: Cell, store: RecordSource, recorded: Sequence[RecordFile]) -> Wo
             seconds += n_selections * fmean(selections or [0.0])
             return Work(cell, n_missing, seconds, n_selections=n_selections)
     return Work(cell, n_missing, None, n_selections=n_selections)
-
-
-def split_seconds(record: Record) -> float:
-    """Return what a split took, without a search that was for all splits of its cell."""
-    clocks = [clock for clock in CLOCKS if clock != "search_seconds" or not record.selections]
-    return math.fsum(getattr(record, clock) or 0.0 for clock in clocks)
 
 
 def _estimate(seconds: float | None) -> str:

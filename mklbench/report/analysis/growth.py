@@ -9,8 +9,9 @@ import numpy as np
 
 from mklbench.experiments.record import DONE
 from mklbench.report.analysis.assemble import Report
+from mklbench.report.analysis.cpu_models import Side, on_one_model
 from mklbench.report.table.metrics import METRICS
-from mklbench.report.table.paper_table import Protocol, Row, Sweep
+from mklbench.report.table.paper_table import Row, Sweep
 from mklbench.report.table.verdict import Sample
 
 
@@ -24,15 +25,22 @@ class Curve:
         What the metric is shown against (`Sweep.axis`), one a cell.
     samples : tuple of Sample
         Mean and spread of the metric over the splits of the cell.
+    comparable : tuple of Sample
+        The same, of times over the splits on one CPU model; empty where the cells have none in
+        common.
+    limit : str
+        Which splits these are, if not all, or why there are none.
     """
 
     sizes: tuple[float, ...]
     samples: tuple[Sample, ...]
+    comparable: tuple[Sample, ...]
+    limit: str = ""
 
     @property
     def exponent(self) -> float | None:
         """The p of mean = c size^p; None for less than two points, or a mean that is not > 0."""
-        means = [sample.mean for sample in self.samples]
+        means = [sample.mean for sample in self.comparable]
         if len(means) < 2 or min(means) <= 0.0:
             return None
         return power_law(self.sizes, means)[0]
@@ -63,19 +71,16 @@ def size_at(report: Report, sweep: Sweep, row: Row, position: int) -> float | No
 
 def curve(report: Report, sweep: Sweep, row: Row, column: str, metric: str) -> Curve:
     """Return the curve of a metric from the records of a report."""
-    points = []
+    sizes, samples, sides = [], [], []
     for position, protocol in enumerate(report.table.protocols):
+        _, found = report.slots.get((row.name, column, protocol.name), (None, None))
         size = size_at(report, sweep, row, position)
-        sample = _sample(report, row, column, protocol, metric)
-        if size is not None and sample is not None:
-            points.append((size, sample))
-    return Curve(tuple(size for size, _ in points), tuple(sample for _, sample in points))
-
-
-def _sample(
-    report: Report, row: Row, column: str, protocol: Protocol, metric: str
-) -> Sample | None:
-    _, found = report.slots.get((row.name, column, protocol.name), (None, None))
-    if found is None or found.status != DONE:
-        return None
-    return Sample.of(found.values(METRICS[metric]))
+        if size is None or found is None or found.status != DONE:
+            continue
+        sample = Sample.of(found.values(METRICS[metric]))
+        if sample is not None:
+            sizes.append(size)
+            samples.append(sample)
+            sides.append(Side(protocol.label, found.done))
+    compared = on_one_model(sides, METRICS[metric])
+    return Curve(tuple(sizes), tuple(samples), compared.samples or (), compared.limit)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from pathlib import Path
 
 from mklbench import resources
 from mklbench.errors import DataError, InputError
@@ -107,11 +106,6 @@ def _tolerances(cell: Cell) -> dict[str, float]:
     }
 
 
-def recorded_results() -> Path:
-    """Return the directory of the recorded results, beside the configs in checkout and wheel."""
-    return resources.configs().parent / "results"
-
-
 def recorded_source(table: PaperTable) -> RecordFile:
     """Return the recorded results behind `table`.
 
@@ -120,7 +114,7 @@ def recorded_source(table: PaperTable) -> RecordFile:
     InputError
         If there are none.
     """
-    path = record_path(recorded_results() / "records", table.name)
+    path = record_path(resources.recorded_results() / "records", table.name)
     if not path.is_file():
         raise InputError(
             f"table={table.name} has no recorded results: {path} does not exist; "

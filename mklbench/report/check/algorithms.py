@@ -12,7 +12,7 @@ from pathlib import Path
 from mklbench import interruption, resources
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
-from mklbench.experiments.execution.plan import run_cells
+from mklbench.experiments.execution.plan import Executor, run_cells
 from mklbench.experiments.progress import Progress
 from mklbench.experiments.record import DONE, Record
 from mklbench.experiments.records import Layers, RecordFile, RecordSource, export_records
@@ -72,7 +72,12 @@ def record(config: CheckConfig, recorded: Path, *, jobs: int = 1) -> list[str]:
 
 
 def check_again(
-    config: CheckConfig, recorded: Path, *, jobs: int = 1, progress: Progress | None = None
+    config: CheckConfig,
+    recorded: Path,
+    *,
+    executor: Executor | None = None,
+    scratch: str | None = None,
+    progress: Progress | None = None,
 ) -> list[Finding]:
     """Run the cells of the algorithms here again and compare them with their records.
 
@@ -83,8 +88,8 @@ def check_again(
         return []
     source = RecordFile(path) if path.is_file() else None
     cells = [cell_of(name) for name in names]
-    with interruption.temporary_directory("mklbench-check-") as directory:
-        results = run_cells(cells, Store(directory), jobs=jobs, progress=progress)
+    with interruption.temporary_directory("mklbench-check-", scratch) as directory:
+        results = run_cells(cells, Store(directory), executor=executor, progress=progress)
     return [
         _finding(config, name, cell, result.records, source)
         for name, cell, result in zip(names, cells, results, strict=True)

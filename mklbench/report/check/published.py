@@ -16,7 +16,7 @@ from pathlib import Path
 from mklbench import interruption
 from mklbench.errors import DataError, InputError
 from mklbench.experiments.cell import Cell
-from mklbench.experiments.execution.plan import CellResult, run_cells
+from mklbench.experiments.execution.plan import CellResult, Executor, run_cells
 from mklbench.experiments.progress import Progress
 from mklbench.experiments.record import DONE, Record
 from mklbench.experiments.records import RecordFile, RecordSource, record_path
@@ -49,7 +49,12 @@ class Finding:
 
 
 def check_again(
-    config: CheckConfig, recorded: Path, *, jobs: int = 1, progress: Progress | None = None
+    config: CheckConfig,
+    recorded: Path,
+    *,
+    executor: Executor | None = None,
+    scratch: str | None = None,
+    progress: Progress | None = None,
 ) -> list[Finding]:
     """Run the cells of `config` again in a temporary store and compare them with `recorded`.
 
@@ -59,8 +64,10 @@ def check_again(
         The cells and their tolerances.
     recorded : Path
         Directory of the recorded results, with a folder ``records``.
-    jobs : int, default=1
-        Worker processes.
+    executor : Executor or None, default=None
+        Takes the steps; this process if not given.
+    scratch : str or None, default=None
+        Where the temporary store is made; where the system has its temporary files if not given.
     progress : Progress or None, default=None
         Told of every split.
     """
@@ -70,8 +77,8 @@ def check_again(
     ]
     absent = _data_problems([cell for _, cell in composed])
     runnable = [cell for _, cell in composed if cell.data not in absent]
-    with interruption.temporary_directory("mklbench-check-") as directory:
-        results = run_cells(runnable, Store(directory), jobs=jobs, progress=progress)
+    with interruption.temporary_directory("mklbench-check-", scratch) as directory:
+        results = run_cells(runnable, Store(directory), executor=executor, progress=progress)
     ended = {id(result.cell): result for result in results}
     findings = []
     for checked, cell in composed:

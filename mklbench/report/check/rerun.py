@@ -20,15 +20,14 @@ import numpy as np
 from mklbench import interruption
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
-from mklbench.experiments.execution.plan import local
+from mklbench.experiments.execution.plan import Executor
 from mklbench.experiments.execution.steps import Step
 from mklbench.experiments.progress import duration
 from mklbench.experiments.provenance import blas_kernels, cpu_model
 from mklbench.experiments.record import Record, Selection
-from mklbench.experiments.records import RecordFile, record_path
+from mklbench.experiments.records import RecordFile, record_path, split_seconds
 from mklbench.experiments.store import Store
 from mklbench.report.analysis.confirmed import Confirmation, Confirmed, numbers_digest
-from mklbench.report.analysis.estimate import split_seconds
 from mklbench.report.analysis.places import CellFinder
 from mklbench.report.check.config import CheckConfig
 from mklbench.report.check.published import Finding, Outcome, compare_splits
@@ -131,7 +130,8 @@ def check_all(
     config: CheckConfig,
     confirmed: Confirmed,
     *,
-    jobs: int = 1,
+    executor: Executor,
+    scratch: str | None = None,
     seconds: float | None = None,
     say: Any = print,
 ) -> list[Finding]:
@@ -145,8 +145,10 @@ def check_all(
         How far numbers may move where another BLAS rounds them.
     confirmed : Confirmed
         Where it is kept.
-    jobs : int, default=1
-        Worker processes.
+    executor : Executor
+        Takes the steps.
+    scratch : str or None, default=None
+        Where the temporary store is made; where the system has its temporary files if not given.
     seconds : float or None, default=None
         When to stop; nothing is begun that would, by its record, take longer. None for no
         limit.
@@ -155,9 +157,11 @@ def check_all(
     """
     deadline = None if seconds is None else time.monotonic() + seconds
     judge = _Judge(listed, config, confirmed, say)
-    with interruption.temporary_directory("mklbench-check-") as directory:
-        for batch in _batches([item for item in listed if not item.is_confirmed], jobs, deadline):
-            judge.run(batch, Store(directory), jobs)
+    waiting = [item for item in listed if not item.is_confirmed]
+    at_once = executor.at_once or len(waiting)  # elsewhere: all of them
+    with interruption.temporary_directory("mklbench-check-", scratch) as directory:
+        for batch in _batches(waiting, at_once, deadline):
+            judge.run(batch, Store(directory), executor)
     return [judge.finding(item) for item in listed]
 
 
@@ -190,25 +194,28 @@ class _Judge:
         self._recorded = 0.0  # seconds that the splits took that have been run again
         self._started = self._said = time.monotonic()
 
-    def run(self, batch: Sequence[Rerun], store: Store, jobs: int) -> None:
+    def run(self, batch: Sequence[Rerun], store: Store, executor: Executor) -> None:
         """Run a batch; whatever ends it, what has been run is judged and kept."""
         errors: dict[str, str] = {}
         steps = []
+        executor.prepare([item.cell for item in batch], store)
         for item in batch:
             split = item.record.split
             try:
-                item.cell.check([split])
+                item.cell.check([split], executor.at_once)
             except InputError as error:  # its data are not at hand, most often
                 errors[item.cell.key] = str(error)
                 continue
             for selected, selection in item.selections.items():
                 store.write_selection(item.cell, selected, selection)
             steps.append(Step(item.cell, split))
-        errors |= local(jobs).run(steps, store, self)
+        errors |= executor.run(steps, store, self)
         for key, sentence in errors.items():
             self._note(key, Finding(self._by_key[key].label, Outcome.NOT_CHECKED, sentence))
 
     def start(self, steps: Sequence[Step], n_splits: int) -> None: ...
+
+    def step_advanced(self, step: Step, n_done: int, n_fits: int) -> None: ...
 
     def step_ended(self, step: Step, record: Record | None) -> None:
         item = self._by_key[step.cell.key]

@@ -14,6 +14,15 @@ from pathlib import Path
 FORMATS = sorted(path.stem for path in Path(__file__).parent.glob("[a-z]*.py"))
 
 
+def result_formats() -> list[str]:
+    """Return the formats of which `reproduce` writes a file: all that do not say otherwise.
+
+    A module says so by ``IS_RESULT = False``.
+    """
+    modules = {name: importlib.import_module(f"{__name__}.{name}") for name in FORMATS}
+    return [name for name, module in modules.items() if getattr(module, "IS_RESULT", True)]
+
+
 def renderer(name: str) -> Callable[..., str]:
     """Return ``render(report, figures, directory)`` of one of `FORMATS`."""
     render: Callable[..., str] = importlib.import_module(f"{__name__}.{name}").render

@@ -51,7 +51,7 @@ def _chosen_values(report: Report) -> Iterator[Block]:
     """Yield the hyperparameters of the cells that searched for them."""
     lines = []
     for slot, found in report.slots.values():
-        counts = Counter(tuple((record.params or {}).items()) for record in found.done)
+        counts = Counter(tuple(sorted((record.params or {}).items())) for record in found.done)
         if any(counts):
             chosen = (f"{_setting(params)} ({counts[params]})" for params in sorted(counts))
             lines.append([*_place(slot), Entry("; ".join(chosen))])

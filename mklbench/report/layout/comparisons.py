@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from mklbench.experiments.record import DONE
-from mklbench.report.analysis.assemble import Place, Report
+from mklbench.experiments.record import Record
+from mklbench.report.analysis.assemble import Report, compared_splits
+from mklbench.report.analysis.cpu_models import Compared
 from mklbench.report.analysis.significance import LEVEL, corrected_p_value
 from mklbench.report.document.blocks import Block, Entry, Grid, Heading, Paragraph
 from mklbench.report.layout.entries import NOTHING
+from mklbench.report.layout.timed_on import limit_notes
 from mklbench.report.table.metrics import METRICS, Metric
 from mklbench.report.table.paper_table import Comparison
-from mklbench.report.table.verdict import Sample
 
 RULE = (
     f"Better and worse are where a corrected resampled t-test over the splits of a set finds a "
@@ -22,11 +23,16 @@ RULE = (
 
 @dataclass(frozen=True)
 class Tally:
-    """Labels of the rows where a method is better than another, alike and worse."""
+    """Labels of the rows where a method is better than another, alike and worse.
+
+    `limits` say by row which times of other CPU models do not count
+    (`mklbench.report.analysis.cpu_models.Compared`).
+    """
 
     better: tuple[str, ...]
     alike: tuple[str, ...]
     worse: tuple[str, ...]
+    limits: Mapping[str, str]
 
     @property
     def text(self) -> str:
@@ -35,20 +41,26 @@ class Tally:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is no row where both are done."""
+        """Whether there is no row where both are done and can be compared."""
         return not (self.better or self.alike or self.worse)
 
 
 def tally(report: Report, column: str, against: str, protocol: str, metric: Metric) -> Tally:
-    """Compare two columns on every row where both are done."""
+    """Compare two columns on every row where both are done and can be compared."""
     found: dict[int, list[str]] = {1: [], 0: [], -1: []}
+    limits = {}
     for row in report.table.rows:
-        outcome = _outcome(
-            report, (row.name, column, protocol), (row.name, against, protocol), metric
-        )
-        if outcome is not None:
+        places = ((row.name, column, protocol), (row.name, against, protocol))
+        compared = compared_splits(report.slots, *places, metric)
+        if compared is None:
+            continue
+        if compared.limit:
+            limits[row.label] = compared.limit
+        if compared.samples is not None:
+            _, cell = report.slots[places[0]]
+            outcome = _outcome(compared, cell.done[0], metric)
             found[outcome].append(row.label)
-    return Tally(tuple(found[1]), tuple(found[0]), tuple(found[-1]))
+    return Tally(tuple(found[1]), tuple(found[0]), tuple(found[-1]), limits)
 
 
 def comparison_blocks(report: Report) -> Iterator[Block]:
@@ -64,7 +76,7 @@ def comparison_blocks(report: Report) -> Iterator[Block]:
         *(protocol.label for protocol in table.protocols),
         "in short",
     ]
-    lines = []
+    lines, limits = [], {}
     for comparison in table.comparisons:
         metric = METRICS[comparison.metric]
         tallies = [
@@ -74,27 +86,23 @@ def comparison_blocks(report: Report) -> Iterator[Block]:
         answers = [Entry(_answer(one)) for one in tallies]
         in_short = Entry(_in_short(comparison, tallies))
         lines.append([Entry(comparison.label), Entry(metric.heading), *answers, in_short])
+        for protocol, one in zip(table.protocols, tallies, strict=True):
+            for row, limit in one.limits.items():
+                limits[f"{comparison.label}, {protocol.label}, {row}"] = limit
     yield Grid(headings, lines, n_label_columns=2)
+    yield from limit_notes(limits)
 
 
-def _outcome(report: Report, first: Place, second: Place, metric: Metric) -> int | None:
-    """Return 1 if the first cell is better, -1 if it is worse, 0 if alike; None unless done."""
-    if first not in report.slots or second not in report.slots:
-        return None
-    found = [report.slots[place][1] for place in (first, second)]
-    if any(one.status != DONE for one in found):
-        return None
-    values = [one.by_split(metric) for one in found]
-    record = found[0].done[0]
+def _outcome(compared: Compared, record: Record, metric: Metric) -> int:
+    """Return 1 if the first of two cells is better, -1 if it is worse, 0 if they are alike."""
+    assert compared.samples is not None
     assert record.n_test is not None
     assert record.n_train is not None
-    share = record.n_test / record.n_train
-    if corrected_p_value(values[0], values[1], share) >= LEVEL:
+    one, other = compared.values
+    if corrected_p_value(one, other, record.n_test / record.n_train) >= LEVEL:
         return 0
-    means = [Sample.of(list(one.values())) for one in values]
-    assert means[0] is not None
-    assert means[1] is not None
-    return 1 if (means[0].mean < means[1].mean) == metric.lower_is_better else -1
+    first, second = (sample.mean for sample in compared.samples)
+    return 1 if (first < second) == metric.lower_is_better else -1
 
 
 def _answer(found: Tally) -> str:
@@ -112,7 +120,7 @@ def _in_short(comparison: Comparison, tallies: list[Tally]) -> str:
     """Say what holds under every protocol."""
     known = [one for one in tallies if not one.is_empty]
     if len(known) < len(tallies):
-        return "not done"
+        return "not formed" if any(one.is_empty and one.limits for one in tallies) else "not done"
     gains = any(one.better for one in known)
     losses = any(one.worse for one in known)
     if gains and losses:

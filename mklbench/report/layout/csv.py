@@ -6,6 +6,7 @@ import csv
 import io
 
 from mklbench.report.analysis.assemble import Number, NumberPlace, Report
+from mklbench.report.analysis.cpu_models import cpu_models
 from mklbench.report.layout.stopping import Ending
 
 CSV_COLUMNS = (
@@ -36,12 +37,14 @@ def to_csv(report: Report) -> str:
     number of finished splits behind them, and `verdict` is empty unless the cell is done.
     `standing` and `published_standing` say which numbers are much better or worse than the table's
     baseline. `n_stopped` of the fits ended before their rule was met, with gaps of up to
-    `stopped_gap`; those of the others reach up to `met_gap`.
+    `stopped_gap`; those of the others reach up to `met_gap`. Of a table whose times are of several
+    CPU models there is a last column, `cpu`, with those of the cell.
     """
+    columns = (*CSV_COLUMNS, "cpu") if report.timed_on.others else CSV_COLUMNS
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(CSV_COLUMNS)
-    writer.writerows(_csv_line(report, *item) for item in report.numbers.items())
+    writer.writerow(columns)
+    writer.writerows(_csv_line(report, *item)[: len(columns)] for item in report.numbers.items())
     return stream.getvalue()
 
 
@@ -65,4 +68,5 @@ def _csv_line(report: Report, place: NumberPlace, number: Number) -> list[object
         ending.n_stopped,
         ending.stopped_gap,
         ending.met_gap,
+        "; ".join(cpu_models(found.done)),
     ]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from mklbench.experiments.record import DONE
-from mklbench.report.analysis.assemble import Number
+from mklbench.report.analysis.assemble import Number, NumberPlace, Report
 from mklbench.report.analysis.baseline import Standing
 from mklbench.report.document.blocks import Entry
+from mklbench.report.layout.timed_on import time_mark
 from mklbench.report.table.metrics import Metric
 from mklbench.report.table.verdict import Published, Sample, Verdict
 
@@ -42,13 +43,16 @@ def format_sample(metric: Metric, sample: Published | Sample | None) -> str:
     return f"{metric.format(sample.mean)} ± {metric.format(sample.std)}"
 
 
-def format_measured(number: Number, standing: Standing | None = None) -> Entry:
-    """Print what was measured.
+def format_measured(report: Report, place: NumberPlace, standing: Standing | None = None) -> Entry:
+    """Print what was measured at a place; nothing where the table has no such place.
 
     The number of splits follows where the paper has more; an unfinished cell shows its state
     instead of a verdict.
     """
-    sample = format_sample(number.metric, number.measured)
+    number = report.numbers.get(place)
+    if number is None:
+        return Entry("")
+    sample = measured_text(report, number)
     if number.status != DONE:
         if number.measured is None:
             return Entry(number.status, "unfinished")
@@ -58,6 +62,11 @@ def format_measured(number: Number, standing: Standing | None = None) -> Entry:
     parts = [sample, f"({number.n_splits})" if has_fewer_splits(number) else ""]
     text = " ".join(filter(None, [*parts, mark(number.verdict)]))
     return Entry(text, tone(number.verdict), emphasis(standing))
+
+
+def measured_text(report: Report, number: Number) -> str:
+    """Print ``mean ± std``, with the letter of the CPU model of a time that needs one."""
+    return format_sample(number.metric, number.measured) + time_mark(report, number)
 
 
 def has_fewer_splits(number: Number) -> bool:

@@ -7,7 +7,8 @@ from typing import Any
 
 from mklbench.experiments.record import Record
 
-NOT_SHOWN = frozenset({"time", "started", "finished", "pid", "hostname", "host"})
+# Other in every run, or the date, which is shown as a range.
+NOT_SHOWN = frozenset({"time", "started", "finished", "pid", "hostname", "host", "node", "job"})
 
 
 def provenance_items(records: Sequence[Record]) -> list[tuple[str, Sequence[str]]]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from mklbench.report.analysis.assemble import Report
 from mklbench.report.document.blocks import Block, Entry, Grid, Heading, Paragraph
 from mklbench.report.layout.entries import format_measured
+from mklbench.report.layout.timed_on import time_note
 from mklbench.report.table.metrics import METRICS
 from mklbench.report.table.paper_table import Column, Protocol, Row
 
@@ -23,6 +24,7 @@ def overview_blocks(report: Report) -> Iterator[Block]:
             parts += [protocol.label] if len(table.protocols) > 1 else []
             yield Heading(3, ", ".join(parts))
             yield _grid(report, protocol, columns, name)
+            yield from time_note(report, [METRICS[name]])
 
 
 def _n_splits(report: Report) -> str:
@@ -41,8 +43,7 @@ def _grid(report: Report, protocol: Protocol, columns: list[Column], metric: str
     rows = [row for row in report.table.rows if any((row.name, c.name) in there for c in columns)]
 
     def entry(row: Row, column: Column) -> Entry:
-        number = report.numbers.get((row.name, column.name, protocol.name, metric))
-        return Entry("") if number is None else format_measured(number)
+        return format_measured(report, (row.name, column.name, protocol.name, metric))
 
     if len(columns) >= len(rows):
         lines = [[Entry(c.label), *(entry(row, c) for row in rows)] for c in columns]

@@ -27,6 +27,7 @@ from mklbench.report.layout.entries import (
     format_measured,
     format_sample,
     has_fewer_splits,
+    measured_text,
     tone,
 )
 from mklbench.report.layout.overview import overview_blocks
@@ -34,8 +35,9 @@ from mklbench.report.layout.ranking import ranking_blocks
 from mklbench.report.layout.split_sources import describe_split_sources
 from mklbench.report.layout.stopping import ending_summary
 from mklbench.report.layout.sweep import sweep_blocks
+from mklbench.report.layout.timed_on import limit_notes, picture_note, time_note
 from mklbench.report.table.metrics import METRICS
-from mklbench.report.table.paper_table import Baseline, PaperTable, Row
+from mklbench.report.table.paper_table import Baseline
 
 
 def lay_out(report: Report, figures: Mapping[str, Path] | None = None) -> Document:
@@ -66,6 +68,24 @@ def lay_out(report: Report, figures: Mapping[str, Path] | None = None) -> Docume
         blocks.extend(overview_blocks(report))
     blocks.extend(_pictures(report, figures or {}))
     blocks.extend(appendix(report))
+    return blocks
+
+
+def lay_out_tables(report: Report) -> Document:
+    """Arrange what a paper prints of a report: its tables, without every number and the ledger.
+
+    Parameters
+    ----------
+    report : Report
+        The assembled table.
+    """
+    blocks: list[Block] = [Heading(1, report.table.title)]
+    if report.table.sweep is not None:
+        blocks.extend(sweep_blocks(report))
+    elif report.table.published:
+        blocks.extend([*_mirror(report), *_ratios(report)])
+    else:
+        blocks.extend(overview_blocks(report))
     return blocks
 
 
@@ -123,8 +143,9 @@ def _mirror(report: Report) -> Iterator[Block]:
     yield Heading(2, "Beside the paper")
     yield Grid(headings, lines, n_label_columns=2)
     yield Paragraph(_legend(report))
+    yield from time_note(report, (metric for _, metric in shown))
     if table.baseline is not None:
-        yield Paragraph(_baseline_legend(table, table.baseline))
+        yield Paragraph(_baseline_legend(report, table.baseline))
 
 
 def _published(report: Report, place: tuple[str, str, str]) -> Entry:
@@ -133,8 +154,7 @@ def _published(report: Report, place: tuple[str, str, str]) -> Entry:
 
 
 def _measured(report: Report, place: NumberPlace) -> Entry:
-    number = report.numbers.get(place)
-    return Entry("") if number is None else format_measured(number, report.standings.get(place))
+    return format_measured(report, place, report.standings.get(place))
 
 
 def _legend(report: Report) -> str:
@@ -147,15 +167,18 @@ def _legend(report: Report) -> str:
     )
 
 
-def _baseline_legend(table: PaperTable, baseline: Baseline) -> str:
-    label = next(column.label for column in table.columns if column.name == baseline.column)
+def _baseline_legend(report: Report, baseline: Baseline) -> str:
+    columns = report.table.columns
+    label = next(column.label for column in columns if column.name == baseline.column)
     metric = METRICS[baseline.metric]
+    of_several_models = metric.is_time and report.timed_on.others
     return (
         f"Bold: much better than {label} on the same line; italic: much worse. Much is more than "
         f"two standard errors of the difference and at least {baseline.margin:.1f} "
         f"{metric.difference_unit} of {metric.label}. Between measured numbers it is the standard "
         "error of the differences split by split; between published ones it follows from their "
         "standard deviations."
+        + (" Only splits that both timed on one CPU model count." if of_several_models else "")
     )
 
 
@@ -165,7 +188,7 @@ def _ratios(report: Report) -> Iterator[Block]:
         return
     headings = ["Data", "Ratio", "published", *(p.label for p in table.protocols)]
     labels = {row.name: row.label for row in table.rows}
-    lines = []
+    lines, limits = [], {}
     for found in report.ratios:
         values = [found.published, *(found.measured.get(p.name) for p in table.protocols)]
         lines.append(
@@ -175,8 +198,12 @@ def _ratios(report: Report) -> Iterator[Block]:
                 *(Entry(NOTHING if value is None else f"{value:.2g} ×") for value in values),
             ]
         )
+        for protocol in table.protocols:
+            where = f"{labels[found.row]}, {found.ratio.label}, {protocol.label}"
+            limits[where] = found.limits.get(protocol.name, "")
     yield Heading(2, "Ratios")
     yield Grid(headings, lines, n_label_columns=2)
+    yield from limit_notes(limits)
 
 
 def _every_number(report: Report) -> Iterator[Block]:
@@ -184,25 +211,27 @@ def _every_number(report: Report) -> Iterator[Block]:
     headings = ["Data", "Method", "Metric", "published", "measured", "difference", "verdict"]
     yield Heading(2, "Every number")
     for protocol in table.protocols:
-        lines = [
-            _number_line(row, number)
+        numbers = [
+            number
             for row in table.rows
             for number in report.numbers.values()
             if number.slot.protocol == protocol and number.slot.row == row
         ]
-        if lines:
+        if numbers:
             yield Heading(3, protocol.label)
+            lines = [_number_line(report, number) for number in numbers]
             yield Grid([*headings, "splits"], lines, n_label_columns=3)
+            yield from time_note(report, (number.metric for number in numbers))
 
 
-def _number_line(row: Row, number: Number) -> list[Entry]:
+def _number_line(report: Report, number: Number) -> list[Entry]:
     verdict = number.status if number.verdict is None else str(number.verdict)
     return [
-        Entry(row.label),
+        Entry(number.slot.row.label),
         Entry(number.slot.column.label),
         Entry(number.metric.heading),
         Entry(format_sample(number.metric, number.published), "published"),
-        Entry(format_sample(number.metric, number.measured)),
+        Entry(measured_text(report, number)),
         Entry(format_difference(number)),
         Entry(verdict, tone(number.verdict)),
         Entry(format_count(number)),
@@ -215,3 +244,5 @@ def _pictures(report: Report, figures: Mapping[str, Path]) -> Iterator[Block]:
         yield Heading(2, "Figures" if len(shown) > 1 else "Figure")
     for figure in shown:
         yield Picture(figures[figure.name], figure.title)
+        if (metric := getattr(figure, "metric", None)) is not None:
+            yield from picture_note(report, METRICS[metric])

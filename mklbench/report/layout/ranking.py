@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mklbench.report.analysis.assemble import Report
+from mklbench.report.analysis.assemble import Report, compared_means
+from mklbench.report.analysis.cpu_models import Compared
 from mklbench.report.analysis.significance import (
     LEVEL,
     critical_difference,
@@ -17,6 +18,7 @@ from mklbench.report.analysis.significance import (
 )
 from mklbench.report.document.blocks import Block, Entry, Grid, Heading, Paragraph
 from mklbench.report.layout.comparisons import RULE, Tally, tally
+from mklbench.report.layout.timed_on import limit_notes
 from mklbench.report.table.metrics import METRICS
 from mklbench.report.table.paper_table import Column, Ranking, Row
 
@@ -84,12 +86,22 @@ def ranking_blocks(report: Report) -> Iterator[Block]:
     if ranking is None:
         return
     found = rank_methods(report, ranking)
+    limits = _limits(report, ranking)
     if found is None:
+        if limits:
+            yield Heading(2, "Ranks")
+            yield from limit_notes(limits)
         return
     held = [_HeldAgainst(report, ranking, reference) for reference in ranking.references]
     yield Heading(2, "Ranks")
     yield Paragraph(_about(report, ranking, found))
     yield _grid(ranking, found, held)
+    for one in held:
+        for column in one.others:
+            of_pair = one.tallies[column.name].limits
+            where = f"{column.label} against {one.reference.label}"
+            limits |= {f"{where}, {row}": limit for row, limit in of_pair.items()}
+    yield from limit_notes(limits)
     yield Paragraph(
         "Against a method: on how many sets better / alike / worse, and for methods that learn a "
         "combination the p-value of Wilcoxon's signed-rank test over the sets, Holm-corrected for "
@@ -126,13 +138,24 @@ class _HeldAgainst:
 def _means(
     report: Report, ranking: Ranking, row: Row, columns: Sequence[Column]
 ) -> list[float] | None:
-    """Return the mean of each column on a row; None unless all are done."""
-    means = [
-        report.finished_mean((row.name, column.name, ranking.protocol, ranking.metric))
-        for column in columns
-    ]
-    known = [mean for mean in means if mean is not None]
-    return known if len(known) == len(means) else None
+    """Return the mean of each column on a row; None unless all are done and can be compared."""
+    compared = _compared(report, ranking, row, columns)
+    samples = None if compared is None else compared.samples
+    return None if samples is None else [sample.mean for sample in samples]
+
+
+def _compared(
+    report: Report, ranking: Ranking, row: Row, columns: Sequence[Column]
+) -> Compared | None:
+    places = [(row.name, column.name, ranking.protocol) for column in columns]
+    return compared_means(report.slots, places, METRICS[ranking.metric])
+
+
+def _limits(report: Report, ranking: Ranking) -> dict[str, str]:
+    """Return by row which times of other CPU models do not count in its ranks."""
+    table = report.table
+    found = {row.label: _compared(report, ranking, row, table.columns) for row in table.rows}
+    return {label: one.limit for label, one in found.items() if one is not None and one.limit}
 
 
 def _paired(report: Report, ranking: Ranking, *columns: Column) -> tuple[list[float], ...]:

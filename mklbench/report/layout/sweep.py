@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mklbench.optim.svm_value import value_at_identity
-from mklbench.report.analysis.assemble import NumberPlace, Report
+from mklbench.report.analysis.assemble import Report
 from mklbench.report.analysis.growth import curve, size_at
 from mklbench.report.document.blocks import Block, Entry, Grid, Heading, Paragraph
 from mklbench.report.layout.entries import NOTHING, format_measured
+from mklbench.report.layout.timed_on import limit_notes, time_note
 from mklbench.report.table.metrics import METRICS
 from mklbench.report.table.paper_table import Row, Sweep
 
@@ -29,6 +30,7 @@ def sweep_blocks(report: Report) -> Iterator[Block]:
         for name in column.metrics:
             yield Heading(2, f"{column.label}: {METRICS[name].heading}")
             yield _grid(report, sweep, column.name, name)
+            yield from time_note(report, [METRICS[name]])
             if name == "objective":
                 yield Paragraph(
                     "K = I is the objective of the SVM when the kernel matrix is the identity, "
@@ -48,8 +50,7 @@ def _grid(report: Report, sweep: Sweep, column: str, metric: str) -> Grid:
     for value, protocol in zip(sweep.values, table.protocols, strict=True):
         line = [Entry(f"{value:g}")]
         for row in table.rows:
-            number = report.numbers.get((row.name, column, protocol.name, metric))
-            line.append(Entry("") if number is None else format_measured(number))
+            line.append(format_measured(report, (row.name, column, protocol.name, metric)))
             if _has_reference(row, metric) and row.larger_class is not None:
                 reference = value_at_identity(
                     (row.larger_class, value), (1 - row.larger_class, value)
@@ -71,22 +72,27 @@ def _comparison(report: Report, sweep: Sweep) -> Iterator[Block]:
                 places = [(row.name, c.name, protocol.name, metric) for c in columns]
                 size = size_at(report, sweep, row, position)
                 line = [Entry(row.label), Entry(NOTHING if size is None else f"{size:g}")]
-                line += [_measured(report, place) for place in places]
+                line += [format_measured(report, place) for place in places]
                 lines.append(line)
         yield Heading(2, METRICS[metric].heading)
         yield Grid(headings, lines)
+        yield from time_note(report, [METRICS[metric]])
     yield from _exponents(report, sweep)
 
 
 def _exponents(report: Report, sweep: Sweep) -> Iterator[Block]:
     """Yield the power laws, in the metrics that the table has claims on."""
     table = report.table
-    lines = []
+    lines, limits = [], {}
     for metric in dict.fromkeys(claim.metric for claim in table.claims):
+        label = METRICS[metric].label
         for row in table.rows:
-            laws = [curve(report, sweep, row, c.name, metric).exponent for c in table.columns]
+            curves = [curve(report, sweep, row, c.name, metric) for c in table.columns]
+            laws = [one.exponent for one in curves]
             numbers = [Entry(NOTHING if p is None else f"{p:.2f}") for p in laws]
-            lines.append([Entry(METRICS[metric].label), Entry(row.label), *numbers])
+            lines.append([Entry(label), Entry(row.label), *numbers])
+            for column, one in zip(table.columns, curves, strict=True):
+                limits[f"{label}, {row.label}, {column.label}"] = one.limit
     if lines:
         yield Heading(2, "Growth")
         yield Paragraph(
@@ -95,11 +101,7 @@ def _exponents(report: Report, sweep: Sweep) -> Iterator[Block]:
         )
         headings = ["Metric", "Data", *(column.label for column in table.columns)]
         yield Grid(headings, lines, n_label_columns=2)
-
-
-def _measured(report: Report, place: NumberPlace) -> Entry:
-    number = report.numbers.get(place)
-    return Entry("") if number is None else format_measured(number)
+        yield from limit_notes(limits)
 
 
 def _has_reference(row: Row, metric: str) -> bool:

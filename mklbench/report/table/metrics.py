@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from mklbench.experiments.record import Record
@@ -23,6 +24,8 @@ class Metric:
         Attribute of the record it is read from.
     scale, offset : float
         The printed value is offset + scale times that of the record.
+    scorer : bool
+        Whether it is read from the record's scores by scikit-learn's scorers, under its name.
     plus : str or None
         Attribute of the record that is added to it, if any.
     per : str or None
@@ -46,6 +49,7 @@ class Metric:
     per: str | None = None
     decimals: int | None = 1
     compared_by_ratio: bool = False
+    scorer: bool = False
     lower_is_better: bool = False
 
     @property
@@ -58,9 +62,19 @@ class Metric:
         """Unit of a difference of two values."""
         return "percentage points" if self.unit == "%" else self.unit
 
+    @property
+    def is_time(self) -> bool:
+        """Whether it is in seconds, which of two CPU models cannot be compared."""
+        return self.unit == "s"
+
+    def by_split(self, records: Iterable[Record]) -> dict[int, float]:
+        """Read the quantity from records, by split; those that have none are left out."""
+        values = {record.split: self.value(record) for record in records}
+        return {split: value for split, value in values.items() if value is not None}
+
     def value(self, record: Record) -> float | None:
         """Read the quantity from a record, or None where the record has none."""
-        raw = getattr(record, self.field)
+        raw = (record.scores or {}).get(self.name) if self.scorer else getattr(record, self.field)
         if raw is None:
             return None
         raw = float(raw) if self.plus is None else float(raw) + float(getattr(record, self.plus))
@@ -74,8 +88,46 @@ class Metric:
         return f"{value:.1f}" if value >= 0.995 else f"{value:.2g}"
 
 
-METRICS: dict[str, Metric] = {
-    metric.name: metric
+class _Metrics(dict[str, Metric]):
+    """The metrics by name; scikit-learn's scorers join the first time that one is looked for."""
+
+    def __missing__(self, name: str) -> Metric:
+        if name not in self:
+            raise KeyError(name)
+        return self[name]
+
+    def __contains__(self, name: object) -> bool:
+        if not super().__contains__(name):
+            from mklbench.scoring import names  # loads scikit-learn
+
+            for scorer in names():
+                self.setdefault(scorer, _scored(scorer))
+        return super().__contains__(name)
+
+
+def _scored(name: str) -> Metric:
+    """Return the metric of a scorer; what scikit-learn has made negative is shown as it was."""
+    positive = name.removeprefix("neg_")
+    is_loss = positive != name
+    return Metric(
+        name,
+        positive.replace("_", " "),
+        "",
+        name,
+        scale=-1.0 if is_loss else 1.0,
+        decimals=3,
+        scorer=True,
+        lower_is_better=is_loss,
+    )
+
+
+def scorers_among(names: Iterable[str]) -> list[str]:
+    """Return the names that are those of scorers, each once."""
+    return [name for name in dict.fromkeys(names) if METRICS[name].scorer]
+
+
+METRICS: dict[str, Metric] = _Metrics(
+    (metric.name, metric)
     for metric in (
         Metric("accuracy", "accuracy", "%", "accuracy", scale=100.0),
         # A record's own "error" is what went wrong, so the error rate is read from the accuracy.
@@ -100,5 +152,22 @@ METRICS: dict[str, Metric] = {
         Metric("ascents", "ascents", "", "ascents"),
         Metric("gap", "certified gap", "", "gap", decimals=None, lower_is_better=True),
         Metric("objective", "objective / n", "", "objective", per="n_train", decimals=4),
+        Metric(
+            "predict_time",
+            "time to predict",
+            "s",
+            "predict_seconds",
+            decimals=None,
+            lower_is_better=True,
+        ),
+        Metric("n_support", "support vectors", "", "n_support", lower_is_better=True),
+        Metric(
+            "n_evaluations",
+            "kernel evaluations a sample",
+            "",
+            "n_evaluations",
+            decimals=0,
+            lower_is_better=True,
+        ),
     )
-}
+)

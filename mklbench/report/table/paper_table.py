@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from mklbench.errors import InputError, unknown
-from mklbench.report.table.metrics import METRICS
+from mklbench.report.table.metrics import METRICS, scorers_among
 from mklbench.report.table.verdict import Published
 
 # In place of a name that a figure needs and does not give: no table has it.
@@ -315,13 +315,13 @@ class PaperTable:
     config_dir: str | None = None
 
     @property
-    def names(self) -> dict[str, list[str]]:
+    def names(self) -> dict[str, Collection[str]]:
         """What the parts of the table may refer to, by the word for it."""
         return {
             "row": [row.name for row in self.rows],
             "column": [column.name for column in self.columns],
             "protocol": [protocol.name for protocol in self.protocols],
-            "metric": list(METRICS),
+            "metric": METRICS,
         }
 
     def published_n_splits_of(self, row: Row) -> int:
@@ -348,6 +348,13 @@ class PaperTable:
                         overrides = self._overrides(row, column, protocol)
                         yield Slot(row, column, protocol, overrides, self.config_dir)
 
+    def _measures(self, column: Column) -> tuple[str, ...]:
+        """Return the override that has cells measured by the scorers that the table shows."""
+        judged = (*self.claims, *self.comparisons, *self.figures, *self.ratios)
+        others = [getattr(part, "metric", None) for part in (*judged, self.baseline, self.ranking)]
+        asked = scorers_among([*column.metrics, *filter(None, others)])
+        return (f"metrics=[{','.join(sorted(asked))}]",) if asked else ()
+
     def _overrides(self, row: Row, column: Column, protocol: Protocol) -> tuple[str, ...]:
         """Join the overrides from the general to the special; a later one wins."""
         of_column = () if protocol.columns is None else protocol.columns[column.name]
@@ -359,6 +366,7 @@ class PaperTable:
             *of_column,
             *column.row_overrides.get(row.name, ()),
             *protocol.row_overrides.get(row.name, ()),
+            *self._measures(column),
         )
         last_value = {override.partition("=")[0]: override for override in joined}
         return tuple(last_value.values())

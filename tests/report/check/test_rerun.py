@@ -151,7 +151,7 @@ class TestRunning:
         self, recorded: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
         assert checked(recorded) == 0
-        monkeypatch.setattr(rerun, "local", None)
+        monkeypatch.setattr(Inline, "run", None)
         assert checked(recorded) == 0
         assert "4 of them are confirmed.\n" in capsys.readouterr().out
 
@@ -204,7 +204,7 @@ class TestRunning:
     def test_what_cannot_be_run_is_said_and_not_confirmed(
         self, recorded: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        def absent(self: Cell, splits: object = None) -> None:
+        def absent(self: Cell, splits: object = None, jobs: int = 1) -> None:
             if self.data == "ringnorm":
                 raise InputError("The data are not at hand.")
 

@@ -16,7 +16,8 @@ def render(report, figures, directory):
 
 
 def test_the_formats_are_the_modules() -> None:
-    assert formats.FORMATS == ["csv", "html", "md"]
+    assert formats.FORMATS == ["csv", "html", "latex", "md"]
+    assert formats.result_formats() == ["csv", "html", "md"]
     for name in formats.FORMATS:
         assert callable(formats.renderer(name))
 

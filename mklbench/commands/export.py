@@ -1,0 +1,222 @@
+"""``mklbench export model``: the model of a cell, fitted again as an estimator of scikit-learn.
+
+It is a pipeline of the scaling of the split and of the estimator of the cell's algorithm, with the
+hyperparameters that the cell has chosen, in a file that needs this package and nothing of a store.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import is_regressor
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
+
+from mklbench import config as configs
+from mklbench import estimators
+from mklbench.commands.run import composed_cells
+from mklbench.config.signatures import arguments, target
+from mklbench.data.preprocessing import fit_scaling
+from mklbench.errors import InputError
+from mklbench.experiments.cell import Cell
+from mklbench.experiments.files import check_writable_file, reason
+from mklbench.experiments.record import Record
+from mklbench.experiments.store import Store
+from mklbench.kernels.contract import builder_of
+
+ENDINGS = (".skops", ".joblib")
+
+
+def export_model(
+    overrides: Sequence[str],
+    *,
+    out: str,
+    split: int | None = None,
+    results_dir: str | None = None,
+    config_dir: str | None = None,
+) -> int:
+    """Fit the model of a cell, write it to a file and say what it is; return the exit status.
+
+    Parameters
+    ----------
+    overrides : sequence of str
+        Those of the run.
+    out : str
+        The file: ``.skops`` or ``.joblib``.
+    split : int or None, default=None
+        Fit the training part of this split, with its hyperparameters, and compare predictions of
+        its test part with what is recorded; None for all rows, with the hyperparameters that most
+        of the finished splits have chosen.
+    results_dir : str or None, default=None
+        The store; None is that of the overrides.
+    config_dir : str or None, default=None
+        A directory of the user's own configs.
+
+    Raises
+    ------
+    InputError
+        If there is no such estimator, or nothing to take hyperparameters from.
+    """
+    if not out.endswith(ENDINGS):
+        raise InputError(f"--out={out} is not accepted: give the name of a .skops or .joblib file.")
+    check_writable_file("--out", out)
+    (composed,) = composed_cells(list(overrides), config_dir)
+    cell = Cell.from_config(composed, download=True)
+    store = Store(results_dir or configs.run_config(composed).results_dir)
+    store.check()
+    if split is not None and split >= cell.n_splits:
+        raise InputError(
+            f"--split={split} is not accepted: the cell has {cell.n_splits} splits, from 0 on."
+        )
+    records = [record for record in store.read(cell).done if split in (None, record.split)]
+    config = configs.with_values(cell.config, _chosen(cell, records, split, store))
+    train, test = (np.arange(len(cell.dataset().y)), None) if split is None else cell.rows(split)
+    pipeline = fitted(cell, config, train)
+    _write(pipeline, out)
+    chosen = " ".join(f"{k}={v}" for k, v in arguments(config["algo"]).items() if v is not None)
+    rows = "all" if split is None else f"the training part of split {split},"
+    print(f"Wrote {out}: {type(pipeline[-1]).__name__} on {rows} {len(train)} rows ({chosen}).")
+    return 0 if test is None else _compare(cell, pipeline, test, records)
+
+
+def fitted(cell: Cell, config: dict[str, Any], rows: NDArray[np.int64]) -> Pipeline:
+    """Return the pipeline of a cell, fitted on some rows of its data.
+
+    Parameters
+    ----------
+    cell : Cell
+        The cell.
+    config : dict
+        Its config, with the hyperparameters that are to be used.
+    rows : ndarray of shape (n,)
+        Numbers of the rows.
+
+    Raises
+    ------
+    InputError
+        If its algorithm has no estimator, or its kernel predicts no new rows.
+    """
+    data = cell.dataset()
+    model = _estimator(cell, config)
+    scaling = fit_scaling(config["split"]["scaling"], data.X[rows])
+    # (x - mean_) / scale_ is what each scaling of a split is.
+    scaler = StandardScaler().fit(data.X[rows])
+    scaler.mean_, scaler.scale_ = scaling.shift, scaling.divisor
+    scaler.var_ = scaling.divisor**2
+    X = scaler.transform(data.X[rows])
+    if data.targets is not None:
+        model.fit(X, data.targets[rows])
+    else:
+        # By codes, so that the positive class is that of the cell whatever the labels are.
+        model.fit(X, data.y[rows])
+        model.classes_ = np.asarray(data.classes)
+    return Pipeline([("scaling", scaler), ("model", model)])
+
+
+def _chosen(
+    cell: Cell, records: Sequence[Record], split: int | None, store: Store
+) -> dict[str, Any]:
+    """Return the hyperparameters that were chosen: by most of the splits, of several the first."""
+    if not cell.config["search"]["grid"]:
+        return {}
+    if not records:
+        what = "no finished split" if split is None else f"no result of split {split}"
+        raise InputError(
+            f"algo={cell.algo} with data={cell.data} and search={cell.search} has {what} in "
+            f"{store.path}, whose hyperparameters could be taken: run it first, with mklbench run."
+        )
+    counts = Counter(json.dumps(record.params, sort_keys=True) for record in records)
+    return dict(json.loads(counts.most_common(1)[0][0]))
+
+
+def _estimator(cell: Cell, config: dict[str, Any]) -> Any:
+    """Return the estimator of the cell's algorithm, not fitted."""
+    solve = target("algo", config["algo"])
+    wanted = cell.dataset().targets is not None
+    found: list[Callable[..., Any]] = [
+        kind
+        for kind in vars(estimators).values()
+        if getattr(getattr(kind, "_algorithm", None), "solve", None) is solve
+        and is_regressor(kind()) == wanted
+    ]
+    if not found:
+        raise InputError(
+            f"algo={cell.algo} cannot be exported: there is no estimator of it for data such as "
+            f"data={cell.data}."
+        )
+    parameters = inspect.signature(found[0]).parameters
+    defaults = inspect.signature(solve).parameters
+    given = arguments(config["algo"])
+    for name, value in given.items():
+        if name not in parameters and value != defaults[name].default:
+            raise InputError(
+                f"algo.{name}={value} cannot be exported: the estimator "
+                f"{getattr(found[0], '__name__', '')} has no such parameter."
+            )
+    kept = {name: value for name, value in given.items() if name in parameters}
+    return found[0](kernel=_kernel(cell, config), **kept)
+
+
+def _kernel(cell: Cell, config: dict[str, Any]) -> Callable[..., Any]:
+    """Return the kernel of the cell as an estimator takes it."""
+    builder = configs.kernel(config["kernel"])
+    declared = builder_of(builder)
+    if declared.takes_rows:
+        raise InputError(
+            f"kernel={cell.kernel} cannot be exported: its matrices are on the rows of "
+            f"data={cell.data}, and say nothing of other rows."
+        )
+    if declared.takes_views:
+        raise InputError(
+            f"kernel={cell.kernel} cannot be exported: it takes the descriptors of "
+            f"data={cell.data} apart, which an estimator does not know of."
+        )
+    return builder
+
+
+def _write(pipeline: Pipeline, out: str) -> None:
+    try:
+        if out.endswith(".joblib"):
+            import joblib
+
+            joblib.dump(pipeline, out)
+            return
+        try:
+            from skops.io import dump
+        except ImportError as error:
+            raise InputError(
+                f"--out={out} needs skops, which is not installed: pip install skops, or name a "
+                ".joblib file."
+            ) from error
+        dump(pipeline, Path(out))
+    except OSError as error:
+        raise InputError(f"--out={out} cannot be written: {reason(error)}.") from error
+
+
+def _compare(
+    cell: Cell, pipeline: Pipeline, test: NDArray[np.int64], records: Sequence[Record]
+) -> int:
+    """Say how the model does on the test part, and whether that is what was recorded."""
+    data, record = cell.dataset(), records[0] if records else None
+    predicted = pipeline.predict(data.X[test])
+    if data.targets is None:
+        what, recorded = "accuracy", None if record is None else record.accuracy
+        found = float(np.mean(predicted == np.asarray(data.classes)[data.y[test]]))
+    else:
+        what, recorded = "rmse", None if record is None else record.rmse
+        found = float(np.sqrt(np.mean(np.square(predicted - data.targets[test]))))
+    if recorded is None:
+        print(f"Its {what} on the test part is {found:.4f}; nothing is recorded of this split.")
+        return 0
+    if np.isclose(found, recorded, rtol=1e-6, atol=1e-9):
+        print(f"Its {what} on the test part is {found:.4f}, as recorded.")
+        return 0
+    print(f"Its {what} on the test part is {found:.4f}, and {recorded:.4f} was recorded.")
+    return 1

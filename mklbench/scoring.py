@@ -1,0 +1,235 @@
+"""Scores by the names of scikit-learn's scorers, from predictions that are at hand.
+
+A scorer of scikit-learn asks a fitted estimator for what it needs: classes, decision values or
+probabilities. Here it gets them from arrays, so that any scorer may be used where there is no
+estimator. Imported only where a score is asked for: scikit-learn takes a second to load.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.frozen import FrozenEstimator
+from sklearn.metrics import get_scorer, get_scorer_names
+
+from mklbench import multiclass
+from mklbench.errors import InputError, unknown
+
+Array = NDArray[np.float64]
+
+
+@cache
+def names() -> tuple[str, ...]:
+    """Return the names of the scorers there are (`sklearn.metrics.get_scorer_names`), sorted."""
+    return tuple(sorted(get_scorer_names()))
+
+
+def check_name(option: str, name: object, others: tuple[str, ...] = ()) -> str:
+    """Return `name` if there is such a scorer, or it is one of `others`.
+
+    Parameters
+    ----------
+    option : str
+        What the user has set: "metrics".
+    name : object
+        Its value.
+    others : tuple of str, default=()
+        What else is accepted.
+
+    Raises
+    ------
+    InputError
+        If there is none, with the nearest names.
+    """
+    if name not in names() and name not in others:
+        raise unknown(option, name, sorted({*names(), *others}))
+    return str(name)
+
+
+def check_task(
+    option: str, name: str, data: str, n_classes: int, *, probabilities: bool = True
+) -> None:
+    """Raise InputError unless a scorer can be used on a data set.
+
+    It is tried on a few predictions that are made up, so that scikit-learn itself decides.
+
+    Parameters
+    ----------
+    option, name : str
+        What the user has set, and the name of the scorer.
+    data : str
+        Name of the data set.
+    n_classes : int
+        Its classes; 0 for real targets.
+    probabilities : bool, default=True
+        Whether there will be any.
+
+    Raises
+    ------
+    InputError
+        If it is for another task, or needs probabilities that there are not.
+    """
+    # The scorers of real targets take class codes for numbers, and say nothing.
+    is_of_targets = get_scorer(name)._score_func.__module__.endswith("_regression")
+    if is_of_targets and n_classes:
+        raise InputError(
+            f"{option}={name} needs real numbers to predict, and data={data} has classes: choose a "
+            "score of classes, such as balanced_accuracy."
+        )
+    y, decision, shares = _made_up(n_classes)
+    try:
+        score(name, y, decision, n_classes, (lambda: shares) if probabilities else None)
+    except _ProbabilitiesMissing as error:
+        raise InputError(
+            f"{option}={name} needs probabilities, which are not estimated here: choose a score of "
+            "classes or decision values, such as roc_auc."
+        ) from error
+    except (AttributeError, ValueError) as error:
+        if n_classes == 0:
+            raise InputError(
+                f"{option}={name} needs classes, and data={data} has real numbers to predict: "
+                "choose a score of real numbers, such as r2."
+            ) from error
+        raise InputError(
+            f"{option}={name} is not defined for the {n_classes} classes of data={data}: choose "
+            f"one that is, such as {'roc_auc_ovr' if 'auc' in name else 'f1_macro'}."
+        ) from error
+
+
+def score(
+    name: str,
+    y: NDArray[Any],
+    decision: Array,
+    n_classes: int,
+    probabilities: Callable[[], Array] | None = None,
+) -> float | None:
+    """Return a score of predictions, as scikit-learn's scorer of that name gives it.
+
+    Parameters
+    ----------
+    name : str
+        Of the scorer; the larger its value the better.
+    y : ndarray of shape (n,)
+        Class codes 0, 1, ..., or real targets.
+    decision : ndarray of shape (n,) or (n, k)
+        Decision values, of two classes > 0 for the class 1; or predicted targets.
+    n_classes : int
+        k; 0 for real targets.
+    probabilities : callable or None, default=None
+        Returns the probabilities (n, k) of the classes; it is called if the scorer needs them.
+
+    Returns
+    -------
+    float or None
+        None where it is not defined, such as a ROC AUC without samples of one class.
+
+    Raises
+    ------
+    ValueError
+        If the scorer does not take such predictions.
+    """
+    predicted: Any = _Targets(decision)
+    if n_classes:
+        predicted = _Classes(decision, n_classes, probabilities)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        value = float(get_scorer(name)(predicted, np.empty((len(y), 1)), y))
+    return value if math.isfinite(value) else None
+
+
+def calibrated(held_out: Array, codes: NDArray[np.int64], decision: Array) -> Array:
+    """Return the probabilities (n, k) of classes that decision values stand for.
+
+    A sigmoid of the decision values is fitted for each class against the rest, and the
+    probabilities are divided by their sum (Platt, "Probabilistic outputs for support vector
+    machines", 1999; `sklearn.calibration.CalibratedClassifierCV`).
+
+    Parameters
+    ----------
+    held_out : ndarray of shape (m,) or (m, k)
+        Decision values of training samples by machines that were fitted without them.
+    codes : ndarray of shape (m,)
+        Their class codes.
+    decision : ndarray of shape (n,) or (n, k)
+        Decision values of new samples.
+    """
+    machine = FrozenEstimator(_Given(int(codes.max()) + 1))
+    model = CalibratedClassifierCV(machine, method="sigmoid", ensemble=False)
+    model.fit(_as_columns(held_out), codes)
+    return np.asarray(model.predict_proba(_as_columns(decision)))
+
+
+class _ProbabilitiesMissing(ValueError):
+    """A scorer has asked for probabilities, and there are none."""
+
+
+class _Classes(ClassifierMixin, BaseEstimator):
+    """A classifier that has predicted already, whatever it is asked about."""
+
+    def __init__(
+        self, decision: Array, n_classes: int, probabilities: Callable[[], Array] | None
+    ) -> None:
+        self.decision, self.n_classes, self.probabilities = decision, n_classes, probabilities
+        self.classes_ = np.arange(n_classes)
+
+    def predict(self, X: Array) -> NDArray[np.intp]:
+        return multiclass.predict(self.decision)
+
+    def decision_function(self, X: Array) -> Array:
+        return self.decision
+
+    def predict_proba(self, X: Array) -> Array:
+        if self.probabilities is None:
+            raise _ProbabilitiesMissing("there are no probabilities")
+        return self.probabilities()
+
+
+class _Targets(RegressorMixin, BaseEstimator):
+    """A regression that has predicted already."""
+
+    def __init__(self, predicted: Array) -> None:
+        self.predicted = predicted
+
+    def predict(self, X: Array) -> Array:
+        return self.predicted
+
+
+class _Given(ClassifierMixin, BaseEstimator):
+    """A classifier whose samples are decision values."""
+
+    def __init__(self, n_classes: int) -> None:
+        self.n_classes = n_classes
+        self.classes_ = np.arange(n_classes)
+
+    def fit(self, X: Array, y: NDArray[Any]) -> _Given:
+        return self
+
+    def decision_function(self, X: Array) -> Array:
+        return X[:, 0] if X.shape[1] == 1 else X
+
+    def predict(self, X: Array) -> NDArray[np.intp]:
+        return multiclass.predict(self.decision_function(X))
+
+
+def _as_columns(decision: Array) -> Array:
+    return decision[:, None] if decision.ndim == 1 else decision
+
+
+def _made_up(n_classes: int) -> tuple[NDArray[Any], Array, Array]:
+    """Return responses, decision values and probabilities of a few samples."""
+    if n_classes == 0:
+        targets = np.linspace(0.5, 2.0, 8)
+        return targets, targets + 0.1, np.empty((8, 0))
+    y = np.tile(np.arange(n_classes), 4)
+    values = np.random.default_rng(0).uniform(-1.0, 1.0, (len(y), n_classes))
+    shares = np.exp(values) / np.exp(values).sum(axis=1, keepdims=True)
+    return y, values[:, 1] if n_classes == 2 else values, shares

@@ -1,0 +1,69 @@
+"""``mklbench export model``: the file predicts elsewhere what was recorded here."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import joblib
+import numpy as np
+import pytest
+from experiment_fakes import TINY
+from narrowing import present
+
+from mklbench import cli
+from mklbench.experiments.cell import Cell
+from mklbench.experiments.store import Store
+
+CELL = [*TINY, "algo=svm", "search=cv", "search.grid.algo.C=[0.01,10]", "split.n_splits=2"]
+
+
+@pytest.fixture(autouse=True)
+def _run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["run", *CELL, "results_dir=store", "progress=none"]) == 0
+    capsys.readouterr()
+
+
+def export(*arguments: str) -> int:
+    return cli.main(["export", "model", *CELL, "--results-dir", "store", *arguments])
+
+
+def test_the_model_of_a_split_predicts_what_was_recorded_in_another_process(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert export("--split", "1", "--out", "model.joblib") == 0
+    assert "as recorded" in capsys.readouterr().out
+    cell = Cell.from_overrides(CELL)
+    data, (_, test) = cell.dataset(), cell.rows(1)
+    np.save("X.npy", data.X[test])
+    program = (
+        "import joblib, numpy; print(*joblib.load('model.joblib').predict(numpy.load('X.npy')))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    labels = np.asarray(data.classes)[data.y[test]]
+    recorded = present(Store("store").record(cell, 1)).accuracy
+    assert np.mean(np.array(done.stdout.split()) == labels) == recorded
+
+
+def test_all_rows_are_fitted_with_what_most_splits_chose(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert export("--out", "model.joblib") == 0
+    model = joblib.load("model.joblib")
+    records = Store("store").read(Cell.from_overrides(CELL)).done
+    assert model[-1].C in {present(record.params)["algo.C"] for record in records}
+    assert model[-1].n_features_in_ == Cell.from_overrides(CELL).dataset().X.shape[1]
+    assert "on all 60 rows" in capsys.readouterr().out
+
+
+def test_a_skops_file_is_written() -> None:
+    skops_io = pytest.importorskip("skops.io")
+    assert export("--split", "0", "--out", "model.skops") == 0
+    trusted = skops_io.get_untrusted_types(file="model.skops")
+    model = skops_io.load("model.skops", trusted=trusted)
+    X = Cell.from_overrides(CELL).dataset().X
+    assert set(model.predict(X)) <= set(Cell.from_overrides(CELL).dataset().classes)

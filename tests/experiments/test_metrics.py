@@ -1,0 +1,163 @@
+"""Measures beyond the accuracy: asked for by name, kept with the record, in CSV and frames."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+from experiment_fakes import TINY, three_classes, tiny_cell
+from narrowing import present
+from sklearn.metrics import roc_auc_score
+
+import mklbench
+from mklbench import cli, multiclass, scoring
+from mklbench import config as configs
+from mklbench.data.preprocessing import fit_scaling
+from mklbench.data.splits import folds
+from mklbench.experiments.cell import Cell
+from mklbench.experiments.evaluation import run_selection, run_split
+from mklbench.experiments.execution.plan import CellResult
+from mklbench.experiments.record import Record, Selection
+from mklbench.experiments.rows import COLUMNS, csv_text, summary
+from mklbench.report.table.metrics import METRICS
+
+ASKED = "metrics=[roc_auc,f1_macro,neg_brier_score]"
+
+
+def decisions(cell: Cell, split: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return decision values and codes of the test part, everything done the plain way."""
+    data = cell.dataset()
+    train, test = cell.rows(split)
+    scaling = fit_scaling("minmax", data.X[train])
+    operator = configs.kernel(cell.config["kernel"])(scaling.transform(data.X[train]))
+    solutions = multiclass.fit(
+        configs.algorithm(cell.config["algo"]), operator, data.y[train], len(data.classes)
+    )
+    values = multiclass.decision_function(operator, solutions, scaling.transform(data.X[test]))
+    return values, data.y[test]
+
+
+def test_scores_are_kept_with_the_record() -> None:
+    cell = tiny_cell(ASKED)
+    record = run_split(cell, 1)
+    values, codes = decisions(cell, 1)
+    scores = present(record.scores)
+    assert list(scores) == ["roc_auc", "f1_macro", "neg_brier_score"]
+    assert scores["roc_auc"] == pytest.approx(roc_auc_score(codes, values))
+    # Calibrated probabilities are better than a coin, whose Brier score is a quarter.
+    assert -0.25 < present(scores["neg_brier_score"]) < 0.0
+    assert Record.from_json(record.to_json()) == record
+
+
+def test_a_cell_without_metrics_is_the_cell_that_it_was() -> None:
+    plain = tiny_cell()
+    assert "metrics" not in plain.config
+    assert plain.key == tiny_cell("metrics=[]").key != tiny_cell("metrics=[roc_auc]").key
+    assert run_split(plain, 0).scores is None
+    measured = run_split(tiny_cell(ASKED), 0)
+    assert measured.accuracy == run_split(plain, 0).accuracy
+    assert measured.objective == run_split(plain, 0).objective
+
+
+def test_a_single_name_needs_no_brackets_and_none_counts_twice() -> None:
+    assert tiny_cell("metrics=roc_auc").metrics == ("roc_auc",)
+    assert tiny_cell("metrics=[f1,roc_auc,f1]").metrics == ("f1", "roc_auc")
+
+
+def test_support_vectors_and_evaluations_are_counted() -> None:
+    record = run_split(tiny_cell("algo=mkl", "kernel=feature_gaussians", "algo.C=1"), 0)
+    n_support, n_evaluations = present(record.n_support), present(record.n_evaluations)
+    assert 0 < n_support <= present(record.n_train)
+    assert n_evaluations == n_support * present(record.n_kernels)
+
+
+def test_of_several_classes_each_machine_counts(tmp_path: Path) -> None:
+    three_classes(tmp_path / "three.csv")
+    given = ["data=csv", f"data.path={tmp_path / 'three.csv'}", "algo=svm", "kernel=gaussian"]
+    record = run_split(Cell.from_overrides([*given, "metrics=[roc_auc_ovr,average_precision]"]), 0)
+    assert present(record.n_support) <= present(record.n_evaluations) <= 3 * present(record.n_train)
+    assert all(0.9 < present(value) <= 1.0 for value in present(record.scores).values())
+
+
+def test_a_search_by_a_scorer_takes_the_best_of_the_grid() -> None:
+    grid = [0.01, 1.0, 100.0]
+    cell = tiny_cell("search=cv", "search.score=roc_auc", f"search.grid.algo.C={grid}")
+    found = run_selection(cell, 0)
+    data, (train, _) = cell.dataset(), cell.rows(0)
+    X, codes = fit_scaling("minmax", data.X[train]).transform(data.X[train]), data.y[train]
+    from mklbench.data.splits import split_seed
+
+    seed = split_seed(cell.data_digest, 0, cell.split_protocol) + 1
+    means = []
+    for C in grid:
+        total = 0.0
+        for fit_rows, held in folds(codes, 5, seed):
+            operator = configs.kernel(cell.config["kernel"])(X[fit_rows])
+            solve = configs.algorithm({**cell.config["algo"], "C": C})
+            solutions = multiclass.fit(solve, operator, codes[fit_rows], 2)
+            values = multiclass.decision_function(operator, solutions, X[held])
+            total += len(held) * roc_auc_score(codes[held], values)
+        means.append(total / len(codes))
+    assert found.params == {"algo.C": grid[int(np.argmax(means))]}
+    assert found.score == pytest.approx(max(means))
+    assert found.accuracy is None
+    assert found.rmse is None
+
+
+def test_a_selection_by_accuracy_is_written_as_before() -> None:
+    assert "score" not in Selection({"algo.C": 1}, 0.5).to_json()
+    kept = Selection({"algo.C": 1}, score=0.5)
+    assert Selection.from_json(kept.to_json()) == kept
+
+
+def test_rows_and_summaries_have_a_column_a_score() -> None:
+    cells = [tiny_cell(ASKED), tiny_cell()]
+    results = [CellResult(cell, "incomplete", [run_split(cell, 0)]) for cell in cells]
+    rows = list(csv.DictReader(io.StringIO(csv_text(results))))
+    assert list(rows[0]) == [*COLUMNS, "roc_auc", "f1_macro", "neg_brier_score"]
+    assert float(rows[0]["roc_auc"]) == present(results[0].records[0].scores)["roc_auc"]
+    assert rows[1]["roc_auc"] == rows[4]["roc_auc"] == ""
+    assert "roc_auc" in summary(results).splitlines()[0]
+    assert csv_text(results[1:]).splitlines()[0] == ",".join(COLUMNS)
+
+
+def test_frames_have_them_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    run = ["run", *TINY, "algo=svm", ASKED, "results_dir=store", "progress=none"]
+    assert cli.main([*run, "split.n_splits=2"]) == 0
+    frame = mklbench.records(store="store")
+    assert frame.roc_auc.dtype == "float64"
+    assert frame.roc_auc.between(0.5, 1.0).all()
+
+
+def test_a_table_has_its_cells_measured_by_what_it_shows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own" / "table").mkdir(parents=True)
+    (tmp_path / "own" / "table" / "mine.yaml").write_text(
+        "title: T\ncitation: C\ncommon: [data=twonorm, data.n_samples=60, split.n_splits=2]\n"
+        "metrics: [accuracy, roc_auc, neg_log_loss, n_support]\n"
+        "rows: [{name: twonorm, label: Twonorm}]\n"
+        "columns: [{name: svm, label: SVM, overrides: [algo=svm]}]\n"
+        "protocols: [{name: p, label: P, overrides: [kernel=gaussian]}]\n"
+    )
+    assert cli.main(["reproduce", "mine", "--config-dir", "own"]) == 0
+    capsys.readouterr()
+    assert cli.main(["table", "mine", "--config-dir", "own", "--format", "csv"]) == 0
+    lines = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    means = {line["metric"]: float(line["measured_mean"]) for line in lines}
+    assert list(means) == ["accuracy", "roc_auc", "neg_log_loss", "n_support"]
+    assert 0.5 < means["roc_auc"] <= 1.0
+    assert means["neg_log_loss"] > 0.0  # shown as the loss that it is
+
+
+def test_every_scorer_is_a_metric_of_tables() -> None:
+    assert all(name in METRICS for name in scoring.names())
+    assert METRICS["neg_mean_absolute_error"].lower_is_better
+    assert METRICS["neg_mean_absolute_error"].label == "mean absolute error"
+    with pytest.raises(KeyError):
+        METRICS["nonsense"]

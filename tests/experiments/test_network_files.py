@@ -1,0 +1,194 @@
+"""What a file system over a network does not promise: answers, fresh looks, files that stay."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from experiment_fakes import fake_cell, tiny_cell
+
+from mklbench import cli
+from mklbench.data import cache
+from mklbench.experiments import files
+from mklbench.experiments.execution.overview import overview
+from mklbench.experiments.execution.plan import run_cells
+from mklbench.experiments.files import write_atomically
+from mklbench.experiments.store import Store
+
+SHARED = ("search=first_splits", "search.splits=2", "search.folds=2", "search.grid.algo.C=[1,2]")
+CHANGES = ("rename", "replace", "link", "unlink", "mkdir", "rmdir")
+
+
+def sent_twice(real: Callable[..., Any]) -> Callable[..., Any]:
+    """Make a change, and again as if the first answer had been lost: that to the second counts."""
+
+    def call(*arguments: Any, **named: Any) -> Any:
+        real(*arguments, **named)
+        return real(*arguments, **named)
+
+    return call
+
+
+@pytest.fixture
+def lossy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    """A server of which no first answer to a change arrives."""
+    with monkeypatch.context() as patched:
+        for name in CHANGES:
+            patched.setattr(os, name, sent_twice(getattr(os, name)))
+        yield
+
+
+@pytest.fixture
+def stale(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Counter[str]:
+    """A server where every file and directory is replaced as it is looked at the first time."""
+    seen: Counter[str] = Counter()
+
+    def once(name: str, real: Callable[..., Any]) -> Callable[..., Any]:
+        def call(place: Any, *others: Any) -> Any:
+            known = os.fstat(place).st_ino if isinstance(place, int) else os.fspath(place)
+            seen[f"{name} {known}"] += 1
+            if seen[f"{name} {known}"] == 1:
+                raise OSError(errno.ESTALE, os.strerror(errno.ESTALE), str(place))
+            return real(place, *others)
+
+        return call
+
+    for name in ("read", "listdir"):
+        monkeypatch.setattr(os, name, once(name, getattr(os, name)))
+    return seen
+
+
+@pytest.mark.usefixtures("lossy")
+@pytest.mark.parametrize("keep", [False, True])
+def test_a_file_whose_move_is_not_confirmed_is_written(tmp_path: Path, keep: bool) -> None:
+    for content in ("first", "second"):
+        write_atomically(tmp_path / "file", content, keep=keep)
+    assert (tmp_path / "file").read_text() == ("first" if keep else "second")
+    cache.keep(b"verified", tmp_path / "cache" / "file")
+    assert (tmp_path / "cache" / "file").read_bytes() == b"verified"
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["cache", "file", "file"]
+
+
+def test_a_cached_file_that_others_may_be_reading_is_not_replaced_by_the_same(
+    tmp_path: Path,
+) -> None:
+    place = tmp_path / "cache" / "file"
+    cache.keep(b"verified", place)
+    with place.open("rb") as reader:
+        cache.keep(b"verified", place)
+        assert os.path.samestat(os.fstat(reader.fileno()), place.stat())
+        cache.keep(b"another", place)
+        assert place.read_bytes() == b"another"
+
+
+@pytest.mark.parametrize("write", [write_atomically, lambda path, data: cache.keep(data, path)])
+@pytest.mark.parametrize("there", [None, b"old"])
+def test_a_file_that_was_deleted_before_its_move_is_an_error(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    write: Callable[[Path, bytes], None],
+    there: bytes | None,
+) -> None:
+    def lost(source: Path, target: Path) -> None:
+        os.unlink(source)
+        raise FileNotFoundError(errno.ENOENT, "No such file or directory", str(source))
+
+    if there is not None:
+        (tmp_path / "file").write_bytes(there)
+    monkeypatch.setattr(os, "replace", lost)
+    with pytest.raises(FileNotFoundError):
+        write(tmp_path / "file", b"new")
+
+
+@pytest.mark.parametrize("number", [errno.EIO, errno.EACCES, errno.EDQUOT])
+def test_a_link_that_fails_replaces_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    (tmp_path / "file").write_text("first")
+    monkeypatch.setattr(os, "link", fail)
+    with pytest.raises(OSError, match=os.strerror(number)):
+        write_atomically(tmp_path / "file", "second", keep=True)
+    assert (tmp_path / "file").read_text() == "first"
+    assert os.listdir(tmp_path) == ["file"]
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("lossy")
+def test_a_run_whose_answers_are_lost_does_every_step_once(tmp_path: Path) -> None:
+    log, store = tmp_path / "log", Store(tmp_path / "store")
+    cell = fake_cell(tmp_path, f"algo.log='{log}'")
+    sharing = tiny_cell(*SHARED)
+    results = run_cells([cell, sharing], store)
+    assert [result.status for result in results] == ["done", "done"]
+    assert len(log.read_text().splitlines()) == cell.n_splits
+    assert not [path for path in store.path.rglob("*") if path.suffix in (".claim", ".tmp")]
+
+
+@pytest.mark.slow
+def test_what_is_replaced_while_it_is_read_is_read_again(
+    tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    cell, sharing, store = tiny_cell(), tiny_cell(*SHARED), Store(tmp_path)
+    run_cells([cell, sharing], store)
+    seen: Counter[str] = request.getfixturevalue("stale")
+    assert store.read(cell).status == "done"
+    assert [(len(found.done), found.n_splits) for found in overview(store)] == [(4, 4)] * 2
+    assert len(list(store.all_records())) == 8
+    assert sum(count > 1 for count in seen.values()) >= 10
+
+
+@pytest.mark.usefixtures("stale")
+def test_a_run_goes_on_where_directories_and_files_are_replaced(tmp_path: Path) -> None:
+    (result,) = run_cells([tiny_cell(*SHARED)], Store(tmp_path))
+    assert result.status == "done"
+
+
+def test_a_file_that_is_always_replaced_cannot_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(errno.ESTALE, os.strerror(errno.ESTALE))
+
+    (tmp_path / "file").write_text("content")
+    monkeypatch.setattr(os, "read", fail)
+    with pytest.raises(OSError, match=os.strerror(errno.ESTALE)):
+        files.read_regular(tmp_path / "file", 100)
+
+
+@pytest.mark.slow
+def test_files_that_others_have_open_are_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Over NFS they stay as .nfs files until they are closed, and so does their directory."""
+    cell, store = tiny_cell(), Store(tmp_path / "store")
+    run_cells([cell], store)
+    real = os.unlink
+
+    def unlink(path: Any, **named: Any) -> None:
+        place = Path(path)
+        if place.name == "split-001.json":
+            place.rename(place.with_name(".nfs000000000001"))
+        else:
+            real(path, **named)
+
+    monkeypatch.setattr(os, "unlink", unlink)
+    redo = ["redo", "--results-dir", str(store.path), "--split", "1", "data=twonorm"]
+    options = ["data.n_samples=60", "kernel=gaussian", "split.scaling=minmax", "split.n_splits=4"]
+    assert cli.main([*redo, *options, "algo=svm"]) == 0
+    assert capsys.readouterr().out.endswith("1 split forgotten.\n")
+    assert store.read(cell).missing == [1]
+    assert [found.done for found in overview(store)] == [[0, 2, 3]]
+    whole = [argument for argument in redo if argument not in ("--split", "1")]
+    assert cli.main([*whole, *options, "algo=svm"]) == 0
+    assert os.listdir(store.directory(cell)) == [".nfs000000000001"]
+    assert overview(store) == []
+    (result,) = run_cells([cell], store)
+    assert result.status == "done"

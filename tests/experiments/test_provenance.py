@@ -1,0 +1,76 @@
+"""What a record says of its making, on one machine and as a job of a cluster."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from experiment_fakes import tiny_cell
+
+from mklbench.experiments.evaluation import run_split
+from mklbench.experiments.provenance import JOB_VARIABLE, NODE_VARIABLE, provenance
+from mklbench.experiments.record import Record
+from mklbench.experiments.sealing import opened, sealed
+from mklbench.report.analysis.confirmed import numbers_digest
+from mklbench.report.check.rerun import other_rounding
+from mklbench.report.layout.measured_on import provenance_items
+
+RECORDED = sorted((Path(__file__).parents[2] / "results" / "records").glob("*.jsonl"))
+
+
+@pytest.fixture(autouse=True)
+def outside_of_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in (NODE_VARIABLE, JOB_VARIABLE):
+        monkeypatch.delenv(name, raising=False)
+
+
+def in_job(monkeypatch: pytest.MonkeyPatch, node: str = "n07", job: str = "12_3") -> Record:
+    monkeypatch.setenv(NODE_VARIABLE, node)
+    monkeypatch.setenv(JOB_VARIABLE, job)
+    return run_split(tiny_cell(), 0)
+
+
+def test_on_one_machine_a_record_says_neither_node_nor_job() -> None:
+    with RECORDED[0].open(encoding="utf-8") as lines:
+        recorded = json.loads(next(lines))
+    assert list(provenance()) == list(recorded["provenance"])
+
+
+def test_a_variable_that_is_set_to_nothing_is_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not {"node", "job"} & in_job(monkeypatch, node="", job="").provenance.keys()
+
+
+def test_a_job_says_where_it_ran_and_the_record_keeps_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    record = in_job(monkeypatch)
+    assert (record.provenance["node"], record.provenance["job"]) == ("n07", "12_3")
+    assert record.cpu == record.provenance["cpu"]
+    assert Record.from_json(opened(sealed(record.to_json()).encode())) == record
+
+
+def test_a_child_process_says_what_its_job_has_set() -> None:
+    code = "import mklbench.experiments.provenance as p; print(p.provenance()['node'])"
+    finished = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {NODE_VARIABLE: "n08", JOB_VARIABLE: "4"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert finished.stdout == "n08\n"
+
+
+def test_no_comparison_of_records_looks_at_node_and_job(monkeypatch: pytest.MonkeyPatch) -> None:
+    outside = run_split(tiny_cell(), 0)
+    inside = in_job(monkeypatch)
+    assert numbers_digest(inside) == numbers_digest(outside)
+    for before, now in ((inside, outside), (outside, inside)):
+        assert other_rounding(before, now, {}) == ""
+
+
+def test_a_page_does_not_list_a_hundred_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
+    jobs = [in_job(monkeypatch, job=str(number)) for number in range(3)]
+    assert not {"node", "job"} & {name for name, _ in provenance_items(jobs)}

@@ -1,0 +1,101 @@
+"""Tables in LaTeX: what is escaped, how columns are aligned, and that LaTeX takes them."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from experiment_fakes import TINY
+
+import mklbench
+from mklbench import cli
+from mklbench.errors import InputError
+from mklbench.report.document.blocks import Entry, Grid, Heading, Paragraph
+from mklbench.report.document.latex import NEEDS, escaped, to_latex
+
+GRID = Grid(
+    ["Data & more", "n", "accuracy %", "gain"],
+    [
+        [Entry("a_b 1e-3"), Entry("145"), Entry("84.68 ± 5.31 ✓"), Entry("-0.5", "", "bold")],
+        [Entry("c#d"), Entry("1045"), Entry("–"), Entry("1.25 (3/20)ᵃ")],
+    ],
+)
+
+
+def body(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines()]
+
+
+def test_a_grid_is_a_table_with_its_heading_and_what_follows() -> None:
+    lines = body(
+        to_latex([Heading(1, "Title"), Heading(2, "Part"), GRID, Paragraph("100 % of `it`")])
+    )
+    assert r"\caption{Title. Part.}" in lines
+    assert r"\begin{tabular}{lS[table-format=4.0]rr}" in lines
+    assert r"Data \& more & {n} & {accuracy \%} & {gain} \\" in lines
+    first = r"a\_b 1e-3 & 145 & \num{84.68 +- 5.31} $\checkmark$ & \textbf{\num{-0.5}} \\"
+    assert first in lines
+    assert r"c\#d & 1045 & -- & \num{1.25} (\num{3}/\num{20})\textsuperscript{a} \\" in lines
+    assert r"\par\smallskip\footnotesize 100 \% of it" in lines
+
+
+def test_what_is_no_grid_makes_no_table() -> None:
+    assert to_latex([Heading(1, "T"), Paragraph("p")]).strip() == NEEDS.strip()
+
+
+def test_every_sign_that_latex_reads_is_escaped() -> None:
+    assert escaped("a\\b{c}^~") == r"a\textbackslash{}b\{c\}\textasciicircum{}\textasciitilde{}"
+
+
+def compiled(tmp_path: Path, *texts: str) -> str:
+    """Compile tables, and return what LaTeX says of them."""
+    needed = re.search(r"\\usepackage\{[^}]*\}", NEEDS)
+    assert needed is not None
+    page = (
+        rf"\documentclass{{article}}{needed[0]}\sisetup{{separate-uncertainty=true}}"
+        rf"\begin{{document}}{''.join(texts)}\end{{document}}"
+    )
+    (tmp_path / "page.tex").write_text(page, encoding="utf-8")
+    command = ["pdflatex", "-interaction=nonstopmode", "page.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
+    return done.stdout.decode(errors="replace")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="there is no LaTeX")
+def test_latex_takes_them(tmp_path: Path) -> None:
+    tables = ("picard2012_table1", "all_methods", "picard2012_path", "cortes2009_uci")
+    said = compiled(tmp_path, to_latex([GRID]), *map(mklbench.rendered, tables))
+    assert "\n!" not in said
+    assert (tmp_path / "page.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_the_command_writes_what_the_library_gives(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    name = "cortes2009_degrees"
+    arguments = ["table", name, "--recorded", "--format", "latex", "--out", "t.tex"]
+    assert cli.main(arguments) == 0
+    assert Path("t.tex").read_text(encoding="utf-8") == mklbench.rendered(name)
+
+
+def test_a_frame_of_a_table_has_a_row_a_number() -> None:
+    numbers = mklbench.table("picard2012_table1")
+    assert {"row", "column", "metric", "published_mean", "measured_mean"} <= set(numbers.columns)
+    sonar = numbers[(numbers.row == "sonar") & (numbers.metric == "accuracy")]
+    assert sonar.published_mean.max() == pytest.approx(86.6)
+    with pytest.raises(InputError, match="fmt=tex is not known"):
+        mklbench.rendered("picard2012_table1", "tex")
+
+
+def test_a_run_writes_its_summary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    run = ["run", *TINY, "algo=svm", "results_dir=store", "progress=none", "out=summary.tex"]
+    assert cli.main([*run, "split.n_splits=2"]) == 0
+    text = Path("summary.tex").read_text(encoding="utf-8")
+    assert "twonorm & svm & gaussian & 1 &" in text
+    assert r"\bottomrule" in text
