@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from mklbench import cli
+from mklbench.commands import grammar
 from mklbench.config import compose, executor_of, run_config
 from mklbench.extras import missing
 
@@ -101,7 +101,7 @@ def test_a_command_of_the_page_is_understood(words: list[str]) -> None:
         for name in re.findall(r"executor\.(\w+)=", " ".join(OF_ENGINES.split(" ".join(first)))):
             assert name in options(chosen["name"])
         return
-    parsed, left = cli._parser().parse_known_args([command, *arguments])
+    parsed, left = grammar.parser().parse_known_args([command, *arguments])
     assert [text for text in left if not text.startswith("executor")] == []
     if command in ("reproduce", "check"):
         given = [text for text in [*parsed.names, *parsed.overrides, *left] if "=" in text]

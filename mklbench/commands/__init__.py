@@ -1,4 +1,5 @@
-"""What the sub-commands do, one module each; the grammar is in `mklbench.cli`.
+"""What the sub-commands do, one module each; `grammar` and `options` say what they take.
 
-May import everything; it is imported by `cli` only, when a command is carried out.
+May import everything; it is imported by `cli` only, and all but the grammar when a command is
+carried out.
 """

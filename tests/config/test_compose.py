@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from experiment_fakes import fake_configs
 
-from mklbench import cli, resources
 from mklbench import config as configs
+from mklbench import resources
+from mklbench.commands import options
 from mklbench.config import schemas
 from mklbench.config.schemas import checked
 from mklbench.data.options import parse_config
@@ -240,7 +241,7 @@ def test_a_config_directory_must_exist() -> None:
 
 
 def test_the_two_bounds_on_jobs_are_one() -> None:
-    assert cli.MAX_JOBS == schemas.MAX_JOBS
+    assert options.MAX_JOBS == schemas.MAX_JOBS
 
 
 @pytest.mark.parametrize(

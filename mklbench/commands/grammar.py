@@ -1,0 +1,369 @@
+"""The grammar of the command line: what each sub-command takes, and what it calls.
+
+Only the standard library is imported here, as in `mklbench.cli`; each command imports what it
+needs when it runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+
+from mklbench._version import __version__
+from mklbench.commands.options import (
+    STORE,
+    Parser,
+    config_dir_argument,
+    executor_arguments,
+    executor_of,
+    minutes,
+    names_and_overrides,
+    seconds,
+    source_arguments,
+    split_number,
+    store_argument,
+)
+from mklbench.errors import InputError
+from mklbench.report.formats import FORMATS
+
+LISTS = ("algos", "kernels", "data", "splits", "searches", "executors", "tables")
+
+
+_RUN_SUMMARY = "run one cell, or with -m a sweep of cells (options are Hydra overrides)"
+
+
+def _no_arguments(parser: argparse.ArgumentParser) -> None:
+    """`run` is dispatched before argparse; here it only has a line in the help."""
+
+
+def _run(parsed: argparse.Namespace) -> int:
+    from mklbench.commands.run import run
+
+    return run([])
+
+
+def _table_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", metavar="TABLE", help="as in `mklbench list tables`")
+    parser.add_argument("--format", choices=FORMATS, default="md", help="default: md")
+    parser.add_argument("--out", metavar="FILE", help="write it there instead of printing it")
+    source_arguments(parser)
+
+
+def _table(parsed: argparse.Namespace) -> int:
+    from mklbench.commands.table import table
+    from mklbench.experiments.store import Store
+
+    text = table(
+        parsed.name,
+        store=Store(parsed.results_dir),
+        fmt=parsed.format,
+        out=parsed.out,
+        recorded=parsed.recorded,
+        config_dir=parsed.config_dir,
+    )
+    print(text.rstrip() if parsed.out is None else f"Wrote {parsed.out}")
+    return 0
+
+
+def _reproduce_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("names", nargs="*", metavar="TABLE", help="default: every table")
+    executor_arguments(parser)
+    parser.add_argument(
+        "--detach", action="store_true", help="of another executor: submit, and do not wait"
+    )
+    run_nothing = parser.add_mutually_exclusive_group()
+    run_nothing.add_argument(
+        "--dry-run", action="store_true", help="say what would be run, and run nothing"
+    )
+    run_nothing.add_argument(
+        "--write-only", action="store_true", help="write what is finished, and run nothing"
+    )
+    parser.add_argument(
+        "--from-records",
+        action="store_true",
+        help="take over finished splits from the records in --out-dir instead of running them",
+    )
+    parser.add_argument(
+        "--timeout", type=seconds, metavar="SECONDS", help="of computing that a cell may take"
+    )
+    parser.add_argument(
+        "--out-dir", default="results", metavar="DIR", help="for tables, figures, records"
+    )
+    store_argument(parser)
+    config_dir_argument(parser)
+
+
+def _reproduce(parsed: argparse.Namespace) -> int:
+    from mklbench.commands.detaching import detached
+    from mklbench.commands.reproduce import reproduce
+    from mklbench.experiments.store import Store
+
+    names, overrides = names_and_overrides(parsed)
+    if parsed.detach:
+        overrides.append(detached(overrides))
+    return reproduce(
+        names,
+        store=Store(parsed.results_dir),
+        jobs=parsed.jobs,
+        executor=executor_of(overrides, parsed.jobs, parsed.timeout, parsed.config_dir),
+        dry_run=parsed.dry_run,
+        from_records=parsed.from_records,
+        write_only=parsed.write_only,
+        results_dir=parsed.out_dir,
+        timeout=parsed.timeout,
+        config_dir=parsed.config_dir,
+    )
+
+
+def _data_arguments(parser: argparse.ArgumentParser) -> None:
+    actions = parser.add_subparsers(required=True, metavar="ACTION", dest="action")
+    for action, summary in (
+        ("list", "the data sets: size, classes, origin, whether they are at hand"),
+        ("fetch", "download data sets into the cache"),
+        ("verify", "read data sets and compare their content with the published digests"),
+    ):
+        child = actions.add_parser(action, help=summary, description=summary)
+        child.add_argument("names", nargs="*", metavar="NAME", help="default: all")
+        config_dir_argument(child)
+
+
+def _data(parsed: argparse.Namespace) -> int:
+    from mklbench.commands import data
+
+    return data.run(parsed.action, parsed.names, parsed.config_dir)
+
+
+def _list_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("what", choices=LISTS)
+    config_dir_argument(parser)
+
+
+def _list(parsed: argparse.Namespace) -> int:
+    from mklbench.commands import listing
+
+    return listing.run(parsed.what, parsed.config_dir)
+
+
+def _plot_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", metavar="FIGURE", help="one of the figures of the tables")
+    parser.add_argument("--out", metavar="FILE", help="a .png, .pdf or .svg file")
+    source_arguments(parser)
+
+
+def _plot(parsed: argparse.Namespace) -> int:
+    from mklbench.commands.plot import plot
+    from mklbench.experiments.store import Store
+
+    path = plot(
+        parsed.name,
+        store=Store(parsed.results_dir),
+        out=parsed.out,
+        recorded=parsed.recorded,
+        config_dir=parsed.config_dir,
+    )
+    print(f"Wrote {path}")
+    return 0
+
+
+def _check_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("names", nargs="*", metavar="TABLE", help="default: all that it covers")
+    executor_arguments(parser)
+    parser.add_argument(
+        "--all",
+        action="store_true",
+        help="rerun one split of every cell that other sources than those at hand measured",
+    )
+    parser.add_argument(
+        "--minutes", type=minutes, metavar="N", help="with --all: stop, and go on the next time"
+    )
+    parser.add_argument(
+        "--record",
+        action="store_true",
+        help="record a cheap cell of each algorithm that the check does not have yet",
+    )
+    parser.add_argument(
+        "--recorded", metavar="DIR", help="the recorded results; default: those of the program"
+    )
+
+
+def _check(parsed: argparse.Namespace) -> int:
+    from mklbench.commands.check import check, check_all, record
+
+    names, overrides = names_and_overrides(parsed)
+    if parsed.record:
+        if parsed.names or parsed.all or parsed.minutes is not None:
+            raise InputError(
+                "--record is for algorithms that no table has: leave tables, executors, --all and "
+                "--minutes out."
+            )
+        return record(jobs=parsed.jobs, results_dir=parsed.recorded)
+    for text in overrides:
+        if text.startswith("executor.detach="):
+            raise InputError(
+                "executor.detach is not for mklbench check, which compares what the jobs give: "
+                "leave it out."
+            )
+    executor = executor_of(overrides, parsed.jobs)
+    if parsed.all:
+        return check_all(
+            names,
+            jobs=parsed.jobs,
+            executor=executor,
+            minutes=parsed.minutes,
+            results_dir=parsed.recorded,
+        )
+    if parsed.minutes is not None:
+        raise InputError(f"--minutes {parsed.minutes:g} is for --all: add it, or leave this out.")
+    return check(names=names, jobs=parsed.jobs, executor=executor, results_dir=parsed.recorded)
+
+
+def _status_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--watch",
+        type=seconds,
+        nargs="?",
+        const=10.0,
+        metavar="SECONDS",
+        help="show it on the terminal until Ctrl-C, again after so many seconds; default: 10",
+    )
+    store_argument(parser)
+
+
+def _status(parsed: argparse.Namespace) -> int:
+    from mklbench.commands.status import status
+    from mklbench.experiments.store import Store
+
+    return status(Store(parsed.results_dir), parsed.watch)
+
+
+def _redo_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.usage = "mklbench redo [OVERRIDE ...] [-m] [--failed] [--split N] [--results-dir DIR]"
+    parser.epilog = (
+        "The cells are named by the overrides of their run; none of these, with --failed, means "
+        "every cell of the store."
+    )
+    parser.set_defaults(overrides=[])
+    parser.add_argument("-m", "--multirun", action="store_true", help="of a sweep of cells")
+    parser.add_argument("--failed", action="store_true", help="only failures and timeouts")
+    parser.add_argument(
+        "--split",
+        type=split_number,
+        action="append",
+        default=[],
+        metavar="N",
+        help="only this split; may be given several times",
+    )
+    parser.add_argument("--results-dir", metavar="DIR", help=f"the store; default: {STORE}")
+    config_dir_argument(parser)
+
+
+def _redo(parsed: argparse.Namespace) -> int:
+    from mklbench.commands.redo import redo
+
+    return redo(
+        parsed.overrides,
+        sweep=parsed.multirun,
+        failed=parsed.failed,
+        splits=parsed.split,
+        results_dir=parsed.results_dir,
+        config_dir=parsed.config_dir,
+    )
+
+
+def _export_arguments(parser: argparse.ArgumentParser) -> None:
+    kinds = parser.add_subparsers(required=True, metavar="WHAT", dest="what")
+    summary = "fit the model of a cell as an estimator of scikit-learn, and write it to a file"
+    model = kinds.add_parser("model", help=summary, description=summary)
+    model.usage = (
+        "mklbench export model [OVERRIDE ...] --out FILE [--split N] [--results-dir DIR] "
+        "[--config-dir DIR]"
+    )
+    model.epilog = "The cell is named by the overrides of its run."
+    model.set_defaults(overrides=[])
+    model.add_argument(
+        "--out", required=True, metavar="FILE", help="a .skops or .joblib file to write"
+    )
+    model.add_argument(
+        "--split",
+        type=split_number,
+        metavar="N",
+        help="fit the training part of this split, and compare with what is recorded of its test "
+        "part; default: all rows",
+    )
+    model.add_argument("--results-dir", metavar="DIR", help=f"the store; default: {STORE}")
+    config_dir_argument(model)
+
+
+def _export(parsed: argparse.Namespace) -> int:
+    from mklbench.commands.export import export_model
+
+    return export_model(
+        parsed.overrides,
+        out=parsed.out,
+        split=parsed.split,
+        results_dir=parsed.results_dir,
+        config_dir=parsed.config_dir,
+    )
+
+
+COMMANDS: dict[
+    str,
+    tuple[
+        str,
+        Callable[[argparse.ArgumentParser], None],
+        Callable[[argparse.Namespace], int],
+    ],
+] = {
+    "run": (_RUN_SUMMARY, _no_arguments, _run),
+    "table": ("print a paper's table from what has been run", _table_arguments, _table),
+    "reproduce": ("run what the tables need, then write them", _reproduce_arguments, _reproduce),
+    "status": (
+        "say what of the store is done, running or failed",
+        _status_arguments,
+        _status,
+    ),
+    "redo": ("forget a cell, a split or failures, to run them again", _redo_arguments, _redo),
+    "export": ("write the model of a cell for use elsewhere", _export_arguments, _export),
+    "data": ("list, fetch or verify the data sets", _data_arguments, _data),
+    "list": ("list the choices of a config group", _list_arguments, _list),
+    "plot": ("draw a paper's figure from what has been run", _plot_arguments, _plot),
+    "check": ("rerun a fast part and compare with the recorded numbers", _check_arguments, _check),
+}
+
+
+def read(arguments: list[str]) -> argparse.Namespace:
+    """Return what the arguments of a sub-command say; its ``handler`` takes that.
+
+    Raises
+    ------
+    InputError
+        If they are not in the grammar.
+    """
+    parsed, left = parser().parse_known_args(arguments)
+    if "overrides" in parsed:  # they may stand between the flags, which argparse cannot do
+        parsed.overrides = [text for text in left if not text.startswith("-")]
+        left = [text for text in left if text.startswith("-")]
+    if left:
+        raise InputError(
+            f"{' '.join(left)} is not known to mklbench {parsed.command} (see mklbench "
+            f"{parsed.command} --help)."
+        )
+    return parsed
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return what reads the arguments of all sub-commands."""
+    whole = Parser(
+        prog="mklbench",
+        description="The experiments of the multiple-kernel-learning papers, run again.",
+        epilog='Shell completion: eval "$(mklbench -sc install=bash)"',
+    )
+    whole.add_argument(
+        "--version", action="version", version=f"mklbench {__version__}", help="say which it is"
+    )
+    commands = whole.add_subparsers(required=True, metavar="COMMAND", dest="command")
+    for name, (summary, add_arguments, handler) in COMMANDS.items():
+        command = commands.add_parser(name, help=summary, description=summary)
+        add_arguments(command)
+        command.set_defaults(handler=handler)
+    return whole
