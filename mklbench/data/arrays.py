@@ -22,8 +22,8 @@ from mklbench.data.download import read_file
 from mklbench.data.faults import AbsentError, TooLargeError
 from mklbench.data.limits import DEFAULT_BYTES, beyond, megabytes, most_bytes
 from mklbench.data.own_arrays import AUTO, LAST, NONE, choose_arrays, texts
-from mklbench.data.parse import Table
 from mklbench.data.schema import Layout
+from mklbench.data.table import Table
 from mklbench.data.unpacking import too_large, unpack, unzip
 from mklbench.errors import DataError
 

@@ -11,9 +11,10 @@ import numpy as np
 from mklbench.data.arrays import parse_mat, parse_npz, parse_svmlight
 from mklbench.data.images import parse_images
 from mklbench.data.openml import parse_openml
-from mklbench.data.parse import Table, parse_table
+from mklbench.data.parse import parse_table
 from mklbench.data.schema import FileFormat, Layout
-from mklbench.data.tables import parse_parquet, parse_xlsx
+from mklbench.data.table import Table
+from mklbench.data.typed_tables import parse_parquet, parse_xlsx
 from mklbench.errors import DataError
 from mklbench.hdf5_files import is_hdf5
 

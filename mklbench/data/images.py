@@ -25,8 +25,8 @@ from mklbench.data.dataset import Dataset
 from mklbench.data.image_descriptors import Codebooks, Parts
 from mklbench.data.limits import most_bytes
 from mklbench.data.once import made_once
-from mklbench.data.parse import Table
 from mklbench.data.schema import Layout
+from mklbench.data.table import Table
 from mklbench.data.unpacking import untar
 from mklbench.errors import DataError
 from mklbench.extras import missing

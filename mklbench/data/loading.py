@@ -22,7 +22,6 @@ from mklbench.data.images import described
 from mklbench.data.labels import classes_of, rows_of_classes, targets_of
 from mklbench.data.limits import most_bytes
 from mklbench.data.options import parse_config
-from mklbench.data.parse import Table, shortened
 from mklbench.data.schema import (
     DataConfig,
     FileConfig,
@@ -30,6 +29,7 @@ from mklbench.data.schema import (
     Layout,
     ViewConfig,
 )
+from mklbench.data.table import Table, shortened
 from mklbench.data.verification import verify_content, verify_splits
 from mklbench.errors import DataError
 

@@ -21,9 +21,9 @@ from urllib.error import HTTPError
 
 from mklbench.data.faults import AbsentError, DamagedError, TooLargeError, UnreadableError
 from mklbench.data.limits import Limits, most_bytes
-from mklbench.data.parse import Table, shortened
 from mklbench.data.schema import Layout
-from mklbench.data.tables import table_of_values
+from mklbench.data.table import Table, shortened
+from mklbench.data.typed_tables import table_of_values
 from mklbench.data.unpacking import inflate
 from mklbench.errors import DataError
 

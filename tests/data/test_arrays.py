@@ -14,8 +14,8 @@ from scipy.io import savemat
 
 from mklbench.data.arrays import parse_splits
 from mklbench.data.formats import parse_files
-from mklbench.data.parse import Table
 from mklbench.data.schema import Layout
+from mklbench.data.table import Table
 from mklbench.errors import DataError
 
 X = np.array([[1.0, 2.0], [3.0, 4.5], [-1.0, 0.0], [2.0, 7.0]])

@@ -22,8 +22,8 @@ from sklearn.datasets import dump_svmlight_file
 
 from mklbench.data.formats import parse_files
 from mklbench.data.options import parse_config
-from mklbench.data.parse import Table
 from mklbench.data.schema import FileConfig, GeneratedConfig, Layout
+from mklbench.data.table import Table
 from mklbench.errors import DataError, InputError
 
 LIMIT = 1_000_000

@@ -18,8 +18,9 @@ from decimal import Decimal
 from typing import Any
 
 from mklbench.data.limits import beyond, most_bytes
-from mklbench.data.parse import Row, Table, shortened, table_of_rows
+from mklbench.data.rows import table_of_rows
 from mklbench.data.schema import Layout
+from mklbench.data.table import Row, Table, shortened
 from mklbench.data.unpacking import unzip
 from mklbench.errors import DataError
 from mklbench.extras import missing
@@ -46,7 +47,7 @@ def table_of_values(rows: Iterable[Sequence[Any]], layout: Layout, place: str) -
     Raises
     ------
     DataError
-        As `mklbench.data.parse.table_of_rows`; a column that is used holds dates or other values
+        As `mklbench.data.rows.table_of_rows`; a column that is used holds dates or other values
         that are neither numbers nor text; or there are too many cells.
     """
     found: list[Row] = []
