@@ -79,7 +79,7 @@ def test_what_is_public_is_found() -> None:
     found = set(names())
     assert {"mklbench.MKL", "mklbench.algorithms.mkl.solve", "mklbench.kernels.Bank"} <= found
     assert {"mklbench.libsvm.SVM", "mklbench.libsvm.Machine.solve", "mklbench.records"} <= found
-    assert "mklbench.certify.PrimalDualPoint.on_bank" in found
+    assert "mklbench.certify.duality.PrimalDualPoint.on_bank" in found
     assert "mklbench.estimators.base.KernelLearner.fit" in found
     assert "mklbench.kernels.base.Bank.combine" in found
     assert "mklbench.kernels.banks.linear.LinearBank.combine" not in found  # says no more
