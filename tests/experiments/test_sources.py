@@ -74,7 +74,7 @@ class TestFingerprint:
     @pytest.mark.parametrize(
         ("file", "old", "new"),
         [
-            ("libsvm.py", "from __future__", "# A comment.\nfrom __future__"),
+            ("libsvm/binding.py", "from __future__", "# A comment.\nfrom __future__"),
             ("algorithms/simplemkl.py", "Learn the kernel weights", "Find the kernel weights"),
             ("algorithms/simplemkl.py", "_ZERO_WEIGHT = 1e-8", "_ZERO_WEIGHT  =  0.00000001"),
             ("data/preprocessing.py", "raise InputError(", 'raise InputError("Oh: " '),
@@ -96,7 +96,7 @@ class TestFingerprint:
         assert sources.fingerprint(CONFIG)["kernel"] != before
 
     def test_knows_the_solver_that_every_algorithm_calls(self, edit: Edit) -> None:
-        assert changed(edit, "libsvm.py", "200.0", "100.0") >= {"algorithm"}
+        assert changed(edit, "libsvm/binding.py", "200.0", "100.0") >= {"algorithm"}
 
     @pytest.mark.parametrize(
         ("file", "old", "new"),
@@ -140,7 +140,7 @@ class TestFingerprint:
         cell = Cell.from_overrides(overrides)
         record = run_split(cell, 0)
         assert record.sources == cell.sources == sources.fingerprint(cell.config)
-        edit("libsvm.py", "200.0", "100.0")
+        edit("libsvm/binding.py", "200.0", "100.0")
         again = Cell.from_overrides(overrides)
         assert again.sources != record.sources
         assert again.key == record.key
@@ -308,7 +308,7 @@ class TestCodeFromOutside:
     def test_counts_with_ours_in_its_fingerprint(self, own: Path, edit: Edit) -> None:
         config = {"algo": {"_target_": "mine.solve"}, "kernel": FEATURE_GAUSSIANS}
         before = sources.fingerprint(config)["algorithm"]
-        edit("libsvm.py", "200.0", "100.0")
+        edit("libsvm/binding.py", "200.0", "100.0")
         assert sources.fingerprint(config)["algorithm"] != before
 
     def test_that_is_edited_between_two_runs_is_run_again(self, own: Path) -> None:

@@ -38,6 +38,12 @@ def random_problem(n: int = 30, n_features: int = 4, seed: int = 0) -> tuple[Arr
     return X, np.where(score > np.median(score), 1.0, -1.0)
 
 
+def gram_and_labels(n: int = 40, seed: int = 0) -> tuple[Array, Array]:
+    """Return the Gram matrix (n, n) of a Gaussian kernel on a random problem, and its labels."""
+    X, y = random_problem(n, seed=seed)
+    return dense_gaussian(0.3)(X, X), y
+
+
 def random_stack(n: int = 30, n_kernels: int = 5, seed: int = 0) -> tuple[Array, Array]:
     """Return Gaussian Gram matrices (M, n, n) on single features, and labels."""
     X, y = random_problem(n, n_kernels, seed)

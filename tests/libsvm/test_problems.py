@@ -1,30 +1,20 @@
-"""The LIBSVM binding against an independent quadratic programme, and its two traps."""
+"""The C-SVC against an independent quadratic programme; labels and options that it refuses."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 
 import conic_twins
 import numpy as np
 import pytest
-from dense_twins import dense_gaussian
-from libsvm import svm as libsvm_api
 from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import ArrayLike
-from problems import random_problem
-from threadpoolctl import ThreadpoolController
+from problems import gram_and_labels, random_problem
 
 from mklbench.errors import InputError
 from mklbench.libsvm import SVM
 
 TIGHT = 1e-6
-
-
-def gram_and_labels(n: int = 40, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    X, y = random_problem(n, seed=seed)
-    return dense_gaussian(0.3)(X, X), y
 
 
 def slacks(K: np.ndarray, y: np.ndarray, dual_coef: np.ndarray, intercept: float) -> np.ndarray:
@@ -118,110 +108,6 @@ class TestSigns:
         assert SVM(-y, 0.1).solve(np.eye(5)).intercept < 0
 
 
-class TestReuse:
-    def test_writing_into_the_buffer_equals_passing_the_matrix(self) -> None:
-        K, y = gram_and_labels()
-        machine = SVM(y, 1.0)
-        passed = machine.solve(K)
-        machine.gram[...] = np.nan
-        np.exp(np.log(K), out=machine.gram)
-        written = machine.solve()
-        assert_allclose(written.dual_coef, passed.dual_coef, atol=1e-8)
-        assert written.intercept == pytest.approx(passed.intercept, abs=1e-8)
-
-    def test_each_solve_is_a_cold_start(self) -> None:
-        K, y = gram_and_labels()
-        other, _ = gram_and_labels(seed=5)
-        machine = SVM(y, 1.0)
-        first = machine.solve(K)
-        machine.solve(other)
-        again = machine.solve(K)
-        assert_array_equal(again.dual_coef, first.dual_coef)
-        assert again.intercept == first.intercept
-
-    def test_a_solution_outlives_the_machine(self) -> None:
-        K, y = gram_and_labels()
-        machine = SVM(y, 1.0)
-        solution = machine.solve(K)
-        kept = solution.dual_coef.copy()
-        machine.solve(np.eye(len(y)))
-        del machine
-        assert_array_equal(solution.dual_coef, kept)
-
-    def test_other_layouts_of_the_matrix(self) -> None:
-        K, y = gram_and_labels()
-        expected = SVM(y).solve(K).dual_coef
-        assert_array_equal(SVM(y).solve(np.asfortranarray(K)).dual_coef, expected)
-        assert_array_equal(SVM(y).solve(np.repeat(K, 2, axis=1)[:, ::2]).dual_coef, expected)
-
-    def test_labels_of_another_type(self) -> None:
-        K, y = gram_and_labels()
-        expected = SVM(y).solve(K).dual_coef
-        for labels in (y.astype(np.int8), y.tolist(), np.repeat(y, 2)[::2]):
-            assert_array_equal(SVM(labels).solve(K).dual_coef, expected)
-
-    def test_calls_and_seconds_are_counted(self) -> None:
-        K, y = gram_and_labels()
-        machine = SVM(y)
-        for count in (1, 2, 3):
-            before = machine.seconds
-            machine.solve(K)
-            assert machine.calls == count
-            assert 0 < machine.seconds - before < 1
-
-    def test_memory_does_not_grow(self) -> None:
-        """A model that is not freed leaves about 5 kB, so 3000 of them are far above the bound."""
-        K, y = gram_and_labels(60)
-        machine = SVM(y, 0.1)
-        for _ in range(200):
-            machine.solve(K)
-        before = resident_bytes()
-        for _ in range(3000):
-            machine.solve(K)
-        assert resident_bytes() - before < 2_000_000
-
-
-def resident_bytes() -> int:
-    """Return the memory of this process that is resident, or its high-water mark elsewhere."""
-    try:
-        with open("/proc/self/status", encoding="ascii") as handle:
-            kilobytes = next(line.split()[1] for line in handle if line.startswith("VmRSS"))
-        return 1024 * int(kilobytes)
-    except OSError:
-        import resource
-        import sys
-
-        unit = 1 if sys.platform == "darwin" else 1024
-        return unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-
-
-def openmp_threads() -> set[int]:
-    libraries = ThreadpoolController().select(user_api="openmp").info()
-    return {library["num_threads"] for library in libraries}
-
-
-def test_one_thread_inside_the_call_and_as_many_as_before_after_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    K, y = gram_and_labels()
-    machine = SVM(y)
-    train: Callable[..., object] = libsvm_api.libsvm.svm_train
-    seen: list[set[int]] = []
-
-    def watched(*arguments: object) -> object:
-        seen.append(openmp_threads())
-        return train(*arguments)
-
-    monkeypatch.setattr(libsvm_api.libsvm, "svm_train", watched)
-    with ThreadpoolController().limit(limits=2, user_api="openmp"):
-        if 2 not in openmp_threads():
-            pytest.skip("the OpenMP library here cannot be given two threads")
-        before = openmp_threads()
-        machine.solve(K)
-        assert openmp_threads() == before
-    assert seen == [{1}]
-
-
 class TestBadInput:
     @pytest.mark.parametrize("value", [0, -1.0, np.nan, np.inf, "1", None, True])
     @pytest.mark.parametrize("name", ["C", "tol"])
@@ -272,27 +158,3 @@ class TestBadInput:
 def test_labels_that_are_words() -> None:
     with pytest.raises(InputError, match=r"-1 and \+1"):
         SVM(["yes", "no"])
-
-
-def test_labels_belong_to_the_machine() -> None:
-    y = np.array([-1.0, 1.0, -1.0, 1.0])
-    K = np.eye(4) + y[:, None] * y
-    machine = SVM(y)
-    before = machine.solve(K).dual_coef
-    y[:] = [1.0, 1.0, 1.0, -1.0]
-    assert_allclose(machine.solve(K).dual_coef, before)
-
-
-def test_machines_in_several_threads_do_not_disturb_each_other() -> None:
-    problems = [gram_and_labels(60 + seed, seed) for seed in range(8)]
-
-    def solved(number: int) -> list[np.ndarray]:
-        K, y = problems[number % len(problems)]
-        machine = SVM(y, C=10.0, tol=TIGHT)
-        return [machine.solve(factor * K).dual_coef for factor in (1.0, 0.5, 2.0)]
-
-    alone = [solved(number) for number in range(len(problems))]
-    with ThreadPoolExecutor(4) as threads:
-        together = list(threads.map(solved, range(20 * len(problems))))
-    for number, found in enumerate(together):
-        assert_array_equal(found, alone[number % len(problems)])

@@ -1,0 +1,34 @@
+"""The inner solver: LIBSVM on dense Gram matrices, without copies through Python objects.
+
+`binding` fills one reused buffer and calls LIBSVM; `problems` has what is solved, the C-SVC, the
+epsilon-SVR and the one-class SVM; `options` says which options LIBSVM can do.
+
+May import `errors` and `validation`; it is imported by `optim`, `algorithms` and `one_class`.
+"""
+
+from __future__ import annotations
+
+from mklbench.libsvm.binding import Machine, SVMSolution
+from mklbench.libsvm.options import (
+    ClassWeight,
+    check_box,
+    check_svm_options,
+    check_tol,
+    check_tol_of_classes,
+    class_factors,
+)
+from mklbench.libsvm.problems import SVM, SVR, OneClassSVM
+
+__all__ = [
+    "SVM",
+    "SVR",
+    "ClassWeight",
+    "Machine",
+    "OneClassSVM",
+    "SVMSolution",
+    "check_box",
+    "check_svm_options",
+    "check_tol",
+    "check_tol_of_classes",
+    "class_factors",
+]

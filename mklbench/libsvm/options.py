@@ -1,0 +1,94 @@
+"""Options of LIBSVM: factors on C by class, and how large a C and how small a tolerance may be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mklbench.errors import InputError
+from mklbench.validation import check_positive, check_sample_weight
+
+# Beyond, squares of alpha overflow, and no arithmetic has the digits.
+_LARGEST_C, SMALLEST_TOL = 1e100, 1e-12
+# At 2 the first point, alpha = 0, passes for the optimum of any C-SVC.
+_LARGEST_TOL = 1.0
+
+# Factors on C by class -1 and +1, or "balanced".
+ClassWeight = Mapping[int, float] | str | None
+
+
+def class_factors(class_weight: ClassWeight, y: NDArray[np.float64]) -> dict[int, float]:
+    """Return the factors on C of both classes.
+
+    Parameters
+    ----------
+    class_weight : ClassWeight
+        Factors by class, keys -1 and +1 or their text; a class left out has factor 1.
+        "balanced" makes both classes weigh the same: n / (2 n_c) for the n_c samples of a class.
+    y : ndarray of shape (n,)
+        Labels in {-1, +1}.
+
+    Raises
+    ------
+    InputError
+        If it is neither, or a factor is no finite number > 0.
+    """
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        return {label: len(y) / (2.0 * np.count_nonzero(y == label)) for label in (-1, 1)}
+    if not isinstance(class_weight, Mapping | None):
+        raise InputError(
+            f"class_weight={class_weight!r} is not accepted: give balanced, or factors by class as "
+            "in {-1: 2, 1: 1}."
+        )
+    factors = {-1: 1.0, 1: 1.0}
+    for label, factor in (class_weight or {}).items():
+        known = {"-1": -1, "1": 1, "+1": 1}.get(str(label).removesuffix(".0"))
+        if known is None:
+            raise InputError(
+                f"class_weight has the key {label!r}: the classes of a binary problem are -1 and 1."
+            )
+        factors[known] = check_positive(f"class_weight[{label}]", factor)
+    return factors
+
+
+def check_svm_options(
+    C: float, svm_tol: float, class_weight: ClassWeight, sample_weight: ArrayLike | None = None
+) -> None:
+    """Raise an InputError for an option that `SVM` refuses whatever the labels."""
+    check_box("C", C)
+    check_tol_of_classes(svm_tol)
+    class_factors(class_weight, np.array([-1.0, 1.0]))
+    if sample_weight is not None:
+        check_sample_weight(sample_weight, np.size(sample_weight))
+
+
+def check_box(name: str, value: float) -> float:
+    """Return a bound on alpha as a float if it is a number > 0 that LIBSVM can do."""
+    if check_positive(name, value) > _LARGEST_C:
+        raise InputError(
+            f"{name}={value:g} is not accepted: LIBSVM's sums overflow, take at most "
+            f"{_LARGEST_C:g}."
+        )
+    return float(value)
+
+
+def check_tol(value: float) -> float:
+    """Return LIBSVM's stopping tolerance as a float if it is a number > 0 that it can do."""
+    if check_positive("svm_tol", value) < SMALLEST_TOL:
+        raise InputError(
+            f"svm_tol={value:g} is not accepted: LIBSVM keeps kernel values in single precision, "
+            f"take at least {SMALLEST_TOL:g}."
+        )
+    return float(value)
+
+
+def check_tol_of_classes(value: float) -> float:
+    """Return LIBSVM's stopping tolerance as a float if the optimum for labels can meet it."""
+    if check_tol(value) > _LARGEST_TOL:
+        raise InputError(
+            f"svm_tol={value:g} is not accepted: no weights at all would pass for an optimum, "
+            f"take at most {_LARGEST_TOL:g}."
+        )
+    return float(value)
