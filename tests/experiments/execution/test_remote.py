@@ -164,7 +164,7 @@ class TestSlurm:
     ) -> None:
         slurm.runs("srun", "exec /bin/sleep 60\n")
         slurm.says("squeue", f"7|PENDING||N/A|{why}|mklbench-probe\n")
-        monkeypatch.setattr("mklbench.experiments.execution.slurm._TELL_AFTER", 0.2)
+        monkeypatch.setattr("mklbench.experiments.execution.slurm.node._TELL_AFTER", 0.2)
         began = time.monotonic()
         said = refused(capsys, [*SLURM, "executor.account=nobody"])
         assert time.monotonic() - began < 20

@@ -190,7 +190,7 @@ def test_a_controller_that_is_away(engine: Slurm, fake_slurm: FakeSlurm, journal
 def test_a_controller_that_does_not_answer_in_time(
     engine: Slurm, fake_slurm: FakeSlurm, journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mklbench.experiments.execution.slurm._PATIENCE", 0.2)
+    monkeypatch.setattr("mklbench.experiments.execution.slurm.commands._PATIENCE", 0.2)
     fake_slurm.runs("squeue", "exec /bin/sleep 60\n")
     began = time.monotonic()
     with pytest.raises(Unreachable, match=r"^squeue: .*timed out"):
