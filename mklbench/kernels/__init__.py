@@ -11,15 +11,10 @@ from mklbench.kernels.banks.function_bank import FunctionBank, NamedFunction
 from mklbench.kernels.banks.linear import LinearBank
 from mklbench.kernels.banks.views import DistanceBank
 from mklbench.kernels.base import Bank, Family, KernelOperator
-from mklbench.kernels.builders.columns import (
-    FittedViews,
-    KernelList,
-    kernel_list,
-    matrix_of,
-    takes_sparse,
-)
+from mklbench.kernels.builders.columns import KernelList, kernel_list, takes_sparse
 from mklbench.kernels.builders.derived import Combination, Normalised, Standardised
 from mklbench.kernels.builders.descriptors import Descriptors
+from mklbench.kernels.builders.fitted_views import FittedViews
 from mklbench.kernels.builders.forms import no_kernels
 from mklbench.kernels.builders.from_files import MatrixDescriptors, MatrixKernels
 from mklbench.kernels.builders.named import (
@@ -45,13 +40,8 @@ from mklbench.kernels.cross import CrossKernels
 from mklbench.kernels.families import IsotropicGaussians, ProductGaussians
 from mklbench.kernels.functions import Gaussian, Linear, Polynomial
 from mklbench.kernels.groups import Groups, groups_of
-from mklbench.kernels.mixtures import (
-    FamilyBank,
-    check_thetas,
-    mixture_outputs,
-    training_outputs,
-)
-from mklbench.kernels.samples import Views, rows_of
+from mklbench.kernels.mixtures import FamilyBank, check_thetas, mixture_outputs, training_outputs
+from mklbench.kernels.samples import Views, matrix_of, rows_of
 from mklbench.kernels.transforms.columns import ColumnBank
 from mklbench.kernels.transforms.combined import CombinedKernel
 from mklbench.kernels.transforms.composite import ConcatenatedBank, ScaledBank, unit_trace

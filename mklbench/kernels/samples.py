@@ -1,4 +1,4 @@
-"""Samples that are no matrix of numbers: views side by side, sparse matrices, rows of text."""
+"""Samples in the forms that users have: views side by side, sparse matrices, rows of text."""
 
 from __future__ import annotations
 
@@ -111,3 +111,47 @@ def is_sparse(X: object) -> bool:
 def csr(X: Any) -> Any:
     """Return a sparse matrix by its rows, of doubles."""
     return X.tocsr().astype(np.float64, copy=False)
+
+
+def matrix_of(X: Any) -> Any:
+    """Return samples as a data frame, a sparse matrix, an array (n, d) or views.
+
+    Parameters
+    ----------
+    X : array_like, sparse matrix, DataFrame or list of these
+        Samples (n, d), or several matrices with n rows, one a view; a list of n texts is one column
+        of them.
+
+    Raises
+    ------
+    InputError
+        If they are none of these.
+    """
+    if isinstance(X, Views) or hasattr(X, "iloc"):
+        return X.to_frame() if hasattr(X, "to_frame") else X
+    if is_sparse(X):
+        return csr(X)
+    if are_views(X):
+        return Views(X)
+    try:
+        array = np.asarray(X)
+    except ValueError as error:
+        raise InputError("X has rows of different lengths: give samples of equal length.") from (
+            error
+        )
+    if array.ndim == 1 and array.dtype.kind in "OUST":
+        array = array.astype(object)[:, None]
+    if array.ndim != 2 or 0 in array.shape:
+        raise InputError(f"X has shape {array.shape}: it must be a matrix (n_samples, n_features).")
+    return array
+
+
+def are_views(X: Any) -> bool:
+    """Tell whether samples are views, or a list of matrices that become views."""
+    if isinstance(X, Views):
+        return True
+    return (
+        isinstance(X, (list, tuple))
+        and len(X) > 0
+        and all(hasattr(part, "shape") and len(part.shape) == 2 for part in X)
+    )
