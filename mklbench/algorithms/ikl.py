@@ -8,7 +8,8 @@ has one constraint for each member:
 
     T(theta; alpha) = 1/2 a' K_theta a,        a = alpha o y.
 
-A constraint is a kernel of the primal, so the constraints are generated one by one (Algorithm 1):
+A constraint is a kernel of the primal, so the constraints are generated one by one (Algorithm 1),
+on the kernels at hand of `mklbench.optim.kernel_columns`:
 
 1. the restricted master, MKL on the kernels at hand, gives alpha, the weights and lambda
    (`mklbench.optim.restricted_master`);
@@ -25,30 +26,22 @@ kernels that were found and those the last search compared them with.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklbench import certify
 from mklbench.algorithms import mkl, simplemkl
-from mklbench.certify import Hinge, PrimalDualPoint
-from mklbench.errors import InputError
-from mklbench.kernels import Bank, Family, KernelOperator, KernelSubset, check_thetas
+from mklbench.kernels import Bank, KernelOperator
 from mklbench.kernels.memory import Memory, Shape
 from mklbench.libsvm import SVM
 from mklbench.optim.fit_memory import at_changing_weights
-from mklbench.optim.inner_svm import InnerSVM
-from mklbench.optim.kernel_search import Found, KernelSearch, is_new
-from mklbench.optim.last_resort import Seen
-from mklbench.optim.restricted_master import FamilyMaster, MasterSolver, Restricted, on_bank
-from mklbench.optim.svm_value import balanced, check_samples
-from mklbench.penalties.simplex import Simplex
+from mklbench.optim.kernel_columns import Columns, first_columns
+from mklbench.optim.restricted_master import MasterSolver
+from mklbench.optim.svm_value import check_samples
 from mklbench.solution import Mixture, Solution
-from mklbench.validation import check_choice, check_count, check_positive, real_array
+from mklbench.validation import check_choice, check_count, check_positive
 
 VERSION = 2
 EXACT = True
@@ -62,14 +55,10 @@ _MASTER_TOL, _LOOSEST_MASTER, _TIGHTEST_MASTER = 0.1, 1e-2, 0.2
 _ACCEPTED = 0.1
 # So many rounds, each of which lowers the objective by less than this share of it, end the search.
 _PATIENCE, _LEAST_DECREASE = 5, 1e-5
-# SVMs of a last resort.
-_LAST_CALLS = 2
 # Matrices (n, n) that a master and the certificate hold at once.
 _MASTER_MATRICES = 4.5
 # Kernels of a family that are kept, about: so many, and so many more for each of its parameters.
 _KEPT, _KEPT_PER_PARAMETER, _MOST_KEPT = 10, 2, 100
-# Of the kernels that the last search found, so many enter the certificate.
-_RIVALS = 10
 
 
 def bytes_needed(
@@ -171,11 +160,7 @@ def solve(
     check_samples(kernels, len(machine.y))
     check_choice("master", master, _MASTERS)
     solver = MasterSolver(_MASTERS[master], C, machine.class_factors, machine.sample_weight)
-    columns: _Columns = (
-        _BankColumns(kernels, machine, solver, start)
-        if isinstance(kernels, Bank)
-        else _FamilyColumns(_check_bounded(kernels), machine, solver, start, samples)
-    )
+    columns = first_columns(kernels, machine, solver, start, samples)
     history = _generate(columns, solver, tol, max_iter, pricing)
     gap = columns.certified_gap()
     if gap > tol and columns.resort(tol, gap):
@@ -196,44 +181,8 @@ def solve(
     )
 
 
-class _Columns(ABC):
-    """The kernels at hand, which masters weigh and subproblems add to."""
-
-    restricted: Restricted
-
-    @abstractmethod
-    def solve_master(self, tol: float) -> None:
-        """Solve the master on the kernels at hand, and set `restricted`."""
-
-    @abstractmethod
-    def search(self, thorough: bool) -> float:
-        """Solve the subproblem at the master's alpha, and return the largest T found."""
-
-    @abstractmethod
-    def extend(self, excess: float, count: int, drop: bool) -> bool:
-        """Add the kernels found whose T exceeds lambda by `excess`, at most `count` of them.
-
-        Those of weight 0 make room for them if `drop`. Returns whether any has been added.
-        """
-
-    @abstractmethod
-    def certified_gap(self) -> float:
-        """Return the relative gap of the last master, by `mklbench.certify`."""
-
-    def resort(self, tol: float, gap: float) -> bool:
-        """Put what else is at hand in the place of a master that has not closed the gap.
-
-        Returns whether there was anything with a smaller one.
-        """
-        return False
-
-    @abstractmethod
-    def weights(self) -> tuple[Array, Array | None]:
-        """Return the weights of the last master as a solution has them, and the thetas."""
-
-
 def _generate(
-    columns: _Columns, solver: MasterSolver, tol: float, max_iter: int, pricing: int
+    columns: Columns, solver: MasterSolver, tol: float, max_iter: int, pricing: int
 ) -> list[dict[str, float]]:
     """Generate columns until the gap is at most `tol`, or no progress is made."""
     history: list[dict[str, float]] = []
@@ -267,185 +216,3 @@ def _generate(
         master_tol = (
             max(min(_MASTER_TOL * gap, _LOOSEST_MASTER), tightest) if extended else tightest
         )
-
-
-class _BankColumns(_Columns):
-    """Kernels of a bank: all of them are priced, at every master."""
-
-    def __init__(
-        self, bank: Bank, machine: SVM, solver: MasterSolver, start: Mixture | ArrayLike | None
-    ) -> None:
-        self._bank = bank
-        self._machine = machine
-        self._solver = solver
-        self._svm = InnerSVM(bank, machine)
-        self._seen = Seen(bank, self._svm)
-        if start is None:
-            first = np.argmax(bank.quadratic_forms(balanced(machine.y)))
-            self._chosen, self._start = np.array([first]), np.ones(1)
-        else:
-            weights = _check_start(start, bank.n_kernels)
-            self._chosen = np.flatnonzero(weights)
-            self._start = weights[self._chosen]
-
-    def solve_master(self, tol: float) -> None:
-        bank = KernelSubset(self._bank, self._chosen)
-        self.restricted = on_bank(self._solver, bank, self._machine.y, self._start, tol)
-        self._prices = 0.5 * self._bank.quadratic_forms(self.restricted.dual_coef)
-        self._seen.note(self.weights()[0], self.restricted.upper)
-        self._seen.note_alpha(
-            self.restricted.dual_coef, self.restricted.lower(float(self._prices.max()))
-        )
-
-    def search(self, thorough: bool) -> float:
-        return float(self._prices.max())
-
-    def extend(self, excess: float, count: int, drop: bool) -> bool:
-        by_price = np.argsort(-self._prices, kind="stable")
-        violating = self._prices[by_price] > self.restricted.multiplier + excess
-        joining = np.setdiff1d(by_price[violating], self._chosen, assume_unique=True)[:count]
-        staying = (self.restricted.weights > 0) | (not drop)
-        self._chosen = np.concatenate([self._chosen[staying], joining])
-        self._start = np.pad(self.restricted.weights[staying], (0, len(joining)))
-        return len(joining) > 0
-
-    def certified_gap(self) -> float:
-        loss = Hinge(self._machine.y, self._machine.upper)
-        machine = replace(self.restricted, weights=self.weights()[0])
-        point = PrimalDualPoint.on_bank(self._bank, loss, machine)
-        return certify.bounds(point, Simplex()).relative_gap
-
-    def resort(self, tol: float, gap: float) -> bool:
-        best = self._seen.best(tol, _LAST_CALLS)
-        self._solver.calls += self._svm.calls
-        self._solver.svm_seconds += self._machine.seconds
-        if best is None or best.gap >= gap:
-            return False
-        prices = 0.5 * self._bank.quadratic_forms(best.dual_coef)
-        self._chosen = np.arange(self._bank.n_kernels)
-        self.restricted = Restricted(
-            best.weights, best.dual_coef, best.intercept, prices, best.upper
-        )
-        return True
-
-    def weights(self) -> tuple[Array, None]:
-        weights = np.zeros(self._bank.n_kernels)
-        weights[self._chosen] = self.restricted.weights
-        return weights, None
-
-
-class _FamilyColumns(_Columns):
-    """Members of a family: the subproblem is a search for local maxima of T.
-
-    All is done in the family's own order of parameters, so that the result does not depend on the
-    order in which the features were given: rounding would lead to other local maxima.
-    """
-
-    def __init__(
-        self,
-        family: Family,
-        machine: SVM,
-        solver: MasterSolver,
-        start: Mixture | ArrayLike | None,
-        samples: int,
-    ) -> None:
-        self._family, self._order = family.in_own_order()
-        self._machine = machine
-        self._master = FamilyMaster(solver, self._family, machine)
-        self._search = KernelSearch(self._family, samples)
-        self._found: list[Found] = []
-        if start is None:
-            self._mixture = _first_kernel(self._family, machine.y)
-        else:
-            given = _check_mixture(start, family)
-            self._mixture = given._replace(thetas=given.thetas[:, self._order])
-
-    def solve_master(self, tol: float) -> None:
-        self.restricted = self._master.solve(self._mixture, tol)
-        self._mixture = self._mixture._replace(weights=self.restricted.weights)
-
-    def search(self, thorough: bool) -> float:
-        self._found = self._search.run(self.restricted.dual_coef, self._mixture, thorough)
-        return self._found[0].price
-
-    def extend(self, excess: float, count: int, drop: bool) -> bool:
-        least = self.restricted.multiplier + excess
-        violators = [
-            found
-            for found in self._found
-            if found.price > least and is_new(found.theta, self._mixture.thetas)
-        ]
-        joining = [theta for _, theta in violators[:count]]
-        self._search.keep(violators[count:])
-        # New kernels take the places of those that leave, so that the others keep theirs.
-        weights, thetas = self._mixture
-        places = np.flatnonzero((weights == 0) & drop)[: len(joining)]
-        thetas = thetas.copy()
-        for place, theta in zip(places, joining, strict=False):
-            thetas[place] = theta
-        more = joining[len(places) :]
-        self._mixture = Mixture(np.pad(weights, (0, len(more))), np.array([*thetas, *more]))
-        return len(joining) > 0
-
-    def certified_gap(self) -> float:
-        weights, thetas = self._weighted()
-        loss = Hinge(self._machine.y, self._machine.upper)
-        machine = replace(self.restricted, weights=weights)
-        rivals = np.array([theta for _, theta in self._found[:_RIVALS]])
-        point = PrimalDualPoint.in_family(self._family, loss, machine, thetas, rivals)
-        return certify.bounds(point, Simplex()).relative_gap
-
-    def weights(self) -> tuple[Array, Array]:
-        weights, in_own_order = self._weighted()
-        thetas = np.empty_like(in_own_order)
-        thetas[:, self._order] = in_own_order
-        return weights, thetas
-
-    def _weighted(self) -> Mixture:
-        """Return the kernels of positive weight, their parameters in the family's own order."""
-        positive = self._mixture.weights > 0
-        return Mixture(self._mixture.weights[positive], self._mixture.thetas[positive])
-
-
-def _first_kernel(family: Family, y: Array) -> Mixture:
-    """Return the one of the family's scales that agrees best with the labels.
-
-    The agreement is the alignment <K, t t'> / ||K||_F (Cristianini et al. 2002), for labels t that
-    give both classes the same weight; a constant kernel then has none.
-    """
-    targets = balanced(y)
-
-    def alignment(theta: Array) -> float:
-        K = family.gram(theta)
-        return float(targets @ K @ targets) / float(np.linalg.norm(K))
-
-    return Mixture(np.ones(1), max(family.scales(), key=alignment)[None, :])
-
-
-def _check_bounded(kernels: KernelOperator) -> Family:
-    family = cast(Family, kernels)  # what is no bank is a family
-    if not np.isfinite(family.upper).all():
-        raise InputError(
-            f"ikl searches a bounded box, but {type(family).__name__} has parameters up to "
-            f"{family.upper.max():g}: set kernel.gamma_max, or choose kernel=products."
-        )
-    return family
-
-
-def _check_start(start: Mixture | ArrayLike, n_kernels: int) -> Array:
-    weights = real_array("start", start)
-    if weights.shape != (n_kernels,) or not (weights >= 0).all() or not weights.any():
-        raise InputError(
-            f"start has shape {weights.shape}: give one weight >= 0 for each of the {n_kernels} "
-            "kernels, some > 0."
-        )
-    return weights
-
-
-def _check_mixture(start: Mixture | ArrayLike, family: Family) -> Mixture:
-    if not isinstance(start, Mixture):
-        raise InputError(
-            "start is no Mixture: in a family give the kernels to start from with their weights."
-        )
-    thetas = check_thetas(family, start.thetas)
-    return Mixture(_check_start(start.weights, len(thetas)), thetas)

@@ -1,0 +1,287 @@
+"""The columns of infinite kernel learning: the kernels at hand, of a bank or found in a family.
+
+`mklbench.algorithms.ikl` solves a master on them, prices all kernels by the master's alpha, and has
+the largest violators join. Here is what that means on a bank, where every kernel is priced, and in
+a family, where a search finds local maxima (`mklbench.optim.kernel_search`).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import replace
+from typing import cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mklbench import certify
+from mklbench.certify import Hinge, PrimalDualPoint
+from mklbench.errors import InputError
+from mklbench.kernels import Bank, Family, KernelOperator, KernelSubset, check_thetas
+from mklbench.libsvm import SVM
+from mklbench.optim.inner_svm import InnerSVM
+from mklbench.optim.kernel_search import Found, KernelSearch, is_new
+from mklbench.optim.last_resort import Seen
+from mklbench.optim.restricted_master import FamilyMaster, MasterSolver, Restricted, on_bank
+from mklbench.optim.svm_value import balanced
+from mklbench.penalties.simplex import Simplex
+from mklbench.solution import Mixture
+from mklbench.validation import real_array
+
+Array = NDArray[np.float64]
+
+# SVMs of a last resort.
+_LAST_CALLS = 2
+# Of the kernels that the last search found, so many enter the certificate.
+_RIVALS = 10
+
+
+class Columns(ABC):
+    """The kernels at hand, which masters weigh and subproblems add to."""
+
+    restricted: Restricted
+
+    @abstractmethod
+    def solve_master(self, tol: float) -> None:
+        """Solve the master on the kernels at hand, and set `restricted`."""
+
+    @abstractmethod
+    def search(self, thorough: bool) -> float:
+        """Solve the subproblem at the master's alpha, and return the largest T found."""
+
+    @abstractmethod
+    def extend(self, excess: float, count: int, drop: bool) -> bool:
+        """Add the kernels found whose T exceeds lambda by `excess`, at most `count` of them.
+
+        Those of weight 0 make room for them if `drop`. Returns whether any has been added.
+        """
+
+    @abstractmethod
+    def certified_gap(self) -> float:
+        """Return the relative gap of the last master, by `mklbench.certify`."""
+
+    def resort(self, tol: float, gap: float) -> bool:
+        """Put what else is at hand in the place of a master that has not closed the gap.
+
+        Returns whether there was anything with a smaller one.
+        """
+        return False
+
+    @abstractmethod
+    def weights(self) -> tuple[Array, Array | None]:
+        """Return the weights of the last master as a solution has them, and the thetas."""
+
+
+class BankColumns(Columns):
+    """Kernels of a bank: all of them are priced, at every master."""
+
+    def __init__(
+        self, bank: Bank, machine: SVM, solver: MasterSolver, start: Mixture | ArrayLike | None
+    ) -> None:
+        self._bank = bank
+        self._machine = machine
+        self._solver = solver
+        self._svm = InnerSVM(bank, machine)
+        self._seen = Seen(bank, self._svm)
+        if start is None:
+            first = np.argmax(bank.quadratic_forms(balanced(machine.y)))
+            self._chosen, self._start = np.array([first]), np.ones(1)
+        else:
+            weights = _check_start(start, bank.n_kernels)
+            self._chosen = np.flatnonzero(weights)
+            self._start = weights[self._chosen]
+
+    def solve_master(self, tol: float) -> None:
+        bank = KernelSubset(self._bank, self._chosen)
+        self.restricted = on_bank(self._solver, bank, self._machine.y, self._start, tol)
+        self._prices = 0.5 * self._bank.quadratic_forms(self.restricted.dual_coef)
+        self._seen.note(self.weights()[0], self.restricted.upper)
+        self._seen.note_alpha(
+            self.restricted.dual_coef, self.restricted.lower(float(self._prices.max()))
+        )
+
+    def search(self, thorough: bool) -> float:
+        return float(self._prices.max())
+
+    def extend(self, excess: float, count: int, drop: bool) -> bool:
+        by_price = np.argsort(-self._prices, kind="stable")
+        violating = self._prices[by_price] > self.restricted.multiplier + excess
+        joining = np.setdiff1d(by_price[violating], self._chosen, assume_unique=True)[:count]
+        staying = (self.restricted.weights > 0) | (not drop)
+        self._chosen = np.concatenate([self._chosen[staying], joining])
+        self._start = np.pad(self.restricted.weights[staying], (0, len(joining)))
+        return len(joining) > 0
+
+    def certified_gap(self) -> float:
+        loss = Hinge(self._machine.y, self._machine.upper)
+        machine = replace(self.restricted, weights=self.weights()[0])
+        point = PrimalDualPoint.on_bank(self._bank, loss, machine)
+        return certify.bounds(point, Simplex()).relative_gap
+
+    def resort(self, tol: float, gap: float) -> bool:
+        best = self._seen.best(tol, _LAST_CALLS)
+        self._solver.calls += self._svm.calls
+        self._solver.svm_seconds += self._machine.seconds
+        if best is None or best.gap >= gap:
+            return False
+        prices = 0.5 * self._bank.quadratic_forms(best.dual_coef)
+        self._chosen = np.arange(self._bank.n_kernels)
+        self.restricted = Restricted(
+            best.weights, best.dual_coef, best.intercept, prices, best.upper
+        )
+        return True
+
+    def weights(self) -> tuple[Array, None]:
+        weights = np.zeros(self._bank.n_kernels)
+        weights[self._chosen] = self.restricted.weights
+        return weights, None
+
+
+class FamilyColumns(Columns):
+    """Members of a family: the subproblem is a search for local maxima of T.
+
+    All is done in the family's own order of parameters, so that the result does not depend on the
+    order in which the features were given: rounding would lead to other local maxima.
+    """
+
+    def __init__(
+        self,
+        family: Family,
+        machine: SVM,
+        solver: MasterSolver,
+        start: Mixture | ArrayLike | None,
+        samples: int,
+    ) -> None:
+        self._family, self._order = family.in_own_order()
+        self._machine = machine
+        self._master = FamilyMaster(solver, self._family, machine)
+        self._search = KernelSearch(self._family, samples)
+        self._found: list[Found] = []
+        if start is None:
+            self._mixture = _first_kernel(self._family, machine.y)
+        else:
+            given = _check_mixture(start, family)
+            self._mixture = given._replace(thetas=given.thetas[:, self._order])
+
+    def solve_master(self, tol: float) -> None:
+        self.restricted = self._master.solve(self._mixture, tol)
+        self._mixture = self._mixture._replace(weights=self.restricted.weights)
+
+    def search(self, thorough: bool) -> float:
+        self._found = self._search.run(self.restricted.dual_coef, self._mixture, thorough)
+        return self._found[0].price
+
+    def extend(self, excess: float, count: int, drop: bool) -> bool:
+        least = self.restricted.multiplier + excess
+        violators = [
+            found
+            for found in self._found
+            if found.price > least and is_new(found.theta, self._mixture.thetas)
+        ]
+        joining = [theta for _, theta in violators[:count]]
+        self._search.keep(violators[count:])
+        # New kernels take the places of those that leave, so that the others keep theirs.
+        weights, thetas = self._mixture
+        places = np.flatnonzero((weights == 0) & drop)[: len(joining)]
+        thetas = thetas.copy()
+        for place, theta in zip(places, joining, strict=False):
+            thetas[place] = theta
+        more = joining[len(places) :]
+        self._mixture = Mixture(np.pad(weights, (0, len(more))), np.array([*thetas, *more]))
+        return len(joining) > 0
+
+    def certified_gap(self) -> float:
+        weights, thetas = self._weighted()
+        loss = Hinge(self._machine.y, self._machine.upper)
+        machine = replace(self.restricted, weights=weights)
+        rivals = np.array([theta for _, theta in self._found[:_RIVALS]])
+        point = PrimalDualPoint.in_family(self._family, loss, machine, thetas, rivals)
+        return certify.bounds(point, Simplex()).relative_gap
+
+    def weights(self) -> tuple[Array, Array]:
+        weights, in_own_order = self._weighted()
+        thetas = np.empty_like(in_own_order)
+        thetas[:, self._order] = in_own_order
+        return weights, thetas
+
+    def _weighted(self) -> Mixture:
+        """Return the kernels of positive weight, their parameters in the family's own order."""
+        positive = self._mixture.weights > 0
+        return Mixture(self._mixture.weights[positive], self._mixture.thetas[positive])
+
+
+def first_columns(
+    kernels: KernelOperator,
+    machine: SVM,
+    solver: MasterSolver,
+    start: Mixture | ArrayLike | None,
+    samples: int,
+) -> Columns:
+    """Return the kernels to begin with.
+
+    Parameters
+    ----------
+    kernels : KernelOperator
+        A family with a bounded box, or a bank, on n training samples.
+    machine : SVM
+        Of the labels of these samples.
+    solver : MasterSolver
+        Of the masters.
+    start : Mixture, array_like or None
+        Kernels of a family with their weights, or weights (M,) of a bank; None for the one kernel
+        that agrees best with the labels.
+    samples : int
+        So many random members of a family are looked at before a search in it ends.
+
+    Raises
+    ------
+    InputError
+        If the box of the family is unbounded, or `start` does not fit.
+    """
+    if isinstance(kernels, Bank):
+        return BankColumns(kernels, machine, solver, start)
+    return FamilyColumns(_check_bounded(kernels), machine, solver, start, samples)
+
+
+def _first_kernel(family: Family, y: Array) -> Mixture:
+    """Return the one of the family's scales that agrees best with the labels.
+
+    The agreement is the alignment <K, t t'> / ||K||_F (Cristianini et al. 2002), for labels t that
+    give both classes the same weight; a constant kernel then has none.
+    """
+    targets = balanced(y)
+
+    def alignment(theta: Array) -> float:
+        K = family.gram(theta)
+        return float(targets @ K @ targets) / float(np.linalg.norm(K))
+
+    return Mixture(np.ones(1), max(family.scales(), key=alignment)[None, :])
+
+
+def _check_bounded(kernels: KernelOperator) -> Family:
+    family = cast(Family, kernels)  # what is no bank is a family
+    if not np.isfinite(family.upper).all():
+        raise InputError(
+            f"ikl searches a bounded box, but {type(family).__name__} has parameters up to "
+            f"{family.upper.max():g}: set kernel.gamma_max, or choose kernel=products."
+        )
+    return family
+
+
+def _check_start(start: Mixture | ArrayLike, n_kernels: int) -> Array:
+    weights = real_array("start", start)
+    if weights.shape != (n_kernels,) or not (weights >= 0).all() or not weights.any():
+        raise InputError(
+            f"start has shape {weights.shape}: give one weight >= 0 for each of the {n_kernels} "
+            "kernels, some > 0."
+        )
+    return weights
+
+
+def _check_mixture(start: Mixture | ArrayLike, family: Family) -> Mixture:
+    if not isinstance(start, Mixture):
+        raise InputError(
+            "start is no Mixture: in a family give the kernels to start from with their weights."
+        )
+    thetas = check_thetas(family, start.thetas)
+    return Mixture(_check_start(start.weights, len(thetas)), thetas)
