@@ -11,11 +11,14 @@ which is, convex in the weights, to
     J(d) = max over 0 <= a_i <= 1, sum a = nu n of  -1/2 a' K_d a,
 
 with K_d = sum_m d_m K_m. Its dual has max_m a' K_m a in the place of a' K_d a. That is LIBSVM's and
-scikit-learn's scaling; with a / (nu n) in the place of a it is that of the paper. J < 0: -J is half
-the squared distance, from the origin, of what lies nearest to it among weighted means of the
-samples, and learning kernels makes it as large as it gets. So it prefers kernels in whose spaces
-the samples are far from the origin and alike: of Gaussians the widest. Give it kernels among which
-that is a choice, such as one width on different features or views, not several widths on one.
+scikit-learn's scaling; with a / (nu n) in the place of a it is that of the paper. Weights w_i of
+samples are factors on their losses: 0 <= a_i <= w_i and sum a = nu sum w.
+
+J < 0: -J is half the squared distance, from the origin, of what lies nearest to it among weighted
+means of the samples, and learning kernels makes it as large as it gets. So it prefers kernels in
+whose spaces the samples are far from the origin and alike: of Gaussians the widest. Give it kernels
+among which that is a choice, such as one width on different features or views, not several widths
+on one.
 
 How it is solved, to a certified gap in a handful of SVM calls, is in
 `mklbench.optim.simplex_search`. There are no labels, so this is no algorithm of the experiments.
@@ -39,7 +42,7 @@ from mklbench.optim.svm_dual import SVMDual
 from mklbench.optim.svm_value import check_bank
 from mklbench.penalties.simplex import Simplex
 from mklbench.solution import Solution
-from mklbench.validation import check_count, check_positive
+from mklbench.validation import check_count, check_positive, check_sample_weight
 
 VERSION = 1
 OPTIONS_FIRST = True
@@ -62,6 +65,7 @@ def solve(
     tol: float = 1e-4,
     max_iter: int = 100,
     start: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
 ) -> Solution:
     """Learn the kernel weights of a bank for samples of one class, to a certified optimum.
 
@@ -80,6 +84,9 @@ def solve(
         At most so many SVMs.
     start : array_like of shape (M,) or None, default=None
         Weights >= 0, not all zero, to start from, as in `mklbench.algorithms.mkl`.
+    sample_weight : array_like of shape (n,) or None, default=None
+        Weights w_i > 0 of samples, the bounds on their coefficients; 1 if not given. nu is then a
+        share of the sum of weights.
 
     Returns
     -------
@@ -99,7 +106,12 @@ def solve(
     _check_nu(nu)
     bank = check_bank("one_class", bank)
     n = bank.n_samples
-    forms = bank.quadratic_forms(np.full(n, 1.0 / n))
+    if sample_weight is None:
+        w, weight = np.ones(n), float(n)
+    else:
+        w = check_sample_weight(sample_weight, n)
+        weight = float(w.sum())
+    forms = bank.quadratic_forms(w / weight)
     nearest = float(forms.max())
     if not nearest > _AT_THE_ORIGIN * float(bank.gram(bank.uniform_weights()).diagonal().max()):
         raise InputError(
@@ -108,24 +120,26 @@ def solve(
         )
     # With these bounds outputs and rho are of the size 1, in which tolerances are meant.
     total = 1.0 / nearest
-    box = total / (nu * n)
-    machine = OneClassSVM(n, nu, box=box)
-    dual = svm_dual.of_one_class(n, box, total, -0.5 * total * (1.0 + _ROUNDING))
+    box = total / (nu * weight)
+    # LIBSVM's tolerance is meant for bounds of the size 1.
+    mean = weight / n
+    machine = OneClassSVM(n, nu, box=box * mean, sample_weight=w / mean)
+    dual = svm_dual.of_one_class(n, machine.upper, total, -0.5 * total * (1.0 + _ROUNDING))
     if nu == 1.0:
-        return _all_at_the_bound(bank, dual, forms)
+        return _all_at_the_bound(bank, dual, forms, w)
     svm = InnerSVM(bank, machine, dual)
-    search = Search(bank, svm, tol, max_iter, resort=True)
+    search = Search(bank, svm, tol, max_iter, resort=True, unit=1.0 / box**2)
     best = search.run(start)
     return Solution(
         weights=best.weights,
-        dual_coef=np.minimum(best.dual_coef / box, 1.0),  # rounding
+        dual_coef=np.minimum(best.dual_coef / box, w),  # rounding
         intercept=best.intercept / box,
         objective=best.objective / box**2,
         gap=best.gap,
         n_svm_calls=svm.calls,
         n_iter=len(search.history) - 1,
         converged=best.gap <= tol,
-        history=[{**entry, "objective": entry["objective"] / box**2} for entry in search.history],
+        history=search.history,
         svm_seconds=machine.seconds,
     )
 
@@ -135,15 +149,14 @@ def _check_nu(nu: float) -> None:
         raise InputError(f"nu={nu!r} is not accepted: it must be a number in (0, 1].")
 
 
-def _all_at_the_bound(bank: Bank, dual: SVMDual, forms: Array) -> Solution:
+def _all_at_the_bound(bank: Bank, dual: SVMDual, forms: Array, a: Array) -> Solution:
     """Return the solution at nu = 1, which leaves one a: all coefficients are at their bound."""
-    n = bank.n_samples
     weights = (np.arange(bank.n_kernels) == forms.argmax()).astype(float)
-    a = np.ones(n)
     outputs = bank.gram(weights) @ a
     intercept = dual.best_intercept(outputs)
-    loss = svm_dual.of_one_class(n, 1.0, float(n), 0.0).loss(intercept)
-    point = PrimalDualPoint(loss, weights, n**2 * forms, outputs, a, intercept)
+    total = float(a.sum())
+    loss = svm_dual.of_one_class(len(a), a, total, 0.0).loss(intercept)
+    point = PrimalDualPoint(loss, weights, total**2 * forms, outputs, a, intercept)
     gap = bounds(point, Simplex()).relative_gap
     return Solution(
         weights=weights,

@@ -33,7 +33,7 @@ FLOW = [
     {"validation"},
     {"kernels"},
     {"penalties"},
-    {"libsvm", "solution", "certify", "contract"},
+    {"libsvm", "solution", "certify", "contract", "iterations"},
     {"optim"},
     {"algorithms", "multiclass", "one_class"},
     {"prediction"},
@@ -44,8 +44,8 @@ FLOW = [
     {"commands", "cli", "__main__"},
 ]
 LIBRARY = {
-    "validation", "kernels", "penalties", "libsvm", "solution", "certify", "contract", "optim",
-    "algorithms", "multiclass", "one_class", "prediction",
+    "validation", "kernels", "penalties", "libsvm", "solution", "certify", "contract",
+    "iterations", "optim", "algorithms", "multiclass", "one_class", "prediction",
 }  # fmt: skip
 # The same inside of a package.
 INSIDE = {

@@ -94,6 +94,58 @@ class TestOptimum:
         assert_array_equal(solve(stack, 0.3).weights, [1.0, 0.0, 0.0])
 
 
+class TestWeights:
+    @pytest.mark.parametrize("nu", [0.05, 0.3, 0.9, 1.0])
+    @pytest.mark.parametrize("seed", [0, 1])
+    def test_bounds_by_sample_of_a_conic_solver(self, nu: float, seed: int) -> None:
+        stack = random_stack(N, 6, seed)[0]
+        box = np.random.default_rng(seed).uniform(0.1, 5.0, N)
+        solution = one_class.solve(PrecomputedBank(stack), nu=nu, tol=1e-7, sample_weight=box)
+        a, total = solution.dual_coef, nu * box.sum()
+        assert (a >= 0).all()
+        assert (a <= box).all()
+        assert a.sum() == pytest.approx(total, rel=1e-9)
+        twin = conic_twins.one_class_mkl(stack, nu, box)
+        assert solution.objective == pytest.approx(twin.value, rel=2e-6)
+        assert_allclose(solution.weights, twin.weights, atol=1e-3)
+        loss = OneClass(box, total, -solution.intercept)
+        point = PrimalDualPoint.on_bank(PrecomputedBank(stack), loss, solution)
+        bounds = certify.bounds(point, Simplex())
+        assert solution.gap <= 1e-7
+        assert bounds.relative_gap == pytest.approx(solution.gap, abs=1e-8)
+        assert bounds.lower <= twin.value + 1e-6 * abs(twin.value) <= bounds.upper * (1 - 2e-6)
+
+    def test_weight_2_is_the_row_twice(self) -> None:
+        X, _ = random_problem(N)
+        counts = np.random.default_rng(0).integers(1, 4, N)
+        repeated = X[np.repeat(np.arange(N), counts)]
+        weighted = one_class.solve(feature_gaussians(X), nu=0.3, tol=1e-8, sample_weight=counts)
+        plain = one_class.solve(feature_gaussians(repeated), nu=0.3, tol=1e-8)
+        assert weighted.objective == pytest.approx(plain.objective, rel=1e-6)
+        assert_allclose(weighted.weights, plain.weights, atol=1e-3)
+        assert weighted.intercept == pytest.approx(plain.intercept, rel=1e-3)
+        assert (weighted.dual_coef > 1.0).any()
+
+    def test_one_kernel_is_scikit_learns(self) -> None:
+        X, _ = random_problem(120)
+        weights = np.random.default_rng(0).uniform(0.2, 4.0, 120)
+        ours = OneClassMKL(kernel="gaussian", nu=0.3, tol=1e-9).fit(X, sample_weight=weights)
+        theirs = OneClassSVM(nu=0.3, gamma=0.25, tol=1e-8).fit(X, sample_weight=weights)
+        scale = 0.3 * weights.sum()
+        assert_allclose(ours.score_samples(X), theirs.score_samples(X), atol=1e-4 * scale)
+        assert ours.offset_ == pytest.approx(float(theirs.offset_[0]), abs=1e-4 * scale)
+
+    def test_weight_0_leaves_a_row_out_and_equal_ones_change_nothing(self) -> None:
+        X, _ = random_problem(60)
+        kept = np.arange(60) % 4 > 0
+        weighted = OneClassMKL(nu=0.2).fit(X, sample_weight=2.0 * kept)
+        fewer = OneClassMKL(nu=0.2).fit(X[kept])
+        assert_array_equal(weighted.predict(X), fewer.predict(X))
+        assert_array_equal(weighted.weights_, fewer.weights_)
+        assert_allclose(weighted.dual_coef_[kept], 2.0 * fewer.dual_coef_)
+        assert not weighted.dual_coef_[~kept].any()
+
+
 class TestOneKernel:
     @pytest.mark.parametrize("nu", [0.005, 0.1, 0.5, 0.95])
     def test_is_scikit_learns(self, nu: float) -> None:

@@ -26,9 +26,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import nnls
 
-from mklbench import certify
+from mklbench import certify, iterations
 from mklbench.algorithms.early_fusion import MACHINES
 from mklbench.errors import InputError
+from mklbench.iterations import History
 from mklbench.kernels import PrecomputedBank
 from mklbench.kernels.base import Bank
 from mklbench.kernels.memory import NUMBER, Memory, Shape, gram_bytes
@@ -127,7 +128,7 @@ def solve(
             f"{bank.n_kernels}: choose fewer, or alignf, whose weights are not negative."
         )
     problem = _Problem.of(bank, targets)
-    history: list[dict[str, float]] = []
+    history = iterations.begin()
     weights, gap = problem.solve(tol, max_iter, history)
     K = bank.combine(weights)
     diagonal = float(K.diagonal().mean())
@@ -187,9 +188,7 @@ class _Problem:
         root = vectors[:, kept] / np.sqrt(values[kept])
         return cls(bank, norms, products, alignments, float(y @ y), root)
 
-    def solve(
-        self, tol: float, max_iter: int, history: list[dict[str, float]]
-    ) -> tuple[Array, float]:
+    def solve(self, tol: float, max_iter: int, history: History) -> tuple[Array, float]:
         """Return weights (M,) of the kernels as they come in, and the gap of their alignment."""
         target = self.root.T @ self.alignments
         cuts = np.empty((0, len(self.alignments)))  # x' K_m x, at unit norms
@@ -207,8 +206,8 @@ class _Problem:
             bounds = certify.semidefinite_alignment_bounds(
                 self.products, self.alignments, self.target_norm, allowed, cuts.T @ multipliers
             )
-            history.append({"objective": bounds.lower, "n_svm_calls": 0.0})
             gap = bounds.relative_gap
+            iterations.note(history, allowed, objective=bounds.lower, gap=gap, n_svm_calls=0.0)
             if gap <= tol or len(eigenvectors) == 0 or len(history) >= max_iter:
                 return allowed / self.norms, gap
             safe = allowed

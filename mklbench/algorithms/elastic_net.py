@@ -52,6 +52,7 @@ def solve(
     max_iter: int = 1000,
     svm_tol: float = 1e-3,
     class_weight: Mapping[int, float] | str | None = None,
+    sample_weight: ArrayLike | None = None,
 ) -> Solution:
     """Learn kernel weights under the elastic net.
 
@@ -75,6 +76,8 @@ def solve(
         keeps the gap above `tol`.
     class_weight : mapping of int to float, str or None, default=None
         Factors on C by class, ``{-1: ..., +1: ...}``, or "balanced".
+    sample_weight : array_like of shape (n,) or None, default=None
+        Factors > 0 on C by sample, beside those by class: C_i is the product of all.
 
     Returns
     -------
@@ -93,9 +96,9 @@ def solve(
         raise InputError(f"mix={mix!r} is not accepted: it must be a number in (0, 1].")
     check_positive("tol", tol)
     check_count("max_iter", max_iter)
-    check_svm_options(C, svm_tol, class_weight)
+    check_svm_options(C, svm_tol, class_weight, sample_weight)
     penalty = ElasticNet(float(mix))
-    objective = Objective(bank, y, C, svm_tol, class_weight)
+    objective = Objective(bank, y, C, svm_tol, class_weight, sample_weight)
     start = penalty.best_weights(np.ones(bank.n_kernels))
     (solution,) = side_by_side.run(
         bank, [alternate(objective, penalty, start, tol, None, max_iter)]

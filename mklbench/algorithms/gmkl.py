@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench import certify
+from mklbench.iterations import begin, note
 from mklbench.kernels.base import Bank, KernelOperator
 from mklbench.optim import early_stopping
 from mklbench.optim.svm_value import Objective, Point, check_family
@@ -169,17 +170,17 @@ def solve_path(
             return objective.bounds(point, penalty).relative_gap
         return certify.kkt_residual(point.weights, gradient(point), total(point))
 
-    history: list[dict[str, float]] = []
+    history = begin()
 
     def noted(point: Point) -> Point:
-        calls = float(objective.machine.calls)
-        history.append({"objective": total(point), "n_svm_calls": calls})
+        calls, weights = objective.machine.calls, point.weights
+        note(history, weights, objective=total(point), gap=gap(point), n_svm_calls=calls)
         return point
 
     def points() -> Iterator[tuple[Point, bool]]:
         point = noted(objective(_start(operator, start, random_state)))
         step = first_step = _first_step(point.weights, gradient(point))
-        while gap(point) > tol:
+        while history[-1]["gap"] > tol:
             yield point, False
             following, step = _armijo_step(
                 objective, point, total, gradient(point), step, _SMALLEST_STEP * first_step

@@ -32,7 +32,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklbench import certify
+from mklbench import certify, iterations
 from mklbench.algorithms.early_fusion import MACHINES
 from mklbench.algorithms.radius_margin import bytes_needed as bytes_needed
 from mklbench.certify import Bounds
@@ -148,7 +148,7 @@ class _Search:
         self.radius = radius.Radius(bank)
         self.hulls = Hulls(y, _HULLS_TOL)
         self.best: _Best | None = None
-        self.history: list[dict[str, float]] = []
+        self.history = iterations.begin()
 
     @property
     def gap(self) -> float:
@@ -182,7 +182,10 @@ class _Search:
         forms = self.bank.quadratic_forms(closest.coefficients)
         ridge = self.lam * float(closest.shares @ closest.shares)
         bounds = certify.ratio_bounds(closest.bounds, inside.radii, forms, ridge)
-        self.history.append({"objective": bounds.upper, "n_svm_calls": float(self.calls)})
+        gap, calls = bounds.relative_gap, self.calls
+        iterations.note(
+            self.history, inside.weights, objective=bounds.upper, gap=gap, n_svm_calls=calls
+        )
         if bounds.relative_gap < self.gap:
             self.best = _Best(u / u.max(), inside.weights, bounds)
             if self.gap <= self.tol:

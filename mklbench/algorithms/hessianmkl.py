@@ -25,6 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.linalg import cholesky, solve_triangular
 
+from mklbench import iterations
 from mklbench.kernels.base import Bank
 from mklbench.optim.svm_value import Objective, Point, check_bank, settled
 from mklbench.penalties.simplex import Simplex
@@ -106,16 +107,11 @@ def solve(
     objective = Objective(bank, y, C, svm_tol, class_weight, sample_weight)
 
     point = objective.accurate(bank.uniform_weights(), _SVM_TOL)
-    history: list[dict[str, float]] = []
+    history = iterations.begin()
     while True:
         gap = objective.bounds(point, Simplex()).relative_gap
-        history.append(
-            {
-                "objective": point.objective,
-                "gap": gap,
-                "n_svm_calls": float(objective.machine.calls),
-            }
-        )
+        calls, weights = objective.machine.calls, point.weights
+        iterations.note(history, weights, objective=point.objective, gap=gap, n_svm_calls=calls)
         ended = len(history) > 1 and settled(
             history[-2]["objective"], point.objective, objective_tol
         )

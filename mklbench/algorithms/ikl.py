@@ -32,7 +32,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mklbench import iterations
 from mklbench.algorithms import mkl, simplemkl
+from mklbench.iterations import History
 from mklbench.kernels import Bank, KernelOperator
 from mklbench.kernels.memory import Memory, Shape
 from mklbench.libsvm import SVM
@@ -183,9 +185,9 @@ def solve(
 
 def _generate(
     columns: Columns, solver: MasterSolver, tol: float, max_iter: int, pricing: int
-) -> list[dict[str, float]]:
+) -> History:
     """Generate columns until the gap is at most `tol`, or no progress is made."""
-    history: list[dict[str, float]] = []
+    history = iterations.begin()
     tightest, lowest, failures = _TIGHTEST_MASTER * tol, np.inf, 0
     master_tol = max(_LOOSEST_MASTER, tightest)
     while True:
@@ -195,13 +197,13 @@ def _generate(
             gap = 1.0 - restricted.lower(columns.search(thorough)) / restricted.upper
             if gap > tol:
                 break
-        history.append(
-            {
-                "objective": restricted.objective,
-                "gap": gap,
-                "n_kernels": float(len(restricted.weights)),
-                "n_svm_calls": float(solver.calls),
-            }
+        iterations.note(
+            history,
+            restricted.weights,
+            objective=restricted.objective,
+            gap=gap,
+            n_kernels=len(restricted.weights),
+            n_svm_calls=solver.calls,
         )
         progress = restricted.objective < lowest * (1.0 - _LEAST_DECREASE)
         failures = 0 if progress else failures + 1

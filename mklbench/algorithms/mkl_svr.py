@@ -29,7 +29,13 @@ from mklbench.optim.inner_svm import InnerSVM
 from mklbench.optim.simplex_search import Search
 from mklbench.optim.svm_value import check_bank, check_samples
 from mklbench.solution import Solution
-from mklbench.validation import check_count, check_not_negative, check_positive, check_targets
+from mklbench.validation import (
+    check_count,
+    check_not_negative,
+    check_positive,
+    check_sample_weight,
+    check_targets,
+)
 
 VERSION = 1
 REGRESSION = True
@@ -51,6 +57,7 @@ def solve(
     tol: float = 1e-4,
     max_iter: int = 100,
     start: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
 ) -> Solution:
     """Learn the kernel weights of a bank for a regression, to a certified optimum.
 
@@ -71,6 +78,8 @@ def solve(
     start : array_like of shape (M,) or None, default=None
         Weights >= 0, not all zero, to start from, as in `mklbench.algorithms.mkl`. If not given,
         the kernels that agree best with the targets, with equal weights.
+    sample_weight : array_like of shape (n,) or None, default=None
+        Factors > 0 on C by sample: |a_i| <= C_i, the product of both.
 
     Returns
     -------
@@ -91,6 +100,9 @@ def solve(
     check_box("C", C)
     check_not_negative("epsilon", epsilon)
     targets = check_targets(y)
+    limit: float | Array = C
+    if sample_weight is not None:
+        limit = C * check_sample_weight(sample_weight, len(targets))
     bank = check_bank("mkl_svr", bank)
     check_samples(bank, len(targets))
     if targets.max() - targets.min() <= 2.0 * epsilon:
@@ -102,20 +114,20 @@ def solve(
             f"C={C:g} is not accepted: y varies by {unit:.2g}, in units of which C is {box:.2g}, "
             f"and LIBSVM's sums overflow above {_LARGEST_BOX:g}: lower C or rescale y."
         )
-    machine = SVR(scaled, box, epsilon=tube)
-    svm = InnerSVM(bank, machine, svm_dual.of_targets(scaled, box, tube))
-    search = Search(bank, svm, tol, max_iter, resort=True)
+    machine = SVR(scaled, box, epsilon=tube, sample_weight=sample_weight)
+    svm = InnerSVM(bank, machine, svm_dual.of_targets(scaled, machine.upper, tube))
+    search = Search(bank, svm, tol, max_iter, resort=True, unit=unit**2)
     best = search.run(start)
     return Solution(
         weights=best.weights,
-        dual_coef=np.clip(unit * best.dual_coef, -C, C),  # rounding
+        dual_coef=np.clip(unit * best.dual_coef, -limit, limit),  # rounding
         intercept=unit * best.intercept + centre,
         objective=unit**2 * best.objective,
         gap=best.gap,
         n_svm_calls=svm.calls,
         n_iter=len(search.history) - 1,
         converged=best.gap <= tol,
-        history=[{**entry, "objective": unit**2 * entry["objective"]} for entry in search.history],
+        history=search.history,
         svm_seconds=machine.seconds,
     )
 

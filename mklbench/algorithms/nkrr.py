@@ -27,9 +27,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklbench import certify
+from mklbench import certify, iterations
 from mklbench.certify import PrimalDualPoint, Squares
 from mklbench.errors import InputError
+from mklbench.iterations import History
 from mklbench.kernels.base import Bank
 from mklbench.optim.ridge import coefficients, hadamard_power, ridges
 from mklbench.optim.svm_value import check_bank, check_samples, fixed_weights
@@ -182,14 +183,16 @@ class _Problem:
         self.n_factorisations += 1
         return _Evaluation(self, weights, S, alpha, float(alpha @ self.y))
 
-    def entry(self, point: _Evaluation) -> dict[str, float]:
-        """Return what the history notes of an iterate."""
-        return {
-            "objective": point.objective,
-            "gap": point.gap,
-            "n_svm_calls": 0.0,
-            "n_factorisations": float(self.n_factorisations),
-        }
+    def note(self, history: History, point: _Evaluation) -> None:
+        """Note an iterate in the history."""
+        iterations.note(
+            history,
+            point.weights,
+            objective=point.objective,
+            gap=point.gap,
+            n_svm_calls=0.0,
+            n_factorisations=self.n_factorisations,
+        )
 
 
 @dataclass(frozen=True)
@@ -226,12 +229,11 @@ class _Evaluation:
         return bounds.relative_gap
 
 
-def _line_search(
-    problem: _Problem, tol: float, max_iter: int
-) -> tuple[_Evaluation, list[dict[str, float]]]:
+def _line_search(problem: _Problem, tol: float, max_iter: int) -> tuple[_Evaluation, History]:
     """Descend until the gap is at most `tol`, or no step decreases F."""
     point = problem(problem.ball.even())
-    history = [problem.entry(point)]
+    history = iterations.begin()
+    problem.note(history, point)
     length = float(np.linalg.norm(point.gradient))
     size = first_size = problem.ball.radius / length if length > 0 else 1.0
     while point.gap > tol and len(history) <= max_iter:
@@ -243,7 +245,7 @@ def _line_search(
         curvature = float(moved @ (following.gradient - point.gradient))
         size = float(moved @ moved) / curvature if curvature > 0 else _GROWTH * size
         point = following
-        history.append(problem.entry(point))
+        problem.note(history, point)
     return point, history
 
 
@@ -264,18 +266,19 @@ def _step(
 
 def _fixed_steps(
     problem: _Problem, eta: float, tol: float, max_iter: int
-) -> tuple[_Evaluation, list[dict[str, float]], bool]:
+) -> tuple[_Evaluation, History, bool]:
     """Algorithm 1; return the last point, the history and whether the weights have settled."""
     ball = problem.ball
     point = problem(ball.even())
-    history = [problem.entry(point)]
+    history = iterations.begin()
+    problem.note(history, point)
     change = np.inf
     while change >= tol and len(history) <= max_iter:
         weights = np.maximum(0.0, point.weights - eta * point.gradient)
         weights = ball.on_boundary(weights) if ball.norm == 2 else ball.project(weights)
         change = float(np.linalg.norm(weights - point.weights))
         point = problem(weights)
-        history.append(problem.entry(point))
+        problem.note(history, point)
     return point, history, change < tol
 
 

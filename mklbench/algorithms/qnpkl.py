@@ -26,6 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklbench import certify
 from mklbench.errors import InputError
+from mklbench.iterations import History, begin, note
 from mklbench.kernels.base import Family
 from mklbench.libsvm import check_svm_options
 from mklbench.optim import early_stopping
@@ -256,7 +257,7 @@ class _Descent:
     shun_identity: bool
     most: int
     unit: float
-    history: list[dict[str, float]] = field(default_factory=list)
+    history: History = field(default_factory=begin)
     has_ended: bool = False
 
     def points(
@@ -303,8 +304,8 @@ class _Descent:
         )
 
     def _noted(self, point: Point) -> Point:
-        calls = float(self.objective.machine.calls)
-        self.history.append({"objective": point.objective, "n_svm_calls": calls})
+        calls = self.objective.machine.calls
+        note(self.history, point.weights, objective=point.objective, n_svm_calls=calls)
         return point
 
     def _is_identity(self, point: Point) -> bool:

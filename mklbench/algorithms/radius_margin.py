@@ -29,6 +29,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mklbench import iterations
 from mklbench.certify import Bounds
 from mklbench.kernels.base import Bank
 from mklbench.kernels.memory import NUMBER, Memory, Shape
@@ -137,7 +138,7 @@ class _Search:
         self.objective = objective
         self.tol = tol
         self.best: _Best | None = None
-        self.history: list[dict[str, float]] = []
+        self.history = iterations.begin()
 
     @property
     def gap(self) -> float:
@@ -156,8 +157,13 @@ class _Search:
         inside = self.radius.scaled(u * units)
         point = self.objective(inside.weights, inside.K)
         bounds = self.objective.bounds(point, Budget(inside.radii))
-        calls = float(self.objective.machine.calls + self.radius.calls)
-        self.history.append({"objective": point.objective, "n_svm_calls": calls})
+        iterations.note(
+            self.history,
+            inside.weights,
+            objective=point.objective,
+            gap=bounds.relative_gap,
+            n_svm_calls=self.objective.machine.calls + self.radius.calls,
+        )
         if bounds.relative_gap < self.gap:
             self.best = _Best(u / u.max(), point, bounds)
             if self.gap <= self.tol:

@@ -16,6 +16,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mklbench import iterations
 from mklbench.certify import Bounds
 from mklbench.kernels.base import Bank
 from mklbench.optim.svm_value import Objective, Point, check_bank, settled
@@ -94,15 +95,15 @@ def solve(
     objective = Objective(bank, y, C, svm_tol, class_weight, sample_weight)
 
     point = objective(bank.uniform_weights())
-    history: list[dict[str, float]] = []
+    history = iterations.begin()
     while True:
         point, bounds = _certified(point, objective, tol)
-        history.append(
-            {
-                "objective": point.objective,
-                "gap": bounds.relative_gap,
-                "n_svm_calls": float(objective.machine.calls),
-            }
+        iterations.note(
+            history,
+            point.weights,
+            objective=point.objective,
+            gap=bounds.relative_gap,
+            n_svm_calls=objective.machine.calls,
         )
         ended = len(history) > 1 and settled(
             history[-2]["objective"], point.objective, objective_tol

@@ -33,8 +33,10 @@ from numbers import Real
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mklbench import iterations
 from mklbench.certify import Bounds
 from mklbench.errors import InputError
+from mklbench.iterations import History
 from mklbench.kernels.base import Bank
 from mklbench.kernels.groups import GroupLists, Groups, groups_of
 from mklbench.libsvm import check_svm_options
@@ -213,10 +215,10 @@ def _descend(
     oracle: _Oracle, rate: float, tol: float, objective_tol: float | None, max_iter: int
 ) -> Search[Solution]:
     """Algorithm 3, with the steps rate / (||dG/dlambda||_inf sqrt(t))."""
-    groups = oracle.groups
+    groups, history = oracle.groups, iterations.begin()
     logarithms = -np.log(groups.spread(groups.sizes.astype(float)))
     answer = best = yield from oracle.ask(np.exp(logarithms), oracle.uniform(), 1.0)
-    history = [oracle.entry(answer)]
+    oracle.note(history, answer)
     ended = False
     while best.bounds.relative_gap > tol and len(history) <= max_iter and not ended:
         slopes = 0.5 * answer.forms / groups.spread(answer.gamma)
@@ -225,7 +227,7 @@ def _descend(
         logarithms -= groups.spread(groups.maxima(logarithms))
         before, accuracy = answer, max(tol, min(answer.bounds.relative_gap, 1.0))
         answer = yield from oracle.ask(_on_simplices(logarithms, groups), before.gamma, accuracy)
-        history.append(oracle.entry(answer))
+        oracle.note(history, answer)
         if answer.bounds.relative_gap < best.bounds.relative_gap:
             best = answer
         ended = (
@@ -277,14 +279,16 @@ class _Oracle:
         bounds = self.objective.bounds(point, self._penalty)
         return _Answer(point, forms, improved, ascents, bounds)
 
-    def entry(self, answer: _Answer) -> dict[str, float]:
-        """Return the entry of an iterate in the history."""
-        return {
-            "objective": answer.point.objective,
-            "gap": answer.bounds.relative_gap,
-            "n_svm_calls": float(self.objective.machine.calls),
-            "ascents": float(answer.ascents),
-        }
+    def note(self, history: History, answer: _Answer) -> None:
+        """Note an iterate in the history."""
+        iterations.note(
+            history,
+            answer.point.weights,
+            objective=answer.point.objective,
+            gap=answer.bounds.relative_gap,
+            n_svm_calls=self.objective.machine.calls,
+            ascents=answer.ascents,
+        )
 
 
 def _on_simplices(logarithms: Array, groups: Groups) -> Array:

@@ -135,33 +135,35 @@ class Tube(Loss):
 
 @dataclass(frozen=True)
 class OneClass(Loss):
-    """That of the one-class SVM, box sum_i max(0, rho - f(x_i)) - total rho, b = -rho.
+    """That of the one-class SVM, sum_i box_i max(0, rho - f(x_i)) - total rho, b = -rho.
 
-    Its dual is the maximum over 0 <= a_i <= box, sum a = total of -1/2 a' K a.
+    Its dual is the maximum over 0 <= a_i <= box_i, sum a = total of -1/2 a' K a.
 
     Parameters
     ----------
-    box : float
-        The bound on a, > 0.
+    box : float or ndarray of shape (n,)
+        The bound on a, > 0, or one for each sample.
     total : float
         The sum of a, > 0.
     rho : float
         The offset of the function.
     """
 
-    box: float
+    box: float | Array
     total: float
     rho: float
 
     def value(self, decision: Array) -> float:
-        """Return box sum_i max(0, -u_i) - total rho.
+        """Return sum_i box_i max(0, -u_i) - total rho.
 
         Parameters
         ----------
         decision : ndarray of shape (n,)
             u, the values f(x_i) - rho at the training samples.
         """
-        return self.box * float(np.maximum(0.0, -decision).sum()) - self.total * self.rho
+        outside = np.maximum(0.0, -decision)
+        loss = self.box @ outside if np.ndim(self.box) else self.box * outside.sum()
+        return float(loss) - self.total * self.rho
 
     def dual_value(self, dual_coef: Array) -> float:
         """Return 0, the least of the loss + a'f over f (n,) and rho.
@@ -169,7 +171,7 @@ class OneClass(Loss):
         Parameters
         ----------
         dual_coef : ndarray of shape (n,)
-            a, with 0 <= a_i <= box and the sum `total`.
+            a, with 0 <= a_i <= box_i and the sum `total`.
         """
         return 0.0
 

@@ -26,7 +26,9 @@ from mklbench import memory, multiclass
 from mklbench.errors import InputError
 from mklbench.estimators.checks import check_classes, check_constraints
 from mklbench.estimators.reading import ReadableModel, names_of
+from mklbench.estimators.verbosity import Printer
 from mklbench.estimators.weights import Rows, factors, given_weights, on_all_rows
+from mklbench.iterations import watched
 from mklbench.kernels import (
     FittedViews,
     GramStack,
@@ -50,8 +52,8 @@ from mklbench.validation import check_finite, check_targets, real_array
 Array = NDArray[np.float64]
 
 # An estimator has the parameters of its `solve` and these, which become kernels and a start,
-# and factors by class, which with those by sample become factors on C,
-NOT_OF_SOLVE = ("kernel", "warm_start", "class_weight")
+# and factors by class, which with those by sample become factors on C, and what is printed,
+NOT_OF_SOLVE = ("kernel", "warm_start", "class_weight", "verbose")
 # but for these: weights to start from (a start with a name, "random", is a parameter like others),
 # factors on C by the classes -1 and +1 of one binary problem, and those by sample, which `fit` has.
 NOT_OF_ESTIMATORS = ("start", "class_weight", "sample_weight")
@@ -104,6 +106,7 @@ class KernelEstimator(ReadableModel, BaseEstimator):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "warm_start": ["boolean"],
         "class_weight": [Mapping, StrOptions({"balanced"}), None],
+        "verbose": ["verbose"],
     }
 
     def _validate_params(self) -> None:
@@ -231,15 +234,24 @@ class KernelEstimator(ReadableModel, BaseEstimator):
         n: int,
     ) -> None:
         """Solve on the rows that count, and keep what has been learned of all n."""
-        if rows is None or operator.n_samples == len(rows):
-            solutions = solve(operator)
-        else:
-            solutions = [on_all_rows(s, rows, n) for s in solve(operator.restrict(rows))]
-            rows = None
+        with watched(self._printer()):
+            if rows is None or operator.n_samples == len(rows):
+                solutions = solve(operator)
+            else:
+                solutions = [on_all_rows(s, rows, n) for s in solve(operator.restrict(rows))]
+                rows = None
         self._learned(operator, solutions)
         if rows is not None:  # the kernels are on these rows alone
             self.solutions_ = [on_all_rows(solution, rows, n) for solution in solutions]
             self.dual_coef_ = self._stacked([s.dual_coef for s in self.solutions_])
+
+    def _printer(self) -> Printer | None:
+        """Return what prints the iterations of a fit, None where nothing is to be printed."""
+        if not getattr(self, "verbose", 0):
+            return None
+        classes = np.asarray(getattr(self, "classes_", ())).tolist()
+        problems = [f"class {label!r}" for label in classes] if len(classes) > 2 else []
+        return Printer(type(self).__name__, problems)
 
     def _hyperparameters(self) -> dict[str, Any]:
         """Return the parameters of the estimator that are keywords of `solve`, as it names them."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from mklbench.algorithms import elastic_net
-from mklbench.estimators.base import KernelLearner, WithoutSampleWeight
+from mklbench.estimators.base import KernelLearner
+from mklbench.estimators.weights import ClassWeights
 from mklbench.kernels import KernelBuilder
 
 __all__ = ["ElasticNetMKL"]
 
 
-class ElasticNetMKL(WithoutSampleWeight, KernelLearner):
+class ElasticNetMKL(KernelLearner):
     """Kernels between a sparse combination and their plain sum (`mklbench.algorithms.elastic_net`).
 
     Parameters
@@ -27,6 +28,11 @@ class ElasticNetMKL(WithoutSampleWeight, KernelLearner):
         At most so many changes of the weights.
     svm_tol : float, default=0.001
         LIBSVM's stopping tolerance, to begin with.
+    class_weight : ClassWeights, default=None
+        Factors on C by class label, or "balanced" for classes that all weigh the same
+        (`mklbench.estimators.weights`).
+    verbose : int, default=0
+        1 prints a line an iteration: J, its gap, active kernels, seconds.
     """
 
     _algorithm = elastic_net
@@ -39,6 +45,8 @@ class ElasticNetMKL(WithoutSampleWeight, KernelLearner):
         tol: float = 1e-4,
         max_iter: int = 1000,
         svm_tol: float = 1e-3,
+        class_weight: ClassWeights = None,
+        verbose: int = 0,
     ) -> None:
         self.kernel = kernel
         self.C = C
@@ -46,3 +54,5 @@ class ElasticNetMKL(WithoutSampleWeight, KernelLearner):
         self.tol = tol
         self.max_iter = max_iter
         self.svm_tol = svm_tol
+        self.class_weight = class_weight
+        self.verbose = verbose

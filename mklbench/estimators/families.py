@@ -38,6 +38,8 @@ class GMKL(KernelLearner):
     class_weight : ClassWeights, default=None
         Factors on C by class label, or "balanced" for classes that all weigh the same
         (`mklbench.estimators.weights`).
+    verbose : int, default=0
+        1 prints a line an iteration: J, its gap, active kernels, seconds.
     """
 
     _algorithm = gmkl
@@ -55,6 +57,7 @@ class GMKL(KernelLearner):
         max_iter: int = 40,
         svm_tol: float = 1e-3,
         class_weight: ClassWeights = None,
+        verbose: int = 0,
     ) -> None:
         self.kernel = kernel
         self.C = C
@@ -67,6 +70,7 @@ class GMKL(KernelLearner):
         self.max_iter = max_iter
         self.svm_tol = svm_tol
         self.class_weight = class_weight
+        self.verbose = verbose
 
 
 class IKL(KernelLearner):
@@ -93,6 +97,8 @@ class IKL(KernelLearner):
     class_weight : ClassWeights, default=None
         Factors on C by class label, or "balanced" for classes that all weigh the same
         (`mklbench.estimators.weights`).
+    verbose : int, default=0
+        1 prints a line a master problem: J, its gap, active kernels, seconds.
     """
 
     _algorithm = ikl
@@ -107,6 +113,7 @@ class IKL(KernelLearner):
         samples: int = 1000,
         master: str = "mkl",
         class_weight: ClassWeights = None,
+        verbose: int = 0,
     ) -> None:
         self.kernel = kernel
         self.C = C
@@ -116,6 +123,7 @@ class IKL(KernelLearner):
         self.samples = samples
         self.master = master
         self.class_weight = class_weight
+        self.verbose = verbose
 
 
 class QNPKL(KernelLearner):
@@ -157,6 +165,8 @@ class QNPKL(KernelLearner):
     class_weight : ClassWeights, default=None
         Factors on C by class label, or "balanced" for classes that all weigh the same
         (`mklbench.estimators.weights`).
+    verbose : int, default=0
+        1 prints a line an iteration: J, active kernels, seconds.
     """
 
     _algorithm = qnpkl
@@ -178,6 +188,7 @@ class QNPKL(KernelLearner):
         max_evals: int | None = None,
         svm_tol: float = 1e-3,
         class_weight: ClassWeights = None,
+        verbose: int = 0,
     ) -> None:
         self.kernel = kernel
         self.C = C
@@ -194,3 +205,4 @@ class QNPKL(KernelLearner):
         self.max_evals = max_evals
         self.svm_tol = svm_tol
         self.class_weight = class_weight
+        self.verbose = verbose

@@ -38,6 +38,8 @@ class VSKL(KernelLearner):
     class_weight : ClassWeights, default=None
         Factors on C by class label, or "balanced" for classes that all weigh the same
         (`mklbench.estimators.weights`).
+    verbose : int, default=0
+        1 prints a line an iteration: J, its gap, active kernels, seconds.
     """
 
     _algorithm = vskl
@@ -54,6 +56,7 @@ class VSKL(KernelLearner):
         step_size: float | None = None,
         svm_tol: float = 1e-3,
         class_weight: ClassWeights = None,
+        verbose: int = 0,
     ) -> None:
         self.kernel = kernel
         self.C = C
@@ -65,6 +68,7 @@ class VSKL(KernelLearner):
         self.step_size = step_size
         self.svm_tol = svm_tol
         self.class_weight = class_weight
+        self.verbose = verbose
 
 
 class CKL(KernelLearner):
@@ -93,6 +97,8 @@ class CKL(KernelLearner):
     class_weight : ClassWeights, default=None
         Factors on C by class label, or "balanced" for classes that all weigh the same
         (`mklbench.estimators.weights`).
+    verbose : int, default=0
+        1 prints a line an iteration: J, its gap, active kernels, seconds.
     """
 
     _algorithm = ckl
@@ -108,6 +114,7 @@ class CKL(KernelLearner):
         max_iter: int = 1000,
         svm_tol: float = 1e-3,
         class_weight: ClassWeights = None,
+        verbose: int = 0,
     ) -> None:
         self.kernel = kernel
         self.C = C
@@ -118,3 +125,4 @@ class CKL(KernelLearner):
         self.max_iter = max_iter
         self.svm_tol = svm_tol
         self.class_weight = class_weight
+        self.verbose = verbose

@@ -34,6 +34,8 @@ class PWMK(_WithFolds):
     class_weight : ClassWeights, default=None
         Factors on C by class label, or "balanced" for classes that all weigh the same
         (`mklbench.estimators.weights`).
+    verbose : int, default=0
+        Prints nothing at any value: there are no iterations to tell of.
     """
 
     _algorithm = pwmk
@@ -47,6 +49,7 @@ class PWMK(_WithFolds):
         random_state: int | np.random.RandomState | None = 0,
         svm_tol: float = 1e-3,
         class_weight: ClassWeights = None,
+        verbose: int = 0,
     ) -> None:
         self.kernel = kernel
         self.C = C
@@ -55,6 +58,7 @@ class PWMK(_WithFolds):
         self.random_state = random_state
         self.svm_tol = svm_tol
         self.class_weight = class_weight
+        self.verbose = verbose
 
 
 class FHeuristic(_WithLearner, KernelLearner):
@@ -77,6 +81,8 @@ class FHeuristic(_WithLearner, KernelLearner):
     class_weight : ClassWeights, default=None
         Factors on C by class label, or "balanced" for classes that all weigh the same
         (`mklbench.estimators.weights`).
+    verbose : int, default=0
+        Prints nothing at any value: there are no iterations to tell of.
     """
 
     _algorithm = f_heuristic

@@ -23,6 +23,12 @@ class EasyMKL(WithoutSampleWeight, KernelLearner):
         That of the machine on the combination; `lam` if not given.
     tol : float, default=1e-06
         Relative gap to which both quadratic programmes are solved.
+    verbose : int, default=0
+        Prints nothing at any value: there are no iterations to tell of.
+
+    Notes
+    -----
+    There are no weights of samples: the paper defines none.
     """
 
     _algorithm = easymkl
@@ -33,11 +39,13 @@ class EasyMKL(WithoutSampleWeight, KernelLearner):
         lam: float = 0.1,
         final_lam: float | None = None,
         tol: float = 1e-6,
+        verbose: int = 0,
     ) -> None:
         self.kernel = kernel
         self.lam = lam
         self.final_lam = final_lam
         self.tol = tol
+        self.verbose = verbose
 
 
 class RadiusMarginMKL(WithoutSampleWeight, KernelLearner):
@@ -55,6 +63,12 @@ class RadiusMarginMKL(WithoutSampleWeight, KernelLearner):
         At most so many evaluations, each of a ball and an SVM.
     svm_tol : float, default=0.001
         LIBSVM's stopping tolerance at the beginning.
+    verbose : int, default=0
+        1 prints a line an iteration: J, its gap, active kernels, seconds.
+
+    Notes
+    -----
+    There are no weights of samples: the paper defines none.
     """
 
     _algorithm = radius_margin
@@ -66,12 +80,14 @@ class RadiusMarginMKL(WithoutSampleWeight, KernelLearner):
         tol: float = 1e-2,
         max_iter: int = 100,
         svm_tol: float = 1e-3,
+        verbose: int = 0,
     ) -> None:
         self.kernel = kernel
         self.C = C
         self.tol = tol
         self.max_iter = max_iter
         self.svm_tol = svm_tol
+        self.verbose = verbose
 
 
 class GRAM(WithoutSampleWeight, KernelLearner):
@@ -91,6 +107,12 @@ class GRAM(WithoutSampleWeight, KernelLearner):
         At most so many evaluations, each of a ball and the closest points of two hulls.
     svm_tol : float, default=0.001
         LIBSVM's stopping tolerance for the SVM at the end.
+    verbose : int, default=0
+        1 prints a line an iteration: J, its gap, active kernels, seconds.
+
+    Notes
+    -----
+    There are no weights of samples: the paper defines none.
     """
 
     _algorithm = gram
@@ -103,6 +125,7 @@ class GRAM(WithoutSampleWeight, KernelLearner):
         tol: float = 1e-2,
         max_iter: int = 100,
         svm_tol: float = 1e-3,
+        verbose: int = 0,
     ) -> None:
         self.kernel = kernel
         self.C = C
@@ -110,3 +133,4 @@ class GRAM(WithoutSampleWeight, KernelLearner):
         self.tol = tol
         self.max_iter = max_iter
         self.svm_tol = svm_tol
+        self.verbose = verbose

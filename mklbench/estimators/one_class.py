@@ -11,6 +11,7 @@ from sklearn.utils.validation import _num_samples
 
 from mklbench import one_class
 from mklbench.estimators.base import KernelEstimator
+from mklbench.estimators.weights import factors
 from mklbench.kernels import GramStack, Kernel
 
 __all__ = ["OneClassMKL"]
@@ -34,6 +35,8 @@ class OneClassMKL(OutlierMixin, KernelEstimator):
         Certified relative duality gap at which to stop.
     max_iter : int, default=100
         At most so many SVM calls.
+    verbose : int, default=0
+        1 prints a line an iteration: J, its gap, active kernels, seconds.
 
     Attributes
     ----------
@@ -50,14 +53,18 @@ class OneClassMKL(OutlierMixin, KernelEstimator):
         nu: float = 0.5,
         tol: float = 1e-4,
         max_iter: int = 100,
+        verbose: int = 0,
     ) -> None:
         self.kernel = kernel
         self.nu = nu
         self.tol = tol
         self.max_iter = max_iter
+        self.verbose = verbose
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: ArrayLike | GramStack, y: Any = None) -> Self:
+    def fit(
+        self, X: ArrayLike | GramStack, y: Any = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Learn the kernel and where the samples are.
 
         Parameters
@@ -66,6 +73,9 @@ class OneClassMKL(OutlierMixin, KernelEstimator):
             Training samples (or Gram matrices, see `mklbench.estimators`).
         y : object, default=None
             Not used.
+        sample_weight : array_like of shape (n,) or None, default=None
+            Bounds on the coefficients by sample, >= 0, in the place of 1; 0 leaves a sample out.
+            `nu` is then a share of their sum.
 
         Raises
         ------
@@ -74,9 +84,11 @@ class OneClassMKL(OutlierMixin, KernelEstimator):
         """
         shape: tuple[int, ...] = getattr(X, "shape", ())
         n_samples = shape[1] if len(shape) == 3 else _num_samples(X)
-        samples, _ = self._validated(X, np.zeros(n_samples))
+        samples, responses = self._validated(X, np.zeros(n_samples))
+        samples, responses, weights, rows = self._counting(samples, responses, sample_weight)
+        solve = self._solver(factors(None, responses, weights))
         operator = self._built(samples)
-        self._learned(operator, [self._solver()(operator)])
+        self._solved(operator, rows, lambda kernels: [solve(kernels)], n_samples)
         self.offset_ = -float(self.intercept_[0])
         return self
 

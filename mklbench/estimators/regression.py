@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from mklbench.algorithms import mkl_svr
-from mklbench.estimators.base import KernelRegressor, WithoutSampleWeight
+from mklbench.estimators.base import KernelRegressor
 from mklbench.kernels import Kernel
 
 __all__ = ["MKLRegressor"]
 
 
-class MKLRegressor(WithoutSampleWeight, KernelRegressor):
+class MKLRegressor(KernelRegressor):
     """Support vector regression on a learned sparse combination of kernels (`mkl_svr`).
 
     The problem is in `mklbench.algorithms.mkl_svr`.
@@ -27,6 +27,8 @@ class MKLRegressor(WithoutSampleWeight, KernelRegressor):
         Certified relative duality gap at which to stop.
     max_iter : int, default=100
         At most so many SVR calls.
+    verbose : int, default=0
+        1 prints a line an iteration: J, its gap, active kernels, seconds.
     """
 
     _algorithm = mkl_svr
@@ -38,9 +40,11 @@ class MKLRegressor(WithoutSampleWeight, KernelRegressor):
         epsilon: float = 0.1,
         tol: float = 1e-4,
         max_iter: int = 100,
+        verbose: int = 0,
     ) -> None:
         self.kernel = kernel
         self.C = C
         self.epsilon = epsilon
         self.tol = tol
         self.max_iter = max_iter
+        self.verbose = verbose

@@ -25,11 +25,13 @@ class _KRR:
         lam: float = 1.0,
         weights: float | ArrayLike | None = None,
         degree: int = 1,
+        verbose: int = 0,
     ) -> None:
         self.kernel = kernel
         self.lam = lam
         self.weights = weights
         self.degree = degree
+        self.verbose = verbose
 
 
 class KRR(_KRR, KernelRegressor):
@@ -45,6 +47,8 @@ class KRR(_KRR, KernelRegressor):
         Kernel weights >= 0, or one number for all; 1/M each if None.
     degree : int, default=1
         Of the kernel (sum_m weights_m K_m)^degree.
+    verbose : int, default=0
+        Prints nothing at any value: there are no iterations to tell of.
     """
 
 
@@ -61,6 +65,8 @@ class KRRClassifier(_KRR, KernelLearner):
         Kernel weights >= 0, or one number for all; 1/M each if None.
     degree : int, default=1
         Of the kernel (sum_m weights_m K_m)^degree.
+    verbose : int, default=0
+        Prints nothing at any value: there are no iterations to tell of.
     """
 
 
@@ -79,6 +85,7 @@ class _NKRR:
         eta: float = 1.0,
         tol: float = 1e-4,
         max_iter: int = 1000,
+        verbose: int = 0,
     ) -> None:
         self.kernel = kernel
         self.lam = lam
@@ -90,6 +97,7 @@ class _NKRR:
         self.eta = eta
         self.tol = tol
         self.max_iter = max_iter
+        self.verbose = verbose
 
 
 class NKRR(_NKRR, KernelRegressor):
@@ -118,6 +126,8 @@ class NKRR(_NKRR, KernelRegressor):
         Certified gap or KKT residual at which to stop.
     max_iter : int, default=1000
         At most so many steps.
+    verbose : int, default=0
+        1 prints a line an iteration: J, its gap, active kernels, seconds.
     """
 
 
@@ -147,4 +157,6 @@ class NKRRClassifier(_NKRR, KernelLearner):
         Certified gap or KKT residual at which to stop.
     max_iter : int, default=1000
         At most so many steps.
+    verbose : int, default=0
+        1 prints a line an iteration: J, its gap, active kernels, seconds.
     """

@@ -36,6 +36,8 @@ class KernelSVC(KernelLearner):
     class_weight : ClassWeights, default=None
         Factors on C by class label, or "balanced" for classes that all weigh the same
         (`mklbench.estimators.weights`).
+    verbose : int, default=0
+        Prints nothing at any value: there are no iterations to tell of.
 
     Notes
     -----
@@ -59,12 +61,14 @@ class KernelSVC(KernelLearner):
         weights: ArrayLike | None = None,
         svm_tol: float = 1e-3,
         class_weight: ClassWeights = None,
+        verbose: int = 0,
     ) -> None:
         self.kernel = kernel
         self.C = C
         self.weights = weights
         self.svm_tol = svm_tol
         self.class_weight = class_weight
+        self.verbose = verbose
 
 
 class UniformMKL(KernelLearner):
@@ -81,6 +85,8 @@ class UniformMKL(KernelLearner):
     class_weight : ClassWeights, default=None
         Factors on C by class label, or "balanced" for classes that all weigh the same
         (`mklbench.estimators.weights`).
+    verbose : int, default=0
+        Prints nothing at any value: there are no iterations to tell of.
     """
 
     _algorithm = uniform
@@ -91,11 +97,13 @@ class UniformMKL(KernelLearner):
         C: float = 1.0,
         svm_tol: float = 1e-3,
         class_weight: ClassWeights = None,
+        verbose: int = 0,
     ) -> None:
         self.kernel = kernel
         self.C = C
         self.svm_tol = svm_tol
         self.class_weight = class_weight
+        self.verbose = verbose
 
 
 class MKL(KernelLearner):
@@ -122,6 +130,8 @@ class MKL(KernelLearner):
     class_weight : ClassWeights, default=None
         Factors on C by class label, or "balanced" for classes that all weigh the same
         (`mklbench.estimators.weights`).
+    verbose : int, default=0
+        1 prints a line an iteration: J, its gap, active kernels, seconds.
     """
 
     _algorithm = mkl
@@ -135,6 +145,7 @@ class MKL(KernelLearner):
         max_iter: int = 100,
         warm_start: bool = False,
         class_weight: ClassWeights = None,
+        verbose: int = 0,
     ) -> None:
         self.kernel = kernel
         self.C = C
@@ -143,6 +154,7 @@ class MKL(KernelLearner):
         self.max_iter = max_iter
         self.warm_start = warm_start
         self.class_weight = class_weight
+        self.verbose = verbose
 
 
 class SimpleMKL(KernelLearner):
@@ -167,6 +179,8 @@ class SimpleMKL(KernelLearner):
     class_weight : ClassWeights, default=None
         Factors on C by class label, or "balanced" for classes that all weigh the same
         (`mklbench.estimators.weights`).
+    verbose : int, default=0
+        1 prints a line an iteration: J, its gap, active kernels, seconds.
     """
 
     _algorithm = simplemkl
@@ -181,6 +195,7 @@ class SimpleMKL(KernelLearner):
         line_search_tol: float = 0.1,
         svm_tol: float = 1e-3,
         class_weight: ClassWeights = None,
+        verbose: int = 0,
     ) -> None:
         self.kernel = kernel
         self.C = C
@@ -190,6 +205,7 @@ class SimpleMKL(KernelLearner):
         self.line_search_tol = line_search_tol
         self.svm_tol = svm_tol
         self.class_weight = class_weight
+        self.verbose = verbose
 
 
 class HessianMKL(KernelLearner):
@@ -212,6 +228,8 @@ class HessianMKL(KernelLearner):
     class_weight : ClassWeights, default=None
         Factors on C by class label, or "balanced" for classes that all weigh the same
         (`mklbench.estimators.weights`).
+    verbose : int, default=0
+        1 prints a line an iteration: J, its gap, active kernels, seconds.
     """
 
     _algorithm = hessianmkl
@@ -225,6 +243,7 @@ class HessianMKL(KernelLearner):
         max_iter: int = 200,
         svm_tol: float = 1e-3,
         class_weight: ClassWeights = None,
+        verbose: int = 0,
     ) -> None:
         self.kernel = kernel
         self.C = C
@@ -233,3 +252,4 @@ class HessianMKL(KernelLearner):
         self.max_iter = max_iter
         self.svm_tol = svm_tol
         self.class_weight = class_weight
+        self.verbose = verbose

@@ -54,6 +54,7 @@ class _WithLearner:
         epsilon: float = 0.1,
         svm_tol: float = 1e-3,
         class_weight: ClassWeights = None,
+        verbose: int = 0,
     ) -> None:
         self.kernel = kernel
         self.C = C
@@ -62,6 +63,7 @@ class _WithLearner:
         self.epsilon = epsilon
         self.svm_tol = svm_tol
         self.class_weight = class_weight
+        self.verbose = verbose
 
 
 class _WithFolds(KernelLearner):
@@ -102,6 +104,8 @@ class Align(_WithLearner, KernelLearner):
     class_weight : ClassWeights, default=None
         Factors on C by class label, or "balanced" for classes that all weigh the same
         (`mklbench.estimators.weights`).
+    verbose : int, default=0
+        Prints nothing at any value: there are no iterations to tell of.
     """
 
     _algorithm = align
@@ -129,6 +133,8 @@ class AlignF(_WithLearner, KernelLearner):
     class_weight : ClassWeights, default=None
         Factors on C by class label, or "balanced" for classes that all weigh the same
         (`mklbench.estimators.weights`).
+    verbose : int, default=0
+        Prints nothing at any value: there are no iterations to tell of.
     """
 
     _algorithm = alignf
@@ -143,8 +149,9 @@ class AlignF(_WithLearner, KernelLearner):
         epsilon: float = 0.1,
         svm_tol: float = 1e-3,
         class_weight: ClassWeights = None,
+        verbose: int = 0,
     ) -> None:
-        super().__init__(kernel, C, learner, lam, epsilon, svm_tol, class_weight)
+        super().__init__(kernel, C, learner, lam, epsilon, svm_tol, class_weight, verbose)
         self.programme = programme
 
 
@@ -174,6 +181,8 @@ class AlignSDP(_WithLearner, KernelLearner):
     class_weight : ClassWeights, default=None
         Factors on C by class label, or "balanced" for classes that all weigh the same
         (`mklbench.estimators.weights`).
+    verbose : int, default=0
+        1 prints a line a round: the alignment as J, its gap, active kernels, seconds.
     """
 
     _algorithm = align_sdp
@@ -189,8 +198,9 @@ class AlignSDP(_WithLearner, KernelLearner):
         max_iter: int = 200,
         svm_tol: float = 1e-3,
         class_weight: ClassWeights = None,
+        verbose: int = 0,
     ) -> None:
-        super().__init__(kernel, C, learner, lam, epsilon, svm_tol, class_weight)
+        super().__init__(kernel, C, learner, lam, epsilon, svm_tol, class_weight, verbose)
         self.tol = tol
         self.max_iter = max_iter
 
@@ -217,6 +227,8 @@ class EarlyFusion(_WithLearner, KernelLearner):
     class_weight : ClassWeights, default=None
         Factors on C by class label, or "balanced" for classes that all weigh the same
         (`mklbench.estimators.weights`).
+    verbose : int, default=0
+        Prints nothing at any value: there are no iterations to tell of.
     """
 
     _algorithm = early_fusion
@@ -230,8 +242,9 @@ class EarlyFusion(_WithLearner, KernelLearner):
         epsilon: float = 0.1,
         svm_tol: float = 1e-3,
         class_weight: ClassWeights = None,
+        verbose: int = 0,
     ) -> None:
-        super().__init__(kernel, C, learner, lam, epsilon, svm_tol, class_weight)
+        super().__init__(kernel, C, learner, lam, epsilon, svm_tol, class_weight, verbose)
 
 
 class LateFusion(_WithLearner, KernelLearner):
@@ -259,6 +272,8 @@ class LateFusion(_WithLearner, KernelLearner):
     class_weight : ClassWeights, default=None
         Factors on C by class label, or "balanced" for classes that all weigh the same
         (`mklbench.estimators.weights`).
+    verbose : int, default=0
+        Prints nothing at any value: there are no iterations to tell of.
     """
 
     _algorithm = late_fusion
@@ -274,8 +289,9 @@ class LateFusion(_WithLearner, KernelLearner):
         epsilon: float = 0.1,
         svm_tol: float = 1e-3,
         class_weight: ClassWeights = None,
+        verbose: int = 0,
     ) -> None:
-        super().__init__(kernel, C, learner, lam, epsilon, svm_tol, class_weight)
+        super().__init__(kernel, C, learner, lam, epsilon, svm_tol, class_weight, verbose)
         self.vote = vote
         self.groups = groups
 
@@ -304,6 +320,8 @@ class BestKernel(_WithLearner, _WithFolds):
     class_weight : ClassWeights, default=None
         Factors on C by class label, or "balanced" for classes that all weigh the same
         (`mklbench.estimators.weights`).
+    verbose : int, default=0
+        Prints nothing at any value: there are no iterations to tell of.
     """
 
     _algorithm = best_kernel
@@ -319,8 +337,9 @@ class BestKernel(_WithLearner, _WithFolds):
         epsilon: float = 0.1,
         svm_tol: float = 1e-3,
         class_weight: ClassWeights = None,
+        verbose: int = 0,
     ) -> None:
-        super().__init__(kernel, C, learner, lam, epsilon, svm_tol, class_weight)
+        super().__init__(kernel, C, learner, lam, epsilon, svm_tol, class_weight, verbose)
         self.folds = folds
         self.random_state = random_state
 
@@ -340,6 +359,8 @@ class KernelSVR(KernelRegressor):
         Kernel weights >= 0; 1/M each if None.
     svm_tol : float, default=0.001
         LIBSVM's stopping tolerance.
+    verbose : int, default=0
+        Prints nothing at any value: there are no iterations to tell of.
     """
 
     _algorithm = svr
@@ -351,12 +372,14 @@ class KernelSVR(KernelRegressor):
         epsilon: float = 0.1,
         weights: ArrayLike | None = None,
         svm_tol: float = 1e-3,
+        verbose: int = 0,
     ) -> None:
         self.kernel = kernel
         self.C = C
         self.epsilon = epsilon
         self.weights = weights
         self.svm_tol = svm_tol
+        self.verbose = verbose
 
 
 class AlignRegressor(KernelRegressor):
@@ -376,6 +399,8 @@ class AlignRegressor(KernelRegressor):
         Half the width of the tube of "svr", in units of y.
     svm_tol : float, default=0.001
         LIBSVM's stopping tolerance of "svr".
+    verbose : int, default=0
+        Prints nothing at any value: there are no iterations to tell of.
     """
 
     _algorithm = align
@@ -388,6 +413,7 @@ class AlignRegressor(KernelRegressor):
         C: float = 1.0,
         epsilon: float = 0.1,
         svm_tol: float = 1e-3,
+        verbose: int = 0,
     ) -> None:
         self.kernel = kernel
         self.learner = learner
@@ -395,6 +421,7 @@ class AlignRegressor(KernelRegressor):
         self.C = C
         self.epsilon = epsilon
         self.svm_tol = svm_tol
+        self.verbose = verbose
 
 
 class AlignFRegressor(AlignRegressor):
@@ -416,6 +443,8 @@ class AlignFRegressor(AlignRegressor):
         Half the width of the tube of "svr", in units of y.
     svm_tol : float, default=0.001
         LIBSVM's stopping tolerance of "svr".
+    verbose : int, default=0
+        Prints nothing at any value: there are no iterations to tell of.
     """
 
     _algorithm = alignf
@@ -429,6 +458,7 @@ class AlignFRegressor(AlignRegressor):
         C: float = 1.0,
         epsilon: float = 0.1,
         svm_tol: float = 1e-3,
+        verbose: int = 0,
     ) -> None:
-        super().__init__(kernel, learner, lam, C, epsilon, svm_tol)
+        super().__init__(kernel, learner, lam, C, epsilon, svm_tol, verbose)
         self.programme = programme

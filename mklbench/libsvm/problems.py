@@ -203,7 +203,7 @@ class OneClassSVM(Machine):
     Each solve is a cold start of
 
         max over a   -1/2 sum_ij a_i a_j K_ij
-        subject to   0 <= a_i <= box,   sum_i a_i = nu n box.
+        subject to   0 <= a_i <= box w_i,   sum_i a_i = nu box sum_i w_i.
 
     Parameters
     ----------
@@ -213,9 +213,14 @@ class OneClassSVM(Machine):
         An upper bound on the share of samples outside, in (0, 1].
     box : float, default=1.0
         The bound on the coefficients, > 0; LIBSVM has 1.
+    sample_weight : array_like of shape (n,) or None, default=None
+        Factors w_i > 0 on the bound by sample, 1 if not given. Where they differ, the LIBSVM inside
+        of scikit-learn solves, as in `SVM`.
 
     Attributes
     ----------
+    upper : float or ndarray of shape (n,)
+        The bound, or the bounds box w_i.
     gram : ndarray of shape (n, n)
         Writable view of the values LIBSVM reads, as that of `SVM`.
     calls : int
@@ -224,11 +229,24 @@ class OneClassSVM(Machine):
         Wall-clock seconds spent inside ``svm_train``.
     """
 
-    def __init__(self, n_samples: int, nu: float, *, box: float = 1.0) -> None:
+    def __init__(
+        self,
+        n_samples: int,
+        nu: float,
+        *,
+        box: float = 1.0,
+        sample_weight: ArrayLike | None = None,
+    ) -> None:
         parameter = _parameter("-s 2 -t 4 -q", 1.0, 1e-3)
         parameter.nu = nu
         super().__init__(np.ones(n_samples), parameter)
-        self.box = box
+        self._factors: float | NDArray[np.float64] = 1.0
+        if sample_weight is not None:
+            factors = check_sample_weight(sample_weight, n_samples)
+            self._factors = _one_if_equal("sample_weight", factors)
+        # The unit in which LIBSVM solves; one factor for all is a part of it.
+        self.box = box if np.ndim(self._factors) else box * float(self._factors)
+        self.upper = self.box * self._factors if np.ndim(self._factors) else self.box
 
     def solve(
         self, K: NDArray[np.float64] | None = None, *, tol: float | None = None
@@ -249,10 +267,18 @@ class OneClassSVM(Machine):
         found = super().solve(K, tol=max(own, SMALLEST_TOL))
         return SVMSolution(self.box * found.dual_coef, found.support, self.box * found.intercept)
 
+    def _trained(self) -> SVMSolution:
+        if not np.ndim(self._factors):
+            return super()._trained()
+        from sklearn.svm import OneClassSVM as OfScikitLearn  # as in `SVM`
+
+        machine = OfScikitLearn(nu=self._parameter.nu, **self._as_scikit_learn_has_it())
+        return self._fitted_by_sample(machine, np.asarray(self._factors))
+
     def _slopes(
         self, outputs: NDArray[np.float64], a: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        return -outputs[a < self.box], -outputs[a > 0.0]
+        return -outputs[a < self.upper], -outputs[a > 0.0]
 
     def _sign(self, model: libsvm_api.svm_model) -> float:
         return 1.0

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from mklbench import iterations
 from mklbench.optim.side_by_side import Search
 from mklbench.optim.svm_value import Objective, settled
 from mklbench.penalties.base import Penalty
@@ -39,16 +40,15 @@ def alternate(
     """
     machine = objective.machine
     best, smallest_gap, accuracy = None, np.inf, 1.0
-    history: list[dict[str, float]] = []
+    history = iterations.begin()
     while True:
         used = np.where(weights < _NEGLIGIBLE * weights.max(), 0.0, weights)
         K = yield used
         point = objective.accurate(used, _SVM_TOL * accuracy, K)
         gap = objective.bounds(point, penalty).relative_gap
         price = penalty.of_weights(used)
-        history.append(
-            {"objective": point.objective + price, "gap": gap, "n_svm_calls": float(machine.calls)}
-        )
+        total = point.objective + price
+        iterations.note(history, used, objective=total, gap=gap, n_svm_calls=machine.calls)
         if best is None or gap < smallest_gap:
             best, smallest_gap = point, gap
         ended = len(history) > 1 and settled(

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklbench import certify
+from mklbench.iterations import watched
 from mklbench.kernels import Bank, Family, FamilyBank, training_outputs
 from mklbench.libsvm import SVM
 from mklbench.solution import KernelMachine, Mixture, Solution
@@ -98,7 +99,8 @@ class MasterSolver:
         options: dict[str, Any] = {"class_weight": self.class_weight}
         if self.sample_weight is not None:
             options["sample_weight"] = self.sample_weight[slice(None) if rows is None else rows]
-        solution = self._solve(bank, y, self.C, tol=tol, start=start, **options)
+        with watched(None):  # a round is what is told, not the iterations of its master
+            solution = self._solve(bank, y, self.C, tol=tol, start=start, **options)
         self.calls += solution.n_svm_calls
         self.svm_seconds += solution.svm_seconds
         return solution

@@ -24,6 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mklbench import iterations
 from mklbench.certify import Bounds
 from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
@@ -72,11 +73,22 @@ class _Step:
 
 
 class Search:
-    """The state of one solve: what has been priced and certified so far."""
+    """The state of one solve: what has been priced and certified so far.
 
-    def __init__(self, bank: Bank, svm: InnerSVM, tol: float, max_iter: int, resort: bool) -> None:
-        self.history: list[dict[str, float]] = []
-        self._bank = bank
+    Values are noted in the history times `unit`, as those of a machine whose numbers are scaled.
+    """
+
+    def __init__(
+        self,
+        bank: Bank,
+        svm: InnerSVM,
+        tol: float,
+        max_iter: int,
+        resort: bool,
+        unit: float = 1.0,
+    ) -> None:
+        self.history = iterations.begin()
+        self._bank, self._unit = bank, unit
         self._svm = svm
         self._tol = tol
         self._max_iter = max_iter
@@ -122,7 +134,7 @@ class Search:
             if candidate is not None and candidate.gap < self._best.gap * (1.0 - _LEAST_GAIN):
                 self._best = candidate
         if self._best.gap < self.history[-1]["gap"] * (1.0 - _LEAST_GAIN):
-            self._record(self._best.objective, self._best.gap)
+            self._record(self._best.weights, self._best.objective, self._best.gap)
         return self._best
 
     def _aligned(self) -> Array:
@@ -149,11 +161,15 @@ class Search:
         if self._gap <= self._tol or self._failures or self._svm.calls >= self._max_iter:
             self._certify(trained.weights, trained.dual_coef, trained.intercept)
             self._gap = Bounds(trained.upper, self._lower).relative_gap
-        self._record(trained.objective, self._gap)
+        self._record(trained.weights, trained.objective, self._gap)
 
-    def _record(self, objective: float, gap: float) -> None:
-        self.history.append(
-            {"objective": objective, "gap": float(gap), "n_svm_calls": float(self._svm.calls)}
+    def _record(self, weights: Array, objective: float, gap: float) -> None:
+        iterations.note(
+            self.history,
+            weights,
+            objective=self._unit * objective,
+            gap=gap,
+            n_svm_calls=self._svm.calls,
         )
 
     def _certify(self, weights: Array, dual_coef: Array, intercept: float) -> None:

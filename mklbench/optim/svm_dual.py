@@ -175,32 +175,40 @@ def of_classes(y: Array, upper: Array) -> SVMDual:
     )
 
 
-def of_targets(y: Array, C: float, epsilon: float) -> SVMDual:
-    """Return the dual of epsilon-SVR on real targets (n,)."""
+def of_targets(y: Array, C: float | Array, epsilon: float) -> SVMDual:
+    """Return the dual of epsilon-SVR on real targets (n,), with a bound C or bounds C_i (n,)."""
     tube, n = Tube(y, C, epsilon), len(y)
     return SVMDual(
         samples=np.tile(np.arange(n), 2),
         signs=np.repeat([1.0, -1.0], n),
         linear=np.concatenate([y, -y]) - epsilon,
-        upper=np.full(2 * n, C),
+        upper=np.tile(np.broadcast_to(C, n), 2),
         total=0.0,
         floor=0.0,
         # At a tiny C those of a ridge regression, whose loss is smooth: y without its mean.
-        direction=y - y.mean(),
+        direction=y - y.mean() if np.ndim(C) == 0 else C * (y - C @ y / np.sum(C)),
         loss=lambda intercept: tube,
         epsilon=epsilon,
     )
 
 
-def of_one_class(n_samples: int, box: float, total: float, floor: float) -> SVMDual:
-    """Return the dual of the one-class SVM with 0 <= a <= box, sum a = total, above a floor."""
+def of_one_class(n_samples: int, box: float | Array, total: float, floor: float) -> SVMDual:
+    """Return the dual of the one-class SVM with 0 <= a <= box, sum a = total, above a floor.
+
+    The box is one number or one for each sample, (n,).
+    """
+    upper = np.array(np.broadcast_to(box, n_samples), dtype=np.float64)
     return SVMDual(
         samples=np.arange(n_samples),
         signs=np.ones(n_samples),
         linear=np.zeros(n_samples),
-        upper=np.full(n_samples, box),
+        upper=upper,
         total=total,
         floor=floor,
-        direction=np.full(n_samples, total / n_samples),
+        direction=(
+            np.full(n_samples, total / n_samples)
+            if np.ndim(box) == 0
+            else total * (upper / upper.sum())
+        ),
         loss=lambda intercept: OneClass(box, total, -intercept),
     )

@@ -39,12 +39,14 @@ from mklbench.algorithms import (
     best_kernel,
     ckl,
     early_fusion,
+    elastic_net,
     gmkl,
     hessianmkl,
     ikl,
     krr,
     late_fusion,
     mkl,
+    mkl_svr,
     nkrr,
     simplemkl,
     svm,
@@ -52,7 +54,7 @@ from mklbench.algorithms import (
     uniform,
     vskl,
 )
-from mklbench.certify import Hinge, PrimalDualPoint, bounds
+from mklbench.certify import Hinge, PrimalDualPoint, Tube, bounds
 from mklbench.estimators.base import KernelEstimator
 from mklbench.kernels import GramStack, KernelOperator, feature_gaussians, gaussian, precomputed
 from mklbench.kernels.base import Array
@@ -79,6 +81,7 @@ PRECISE: list[tuple[ModuleType, Build, dict[str, Any]]] = [
     (vskl, feature_gaussians, {"tol": 1e-3}),
     (gmkl, feature_gaussians, {"tol": 1e-4, "max_iter": 200}),
     (ikl, feature_gaussians, {"tol": 1e-5}),
+    (elastic_net, feature_gaussians, {"tol": 1e-6}),
     (late_fusion, feature_gaussians, {"svm_tol": 1e-9}),
     (early_fusion, gaussian, {"svm_tol": 1e-9}),
     (best_kernel, gaussian, {"svm_tol": 1e-9}),
@@ -111,6 +114,7 @@ def test_the_same_for_ridge_regression_and_svr() -> None:
         (nkrr, {"degree": 1, "tol": 1e-9}),
         (nkrr, {"degree": 2, "tol": 1e-9}),
         (svr, {"svm_tol": 1e-9}),
+        (mkl_svr, {"tol": 1e-7, "C": 2.0}),
     ):
         weighted = algorithm.solve(feature_gaussians(X), TARGETS, sample_weight=COUNTS, **options)
         repeated = algorithm.solve(feature_gaussians(X[REPEATED]), TARGETS[REPEATED], **options)
@@ -121,7 +125,7 @@ def test_the_same_for_ridge_regression_and_svr() -> None:
     np.testing.assert_allclose(path[1].dual_coef, alone.dual_coef)
 
 
-@pytest.mark.parametrize("algorithm", [svm, uniform, mkl, simplemkl, hessianmkl, ckl])
+@pytest.mark.parametrize("algorithm", [svm, uniform, mkl, simplemkl, hessianmkl, ckl, elastic_net])
 def test_equal_weights_are_another_C_to_the_last_bit(algorithm: ModuleType) -> None:
     bank = feature_gaussians(X)
     weighted = algorithm.solve(bank, Y, 2.0, sample_weight=np.full(N, 4.0))
@@ -162,13 +166,58 @@ def test_libsvm_of_scikit_learn_meets_the_stopping_rule_of_ours() -> None:
     )
 
 
+def test_a_regression_with_a_bound_by_sample_is_certified_and_optimal() -> None:
+    """Its dual with |a_i| <= C_i by a conic solver, and the certificate of its parts."""
+    box = 2.0 * RNG.uniform(0.1, 3.0, size=N)
+    bank, epsilon = feature_gaussians(X), 0.1
+    solution = mkl_svr.solve(bank, TARGETS, 1.0, epsilon=epsilon, sample_weight=box, tol=1e-7)
+    a, level = cp.Variable(N), cp.Variable()
+    roots = [np.linalg.cholesky(bank.combine(unit) + 1e-9 * np.eye(N)) for unit in np.eye(D)]
+    inside = [cp.sum_squares(root.T @ a) <= 2.0 * level for root in roots]
+    value = TARGETS @ a - epsilon * cp.norm1(a) - level
+    limits = [cp.abs(a) <= box, cp.sum(a) == 0]
+    optimum = cp.Problem(cp.Maximize(value), inside + limits).solve(solver=cp.CLARABEL)
+    assert solution.objective == pytest.approx(optimum, rel=1e-5)
+    assert (np.abs(solution.dual_coef) <= box).all()
+    assert (np.abs(solution.dual_coef) > 2.0).any()  # above what an equal share would allow
+    found = bounds(PrimalDualPoint.on_bank(bank, Tube(TARGETS, box, epsilon), solution), Simplex())
+    assert found.lower <= optimum * (1 + 1e-6)
+    assert optimum <= found.upper * (1 + 1e-6)
+    assert found.relative_gap == pytest.approx(solution.gap, abs=1e-9)
+    assert solution.gap <= 1e-7
+
+
+def test_equal_weights_are_another_C_of_a_regression() -> None:
+    bank = feature_gaussians(X)
+    weighted = mkl_svr.solve(bank, TARGETS, 0.5, sample_weight=np.full(N, 4.0))
+    plain = mkl_svr.solve(bank, TARGETS, 2.0)
+    np.testing.assert_array_equal(weighted.dual_coef, plain.dual_coef)
+    np.testing.assert_array_equal(weighted.weights, plain.weights)
+
+
+def test_a_sample_of_weight_0_is_left_out_of_a_regression() -> None:
+    weighted = MKLRegressor(C=2.0).fit(X, TARGETS, sample_weight=ZERO)
+    fewer = MKLRegressor(C=2.0).fit(X[KEPT], TARGETS[KEPT], sample_weight=ZERO[KEPT])
+    np.testing.assert_array_equal(weighted.predict(Z), fewer.predict(Z))
+    assert not weighted.dual_coef_[~KEPT].any()
+
+
 ZERO = np.where(np.arange(N) % 5 == 0, 0.0, RNG.integers(1, 3, size=N))
 KEPT = ZERO > 0
 
 
 @pytest.mark.parametrize(
     "model",
-    [MKL(), KernelSVC(), UniformMKL(), LateFusion(), KRRClassifier(), SimpleMKL(), HessianMKL()],
+    [
+        MKL(),
+        KernelSVC(),
+        UniformMKL(),
+        LateFusion(),
+        KRRClassifier(),
+        SimpleMKL(),
+        HessianMKL(),
+        ElasticNetMKL(),
+    ],
     ids=lambda model: type(model).__name__,
 )
 def test_weight_0_is_the_row_left_out(model: KernelEstimator) -> None:
@@ -253,7 +302,7 @@ def test_weights_are_routed_through_pipelines_and_searches() -> None:
 
 
 @pytest.mark.parametrize(
-    "model", [EasyMKL(), MKLRegressor(), ElasticNetMKL(), GRAM(), RadiusMarginMKL()]
+    "model", [EasyMKL(), GRAM(), RadiusMarginMKL()], ids=lambda model: type(model).__name__
 )
 def test_a_method_without_weights_says_so(model: KernelEstimator) -> None:
     with pytest.raises(ValueError, match=r"sample_weight is not accepted: \w+ takes no"):

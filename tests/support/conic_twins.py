@@ -101,13 +101,14 @@ def mkl_svr(stack: Array, y: Array, C: float, epsilon: float) -> ConicSolution:
     return ConicSolution(float(problem.value), weights, a.value, float(balance.dual_value))
 
 
-def one_class_mkl(stack: Array, nu: float) -> ConicSolution:
-    """Maximise -t with 1/2 a' K_m a <= t for all m, 0 <= a <= 1, sum a = nu n."""
+def one_class_mkl(stack: Array, nu: float, box: Array | None = None) -> ConicSolution:
+    """Maximise -t with 1/2 a' K_m a <= t for all m, 0 <= a <= box (1), sum a = nu sum box."""
     n = stack.shape[1]
+    box = np.ones(n) if box is None else box
     a, t = cp.Variable(n), cp.Variable()
-    balance = cp.sum(a) == nu * n
+    balance = cp.sum(a) == nu * box.sum()
     forms = [0.5 * cp.sum_squares(root(K) @ a) <= t for K in stack]
-    problem = cp.Problem(cp.Maximize(-t), [balance, a >= 0, a <= 1, *forms])
+    problem = cp.Problem(cp.Maximize(-t), [balance, a >= 0, a <= box, *forms])
     problem.solve(solver=cp.CLARABEL)
     weights = np.array([float(np.squeeze(form.dual_value)) for form in forms])
     return ConicSolution(float(problem.value), weights, a.value, float(balance.dual_value))

@@ -132,6 +132,11 @@ def training_stack(X: GramStack | Array, n: int) -> Array:
             first = _are_symmetric(X) or not _are_symmetric(np.moveaxis(X, -1, 0))
         if first or last:
             return X if first else np.moveaxis(X, -1, 0)
+    if X.shape[0] == n:
+        raise InputError(
+            f"X has shape {X.shape}: {n} rows of Gram matrices without their columns, as "
+            "CalibratedClassifierCV cuts them; take kernel=Precomputed(K) with row numbers as X."
+        )
     raise InputError(
         f"X has shape {X.shape}, but y has {n} values: give the Gram matrices as (M, {n}, {n}), "
         f"one a kernel, or as ({n}, {n}, M)."
