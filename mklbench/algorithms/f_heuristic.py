@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mklbench.algorithms.early_fusion import MACHINES
-from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
 from mklbench.kernels.memory import Memory, Shape, gram_bytes
+from mklbench.optim.alignment import cosines, require_aligned
 from mklbench.optim.fit_memory import at_fixed_weights
 from mklbench.optim.second_stage import Learner
 from mklbench.optim.svm_value import check_bank
@@ -88,16 +88,10 @@ def solve(
     targets = machine.check(bank, y)
     target_norm = float(targets @ targets)
     norms = np.array([np.linalg.norm(bank.combine(unit)) for unit in np.eye(bank.n_kernels)])
-    scale = norms * target_norm
     products = np.maximum(bank.target_alignments(targets), 0.0)
-    each = np.divide(products, scale, out=np.zeros_like(scale), where=scale > 0)
-    total = float(each.sum())
-    if total <= 0:
-        raise InputError(
-            f"none of the {bank.n_kernels} kernels has a positive alignment with y: choose kernels "
-            "that are positive semidefinite and not zero."
-        )
-    weights = each / total
+    each = cosines(products, norms, target_norm)
+    require_aligned(each, "zero")
+    weights = each / float(each.sum())
     solution = machine.learn(bank, targets, weights)
     norm = float(np.linalg.norm(bank.combine(weights)))
     reached = float(weights @ products) / (norm * target_norm)

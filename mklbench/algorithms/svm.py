@@ -6,16 +6,15 @@ from collections.abc import Mapping
 
 from numpy.typing import ArrayLike
 
-from mklbench import certify
-from mklbench.certify import Hinge, PrimalDualPoint
+from mklbench.certify import Hinge
 from mklbench.kernels.banks.on_demand import FunctionKernel
 from mklbench.kernels.base import KernelOperator
 from mklbench.kernels.memory import Memory, Shape
 from mklbench.libsvm import SVM
 from mklbench.optim import feature_svm
 from mklbench.optim.fit_memory import at_fixed_weights
+from mklbench.optim.fixed_kernel import train
 from mklbench.optim.svm_value import check_samples, fixed_weights
-from mklbench.penalties.simplex import Simplex
 from mklbench.solution import Solution
 from mklbench.validation import check_labels
 
@@ -81,23 +80,4 @@ def solve(
         if weight > 0:
             return feature_svm.solve(operator, y, weight, C, svm_tol, class_weight)
     machine = SVM(y, C, tol=svm_tol, class_weight=class_weight, sample_weight=sample_weight)
-    check_samples(operator, len(machine.y))
-    fixed = fixed_weights(operator, weights)
-    K = operator.gram(fixed)
-    trained = machine.solve(K)
-    outputs = K @ trained.dual_coef
-    loss = Hinge(machine.y, machine.upper)
-    point = PrimalDualPoint.of_one_kernel(loss, outputs, trained.dual_coef, trained.intercept)
-    bounds = certify.bounds(point, Simplex())
-    return Solution(
-        weights=fixed,
-        dual_coef=trained.dual_coef,
-        intercept=trained.intercept,
-        objective=bounds.lower,
-        gap=bounds.relative_gap,
-        n_svm_calls=machine.calls,
-        n_iter=1,
-        converged=machine.is_done(outputs, trained.dual_coef),
-        history=[{"objective": bounds.lower, "n_svm_calls": 1.0}],
-        svm_seconds=machine.seconds,
-    )
+    return train(machine, Hinge(machine.y, machine.upper), operator, weights)

@@ -10,14 +10,12 @@ from __future__ import annotations
 
 from numpy.typing import ArrayLike
 
-from mklbench import certify
-from mklbench.certify import PrimalDualPoint, Tube
+from mklbench.certify import Tube
 from mklbench.kernels.base import KernelOperator
 from mklbench.kernels.memory import Memory, Shape
 from mklbench.libsvm import SVR
 from mklbench.optim.fit_memory import at_fixed_weights
-from mklbench.optim.svm_value import check_samples, fixed_weights
-from mklbench.penalties.simplex import Simplex
+from mklbench.optim.fixed_kernel import train
 from mklbench.solution import Solution
 
 VERSION = 1
@@ -70,23 +68,4 @@ def solve(
         If an argument has the wrong shape or range.
     """
     machine = SVR(y, C, epsilon=epsilon, tol=svm_tol, sample_weight=sample_weight)
-    check_samples(operator, len(machine.y))
-    fixed = fixed_weights(operator, weights)
-    K = operator.gram(fixed)
-    trained = machine.solve(K)
-    outputs = K @ trained.dual_coef
-    loss = Tube(machine.y, machine.upper, float(epsilon))
-    point = PrimalDualPoint.of_one_kernel(loss, outputs, trained.dual_coef, trained.intercept)
-    bounds = certify.bounds(point, Simplex())
-    return Solution(
-        weights=fixed,
-        dual_coef=trained.dual_coef,
-        intercept=trained.intercept,
-        objective=bounds.lower,
-        gap=bounds.relative_gap,
-        n_svm_calls=machine.calls,
-        n_iter=1,
-        converged=machine.is_done(outputs, trained.dual_coef),
-        history=[{"objective": bounds.lower, "n_svm_calls": 1.0}],
-        svm_seconds=machine.seconds,
-    )
+    return train(machine, Tube(machine.y, machine.upper, float(epsilon)), operator, weights)

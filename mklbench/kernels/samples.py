@@ -109,7 +109,11 @@ def is_sparse(X: object) -> bool:
 
 
 def csr(X: Any) -> Any:
-    """Return a sparse matrix by its rows, of doubles."""
+    """Return a matrix, sparse or not, as a sparse one by its rows, of doubles."""
+    if not is_sparse(X):
+        from scipy.sparse import csr_array
+
+        X = csr_array(X)
     return X.tocsr().astype(np.float64, copy=False)
 
 

@@ -20,6 +20,7 @@ from mklbench import certify
 from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
 from mklbench.kernels.memory import NUMBER, Memory, Shape, gram_bytes
+from mklbench.optim.alignment import cosines, require_aligned
 
 Array = NDArray[np.float64]
 
@@ -74,11 +75,7 @@ class Alignment:
         # A square below 0 is rounding.
         varies = np.sqrt(np.maximum(products.diagonal(), 0.0)) > _CONSTANT * np.abs(bank.traces())
         with_target = np.where(varies, bank.target_alignments(centred), 0.0)
-        if not (with_target > 0).any():
-            raise InputError(
-                f"none of the {bank.n_kernels} kernels has a positive alignment with y: "
-                "choose kernels that are positive semidefinite and not constant."
-            )
+        require_aligned(with_target, "constant")
         return cls(
             np.where(varies & varies[:, None], products, 0.0), with_target, float(centred @ centred)
         )
@@ -90,13 +87,7 @@ class Alignment:
 
     def of_each(self) -> Array:
         """Return rho(K_m) (M,) of each kernel with the target, 0 for constant kernels."""
-        norms = self.norms
-        return np.divide(
-            self.with_target,
-            norms * self.target_norm,
-            out=np.zeros_like(norms),
-            where=norms > 0,
-        )
+        return cosines(self.with_target, self.norms, self.target_norm)
 
     def bounds(self, weights: Array) -> certify.Bounds:
         """Return rho at `weights` (M,) as the lower, and what no weights >= 0 exceed as the upper.

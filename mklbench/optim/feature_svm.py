@@ -14,13 +14,12 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklbench import certify
-from mklbench.certify import Hinge, PrimalDualPoint
+from mklbench.certify import Hinge
 from mklbench.kernels.banks.on_demand import FunctionKernel
 from mklbench.kernels.euclidean import distances_of_products
 from mklbench.kernels.functions import Gaussian, Polynomial
 from mklbench.libsvm import ClassWeight, check_svm_options, class_factors
-from mklbench.penalties.simplex import Simplex
+from mklbench.optim.fixed_kernel import certified
 from mklbench.solution import Solution
 from mklbench.validation import check_labels
 
@@ -94,24 +93,19 @@ def solve(
     dual_coef[at_bound] = (labels * upper)[at_bound]
     intercept = float(machine.intercept_[0])
     outputs = weight * _outputs(kernel, dual_coef)
-    point = PrimalDualPoint.of_one_kernel(Hinge(labels, upper), outputs, dual_coef, intercept)
-    bounds = certify.bounds(point, Simplex())
 
     def is_done(outputs: Array) -> bool:
         left = _violation(labels - outputs, dual_coef, labels > 0, upper)
         return left <= _ROUNDING * svm_tol
 
-    return Solution(
-        weights=np.array([weight]),
-        dual_coef=dual_coef,
-        intercept=intercept,
-        objective=bounds.lower,
-        gap=bounds.relative_gap,
-        n_svm_calls=1,
-        n_iter=1,
+    return certified(
+        np.array([weight]),
+        Hinge(labels, upper),
+        outputs,
+        dual_coef,
+        intercept,
         # In single precision, too: LIBSVM keeps kernel values so, and sees no others.
         converged=is_done(outputs) or is_done(weight * _outputs(kernel, dual_coef, single=True)),
-        history=[{"objective": bounds.lower, "n_svm_calls": 1.0}],
         svm_seconds=seconds,
     )
 

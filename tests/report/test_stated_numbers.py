@@ -21,7 +21,7 @@ from mklbench.experiments.record import Record
 from mklbench.experiments.records import read_records
 from mklbench.report.analysis.assemble import Report, SlotRecords, assemble, measured_difference
 from mklbench.report.claims.judged import judge_claims
-from mklbench.report.layout.csv import to_csv
+from mklbench.report.formats.csv import to_csv
 from mklbench.report.layout.entries import JUDGEMENTS
 from mklbench.report.loading import load_table, table_names
 from mklbench.report.table.metrics import METRICS

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array
 
 from mklbench.errors import InputError
 from mklbench.kernels.banks.dense import DenseBank, StackedBank
@@ -231,7 +230,7 @@ class OnSparse:
     def __call__(self, X: Any, Z: Any) -> Array:
         """Return the matrix (n, n_z) of k between the rows of `X` (n, d) and sparse `Z`."""
         if not is_sparse(X):  # new samples of a model that was fitted to sparse ones
-            X = csr_array(X)
+            X = csr(X)
         products: Array = (X @ Z.T).toarray()
         if isinstance(self.function, Linear):
             return products

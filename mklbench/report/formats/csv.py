@@ -1,14 +1,79 @@
-"""A report as CSV."""
+"""A report as CSV: every number on a line of its own."""
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Mapping
 from pathlib import Path
 
-from mklbench.report.analysis.assemble import Report
-from mklbench.report.layout.csv import to_csv
+from mklbench.report.analysis.assemble import Number, NumberPlace, Report
+from mklbench.report.analysis.cpu_models import cpu_models
+from mklbench.report.layout.stopping import Ending
+
+CSV_COLUMNS = (
+    "row",
+    "column",
+    "protocol",
+    "metric",
+    "published_mean",
+    "published_std",
+    "measured_mean",
+    "measured_std",
+    "n_splits",
+    "difference",
+    "verdict",
+    "status",
+    "standing",
+    "published_standing",
+    "n_stopped",
+    "stopped_gap",
+    "met_gap",
+)
 
 
 def render(report: Report, figures: Mapping[str, Path], directory: Path | None) -> str:
-    """Return one line a number."""
+    """Return one line a number; CSV has no figures."""
     return to_csv(report)
+
+
+def to_csv(report: Report) -> str:
+    """Render every number of a report as one line of CSV; what is not known stays empty.
+
+    `measured_mean` and `measured_std` are full doubles in the printed unit, `n_splits` is the
+    number of finished splits behind them, and `verdict` is empty unless the cell is done.
+    `standing` and `published_standing` say which numbers are much better or worse than the table's
+    baseline. `n_stopped` of the fits ended before their rule was met, with gaps of up to
+    `stopped_gap`; those of the others reach up to `met_gap`. Of a table whose times are of several
+    CPU models there is a last column, `cpu`, with those of the cell.
+    """
+    columns = (*CSV_COLUMNS, "cpu") if report.timed_on.others else CSV_COLUMNS
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(_csv_line(report, *item)[: len(columns)] for item in report.numbers.items())
+    return stream.getvalue()
+
+
+def _csv_line(report: Report, place: NumberPlace, number: Number) -> list[object]:
+    published, measured = number.published, number.measured
+    row, column, protocol, metric = place
+    _, found = report.slots[row, column, protocol]
+    ending = Ending.of(found)
+    return [
+        *place,
+        None if published is None else published.mean,
+        None if published is None else published.std,
+        None if measured is None else measured.mean,
+        None if measured is None else measured.std,
+        0 if measured is None else measured.n,
+        number.difference,
+        number.verdict,
+        number.status,
+        report.standings.get(place),
+        report.published_standings.get((row, column, metric)),
+        ending.n_stopped,
+        ending.stopped_gap,
+        ending.met_gap,
+        "; ".join(cpu_models(found.done)),
+    ]

@@ -26,7 +26,7 @@ from mklbench.report.document.html import to_html
 from mklbench.report.document.markdown import to_markdown
 from mklbench.report.figures.differences import Differences, difference_row
 from mklbench.report.figures.draw import write_figure
-from mklbench.report.layout.csv import to_csv
+from mklbench.report.formats.csv import to_csv
 from mklbench.report.layout.page import lay_out
 from mklbench.report.table.metrics import METRICS
 from mklbench.report.table.verdict import Published, Verdict

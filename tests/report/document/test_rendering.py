@@ -18,7 +18,7 @@ from mklbench.report.document.html import to_html
 from mklbench.report.document.markdown import to_markdown
 from mklbench.report.figures.draw import write_figure
 from mklbench.report.figures.weights import normalised_weights
-from mklbench.report.layout.csv import CSV_COLUMNS, to_csv
+from mklbench.report.formats.csv import CSV_COLUMNS, to_csv
 from mklbench.report.layout.page import lay_out
 from mklbench.report.loading import load_table
 from mklbench.report.table.metrics import METRICS

@@ -15,7 +15,7 @@ from mklbench.report.analysis.assemble import SlotRecords, assemble
 from mklbench.report.analysis.places import slot_records
 from mklbench.report.document.html import to_html
 from mklbench.report.document.markdown import to_markdown
-from mklbench.report.layout.csv import to_csv
+from mklbench.report.formats.csv import to_csv
 from mklbench.report.layout.page import lay_out
 from mklbench.report.layout.stopping import Ending, ending_summary
 

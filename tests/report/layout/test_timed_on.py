@@ -21,7 +21,7 @@ from mklbench.report.claims.judged import Judged, judge_claims
 from mklbench.report.document.html import to_html
 from mklbench.report.document.markdown import to_markdown
 from mklbench.report.figures.growth import Growth
-from mklbench.report.layout.csv import CSV_COLUMNS, to_csv
+from mklbench.report.formats.csv import CSV_COLUMNS, to_csv
 from mklbench.report.layout.page import lay_out
 from mklbench.report.loading import import_kinds
 from mklbench.report.table.metrics import METRICS
