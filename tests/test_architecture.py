@@ -50,7 +50,7 @@ LIBRARY = {
 # The same inside of a package.
 INSIDE = {
     "kernels": [
-        {"centring", "memory", "euclidean", "cross", "samples"},
+        {"centring", "definite", "memory", "euclidean", "cross", "samples"},
         {"contract", "base"},
         {"functions", "groups"},
         {"naming"},

@@ -39,6 +39,7 @@ from mklbench.kernels import (
     no_kernels,
     resolve,
     takes_sparse,
+    unpacked,
 )
 from mklbench.kernels.builders.stacks import cross_stack, training_stack
 from mklbench.kernels.contract import builder_of, memory_of
@@ -102,6 +103,8 @@ class KernelEstimator(ReadableModel, BaseEstimator):
 
     kernel: Kernel
     _algorithm: ModuleType
+    # Whether it learns from one combination of the kernels, known before.
+    _at_fixed_weights: ClassVar[bool] = False
     # Of the parameters that `solve` does not check, as scikit-learn declares them.
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "warm_start": ["boolean"],
@@ -119,7 +122,7 @@ class KernelEstimator(ReadableModel, BaseEstimator):
         and stacks of Gram matrices as they are."""
         self._views: FittedViews | None = None
         if self.kernel == "precomputed":
-            X = matrices = self._gram_matrices(X)
+            X = matrices = self._gram_matrices(X, sums_tell=self._at_fixed_weights)
             if matrices.ndim == 3:
                 responses = column_or_1d(y, warn=True)
                 stack = training_stack(matrices, len(responses))
@@ -162,8 +165,7 @@ class KernelEstimator(ReadableModel, BaseEstimator):
 
     def _built(self, samples: Any, n_problems: int = 1) -> KernelOperator:
         """Return the kernels on the training samples, if they and their fit have room in memory."""
-        # Lists of kernels have become views.
-        builder: Any = resolve(self.kernel) if self._views is None else self._views
+        builder: Any = self._builder()
         solve = self._solver()
         shape = Shape.of(samples)
 
@@ -184,6 +186,14 @@ class KernelEstimator(ReadableModel, BaseEstimator):
         if self._views is None and builder_of(builder).memory is None:  # somebody's own
             self._check_cross(operator, samples[:1])
         return operator
+
+    def _builder(self) -> Any:
+        """Return what makes the kernels: a builder, of a list of kernels its views."""
+        if self._views is not None:
+            return self._views
+        if self._at_fixed_weights and self.kernel == "precomputed":
+            return unpacked
+        return resolve(self.kernel)
 
     @staticmethod
     def _check_cross(operator: KernelOperator, sample: Array) -> None:
@@ -298,10 +308,13 @@ class KernelEstimator(ReadableModel, BaseEstimator):
         return self._decide(self._new_samples(X))
 
     @staticmethod
-    def _gram_matrices(X: ArrayLike | GramStack) -> Array | GramStack:
-        """Return what ought to be Gram matrices, refused in one sentence if it is no numbers."""
+    def _gram_matrices(X: ArrayLike | GramStack, *, sums_tell: bool = False) -> Array | GramStack:
+        """Return what ought to be Gram matrices, refused in one sentence if it is no numbers.
+
+        A stack is not read here where its combination will tell (`mklbench.kernels.UnpackedBank`).
+        """
         matrices = X.matrices if isinstance(X, GramStack) else real_array("X", X)
-        if matrices.ndim >= 2:
+        if matrices.ndim == 2 or (matrices.ndim > 2 and not sums_tell):
             check_finite("X", matrices)
         return X if isinstance(X, GramStack) else matrices
 

@@ -18,6 +18,7 @@ __all__ = ["KRR", "NKRR", "KRRClassifier", "NKRRClassifier"]
 
 class _KRR:
     _algorithm = krr
+    _at_fixed_weights = True
 
     def __init__(
         self,

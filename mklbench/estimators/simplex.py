@@ -46,6 +46,7 @@ class KernelSVC(KernelLearner):
     """
 
     _algorithm = svm
+    _at_fixed_weights = True
 
     def _built(self, samples: Any, n_problems: int = 1) -> KernelOperator:
         if self._views is None and isinstance(samples, np.ndarray) and len(samples) >= _MANY:
@@ -87,9 +88,15 @@ class UniformMKL(KernelLearner):
         (`mklbench.estimators.weights`).
     verbose : int, default=0
         Prints nothing at any value: there are no iterations to tell of.
+
+    Notes
+    -----
+    Of given Gram matrices (``kernel="precomputed"``) the mean is checked to be a kernel, and
+    single ones where it is none (`mklbench.kernels.UnpackedBank`).
     """
 
     _algorithm = uniform
+    _at_fixed_weights = True
 
     def __init__(
         self,

@@ -364,6 +364,7 @@ class KernelSVR(KernelRegressor):
     """
 
     _algorithm = svr
+    _at_fixed_weights = True
 
     def __init__(
         self,

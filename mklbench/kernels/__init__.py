@@ -9,6 +9,7 @@ from mklbench.kernels.banks.distances import FeatureDistances, MatrixDistances, 
 from mklbench.kernels.banks.features import FeatureBank
 from mklbench.kernels.banks.function_bank import FunctionBank, NamedFunction
 from mklbench.kernels.banks.linear import LinearBank
+from mklbench.kernels.banks.unpacked import UnpackedBank
 from mklbench.kernels.banks.views import DistanceBank
 from mklbench.kernels.base import Bank, Family, KernelOperator
 from mklbench.kernels.builders.columns import KernelList, kernel_list, takes_sparse
@@ -34,6 +35,7 @@ from mklbench.kernels.builders.named import (
     separate,
     simplemkl_bank,
     single,
+    unpacked,
 )
 from mklbench.kernels.builders.stacks import GramStack
 from mklbench.kernels.cross import CrossKernels
@@ -93,6 +95,7 @@ __all__ = [
     "ScaledBank",
     "Standardised",
     "StandardisedBank",
+    "UnpackedBank",
     "Views",
     "check_thetas",
     "chi2_distances",
@@ -117,4 +120,5 @@ __all__ = [
     "takes_sparse",
     "training_outputs",
     "unit_trace",
+    "unpacked",
 ]

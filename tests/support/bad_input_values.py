@@ -220,6 +220,11 @@ _VALUES: dict[str, Callable[[], Any]] = {
     "stack_small": lambda: np.stack([np.eye(N - 1)] * 2),
     "gram_stack": lambda: kernels.GramStack(np.stack([np.eye(N), np.ones((N, N))])),
     "gram_stack_cross": lambda: kernels.GramStack(np.ones((2, 3, N - 1))),
+    "stack_indefinite": lambda: np.stack([np.eye(N), np.diag([-1.0, *np.ones(N - 1)])]),
+    # so near to each other that the sum stays positive definite
+    "stack_distances": lambda: np.stack(
+        [np.eye(N), 1e-3 * np.abs(np.subtract.outer(labels(), labels()))]
+    ),
     "stack_nan": lambda: _changed(np.stack([np.eye(N)] * 2), (1, 2, 5), np.nan),
     # numbers and vectors
     "nan": lambda: np.nan,

@@ -286,6 +286,13 @@ def _precomputed() -> BankCase:
     return BankCase(bank, stack, cross, cross, restrict_new=lambda rows: cross[:, :, rows])
 
 
+def _unpacked() -> BankCase:
+    X, Z = awkward_features(25)
+    stack, cross = on_all_features(_DENSE, X, X), on_all_features(_DENSE, Z, X)
+    bank = kernels.UnpackedBank(stack)
+    return BankCase(bank, stack, cross, cross, restrict_new=lambda rows: cross[:, :, rows])
+
+
 def _growing() -> BankCase:
     X, Z = awkward_features(25)
     stack, cross = on_all_features(_DENSE, X, X), on_all_features(_DENSE, Z, X)
@@ -466,6 +473,7 @@ BANK_CASES: dict[str, Callable[[], BankCase]] = {
     "scaled": _scaled,
     "simplemkl": _simplemkl,
     "precomputed": _precomputed,
+    "unpacked": _unpacked,
     "growing": _growing,
     "indexed": _indexed,
     "distances of views": _descriptors,

@@ -141,10 +141,43 @@ class StackCross(CrossKernels):
 
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
         d = self._check_weights(weights)
-        stack = check_stack(Z, *self._given)
+        stack = cross_grams(Z, *self._given)
         active = np.flatnonzero(d)
-        blocks = (stack[m][:, self._rows] for m in self._kernels[active])
-        return weighted_sum(d[active], blocks, (stack.shape[1], self.n_samples))
+        # Whole rows are added up: to pick columns first takes longer.
+        blocks = (stack[m] for m in self._kernels[active])
+        combined = weighted_sum(d[active], blocks, stack.shape[1:])[:, self._rows]
+        if not np.isfinite(combined).all():
+            check_finite("Z", stack)
+        return combined
+
+
+class GivenCross(CrossKernels):
+    """What banks of given Gram matrices have in common: new samples come as cross Gram matrices."""
+
+    def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
+        """Return the combination (n_z, n) of cross Gram matrices.
+
+        Parameters
+        ----------
+        weights : array_like of shape (M,)
+            Weights of the kernels.
+        Z : array_like of shape (M, n_z, n)
+            Cross Gram matrices between new samples and the training samples, one a kernel.
+        """
+        d = self._check_weights(weights)
+        return np.tensordot(d, check_stack(Z, self.n_kernels, self.n_samples), axes=1)
+
+    def for_prediction(self, rows: Indices, kernels: Indices) -> StackCross:
+        """Return what a prediction needs (`mklbench.kernels.KernelOperator.for_prediction`).
+
+        Parameters
+        ----------
+        rows : ndarray of int of shape (k,)
+            The support vectors.
+        kernels : ndarray of int of shape (m,)
+            The kernels in use.
+        """
+        return StackCross(rows, self.n_samples, kernels, self.n_kernels)
 
 
 class RowsCross(CrossKernels):
@@ -187,14 +220,20 @@ def weighted_sum(weights: Array, blocks: Iterable[Array], shape: tuple[int, int]
 
 
 def check_stack(Z: ArrayLike, n_kernels: int, n_samples: int) -> Array:
-    """Return `Z` as cross Gram matrices (n_kernels, n_z, n_samples)."""
+    """Return `Z` as finite cross Gram matrices (n_kernels, n_z, n_samples)."""
+    stack = cross_grams(Z, n_kernels, n_samples)
+    check_finite("Z", stack)
+    return stack
+
+
+def cross_grams(Z: ArrayLike, n_kernels: int, n_samples: int) -> Array:
+    """Return `Z` as cross Gram matrices (n_kernels, n_z, n_samples), unread."""
     stack = real_array("Z", Z)
     if stack.ndim != 3 or stack.shape[::2] != (n_kernels, n_samples):
         raise InputError(
             f"the cross Gram matrices have shape {stack.shape}: "
             f"pass ({n_kernels}, n_new, {n_samples}), one matrix a kernel."
         )
-    check_finite("Z", stack)
     return stack
 
 

@@ -11,11 +11,10 @@ from numpy.typing import ArrayLike
 from mklbench.errors import InputError
 from mklbench.kernels.banks.cross import (
     FunctionsCross,
+    GivenCross,
     Indices,
     RowsCross,
-    StackCross,
     check_rows,
-    check_stack,
 )
 from mklbench.kernels.base import Array, Bank
 from mklbench.kernels.functions import (
@@ -29,7 +28,7 @@ from mklbench.kernels.functions import (
 from mklbench.kernels.groups import GroupLists, check_groups
 from mklbench.kernels.memory import NUMBER, Memory, gram_bytes
 from mklbench.kernels.naming import ALL_COLUMNS, function_names, named
-from mklbench.kernels.storage.packed import PackedGrams, asymmetry, half_size, unpack
+from mklbench.kernels.storage.packed import ASYMMETRY, PackedGrams, asymmetry, half_size, unpack
 from mklbench.validation import (
     check_training_features,
     real_array,
@@ -157,7 +156,7 @@ class DenseBank(StackedBank):
         super().__init__(grams)
 
 
-class PrecomputedBank(StackedBank):
+class PrecomputedBank(GivenCross, StackedBank):
     """Gram matrices that the user brings.
 
     What is kept are copies of their lower halves, half the memory of `K`; nothing refers to `K`.
@@ -179,22 +178,6 @@ class PrecomputedBank(StackedBank):
     def __init__(self, K: ArrayLike, groups: GroupLists | None = None) -> None:
         super().__init__(pack_stack(K), groups)
         check_groups(groups, self.n_kernels)
-
-    def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
-        """Return the combination (n_z, n) of cross Gram matrices.
-
-        Parameters
-        ----------
-        weights : array_like of shape (M,)
-            Weights of the kernels.
-        Z : array_like of shape (M, n_z, n)
-            Cross Gram matrices between new samples and the training samples, one a kernel.
-        """
-        d = self._check_weights(weights)
-        return np.tensordot(d, check_stack(Z, self.n_kernels, self.n_samples), axes=1)
-
-    def for_prediction(self, rows: Indices, kernels: Indices) -> StackCross:
-        return StackCross(rows, self.n_samples, kernels, self.n_kernels)
 
     def restrict(self, rows: ArrayLike) -> PrecomputedBank:
         restricted = type(self).__new__(type(self))
@@ -237,7 +220,7 @@ class GrowingBank(PrecomputedBank):
                 f"gram has shape {matrix.shape}, but the bank has {self.n_samples} samples: "
                 f"pass a Gram matrix of shape {(self.n_samples, self.n_samples)}."
             )
-        self._grams.append(_checked(self.n_kernels, matrix))
+        self._grams.append(check_gram(self.n_kernels, matrix))
         self._kernels_changed()
         self.n_kernels += 1
         self.features = (*self.features, -1)
@@ -318,12 +301,18 @@ def pack_stack(K: ArrayLike) -> PackedGrams:
     InputError
         If `K` is not a finite stack of symmetric matrices.
     """
+    stack = gram_stack(K)
+    return pack_grams(stack.shape[1], stack, len(stack))
+
+
+def gram_stack(K: ArrayLike) -> Array:
+    """Return `K` as an array (M, n, n) if it is one, its entries not looked at."""
     stack = real_array("K", K)
     if stack.ndim != 3 or stack.shape[1] != stack.shape[2] or 0 in stack.shape:
         raise InputError(
             f"K has shape {stack.shape}: pass the Gram matrices as one array (n_kernels, n, n)."
         )
-    return pack_grams(stack.shape[1], stack, len(stack))
+    return stack
 
 
 def pack_grams(n_samples: int, grams: Iterable[Array], n_grams: int) -> PackedGrams:
@@ -334,22 +323,27 @@ def pack_grams(n_samples: int, grams: Iterable[Array], n_grams: int) -> PackedGr
     InputError
         If one is not finite or not symmetric.
     """
-    checked: Iterator[Array] = (_checked(m, gram) for m, gram in enumerate(grams))
+    checked: Iterator[Array] = (check_gram(m, gram) for m, gram in enumerate(grams))
     return PackedGrams.of(n_samples, checked, n_grams)
 
 
-def _checked(m: int, gram: Array) -> Array:
+def check_gram(m: int, gram: Array) -> Array:
     """Return the Gram matrix of kernel `m` if it is finite and symmetric to 1e-8."""
     largest = np.maximum(gram.max(), -gram.min())  # NaN if one entry is
     if not np.isfinite(largest):
         raise InputError(
             f"kernel {m} of K holds NaN or infinite values: remove or mend the samples."
         )
-    if not (largest == 0.0 or SMALLEST_VALUE <= largest <= LARGEST_VALUE):
+    if not is_in_range(largest):
         raise InputError(
             f"the largest entry of kernel {m} of K is {largest:g}: it must be "
             f"from {SMALLEST_VALUE:g} to {LARGEST_VALUE:g}, rescale it."
         )
-    if asymmetry(gram) > 1e-8 * largest:
+    if asymmetry(gram) > ASYMMETRY * largest:
         raise InputError(f"kernel {m} of K is not symmetric: a Gram matrix must be.")
     return gram
+
+
+def is_in_range(largest: float) -> bool:
+    """Tell whether matrices with this largest entry can be computed with."""
+    return largest == 0.0 or SMALLEST_VALUE <= largest <= LARGEST_VALUE

@@ -22,11 +22,12 @@ from mklbench.kernels.banks.function_bank import (
     on_all_features,
 )
 from mklbench.kernels.base import Bank, KernelOperator
-from mklbench.kernels.builders.definite import check_definite, unpacked
 from mklbench.kernels.builders.named import BUILDERS, KernelBuilder, resolve
 from mklbench.kernels.contract import builder_of, memory_of, unbound
+from mklbench.kernels.definite import check_definite
 from mklbench.kernels.functions import Gaussian, Linear, Polynomial
 from mklbench.kernels.memory import Memory, Shape
+from mklbench.kernels.storage.packed import matrices_of
 from mklbench.kernels.transforms.composite import ConcatenatedBank
 
 # Builders by name that take sparse samples as such.
@@ -107,7 +108,7 @@ class OfPairs:
         """Return the bank on the training samples `X` (n, d)."""
         named = NamedFunction(self._function, shown(self._function))
         bank = FunctionBank(X, [named])
-        check_definite(unpacked(bank.grams), [named.name])
+        check_definite(matrices_of(bank.grams), [named.name])
         return bank
 
 

@@ -19,12 +19,12 @@ from mklbench.kernels.banks.dense import IndexedBank, pack_grams
 from mklbench.kernels.banks.distances import MatrixDistances
 from mklbench.kernels.banks.views import DistanceBank
 from mklbench.kernels.base import Array, Bank
-from mklbench.kernels.builders.definite import check_definite, unpacked
 from mklbench.kernels.builders.descriptors import VSKL_GAMMAS
 from mklbench.kernels.builders.matrix_files import ROUNDING, StackAxis, matrices
+from mklbench.kernels.definite import check_definite
 from mklbench.kernels.groups import GroupLists, check_groups
 from mklbench.kernels.memory import Memory, Shape
-from mklbench.kernels.storage.packed import PackedGrams
+from mklbench.kernels.storage.packed import PackedGrams, matrices_of
 from mklbench.kernels.transforms.composite import unit_trace
 
 # A path, and the time and size of the file, which tell whether it is the one read before.
@@ -193,7 +193,7 @@ def _grams(
     by_file.clear()
     called = list(found)
     packed = pack_grams(len(found[called[0]]), (found.pop(name) for name in called), len(called))
-    check_definite(unpacked(packed), called)
+    check_definite(matrices_of(packed), called)
     return packed, [part.tolist() for part in np.split(np.arange(ends[-1]), ends[:-1])]
 
 

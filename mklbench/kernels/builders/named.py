@@ -22,13 +22,15 @@ from mklbench.kernels.banks.dense import DenseBank, IndexedBank, PrecomputedBank
 from mklbench.kernels.banks.features import FeatureBank
 from mklbench.kernels.banks.function_bank import FunctionBank, on_all_features, samples_of
 from mklbench.kernels.banks.linear import LinearBank
+from mklbench.kernels.banks.unpacked import UnpackedBank
 from mklbench.kernels.base import Array, KernelOperator
-from mklbench.kernels.builders.definite import check_definite, unpacked
 from mklbench.kernels.contract import declares, unbound
+from mklbench.kernels.definite import check_definite
 from mklbench.kernels.families import IsotropicGaussians, ProductGaussians
 from mklbench.kernels.functions import Gaussian, KernelFunction, Polynomial, gamma_scale
 from mklbench.kernels.groups import GroupLists, check_groups
 from mklbench.kernels.memory import Memory, Shape
+from mklbench.kernels.storage.packed import matrices_of
 from mklbench.kernels.transforms.composite import ConcatenatedBank, ScaledBank, unit_trace
 from mklbench.validation import (
     check_choice,
@@ -283,7 +285,7 @@ class Precomputed:
 
     def __init__(self, K: ArrayLike | str | Path, groups: GroupLists | None = None) -> None:
         self._whole = pack_stack(_load_stack(Path(K)) if isinstance(K, (str, Path)) else K)
-        check_definite(unpacked(self._whole))
+        check_definite(matrices_of(self._whole))
         self.n_samples = self._whole.n_samples
         check_groups(groups, len(self._whole))
         self._groups = groups
@@ -316,11 +318,30 @@ def precomputed(X: ArrayLike, groups: GroupLists | None = None) -> PrecomputedBa
     groups : GroupLists or None, default=None
         Lists of kernel indices, where the kernels come in groups.
     """
-    stack = real_array("X", X)
-    stack = stack[None] if stack.ndim == 2 else stack
+    stack = _stack_of(X)
     bank = PrecomputedBank(stack, groups)
     check_definite(stack)
     return bank
+
+
+@declares(memory=lambda shape: UnpackedBank.needs(shape.n, shape.n_grams))
+def unpacked(X: ArrayLike) -> UnpackedBank:
+    """Return the bank of Gram matrices that are given, of which one combination is asked for.
+
+    That is checked in place of each matrix (`mklbench.kernels.UnpackedBank`). Estimators at fixed
+    weights take it for "precomputed".
+
+    Parameters
+    ----------
+    X : array_like of shape (M, n, n) or (n, n)
+        Gram matrices on the training samples, or the one.
+    """
+    return UnpackedBank(_stack_of(X))
+
+
+def _stack_of(X: ArrayLike) -> Array:
+    stack = real_array("X", X)
+    return stack[None] if stack.ndim == 2 else stack
 
 
 BUILDERS: dict[str, KernelBuilder] = {

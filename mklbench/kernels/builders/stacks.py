@@ -16,11 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklbench.errors import InputError
 from mklbench.kernels.base import Array
-from mklbench.kernels.storage.packed import asymmetry
+from mklbench.kernels.storage.packed import is_symmetric
 from mklbench.validation import real_array
-
-# Of a symmetric matrix, as a share of its largest entry.
-_ROUNDING = 1e-8
 
 
 class GramStack:
@@ -178,4 +175,4 @@ def cross_stack(X: GramStack | Array, n_kernels: int, n: int, *, last: bool) -> 
 
 
 def _are_symmetric(stack: Array) -> bool:
-    return all(asymmetry(gram) <= _ROUNDING * np.abs(gram).max() for gram in stack)
+    return all(is_symmetric(gram) for gram in stack)

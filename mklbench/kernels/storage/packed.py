@@ -7,7 +7,7 @@ the upper triangle (of the transpose, by columns): its routines for packed matri
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -26,6 +26,9 @@ _CALL = 2**13
 _BYTES_AT_ONCE = 2**27
 # Rows written at once: a block and its mirror image fit into the cache.
 BLOCK = 64
+
+# Of a symmetric matrix, as a share of its largest entry.
+ASYMMETRY = 1e-8
 
 _ABOVE_DIAGONAL = ~np.tri(BLOCK, dtype=bool)
 
@@ -200,6 +203,14 @@ def unpack(half: Array, out: Array, add: bool = False) -> None:
     write_lower(lapack.dtpttr(len(out), half, uplo="U")[0].T, out, add)
 
 
+def matrices_of(packed: PackedGrams) -> Iterator[Array]:
+    """Yield the matrices of a list of halves, one at a time in the same array."""
+    matrix = np.empty((packed.n_samples, packed.n_samples))
+    for half in packed.halves:
+        unpack(half, matrix)
+        yield matrix
+
+
 def write_lower(lower: Array, out: Array, add: bool) -> None:
     """Write the symmetric matrix with this lower triangle into `out` (n, n), or add it.
 
@@ -241,6 +252,11 @@ def asymmetry(gram: Array) -> float:
         float(np.abs(gram[i : i + BLOCK, : i + BLOCK] - gram[: i + BLOCK, i : i + BLOCK].T).max())
         for i in blocks
     )
+
+
+def is_symmetric(gram: Array) -> bool:
+    """Tell whether a matrix (n, n) is symmetric up to rounding."""
+    return asymmetry(gram) <= ASYMMETRY * float(np.abs(gram).max())
 
 
 @lru_cache(maxsize=8)
