@@ -16,7 +16,7 @@ from mklbench.experiments.provenance import JOB_VARIABLE, NODE_VARIABLE, provena
 from mklbench.experiments.record import Record
 from mklbench.experiments.sealing import opened, sealed
 from mklbench.report.analysis.confirmed import numbers_digest
-from mklbench.report.check.rerun import other_rounding
+from mklbench.report.check.comparison import other_rounding
 from mklbench.report.layout.measured_on import provenance_items
 
 RECORDED = sorted((Path(__file__).parents[2] / "results" / "records").glob("*.jsonl"))
