@@ -56,15 +56,14 @@ class DecisionFunction:
         solutions : sequence of Solution
             One a binary problem.
         """
-        machines = [machine for solution in solutions for machine in _single(solution)]
-        rows = _in_use([machine.dual_coef for machine in machines])
+        rows = _in_use([machine.dual_coef for machine in _all_single(solutions)])
         if isinstance(operator, Family):
             kernels = np.arange(operator.n_kernels)
             return cls(
                 operator.for_prediction(rows, kernels),
                 [_reduced(solution, rows, None) for solution in solutions],
             )
-        kernels = _in_use([machine.weights for machine in machines])
+        kernels = kernels_in_use(solutions)
         return cls(
             operator.for_prediction(rows, kernels),
             [_reduced(solution, rows, kernels) for solution in solutions],
@@ -117,6 +116,21 @@ class DecisionFunction:
             return multiclass.outputs(self.kernels, machine, Z)
 
         return outputs
+
+
+def kernels_in_use(solutions: Sequence[Solution]) -> Indices:
+    """Return which kernels of a bank have a weight in any solution, ascending; at least one.
+
+    Parameters
+    ----------
+    solutions : sequence of Solution
+        One a binary problem.
+    """
+    return _in_use([machine.weights for machine in _all_single(solutions)])
+
+
+def _all_single(solutions: Sequence[Solution]) -> list[Solution]:
+    return [machine for solution in solutions for machine in _single(solution)]
 
 
 def _single(solution: Solution) -> Iterator[Solution]:

@@ -24,7 +24,7 @@ from sklearn.utils.validation import (
 
 from mklbench import memory, multiclass
 from mklbench.errors import InputError
-from mklbench.estimators.checks import check_classes, check_constraints
+from mklbench.estimators.checks import check_classes, check_column_names, check_constraints
 from mklbench.estimators.reading import ReadableModel, names_of
 from mklbench.estimators.verbosity import Printer
 from mklbench.estimators.weights import Rows, factors, given_weights, on_all_rows
@@ -46,7 +46,7 @@ from mklbench.kernels.contract import builder_of, memory_of
 from mklbench.kernels.memory import Shape
 from mklbench.optim.fit_memory import fitting
 from mklbench.optim.option_check import check_options
-from mklbench.prediction import DecisionFunction
+from mklbench.prediction import DecisionFunction, kernels_in_use
 from mklbench.solution import Solution
 from mklbench.validation import check_finite, check_targets, real_array
 
@@ -120,6 +120,7 @@ class KernelEstimator(ReadableModel, BaseEstimator):
     def _validated(self, X: Any, y: ArrayLike) -> tuple[Any, NDArray[Any]]:
         """Return samples and responses as scikit-learn checks them; of a list of kernels the views,
         and stacks of Gram matrices as they are."""
+        check_column_names(X)
         self._views: FittedViews | None = None
         if self.kernel == "precomputed":
             X = matrices = self._gram_matrices(X, sums_tell=self._at_fixed_weights)
@@ -141,6 +142,7 @@ class KernelEstimator(ReadableModel, BaseEstimator):
 
     def _new_samples(self, X: Any) -> Any:
         """Return new samples as the kernels take them, checked against those of the fit."""
+        check_column_names(X)
         if self._views is not None:
             samples = matrix_of(X)
             validate_data(self, samples, skip_check_array=True, reset=False)
@@ -274,6 +276,8 @@ class KernelEstimator(ReadableModel, BaseEstimator):
         columns = getattr(self, "feature_names_in_", None)
         self.kernel_names_ = names_of(operator, solutions, columns)
         self._decide = DecisionFunction.of(operator, solutions)
+        if self._views is not None:
+            self._views = self._views.in_use(kernels_in_use(solutions))
         unfinished = [solution.gap for solution in solutions if not solution.converged]
         if unfinished:
             warnings.warn(
@@ -417,37 +421,6 @@ class KernelLearner(ClassifierMixin, KernelEstimator):
         if n_new < 0 or not np.array_equal(classes, self.classes_):
             return None
         return [np.pad(weights, (0, n_new)) for weights in before]
-
-
-class WithoutSampleWeight:
-    """Of an algorithm that takes no factors by sample: `fit` says so.
-
-    It has no parameter of that name, so that scikit-learn neither routes nor tests any.
-    """
-
-    def fit(self, X: ArrayLike | GramStack, y: ArrayLike, **unknown: Any) -> Self:
-        """Learn the kernel and what predicts.
-
-        Parameters
-        ----------
-        X : array_like of shape (n, d) or GramStack
-            Training samples (or Gram matrices, see `mklbench.estimators`).
-        y : array_like of shape (n,)
-            Class labels or real targets.
-        **unknown : object
-            Nothing; a `sample_weight` that is not None is refused.
-
-        Raises
-        ------
-        ValueError
-            If the data or a hyperparameter cannot be accepted; the message names it.
-        """
-        if unknown.pop("sample_weight", None) is not None:
-            raise InputError(
-                f"sample_weight is not accepted: {type(self).__name__} takes no weights of "
-                "samples, repeat the rows or leave the weights out."
-            )
-        return super().fit(X, y, **unknown)  # type: ignore[misc]
 
 
 class KernelRegressor(RegressorMixin, KernelEstimator):

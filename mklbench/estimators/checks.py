@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -36,6 +37,17 @@ def check_constraints(parameters: Mapping[str, Any], constraints: Constraints) -
         if name in parameters and not any(c.is_satisfied_by(parameters[name]) for c in each):
             kinds = " or ".join(str(constraint) for constraint in each if not constraint.hidden)
             raise InputError(f"{name}={parameters[name]!r} is not accepted: it must be {kinds}.")
+
+
+def check_column_names(X: Any) -> None:
+    """Raise an InputError if two columns of a data frame have the same name."""
+    if not hasattr(X, "iloc") or not hasattr(X, "columns"):
+        return
+    name, count = Counter(X.columns).most_common(1)[0] if len(X.columns) else (None, 0)
+    if count > 1:
+        raise InputError(
+            f"X has {count} columns with the name {name!r}: rename them, or pass X.to_numpy()."
+        )
 
 
 def check_classes(y: NDArray[Any]) -> None:

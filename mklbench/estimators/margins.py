@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from mklbench.algorithms import easymkl, gram, radius_margin
-from mklbench.estimators.base import KernelLearner, WithoutSampleWeight
+from mklbench.estimators.base import KernelLearner
+from mklbench.estimators.weights import WithoutSampleWeight
 from mklbench.kernels import Kernel
 
 __all__ = ["GRAM", "EasyMKL", "RadiusMarginMKL"]

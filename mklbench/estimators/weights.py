@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench.errors import InputError
+from mklbench.kernels import GramStack
 from mklbench.solution import Solution
 from mklbench.validation import check_positive, real_array
 
@@ -115,3 +116,34 @@ def on_all_rows(solution: Solution, rows: Rows, n: int) -> Solution:
     dual_coef[rows] = solution.dual_coef
     members = solution.members and tuple(on_all_rows(m, rows, n) for m in solution.members)
     return replace(solution, dual_coef=dual_coef, members=members)
+
+
+class WithoutSampleWeight:
+    """Of an algorithm that takes no factors by sample: `fit` says so.
+
+    It has no parameter of that name, so that scikit-learn neither routes nor tests any.
+    """
+
+    def fit(self, X: ArrayLike | GramStack, y: ArrayLike, **unknown: Any) -> Self:
+        """Learn the kernel and what predicts.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, d) or GramStack
+            Training samples (or Gram matrices, see `mklbench.estimators`).
+        y : array_like of shape (n,)
+            Class labels or real targets.
+        **unknown : object
+            Nothing; a `sample_weight` that is not None is refused.
+
+        Raises
+        ------
+        ValueError
+            If the data or a hyperparameter cannot be accepted; the message names it.
+        """
+        if unknown.pop("sample_weight", None) is not None:
+            raise InputError(
+                f"sample_weight is not accepted: {type(self).__name__} takes no weights of "
+                "samples, repeat the rows or leave the weights out."
+            )
+        return super().fit(X, y, **unknown)  # type: ignore[misc]

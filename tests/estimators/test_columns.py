@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 from functools import partial
 from typing import Any
 
@@ -14,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
-from sklearn.base import clone, is_classifier
+from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.compose import make_column_selector
 from sklearn.metrics.pairwise import chi2_kernel, rbf_kernel
 from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
@@ -23,7 +24,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 
 import mklbench
-from mklbench import MKL, QNPKL, EarlyFusion, KernelSVC
+from mklbench import MKL, QNPKL, EarlyFusion, KernelSVC, UniformMKL
 from mklbench.errors import InputError
 from mklbench.kernels import ConcatenatedBank, Gaussian, Linear, Precomputed, Views, gaussian
 
@@ -233,3 +234,39 @@ def test_without_a_list_nothing_has_changed() -> None:
         assert_array_equal(alone.weights_, listed.weights_)
         assert_array_equal(alone.decision_function(X), listed.decision_function(X))
         assert alone.kernel_names_ == MKL(kernel=name).fit(X, LABELS).kernel_names_
+
+
+class Touchy(BaseEstimator):
+    """A transformer that has nothing against training samples, and all against new ones."""
+
+    def fit(self, X: Any, y: Any = None) -> Touchy:
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        return np.zeros((len(X), 1))
+
+    def transform(self, X: Any) -> Any:
+        raise ValueError("not for me")
+
+
+def test_a_view_without_a_weight_is_not_looked_at_in_new_samples() -> None:
+    views = [("nothing", Linear(), ["age"], Touchy()), ("age", Gaussian(), ["age"])]
+    model = MKL(kernel=views).fit(FRAME, LABELS)
+    assert_array_equal(model.weights_, [0.0, 1.0])
+    alone = MKL(kernel=views[1:]).fit(FRAME, LABELS)
+    assert_array_equal(model.decision_function(FRAME), alone.decision_function(FRAME))
+    with_weight = UniformMKL(kernel=views).fit(FRAME, LABELS)
+    with pytest.raises(InputError, match="its transformer Touchy says 'not for me'"):
+        with_weight.predict(FRAME)
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", [("age", Gaussian(), [0])], Linear()])
+def test_columns_of_one_name_are_refused(kernel: Any) -> None:
+    frame = FRAME[["age", "dose"]]
+    double = frame.set_axis(["age", "age"], axis=1)
+    said = "X has 2 columns with the name 'age': rename them, or pass X.to_numpy()"
+    with pytest.raises(InputError, match=re.escape(said)):
+        MKL(kernel=kernel).fit(double, LABELS)
+    with pytest.raises(InputError, match=re.escape(said)):
+        MKL(kernel=kernel).fit(frame, LABELS).predict(double)
+    MKL(kernel=kernel).fit(double.to_numpy(), LABELS)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mklbench.errors import InputError
 from mklbench.kernels.builders.entries import Entry
@@ -172,12 +173,18 @@ class FittedViews:
 
     Parameters
     ----------
-    views : sequence of FittedView
-        Those of the entries.
+    views : sequence of FittedView or None
+        Those of the entries; None of an entry whose view has no columns, as nobody asks for any.
     """
 
-    def __init__(self, views: Sequence[FittedView]) -> None:
-        self._views = tuple(views)
+    def __init__(self, views: Sequence[FittedView | None]) -> None:
+        self._all = tuple(views)
+        self._n_kernels: list[int] = []
+
+    @property
+    def _views(self) -> list[FittedView]:
+        """The views that are looked at, all of them until `in_use` has left some out."""
+        return [view for view in self._all if view is not None]
 
     def training_views(self) -> Views:
         """Return the views of the training samples, once: they are not kept."""
@@ -200,7 +207,19 @@ class FittedViews:
             If they do not have the columns, or a transformer refuses them.
         """
         samples = matrix_of(X)
-        return Views([view.of(samples) for view in self._views])
+        nothing = np.empty((np.shape(samples)[0], 0))
+        return Views([nothing if view is None else view.of(samples) for view in self._all])
+
+    def in_use(self, kernels: NDArray[np.intp]) -> FittedViews:
+        """Return what makes the views of some kernels of its bank; the others are left empty.
+
+        Parameters
+        ----------
+        kernels : ndarray of int of shape (m,)
+            Numbers of kernels of the bank that was made last.
+        """
+        owners = np.searchsorted(np.cumsum(self._n_kernels), kernels, side="right")
+        return FittedViews([view if v in owners else None for v, view in enumerate(self._all)])
 
     def memory(self, shape: Shape) -> Memory:
         """Return what the bank needs.
@@ -233,6 +252,7 @@ class FittedViews:
                 if view.entry.name is None or repr(view.entry.name) in str(error):
                     raise
                 raise type(error)(f"{view.entry.called}: {error}") from error
+        self._n_kernels = [bank.n_kernels for bank in banks]
         names = [view.names() for view in self._views]
         return ColumnBank(banks, names, self.views if own_samples else None)
 
