@@ -241,6 +241,8 @@ class IndexedBank(StackedBank):
         Indices of the training samples.
     groups : GroupLists or None, default=None
         As in `PrecomputedBank`.
+    names : sequence of str or None, default=None
+        The names (M,) of the kernels; "kernel 0" and so on if not given.
     """
 
     def __init__(
@@ -248,10 +250,12 @@ class IndexedBank(StackedBank):
         K: ArrayLike | PackedGrams,
         rows: ArrayLike,
         groups: GroupLists | None = None,
+        names: Sequence[str] | None = None,
     ) -> None:
         self._whole = K if isinstance(K, PackedGrams) else pack_stack(K)
         check_groups(groups, len(self._whole))
         self._rows = check_rows(rows, self._whole.n_samples)
+        self._names = names
         super().__init__(self._whole.restrict(self._rows), groups)
 
     @classmethod
@@ -290,7 +294,11 @@ class IndexedBank(StackedBank):
         return RowsCross(whole.columns(chosen), whole.diagonals())
 
     def restrict(self, rows: ArrayLike) -> IndexedBank:
-        return IndexedBank(self._whole, self._rows[self._check_rows(rows)], self.groups)
+        kept = self._rows[self._check_rows(rows)]
+        return IndexedBank(self._whole, kept, self.groups, self._names)
+
+    def kernel_names(self, columns: Sequence[str] | None = None) -> tuple[str, ...]:
+        return super().kernel_names(columns) if self._names is None else tuple(self._names)
 
 
 def pack_stack(K: ArrayLike) -> PackedGrams:

@@ -265,10 +265,12 @@ class MatrixDistances(Distances):
         Symmetric distances between all samples, one matrix a view.
     rows : array_like of shape (n,)
         Row numbers of the training samples.
+    names : sequence of str or None, default=None
+        The names (V,) of the views; "view 0" and so on if not given.
     """
 
-    def __init__(self, whole: Array, rows: ArrayLike) -> None:
-        self._whole = whole
+    def __init__(self, whole: Array, rows: ArrayLike, names: Sequence[str] | None = None) -> None:
+        self._whole, self._names = whole, names
         self._rows = check_rows(rows, whole.shape[1])
         self.n_views, self.n_samples = len(whole), len(self._rows)
 
@@ -279,7 +281,13 @@ class MatrixDistances(Distances):
         return list(self._block(check_rows(Z, self._whole.shape[1])))
 
     def restrict(self, rows: ArrayLike) -> MatrixDistances:
-        return MatrixDistances(self._whole, self._rows[check_indices("rows", rows, self.n_samples)])
+        kept = self._rows[check_indices("rows", rows, self.n_samples)]
+        return MatrixDistances(self._whole, kept, self._names)
+
+    def view_names(self) -> list[tuple[str, str]]:
+        if self._names is None:
+            return super().view_names()
+        return [(name, "gaussian") for name in self._names]
 
     def for_prediction(self, rows: Indices, views: Indices) -> NewDistances:
         return _MatrixColumns(self._whole[views][:, :, self._rows[rows]])

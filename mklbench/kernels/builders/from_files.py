@@ -20,7 +20,7 @@ from mklbench.kernels.banks.distances import MatrixDistances
 from mklbench.kernels.banks.views import DistanceBank
 from mklbench.kernels.base import Array, Bank
 from mklbench.kernels.builders.descriptors import VSKL_GAMMAS
-from mklbench.kernels.builders.matrix_files import ROUNDING, StackAxis, matrices
+from mklbench.kernels.builders.matrix_files import ROUNDING, StackAxis, matrices, short_name
 from mklbench.kernels.definite import check_definite
 from mklbench.kernels.groups import GroupLists, check_groups
 from mklbench.kernels.memory import Memory, Shape
@@ -68,7 +68,7 @@ class MatrixDescriptors:
         array: str | Sequence[str] | None = None,
         stack: StackAxis | None = None,
     ) -> None:
-        self._whole = _distances(*_stated(files, array, stack))
+        self._whole, self._names = _distances(*_stated(files, array, stack))
         self.n_samples = self._whole.shape[1]
         self._gammas = gammas
         self._normalise = normalise
@@ -85,7 +85,7 @@ class MatrixDescriptors:
 
     def __call__(self, rows: ArrayLike) -> Bank:
         """Return the bank whose training samples are `rows` (n,) of the data set."""
-        bank = DistanceBank(MatrixDistances(self._whole, rows), self._gammas)
+        bank = DistanceBank(MatrixDistances(self._whole, rows, self._names), self._gammas)
         return unit_trace(bank) if self._normalise else bank
 
 
@@ -125,7 +125,7 @@ class MatrixKernels:
         array: str | Sequence[str] | None = None,
         stack: StackAxis | None = None,
     ) -> None:
-        self._whole, by_file = _grams(*_stated(files, array, stack))
+        self._whole, by_file, self._names = _grams(*_stated(files, array, stack))
         self.n_samples = self._whole.n_samples
         check_groups(groups, len(self._whole))
         self._groups = by_file if groups is None else groups
@@ -143,7 +143,7 @@ class MatrixKernels:
 
     def __call__(self, rows: ArrayLike) -> Bank:
         """Return the bank whose training samples are `rows` (n,) of the data set."""
-        bank = IndexedBank(self._whole, rows, self._groups)
+        bank = IndexedBank(self._whole, rows, self._groups, self._names)
         return unit_trace(bank) if self._normalise else bank
 
 
@@ -166,9 +166,10 @@ def _stated(
 @lru_cache(maxsize=2)
 def _distances(
     files: tuple[_File, ...], names: tuple[str, ...] | None, axis: StackAxis | None
-) -> Array:
-    """The distances (V, N, N) in all files."""
-    found = _same_size([matrices(path, names, axis) for path, *_ in files])
+) -> tuple[Array, tuple[str, ...]]:
+    """The distances (V, N, N) in all files, and their names (V,)."""
+    by_file = [matrices(path, names, axis) for path, *_ in files]
+    found = _same_size(by_file)
     for name, matrix in found.items():
         if matrix.min() < -ROUNDING * matrix.max():
             raise InputError(f"{name} has the distance {matrix.min():g}: none may be below 0.")
@@ -179,22 +180,31 @@ def _distances(
             )
     whole = np.maximum(np.array(list(found.values())), 0.0)
     whole.setflags(write=False)
-    return whole
+    return whole, _names(files, by_file)
 
 
 @lru_cache(maxsize=2)
 def _grams(
     files: tuple[_File, ...], names: tuple[str, ...] | None, axis: StackAxis | None
-) -> tuple[PackedGrams, list[list[int]]]:
-    """The Gram matrices in all files, and the indices of those in each file."""
+) -> tuple[PackedGrams, list[list[int]], tuple[str, ...]]:
+    """The Gram matrices in all files, the indices of those in each file, and their names."""
     by_file = [matrices(path, names, axis) for path, *_ in files]
     ends = np.cumsum([len(of_file) for of_file in by_file])
-    found = _same_size(by_file)
+    found, short = _same_size(by_file), _names(files, by_file)
     by_file.clear()
     called = list(found)
     packed = pack_grams(len(found[called[0]]), (found.pop(name) for name in called), len(called))
     check_definite(matrices_of(packed), called)
-    return packed, [part.tolist() for part in np.split(np.arange(ends[-1]), ends[:-1])]
+    return packed, [part.tolist() for part in np.split(np.arange(ends[-1]), ends[:-1])], short
+
+
+def _names(files: Sequence[_File], by_file: Sequence[dict[str, Array]]) -> tuple[str, ...]:
+    """Return what the matrices of all files are called, the files told where there are several."""
+    return tuple(
+        short_name(path, called, of_several=len(files) > 1)
+        for (path, *_), of_file in zip(files, by_file, strict=True)
+        for called in of_file
+    )
 
 
 def _same_size(by_file: Sequence[dict[str, Array]]) -> dict[str, Array]:

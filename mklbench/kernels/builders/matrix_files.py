@@ -27,6 +27,8 @@ StackAxis = Literal["first", "last"]
 ROUNDING = 1e-6
 # The names that a stack has where a file holds several.
 _USUAL = ("KH", "K")
+# What the arrays of an .npy file are called.
+_STACK, _SINGLE = "K", "matrix 0"
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,24 @@ def matrices(
     if not found:
         raise InputError(f"kernel.files={path} holds no matrix: name a file with square matrices.")
     return found
+
+
+def short_name(path: str, called: str, *, of_several: bool) -> str:
+    """Return the name of a kernel: that of its variable, "KH, matrix 3", and of its file if needed.
+
+    Parameters
+    ----------
+    path : str
+        The file.
+    called : str
+        What `matrices` calls the matrix.
+    of_several : bool
+        Whether there are other files. An .npy file, whose arrays have no names, is named always.
+    """
+    file, own = Path(path).name, called.removeprefix(f"kernel.files={path}: ")
+    if path.endswith(".npy"):
+        return file if own == _SINGLE else f"{file}{own.removeprefix(_STACK)}"
+    return f"{file}: {own}" if of_several else own
 
 
 def _found(
@@ -206,7 +226,7 @@ def _arrays(path: str) -> Mapping[str, Any]:
                     raise mat_files.LargeMatError
         loaded = np.load(path, allow_pickle=False)
         if isinstance(loaded, np.ndarray):
-            return {"K" if loaded.ndim == 3 else "matrix 0": loaded}
+            return {_STACK if loaded.ndim == 3 else _SINGLE: loaded}
         with loaded:
             return dict(loaded)
     except mat_files.LargeMatError:

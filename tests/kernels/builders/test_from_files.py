@@ -13,6 +13,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.io import savemat
 
+from mklbench import UniformMKL
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.evaluation import run_split
@@ -154,3 +155,44 @@ def test_a_run_on_the_distances_of_a_data_set(tmp_path: Path) -> None:
     np.savez(tmp_path / "D.npz", first=distances(0))
     with pytest.raises(InputError, match="matrices on 12 samples, and data=twonorm has 60 rows"):
         again.check()
+
+
+class TestNames:
+    """Kernels go by the names of their variables, and of their files where there are several."""
+
+    def test_of_a_stack_and_of_variables(self, tmp_path: Path) -> None:
+        stack = np.stack([gram(0), gram(1)])
+        savemat(tmp_path / "mkl.mat", {"KH": np.moveaxis(stack, 0, 2)})
+        np.savez(tmp_path / "two.npz", rbf=gram(2), linear=gram(3))
+        np.save(tmp_path / "one.npy", gram(4))
+        np.save(tmp_path / "stack.npy", stack)
+        files = [str(tmp_path / name) for name in ("mkl.mat", "two.npz", "one.npy", "stack.npy")]
+        alone = [MatrixKernels(file)(np.arange(5)).kernel_names() for file in files]
+        assert alone == [
+            ("KH, matrix 0", "KH, matrix 1"),
+            ("rbf", "linear"),
+            ("one.npy",),
+            ("stack.npy, matrix 0", "stack.npy, matrix 1"),
+        ]
+        together = MatrixKernels(files)(np.arange(5))
+        assert together.kernel_names()[1:5] == (
+            "mkl.mat: KH, matrix 1",
+            "two.npz: rbf",
+            "two.npz: linear",
+            "one.npy",
+        )
+        assert together.restrict([0, 2, 3]).kernel_names() == together.kernel_names()
+        chosen = MatrixKernels(files[1], array=["linear"])(np.arange(5))
+        assert chosen.kernel_names() == ("linear",)
+
+    def test_of_distances(self, tmp_path: Path) -> None:
+        np.savez(tmp_path / "two.npz", shape=distances(0), colour=distances(1))
+        bank = MatrixDescriptors(str(tmp_path / "two.npz"), [0.5])(np.arange(6))
+        assert bank.kernel_names() == ("gaussian 0.5 on shape", "gaussian 0.5 on colour")
+        assert bank.restrict([1, 2, 3]).kernel_names() == bank.kernel_names()
+
+    def test_of_a_fitted_model(self, tmp_path: Path) -> None:
+        np.savez(tmp_path / "two.npz", rbf=gram(0), linear=gram(1))
+        builder = MatrixKernels(str(tmp_path / "two.npz"))
+        model = UniformMKL(kernel=builder).fit(np.arange(N), np.arange(N) % 2)
+        assert model.kernel_names_ == ["rbf", "linear"]
