@@ -11,6 +11,7 @@ a whole data set, or, where new samples come as cross Gram matrices, the numbers
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import reduce
@@ -96,6 +97,12 @@ class DecisionFunction:
             max(1, rows),
         )
 
+    def n_bytes(self) -> int:
+        """Return the size of its pickle, in bytes."""
+        written = _Counter()
+        pickle.dump(self, written, protocol=pickle.HIGHEST_PROTOCOL)
+        return written.n_bytes
+
     def _outputs_at(self, Z: Any) -> Callable[[Solution], Array]:
         """Return the outputs (n_z,) of a machine at some samples, as a function of the machine.
 
@@ -131,6 +138,18 @@ def kernels_in_use(solutions: Sequence[Solution]) -> Indices:
 
 def _all_single(solutions: Sequence[Solution]) -> list[Solution]:
     return [machine for solution in solutions for machine in _single(solution)]
+
+
+class _Counter:
+    """A file that counts what is written to it."""
+
+    def __init__(self) -> None:
+        self.n_bytes = 0
+
+    def write(self, data: Any) -> int:
+        size = memoryview(data).nbytes
+        self.n_bytes += size
+        return size
 
 
 def _single(solution: Solution) -> Iterator[Solution]:

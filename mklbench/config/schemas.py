@@ -15,6 +15,8 @@ from mklbench.reader import Rule, Where, read, value
 
 # Scores of a search that are known without loading scikit-learn, which has all the others.
 SCORES = ("accuracy", "rmse")
+# What `metrics=` takes beside the scorers of scikit-learn: it is measured of the fitted model.
+MEASURES = ("model_bytes",)
 Progress = Literal["auto", "bar", "lines", "none"]
 
 # More processes than any one machine has use for, and fewer than would bring it down.
@@ -263,7 +265,7 @@ def scorers(found: Any) -> list[str]:
     Parameters
     ----------
     found : object
-        One name of scikit-learn's scorers, a list of them, or None for none.
+        One name of scikit-learn's scorers or of `MEASURES`, a list of them, or None for none.
 
     Raises
     ------
@@ -278,9 +280,13 @@ def scorers(found: Any) -> list[str]:
             f"metrics={found} is not accepted: give names of scikit-learn's scorers, as in "
             "metrics=[roc_auc,f1_macro]."
         )
-    from mklbench.scoring import check_name
+    names = list(dict.fromkeys(given))
+    if not set(names) <= set(MEASURES):
+        from mklbench.scoring import check_name
 
-    return [check_name("metrics", name) for name in dict.fromkeys(given)]
+        for name in names:
+            check_name("metrics", name, MEASURES)
+    return names
 
 
 def _is_number(value: object) -> bool:

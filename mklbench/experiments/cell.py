@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklbench import config as configs
-from mklbench.config.schemas import SCORES
+from mklbench.config.schemas import MEASURES, SCORES
 from mklbench.data import Dataset, load, open_editions, registered_digest, settle
 from mklbench.data.split_files import FixedSplits, read_splits
 from mklbench.data.splits import SplitProtocol, folds, random_split
@@ -310,7 +310,8 @@ class Cell:
         """Raise InputError for scorers that the data or the algorithm have nothing for."""
         score = self.config["search"]["score"]
         sought = () if score in (None, *SCORES) else (score,)
-        if not (self.metrics or sought):
+        scorers = [name for name in self.metrics if name not in MEASURES]
+        if not (scorers or sought):
             return
         from mklbench.scoring import check_task  # loads scikit-learn
 
@@ -318,7 +319,7 @@ class Cell:
         n_classes = 0 if data.targets is not None else len(data.classes)
         for name in sought:
             check_task("search.score", name, self.data, n_classes, probabilities=False)
-        for name in self.metrics:
+        for name in scorers:
             check_task("metrics", name, self.data, n_classes)
 
     def _check_rows_of_files(self, builder: Any) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from pickle import PicklingError
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from mklbench import config as configs
 from mklbench import interruption, multiclass
+from mklbench.config.schemas import MEASURES
 from mklbench.data import Dataset
 from mklbench.data.preprocessing import fit_scaling
 from mklbench.data.splits import split_seed
@@ -27,6 +29,7 @@ from mklbench.experiments.responses import Responses
 from mklbench.experiments.search import held_out_decisions, medians, select
 from mklbench.kernels import KernelOperator
 from mklbench.kernels.contract import builder_of
+from mklbench.prediction import DecisionFunction
 from mklbench.solution import Solution
 
 _MOST_WEIGHTS = 2000
@@ -160,7 +163,10 @@ def _run_split(cell: Cell, split: int, selections: Mapping[int, Selection]) -> R
     record = _with_weights(record, solutions, operator, parts.data)
     if not cell.metrics:
         return record
-    return replace(record, scores=_scores(cell, split, parts, chosen, decision))
+    scores = _scores(cell, split, parts, chosen, decision)
+    if "model_bytes" in cell.metrics:
+        scores["model_bytes"] = _model_bytes(operator, solutions)
+    return replace(record, scores={name: scores[name] for name in cell.metrics})
 
 
 def _scores(
@@ -183,6 +189,8 @@ def _scores(
 
     test, found = Responses.of(parts.data, parts.test), {}
     for name in cell.metrics:
+        if name in MEASURES:
+            continue
         try:
             found[name] = test.score(name, decision, probabilities)
         except ValueError as error:
@@ -192,6 +200,17 @@ def _scores(
                 "it out."
             ) from error
     return found
+
+
+def _model_bytes(operator: KernelOperator, solutions: Sequence[Solution]) -> int:
+    """Return the size of what predicts, which `mklbench export model` and estimators keep."""
+    try:
+        return DecisionFunction.of(operator, solutions).n_bytes()
+    except (PicklingError, AttributeError, TypeError) as error:  # of somebody's own kernels
+        raise InputError(
+            f"metrics=model_bytes cannot be measured, as the kernels of {type(operator).__name__} "
+            f"cannot be pickled ({error}): leave it out."
+        ) from error
 
 
 def _select(cell: Cell, split: int, parts: _Parts) -> Selection:

@@ -92,7 +92,8 @@ class Record:
         Root mean squared error on the test part: in the units of the targets, or of the decision
         values of two classes against -1 and +1.
     scores : dict, optional
-        Values on the test part by scikit-learn's scorers, by their names; only those asked for.
+        Values on the test part by scikit-learn's scorers, by their names, and of `model_bytes`;
+        only those asked for.
     n_kernels : float, optional
         Kernels with a weight other than 0; of several classes the mean over the binary problems.
     n_base_kernels : int, optional

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mklbench import config as configs
+from mklbench.config.schemas import MEASURES
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.execution.plan import CellResult
 from mklbench.experiments.record import Record
@@ -176,7 +177,10 @@ def _measured(result: CellResult, scores: Sequence[str]) -> list[str]:
         *ended,
         _mean_and_deviation(done, "accuracy", scale=100.0, decimals=2),
         _mean_and_deviation(done, "rmse", decimals=4),
-        *(_mean_and_deviation(done, name, decimals=4) for name in scores),
+        *(
+            _mean_and_deviation(done, name, decimals=0 if name in MEASURES else 4)
+            for name in scores
+        ),
         _kernels(done),
         _worst_gap(done),
         f"{_mean(done, 'svm_calls'):.3g}",

@@ -4,24 +4,29 @@ from __future__ import annotations
 
 import csv
 import io
+import pickle
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from experiment_fakes import TINY, three_classes, tiny_cell
 from narrowing import present
+from numpy.testing import assert_array_equal
 from sklearn.metrics import roc_auc_score
 
 import mklbench
-from mklbench import cli, multiclass, scoring
+from mklbench import cli, kernels, multiclass, scoring
 from mklbench import config as configs
 from mklbench.data.preprocessing import fit_scaling
 from mklbench.data.splits import folds
+from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.evaluation import run_selection, run_split
 from mklbench.experiments.execution.plan import CellResult
 from mklbench.experiments.record import Record, Selection
 from mklbench.experiments.rows import COLUMNS, csv_text, summary
+from mklbench.prediction import DecisionFunction
 from mklbench.report.table.metrics import METRICS
 
 ASKED = "metrics=[roc_auc,f1_macro,neg_brier_score]"
@@ -153,6 +158,65 @@ def test_a_table_has_its_cells_measured_by_what_it_shows(
     assert list(means) == ["accuracy", "roc_auc", "neg_log_loss", "n_support"]
     assert 0.5 < means["roc_auc"] <= 1.0
     assert means["neg_log_loss"] > 0.0  # shown as the loss that it is
+
+
+@pytest.mark.parametrize(
+    "of",
+    [
+        ("algo=mkl", "kernel=feature_gaussians", "algo.C=1"),
+        ("algo=qnpkl", "kernel=product", "search=fixed"),
+    ],
+)
+def test_the_size_of_a_model_is_that_of_the_pickle_of_what_predicts(of: tuple[str, ...]) -> None:
+    cell = tiny_cell(*of, "metrics=[model_bytes,roc_auc]")
+    record = run_split(cell, 0)
+    data, (train, test) = cell.dataset(), cell.rows(0)
+    scaling = fit_scaling("minmax", data.X[train])
+    operator = configs.kernel(cell.config["kernel"])(scaling.transform(data.X[train]))
+    solutions = multiclass.fit(
+        configs.algorithm(cell.config["algo"]), operator, data.y[train], len(data.classes)
+    )
+    model = DecisionFunction.of(operator, solutions)
+    pickled = pickle.dumps(model, protocol=pickle.HIGHEST_PROTOCOL)
+    scores = present(record.scores)
+    assert list(scores) == ["model_bytes", "roc_auc"]
+    assert scores["model_bytes"] == pytest.approx(len(pickled), rel=0.01)  # but for seconds in it
+    new = scaling.transform(data.X[test])
+    assert_array_equal(pickle.loads(pickled)(new), model(new))
+    # At least a coefficient and a feature of each support vector, each a number of 8 bytes.
+    assert present(scores["model_bytes"]) > 2 * 8 * present(record.n_support)
+    assert Record.from_json(record.to_json()) == record
+
+
+def test_a_larger_model_has_more_bytes() -> None:
+    sizes = []
+    for C in (0.01, 1000.0):  # the first has all training samples for support vectors
+        record = run_split(tiny_cell(f"algo.C={C}", "metrics=model_bytes"), 0)
+        sizes.append((present(record.n_support), present(record.scores)["model_bytes"]))
+    assert sizes[0] > sizes[1]
+
+
+def test_the_size_stands_in_summaries_and_tables() -> None:
+    cell = tiny_cell("metrics=model_bytes")
+    result = CellResult(cell, "incomplete", [run_split(cell, 0)])
+    size = present(present(result.records[0].scores)["model_bytes"])
+    assert f" {size:.0f} " in summary([result])
+    assert METRICS["model_bytes"].heading == "model size kB"
+    assert METRICS["model_bytes"].value(result.records[0]) == pytest.approx(size / 1000)
+
+
+def test_kernels_that_cannot_be_pickled_have_no_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Unpicklable(kernels.DenseBank):
+        def for_prediction(self, rows: Any, chosen: Any) -> Any:
+            found = super().for_prediction(rows, chosen)
+            vars(found)["own"] = lambda: None
+            return found
+
+    monkeypatch.setattr(
+        configs, "kernel", lambda config: lambda X: Unpicklable(X, [kernels.Gaussian(1.0)])
+    )
+    with pytest.raises(InputError, match="metrics=model_bytes cannot be measured, as the kernels"):
+        run_split(tiny_cell("metrics=model_bytes"), 0)
 
 
 def test_every_scorer_is_a_metric_of_tables() -> None:

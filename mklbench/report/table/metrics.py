@@ -25,7 +25,7 @@ class Metric:
     scale, offset : float
         The printed value is offset + scale times that of the record.
     scorer : bool
-        Whether it is read from the record's scores by scikit-learn's scorers, under its name.
+        Whether it is among the record's scores, under its name, where it was asked for.
     plus : str or None
         Attribute of the record that is added to it, if any.
     per : str or None
@@ -122,7 +122,7 @@ def _scored(name: str) -> Metric:
 
 
 def scorers_among(names: Iterable[str]) -> list[str]:
-    """Return the names that are those of scorers, each once."""
+    """Return the names of what a cell has to be asked for, each once."""
     return [name for name in dict.fromkeys(names) if METRICS[name].scorer]
 
 
@@ -158,6 +158,15 @@ METRICS: dict[str, Metric] = _Metrics(
             "s",
             "predict_seconds",
             decimals=None,
+            lower_is_better=True,
+        ),
+        Metric(
+            "model_bytes",
+            "model size",
+            "kB",
+            "model_bytes",
+            scale=1e-3,
+            scorer=True,
             lower_is_better=True,
         ),
         Metric("n_support", "support vectors", "", "n_support", lower_is_better=True),
