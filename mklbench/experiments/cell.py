@@ -1,8 +1,7 @@
-"""A cell: what is run, as resolved configs, and the key its records are filed under."""
+"""A cell: what is run, as resolved configs, on which rows; and what of it cannot be run."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 import logging
 import re
@@ -23,6 +22,7 @@ from mklbench.data.splits import SplitProtocol, folds, random_split
 from mklbench.data.standard_input import shown
 from mklbench.errors import InputError
 from mklbench.experiments import sources
+from mklbench.experiments.identity import digest_of, identity_of
 from mklbench.experiments.memory import check_fits
 from mklbench.kernels.contract import builder_of
 from mklbench.optim.option_check import check_options
@@ -32,14 +32,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# Raised when the meaning of a record changes: what was measured before is then measured anew.
-PROTOCOL_VERSION = 1
-
 # The place of a file, the time of its last change in nanoseconds, and its size in bytes.
 _FileState = tuple[str, int, int]
-
-# The keys of a data config that change what is learned from; its digest stands for the rest.
-_DATA_CHOICES = ("name", "noise_features", "drop_constant", "drop_features", "n_features", "views")
 
 
 class Cell:
@@ -168,42 +162,14 @@ class Cell:
 
     @cached_property
     def key(self) -> str:
-        """Digest (12 hexadecimal digits) of all that determines a result, code version included."""
-        return hashlib.sha256(_canonical(self._identity()).encode()).hexdigest()[:12]
+        """Digest (12 hexadecimal digits) of the identity."""
+        return digest_of(self.identity)
 
-    def _identity(self) -> dict[str, Any]:
-        identity: dict[str, Any] = {
-            group: {name: value for name, value in node.items() if name != "title"}
-            for group, node in self.config.items()
-        }
-        del identity["split"]["n_splits"]
-        if self.fixed_splits is not None:  # what the file states, wherever it lies
-            del identity["split"]["first_row"]
-            identity["split"]["path"] = self.fixed_splits.digest
-        for group in ("split", "search"):  # without what is not set: new options keep old keys
-            stated = identity[group].items()
-            identity[group] = {name: value for name, value in stated if value is not None}
-        algorithm = configs.declared(self.config["algo"])
-        for name in algorithm.new_options:
-            if identity["algo"].get(name) is None:
-                identity["algo"].pop(name, None)
-        for name in configs.new_kernel_options(self.config["kernel"]):
-            if identity["kernel"].get(name) is None:
-                identity["kernel"].pop(name, None)
-        identity["kernel"] = {name: _content(value) for name, value in identity["kernel"].items()}
-        chosen = {name: identity["data"].get(name) for name in _DATA_CHOICES}
-        chosen["splits_file"] = _content(identity["data"].get("splits_file"))
-        identity["data"] = {name: value for name, value in chosen.items() if value}
-        identity["data"]["digest"] = self.data_digest
-        identity["algo"]["VERSION"] = algorithm.version
-        if versions := configs.kernel_versions(self.config["kernel"]):
-            identity["kernel"]["VERSIONS"] = versions
-        identity["protocol"] = PROTOCOL_VERSION
-        # Ours says by its VERSION that its numbers have moved; of others' the content is asked.
-        code = {group: sources.outside(self.config[group]) for group in ("algo", "kernel")}
-        if any(code.values()):
-            identity["code"] = code
-        return identity
+    @property
+    def identity(self) -> dict[str, Any]:
+        """All that determines a result, code version included."""
+        fixed = None if self.fixed_splits is None else self.fixed_splits.digest
+        return identity_of(self.config, self.data_digest, fixed)
 
     def dataset(self) -> Dataset:
         """Load the data, once a process as long as the files are the same.
@@ -358,21 +324,6 @@ class Cell:
         return f"Cell({self.label}, n_splits={self.n_splits})"
 
 
-def _content(value: Any) -> Any:
-    """Return the digest of the file that a value names, of each in a collection, or the value.
-
-    Gram matrices from a file are what the file holds, wherever it lies.
-    """
-    if isinstance(value, Mapping):
-        return {name: _content(item) for name, item in value.items()}
-    if isinstance(value, list):
-        return [_content(item) for item in value]
-    if not isinstance(value, str) or not Path(value).is_file():
-        return value
-    with open(value, "rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
 @lru_cache(maxsize=64)
 def _say(note: str) -> None:
     """Tell the user once what was found out about a file."""
@@ -412,18 +363,3 @@ def _files_named(value: Any) -> tuple[_FileState, ...]:
     except (OSError, ValueError, RuntimeError):  # a text that names no file
         return ()
     return ((str(path), status.st_mtime_ns, status.st_size),)
-
-
-def _canonical(value: Any) -> str:
-    """Return JSON that does not depend on the order of keys, nor on 1 being written as 1.0."""
-    return json.dumps(_plain_numbers(value), sort_keys=True, separators=(",", ":"))
-
-
-def _plain_numbers(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {str(key): _plain_numbers(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain_numbers(item) for item in value]
-    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
-        return int(value)
-    return value

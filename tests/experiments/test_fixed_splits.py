@@ -120,7 +120,7 @@ def test_the_key_is_of_the_rows_and_not_of_the_file(files: dict[str, Any]) -> No
 
 
 def test_drawn_splits_have_the_keys_they_had() -> None:
-    identity = Cell.from_overrides(["algo=svm", "data=sonar"])._identity()
+    identity = Cell.from_overrides(["algo=svm", "data=sonar"]).identity
     assert set(identity["split"]) == {"name", "test_fraction", "stratified", "scaling", "seed"}
 
 

@@ -303,7 +303,7 @@ class TestCodeFromOutside:
         assert sources.outside({"_target_": "functools.partial"}) is None
         assert not sources._is_users_own("numpy.linalg")
         assert not sources._is_users_own("ast")
-        assert "code" not in tiny_cell()._identity()
+        assert "code" not in tiny_cell().identity
 
     def test_counts_with_ours_in_its_fingerprint(self, own: Path, edit: Edit) -> None:
         config = {"algo": {"_target_": "mine.solve"}, "kernel": FEATURE_GAUSSIANS}

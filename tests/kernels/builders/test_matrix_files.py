@@ -148,7 +148,7 @@ def test_new_options_leave_old_keys(tmp_path: Path) -> None:
     overrides = ["algo=mkl", "data=twonorm", "data.n_samples=30", "kernel=grams"]
     files = f"kernel.files=['{tmp_path}/K.npy']"
     cell = Cell.from_overrides([*overrides, files])
-    assert set(cell._identity()["kernel"]) == {
+    assert set(cell.identity["kernel"]) == {
         "name", "_target_", "_partial_", "files", "groups", "normalise",
     }  # fmt: skip
     named = Cell.from_overrides([*overrides, files, "kernel.array=K"])

@@ -1,0 +1,104 @@
+"""What determines a result, and the key that records of it are filed under.
+
+Nobody must lose results to a new option, another place of a file or a number written otherwise, and
+nobody must be given those of something else.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from mklbench import config as configs
+from mklbench.experiments import sources
+
+# Raised when the meaning of a record changes: what was measured before is then measured anew.
+PROTOCOL_VERSION = 1
+# The keys of a data config that change what is learned from; its digest stands for the rest.
+_DATA_CHOICES = ("name", "noise_features", "drop_constant", "drop_features", "n_features", "views")
+
+
+def identity_of(
+    config: Mapping[str, Any], data_digest: str, splits_digest: str | None = None
+) -> dict[str, Any]:
+    """Return all that determines a result: configs, the content of files, versions of code.
+
+    Parameters
+    ----------
+    config : mapping of str to object
+        Resolved groups of a cell.
+    data_digest : str
+        Of the content of its data.
+    splits_digest : str or None, default=None
+        Of the splits of a file, where there is one.
+    """
+    identity: dict[str, Any] = {
+        group: {name: value for name, value in node.items() if name != "title"}
+        for group, node in config.items()
+    }
+    del identity["split"]["n_splits"]
+    if splits_digest is not None:  # what the file states, wherever it lies
+        del identity["split"]["first_row"]
+        identity["split"]["path"] = splits_digest
+    for group in ("split", "search"):  # without what is not set: new options keep old keys
+        stated = identity[group].items()
+        identity[group] = {name: value for name, value in stated if value is not None}
+    algorithm = configs.declared(config["algo"])
+    for name in algorithm.new_options:
+        if identity["algo"].get(name) is None:
+            identity["algo"].pop(name, None)
+    for name in configs.new_kernel_options(config["kernel"]):
+        if identity["kernel"].get(name) is None:
+            identity["kernel"].pop(name, None)
+    identity["kernel"] = {name: _content(value) for name, value in identity["kernel"].items()}
+    chosen = {name: identity["data"].get(name) for name in _DATA_CHOICES}
+    chosen["splits_file"] = _content(identity["data"].get("splits_file"))
+    identity["data"] = {name: value for name, value in chosen.items() if value}
+    identity["data"]["digest"] = data_digest
+    identity["algo"]["VERSION"] = algorithm.version
+    if versions := configs.kernel_versions(config["kernel"]):
+        identity["kernel"]["VERSIONS"] = versions
+    identity["protocol"] = PROTOCOL_VERSION
+    # Ours says by its VERSION that its numbers have moved; of others' the content is asked.
+    code = {group: sources.outside(config[group]) for group in ("algo", "kernel")}
+    if any(code.values()):
+        identity["code"] = code
+    return identity
+
+
+def _content(value: Any) -> Any:
+    """Return the digest of the file that a value names, of each in a collection, or the value.
+
+    Gram matrices from a file are what the file holds, wherever it lies.
+    """
+    if isinstance(value, Mapping):
+        return {name: _content(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_content(item) for item in value]
+    if not isinstance(value, str) or not Path(value).is_file():
+        return value
+    with open(value, "rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def digest_of(identity: Mapping[str, Any]) -> str:
+    """Return the digest (12 hexadecimal digits) of an identity."""
+    return hashlib.sha256(_canonical(identity).encode()).hexdigest()[:12]
+
+
+def _canonical(value: Any) -> str:
+    """Return JSON that does not depend on the order of keys, nor on 1 being written as 1.0."""
+    return json.dumps(_plain_numbers(value), sort_keys=True, separators=(",", ":"))
+
+
+def _plain_numbers(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _plain_numbers(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain_numbers(item) for item in value]
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return int(value)
+    return value
