@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from mklbench import certify
+from mklbench.certify import Bounds
 from mklbench.penalties.norm_ball import NormBall
 
 
@@ -71,3 +72,56 @@ def test_alignment_bounds_by_hand() -> None:
     assert bounds([1.0, 1.0]) == pytest.approx((0.7 / np.sqrt(2.0), 0.4 * np.sqrt(2.0)))
     assert bounds([1.0, 0.0]) == pytest.approx((0.3, 1.0))
     assert bounds([0.0, 0.0]) == (0.0, 1.0)
+
+
+class TestSemidefiniteAlignmentBounds:
+    """Kernels at right angles, whose products with a target of norm 10 are 3 and -4."""
+
+    def bounds(self, weights: list[float], cuts: list[float] | None = None) -> tuple[float, float]:
+        found = certify.semidefinite_alignment_bounds(
+            np.eye(2), np.array([3.0, -4.0]), 10.0, np.array(weights), np.array(cuts or [0.0, 0.0])
+        )
+        return found.lower, found.upper
+
+    def test_by_hand(self) -> None:
+        assert self.bounds([3.0, -4.0]) == pytest.approx((0.5, 0.5))
+        assert self.bounds([1.0, 0.0]) == pytest.approx((0.3, 0.5))
+        assert self.bounds([0.0, 0.0]) == pytest.approx((0.0, 0.5))
+
+    def test_a_cut_keeps_out_what_is_not_semidefinite(self) -> None:
+        assert self.bounds([1.0, 0.0], cuts=[0.0, 4.0]) == pytest.approx((0.3, 0.3))
+
+    def test_does_not_depend_on_the_units_of_the_weights(self) -> None:
+        assert self.bounds([0.02, -0.01]) == pytest.approx(self.bounds([2.0, -1.0]))
+
+    def test_the_rounding_of_a_combination_that_is_zero_counts_for_nothing(self) -> None:
+        products = np.ones((3, 3))  # three times the same kernel
+        alignments = 3.0 + 1e-11 * np.array([1.0, -1.0, 0.5])
+        weights = np.array([1.0, 0.0, 0.0])
+        found = certify.semidefinite_alignment_bounds(
+            products, alignments, 10.0, weights, np.zeros(3)
+        )
+        assert (found.lower, found.upper) == pytest.approx((0.3, 0.3), rel=1e-9)
+
+
+def test_alignment_bounds_do_not_depend_on_the_units_of_the_weights() -> None:
+    products, alignments = np.array([[2.0, 0.5], [0.5, 1.0]]), np.array([3.0, 1.0])
+    weights = np.array([1.0, 2.0])
+    there = certify.alignment_bounds(products, alignments, 10.0, weights)
+    here = certify.alignment_bounds(products, alignments, 10.0, 1e-3 * weights)
+    assert (here.lower, here.upper) == pytest.approx((there.lower, there.upper))
+
+
+def test_ratio_bounds_by_hand() -> None:
+    """One ball with r = (2, 1), and points of the hulls with q = (6, 4): no D is above 4."""
+    radii, forms = np.array([2.0, 1.0]), np.array([6.0, 4.0])
+    found = certify.ratio_bounds(Bounds(upper=5.0, lower=2.0), radii, forms)
+    assert (found.lower, found.upper) == pytest.approx((1 / 4, 1 / 2))
+    found = certify.ratio_bounds(Bounds(upper=5.0, lower=2.0), radii, forms, ridge=1.0)
+    assert (found.lower, found.upper) == pytest.approx((1 / 5, 1 / 2))
+
+
+def test_ratio_bounds_where_the_hulls_touch() -> None:
+    found = certify.ratio_bounds(Bounds(upper=1.0, lower=0.0), np.ones(2), np.zeros(2))
+    assert found.lower == 0.0
+    assert found.upper > 1e300
