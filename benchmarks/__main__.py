@@ -28,6 +28,7 @@ PARTS = (
     "workers",
     "execution",
     "pages",
+    "prediction",
 )
 # These take minutes for one figure, and are run when they are named.
 LONG_PARTS = ("gaps", "ikl", "peaks", "peers", "store", "cluster")
