@@ -19,7 +19,7 @@ of the cuts make the matrix Z of `mklbench.certify.semidefinite_alignment_bounds
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -42,6 +42,8 @@ from mklbench.validation import check_count, check_positive
 VERSION = 1
 REGRESSION = True
 SIGNED = True
+# `solve_path` solves for several values of this option at the price of one.
+PATH_OPTION = "C"
 
 Array = NDArray[np.float64]
 
@@ -117,33 +119,74 @@ def solve(
         If an argument has the wrong type, shape or range, there are more kernels than 200, or none
         has a positive alignment.
     """
+    (solution,) = solve_path(
+        bank,
+        y,
+        [C],
+        learner=learner,
+        lam=lam,
+        epsilon=epsilon,
+        tol=tol,
+        max_iter=max_iter,
+        svm_tol=svm_tol,
+        class_weight=class_weight,
+        sample_weight=sample_weight,
+    )
+    return solution
+
+
+def solve_path(
+    bank: Bank,
+    y: ArrayLike,
+    Cs: Sequence[float],
+    *,
+    learner: str = "svm",
+    lam: float = 1.0,
+    epsilon: float = 0.1,
+    tol: float = 1e-3,
+    max_iter: int = 200,
+    svm_tol: float = 1e-3,
+    class_weight: Mapping[int, float] | str | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> list[Solution]:
+    """Return what `solve` returns for each of `Cs`, from one alignment, which does not depend on C.
+
+    Parameters and errors are those of `solve`.
+    """
     bank = check_bank("align_sdp", bank)
     check_positive("tol", tol)
     check_count("max_iter", max_iter)
-    machine = Learner(learner, C, lam, epsilon, svm_tol, class_weight, MACHINES, sample_weight)
-    targets = machine.check(bank, y)
+    options = (lam, epsilon, svm_tol, class_weight, MACHINES, sample_weight)
+    machines = [Learner(learner, C, *options) for C in Cs]
+    targets, *_ = [machine.check(bank, y) for machine in machines]
     if bank.n_kernels > LARGEST_BANK:
         raise InputError(
             f"align_sdp takes banks of at most {LARGEST_BANK} kernels, and this has "
             f"{bank.n_kernels}: choose fewer, or alignf, whose weights are not negative."
         )
     problem = _Problem.of(bank, targets)
-    history = iterations.begin()
-    weights, gap = problem.solve(tol, max_iter, history)
+    on_the_way = iterations.begin()
+    weights, gap = problem.solve(tol, max_iter, on_the_way)
     K = bank.combine(weights)
     diagonal = float(K.diagonal().mean())
     # The machines take weights >= 0; the combination is one kernel to them.
-    solution = machine.learn(PrecomputedBank(K[None] / diagonal), targets, np.ones(1))
-    history[-1]["n_svm_calls"] = float(solution.n_svm_calls)
-    return replace(
-        solution,
-        weights=weights / diagonal,
-        objective=history[-1]["objective"],
-        gap=max(gap, solution.gap),
-        n_iter=len(history),
-        converged=solution.converged and gap <= tol,
-        history=history,
-    )
+    combination = PrecomputedBank(K[None] / diagonal)
+    solutions = []
+    for machine in machines:
+        solution = machine.learn(combination, targets, np.ones(1))
+        history = [dict(entry) for entry in on_the_way]
+        history[-1]["n_svm_calls"] = float(solution.n_svm_calls)
+        solution = replace(
+            solution,
+            weights=weights / diagonal,
+            objective=history[-1]["objective"],
+            gap=max(gap, solution.gap),
+            n_iter=len(history),
+            converged=solution.converged and gap <= tol,
+            history=history,
+        )
+        solutions.append(solution)
+    return solutions
 
 
 @dataclass(frozen=True)
@@ -189,7 +232,10 @@ class _Problem:
         return cls(bank, norms, products, alignments, float(y @ y), root)
 
     def solve(self, tol: float, max_iter: int, history: History) -> tuple[Array, float]:
-        """Return weights (M,) of the kernels as they come in, and the gap of their alignment."""
+        """Return weights (M,) of the kernels as they come in, and the gap of their alignment.
+
+        What is reached on the way is noted in `history`.
+        """
         target = self.root.T @ self.alignments
         cuts = np.empty((0, len(self.alignments)))  # x' K_m x, at unit norms
         safe = np.maximum(self.alignments, 0.0)  # a combination that is allowed

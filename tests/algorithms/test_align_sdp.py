@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import conic_twins
 import numpy as np
 import pytest
 from alignment_problems import real_targets, scaled_stack, widths_stack
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 from problems import random_problem
 
@@ -86,6 +88,40 @@ def test_centred_kernels_make_it_the_problem_beside_alignf() -> None:
     value, _ = conic_twins.alignment(H @ stack @ H, target, semidefinite=True)
     # The target of the one is y y', that of the other is centred; their products with K are equal.
     assert_allclose(solution.objective * len(y), value * np.linalg.norm(target), rtol=1e-3)
+
+
+def test_a_path_of_C_is_what_solve_returns_one_by_one_from_one_alignment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stack, y = widths_stack()
+    bank, Cs = PrecomputedBank(stack), [0.1, 10.0, 1.0]
+    one_by_one = [align_sdp.solve(bank, y, C) for C in Cs]
+    n_eigen: list[int] = []
+
+    def counted(K: Array, eigh: Callable[[Array], object] = np.linalg.eigh) -> object:
+        n_eigen.append(len(K))
+        return eigh(K)
+
+    monkeypatch.setattr(np.linalg, "eigh", counted)
+    align_sdp.solve(bank, y)
+    n_alone = len(n_eigen)
+    together = align_sdp.solve_path(bank, y, Cs)
+    assert len(n_eigen) == 2 * n_alone
+    for found, alone in zip(together, one_by_one, strict=True):
+        assert_array_equal(found.weights, alone.weights)
+        assert_array_equal(found.dual_coef, alone.dual_coef)
+        assert (found.intercept, found.gap, found.history) == (
+            alone.intercept,
+            alone.gap,
+            alone.history,
+        )
+    assert len({float(np.abs(found.dual_coef).max()) for found in together}) == 3
+
+
+def test_a_path_refuses_each_C_that_solve_refuses() -> None:
+    stack, y = widths_stack()
+    with pytest.raises(InputError, match="C=-1"):
+        align_sdp.solve_path(PrecomputedBank(stack), y, [1.0, -1.0])
 
 
 @pytest.mark.parametrize("learner", ["svm", "krr", "svr"])
