@@ -63,7 +63,7 @@ def solve(
     C: float = 1.0,
     *,
     tol: float = 1e-2,
-    max_iter: int = 100,
+    max_iter: int = 1000,
     svm_tol: float = 1e-3,
     class_weight: Mapping[int, float] | str | None = None,
 ) -> Solution:
@@ -79,7 +79,7 @@ def solve(
         Box constraint of the SVM, on samples in a ball of radius 1.
     tol : float, default=0.01
         Certified relative duality gap at which to stop.
-    max_iter : int, default=100
+    max_iter : int, default=1000
         At most so many evaluations, each of a ball and an SVM.
     svm_tol : float, default=0.001
         LIBSVM's stopping tolerance at the beginning.
