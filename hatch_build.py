@@ -2,8 +2,9 @@
 
 In a checkout the records are plain JSON lines, so that what has changed can be read in a diff. Half
 of that is repeated in every line, and most of the rest are digits of kernel weights. In a wheel
-weights have six digits, which is what `mklbench check` compares, and the check sum that xz keeps of
-a file stands in for that of every line. The same records make the same wheel.
+weights have six digits, which is what `mklbench check` compares, seconds have whole nanoseconds,
+which is all that a clock tells, and the check sum that xz keeps of a file stands in for that of
+every line. The same records make the same wheel.
 """
 
 from __future__ import annotations
@@ -57,8 +58,16 @@ def pack(lines: bytes) -> bytes:
 
 
 def _abridged(record: dict[str, Any]) -> dict[str, Any]:
-    kept = {name: value for name, value in record.items() if name != "checksum"}
+    kept = {name: _in_nanoseconds(name, record[name]) for name in record if name != "checksum"}
     return kept | {"schema": 1, "weights": _rounded(record["weights"])}  # 1: without a checksum
+
+
+def _in_nanoseconds(name: str, value: Any) -> Any:
+    if isinstance(value, list):  # of selections
+        return [_in_nanoseconds(name, item) for item in value]
+    if isinstance(value, dict):
+        return {key: _in_nanoseconds(key, item) for key, item in value.items()}
+    return round(value, 9) if name.endswith("seconds") and isinstance(value, float) else value
 
 
 def _rounded(weights: Any) -> Any:

@@ -251,7 +251,13 @@ def test_an_export_has_the_same_records(
 def test_records_are_read_packed_as_in_a_wheel(
     store: Store, cell: Cell, done: list[Record], tmp_path: Path
 ) -> None:
-    for record in done:
+    by_clock = 0.009301669997512363
+    chosen = {"split": 0, "params": {"algo.C": 1}, "accuracy": 0.9}
+    timed = [
+        replace(record, fit_seconds=by_clock, selections=[{**chosen, "seconds": by_clock}])
+        for record in done
+    ]
+    for record in timed:
         store.write(cell, record)
     plain = tmp_path / "tiny.jsonl"
     export_records([cell], store, plain)
@@ -262,10 +268,18 @@ def test_records_are_read_packed_as_in_a_wheel(
     plain.unlink()
     assert record_path(tmp_path, "tiny") == packed
     found = read_records(packed)
-    for before, now in zip(done, found, strict=True):
+    for before, now in zip(timed, found, strict=True):
         np.testing.assert_allclose(present(now.weights), present(before.weights), rtol=5e-6)
         assert numbers_digest(now) == numbers_digest(before)
-        assert replace(now, weights=before.weights) == before
+        assert (now.fit_seconds, now.selections) == (
+            0.00930167,
+            [{**chosen, "seconds": 0.00930167}],
+        )
+        times = {name: getattr(before, name) for name in vars(before) if name.endswith("_seconds")}
+        for name, seconds in times.items():
+            assert getattr(now, name) == (None if seconds is None else round(seconds, 9)), name
+        alike = {**times, "weights": before.weights, "selections": before.selections}
+        assert replace(now, **alike) == before
 
 
 def test_packed_records_that_are_damaged_are_one_sentence(
