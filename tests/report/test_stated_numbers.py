@@ -232,11 +232,20 @@ def test_the_readme_on_learning_the_combination() -> None:
     assert float(first) == min(map(float, ranks.values()))
     states(
         "README.md",
-        f"In {n} comparisons each, set by set, the twelve methods that learn are never better than "
+        f"In {n} comparisons each, set by set, the twenty methods that learn are never better than "
         f"the uniform combination or the tuned Gaussian by a corrected test, and worse in "
         f"{uniform} and {tuned}; the best mean rank is that of QN-PKL ended early "
         f"({float(first):.1f}), next to the one tuned Gaussian ({float(second):.1f})",
     )
+
+
+def test_every_method_learns_a_combination_or_is_named_as_one_that_does_not() -> None:
+    table = load_table("all_methods")
+    assert table.ranking is not None
+    others = {c.name for c in table.columns} - set(table.ranking.learners)
+    assert others == {"svm", "uniform", "best_kernel", "early_fusion", "late_fusion", "krr"}
+    assert len(table.ranking.learners) == 20
+    states("README.md", f"Critical-difference diagram of {len(table.columns)} methods")
 
 
 def test_what_is_said_of_the_figures_of_aflalo() -> None:
@@ -556,8 +565,8 @@ def test_the_ledger_on_the_time_of_all_methods() -> None:
     records = fits("all_methods", lambda *place: True)
     names = ("fit_seconds", "search_seconds", "kernel_seconds")
     hours = sum(getattr(record, name) for record in records for name in names) / 3600
-    assert 1 < hours < 2
-    states("configs/table/all_methods.yaml", "takes less than two hours of one core")
+    assert 2 < hours < 3
+    states("configs/table/all_methods.yaml", "takes less than three hours of one core")
     (early,) = stopped(column("all_methods", "hessianmkl"))
     assert early.data == "mfeat"
     states("configs/table/all_methods.yaml", f"on mfeat ended at a gap of {early.gap:.2f}")
