@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import is_dataclass, replace
+from dataclasses import replace
 from functools import cache, partial
 
 import conic_twins
@@ -193,6 +193,6 @@ def test_relative_gap_of_a_problem_whose_value_is_zero() -> None:
     assert Bounds(4.0, 3.0).relative_gap == pytest.approx(0.25)
 
 
-@pytest.mark.parametrize("kind", [each for each in vars(certify).values() if is_dataclass(each)])
+@pytest.mark.parametrize("kind", [Bounds, PrimalDualPoint])
 def test_numbers_that_are_certified_stay_as_they_are(kind: type) -> None:
     assert vars(kind)["__dataclass_params__"].frozen

@@ -85,3 +85,8 @@ def test_a_function_that_does_not_separate_has_no_margin() -> None:
 def test_no_scaling_is_known_for_other_losses(name: str) -> None:
     case = CASES[name]
     assert case.loss.margin(case.lowest) == 0.0
+
+
+@pytest.mark.parametrize("kind", [Hinge, Tube, OneClass, Squares])
+def test_a_loss_stays_as_it_is(kind: type) -> None:
+    assert vars(kind)["__dataclass_params__"].frozen

@@ -95,11 +95,12 @@ class TestSemidefiniteAlignmentBounds:
         assert self.bounds([0.02, -0.01]) == pytest.approx(self.bounds([2.0, -1.0]))
 
     def test_the_rounding_of_a_combination_that_is_zero_counts_for_nothing(self) -> None:
-        products = np.ones((3, 3))  # three times the same kernel
-        alignments = 3.0 + 1e-11 * np.array([1.0, -1.0, 0.5])
-        weights = np.array([1.0, 0.0, 0.0])
+        rng = np.random.default_rng(0)
+        scales = rng.uniform(0.5, 1.5, 8)  # eight times the same kernel
+        products = np.outer(scales, scales)
+        alignments = 3.0 * scales * (1.0 + 1e-11 * rng.normal(size=8))
         found = certify.semidefinite_alignment_bounds(
-            products, alignments, 10.0, weights, np.zeros(3)
+            products, alignments, 10.0, np.eye(8)[0], np.zeros(8)
         )
         assert (found.lower, found.upper) == pytest.approx((0.3, 0.3), rel=1e-9)
 
