@@ -1,7 +1,7 @@
 """Multiple kernel learning: algorithms, kernel operators, and the papers' experiments run again.
 
-The estimators, displays, `records`, `table` and `rendered` are imported when first asked for, so
-that the command line, which does without them, does not wait for scikit-learn and pandas.
+The estimators, displays, `load`, `records`, `table` and `rendered` are imported when first asked
+for, so that the command line, which does without them, does not wait for scikit-learn and pandas.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from mklbench.report.frames import records as records
     from mklbench.report.frames import rendered as rendered
     from mklbench.report.frames import table as table
+    from mklbench.saving import load as load
 else:  # a checker that saw this would ask nobody else what the package has
 
     def __getattr__(name):
@@ -22,6 +23,10 @@ else:  # a checker that saw this would ask nobody else what the package has
             from mklbench.report import frames
 
             return getattr(frames, name)
+        if name == "load":
+            from mklbench import saving
+
+            return saving.load
         if name == "__all__" or name[:1].isupper():  # modules have names in lower case
             from mklbench import estimators
 
@@ -37,5 +42,5 @@ else:  # a checker that saw this would ask nobody else what the package has
     def __dir__():
         from mklbench import displays, estimators
 
-        own = ["records", "rendered", "table"]
+        own = ["load", "records", "rendered", "table"]
         return sorted([*globals(), *estimators.__all__, *displays.__all__, *own])

@@ -36,7 +36,7 @@ FLOW = [
     {"libsvm", "solution", "certify", "contract", "iterations"},
     {"optim"},
     {"algorithms", "multiclass", "one_class"},
-    {"prediction"},
+    {"prediction", "saving"},
     {"estimators", "scoring"},
     {"displays"},
     {"config", "experiments"},

@@ -47,6 +47,7 @@ from mklbench.kernels.memory import Shape
 from mklbench.optim.fit_memory import fitting
 from mklbench.optim.option_check import check_options
 from mklbench.prediction import DecisionFunction, kernels_in_use
+from mklbench.saving import Versioned
 from mklbench.solution import Solution
 from mklbench.validation import check_finite, check_targets, real_array
 
@@ -60,7 +61,7 @@ NOT_OF_SOLVE = ("kernel", "warm_start", "class_weight", "verbose")
 NOT_OF_ESTIMATORS = ("start", "class_weight", "sample_weight")
 
 
-class KernelEstimator(ReadableModel, BaseEstimator):
+class KernelEstimator(Versioned, ReadableModel, BaseEstimator):
     """What classifiers and regressors share: kernels from the training samples, and solutions.
 
     A subclass names its algorithm, a module whose `solve` takes the parameters of the estimator as

@@ -5,8 +5,10 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from typing import Any
 
+import damaged_models
 import numpy as np
 import pandas as pd
 from scipy import sparse
@@ -41,6 +43,12 @@ def predict(
 def predict_unfitted(estimator: str, X: Any) -> Any:
     """Predict by an estimator that was not fitted."""
     return getattr(mklbench, estimator)().predict(X)
+
+
+def load_damaged(name: str, damage: str, estimator: str = "KernelSVC", **options: Any) -> Any:
+    """Load a model that was saved to a file of this name, damaged (`damaged_models`) since then."""
+    damaged_models.write(fit(estimator, samples(), labels()), Path(name), damage)
+    return mklbench.load(name, **options)
 
 
 def set_params(estimator: str, parameters: dict[str, Any]) -> Any:
@@ -104,6 +112,8 @@ _OWN: dict[str, Callable[..., Any]] = {
     function.__name__: function
     for function in (fit, predict, predict_unfitted, set_params, build, make, make_and_call, of)
 } | {
+    "load": mklbench.load,
+    "load_damaged": load_damaged,
     "display": display,
     "make_display": make_display,
     "tell_unfitted": tell_unfitted,
@@ -164,6 +174,10 @@ _VALUES: dict[str, Callable[[], Any]] = {
     "X_one_row": lambda: samples()[:1],
     "X_ragged": lambda: [[1.0, 2.0], [3.0]],
     "X_coloured": lambda: pd.DataFrame({"size": samples()[:, 0], "colour": ["red", "blue"] * 12}),
+    "X_named": lambda: pd.DataFrame(samples(), columns=["a", "b", "c"]),
+    "X_renamed": lambda: pd.DataFrame(samples(), columns=["z", "b", "c"]),
+    "X_reordered": lambda: pd.DataFrame(samples(), columns=["a", "b", "c"])[["b", "a", "c"]],
+    "X_lacking": lambda: pd.DataFrame(samples()[:, :2], columns=["a", "b"]),
     "X_green": lambda: pd.DataFrame({"size": samples()[:, 0], "colour": ["red", "green"] * 12}),
     "X_views": lambda: [samples(), samples()[:, :1]],
     "X_views_uneven": lambda: [samples(), samples()[1:]],

@@ -1,0 +1,150 @@
+"""Models from files, with one sentence for what cannot be used.
+
+joblib and skops save fitted estimators; what they say of a file that was cut short or comes from
+elsewhere is what their insides came across, ``unpack requires a buffer of 8 bytes``. `load` reads
+what either has written.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from mklbench._version import __version__
+from mklbench.errors import InputError
+
+# Of the types in a file of skops, these need no word of the user.
+_TRUSTED = ("mklbench.", "sklearn.", "functools.partial")
+_VERSION = "_mklbench_version"
+
+
+class OtherVersionWarning(UserWarning):
+    """A model was saved by another version of the program."""
+
+
+class Versioned:
+    """An estimator that says so when it was saved by another version of the program."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: Any = super().__getstate__()
+        return {**state, _VERSION: __version__}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        values = dict(state)
+        version = values.pop(_VERSION, None)
+        if version != __version__:
+            warnings.warn(
+                f"{type(self).__name__} was saved by {_named(version)}, and this is mklbench "
+                f"{__version__}: fit it again, or install the version that saved it, as its "
+                "predictions may be others.",
+                OtherVersionWarning,
+                stacklevel=2,
+            )
+        super().__setstate__(values)  # type: ignore[misc]
+
+
+def load(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> Any:
+    """Return the fitted model in a file of joblib, pickle or skops.
+
+    A file of joblib or pickle may run any code when it is read: load your own only.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The file: ``.joblib``, ``.pkl`` or ``.skops``.
+    trusted : sequence of str, default=()
+        Types in a file of skops that may be made, beside those of this library, scikit-learn and
+        NumPy.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, is damaged, holds no model or types that are not trusted, or the
+        model was saved by another version of the program.
+
+    Examples
+    --------
+    >>> import joblib, mklbench
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> model = mklbench.KernelSVC().fit(*load_breast_cancer(return_X_y=True))
+    >>> joblib.dump(model, "model.joblib")  # doctest: +SKIP
+    >>> mklbench.load("model.joblib")  # doctest: +SKIP
+    KernelSVC()
+    """
+    readers: dict[str, Callable[[Path], Any]] = {
+        ".joblib": _from_joblib,
+        ".pkl": _from_joblib,
+        ".skops": lambda file: _from_skops(file, trusted),
+    }
+    file = Path(path)
+    if file.suffix not in readers:
+        raise InputError(
+            f"{path} is not accepted: give the name of a .joblib, .pkl or .skops file."
+        )
+    try:
+        with file.open("rb"):
+            pass
+    except OSError as error:
+        why = (error.strerror or type(error).__name__).lower()
+        raise InputError(f"{path} cannot be read: {why}.") from error
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", OtherVersionWarning)
+            model = readers[file.suffix](file)
+    except InputError:
+        raise
+    except OtherVersionWarning as error:
+        raise InputError(f"{path} cannot be used: {str(error).rstrip('.')}.") from error
+    except Exception as error:  # whatever the bytes that are left make of it
+        if _is_of_names(error):
+            raise InputError(
+                f"{path} needs what is not there ({_first_line(error)}): install or define it, or "
+                "fit the model again."
+            ) from error
+        raise InputError(
+            f"{path} is damaged or was cut short ({type(error).__name__}): save the model again."
+        ) from error
+    if not hasattr(model, "predict"):
+        raise InputError(
+            f"{path} holds a {type(model).__name__} and no model: save the fitted estimator itself."
+        )
+    return model
+
+
+def _from_joblib(file: Path) -> Any:
+    import joblib
+
+    return joblib.load(file)
+
+
+def _from_skops(file: Path, trusted: Sequence[str]) -> Any:
+    try:
+        from skops import io
+    except ImportError as error:
+        raise InputError(
+            f"{file} needs skops, which is not installed: pip install skops."
+        ) from error
+    types = io.get_untrusted_types(file=file)
+    foreign = [name for name in types if not name.startswith(_TRUSTED) and name not in trusted]
+    if foreign:
+        raise InputError(
+            f"{file} holds types that are not trusted: pass trusted={foreign} if they are yours."
+        )
+    return io.load(file, trusted=types)
+
+
+def _named(version: object) -> str:
+    return "an earlier mklbench" if version is None else f"mklbench {version}"
+
+
+def _is_of_names(error: Exception) -> bool:
+    """Tell whether a module or something in one is missing, which a file names."""
+    of_module = "on <module" in str(error) or str(error).startswith("module '")
+    return isinstance(error, ImportError) or (isinstance(error, AttributeError) and of_module)
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0].rstrip(".")
