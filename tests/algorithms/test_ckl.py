@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import conic_twins
 import numpy as np
 import pytest
-from certificates import bank_bounds
+from mixed_norm_groupings import GROUPINGS
 from numpy.testing import assert_allclose
 from problems import random_problem, random_stack
 
@@ -14,43 +13,10 @@ from mklbench.errors import InputError
 from mklbench.kernels import Groups, PrecomputedBank, product_gaussians
 from mklbench.penalties.mixed_norm import MixedNorm, power_sum
 
-GROUPINGS = {
-    "two": [[0, 3, 1], [4, 2]],
-    "one": [[0, 1, 2, 3, 4]],
-    "singletons": [[0], [1], [2], [3], [4]],
-}
 EXPONENTS = [0.5, 0.6, 0.75, 0.95]
 
 
 class TestOptimum:
-    @pytest.mark.parametrize("groups", GROUPINGS.values(), ids=GROUPINGS)
-    @pytest.mark.parametrize("q", EXPONENTS)
-    @pytest.mark.parametrize("C", [1.0, 10.0])
-    def test_equals_that_of_a_conic_solver(
-        self, q: float, groups: list[list[int]], C: float
-    ) -> None:
-        stack, y = random_stack()
-        solution = ckl.solve(PrecomputedBank(stack, groups), y, C=C, q=q, tol=2e-4)
-        assert solution.converged
-        value = conic_twins.mixed_norm(stack, y, C, groups, q).value
-        assert_allclose(solution.objective, value, rtol=2e-4)
-
-    def test_equals_that_of_a_conic_solver_for_boxes_of_classes(self) -> None:
-        stack, y = random_stack()
-        groups = GROUPINGS["two"]
-        solution = ckl.solve(
-            PrecomputedBank(stack, groups), y, C=3.0, tol=2e-4, class_weight={-1: 0.2}
-        )
-        value = conic_twins.mixed_norm(stack, y, np.where(y > 0, 3.0, 0.6), groups, 0.75).value
-        assert_allclose(solution.objective, value, rtol=2e-4)
-
-    def test_weights_of_the_optimum(self) -> None:
-        stack, y = random_stack(n=60)
-        groups = GROUPINGS["two"]
-        solution = ckl.solve(PrecomputedBank(stack, groups), y, C=1.0, tol=1e-4)
-        twin = conic_twins.mixed_norm(stack, y, 1.0, groups, 0.75)
-        assert_allclose(solution.weights, twin.weights, atol=0.02 * twin.weights.max())
-
     @pytest.mark.parametrize(("q", "groups"), [(0.8, "one"), (0.5, "singletons")])
     def test_mkl_at_both_ends(self, q: float, groups: str) -> None:
         """One group whatever q, and q = 1/2 whatever the groups."""
@@ -78,19 +44,6 @@ class TestOptimum:
         plain = svm.solve(PrecomputedBank(stack), y, C=1.0, weights=[4.0 ** (2 / 3)])
         assert_allclose(solution.weights, 4.0 ** (-1 / 3))
         assert_allclose(solution.objective, plain.objective, rtol=1e-4)
-
-
-class TestGap:
-    @pytest.mark.parametrize("q", EXPONENTS)
-    @pytest.mark.parametrize("tol", [1e-1, 1e-2, 1e-3])
-    def test_is_certified_and_reached(self, q: float, tol: float) -> None:
-        stack, y = random_stack()
-        groups = GROUPINGS["two"]
-        bank = PrecomputedBank(stack, groups)
-        solution = ckl.solve(bank, y, C=10.0, q=q, tol=tol)
-        bounds = bank_bounds(bank, y, solution, 10.0, MixedNorm(Groups(groups, 5), q))
-        assert solution.gap == pytest.approx(bounds.relative_gap, abs=1e-12)
-        assert -1e-12 <= solution.gap <= tol
 
 
 class TestWeights:

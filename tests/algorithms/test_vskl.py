@@ -9,61 +9,22 @@ from typing import Any
 import conic_twins
 import numpy as np
 import pytest
-from certificates import bank_bounds
+from mixed_norm_groupings import GROUPINGS
 from numpy.testing import assert_allclose
 from problems import random_problem, random_stack, reference_part
 from reference_problems import reference_problem
 
 from mklbench.algorithms import mkl, simplemkl, svm, vskl
 from mklbench.errors import InputError
-from mklbench.kernels import (
-    Groups,
-    PrecomputedBank,
-    groups_of,
-    product_gaussians,
-    simplemkl_bank,
-)
+from mklbench.kernels import Groups, PrecomputedBank, groups_of, product_gaussians, simplemkl_bank
 from mklbench.optim import side_by_side
 from mklbench.optim.svm_value import Objective
 from mklbench.penalties.mixed_norm import MixedNorm, power_sum
 
-GROUPINGS = {
-    "two": [[0, 3, 1], [4, 2]],
-    "one": [[0, 1, 2, 3, 4]],
-    "singletons": [[0], [1], [2], [3], [4]],
-}
 EXPONENTS = [1, 1.5, 2, 3, math.inf]
 
 
 class TestOptimum:
-    @pytest.mark.parametrize("groups", GROUPINGS.values(), ids=GROUPINGS)
-    @pytest.mark.parametrize("q", EXPONENTS)
-    @pytest.mark.parametrize("C", [1.0, 10.0])
-    def test_equals_that_of_a_conic_solver(
-        self, q: float, groups: list[list[int]], C: float
-    ) -> None:
-        stack, y = random_stack()
-        solution = vskl.solve(PrecomputedBank(stack, groups), y, C=C, q=q, tol=2e-4)
-        assert solution.converged
-        value = conic_twins.mixed_norm(stack, y, C, groups, q).value
-        assert_allclose(solution.objective, value, rtol=2e-4)
-
-    def test_equals_that_of_a_conic_solver_for_boxes_of_classes(self) -> None:
-        stack, y = random_stack()
-        groups = GROUPINGS["two"]
-        solution = vskl.solve(
-            PrecomputedBank(stack, groups), y, C=3.0, tol=2e-4, class_weight={-1: 0.2}
-        )
-        value = conic_twins.mixed_norm(stack, y, np.where(y > 0, 3.0, 0.6), groups, 2.0).value
-        assert_allclose(solution.objective, value, rtol=2e-4)
-
-    def test_weights_of_the_optimum(self) -> None:
-        stack, y = random_stack(n=60)
-        groups = GROUPINGS["two"]
-        solution = vskl.solve(PrecomputedBank(stack, groups), y, C=1.0, tol=1e-4)
-        twin = conic_twins.mixed_norm(stack, y, 1.0, groups, 2.0)
-        assert_allclose(solution.weights, twin.weights, atol=0.02 * twin.weights.max())
-
     @pytest.mark.parametrize("q", [1, 2, math.inf])
     def test_one_group_is_mkl(self, q: float) -> None:
         stack, y = random_stack(n=60, n_kernels=12)
@@ -102,20 +63,6 @@ class TestOptimum:
 
 
 class TestGap:
-    @pytest.mark.parametrize("q", EXPONENTS)
-    @pytest.mark.parametrize("tol", [1e-1, 1e-2, 1e-3])
-    def test_is_certified_and_reached(self, q: float, tol: float) -> None:
-        stack, y = random_stack()
-        groups = GROUPINGS["two"]
-        bank = PrecomputedBank(stack, groups)
-        solution = vskl.solve(bank, y, C=10.0, q=q, tol=tol)
-        bounds = bank_bounds(bank, y, solution, 10.0, MixedNorm(Groups(groups, 5), q))
-        assert solution.gap == pytest.approx(bounds.relative_gap, abs=1e-12)
-        assert -1e-12 <= solution.gap <= tol
-        value = conic_twins.mixed_norm(stack, y, 10.0, groups, q).value
-        assert bounds.lower <= value * (1 + 1e-7)
-        assert bounds.upper >= value * (1 - 1e-7)
-
     def test_the_inner_solver_is_made_accurate_enough(self) -> None:
         stack, y = random_stack()
         groups = GROUPINGS["two"]

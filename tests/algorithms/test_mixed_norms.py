@@ -1,0 +1,69 @@
+"""VSKL and CKL are one problem at two sides of q = 1: both against a conic solver."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import conic_twins
+import numpy as np
+import pytest
+from certificates import bank_bounds
+from mixed_norm_groupings import GROUPINGS
+from numpy.testing import assert_allclose
+from problems import random_stack
+
+from mklbench.algorithms import ckl, vskl
+from mklbench.kernels import Groups, PrecomputedBank
+from mklbench.penalties.mixed_norm import MixedNorm
+from mklbench.solution import Solution
+
+Q = [0.5, 0.6, 0.75, 0.95, 1, 1.5, 2, 3, math.inf]
+
+
+def solver(q: float) -> Callable[..., Solution]:
+    return ckl.solve if q < 1 else vskl.solve
+
+
+@pytest.mark.parametrize("groups", GROUPINGS.values(), ids=GROUPINGS)
+@pytest.mark.parametrize("q", Q)
+@pytest.mark.parametrize("C", [1.0, 10.0])
+def test_the_optimum_is_that_of_a_conic_solver(q: float, groups: list[list[int]], C: float) -> None:
+    stack, y = random_stack()
+    solution = solver(q)(PrecomputedBank(stack, groups), y, C=C, q=q, tol=2e-4)
+    assert solution.converged
+    value = conic_twins.mixed_norm(stack, y, C, groups, q).value
+    assert_allclose(solution.objective, value, rtol=2e-4)
+
+
+@pytest.mark.parametrize("q", [0.75, 2.0])
+def test_the_optimum_for_boxes_of_classes(q: float) -> None:
+    stack, y = random_stack()
+    bank = PrecomputedBank(stack, GROUPINGS["two"])
+    solution = solver(q)(bank, y, C=3.0, q=q, tol=2e-4, class_weight={-1: 0.2})
+    box = np.where(y > 0, 3.0, 0.6)
+    value = conic_twins.mixed_norm(stack, y, box, GROUPINGS["two"], q).value
+    assert_allclose(solution.objective, value, rtol=2e-4)
+
+
+@pytest.mark.parametrize("q", [0.75, 2.0])
+def test_the_weights_of_the_optimum(q: float) -> None:
+    stack, y = random_stack(n=60)
+    solution = solver(q)(PrecomputedBank(stack, GROUPINGS["two"]), y, C=1.0, q=q, tol=1e-4)
+    twin = conic_twins.mixed_norm(stack, y, 1.0, GROUPINGS["two"], q)
+    assert_allclose(solution.weights, twin.weights, atol=0.02 * twin.weights.max())
+
+
+@pytest.mark.parametrize("q", Q)
+@pytest.mark.parametrize("tol", [1e-1, 1e-2, 1e-3])
+def test_the_gap_is_certified_and_reached(q: float, tol: float) -> None:
+    stack, y = random_stack()
+    groups = GROUPINGS["two"]
+    bank = PrecomputedBank(stack, groups)
+    solution = solver(q)(bank, y, C=10.0, q=q, tol=tol)
+    bounds = bank_bounds(bank, y, solution, 10.0, MixedNorm(Groups(groups, 5), q))
+    assert solution.gap == pytest.approx(bounds.relative_gap, abs=1e-12)
+    assert -1e-12 <= solution.gap <= tol
+    value = conic_twins.mixed_norm(stack, y, 10.0, groups, q).value
+    assert bounds.lower <= value * (1 + 1e-7)
+    assert bounds.upper >= value * (1 - 1e-7)
