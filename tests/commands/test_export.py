@@ -12,7 +12,9 @@ import pytest
 from experiment_fakes import TINY
 from narrowing import present
 
+import mklbench
 from mklbench import cli
+from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.store import Store
 
@@ -67,3 +69,17 @@ def test_a_skops_file_is_written() -> None:
     model = skops_io.load("model.skops", trusted=trusted)
     X = Cell.from_overrides(CELL).dataset().X
     assert set(model.predict(X)) <= set(Cell.from_overrides(CELL).dataset().classes)
+
+
+@pytest.mark.parametrize("file", ["model.joblib", "model.skops"])
+def test_an_exported_model_is_loaded_and_says_what_rows_it_takes(file: str) -> None:
+    assert export("--split", "0", "--out", file) == 0
+    X = Cell.from_overrides(CELL).dataset().X
+    model = mklbench.load(file)
+    assert set(model.predict(X)) <= set(Cell.from_overrides(CELL).dataset().classes)
+    said = f"X has 3 features, but StandardScaler is expecting {X.shape[1]} features as input."
+    with pytest.raises(ValueError, match=said):
+        model.predict(X[:, :3])
+    Path(file).write_bytes(Path(file).read_bytes()[:-100])
+    with pytest.raises(InputError, match=rf"{file} is damaged or was cut short \(\w+\): save"):
+        mklbench.load(file)
