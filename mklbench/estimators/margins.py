@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from mklbench.algorithms import easymkl, gram, radius_margin
+from mklbench.algorithms import easymkl, gram, memo, radius_margin
 from mklbench.estimators.base import KernelLearner
 from mklbench.estimators.weights import WithoutSampleWeight
 from mklbench.kernels import Kernel
 
-__all__ = ["GRAM", "EasyMKL", "RadiusMarginMKL"]
+__all__ = ["GRAM", "MEMO", "EasyMKL", "RadiusMarginMKL"]
 
 
 class EasyMKL(WithoutSampleWeight, KernelLearner):
@@ -130,6 +130,57 @@ class GRAM(WithoutSampleWeight, KernelLearner):
     ) -> None:
         self.kernel = kernel
         self.C = C
+        self.lam = lam
+        self.tol = tol
+        self.max_iter = max_iter
+        self.svm_tol = svm_tol
+        self.verbose = verbose
+
+
+class MEMO(WithoutSampleWeight, KernelLearner):
+    """Weights of large margin and small complexity (`mklbench.algorithms.memo`).
+
+    Parameters
+    ----------
+    kernel : str, callable or list, default="feature_gaussians"
+        A bank, see `mklbench.estimators`.
+    C : float, default=1.0
+        Box constraint of the SVM on the combination.
+    theta : float, default=0.0
+        >= 0, what a small complexity is worth beside the margin: 0 for the margin alone. Choose it
+        by cross-validation, ``GridSearchCV(MEMO(), {"theta": [0, 0.001, 0.01, 0.1]})``.
+    lam : float, default=0.001
+        The ridge in units of the mean diagonal; at 0 the margin is hard.
+    tol : float, default=0.01
+        Relative gap at which to stop, for theta > 0 a KKT residual.
+    max_iter : int, default=300
+        At most so many evaluations in all climbs, each of the closest points of two hulls.
+    svm_tol : float, default=0.001
+        LIBSVM's stopping tolerance for the SVM at the end.
+    verbose : int, default=0
+        1 prints a line an iteration: J, its gap, active kernels, seconds.
+
+    Notes
+    -----
+    There are no weights of samples: the paper defines none.
+    """
+
+    _algorithm = memo
+
+    def __init__(
+        self,
+        kernel: Kernel = "feature_gaussians",
+        C: float = 1.0,
+        theta: float = 0.0,
+        lam: float = 1e-3,
+        tol: float = 1e-2,
+        max_iter: int = 300,
+        svm_tol: float = 1e-3,
+        verbose: int = 0,
+    ) -> None:
+        self.kernel = kernel
+        self.C = C
+        self.theta = theta
         self.lam = lam
         self.tol = tol
         self.max_iter = max_iter

@@ -21,6 +21,7 @@ from sklearn.svm import SVR as OfScikitLearn
 from mklbench import (
     GRAM,
     KRR,
+    MEMO,
     MKL,
     NKRR,
     EasyMKL,
@@ -302,7 +303,7 @@ def test_weights_are_routed_through_pipelines_and_searches() -> None:
 
 
 @pytest.mark.parametrize(
-    "model", [EasyMKL(), GRAM(), RadiusMarginMKL()], ids=lambda model: type(model).__name__
+    "model", [EasyMKL(), GRAM(), MEMO(), RadiusMarginMKL()], ids=lambda model: type(model).__name__
 )
 def test_a_method_without_weights_says_so(model: KernelEstimator) -> None:
     with pytest.raises(ValueError, match=r"sample_weight is not accepted: \w+ takes no"):

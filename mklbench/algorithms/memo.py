@@ -1,0 +1,273 @@
+"""MEMO: weights of large margin and small complexity (Lauriola, Polato & Aiolli 2018).
+
+I. Lauriola, M. Polato, F. Aiolli, "The minimum effort maximum output principle applied to multiple
+kernel learning", ESANN 2018. The complexity is the spectral ratio trace(K) / ||K||_F, from 1 for a
+kernel that is constant to sqrt(n) for the identity. Among combinations of one trace it is small
+where ||K||_F is large, and with D the squared distance of the hulls of the classes
+
+    maximise over mu >= 0, sum mu = 1   G(mu) = D(mu) + theta/2 mu' Q mu,
+    D(mu) = min over gamma of  sum_m mu_m q_m(gamma),   Q_ml = <K_m, K_l>_F / mean_k ||K_k||_F^2,
+
+q_m = gamma' Y K_m Y gamma with gamma >= 0 of sum 1 over either class. theta = 0 asks for the margin
+alone, a large theta for the least complex kernel. The problem is stated as MKLpy 0.6, of the
+paper's first author, and its documentation have it. The unit of theta is MKLpy's too, where before
+0.6 Q was divided by the sum of the ||K_k||_F^2, in place of their mean. The kernels are taken at
+mean diagonal 1, so that their scale does not matter.
+
+MKLpy climbs from equal weights, with a fixed step for a fixed number of steps. Here a quasi-Newton
+method climbs to an end: q + theta Q mu is the gradient, and no step towards another mu promises
+more than max_m (q + theta Q mu)_m - (q + theta Q mu)' mu. At theta = 0 that is a duality gap, as D
+is concave. mu' Q mu is convex, so that for theta > 0 it is a KKT residual, and there are several
+maxima. The best is kept of those above equal weights, above the weights of the largest margin, and
+above the least complex kernel alone.
+
+As in `mklbench.algorithms.gram` a ridge lam ||gamma||^2 makes the margin soft where classes
+overlap, and the machine is an SVM with C on the combination.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import minimize
+
+from mklbench import certify, iterations
+from mklbench.algorithms.early_fusion import MACHINES
+from mklbench.algorithms.radius_margin import bytes_needed as bytes_needed
+from mklbench.certify import Bounds
+from mklbench.errors import InputError
+from mklbench.kernels.base import Bank
+from mklbench.optim.hulls import MEETING, Hulls
+from mklbench.optim.second_stage import Learner
+from mklbench.optim.svm_value import balanced, check_bank
+from mklbench.penalties.simplex import Simplex
+from mklbench.solution import Solution
+from mklbench.validation import check_count, check_not_negative, check_positive
+
+VERSION = 1
+
+Array = NDArray[np.float64]
+
+_HULLS_TOL = 1e-7
+# A climb is begun anew from where it is, where it ends early.
+_CLIMBS = 3
+
+
+def solve(
+    bank: Bank,
+    y: ArrayLike,
+    C: float = 1.0,
+    *,
+    theta: float = 0.0,
+    lam: float = 1e-3,
+    tol: float = 1e-2,
+    max_iter: int = 300,
+    svm_tol: float = 1e-3,
+    class_weight: Mapping[int, float] | str | None = None,
+) -> Solution:
+    """Learn kernel weights of large margin and small complexity, and an SVM on their combination.
+
+    Parameters
+    ----------
+    bank : Bank
+        The M base kernels on n training samples, of whatever scale.
+    y : array_like of shape (n,)
+        Labels in {-1, +1}.
+    C : float, default=1.0
+        Box constraint of the SVM.
+    theta : float, default=0.0
+        >= 0, what a small complexity is worth beside the margin: to be chosen, as the margin falls
+        with n and where classes overlap. The default, which is MKLpy's, asks for the margin alone.
+    lam : float, default=0.001
+        The ridge in units of the mean diagonal, >= 0. At 0, as in the paper, equal weights have to
+        separate the classes.
+    tol : float, default=0.01
+        Relative gap of G, at theta > 0 its KKT residual, at which to stop.
+    max_iter : int, default=300
+        At most so many evaluations in all climbs, each of the closest points of two hulls.
+    svm_tol : float, default=0.001
+        LIBSVM's stopping tolerance for the SVM at the end.
+    class_weight : mapping of int to float, str or None, default=None
+        Factors on C by class, ``{-1: ..., +1: ...}``, or "balanced".
+
+    Returns
+    -------
+    Solution
+        `weights` are such that the combination has the mean diagonal 1: mu_m divided by the mean
+        diagonal of kernel m. `objective` is G, and `gap` the larger of its own and that of the SVM.
+        The SVM calls are those of the hulls as well.
+
+    Raises
+    ------
+    InputError
+        If an argument has the wrong type, shape or range, all kernels have the trace 0, or with
+        lam=0 equal weights do not separate the classes.
+    """
+    bank = check_bank("memo", bank)
+    check_not_negative("theta", theta)
+    check_not_negative("lam", lam)
+    check_positive("tol", tol)
+    check_count("max_iter", max_iter)
+    machine = Learner("svm", C, 1.0, 0.0, svm_tol, class_weight, MACHINES)
+    labels = machine.check(bank, y)
+    search = _Search(bank, labels, theta, lam, tol, max_iter)
+    best = search.maximum()
+    solution = machine.learn(bank, labels, best.weights * search.units)
+    calls = search.hulls.calls + solution.n_svm_calls
+    search.history[-1]["n_svm_calls"] = float(calls)
+    return replace(
+        solution,
+        objective=best.objective,
+        gap=max(best.gap, solution.gap),
+        n_svm_calls=calls,
+        n_iter=len(search.history),
+        converged=bool(solution.converged and best.gap <= tol),
+        history=search.history,
+        svm_seconds=search.hulls.seconds + solution.svm_seconds,
+    )
+
+
+@dataclass(frozen=True)
+class _Point:
+    """A point mu (M,) of the problem at one theta: G, its gradient (M,), and the gap."""
+
+    weights: Array
+    value: float
+    gradient: Array
+    bounds: Bounds
+
+    @property
+    def gap(self) -> float:
+        """That between what G is known to be and what any step promises."""
+        return self.bounds.relative_gap
+
+    @property
+    def objective(self) -> float:
+        """What G is known to be at least."""
+        return -self.bounds.upper
+
+
+@dataclass(frozen=True)
+class _Evaluated:
+    """What there is to know of mu (M,): D, its lower bound, q (M,) and Q mu (M,)."""
+
+    weights: Array
+    distance: Bounds
+    margins: Array
+    products: Array
+
+    def at(self, theta: float) -> _Point:
+        """Return the point of the problem at this theta."""
+        likeness = 0.5 * theta * float(self.weights @ self.products)
+        value = self.distance.upper + likeness
+        gradient = self.margins + theta * self.products
+        # No mu has a D above the plane of these closest points.
+        plane = certify.frank_wolfe_bounds(-value, self.weights, -gradient, Simplex())
+        bounds = Bounds(-(self.distance.lower + likeness), plane.lower)
+        return _Point(self.weights, value, gradient, bounds)
+
+
+class _Done(Exception):
+    """A climb has come to its end, or the evaluations have."""
+
+
+class _Search:
+    """Climbs to maxima of G, with so many evaluations in all."""
+
+    def __init__(
+        self, bank: Bank, y: Array, theta: float, lam: float, tol: float, max_evals: int
+    ) -> None:
+        self.bank, self.theta, self.lam, self.tol = bank, theta, lam, tol
+        means = np.maximum(bank.traces() / bank.n_samples, 0.0)
+        if not means.any():
+            raise InputError(
+                f"all {bank.n_kernels} kernels have the trace 0: choose kernels that are not zero."
+            )
+        self.units = np.divide(1.0, means, out=np.zeros_like(means), where=means > 0)
+        self._Q = self._products() if theta > 0 else np.zeros((len(means), len(means)))
+        self._floor = lam * float(np.square(balanced(y)).sum())  # of the ridge
+        self._left = max_evals
+        self.hulls = Hulls(y, _HULLS_TOL)
+        self.history = iterations.begin()
+
+    def maximum(self) -> _Point:
+        """Return the best maximum of those that are found."""
+        equal = (self.units > 0) / np.count_nonzero(self.units)
+        best = self._climb(equal, self.theta)
+        if self.theta == 0:
+            return best
+        least_complex = np.eye(len(equal))[self._Q.diagonal().argmax()]
+        for start, margin_first in ((equal, True), (least_complex, False)):
+            if margin_first and self._left:
+                start = self._climb(equal, 0.0).weights
+            if self._left:
+                best = max(best, self._climb(start, self.theta), key=self._quality)
+        return best
+
+    def evaluate(self, mu: Array) -> _Evaluated:
+        """Find the closest points at mu (M,), and note them."""
+        K = np.array(self.bank.gram(mu * self.units))
+        K[np.diag_indices_from(K)] += self.lam
+        closest = self.hulls.closest(K, self._floor)
+        if self.lam == 0 and closest.squared_distance <= MEETING and not self.history:
+            raise InputError(
+                "lam=0 asks for kernels that separate the classes, and these overlap: choose lam "
+                "above 0, or narrower Gaussians."
+            )
+        margins = self.units * self.bank.quadratic_forms(closest.coefficients)
+        found = _Evaluated(mu, closest.bounds, margins, self._Q @ mu)
+        point, calls = found.at(self.theta), self.hulls.calls
+        iterations.note(
+            self.history, mu, objective=point.objective, gap=point.gap, n_svm_calls=calls
+        )
+        return found
+
+    def _climb(self, start: Array, theta: float) -> _Point:
+        """Climb at this theta, and return the point with the smallest gap.
+
+        G is continued to all d >= 0 as total * G(d / total), total = sum d, and total - log of that
+        is minimised: at theta = 0 a convex function, and its minimum has the total 1.
+        """
+        best: _Point | None = None
+
+        def function(d: Array) -> tuple[float, Array]:
+            nonlocal best
+            total = float(d.sum())
+            if not self._left or total <= 0:
+                raise _Done
+            self._left -= 1
+            point = self.evaluate(d / total).at(theta)
+            if best is None or point.gap < best.gap:
+                best = point
+                if point.gap <= self.tol:
+                    raise _Done
+            value = total * max(point.value, MEETING)
+            slope = point.gradient - float(point.gradient @ point.weights)
+            return total - np.log(value), 1.0 - 1.0 / total - slope / value
+
+        for _ in range(_CLIMBS):
+            if best is not None and (best.gap <= self.tol or not self._left):
+                break
+            with contextlib.suppress(_Done):
+                minimize(
+                    function,
+                    start if best is None else best.weights,
+                    jac=True,
+                    method="L-BFGS-B",
+                    bounds=[(0.0, None)] * len(start),
+                    options={"maxfun": self._left, "maxiter": self._left, "ftol": 0.0, "gtol": 0.0},
+                )
+        assert best is not None
+        return best
+
+    def _quality(self, point: _Point) -> tuple[bool, float]:
+        return point.gap <= self.tol, point.objective
+
+    def _products(self) -> Array:
+        """Return Q (M, M)."""
+        products = np.outer(self.units, self.units) * self.bank.inner_products()
+        return products / products.diagonal().mean()
