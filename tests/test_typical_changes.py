@@ -150,7 +150,9 @@ def test_an_estimator(copy: Path) -> None:
 import numpy as np
 from sklearn.utils.estimator_checks import check_estimator
 from mklbench import FirstKernel
-check_estimator(FirstKernel())
+# It compares to 1e-7 what LIBSVM solves to 1e-3 (tests/estimators/test_weights.py has what holds).
+loose = {"check_sample_weight_equivalence_on_dense_data": "solved to svm_tol"}
+check_estimator(FirstKernel(), expected_failed_checks=loose)
 X = np.random.default_rng(0).standard_normal((60, 3))
 print(FirstKernel(C=10.0).fit(X, X[:, 0] > 0).score(X, X[:, 0] > 0))
 """
