@@ -108,6 +108,9 @@ class UnpackedBank(GivenCross, Bank):
     def diagonals(self, Z: ArrayLike | None = None) -> Array:
         return np.einsum("mii->mi", self._stack).copy() if Z is None else super().diagonals(Z)
 
+    def inner_products_with(self, K: Array) -> Array:
+        return np.tensordot(self._stack, K, axes=2)
+
     def restrict(self, rows: ArrayLike) -> UnpackedBank:
         chosen = self._check_rows(rows)
         return UnpackedBank(self._stack[:, chosen[:, None], chosen])
