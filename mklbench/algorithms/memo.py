@@ -28,7 +28,7 @@ overlap, and the machine is an SVM with C on the combination.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -49,6 +49,8 @@ from mklbench.solution import Solution
 from mklbench.validation import check_count, check_not_negative, check_positive
 
 VERSION = 1
+# `solve_path` solves for several values of this option at the price of one.
+PATH_OPTION = "C"
 
 Array = NDArray[np.float64]
 
@@ -107,28 +109,63 @@ def solve(
         If an argument has the wrong type, shape or range, all kernels have the trace 0, or with
         lam=0 equal weights do not separate the classes.
     """
+    (solution,) = solve_path(
+        bank,
+        y,
+        [C],
+        theta=theta,
+        lam=lam,
+        tol=tol,
+        max_iter=max_iter,
+        svm_tol=svm_tol,
+        class_weight=class_weight,
+    )
+    return solution
+
+
+def solve_path(
+    bank: Bank,
+    y: ArrayLike,
+    Cs: Sequence[float],
+    *,
+    theta: float = 0.0,
+    lam: float = 1e-3,
+    tol: float = 1e-2,
+    max_iter: int = 300,
+    svm_tol: float = 1e-3,
+    class_weight: Mapping[int, float] | str | None = None,
+) -> list[Solution]:
+    """Return what `solve` returns for each of `Cs`, from one search, as no weight depends on C.
+
+    Parameters and errors are those of `solve`.
+    """
     bank = check_bank("memo", bank)
     check_not_negative("theta", theta)
     check_not_negative("lam", lam)
     check_positive("tol", tol)
     check_count("max_iter", max_iter)
-    machine = Learner("svm", C, 1.0, 0.0, svm_tol, class_weight, MACHINES)
-    labels = machine.check(bank, y)
+    machines = [Learner("svm", C, 1.0, 0.0, svm_tol, class_weight, MACHINES) for C in Cs]
+    labels, *_ = [machine.check(bank, y) for machine in machines]
     search = _Search(bank, labels, theta, lam, tol, max_iter)
     best = search.maximum()
-    solution = machine.learn(bank, labels, best.weights * search.units)
-    calls = search.hulls.calls + solution.n_svm_calls
-    search.history[-1]["n_svm_calls"] = float(calls)
-    return replace(
-        solution,
-        objective=best.objective,
-        gap=max(best.gap, solution.gap),
-        n_svm_calls=calls,
-        n_iter=len(search.history),
-        converged=bool(solution.converged and best.gap <= tol),
-        history=search.history,
-        svm_seconds=search.hulls.seconds + solution.svm_seconds,
-    )
+    solutions = []
+    for machine in machines:
+        solution = machine.learn(bank, labels, best.weights * search.units)
+        calls = search.hulls.calls + solution.n_svm_calls
+        history = [dict(entry) for entry in search.history]
+        history[-1]["n_svm_calls"] = float(calls)
+        solution = replace(
+            solution,
+            objective=best.objective,
+            gap=max(best.gap, solution.gap),
+            n_svm_calls=calls,
+            n_iter=len(history),
+            converged=bool(solution.converged and best.gap <= tol),
+            history=history,
+            svm_seconds=search.hulls.seconds + solution.svm_seconds,
+        )
+        solutions.append(solution)
+    return solutions
 
 
 @dataclass(frozen=True)
