@@ -233,8 +233,8 @@ def test_the_readme_on_learning_the_combination() -> None:
     states(
         "README.md",
         f"In {n} comparisons each, set by set, the twenty-one methods that learn are never "
-        f"better than the uniform combination or the tuned Gaussian by a corrected test, and worse in "
-        f"{uniform} and {tuned}; the best mean rank is that of QN-PKL ended early "
+        f"better than the uniform combination or the tuned Gaussian by a corrected test, and "
+        f"worse in {uniform} and {tuned}; the best mean rank is that of QN-PKL ended early "
         f"({float(first):.1f}), near the one tuned Gaussian ({float(second):.1f})",
     )
 
