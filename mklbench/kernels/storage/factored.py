@@ -252,11 +252,11 @@ def _factorise(
 ) -> tuple[Array, Array]:
     """Return the basis (n, r) and the cores (len(functions), r, r) of one feature."""
     values, inverse = np.unique(column, return_inverse=True)
-    n_nodes = min(len(values), _n_nodes(values, functions))
+    needed = min(len(values), n_nodes(values, functions))
     if _has_outliers(values):
         basis, cores = _side_by_side(values[:, None], functions)
-    elif not decomposed and len(functions) >= _SEVERAL and n_nodes <= _MOST_NODES:
-        basis, cores = _on_nodes(values, int(n_nodes), functions)
+    elif not decomposed and len(functions) >= _SEVERAL and needed <= _MOST_NODES:
+        basis, cores = _on_nodes(values, int(needed), functions)
     else:
         basis, cores = _in_one_basis(values[:, None], functions)
     return basis[inverse], cores
@@ -275,12 +275,12 @@ def _on_nodes(
         angles = np.pi * (np.arange(n_nodes) + 0.5) / n_nodes
         nodes = (values[0] + values[-1]) / 2 + (values[-1] - values[0]) / 2 * np.cos(angles)
         places = 2.0 * ((values - values[0]) / (values[-1] - values[0])) - 1.0
-        basis = _interpolation(places, angles)
+        basis = interpolation(places, angles)
     points = nodes[:, None]
     return basis, np.array(list(matrices(functions, points, points)))
 
 
-def _interpolation(places: Array, angles: Array) -> Array:
+def interpolation(places: Array, angles: Array) -> Array:
     """Return B (u, r) with B f(nodes) = f(values), by the barycentric formula.
 
     `places` (u,) are the values on the scale of [-1, 1], where the nodes are the cosines of
@@ -298,7 +298,7 @@ def _interpolation(places: Array, angles: Array) -> Array:
     return basis
 
 
-def _n_nodes(values: Array, functions: Sequence[KernelFunction]) -> float:
+def n_nodes(values: Array, functions: Sequence[KernelFunction]) -> float:
     """Return how many nodes suffice on the interval of ascending `values`; inf if not known.
 
     On the ellipse of Bernstein with the parameter rho, of half-axes (rho +- 1 / rho) / 2 times the

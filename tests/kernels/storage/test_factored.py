@@ -52,7 +52,7 @@ def test_a_kernel_that_is_not_smooth_is_decomposed() -> None:
 @pytest.mark.parametrize("gamma", [0.01, 1.0, 20.0])
 def test_as_many_nodes_as_counted_interpolate_a_gaussian(gamma: float) -> None:
     X = np.linspace(-1.5, 2.0, 401)
-    n_nodes = factored._n_nodes(X, [Gaussian(gamma)])
+    n_nodes = factored.n_nodes(X, [Gaussian(gamma)])
     basis, (core,) = factored._on_nodes(X, int(n_nodes), [Gaussian(gamma)])
     assert n_nodes < 100
     assert_allclose(basis @ core @ basis.T, Gaussian(gamma)(X[:, None], X[:, None]), atol=2e-13)
@@ -61,7 +61,7 @@ def test_as_many_nodes_as_counted_interpolate_a_gaussian(gamma: float) -> None:
 @pytest.mark.parametrize("degree", [1, 2, 3, 7])
 def test_one_node_more_than_its_degree_gives_a_polynomial(degree: int) -> None:
     X = np.linspace(-1.5, 2.0, 50)
-    n_nodes = factored._n_nodes(X, [Polynomial(degree)])
+    n_nodes = factored.n_nodes(X, [Polynomial(degree)])
     basis, (core,) = factored._on_nodes(X, degree + 1, [Polynomial(degree)])
     assert n_nodes >= degree + 1
     expected = Polynomial(degree)(X[:, None], X[:, None])
@@ -71,7 +71,7 @@ def test_one_node_more_than_its_degree_gives_a_polynomial(degree: int) -> None:
 def test_a_value_on_a_node_is_that_of_the_node() -> None:
     angles = np.pi * (np.arange(9) + 0.5) / 9
     nodes = np.cos(angles)
-    basis = factored._interpolation(np.array([nodes[3], 0.1, nodes[8]]), angles)
+    basis = factored.interpolation(np.array([nodes[3], 0.1, nodes[8]]), angles)
     assert_allclose(basis[0], np.eye(9)[3])
     assert_allclose(basis[2], np.eye(9)[8])
     assert_allclose(basis @ nodes**5, [nodes[3] ** 5, 0.1**5, nodes[8] ** 5], atol=1e-15)

@@ -1,0 +1,353 @@
+"""Kernels as factors that are made in blocks of rows, for more samples than Gram matrices allow.
+
+Kernels that share a basis are a part: with B (n, r) its rows at the training samples and a core
+S_m (r, r) each,
+
+    K_m = B S_m B',    K_m a = B S_m t,    a' K_m a = t' S_m t    with  t = B' a.
+
+A row of B needs its sample only, so that no more than a block of rows has to be there at a time.
+
+A kernel on one feature interpolates between nodes c, k_m(x, z) = b(x)' k_m(c, c) b(z) to rounding,
+where c are the Chebyshev points of the feature's interval or, where there are few, its values. In
+such a basis K_m a is also the expansion
+
+    f_m(z) = sum_i k_m(z, x_i) a_i = sum_c k_m(z, c) t_c,
+
+which holds for any z, and needs r nodes in place of n samples.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mklbench.errors import InputError
+from mklbench.kernels.functions import KernelFunction, matrices
+from mklbench.kernels.storage.factored import interpolation, n_nodes
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+# Rows that are made at once; a block of a few hundred columns then stays in a processor's cache.
+ROWS = 4096
+# A feature with more nodes than this is too rough for a basis of this kind.
+_MOST_NODES = 400
+# Samples from which the directions are found in which kernels vary.
+_SAMPLED = 4000
+# Nodes count as samples in so many times the share of a kernel that may be left out.
+_BETWEEN = 10.0
+# Directions of a core below this share of its largest are rounding.
+_RANK_TOLERANCE = 1e-13
+
+
+class Basis(ABC):
+    """Maps samples to rows of B.
+
+    Attributes
+    ----------
+    rank : int
+        r, the number of columns.
+    """
+
+    rank: int
+
+    @abstractmethod
+    def __call__(self, X: Array) -> Array:
+        """Return the rows (n, r) at samples (n, d)."""
+
+
+@dataclass(frozen=True)
+class Interpolation(Basis):
+    """Between the Chebyshev points of an interval of one feature.
+
+    Attributes
+    ----------
+    feature : int
+        The feature.
+    first, last : float
+        The ends of its interval.
+    rank : int
+        The number of points.
+    """
+
+    feature: int
+    first: float
+    last: float
+    rank: int
+
+    @property
+    def nodes(self) -> Array:
+        """The points (r,), descending."""
+        middle, radius = (self.first + self.last) / 2, (self.last - self.first) / 2
+        return middle + radius * np.cos(self._angles)
+
+    def __call__(self, X: Array) -> Array:
+        scale = 2.0 / (self.last - self.first)
+        return interpolation(scale * (X[:, self.feature] - self.first) - 1.0, self._angles)
+
+    @property
+    def _angles(self) -> Array:
+        return np.pi * (np.arange(self.rank) + 0.5) / self.rank
+
+
+@dataclass(frozen=True, eq=False)
+class Values(Basis):
+    """Indicators of the values that a feature has at the training samples.
+
+    Attributes
+    ----------
+    feature : int
+        The feature.
+    nodes : ndarray of shape (r,)
+        The values, ascending.
+    """
+
+    feature: int
+    nodes: Array
+
+    @property
+    def rank(self) -> int:  # type: ignore[override]
+        return len(self.nodes)
+
+    def __call__(self, X: Array) -> Array:
+        return (X[:, [self.feature]] == self.nodes).astype(np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Column(Basis):
+    """A feature as it is.
+
+    Attributes
+    ----------
+    feature : int
+        The feature.
+    """
+
+    feature: int
+    rank = 1
+
+    def __call__(self, X: Array) -> Array:
+        return X[:, [self.feature]]
+
+
+@dataclass(frozen=True, eq=False)
+class Projected(Basis):
+    """Some directions of another basis: its rows times a matrix.
+
+    Attributes
+    ----------
+    basis : Basis
+        The other basis, of rank q.
+    directions : ndarray of shape (q, r)
+        The matrix.
+    """
+
+    basis: Basis
+    directions: Array
+
+    @property
+    def rank(self) -> int:  # type: ignore[override]
+        return self.directions.shape[1]
+
+    def __call__(self, X: Array) -> Array:
+        return self.basis(X) @ self.directions
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Kernels that share a basis.
+
+    Attributes
+    ----------
+    basis : Basis
+        Of rank r.
+    cores : ndarray of shape (k, r, r)
+        S_m of each kernel.
+    kernels : ndarray of int of shape (k,)
+        Their indices in the bank.
+    """
+
+    basis: Basis
+    cores: Array
+    kernels: Indices
+
+    def reduced(self, X: Array, dropped: float) -> Part:
+        """Return the part in the fewest directions that keep all but a share of each kernel.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, d)
+            Samples whose kernels are to be kept.
+        dropped : float
+            The share of the trace of each kernel on these samples that may be left out.
+        """
+        moments = self._moments(X, _BETWEEN * dropped)
+        traces = np.tensordot(self.cores, moments, 2)
+        units = np.divide(1.0, traces, out=np.zeros_like(traces), where=traces > 0)
+        if not units.any():
+            return self
+        # The space of the sum of all kernels, each in its own unit, contains those of all; a row
+        # there is no longer than the kernel's value at its sample, wherever that is.
+        values, vectors = np.linalg.eigh(np.tensordot(units, self.cores, 1))
+        inside = values > _RANK_TOLERANCE * values[-1]
+        root = vectors[:, inside] * np.sqrt(values[inside])
+        inverse = vectors[:, inside] / np.sqrt(values[inside])
+        spread, axes = np.linalg.eigh(root.T @ moments @ root)
+        spread, axes = spread[::-1], axes[:, ::-1]
+        to_axes = inverse @ axes
+        shares = np.einsum("qr,kqp,pr->kr", to_axes, self.cores, to_axes) * spread
+        left = 1.0 - np.cumsum(shares * units[:, None], axis=1)
+        enough = np.flatnonzero((left[traces > 0] <= dropped).all(axis=0))
+        rank = int(enough[0]) + 1 if len(enough) else len(spread)
+        if rank >= self.basis.rank:
+            return self
+        kept = to_axes[:, :rank]
+        basis = Projected(self.basis, root @ axes[:, :rank])
+        return replace(self, basis=basis, cores=kept.T @ self.cores @ kept)
+
+    def _moments(self, X: Array, between: float) -> Array:
+        """Return B'B (r, r) of some samples and, as such a share of them, of the nodes.
+
+        The nodes stand for samples where these show none, as at the ends of an interval.
+        """
+        rows = self.basis(X)
+        return rows.T @ rows + between * len(X) / self.basis.rank * np.eye(self.basis.rank)
+
+
+class RowFactors:
+    """The factors of all kernels of a bank.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        The training samples.
+    parts : sequence of Part
+        Every kernel is in one of them.
+
+    Attributes
+    ----------
+    n_samples, n_kernels : int
+        n and M.
+    rank : int
+        R, the number of columns of all parts together.
+    columns : list of slice
+        Those of each part.
+    """
+
+    def __init__(self, X: Array, parts: Sequence[Part]) -> None:
+        self.X, self.parts = X, tuple(parts)
+        ends = np.cumsum([0, *(part.basis.rank for part in self.parts)])
+        self.columns = [slice(a, b) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+        self.n_samples, self.rank = len(X), int(ends[-1])
+        self.n_kernels = sum(len(part.kernels) for part in self.parts)
+
+    def rows(self, start: int, stop: int, dtype: type[np.floating] = np.float64) -> NDArray:
+        """Return the rows of B (stop - start, R) from `start` to `stop`."""
+        X = np.asarray(self.X[start:stop], dtype=np.float64)
+        block = np.empty((len(X), self.rank), dtype)
+        for part, columns in zip(self.parts, self.columns, strict=True):
+            block[:, columns] = part.basis(X)
+        return block
+
+    def reduced(self, dropped: float) -> RowFactors:
+        """Return factors in fewer directions, which leave out a share of each kernel's trace.
+
+        Each is a compression of the kernel, so that it is positive semidefinite, too.
+
+        Parameters
+        ----------
+        dropped : float
+            The share, > 0.
+        """
+        step = max(1, self.n_samples // _SAMPLED)
+        X = np.asarray(self.X[::step], dtype=np.float64)
+        return RowFactors(self.X, [part.reduced(X, dropped) for part in self.parts])
+
+    def scaled(self, scales: Array) -> RowFactors:
+        """Return the factors of the kernels s_m K_m.
+
+        Parameters
+        ----------
+        scales : ndarray of shape (M,)
+            s_m > 0.
+        """
+        return RowFactors(
+            self.X,
+            [
+                replace(part, cores=scales[part.kernels][:, None, None] * part.cores)
+                for part in self.parts
+            ],
+        )
+
+    def combined(self, weights: Array) -> list[Array]:
+        """Return sum_m weights_m S_m (r, r) of each part."""
+        return [np.tensordot(weights[part.kernels], part.cores, 1) for part in self.parts]
+
+    def products(self, projections: Array) -> Array:
+        """Return T (R, M), whose column m is S_m t, for the projections t = B'a (R,)."""
+        products = np.zeros((self.rank, self.n_kernels))
+        for part, columns in zip(self.parts, self.columns, strict=True):
+            products[columns, part.kernels] = (part.cores @ projections[columns]).T
+        return products
+
+    def forms(self, projections: Array) -> Array:
+        """Return t' S_m t (M,) for the projections t = B'a (R,)."""
+        forms = np.empty(self.n_kernels)
+        for part, columns in zip(self.parts, self.columns, strict=True):
+            own = projections[columns]
+            forms[part.kernels] = (part.cores @ own) @ own
+        return forms
+
+
+def feature_parts(X: Array, functions: Sequence[KernelFunction]) -> list[Part]:
+    """Return a part for each feature, of all kernel functions on it.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        Training samples.
+    functions : sequence of KernelFunction
+        Kernel functions; kernel j * len(functions) + k is function k on feature j.
+
+    Raises
+    ------
+    InputError
+        If a kernel is too rough for a basis on nodes.
+    """
+    k = len(functions)
+    return [
+        _on_feature(X, j, functions, np.arange(j * k, (j + 1) * k)) for j in range(X.shape[1])
+    ]
+
+
+def _on_feature(X: Array, j: int, functions: Sequence[KernelFunction], kernels: Indices) -> Part:
+    column = np.asarray(X[:, j], dtype=np.float64)
+    ends = np.array([column.min(), column.max()])
+    many = n_nodes(ends, functions)
+    values = _few_values(column, min(many, _MOST_NODES))
+    basis: Interpolation | Values
+    if values is not None:
+        basis = Values(j, values)
+    elif many <= _MOST_NODES:
+        basis = Interpolation(j, float(ends[0]), float(ends[1]), int(many))
+    else:
+        raise InputError(
+            f"method=joint has no factors for the kernels on column {j}: they vary too fast over "
+            f"its values from {ends[0]:g} to {ends[1]:g}, choose wider kernels, rescale the column "
+            "or choose method=libsvm."
+        )
+    points = basis.nodes[:, None]
+    return Part(basis, np.array(list(matrices(functions, points, points))), kernels)
+
+
+def _few_values(column: Array, most: float) -> Array | None:
+    """Return the different values of a column, ascending; None if there are more than `most`."""
+    # A look at some of them tells most columns apart, without sorting all.
+    if len(np.unique(column[: 4 * _MOST_NODES])) > most:
+        return None
+    values = np.unique(column)
+    return values if len(values) <= most else None
