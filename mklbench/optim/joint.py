@@ -59,12 +59,15 @@ class Iterate:
         d > 0.
     intercept : float
         b.
+    expansion : ndarray of shape (R,)
+        v; the function is B S_d v + b.
     upper, lower : float
         Bounds on the optimum of the problem on the factors, the second up to y'alpha.
     """
 
     weights: Array
     intercept: float
+    expansion: Array
     upper: float
     lower: float
 
@@ -148,7 +151,7 @@ class _State:
     def iterate(self, at: Linearised) -> Iterate:
         forms = self._factors.forms(self.t)
         upper = 0.5 * float(self.d @ forms) + at.hinge
-        return Iterate(self.d, self.b, upper, at.alpha - 0.5 * float(forms.max()))
+        return Iterate(self.d, self.b, self.v, upper, at.alpha - 0.5 * float(forms.max()))
 
     def roundoff(self, at: Linearised) -> float:
         """Return the error of L' H L in single precision, about."""
@@ -197,8 +200,6 @@ class _State:
         )
         for _ in engine.each(lambda rows: rows.advance(step)):
             pass
-        import os
-        if os.environ.get('V'): print('   step %.3f mu %.2e target %.2e double aff %.3f  lim a %.2e d %.2e z %.2e'%(step,mu,target,longest,direction.longest.value,_longest(self.d,final.d),_longest(self.z,dz)), 'lam',self.lam, 'err',self.roundoff(at))
         self.v = self.v + step * (ahead_v + direction.projected)
         self.t = self.t + step * direction.projected
         self.d = self.d + step * final.d

@@ -169,11 +169,15 @@ class Part:
         S_m of each kernel.
     kernels : ndarray of int of shape (k,)
         Their indices in the bank.
+    lift : ndarray of shape (q, r) or None
+        Of a part that has been reduced: a function with the coefficients v there has the
+        coefficients `lift` v in the basis of rank q before.
     """
 
     basis: Basis
     cores: Array
     kernels: Indices
+    lift: Array | None = None
 
     def reduced(self, X: Array, dropped: float) -> Part:
         """Return the part in the fewest directions that keep all but a share of each kernel.
@@ -207,7 +211,7 @@ class Part:
             return self
         kept = to_axes[:, :rank]
         basis = Projected(self.basis, root @ axes[:, :rank])
-        return replace(self, basis=basis, cores=kept.T @ self.cores @ kept)
+        return replace(self, basis=basis, cores=kept.T @ self.cores @ kept, lift=kept)
 
     def _moments(self, X: Array, between: float) -> Array:
         """Return B'B (r, r) of some samples and, as such a share of them, of the nodes.
@@ -266,6 +270,18 @@ class RowFactors:
         step = max(1, self.n_samples // _SAMPLED)
         X = np.asarray(self.X[::step], dtype=np.float64)
         return RowFactors(self.X, [part.reduced(X, dropped) for part in self.parts])
+
+    def lifted(self, expansion: Array) -> Array:
+        """Return coefficients in the bases before `reduced` of those in these (R,).
+
+        The functions of the kernels are the same, or of several kernels on one basis nearly so.
+        """
+        return np.concatenate(
+            [
+                expansion[columns] if part.lift is None else part.lift @ expansion[columns]
+                for part, columns in zip(self.parts, self.columns, strict=True)
+            ]
+        )
 
     def scaled(self, scales: Array) -> RowFactors:
         """Return the factors of the kernels s_m K_m.
