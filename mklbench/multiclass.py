@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, cast
 
@@ -11,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklbench.contract import Solver, algorithm_of
 from mklbench.errors import InputError
-from mklbench.kernels import CrossKernels, Family, KernelOperator, Views, mixture_outputs
+from mklbench.kernels import Bank, CrossKernels, Family, KernelOperator, Views, mixture_outputs
 from mklbench.kernels.contract import unbound
 from mklbench.solution import Mixture, Solution
 
@@ -102,11 +103,35 @@ def decision_function(
     InputError
         If `Z` is not as the operator takes it, or so large that its kernel values overflow.
     """
+    kernels, machines = on_nodes(operator, solutions)
     return in_blocks(
-        lambda block: decision_values(solutions, lambda machine: outputs(operator, machine, block)),
+        lambda block: decision_values(machines, lambda machine: outputs(kernels, machine, block)),
         Z if isinstance(Z, Views) else np.asarray(Z),
-        max(1, _CROSS // (8 * operator.n_samples)),
+        max(1, _CROSS // (8 * kernels.n_samples)),
     )
+
+
+def on_nodes(
+    operator: KernelOperator, solutions: Sequence[Solution]
+) -> tuple[CrossKernels, list[Solution]]:
+    """Return what solutions predict with, and these with `dual_coef` on it.
+
+    That is the operator itself, or for solutions with an `expansion` its kernels on nodes.
+
+    Parameters
+    ----------
+    operator : KernelOperator
+        The kernels that the solutions were learned with.
+    solutions : sequence of Solution
+        One a binary problem.
+    """
+    if not isinstance(operator, Bank) or all(s.expansion is None for s in solutions):
+        return operator, list(solutions)
+    factors = operator.row_factors()
+    if factors is None:
+        raise ValueError("a solution with an expansion is of a bank with factors")
+    found = [(s, s.expansion) for s in solutions if s.expansion is not None]
+    return factors.cross, [replace(s, dual_coef=e, expansion=None) for s, e in found]
 
 
 def in_blocks(decide: Callable[[Any], Array], samples: NDArray[Any] | Views, rows: int) -> Array:

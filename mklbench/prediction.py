@@ -57,6 +57,9 @@ class DecisionFunction:
         solutions : sequence of Solution
             One a binary problem.
         """
+        kernels_on_nodes, on_nodes = multiclass.on_nodes(operator, solutions)
+        if kernels_on_nodes is not operator:
+            return cls(kernels_on_nodes, [replace(solution, history=[]) for solution in on_nodes])
         rows = _in_use([machine.dual_coef for machine in _all_single(solutions)])
         if isinstance(operator, Family):
             kernels = np.arange(operator.n_kernels)

@@ -25,7 +25,7 @@ from mklbench.errors import SingularError
 from mklbench.experiments.record import Selection
 from mklbench.experiments.responses import Responses
 from mklbench.experiments.stages import tell
-from mklbench.kernels import Family, KernelOperator
+from mklbench.kernels import Bank, Family, KernelOperator
 from mklbench.solution import Solution
 
 Rows = NDArray[np.int64]
@@ -277,11 +277,22 @@ class _Predictor:
         )
 
     def _values(self, solution: Solution, held_out: Rows, fit_rows: Rows) -> NDArray[np.float64]:
+        if solution.expansion is not None:
+            return self._on_nodes(solution, held_out, fit_rows)
         if solution.thetas is None:
             block = np.ix_(held_out, fit_rows)
             return multiclass.outputs_from(lambda weights: self._at(weights)[block], solution)
         family = cast(Family, self._operator)
         return multiclass.outputs(family.restrict(fit_rows), solution, family.samples[held_out])
+
+    def _on_nodes(
+        self, solution: Solution, held_out: Rows, fit_rows: Rows
+    ) -> NDArray[np.float64]:
+        factors = cast(Bank, self._operator).row_factors()
+        assert factors is not None  # the solution is on its nodes
+        samples = factors.X[held_out]
+        kernels, machines = multiclass.on_nodes(self._operator.restrict(fit_rows), [solution])
+        return multiclass.outputs(kernels, machines[0], samples)
 
     def _at(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         if self._last is None or not np.array_equal(weights, self._last[0]):

@@ -11,6 +11,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +20,9 @@ from mklbench.errors import InputError
 from mklbench.kernels.centring import centre
 from mklbench.kernels.cross import ChosenKernels, CrossKernels
 from mklbench.validation import check_indices
+
+if TYPE_CHECKING:
+    from mklbench.kernels.storage.rows import RowFactors
 
 Array = NDArray[np.float64]
 
@@ -109,6 +113,10 @@ class Bank(KernelOperator):
     """
 
     groups: Sequence[Sequence[int]] | None = None
+
+    def row_factors(self) -> RowFactors | None:
+        """Return factors that are made in blocks of rows; None for kernels that have none."""
+        return None
 
     @abstractmethod
     def combine(self, d: ArrayLike, out: Array | None = None) -> Array:

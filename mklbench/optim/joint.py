@@ -35,12 +35,13 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, block_diag, cho_factor, cho_solve
 
 from mklbench.kernels.storage.rows import RowFactors
-from mklbench.optim.row_blocks import Linearised, Threads, added
+from mklbench.optim.row_blocks import Engine, Linearised, added
 
 Array = NDArray[np.float64]
 
 # Samples of the least squares that the method starts from, and their ridge.
 _SAMPLED = 3000
+_RIDGE_OF_INTERCEPT = 1e-8
 # Of a step to the nearest bound.
 _SHARE = 0.995
 # Products in single precision are wrong by this share of their trace, which may be so large.
@@ -49,9 +50,9 @@ _SINGLE, _LARGEST_ERROR = 6e-8, 0.05
 _START = 2.0
 
 
-@dataclass
+@dataclass(frozen=True)
 class Iterate:
-    """A point near the central path.
+    """A point near the central path, as far as it is no longer than the factors are wide.
 
     Attributes
     ----------
@@ -77,47 +78,71 @@ class Iterate:
         return (self.upper - self.lower) / abs(self.upper)
 
 
-def iterates(factors: RowFactors, engine: Threads, n: int, max_iter: int) -> Iterator[Iterate]:
-    """Yield one point after the other, the last when no direction can be found.
+@dataclass(frozen=True)
+class Point:
+    """All variables, to go on from with other factors.
 
-    Parameters
+    Attributes
+    ----------
+    alpha, lower, upper : ndarray of shape (n,)
+        alpha, l and u.
+    weights, prices : ndarray of shape (M,)
+        d and z.
+    expansion : ndarray of shape (q,)
+        v, in the bases before these were reduced.
+    intercept, largest : float
+        b and lam.
+    """
+
+    alpha: Array
+    lower: Array
+    upper: Array
+    weights: Array
+    prices: Array
+    expansion: Array
+    intercept: float
+    largest: float
+
+
+class Path:
+    """The way along the central path on some factors.
+
+    The variables of n samples are with the blocks of an engine; the others are here. v (R,) is t =
+    B'Y alpha at the optimum, and not before: its difference from t shrinks with every step.
+
+    Attributes
     ----------
     factors : RowFactors
-        The kernels on n samples.
-    engine : Threads
-        The same samples in blocks, whose `alpha` is that of the last point.
-    n : int
-        Their number.
-    max_iter : int
-        At most so many points.
+        The kernels.
     """
-    state = _State.begin(factors, engine, n)
-    double = False
-    for _ in range(max_iter):
-        x = state.expansion()
-        at = added(engine.each(lambda rows: rows.linearise(x, state.b, double)))  # noqa: B023
-        if not double and state.roundoff(at) > _LARGEST_ERROR:
-            double = True
-            at = added(engine.each(lambda rows: rows.linearise(x, state.b, True)))  # noqa: B023
-        yield state.iterate(at)
-        try:
-            state.step(at, engine)
-        except LinAlgError:
-            return
-
-
-class _State:
-    """The variables but for alpha and its multipliers, which the blocks have."""
 
     def __init__(
-        self, factors: RowFactors, weights: Array, t: Array, v: Array, b: float, z: Array, lam: float, n: int
+        self,
+        factors: RowFactors,
+        engine: Engine,
+        t: Array,
+        v: Array,
+        weights: Array,
+        prices: Array,
+        intercept: float,
+        largest: float,
     ) -> None:
-        self._factors, self._n = factors, n
-        self.d, self.t, self.v, self.b = weights, t, v, b
-        self.z, self.lam = z, lam
+        self.factors, self._engine = factors, engine
+        self.t, self.v, self.d, self.z = t, v, weights, prices
+        self.b, self.lam = intercept, largest
 
     @classmethod
-    def begin(cls, factors: RowFactors, engine: Threads, n: int) -> _State:
+    def begin(cls, factors: RowFactors, engine: Engine) -> Path:
+        """Set out from least squares on some of the samples, at uniform weights.
+
+        Parameters
+        ----------
+        factors : RowFactors
+            The kernels on n samples.
+        engine : Engine
+            The same samples in blocks.
+        """
+        n = factors.n_samples
         weights = np.full(factors.n_kernels, 1.0 / factors.n_kernels)
         step = max(1, n // _SAMPLED)
         parts = list(engine.each(lambda rows: rows.sampled(step)))
@@ -125,7 +150,7 @@ class _State:
         y, box = (np.concatenate([part[i] for part in parts]) for i in (1, 2))
         L = block_diag(*(_root(core) for core in factors.combined(weights)))
         features = np.column_stack([B @ L, np.ones(len(B))])
-        ridge = np.diag(np.append(np.ones(features.shape[1] - 1), 1e-8))
+        ridge = np.diag(np.append(np.ones(features.shape[1] - 1), _RIDGE_OF_INTERCEPT))
         inner = features.T @ (box[:, None] * features) + ridge
         w = np.linalg.solve(inner, features.T @ (box * y))
         x, b = L @ w[:-1], float(w[-1])
@@ -135,44 +160,98 @@ class _State:
         t = added(engine.each(lambda rows: rows.begin(x, b, mu)))
         v = B.T @ (box * (y - B @ x - b))
         halves = 0.5 * factors.forms(v)
-        lam = float(halves.max()) + mu * len(weights)
-        return cls(factors, weights, t, v, b, lam - halves, lam, n)
+        largest = float(halves.max()) + mu * len(weights)
+        return cls(factors, engine, t, v, weights, largest - halves, b, largest)
 
-    def expansion(self) -> Array:
-        """Return S_d t (R,): the outputs are B times it."""
-        combined = self._factors.combined(self.d)
-        return np.concatenate(
-            [
-                core @ self.t[columns]
-                for core, columns in zip(combined, self._factors.columns, strict=True)
-            ]
+    @classmethod
+    def resume(cls, factors: RowFactors, engine: Engine, point: Point) -> Path:
+        """Set out from where another path has come to.
+
+        Parameters
+        ----------
+        factors : RowFactors
+            Of the same kernels on the same samples.
+        engine : Engine
+            These samples in blocks.
+        point : Point
+            Where to set out from.
+        """
+        t = added(
+            engine.each(lambda rows: rows.resume(point.alpha, point.lower, point.upper))
+        )
+        return cls(
+            factors,
+            engine,
+            t,
+            factors.lowered(point.expansion),
+            point.weights,
+            point.prices,
+            point.intercept,
+            point.largest,
         )
 
-    def iterate(self, at: Linearised) -> Iterate:
-        forms = self._factors.forms(self.t)
+    def point(self) -> Point:
+        """Return where the path has come to."""
+        alpha, lower, upper = (
+            np.concatenate(parts)
+            for parts in zip(*self._engine.each(lambda rows: rows.variables()), strict=True)
+        )
+        return Point(
+            alpha, lower, upper, self.d, self.z, self.factors.lifted(self.v), self.b, self.lam
+        )
+
+    def alpha(self) -> Array:
+        """Return alpha (n,)."""
+        return np.concatenate([each[0] for each in self._engine.each(lambda r: r.variables())])
+
+    def iterates(self, max_iter: int) -> Iterator[Iterate]:
+        """Yield one point after the other, until no direction can be found.
+
+        Parameters
+        ----------
+        max_iter : int
+            At most so many points.
+        """
+        double = False
+        for _ in range(max_iter):
+            at = self._linearised(double)
+            if not double and self._roundoff(at) > _LARGEST_ERROR:
+                double, at = True, self._linearised(True)
+            yield self._iterate(at)
+            try:
+                self._step(at)
+            except LinAlgError:
+                return
+
+    def _linearised(self, double: bool) -> Linearised:
+        x, b = self.factors.expanded(self.d, self.t), self.b
+        return added(self._engine.each(lambda rows: rows.linearise(x, b, double)))
+
+    def _iterate(self, at: Linearised) -> Iterate:
+        forms = self.factors.forms(self.t)
         upper = 0.5 * float(self.d @ forms) + at.hinge
         return Iterate(self.d, self.b, self.v, upper, at.alpha - 0.5 * float(forms.max()))
 
-    def roundoff(self, at: Linearised) -> float:
+    def _roundoff(self, at: Linearised) -> float:
         """Return the error of L' H L in single precision, about."""
         traces = (
             np.sum(core * at.products[columns, columns])
             for core, columns in zip(
-                self._factors.combined(self.d), self._factors.columns, strict=True
+                self.factors.combined(self.d), self.factors.columns, strict=True
             )
         )
         return _SINGLE * float(sum(traces))
 
-    def step(self, at: Linearised, engine: Threads) -> None:
+    def _step(self, at: Linearised) -> None:
         system = _Newton(self, at)
-        n_pairs = 2 * self._n + len(self.d)
+        n_pairs = 2 * self.factors.n_samples + len(self.d)
         mu = (at.complementarity + float(self.z @ self.d)) / n_pairs
         # The predictor, towards mu = 0.
         ahead_v = self.t - self.v
-        residual = 0.5 * self._factors.forms(self.v) + self.z - self.lam + system._T.T @ ahead_v
+        residual = 0.5 * self.factors.forms(self.v) + self.z - self.lam + system._T.T @ ahead_v
         first = system.solve(at.projected, at.labelled, residual - self.z)
         second = added(
-            engine.each(lambda rows: rows.predict(first.x, first.b))
+            self._engine.each(lambda rows: rows.predict(first.x, first.b))
         )
         dz = -self.z - self.z * first.d / self.d
         longest = min(1.0, second.longest.value, _longest(self.d, first.d), _longest(self.z, dz))
@@ -190,7 +269,7 @@ class _State:
             at.labelled + second.labelled + target * second.labelled_centred,
             price,
         )
-        direction = added(engine.each(lambda rows: rows.correct(final.x, final.b, target)))
+        direction = added(self._engine.each(lambda rows: rows.correct(final.x, final.b, target)))
         dz = (target - first.d * dz - self.z * final.d) / self.d - self.z
         step = _SHARE * min(
             1.0 / _SHARE,
@@ -198,7 +277,7 @@ class _State:
             _longest(self.d, final.d),
             _longest(self.z, dz),
         )
-        for _ in engine.each(lambda rows: rows.advance(step)):
+        for _ in self._engine.each(lambda rows: rows.advance(step)):
             pass
         self.v = self.v + step * (ahead_v + direction.projected)
         self.t = self.t + step * direction.projected
@@ -220,8 +299,8 @@ class _Step:
 class _Newton:
     """The linear system of a point, for several right-hand sides."""
 
-    def __init__(self, state: _State, at: Linearised) -> None:
-        factors = state._factors
+    def __init__(self, state: Path, at: Linearised) -> None:
+        factors = state.factors
         self._at, self._T = at, factors.products(state.v)
         roots = [_root(core) for core in factors.combined(state.d)]
         self._L = block_diag(*roots)

@@ -161,6 +161,16 @@ class Rows:
         self._lower, self._upper = mu / self.alpha, mu / (c - self.alpha)
         return self._projected(self._y * self.alpha)
 
+    def resume(self, alpha: Array, lower: Array, upper: Array) -> Array:
+        """Take the variables of this block from those of all (n,), and return B' Y alpha (R,)."""
+        own = slice(self._start, self._stop)
+        self.alpha, self._lower, self._upper = alpha[own], lower[own], upper[own]
+        return self._projected(self._y * self.alpha)
+
+    def variables(self) -> tuple[Array, Array, Array]:
+        """Return alpha, l and u of this block."""
+        return self.alpha, self._lower, self._upper
+
     def linearise(self, x: Array, b: float, double: bool) -> Linearised:
         """Return the equations at the point whose outputs are B x + b."""
         self._double = double
@@ -300,6 +310,43 @@ class Threads:
     def close(self) -> None:
         """End the threads."""
         self._pool.shutdown(cancel_futures=True)
+
+
+def project(factors: RowFactors, a: Array) -> Array:
+    """Return B'a (R,) in double precision, a block of rows at a time.
+
+    Parameters
+    ----------
+    factors : RowFactors
+        The kernels on n samples.
+    a : ndarray of shape (n,)
+        A vector.
+    """
+    return added(_mapped(factors, lambda rows, block: block.T @ a[rows]))
+
+
+def expand(factors: RowFactors, x: Array) -> Array:
+    """Return B x (n, k) in double precision, a block of rows at a time.
+
+    Parameters
+    ----------
+    factors : RowFactors
+        The kernels on n samples.
+    x : ndarray of shape (R, k)
+        Vectors.
+    """
+    return np.concatenate(list(_mapped(factors, lambda rows, block: block @ x)))
+
+
+def _mapped(
+    factors: RowFactors, function: Callable[[slice, Array], Result]
+) -> Iterator[Result]:
+    starts = range(0, factors.n_samples, ROWS)
+    slices = [slice(start, min(start + ROWS, factors.n_samples)) for start in starts]
+    with ThreadPoolExecutor(n_threads()) as pool, threadpool_limits(1, user_api="blas"):
+        yield from pool.map(
+            lambda rows: function(rows, factors.rows(rows.start, rows.stop)), slices
+        )
 
 
 def added(results: Iterator[Any]) -> Any:

@@ -91,6 +91,35 @@ class FeatureCross(CrossKernels):
         )
 
 
+class NodesCross(CrossKernels):
+    """Kernel functions on single features between new samples and nodes on each of them.
+
+    Parameters
+    ----------
+    functions : sequence of KernelFunction
+        The k functions; kernel j * k + i is function i on feature j.
+    nodes : sequence of ndarray of shape (r_j,)
+        For each feature its nodes. In place of training samples come these, one feature after
+        the other; a kernel on another feature is 0 there.
+    """
+
+    def __init__(self, functions: Sequence[KernelFunction], nodes: Sequence[Array]) -> None:
+        self._functions, self._nodes = tuple(functions), tuple(nodes)
+        self.n_samples = sum(len(points) for points in nodes)
+        self.n_kernels = len(self._nodes) * len(self._functions)
+
+    def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
+        d = self._check_weights(weights).reshape(len(self._nodes), -1)
+        samples = check_features("Z", Z, len(self._nodes))
+        parts = []
+        for j, points in enumerate(self._nodes):
+            active = np.flatnonzero(d[j])
+            functions = [self._functions[k] for k in active]
+            blocks = matrices(functions, samples[:, [j]], points[:, None])
+            parts.append(weighted_sum(d[j, active], blocks, (len(samples), len(points))))
+        return np.concatenate(parts, axis=1)
+
+
 class LinearCross(CrossKernels):
     """The kernels x_m z_m of some features.
 

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench.errors import unknown
-from mklbench.kernels.banks.cross import FeatureCross, Indices
+from mklbench.kernels.banks.cross import FeatureCross, Indices, NodesCross
 from mklbench.kernels.base import Array, Bank
 from mklbench.kernels.functions import KernelFunction, check_values
 from mklbench.kernels.memory import NUMBER, Memory, Shape
 from mklbench.kernels.naming import column_names, function_names, named
 from mklbench.kernels.storage.cost import FEW, FeatureCosts
 from mklbench.kernels.storage.factored import ROWS, FeatureFactors
+from mklbench.kernels.storage.rows import RowFactors, feature_parts
 from mklbench.kernels.storage.packed import PackedGrams, half_size, unpack
 from mklbench.validation import check_features, check_training_features
 
@@ -53,13 +55,6 @@ class FeatureBank(Bank):
     decomposed : bool, default=False
         Whether to find each factor by a decomposition, in place of interpolation.
 
-    Attributes
-    ----------
-    form : {"halves", "factors"} or None
-        "halves" (of all kernels) or "factors" (and halves of active kernels).
-    costs : FeatureCosts
-        The cost model of this bank.
-
     Raises
     ------
     InputError
@@ -81,8 +76,12 @@ class FeatureBank(Bank):
         self._functions = tuple(functions)
         for j in range(samples.shape[1]):
             check_values(self._functions, samples[:, [j]], j)
-        factors = FeatureFactors.of(samples, self._functions, decomposed)
-        self._bind(samples, factors, form, memory_limit)
+        self._bind(
+            samples,
+            lambda: FeatureFactors.of(samples, self._functions, decomposed),
+            form,
+            memory_limit,
+        )
 
     @classmethod
     def needs(cls, shape: Shape, n_functions: int) -> Memory:
@@ -117,6 +116,10 @@ class FeatureBank(Bank):
             active=1.5 * active + (3 * half if active else 0.0),
         )
 
+    def row_factors(self) -> RowFactors:
+        parts = feature_parts(self._X, self._functions)
+        return RowFactors(self._X, parts, NodesCross(self._functions, [p.basis.nodes for p in parts]))
+
     def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
         combined = np.empty((self.n_samples, self.n_samples)) if out is None else out
         self._combine(self._check_weights(d), combined, add=False)
@@ -128,13 +131,13 @@ class FeatureBank(Bank):
     def quadratic_forms(self, a: ArrayLike) -> Array:
         vector = np.asarray(a, dtype=np.float64)
         if self.form == "halves":
-            return self._grams.quadratic_forms(vector)
+            return self._all_halves().quadratic_forms(vector)
         return self._factors.quadratic_forms(vector)
 
     def products(self, a: ArrayLike, kernels: ArrayLike) -> Array:
         vector, chosen = np.asarray(a, dtype=np.float64), np.asarray(kernels, dtype=np.intp)
         if self.form == "halves":
-            return self._grams.products(vector, chosen)
+            return self._all_halves().products(vector, chosen)
         return self._factors.products(vector, chosen)
 
     def traces(self) -> Array:
@@ -173,38 +176,57 @@ class FeatureBank(Bank):
         indices = self._check_rows(rows)
         restricted = FeatureBank.__new__(FeatureBank)
         restricted._functions = self._functions
-        factors = self._factors.restrict(indices)
-        restricted._bind(self._X[indices], factors, self._overruled, self.costs.memory_limit)
+        restricted._bind(
+            self._X[indices],
+            lambda: self._factors.restrict(indices),
+            self._overruled,
+            self._memory_limit,
+        )
         restricted.groups = self.groups
         return restricted
 
     def _bind(
         self,
         X: Array,
-        factors: FeatureFactors,
+        make_factors: Callable[[], FeatureFactors],
         form: Literal["halves", "factors"] | None,
         memory_limit: float,
     ) -> None:
         self._X = X
-        self._factors = factors
-        self._overruled = form
+        self._make_factors = make_factors
+        self._overruled, self._memory_limit = form, memory_limit
         self.n_samples = len(X)
         self.n_kernels = X.shape[1] * len(self._functions)
         self.features = tuple(j for j in range(X.shape[1]) for _ in self._functions)
-        self.costs = FeatureCosts(len(X), len(self._functions), factors.ranks, memory_limit)
-        self.form = form or ("halves" if self.costs.prefers_halves() else "factors")
         # Kernel m's half is the one in slot m of the kept ones, or it is not kept (-1).
         self._slots = np.full(self.n_kernels, -1)
         self._last = np.zeros(self.n_kernels, dtype=bool)  # active in the last combination
         self._grams = PackedGrams(self.n_samples, 0)
-        if self.form == "halves":
-            self._keep(np.arange(self.n_kernels))
+
+    @cached_property
+    def _factors(self) -> FeatureFactors:
+        """The factors, made when first asked for: rows of others may be all that is needed."""
+        return self._make_factors()
+
+    @cached_property
+    def costs(self) -> FeatureCosts:
+        """The cost model of this bank."""
+        return FeatureCosts(
+            self.n_samples, len(self._functions), self._factors.ranks, self._memory_limit
+        )
+
+    @cached_property
+    def form(self) -> Literal["halves", "factors"]:
+        """Whether there are halves of all kernels, or factors and halves of active kernels."""
+        return self._overruled or ("halves" if self.costs.prefers_halves() else "factors")
 
     def _combine(self, weights: Array, out: Array, add: bool) -> None:
         active = np.flatnonzero(weights)
         if self.form == "factors" and not self._keeping_pays(active):
             self._factors.combine(weights, out, add)
             return
+        if self.form == "halves":
+            self._all_halves()
         self._keep(active)
         by_slot = np.zeros(len(self._grams))
         by_slot[self._slots[active]] = weights[active]
@@ -216,6 +238,12 @@ class FeatureBank(Bank):
         self._last[active] = True
         features = active // len(self._functions)
         return self.costs.keeping_pays(features, self._slots[active] < 0, again)
+
+    def _all_halves(self) -> PackedGrams:
+        """Return the halves of all kernels, made when first asked for."""
+        if len(self._grams) < self.n_kernels:
+            self._keep(np.arange(self.n_kernels))
+        return self._grams
 
     def _keep(self, active: NDArray[np.intp]) -> None:
         """Make sure that the halves of the kernels `active` are kept."""

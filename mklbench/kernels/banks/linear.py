@@ -13,6 +13,7 @@ from mklbench.kernels.base import Array, Bank
 from mklbench.kernels.memory import NUMBER, Memory, Shape
 from mklbench.kernels.naming import column_names, named
 from mklbench.kernels.storage.packed import write_lower
+from mklbench.kernels.storage.rows import Column, Part, RowFactors
 from mklbench.validation import check_features, check_scale
 
 # Features of one matrix product. What it forms on the way then takes less memory than the samples,
@@ -60,6 +61,12 @@ class LinearBank(Bank):
         samples = NUMBER * shape.n * shape.d
         scaled = NUMBER * shape.n * min(shape.d, _FEATURES_AT_ONCE)
         return Memory(shape.d, samples, 2 * samples, combining=3 * scaled)
+
+    def row_factors(self) -> RowFactors:
+        d = self.n_kernels
+        parts = [Part(Column(j), np.ones((1, 1, 1)), np.array([j])) for j in range(d)]
+        cross = LinearCross(np.eye(d), np.arange(d), d)
+        return RowFactors(self._columns.T, parts, cross)
 
     def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
         lower = self._lower(d)

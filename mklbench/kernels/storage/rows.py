@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklbench.errors import InputError
+from mklbench.kernels.cross import CrossKernels
 from mklbench.kernels.functions import KernelFunction, matrices
 from mklbench.kernels.storage.factored import interpolation, n_nodes
 
@@ -54,6 +55,8 @@ class Basis(ABC):
     """
 
     rank: int
+    # Where kernels are expanded: points (q,) on the feature.
+    nodes: Array
 
     @abstractmethod
     def __call__(self, X: Array) -> Array:
@@ -80,7 +83,7 @@ class Interpolation(Basis):
     rank: int
 
     @property
-    def nodes(self) -> Array:
+    def nodes(self) -> Array:  # type: ignore[override]
         """The points (r,), descending."""
         middle, radius = (self.first + self.last) / 2, (self.last - self.first) / 2
         return middle + radius * np.cos(self._angles)
@@ -129,6 +132,7 @@ class Column(Basis):
 
     feature: int
     rank = 1
+    nodes = np.ones(1)
 
     def __call__(self, X: Array) -> Array:
         return X[:, [self.feature]]
@@ -152,6 +156,10 @@ class Projected(Basis):
     @property
     def rank(self) -> int:  # type: ignore[override]
         return self.directions.shape[1]
+
+    @property
+    def nodes(self) -> Array:  # type: ignore[override]
+        return self.basis.nodes
 
     def __call__(self, X: Array) -> Array:
         return self.basis(X) @ self.directions
@@ -231,6 +239,9 @@ class RowFactors:
         The training samples.
     parts : sequence of Part
         Every kernel is in one of them.
+    cross : CrossKernels
+        The kernels between new samples and the nodes of all parts, one part after the other: what a
+        function with coefficients (R,) in the bases of these parts predicts with.
 
     Attributes
     ----------
@@ -242,8 +253,8 @@ class RowFactors:
         Those of each part.
     """
 
-    def __init__(self, X: Array, parts: Sequence[Part]) -> None:
-        self.X, self.parts = X, tuple(parts)
+    def __init__(self, X: Array, parts: Sequence[Part], cross: CrossKernels) -> None:
+        self.X, self.parts, self.cross = X, tuple(parts), cross
         ends = np.cumsum([0, *(part.basis.rank for part in self.parts)])
         self.columns = [slice(a, b) for a, b in zip(ends[:-1], ends[1:], strict=True)]
         self.n_samples, self.rank = len(X), int(ends[-1])
@@ -269,12 +280,18 @@ class RowFactors:
         """
         step = max(1, self.n_samples // _SAMPLED)
         X = np.asarray(self.X[::step], dtype=np.float64)
-        return RowFactors(self.X, [part.reduced(X, dropped) for part in self.parts])
+        reduced = [part.reduced(X, dropped) for part in self.parts]
+        return RowFactors(self.X, reduced, self.cross)
 
     def lifted(self, expansion: Array) -> Array:
-        """Return coefficients in the bases before `reduced` of those in these (R,).
+        """Return coefficients (q,) in the bases before `reduced` of those in these (R,).
 
         The functions of the kernels are the same, or of several kernels on one basis nearly so.
+
+        Parameters
+        ----------
+        expansion : ndarray of shape (R,)
+            The coefficients.
         """
         return np.concatenate(
             [
@@ -283,13 +300,33 @@ class RowFactors:
             ]
         )
 
-    def scaled(self, scales: Array) -> RowFactors:
+    def lowered(self, expansion: Array) -> Array:
+        """Return the coefficients (R,) in these bases of those (q,) in the bases before `reduced`.
+
+        What these bases lack is left out; it is the inverse of `lifted` on what they have.
+
+        Parameters
+        ----------
+        expansion : ndarray of shape (q,)
+            The coefficients.
+        """
+        lowered, start = [], 0
+        for part in self.parts:
+            full = part.basis.rank if part.lift is None else len(part.lift)
+            own = expansion[start : start + full]
+            lowered.append(own if part.lift is None else part.basis.directions.T @ own)
+            start += full
+        return np.concatenate(lowered)
+
+    def scaled(self, scales: Array, cross: CrossKernels) -> RowFactors:
         """Return the factors of the kernels s_m K_m.
 
         Parameters
         ----------
         scales : ndarray of shape (M,)
             s_m > 0.
+        cross : CrossKernels
+            These between new samples and the nodes.
         """
         return RowFactors(
             self.X,
@@ -297,6 +334,14 @@ class RowFactors:
                 replace(part, cores=scales[part.kernels][:, None, None] * part.cores)
                 for part in self.parts
             ],
+            cross,
+        )
+
+    def expanded(self, weights: Array, expansion: Array) -> Array:
+        """Return S_d v (R,) for weights d (M,) and coefficients v (R,): outputs are B times it."""
+        combined = self.combined(weights)
+        return np.concatenate(
+            [core @ expansion[own] for core, own in zip(combined, self.columns, strict=True)]
         )
 
     def combined(self, weights: Array) -> list[Array]:

@@ -16,6 +16,7 @@ from mklbench.kernels.groups import GroupLists, check_groups
 from mklbench.kernels.memory import Memory
 from mklbench.kernels.naming import ALL_COLUMNS, named
 from mklbench.kernels.samples import Columns
+from mklbench.kernels.storage.rows import RowFactors
 from mklbench.kernels.transforms.cross import ConcatenatedCross, Indices, ScaledCross
 from mklbench.kernels.transforms.wrapped import WrappedBank
 
@@ -219,6 +220,12 @@ class ScaledBank(WrappedBank):
     def __init__(self, bank: Bank, scales: Array) -> None:
         super().__init__(bank)
         self._scales = scales
+
+    def row_factors(self) -> RowFactors | None:
+        factors = self._bank.row_factors()
+        if factors is None:
+            return None
+        return factors.scaled(self._scales, ScaledCross(factors.cross, self._scales))
 
     def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
         return self._bank.combine(self._scales * self._check_weights(d), out)

@@ -1,0 +1,217 @@
+"""The joint method on a bank: factors as fine as they have to be, and a certificate of the kernels.
+
+`mklbench.optim.joint` solves the problem on factors that leave a share of each kernel out. Its
+points are certified for the kernels themselves, on factors that leave out nothing but rounding:
+
+- the primal at the function with the coefficients v on the nodes, which is in the spaces of the
+  kernels and whose norm there is known, bounds the optimum from above;
+- the dual at alpha, balanced to y'alpha = 0, bounds it from below.
+
+Where that gap is wider than asked for though the gap on the factors is not, the factors are made
+finer, and the search goes on from where it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mklbench import memory
+from mklbench.certify import Bounds, Hinge, PrimalDualPoint, bounds
+from mklbench.kernels.storage.rows import RowFactors
+from mklbench.libsvm import check_box, class_factors
+from mklbench.optim.joint import Iterate, Path, Point
+from mklbench.optim.row_blocks import expand, project, threads
+from mklbench.penalties.simplex import Simplex
+from mklbench.validation import check_labels, check_sample_weight
+
+Array = NDArray[np.float64]
+
+# The shares of the traces that factors leave out, from one to the next where they are too coarse.
+_DROPPED = (1e-5, 1e-8, 1e-11)
+# The gap on the factors that is aimed at, in units of the gap asked for.
+_AIM = 0.5
+# Where the gap on the factors is less than this share of the certified one, they are too coarse.
+_LIMITED = 0.2
+# A gap asked for below this needs factors in double precision.
+_SINGLE = 1e-4
+# A kernel with less than this share of the largest weight is left out if the gap allows.
+_NEGLIGIBLE = 1e-2
+# Of the free memory, what the rows of factors may take to be kept.
+_SHARE = 0.5
+
+
+@dataclass(frozen=True)
+class Found:
+    """A certified point.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (M,)
+        d, with exact zeros.
+    dual_coef : ndarray of shape (n,)
+        alpha o y.
+    intercept : float
+        b.
+    expansion : ndarray of shape (R,)
+        The coefficients of the function on the nodes of the kernels.
+    objective : float
+        The dual value at the weights and `dual_coef`.
+    bounds : Bounds
+        On the optimum, for the kernels themselves.
+    on_factors : float
+        The gap of the same point on the factors that it was found with.
+    """
+
+    weights: Array
+    dual_coef: Array
+    intercept: float
+    expansion: Array
+    objective: float
+    bounds: Bounds
+    on_factors: float
+
+    @property
+    def gap(self) -> float:
+        """The relative gap."""
+        return self.bounds.relative_gap
+
+
+def upper_bounds(
+    y: Array,
+    C: float,
+    class_weight: Mapping[int, float] | str | None,
+    sample_weight: ArrayLike | None,
+) -> Array:
+    """Return the bounds C_i (n,) on alpha, as `mklbench.libsvm.SVM` has them.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n,)
+        Labels in {-1, +1}.
+    C, class_weight, sample_weight : float, mapping, str, array_like or None
+        As in `mklbench.libsvm.SVM`.
+
+    Raises
+    ------
+    InputError
+        If one of them is out of range.
+    """
+    factors = class_factors(class_weight, y)
+    for label, factor in factors.items():
+        check_box(f"C * class_weight[{label}]", check_box("C", C) * factor)
+    upper = C * np.where(y > 0, factors[1], factors[-1])
+    return upper if sample_weight is None else upper * check_sample_weight(sample_weight, len(y))
+
+
+def search(
+    factors: RowFactors, y: ArrayLike, box: Array, tol: float, max_iter: int
+) -> tuple[Found, list[dict[str, float]]]:
+    """Return the best certified point, and what happened on the way to it.
+
+    Parameters
+    ----------
+    factors : RowFactors
+        Of the kernels on n samples, without loss.
+    y : array_like of shape (n,)
+        Labels in {-1, +1}.
+    box : ndarray of shape (n,)
+        The bounds on alpha.
+    tol : float
+        The certified relative gap asked for.
+    max_iter : int
+        At most so many iterations on each of the factors.
+
+    Returns
+    -------
+    found : Found
+        The point.
+    history : list of dict
+        An entry an iteration, with the upper bound and the gap on the factors.
+    """
+    labels = check_labels(y)
+    history: list[dict[str, float]] = []
+    best: Found | None = None
+    point: Point | None = None
+    for dropped in _DROPPED:
+        coarse = factors.reduced(dropped)
+        dtype = np.float64 if point is not None or tol < _SINGLE else np.float32
+        with threads(coarse, labels, box, dtype, _fits(coarse, dtype)) as engine:
+            path = Path.begin(coarse, engine) if point is None else Path.resume(coarse, engine, point)
+            found = _followed(path, factors, labels, box, tol, max_iter, history)
+            best = found if best is None or found.gap < best.gap else best
+            if best.gap <= tol:
+                break
+            point = path.point()
+    assert best is not None
+    return best, history
+
+
+def _followed(
+    path: Path,
+    factors: RowFactors,
+    y: Array,
+    box: Array,
+    tol: float,
+    max_iter: int,
+    history: list[dict[str, float]],
+) -> Found:
+    """Follow a path until its points are good enough, or as good as its factors allow."""
+    best: Found | None = None
+    state: Iterate | None = None
+    for state in path.iterates(max_iter):
+        history.append({"objective": state.upper, "gap": max(state.gap, 0.0), "n_svm_calls": 0})
+        if state.gap > _AIM * tol:
+            continue
+        found = _certified(path, state, factors, y, box, tol)
+        best = found if best is None or found.gap < best.gap else best
+        if best.gap <= tol or state.gap < _LIMITED * found.gap:
+            break
+    if best is None:
+        assert state is not None
+        best = _certified(path, state, factors, y, box, tol)
+    return best
+
+
+def _certified(
+    path: Path, state: Iterate, factors: RowFactors, y: Array, box: Array, tol: float
+) -> Found:
+    """Certify a point for the kernels themselves; small weights are 0 if the gap allows."""
+    dual_coef = y * _balanced(path.alpha(), y)
+    dual_forms = factors.forms(project(factors, dual_coef))
+    expansion = path.factors.lifted(state.expansion)
+    forms = factors.forms(expansion)
+    dense = state.weights / state.weights.sum()
+    sparse = np.where(dense < _NEGLIGIBLE * dense.max(), 0.0, dense)
+    sparse /= sparse.sum()
+    outputs = expand(
+        factors,
+        np.stack([factors.expanded(each, expansion) for each in (sparse, dense)], axis=1),
+    )
+    results = []
+    for weights, own in zip((sparse, dense), outputs.T, strict=True):
+        primal = PrimalDualPoint(Hinge(y, box), weights, forms, own, dual_coef, state.intercept)
+        dual = replace(primal, forms=dual_forms)
+        both = Bounds(bounds(primal, Simplex()).upper, bounds(dual, Simplex()).lower)
+        results.append(
+            Found(weights, dual_coef, state.intercept, expansion, dual.objective, both, state.gap)
+        )
+    few, all_of_them = results
+    return few if few.gap <= max(tol, all_of_them.gap) else all_of_them
+
+
+def _balanced(alpha: Array, y: Array) -> Array:
+    """Return alpha with y'alpha = 0 to rounding: the larger side is scaled down."""
+    positive, negative = float(alpha[y > 0].sum()), float(alpha[y < 0].sum())
+    less = min(positive, negative)
+    return alpha * np.where(y > 0, less / positive, less / negative)
+
+
+def _fits(factors: RowFactors, dtype: type[np.floating]) -> bool:
+    """Tell whether the rows of factors may stay in memory."""
+    free = memory.free()
+    needed = float(factors.n_samples) * factors.rank * np.dtype(dtype).itemsize
+    return free is None or needed <= _SHARE * free
