@@ -6,8 +6,8 @@ Beside `solve` the module may say
 
 - ``VERSION``, a whole number, part of what identifies a recorded result: it is raised when a change
   can move the numbers that are returned.
-- ``NEW_OPTIONS``, names of options that came after results had been recorded: left at None they are
-  no part of what identifies one, so that the records keep their names.
+- ``NEW_OPTIONS``, names of options that came after results had been recorded: left at None or at
+  their default they are no part of what identifies one, so that the records keep their names.
 - ``REGRESSION = True``: it takes real targets as well as labels -1 and +1.
 - ``EXACT = True``: it solves exactly the problem of SimpleMKL, kernel weights on the simplex with
   the hinge loss. Its ``solve(bank, y, C, tol=..., max_iter=...)`` takes `tol`, the relative duality
@@ -25,6 +25,8 @@ Beside `solve` the module may say
   two; or ``bytes_needed(kernels, shape, n_problems, **options)``, where that is not all: the bytes,
   from the `Memory` of the kernels, the `Shape` of the samples, the number of binary problems and
   the options of `solve`; also with ``path=True``, where `solve_path` is called in its place.
+- ``bytes_on_factors(kernels, shape, **options)``: the bytes of kernels and fit together where, with
+  these options, no Gram matrix is formed (`Bank.row_factors`); None where one is.
 
 A solver that has the parameter ``start``, left None, may be given weights (M,) from which it sets
 out, or the kernels of a family with their weights. It promises that the result depends on these no
@@ -67,7 +69,7 @@ class Algorithm:
     options : tuple of str
         Names of its parameters after the operator and y.
     version, new_options, regression, exact, signed, options_first, solve_all, path_option,
-    solve_path, matrices, bytes_needed
+    solve_path, matrices, bytes_needed, bytes_on_factors
         As above; `exact`, `solve_all` and the path are those of the module's `solve` alone.
     takes_start : bool
         Whether it has the parameter ``start``, left None.
@@ -88,6 +90,19 @@ class Algorithm:
     solve_path: Callable[..., list[Solution]] | None = None
     matrices: float = DEFAULT_MATRICES
     bytes_needed: Callable[..., float] | None = None
+    bytes_on_factors: Callable[..., float | None] | None = None
+
+    def default(self, option: str) -> Any:
+        """Return the default of an option of `solve`, None where it has none.
+
+        Parameters
+        ----------
+        option : str
+            Its name.
+        """
+        parameter = _parameters(self.solve).get(option)
+        has_none = parameter is None or parameter.default is parameter.empty
+        return None if has_none else parameter.default  # type: ignore[union-attr]
 
 
 def algorithm_of(solve: Callable[..., Any]) -> Algorithm:
@@ -122,9 +137,10 @@ _KINDS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "solve_all": (callable, "a function"),
     "solve_path": (callable, "a function"),
     "bytes_needed": (callable, "a function"),
+    "bytes_on_factors": (callable, "a function"),
 }
 # Those that hold for `solve` alone; the others hold for every function of a module.
-_OF_SOLVE = ("EXACT", "solve_all", "PATH_OPTION", "solve_path")
+_OF_SOLVE = ("EXACT", "solve_all", "PATH_OPTION", "solve_path", "bytes_on_factors")
 
 
 @cache

@@ -124,7 +124,15 @@ class Solution(KernelMachine):
     expansion: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
-        for name in ("objective", "gap", "intercept", "dual_coef", "weights", "thetas", "expansion"):
+        for name in (
+            "objective",
+            "gap",
+            "intercept",
+            "dual_coef",
+            "weights",
+            "thetas",
+            "expansion",
+        ):
             value = getattr(self, name)
             if value is not None and not np.isfinite(value).all():
                 which = np.asarray(value)[~np.isfinite(value)].flat[0]

@@ -8,6 +8,10 @@ The problem is that of SimpleMKL (Rakotomamonjy et al. 2008), convex in the weig
 with K_d = sum_m d_m K_m. How it is solved, to a certified gap in a handful of SVM calls, is in
 `mklbench.optim.simplex_search`.
 
+For many samples there is another method (`mklbench.optim.joint`), which forms no matrix (n, n): it
+finds weights, alpha and intercept together on factors of the kernels, and is certified for the
+kernels themselves (`mklbench.optim.joint_search`).
+
 With `p` > 1 the simplex becomes the ball of the l_p norm, d >= 0, sum_m d_m^p <= 1 (Kloft et al.
 2011, problem 9), and weights are the more alike the larger p; at infinity all are 1. The primal
 regulariser is then 1/2 (sum_m ||f_m||^r)^(2/r), r = 2 p / (p + 1), and the dual one 1/2 times the
@@ -19,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from numbers import Real
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,19 +31,22 @@ from numpy.typing import ArrayLike, NDArray
 from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
 from mklbench.kernels.groups import groups_of
+from mklbench.kernels.memory import Memory, Shape
+from mklbench.kernels.storage.rows import RowFactors
 from mklbench.libsvm import SVM, check_svm_options
-from mklbench.optim import side_by_side
+from mklbench.optim import joint_search, side_by_side
 from mklbench.optim.alternation import alternate
 from mklbench.optim.inner_svm import InnerSVM
 from mklbench.optim.simplex_search import Search, given_weights
 from mklbench.optim.svm_value import Objective, check_bank
 from mklbench.penalties.mixed_norm import MixedNorm, power_sum
 from mklbench.solution import Solution
-from mklbench.validation import check_count, check_positive
+from mklbench.validation import check_choice, check_count, check_labels, check_positive
 
 VERSION = 1
-NEW_OPTIONS = ("p",)
+NEW_OPTIONS = ("p", "method")
 EXACT = True
+METHODS = ("auto", "libsvm", "joint")
 # Held at once (`mklbench.optim.fit_memory`): LIBSVM's buffer, a sum of kernels, a local model.
 MATRICES = 3.5
 
@@ -58,6 +66,7 @@ def solve(
     p: float | None = None,
     tol: float = 1e-4,
     max_iter: int = 100,
+    method: Literal["auto", "libsvm", "joint"] = "auto",
     start: ArrayLike | None = None,
     class_weight: Mapping[int, float] | str | None = None,
     sample_weight: ArrayLike | None = None,
@@ -77,11 +86,18 @@ def solve(
     tol : float, default=0.0001
         Stop at this certified relative duality gap.
     max_iter : int, default=100
-        At most so many SVMs; for p > 1 so many changes of the weights.
+        At most so many SVMs; for p > 1 so many changes of the weights; of the joint method so
+        many iterations.
+    method : {"auto", "libsvm", "joint"}, default="auto"
+        "libsvm" solves SVMs on Gram matrices; "joint" all together on factors of the kernels, for
+        weights on the simplex; "auto" takes the second where there are factors and it is faster
+        (`mklbench.optim.joint_search.pays`), from 4,000 samples on. A `Solution` by the joint
+        method has an `expansion` and made no SVM calls.
     start : array_like of shape (M,) or None, default=None
         Weights >= 0, not all zero, to start from: those of a similar problem, for instance
         of another C, or of a bank with fewer kernels, with 0 for each that is new. If not given,
-        the kernels that agree best with the labels, with equal weights.
+        the kernels that agree best with the labels, with equal weights. The joint method has a
+        start of its own.
     class_weight : mapping of int to float, str or None, default=None
         Factors on C by class, ``{-1: ..., +1: ...}``, or "balanced".
     sample_weight : array_like of shape (n,) or None, default=None
@@ -101,11 +117,52 @@ def solve(
     InputError
         If an argument has the wrong type, shape or range.
     """
+    check_choice("method", method, METHODS)
     if check_norm(p) > 1.0:
+        if method == "joint":
+            raise InputError(
+                f"method=joint is for weights on the simplex, not for p={p}: leave p out or choose "
+                "method=libsvm."
+            )
         return _in_a_ball(
             bank, y, C, check_norm(p), tol, max_iter, start, class_weight, sample_weight
         )
+    check_positive("tol", tol)
+    check_count("max_iter", max_iter)
+    check_svm_options(C, _SVM_TOL, class_weight)
+    factors = None if method == "libsvm" else _factors(check_bank("mkl", bank), method, tol)
+    if factors is not None:
+        return _on_factors(factors, y, C, tol, max_iter, class_weight, sample_weight)
     return _solve(bank, y, C, tol, max_iter, start, class_weight, sample_weight, resort=True)
+
+
+def bytes_on_factors(
+    kernels: Memory,
+    shape: Shape,
+    *,
+    method: str = "auto",
+    p: float | None = None,
+    tol: float = 1e-4,
+    **options: object,
+) -> float | None:
+    """Return the bytes of kernels and a fit by the joint method; None where it is not taken.
+
+    Parameters
+    ----------
+    kernels : Memory
+        What the kernels need.
+    shape : Shape
+        Of the samples.
+    method, p, tol : str or float
+        As in `solve`.
+    **options : object
+        The others, which do not count.
+    """
+    if kernels.rank is None or check_norm(p) > 1.0 or method not in ("auto", "joint"):
+        return None
+    if method == "auto" and not joint_search.pays(shape.n, kernels.rank, tol):
+        return None
+    return kernels.streamed + joint_search.bytes_needed(shape.n, kernels.rank)
 
 
 def check_norm(p: float | None) -> float:
@@ -132,6 +189,60 @@ def solve_master(
     Where the gap does not close, the next master or the end of the series makes up for it.
     """
     return _solve(bank, y, C, tol, _MASTER_CALLS, start, class_weight, sample_weight, resort=False)
+
+
+def _factors(bank: Bank, method: str, tol: float) -> RowFactors | None:
+    """Return the factors of the joint method if that is the one to take."""
+    if method == "auto" and bank.n_samples < joint_search.FEWEST:
+        return None
+    try:
+        factors = bank.row_factors()
+    except InputError:  # too rough
+        if method == "joint":
+            raise
+        return None
+    if factors is None:
+        if method == "joint":
+            raise InputError(
+                f"method=joint needs factors of the kernels, and {type(bank).__name__} has none: "
+                "choose kernels on single features, such as kernel=feature_gaussians, or "
+                "method=libsvm."
+            )
+        return None
+    if method == "joint":
+        return factors
+    rank = joint_search.first_rank(factors)
+    return factors if joint_search.pays(bank.n_samples, rank, tol) else None
+
+
+def _on_factors(
+    factors: RowFactors,
+    y: ArrayLike,
+    C: float,
+    tol: float,
+    max_iter: int,
+    class_weight: Mapping[int, float] | str | None,
+    sample_weight: ArrayLike | None,
+) -> Solution:
+    labels = check_labels(y)
+    if len(labels) != factors.n_samples:
+        raise InputError(
+            f"y has {len(labels)} labels for {factors.n_samples} samples: give one each."
+        )
+    box = joint_search.upper_bounds(labels, C, class_weight, sample_weight)
+    found, history = joint_search.search(factors, labels, box, tol, max_iter)
+    return Solution(
+        weights=found.weights,
+        dual_coef=found.dual_coef,
+        intercept=found.intercept,
+        objective=found.objective,
+        gap=found.gap,
+        n_svm_calls=0,
+        n_iter=len(history) - 1,
+        converged=found.gap <= tol,
+        history=[*history[:-1], {**history[-1], "gap": found.gap, "on_factors": found.on_factors}],
+        expansion=found.expansion,
+    )
 
 
 def _in_a_ball(

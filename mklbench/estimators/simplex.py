@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
 
 from mklbench.algorithms import hessianmkl, mkl, simplemkl, svm, uniform
 from mklbench.estimators.base import KernelLearner
@@ -128,7 +129,13 @@ class MKL(KernelLearner):
     tol : float, default=0.0001
         Certified relative duality gap at which to stop.
     max_iter : int, default=100
-        At most so many SVM calls; for p > 1 so many changes of the weights.
+        At most so many SVM calls; for p > 1 so many changes of the weights; of the joint method so
+        many iterations.
+    method : {"auto", "libsvm", "joint"}, default="auto"
+        "libsvm" solves SVMs on Gram matrices; "joint" all together on factors, for many samples
+        with kernels on single features; "auto" takes the faster of the two. `method_` says which
+        it was. The joint method gives the function in `solutions_` as an expansion on nodes of
+        the kernels, and predicts with these; `dual_coef_` are the numbers that prove its gap.
     warm_start : bool, default=False
         Whether `fit` starts at the weights of the fit before, if that had the same
         classes; kernels behind those it had start at 0, and with fewer kernels it starts from
@@ -150,6 +157,7 @@ class MKL(KernelLearner):
         p: float | None = None,
         tol: float = 1e-4,
         max_iter: int = 100,
+        method: Literal["auto", "libsvm", "joint"] = "auto",
         warm_start: bool = False,
         class_weight: ClassWeights = None,
         verbose: int = 0,
@@ -159,9 +167,16 @@ class MKL(KernelLearner):
         self.p = p
         self.tol = tol
         self.max_iter = max_iter
+        self.method = method
         self.warm_start = warm_start
         self.class_weight = class_weight
         self.verbose = verbose
+
+    @property
+    def method_(self) -> str:
+        """The method that was taken: "libsvm" or "joint"."""
+        check_is_fitted(self)
+        return "libsvm" if self.solutions_[0].expansion is None else "joint"
 
 
 class SimpleMKL(KernelLearner):

@@ -48,7 +48,7 @@ def identity_of(
         identity[group] = {name: value for name, value in stated if value is not None}
     algorithm = configs.declared(config["algo"])
     for name in algorithm.new_options:
-        if identity["algo"].get(name) is None:
+        if identity["algo"].get(name) in (None, algorithm.default(name)):
             identity["algo"].pop(name, None)
     for name in configs.new_kernel_options(config["kernel"]):
         if identity["kernel"].get(name) is None:

@@ -285,9 +285,7 @@ class _Predictor:
         family = cast(Family, self._operator)
         return multiclass.outputs(family.restrict(fit_rows), solution, family.samples[held_out])
 
-    def _on_nodes(
-        self, solution: Solution, held_out: Rows, fit_rows: Rows
-    ) -> NDArray[np.float64]:
+    def _on_nodes(self, solution: Solution, held_out: Rows, fit_rows: Rows) -> NDArray[np.float64]:
         factors = cast(Bank, self._operator).row_factors()
         assert factors is not None  # the solution is on its nodes
         samples = factors.X[held_out]

@@ -75,6 +75,11 @@ class Memory:
         What it keeps as well, at most, once sparse combinations have been asked for.
     is_family : bool
         Whether it is a family.
+    rank : int or None
+        The number of columns that its factors have which leave out 1e-5 of each kernel, about;
+        None where there are no factors in blocks of rows (`Bank.row_factors`).
+    streamed : float
+        What it keeps where only these are asked for.
     """
 
     n_kernels: int | None = None
@@ -84,6 +89,8 @@ class Memory:
     restricting: float = 0.0
     active: float = 0.0
     is_family: bool = False
+    rank: int | None = None
+    streamed: float = 0.0
 
 
 def gram_bytes(n: int, count: float = 1.0) -> float:

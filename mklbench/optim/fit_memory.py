@@ -38,6 +38,11 @@ def fitting(
         Number of binary problems, one a class where there are more than two.
     """
     kernels = memory_of(builder, shape)
+    on_factors = algorithm_of(solve).bytes_on_factors
+    if on_factors is not None:
+        needed = on_factors(kernels, shape, **unbound(solve)[1])
+        if needed is not None:
+            return needed
     return max(kernels.building, kernels.kept + solving(solve, kernels, shape, n_problems))
 
 
@@ -54,6 +59,12 @@ def searching(
     of all that predicts the held-out ones.
     """
     part = shape.with_samples(shape.n - shape.n // folds)
+    on_factors = algorithm_of(solve).bytes_on_factors
+    if on_factors is not None:
+        kernels = memory_of(builder, part)
+        needed = on_factors(kernels, part, **unbound(solve)[1])
+        if needed is not None:  # the samples of a fold are a copy
+            return fitting(builder, solve, shape, n_problems) + kernels.streamed
     whole, fold = memory_of(builder, shape), memory_of(builder, part)
     at_once = max(
         fold.restricting,

@@ -15,14 +15,18 @@ S_d = sum_m d_m S_m. There is no outer loop and no SVM. Newton's direction, with
 alpha + u / (C - alpha)), T = [S_1 t ... S_M t] and S_d = L L', needs B' Theta B and products of B
 with a few vectors of n samples; all else is of the size of R, the columns of B, and of M:
 
-    N = I - H L (I + L' H L)^-1 L',    H = B' Theta B,    h = B' Theta 1,
-    [ T'N H T + diag(z / d)   T'N h        1 ] [ dd   ]
-    [ h'N' T                  1'Theta 1 -  0 ] [ db   ] = right-hand side
-    [ 1'                      0            0 ] [ dlam ]   (second diagonal entry less h'L(...)^-1L'h).
+    P = L (I + L' H L)^-1 L',    N = I - H P,    H = B' Theta B,    h = B' Theta 1,
 
-The predictor and corrector are those of Mehrotra (1992), with the terms of second order in (d,
-alpha) as well. The number of iterations does not grow with n. Bounds of the problem on the factors
-come with each iteration; the certificate of the problem on the kernels themselves is made outside.
+    [ T'N H T + diag(z / d)    T'N h                1 ] [ change of d   ]
+    [ (T'N h)'                 1'Theta 1 - h'P h    0 ] [ change of b   ]  =  right-hand side.
+    [ 1'                       0                    0 ] [ change of lam ]
+
+The predictor and corrector are those of Mehrotra (1992). At a start t is far from what it is at the
+optimum, as it sums over n samples: in T and in the prices stands v in its place, which begins at
+that of a least-squares fit, and of which t - v shrinks with every step.
+
+Bounds of the problem on the factors come with each iteration; the certificate of the problem on the
+kernels themselves is made outside.
 """
 
 from __future__ import annotations
@@ -176,9 +180,7 @@ class Path:
         point : Point
             Where to set out from.
         """
-        t = added(
-            engine.each(lambda rows: rows.resume(point.alpha, point.lower, point.upper))
-        )
+        t = added(engine.each(lambda rows: rows.resume(point.alpha, point.lower, point.upper)))
         return cls(
             factors,
             engine,
@@ -250,9 +252,7 @@ class Path:
         ahead_v = self.t - self.v
         residual = 0.5 * self.factors.forms(self.v) + self.z - self.lam + system._T.T @ ahead_v
         first = system.solve(at.projected, at.labelled, residual - self.z)
-        second = added(
-            self._engine.each(lambda rows: rows.predict(first.x, first.b))
-        )
+        second = added(self._engine.each(lambda rows: rows.predict(first.x, first.b)))
         dz = -self.z - self.z * first.d / self.d
         longest = min(1.0, second.longest.value, _longest(self.d, first.d), _longest(self.z, dz))
         ahead = (
@@ -320,7 +320,7 @@ class _Newton:
         self._sums = at.balance, 1.0 - float(state.d.sum())
 
     def solve(self, projected: Array, labelled: float, prices: Array) -> _Step:
-        """Return the direction for B' Y Theta rho, y' Theta rho and the right side of the prices."""
+        """Return the direction for B' Y Theta rho, y' Theta rho and the right side of prices."""
         at, T = self._at, self._T
         reduced = self._reduce(projected)
         balance, missing = self._sums

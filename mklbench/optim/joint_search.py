@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklbench import memory
 from mklbench.certify import Bounds, Hinge, PrimalDualPoint, bounds
+from mklbench.kernels.memory import NUMBER
 from mklbench.kernels.storage.rows import RowFactors
 from mklbench.libsvm import check_box, class_factors
 from mklbench.optim.joint import Iterate, Path, Point
@@ -42,6 +43,53 @@ _SINGLE = 1e-4
 _NEGLIGIBLE = 1e-2
 # Of the free memory, what the rows of factors may take to be kept.
 _SHARE = 0.5
+
+
+# Seconds of an n^2 and of an n R^2, about, on which the choice of a method rests (docs/scale.md).
+_PER_GRAM, _PER_FACTORS = 1.4e-7, 6e-10
+# Samples from which on factors are chosen at all, and the finest gap that they are chosen for.
+FEWEST, _FINEST = 4000, 1e-5
+# Vectors of n numbers that the method holds.
+_VECTORS = 25
+
+
+def pays(n: int, rank: int, tol: float) -> bool:
+    """Tell whether the joint method is the one to choose, by its cost beside that of Gram matrices.
+
+    Parameters
+    ----------
+    n : int
+        Number of samples.
+    rank : int
+        Columns of the first factors.
+    tol : float
+        The gap asked for.
+    """
+    return n >= FEWEST and tol >= _FINEST and _PER_FACTORS * rank**2 < _PER_GRAM * n
+
+
+def bytes_needed(n: int, rank: int) -> float:
+    """Return the bytes that `search` takes where the rows of its factors are not kept.
+
+    Parameters
+    ----------
+    n : int
+        Number of samples.
+    rank : int
+        Columns of the first factors.
+    """
+    return NUMBER * (_VECTORS * n + 12.0 * rank**2)
+
+
+def first_rank(factors: RowFactors) -> int:
+    """Return how many columns the first factors of a search have.
+
+    Parameters
+    ----------
+    factors : RowFactors
+        Of the kernels, without loss.
+    """
+    return factors.reduced(_DROPPED[0]).rank
 
 
 @dataclass(frozen=True)
@@ -140,7 +188,9 @@ def search(
         coarse = factors.reduced(dropped)
         dtype = np.float64 if point is not None or tol < _SINGLE else np.float32
         with threads(coarse, labels, box, dtype, _fits(coarse, dtype)) as engine:
-            path = Path.begin(coarse, engine) if point is None else Path.resume(coarse, engine, point)
+            path = (
+                Path.begin(coarse, engine) if point is None else Path.resume(coarse, engine, point)
+            )
             found = _followed(path, factors, labels, box, tol, max_iter, history)
             best = found if best is None or found.gap < best.gap else best
             if best.gap <= tol:

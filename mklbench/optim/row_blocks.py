@@ -214,10 +214,7 @@ class Rows:
             float(second.sum()),
             float(centred.sum()),
             float(
-                self.alpha @ lower
-                + self._lower @ alpha
-                + self._slack @ upper
-                - self._upper @ alpha
+                self.alpha @ lower + self._lower @ alpha + self._slack @ upper - self._upper @ alpha
             ),
             float(self._second_lower.sum() + self._second_upper.sum()),
             self._longest(alpha, lower, upper),
@@ -230,9 +227,7 @@ class Rows:
         lower = (mu - self._second_lower - self._lower * alpha) / self.alpha - self._lower
         upper = (mu - self._second_upper + self._upper * alpha) / self._slack - self._upper
         self._direction = alpha, lower, upper
-        return Direction(
-            self._projected(self._y * alpha), self._longest(alpha, lower, upper)
-        )
+        return Direction(self._projected(self._y * alpha), self._longest(alpha, lower, upper))
 
     def advance(self, step: float) -> None:
         """Go so far along the direction."""
@@ -338,9 +333,7 @@ def expand(factors: RowFactors, x: Array) -> Array:
     return np.concatenate(list(_mapped(factors, lambda rows, block: block @ x)))
 
 
-def _mapped(
-    factors: RowFactors, function: Callable[[slice, Array], Result]
-) -> Iterator[Result]:
+def _mapped(factors: RowFactors, function: Callable[[slice, Array], Result]) -> Iterator[Result]:
     starts = range(0, factors.n_samples, ROWS)
     slices = [slice(start, min(start + ROWS, factors.n_samples)) for start in starts]
     with ThreadPoolExecutor(n_threads()) as pool, threadpool_limits(1, user_api="blas"):
@@ -365,8 +358,7 @@ def threads(
 ) -> Iterator[Threads]:
     """Give an engine of threads on blocks; linear algebra within a block has one thread."""
     blocks = [
-        Rows(factors, a, b, y[a:b], box[a:b], dtype, kept)
-        for a, b in _bounds(factors.n_samples)
+        Rows(factors, a, b, y[a:b], box[a:b], dtype, kept) for a, b in _bounds(factors.n_samples)
     ]
     engine = Threads(blocks)
     try:

@@ -17,8 +17,8 @@ from mklbench.kernels.memory import NUMBER, Memory, Shape
 from mklbench.kernels.naming import column_names, function_names, named
 from mklbench.kernels.storage.cost import FEW, FeatureCosts
 from mklbench.kernels.storage.factored import ROWS, FeatureFactors
-from mklbench.kernels.storage.rows import RowFactors, feature_parts
 from mklbench.kernels.storage.packed import PackedGrams, half_size, unpack
+from mklbench.kernels.storage.rows import RowFactors, feature_parts
 from mklbench.validation import check_features, check_training_features
 
 _FORMS = ("halves", "factors")
@@ -26,6 +26,9 @@ _MEMORY_LIMIT = 2**29
 
 # The rank of Gaussians on one feature with many values, about; for the memory that they will need.
 _RANK = 32
+# That of factors which leave a share of 1e-5 out: of one function, what each one more adds to it
+# as a share, and of very many.
+_REDUCED, _MORE, _MOST_REDUCED = 16, 0.3, 60
 # Kernels whose halves are kept at the same time, if the limit allows; for the same.
 _ACTIVE = 40
 
@@ -97,13 +100,16 @@ class FeatureBank(Bank):
         n, d, k = shape.n, shape.d, n_functions
         rank = min(n, _RANK)
         samples, factors = NUMBER * n * d, NUMBER * d * (n * rank + k * half_size(rank))
+        reduced = d * min(n, round(_REDUCED * (1.0 + _MORE * (k - 1))), _MOST_REDUCED)
         # In the making: the bases of all features twice, and the factors of one.
         making = factors + NUMBER * 3 * k * rank * n
         costs = FeatureCosts(n, k, np.full(d, rank), _MEMORY_LIMIT)
         half = NUMBER * half_size(n)
         if costs.prefers_halves():
             kept = samples + factors + half * d * k
-            return Memory(d * k, kept, kept + making, combining=3 * half)
+            return Memory(
+                d * k, kept, kept + making, combining=3 * half, rank=reduced, streamed=2 * samples
+            )
         kept = samples + factors
         active = half * min(d * k, _ACTIVE, costs.room)
         return Memory(
@@ -114,11 +120,15 @@ class FeatureBank(Bank):
             restricting=factors,
             # The room for halves grows by a copy; their sum is a half, and its triangle.
             active=1.5 * active + (3 * half if active else 0.0),
+            rank=reduced,
+            streamed=2 * samples,
         )
 
     def row_factors(self) -> RowFactors:
         parts = feature_parts(self._X, self._functions)
-        return RowFactors(self._X, parts, NodesCross(self._functions, [p.basis.nodes for p in parts]))
+        return RowFactors(
+            self._X, parts, NodesCross(self._functions, [p.basis.nodes for p in parts])
+        )
 
     def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
         combined = np.empty((self.n_samples, self.n_samples)) if out is None else out

@@ -60,7 +60,14 @@ class LinearBank(Bank):
         """
         samples = NUMBER * shape.n * shape.d
         scaled = NUMBER * shape.n * min(shape.d, _FEATURES_AT_ONCE)
-        return Memory(shape.d, samples, 2 * samples, combining=3 * scaled)
+        return Memory(
+            shape.d,
+            samples,
+            2 * samples,
+            combining=3 * scaled,
+            rank=shape.d,
+            streamed=2 * samples,
+        )
 
     def row_factors(self) -> RowFactors:
         d = self.n_kernels

@@ -21,6 +21,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -256,7 +257,7 @@ class RowFactors:
     def __init__(self, X: Array, parts: Sequence[Part], cross: CrossKernels) -> None:
         self.X, self.parts, self.cross = X, tuple(parts), cross
         ends = np.cumsum([0, *(part.basis.rank for part in self.parts)])
-        self.columns = [slice(a, b) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+        self.columns = [slice(a, b) for a, b in pairwise(ends.tolist())]
         self.n_samples, self.rank = len(X), int(ends[-1])
         self.n_kernels = sum(len(part.kernels) for part in self.parts)
 
@@ -312,9 +313,10 @@ class RowFactors:
         """
         lowered, start = [], 0
         for part in self.parts:
-            full = part.basis.rank if part.lift is None else len(part.lift)
+            directions = part.basis.directions if isinstance(part.basis, Projected) else None
+            full = part.basis.rank if directions is None else len(directions)
             own = expansion[start : start + full]
-            lowered.append(own if part.lift is None else part.basis.directions.T @ own)
+            lowered.append(own if directions is None else directions.T @ own)
             start += full
         return np.concatenate(lowered)
 
@@ -380,9 +382,7 @@ def feature_parts(X: Array, functions: Sequence[KernelFunction]) -> list[Part]:
         If a kernel is too rough for a basis on nodes.
     """
     k = len(functions)
-    return [
-        _on_feature(X, j, functions, np.arange(j * k, (j + 1) * k)) for j in range(X.shape[1])
-    ]
+    return [_on_feature(X, j, functions, np.arange(j * k, (j + 1) * k)) for j in range(X.shape[1])]
 
 
 def _on_feature(X: Array, j: int, functions: Sequence[KernelFunction], kernels: Indices) -> Part:
