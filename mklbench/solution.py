@@ -95,14 +95,14 @@ class Solution(KernelMachine):
         The machines of an ensemble, each a solution on the same operator; None for a single
         machine. The decision function of an ensemble is the mean of theirs, or what they vote; its
         own `weights`, `dual_coef` and `intercept` are the means of theirs.
-    expansion : ndarray of shape (R,) or None, default=None
-        Of a method on factors: the decision function is sum_c expansion_c k(z, c) + b over the
-        nodes c of the kernels (`mklbench.kernels.storage.rows`), the primal point that the gap
-        holds for, and `dual_coef` the point of the dual that proves it. None where `dual_coef`
-        makes the decision function.
     vote : bool, default=False
         Whether the members of an ensemble vote: the decision value is the mean of the signs of
         theirs, ties broken by their mean.
+    expansion : ndarray of shape (R,) or None, default=None
+        Of a method on factors: the decision function is sum_c expansion_c k(z, c) + b over the
+        nodes c of the kernels (`mklbench.kernels.storage.nodes`), the primal point that the gap
+        holds for, and `dual_coef` the point of the dual that proves it. None where `dual_coef`
+        makes the decision function.
 
     Raises
     ------

@@ -51,6 +51,7 @@ LIBRARY = {
 INSIDE = {
     "kernels": [
         {"centring", "definite", "memory", "euclidean", "cross", "samples"},
+        {"row_factors"},
         {"contract", "base"},
         {"functions", "groups"},
         {"naming"},

@@ -32,7 +32,7 @@ from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
 from mklbench.kernels.groups import groups_of
 from mklbench.kernels.memory import Memory, Shape
-from mklbench.kernels.storage.rows import RowFactors
+from mklbench.kernels.row_factors import RowFactors
 from mklbench.libsvm import SVM, check_svm_options
 from mklbench.optim import joint_search, side_by_side
 from mklbench.optim.alternation import alternate

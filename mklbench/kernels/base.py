@@ -11,7 +11,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,10 +18,8 @@ from numpy.typing import ArrayLike, NDArray
 from mklbench.errors import InputError
 from mklbench.kernels.centring import centre
 from mklbench.kernels.cross import ChosenKernels, CrossKernels
+from mklbench.kernels.row_factors import RowFactors
 from mklbench.validation import check_indices
-
-if TYPE_CHECKING:
-    from mklbench.kernels.storage.rows import RowFactors
 
 Array = NDArray[np.float64]
 

@@ -1,6 +1,6 @@
 """MKL on factors: weights, alpha and intercept together, by one interior-point method.
 
-With K_m = B S_m B' (`mklbench.kernels.storage.rows`) the problem of SimpleMKL is the saddle point
+With K_m = B S_m B' (`mklbench.kernels.row_factors`) the problem of SimpleMKL is the saddle point
 
     min over d >= 0, 1'd = 1,  max over 0 <= alpha <= C, y'alpha = 0  of
     1'alpha - 1/2 sum_m d_m q_m,    q_m = t' S_m t,    t = B' Y alpha,    Y = diag(y).
@@ -38,7 +38,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, block_diag, cho_factor, cho_solve
 
-from mklbench.kernels.storage.rows import RowFactors
+from mklbench.kernels.row_factors import RowFactors
 from mklbench.optim.row_blocks import Engine, Linearised, added
 
 Array = NDArray[np.float64]

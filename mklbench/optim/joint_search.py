@@ -19,10 +19,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklbench import memory
 from mklbench.certify import Bounds, Hinge, PrimalDualPoint, bounds
 from mklbench.kernels.memory import NUMBER
-from mklbench.kernels.storage.rows import RowFactors
+from mklbench.kernels.row_factors import RowFactors
 from mklbench.libsvm import check_box, class_factors
 from mklbench.optim.joint import Iterate, Path, Point
 from mklbench.optim.row_blocks import expand, project, threads
@@ -35,14 +34,14 @@ Array = NDArray[np.float64]
 _DROPPED = (1e-5, 1e-8, 1e-11)
 # The gap on the factors that is aimed at, in units of the gap asked for.
 _AIM = 0.5
-# Where the gap on the factors is less than this share of the certified one, they are too coarse.
-_LIMITED = 0.2
+# A first look is taken at this gap: factors that add more than this to it are too coarse.
+_EARLY, _TOO_COARSE = 20.0, 0.6
 # A gap asked for below this needs factors in double precision.
 _SINGLE = 1e-4
 # A kernel with less than this share of the largest weight is left out if the gap allows.
 _NEGLIGIBLE = 1e-2
-# Of the free memory, what the rows of factors may take to be kept.
-_SHARE = 0.5
+# Bytes that the rows of factors may take to be kept.
+_KEPT = 1.6e9
 
 
 # Seconds of an n^2 and of an n R^2, about, on which the choice of a method rests (docs/scale.md).
@@ -69,7 +68,7 @@ def pays(n: int, rank: int, tol: float) -> bool:
 
 
 def bytes_needed(n: int, rank: int) -> float:
-    """Return the bytes that `search` takes where the rows of its factors are not kept.
+    """Return the bytes that `search` takes.
 
     Parameters
     ----------
@@ -78,7 +77,7 @@ def bytes_needed(n: int, rank: int) -> float:
     rank : int
         Columns of the first factors.
     """
-    return NUMBER * (_VECTORS * n + 12.0 * rank**2)
+    return NUMBER * (_VECTORS * n + 12.0 * rank**2) + min(0.5 * NUMBER * n * rank, _KEPT)
 
 
 def first_rank(factors: RowFactors) -> int:
@@ -212,13 +211,15 @@ def _followed(
     """Follow a path until its points are good enough, or as good as its factors allow."""
     best: Found | None = None
     state: Iterate | None = None
+    looked = False
     for state in path.iterates(max_iter):
         history.append({"objective": state.upper, "gap": max(state.gap, 0.0), "n_svm_calls": 0})
-        if state.gap > _AIM * tol:
+        if state.gap > (_AIM if looked else _EARLY) * tol:
             continue
+        looked = True
         found = _certified(path, state, factors, y, box, tol)
         best = found if best is None or found.gap < best.gap else best
-        if best.gap <= tol or state.gap < _LIMITED * found.gap:
+        if best.gap <= tol or found.gap - state.gap > _TOO_COARSE * tol:
             break
     if best is None:
         assert state is not None
@@ -261,7 +262,5 @@ def _balanced(alpha: Array, y: Array) -> Array:
 
 
 def _fits(factors: RowFactors, dtype: type[np.floating]) -> bool:
-    """Tell whether the rows of factors may stay in memory."""
-    free = memory.free()
-    needed = float(factors.n_samples) * factors.rank * np.dtype(dtype).itemsize
-    return free is None or needed <= _SHARE * free
+    """Tell whether the rows of factors may stay in memory, in place of being made for each pass."""
+    return factors.n_samples * factors.rank * np.dtype(dtype).itemsize <= _KEPT

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from mklbench.kernels.storage.rows import ROWS, RowFactors
+from mklbench.kernels.row_factors import ROWS, RowFactors
 
 Array = NDArray[np.float64]
 Result = TypeVar("Result")

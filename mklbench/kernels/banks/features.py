@@ -15,10 +15,11 @@ from mklbench.kernels.base import Array, Bank
 from mklbench.kernels.functions import KernelFunction, check_values
 from mklbench.kernels.memory import NUMBER, Memory, Shape
 from mklbench.kernels.naming import column_names, function_names, named
+from mklbench.kernels.row_factors import RowFactors
 from mklbench.kernels.storage.cost import FEW, FeatureCosts
 from mklbench.kernels.storage.factored import ROWS, FeatureFactors
+from mklbench.kernels.storage.nodes import feature_parts
 from mklbench.kernels.storage.packed import PackedGrams, half_size, unpack
-from mklbench.kernels.storage.rows import RowFactors, feature_parts
 from mklbench.validation import check_features, check_training_features
 
 _FORMS = ("halves", "factors")

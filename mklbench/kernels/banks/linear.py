@@ -12,8 +12,8 @@ from mklbench.kernels.banks.cross import Indices, LinearCross
 from mklbench.kernels.base import Array, Bank
 from mklbench.kernels.memory import NUMBER, Memory, Shape
 from mklbench.kernels.naming import column_names, named
+from mklbench.kernels.row_factors import Column, Part, RowFactors
 from mklbench.kernels.storage.packed import write_lower
-from mklbench.kernels.storage.rows import Column, Part, RowFactors
 from mklbench.validation import check_features, check_scale
 
 # Features of one matrix product. What it forms on the way then takes less memory than the samples,

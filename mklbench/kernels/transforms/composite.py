@@ -15,8 +15,8 @@ from mklbench.kernels.cross import CrossKernels
 from mklbench.kernels.groups import GroupLists, check_groups
 from mklbench.kernels.memory import Memory
 from mklbench.kernels.naming import ALL_COLUMNS, named
+from mklbench.kernels.row_factors import RowFactors
 from mklbench.kernels.samples import Columns
-from mklbench.kernels.storage.rows import RowFactors
 from mklbench.kernels.transforms.cross import ConcatenatedCross, Indices, ScaledCross
 from mklbench.kernels.transforms.wrapped import WrappedBank
 

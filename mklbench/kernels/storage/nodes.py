@@ -1,0 +1,130 @@
+"""Factors of kernels on single features: bases of nodes.
+
+A kernel on one feature interpolates between nodes c, k_m(x, z) = b(x)' k_m(c, c) b(z) to rounding,
+where c are the Chebyshev points of the feature's interval or, where there are few, its values. In
+such a basis a function b(z)' S_m v is also the expansion
+
+    f_m(z) = sum_c k_m(z, c) v_c,
+
+which holds for any z, inside the interval or not, and needs r nodes in place of n samples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from mklbench.errors import InputError
+from mklbench.kernels.functions import KernelFunction, matrices
+from mklbench.kernels.row_factors import Array, Basis, Indices, Part
+from mklbench.kernels.storage.factored import interpolation, n_nodes
+
+# A feature with more nodes than this is too rough for a basis of this kind.
+_MOST_NODES = 400
+
+
+@dataclass(frozen=True)
+class Interpolation(Basis):
+    """Between the Chebyshev points of an interval of one feature.
+
+    Attributes
+    ----------
+    feature : int
+        The feature.
+    first, last : float
+        The ends of its interval.
+    rank : int
+        The number of points.
+    """
+
+    feature: int
+    first: float
+    last: float
+    rank: int
+
+    @property
+    def nodes(self) -> Array:  # type: ignore[override]
+        """The points (r,), descending."""
+        middle, radius = (self.first + self.last) / 2, (self.last - self.first) / 2
+        return middle + radius * np.cos(self._angles)
+
+    def __call__(self, X: Array) -> Array:
+        scale = 2.0 / (self.last - self.first)
+        return interpolation(scale * (X[:, self.feature] - self.first) - 1.0, self._angles)
+
+    @property
+    def _angles(self) -> Array:
+        return np.pi * (np.arange(self.rank) + 0.5) / self.rank
+
+
+@dataclass(frozen=True, eq=False)
+class Values(Basis):
+    """Indicators of the values that a feature has at the training samples.
+
+    Attributes
+    ----------
+    feature : int
+        The feature.
+    nodes : ndarray of shape (r,)
+        The values, ascending.
+    """
+
+    feature: int
+    nodes: Array
+
+    @property
+    def rank(self) -> int:  # type: ignore[override]
+        return len(self.nodes)
+
+    def __call__(self, X: Array) -> Array:
+        return (X[:, [self.feature]] == self.nodes).astype(np.float64)
+
+
+def feature_parts(X: Array, functions: Sequence[KernelFunction]) -> list[Part]:
+    """Return a part for each feature, of all kernel functions on it.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        Training samples.
+    functions : sequence of KernelFunction
+        Kernel functions; kernel j * len(functions) + k is function k on feature j.
+
+    Raises
+    ------
+    InputError
+        If a kernel is too rough for a basis on nodes.
+    """
+    k = len(functions)
+    return [_on_feature(X, j, functions, np.arange(j * k, (j + 1) * k)) for j in range(X.shape[1])]
+
+
+def _on_feature(X: Array, j: int, functions: Sequence[KernelFunction], kernels: Indices) -> Part:
+    column = np.asarray(X[:, j], dtype=np.float64)
+    ends = np.array([column.min(), column.max()])
+    many = n_nodes(ends, functions)
+    values = _few_values(column, min(many, _MOST_NODES))
+    basis: Interpolation | Values
+    if values is not None:
+        basis = Values(j, values)
+    elif many <= _MOST_NODES:
+        basis = Interpolation(j, float(ends[0]), float(ends[1]), int(many))
+    else:
+        raise InputError(
+            f"method=joint has no factors for the kernels on column {j}: they vary too fast over "
+            f"its values from {ends[0]:g} to {ends[1]:g}, choose wider kernels, rescale the column "
+            "or choose method=libsvm."
+        )
+    points = basis.nodes[:, None]
+    return Part(basis, np.array(list(matrices(functions, points, points))), kernels)
+
+
+def _few_values(column: Array, most: float) -> Array | None:
+    """Return the different values of a column, ascending; None if there are more than `most`."""
+    # A look at some of them tells most columns apart, without sorting all.
+    if len(np.unique(column[: 4 * _MOST_NODES])) > most:
+        return None
+    values = np.unique(column)
+    return values if len(values) <= most else None
