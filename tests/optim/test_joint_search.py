@@ -1,0 +1,304 @@
+"""The joint method beside the exact solver on Gram matrices, where both are at hand."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mklbench.algorithms import mkl
+from mklbench.certify import Hinge, PrimalDualPoint, bounds
+from mklbench.errors import InputError
+from mklbench.kernels import (
+    Bank,
+    FeatureBank,
+    Gaussian,
+    Polynomial,
+    PrecomputedBank,
+    feature_gaussians,
+    feature_widths,
+    linear_features,
+)
+from mklbench.multiclass import decision_function
+from mklbench.optim import joint_search, row_blocks
+from mklbench.optim.row_blocks import expand, project
+from mklbench.penalties.simplex import Simplex
+from mklbench.solution import Solution
+
+TOL = 1e-4
+
+
+def problem(n: int, d: int, seed: int, noise: float = 0.5) -> tuple[np.ndarray, np.ndarray]:
+    """Samples, and labels of an additive function of two features."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    values = np.sin(2.0 * X[:, 0]) + np.square(X[:, 1]) - 1.0 + noise * rng.standard_normal(n)
+    return X, np.where(values > np.median(values), 1.0, -1.0)
+
+
+def joint(bank: Bank, y: np.ndarray, C: float, **options: object) -> Solution:
+    return mkl.solve(bank, y, C, method="joint", **{"tol": TOL, **options})
+
+
+def both(bank: Bank, y: np.ndarray, C: float, **options: object) -> tuple[Solution, Solution]:
+    """The solutions of the joint method and of the one on Gram matrices."""
+    exact = mkl.solve(bank, y, C, tol=1e-6, method="libsvm", **options)
+    return joint(bank, y, C, **options), exact
+
+
+def assert_same_optimum(found: Solution, exact: Solution, tol: float = TOL) -> None:
+    assert found.converged
+    assert found.gap <= tol
+    # `objective` is a dual value at the weights: no more than J there, which is above the optimum.
+    upper = found.objective * (1.0 + 2.0 * tol) + 1e-12
+    assert exact.objective * (1.0 - exact.gap) <= upper
+    assert found.objective <= exact.objective * (1.0 + tol) + 1e-12
+
+
+@pytest.mark.parametrize("C", [1e-4, 1e-2, 1.0, 1e2, 1e4])
+def test_has_the_optimum_of_the_method_on_gram_matrices(C: float) -> None:
+    X, y = problem(300, 4, seed=0)
+    bank = feature_gaussians(X, [0.3, 3.0])
+    found, exact = both(bank, y, C)
+    assert_same_optimum(found, exact)
+    assert found.n_svm_calls == 0
+    ours = decision_function(bank, [found], X)
+    theirs = decision_function(bank, [exact], X)
+    assert np.abs(ours - theirs).max() <= 0.05 * np.abs(theirs).max()
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    n=st.integers(12, 120),
+    d=st.integers(1, 6),
+    seed=st.integers(0, 10_000),
+    log_C=st.floats(-3, 3),
+    log_gamma=st.floats(-2, 1.5),
+    noise=st.floats(0.0, 2.0),
+)
+def test_has_it_on_any_problem(
+    n: int, d: int, seed: int, log_C: float, log_gamma: float, noise: float
+) -> None:
+    X, y = problem(n, max(d, 2), seed, noise)
+    bank = feature_gaussians(X, [10.0**log_gamma])
+    assert_same_optimum(*both(bank, y, 10.0**log_C))
+
+
+class TestDegenerate:
+    def test_kernels_twice(self) -> None:
+        X, y = problem(150, 3, seed=1)
+        assert_same_optimum(*both(feature_gaussians(np.hstack([X, X])), y, 10.0))
+
+    def test_a_constant_feature(self) -> None:
+        X, y = problem(150, 3, seed=2)
+        X[:, 2] = 3.0
+        assert_same_optimum(*both(feature_gaussians(X), y, 10.0))
+
+    def test_features_of_few_values(self) -> None:
+        X, y = problem(200, 3, seed=3)
+        assert_same_optimum(*both(feature_gaussians(np.round(X), [0.5, 5.0]), y, 5.0))
+
+    def test_one_sample_in_a_hundred(self) -> None:
+        X, y = problem(400, 3, seed=4)
+        y[:] = -1.0
+        y[:4] = 1.0
+        assert_same_optimum(*both(feature_gaussians(X), y, 10.0))
+
+    @pytest.mark.parametrize("scale", [1e-6, 1e6])
+    def test_features_of_any_size(self, scale: float) -> None:
+        X, y = problem(150, 3, seed=5)
+        bank = feature_gaussians(scale * X, [1.0 / scale**2])
+        assert_same_optimum(*both(bank, y, 10.0))
+
+    def test_separable_labels_and_a_huge_box(self) -> None:
+        X, y = problem(120, 3, seed=6, noise=0.0)
+        assert_same_optimum(*both(feature_gaussians(X), y, 1e5))
+
+    def test_kernels_of_rank_one(self) -> None:
+        X, y = problem(200, 5, seed=7)
+        assert_same_optimum(*both(linear_features(X), y, 0.1))
+
+    def test_kernels_of_very_different_size(self) -> None:
+        X, y = problem(200, 3, seed=8)
+        bank = FeatureBank(X, [Gaussian(1.0), Polynomial(3, 1.0)])
+        assert_same_optimum(*both(bank, y, 1.0))
+
+
+def test_weights_of_samples_and_classes_are_bounds() -> None:
+    X, y = problem(200, 3, seed=9)
+    bank = feature_widths(X, 3)
+    options = {
+        "class_weight": {1: 2.0, -1: 0.5},
+        "sample_weight": np.random.default_rng(0).uniform(0.2, 2.0, len(y)),
+    }
+    assert_same_optimum(*both(bank, y, 300.0, **options))
+    found = joint(bank, y, 300.0, **options)
+    box = 300.0 * options["sample_weight"] * np.where(y > 0, 2.0, 0.5)
+    assert (np.abs(found.dual_coef) <= box).all()
+    assert abs(found.dual_coef.sum()) <= 1e-9 * np.abs(found.dual_coef).sum()
+
+
+def test_its_gap_holds_for_the_kernels_themselves() -> None:
+    """Dense Gram matrices give the same two bounds."""
+    X, y = problem(2000, 4, seed=10)
+    bank = feature_gaussians(X, [0.5, 2.0])
+    found = joint(bank, y, 10.0, tol=1e-3)
+    grams = np.array([bank.combine(unit) for unit in np.eye(bank.n_kernels)])
+    decisions = decision_function(bank, [found], X) - found.intercept
+    assert found.expansion is not None
+    factors = bank.row_factors()
+    lengths = factors.forms(found.expansion)
+    primal = PrimalDualPoint(
+        Hinge(y, 10.0), found.weights, lengths, decisions, found.dual_coef, found.intercept
+    )
+    a = found.dual_coef
+    forms = np.array([a @ K @ a for K in grams])
+    lower = np.abs(a).sum() - 0.5 * forms.max()
+    upper = bounds(primal, Simplex()).upper
+    assert found.gap == pytest.approx((upper - lower) / upper, rel=1e-6)
+    assert found.objective == pytest.approx(np.abs(a).sum() - 0.5 * found.weights @ forms)
+    # The length of a function that is an expansion on samples is that of its Gram matrices.
+    t = project(factors, a)
+    assert factors.forms(t) == pytest.approx(forms, rel=1e-9)
+    outputs = expand(factors, factors.expanded(found.weights, t)[:, None])[:, 0]
+    K = np.tensordot(found.weights, grams, 1)
+    assert outputs == pytest.approx(K @ a, rel=1e-8, abs=1e-8 * np.abs(a).sum())
+
+
+def test_blocks_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = problem(400, 3, seed=11)
+    bank = feature_gaussians(X, [0.5, 2.0])
+    whole = joint(bank, y, 10.0)
+    monkeypatch.setattr(row_blocks, "ROWS", 7)
+    monkeypatch.setattr(row_blocks, "_BLOCK", 14)
+    parts = joint(bank, y, 10.0)
+    assert parts.gap <= TOL
+    assert parts.objective == pytest.approx(whole.objective, rel=2.0 * TOL)
+    assert parts.weights == pytest.approx(whole.weights, abs=5e-3)
+
+
+def test_rows_that_are_made_anew_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = problem(400, 3, seed=12)
+    bank = feature_gaussians(X)
+    kept = joint(bank, y, 10.0)
+    monkeypatch.setattr(joint_search, "_KEPT", 0.0)
+    anew = joint(bank, y, 10.0)
+    assert np.array_equal(kept.dual_coef, anew.dual_coef)
+    assert np.array_equal(kept.weights, anew.weights)
+
+
+def test_single_precision_costs_no_more_than_the_gap() -> None:
+    X, y = problem(1500, 3, seed=13)
+    bank = feature_gaussians(X)
+    single, double = joint(bank, y, 10.0, tol=1e-3), joint(bank, y, 10.0, tol=9e-5)
+    assert single.objective == pytest.approx(double.objective, rel=1e-3)
+
+
+def test_predicts_outside_of_the_interval_of_the_training_samples() -> None:
+    X, y = problem(500, 3, seed=14)
+    bank = feature_gaussians(X)
+    found = joint(bank, y, 10.0, tol=1e-5)
+    exact = mkl.solve(bank, y, 10.0, tol=1e-7, method="libsvm")
+    Z = 3.0 * np.random.default_rng(1).standard_normal((300, 3))
+    ours, theirs = (decision_function(bank, [s], Z) for s in (found, exact))
+    assert np.abs(ours - theirs).max() <= 0.02 * np.abs(theirs).max()
+
+
+def test_scaled_features_and_box_give_the_same() -> None:
+    X, y = problem(300, 3, seed=15)
+    found = joint(feature_gaussians(X, [1.0]), y, 10.0)
+    scaled = joint(feature_gaussians(2.0 * X, [0.25]), y, 10.0)
+    assert scaled.objective == pytest.approx(found.objective, rel=2.0 * TOL)
+
+
+class TestFactors:
+    @pytest.mark.parametrize("dropped", [1e-2, 1e-4, 1e-6])
+    def test_reduced_ones_leave_out_about_the_share_asked_for(self, dropped: float) -> None:
+        X, _ = problem(300, 2, seed=16)
+        factors = feature_gaussians(X, [0.3, 3.0]).row_factors()
+        reduced = factors.reduced(dropped)
+        assert reduced.rank < factors.rank
+        for m in range(factors.n_kernels):
+            whole, part = (gram(each, m) for each in (factors, reduced))
+            left = np.trace(whole - part) / np.trace(whole)
+            assert -1e-12 <= left <= 1.5 * dropped
+
+    def test_what_is_lowered_and_lifted_comes_back(self) -> None:
+        X, _ = problem(200, 3, seed=17)
+        reduced = feature_gaussians(X).row_factors().reduced(1e-4)
+        v = np.random.default_rng(2).standard_normal(reduced.rank)
+        assert reduced.lowered(reduced.lifted(v)) == pytest.approx(v, rel=1e-6, abs=1e-8)
+
+    def test_a_lifted_function_is_the_same_function(self) -> None:
+        X, _ = problem(200, 3, seed=18)
+        factors = feature_gaussians(X).row_factors()
+        reduced = factors.reduced(1e-4)
+        v = np.random.default_rng(3).standard_normal(reduced.rank)
+        weights = np.array([0.5, 0.2, 0.3])
+        few = expand(reduced, reduced.expanded(weights, v)[:, None])
+        many = expand(factors, factors.expanded(weights, reduced.lifted(v))[:, None])
+        assert many == pytest.approx(few, rel=1e-8, abs=1e-8)
+
+
+def gram(factors: row_blocks.RowFactors, m: int) -> np.ndarray:
+    B = factors.rows(0, factors.n_samples)
+    S = np.zeros((factors.rank, factors.rank))
+    for part, own in zip(factors.parts, factors.columns, strict=True):
+        if m in part.kernels:
+            S[own, own] = part.cores[list(part.kernels).index(m)]
+    return B @ S @ B.T
+
+
+class TestChoice:
+    def test_small_problems_keep_gram_matrices(self) -> None:
+        X, y = problem(200, 3, seed=19)
+        assert mkl.solve(feature_gaussians(X), y, 1.0).n_svm_calls > 0
+
+    def test_many_samples_take_factors(self) -> None:
+        X, y = problem(joint_search.FEWEST, 3, seed=20)
+        found = mkl.solve(feature_gaussians(X), y, 1.0, tol=1e-3)
+        assert found.n_svm_calls == 0
+        assert found.gap <= 1e-3
+
+    def test_a_finer_gap_than_factors_allow_does_not(self) -> None:
+        assert joint_search.pays(10_000, 100, 1e-4)
+        assert not joint_search.pays(10_000, 100, 1e-7)
+        assert not joint_search.pays(5000, 3000, 1e-4)
+
+
+class TestRefusals:
+    def test_kernels_without_factors(self) -> None:
+        bank = PrecomputedBank(np.eye(4)[None])
+        with pytest.raises(InputError, match="PrecomputedBank has none"):
+            joint(bank, np.array([1.0, -1.0, 1.0, -1.0]), 1.0)
+
+    def test_a_norm(self) -> None:
+        X, y = problem(20, 2, seed=21)
+        with pytest.raises(InputError, match="method=joint is for weights on the simplex"):
+            joint(feature_gaussians(X), y, 1.0, p=2.0)
+
+    def test_another_method(self) -> None:
+        X, y = problem(20, 2, seed=22)
+        with pytest.raises(InputError, match="method=smo is not known"):
+            mkl.solve(feature_gaussians(X), y, 1.0, method="smo")
+
+    def test_a_kernel_that_varies_too_fast(self) -> None:
+        X, y = problem(2000, 2, seed=23)
+        with pytest.raises(InputError, match="column 0: they vary too fast"):
+            joint(feature_gaussians(X, [1e6]), y, 1.0)
+
+    def test_labels_of_other_samples(self) -> None:
+        X, y = problem(20, 2, seed=24)
+        with pytest.raises(InputError, match="y has 19 labels for 20 samples"):
+            joint(feature_gaussians(X), y[:-1], 1.0)
+
+
+def test_says_nothing_to_standard_error(recwarn: pytest.WarningsRecorder) -> None:
+    X, y = problem(100, 3, seed=25)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        joint(feature_gaussians(X), y, 10.0)
+    assert not recwarn.list
