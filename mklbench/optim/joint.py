@@ -46,6 +46,8 @@ Array = NDArray[np.float64]
 # Samples of the least squares that the method starts from, and their ridge.
 _SAMPLED = 3000
 _RIDGE_OF_INTERCEPT = 1e-8
+# Of its trace, what makes a matrix positive definite that is so but for rounding.
+_ROUNDING = 1e-14
 # Of a step to the nearest bound.
 _SHARE = 0.995
 # Products in single precision are wrong by this share of their trace, which may be so large.
@@ -307,7 +309,7 @@ class _Newton:
         H, T = at.products, self._T
         inner = self._L.T @ H @ self._L
         inner[np.diag_indices_from(inner)] += 1.0
-        self._inner = cho_factor(inner, lower=True)
+        self._inner = _factorised(inner)
         self._HT = H @ T
         self._NHT, self._Nh = self._reduce(self._HT), self._reduce(at.column_sums)
         m = len(state.d)
@@ -343,6 +345,15 @@ class _Newton:
     def _reduce(self, vectors: Array) -> Array:
         """Return N times vectors (R,) or (R, k)."""
         return vectors - self._at.products @ self._within(vectors)
+
+
+def _factorised(matrix: Array) -> tuple[Array, bool]:
+    """Return the Cholesky factor of a matrix that is positive definite but for rounding."""
+    try:
+        return cho_factor(matrix, lower=True)
+    except LinAlgError:
+        raised = matrix + _ROUNDING * float(np.trace(matrix)) * np.eye(len(matrix))
+        return cho_factor(raised, lower=True)
 
 
 def _root(core: Array) -> Array:

@@ -190,7 +190,8 @@ def search(
             path = (
                 Path.begin(coarse, engine) if point is None else Path.resume(coarse, engine, point)
             )
-            found = _followed(path, factors, labels, box, tol, max_iter, history)
+            finest = dropped == _DROPPED[-1]
+            found = _followed(path, factors, labels, box, tol, max_iter, history, finest)
             best = found if best is None or found.gap < best.gap else best
             if best.gap <= tol:
                 break
@@ -207,8 +208,9 @@ def _followed(
     tol: float,
     max_iter: int,
     history: list[dict[str, float]],
+    finest: bool,
 ) -> Found:
-    """Follow a path until its points are good enough, or as good as its factors allow."""
+    """Follow a path until its points are good enough, or finer factors are called for."""
     best: Found | None = None
     state: Iterate | None = None
     looked = False
@@ -219,7 +221,8 @@ def _followed(
         looked = True
         found = _certified(path, state, factors, y, box, tol)
         best = found if best is None or found.gap < best.gap else best
-        if best.gap <= tol or found.gap - state.gap > _TOO_COARSE * tol:
+        too_coarse = found.gap - state.gap > _TOO_COARSE * tol and not finest
+        if best.gap <= tol or too_coarse:
             break
     if best is None:
         assert state is not None
