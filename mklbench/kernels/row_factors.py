@@ -200,6 +200,35 @@ class RowFactors:
             block[:, columns] = part.basis(X)
         return block
 
+    def projected(self, rows: slice, a: Array) -> Array:
+        """Return B'a (R,) of some rows, a part at a time.
+
+        Parameters
+        ----------
+        rows : slice
+            The rows.
+        a : ndarray of shape (n,)
+            A vector, of which these rows are taken.
+        """
+        X, own = np.asarray(self.X[rows], dtype=np.float64), a[rows]
+        return np.concatenate([part.basis(X).T @ own for part in self.parts])
+
+    def outputs(self, rows: slice, x: Array) -> Array:
+        """Return B x of some rows, a part at a time.
+
+        Parameters
+        ----------
+        rows : slice
+            The rows.
+        x : ndarray of shape (R, k)
+            Vectors.
+        """
+        X = np.asarray(self.X[rows], dtype=np.float64)
+        outputs = np.zeros((len(X), x.shape[1]))
+        for part, columns in zip(self.parts, self.columns, strict=True):
+            outputs += part.basis(X) @ x[columns]
+        return outputs
+
     def reduced(self, dropped: float) -> RowFactors:
         """Return factors in fewer directions, which leave out a share of each kernel's trace.
 

@@ -317,7 +317,7 @@ def project(factors: RowFactors, a: Array) -> Array:
     a : ndarray of shape (n,)
         A vector.
     """
-    return added(_mapped(factors, lambda rows, block: block.T @ a[rows]))
+    return added(_mapped(factors, lambda rows: factors.projected(rows, a)))
 
 
 def expand(factors: RowFactors, x: Array) -> Array:
@@ -330,16 +330,14 @@ def expand(factors: RowFactors, x: Array) -> Array:
     x : ndarray of shape (R, k)
         Vectors.
     """
-    return np.concatenate(list(_mapped(factors, lambda rows, block: block @ x)))
+    return np.concatenate(list(_mapped(factors, lambda rows: factors.outputs(rows, x))))
 
 
-def _mapped(factors: RowFactors, function: Callable[[slice, Array], Result]) -> Iterator[Result]:
+def _mapped(factors: RowFactors, function: Callable[[slice], Result]) -> Iterator[Result]:
     starts = range(0, factors.n_samples, ROWS)
-    slices = [slice(start, min(start + ROWS, factors.n_samples)) for start in starts]
+    rows = [slice(start, min(start + ROWS, factors.n_samples)) for start in starts]
     with ThreadPoolExecutor(n_threads()) as pool, threadpool_limits(1, user_api="blas"):
-        yield from pool.map(
-            lambda rows: function(rows, factors.rows(rows.start, rows.stop)), slices
-        )
+        yield from pool.map(function, rows)
 
 
 def added(results: Iterator[Any]) -> Any:
