@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mklbench import iterations
 from mklbench.certify import Bounds, Hinge, PrimalDualPoint, bounds
 from mklbench.kernels.memory import NUMBER
 from mklbench.kernels.row_factors import RowFactors
@@ -156,7 +157,7 @@ def upper_bounds(
 
 def search(
     factors: RowFactors, y: ArrayLike, box: Array, tol: float, max_iter: int
-) -> tuple[Found, list[dict[str, float]]]:
+) -> tuple[Found, iterations.History]:
     """Return the best certified point, and what happened on the way to it.
 
     Parameters
@@ -180,7 +181,7 @@ def search(
         An entry an iteration, with the upper bound and the gap on the factors.
     """
     labels = check_labels(y)
-    history: list[dict[str, float]] = []
+    history = iterations.begin()
     best: Found | None = None
     point: Point | None = None
     for dropped in _DROPPED:
@@ -207,7 +208,7 @@ def _followed(
     box: Array,
     tol: float,
     max_iter: int,
-    history: list[dict[str, float]],
+    history: iterations.History,
     finest: bool,
 ) -> Found:
     """Follow a path until its points are good enough, or finer factors are called for."""
@@ -215,7 +216,13 @@ def _followed(
     state: Iterate | None = None
     looked = False
     for state in path.iterates(max_iter):
-        history.append({"objective": state.upper, "gap": max(state.gap, 0.0), "n_svm_calls": 0})
+        iterations.note(
+            history,
+            state.weights,
+            objective=state.upper,
+            gap=max(state.gap, 0.0),
+            n_svm_calls=0,
+        )
         if state.gap > (_AIM if looked else _EARLY) * tol:
             continue
         looked = True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ from mklbench.kernels import (
     feature_widths,
     linear_features,
 )
+from mklbench.kernels.row_factors import RowFactors
 from mklbench.multiclass import decision_function
 from mklbench.optim import joint_search, row_blocks
 from mklbench.optim.row_blocks import expand, project
@@ -39,11 +41,11 @@ def problem(n: int, d: int, seed: int, noise: float = 0.5) -> tuple[np.ndarray, 
     return X, np.where(values > np.median(values), 1.0, -1.0)
 
 
-def joint(bank: Bank, y: np.ndarray, C: float, **options: object) -> Solution:
+def joint(bank: Bank, y: np.ndarray, C: float, **options: Any) -> Solution:
     return mkl.solve(bank, y, C, method="joint", **{"tol": TOL, **options})
 
 
-def both(bank: Bank, y: np.ndarray, C: float, **options: object) -> tuple[Solution, Solution]:
+def both(bank: Bank, y: np.ndarray, C: float, **options: Any) -> tuple[Solution, Solution]:
     """The solutions of the joint method and of the one on Gram matrices."""
     exact = mkl.solve(bank, y, C, tol=1e-6, method="libsvm", **options)
     return joint(bank, y, C, **options), exact
@@ -130,7 +132,7 @@ class TestDegenerate:
 def test_weights_of_samples_and_classes_are_bounds() -> None:
     X, y = problem(200, 3, seed=9)
     bank = feature_widths(X, 3)
-    options = {
+    options: dict[str, Any] = {
         "class_weight": {1: 2.0, -1: 0.5},
         "sample_weight": np.random.default_rng(0).uniform(0.2, 2.0, len(y)),
     }
@@ -243,7 +245,7 @@ class TestFactors:
         assert many == pytest.approx(few, rel=1e-8, abs=1e-8)
 
 
-def gram(factors: row_blocks.RowFactors, m: int) -> np.ndarray:
+def gram(factors: RowFactors, m: int) -> np.ndarray:
     B = factors.rows(0, factors.n_samples)
     S = np.zeros((factors.rank, factors.rank))
     for part, own in zip(factors.parts, factors.columns, strict=True):
@@ -283,7 +285,7 @@ class TestRefusals:
     def test_another_method(self) -> None:
         X, y = problem(20, 2, seed=22)
         with pytest.raises(InputError, match="method=smo is not known"):
-            mkl.solve(feature_gaussians(X), y, 1.0, method="smo")
+            mkl.solve(feature_gaussians(X), y, 1.0, method="smo")  # type: ignore[arg-type]
 
     def test_a_kernel_that_varies_too_fast(self) -> None:
         X, y = problem(2000, 2, seed=23)
