@@ -39,7 +39,7 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, block_diag, cho_factor, cho_solve
 
 from mklbench.kernels.row_factors import RowFactors
-from mklbench.optim.row_blocks import Engine, Linearised, added
+from mklbench.optim.row_blocks import Engine, Linearised, Variables, added
 
 Array = NDArray[np.float64]
 
@@ -90,7 +90,7 @@ class Point:
 
     Attributes
     ----------
-    alpha, lower, upper : ndarray of shape (n,)
+    of_samples : Variables
         alpha, l and u.
     weights, prices : ndarray of shape (M,)
         d and z.
@@ -100,9 +100,7 @@ class Point:
         b and lam.
     """
 
-    alpha: Array
-    lower: Array
-    upper: Array
+    of_samples: Variables
     weights: Array
     prices: Array
     expansion: Array
@@ -182,7 +180,7 @@ class Path:
         point : Point
             Where to set out from.
         """
-        t = added(engine.each(lambda rows: rows.resume(point.alpha, point.lower, point.upper)))
+        t = added(engine.each(lambda rows: rows.resume(point.of_samples)))
         return cls(
             factors,
             engine,
@@ -196,17 +194,22 @@ class Path:
 
     def point(self) -> Point:
         """Return where the path has come to."""
-        alpha, lower, upper = (
-            np.concatenate(parts)
-            for parts in zip(*self._engine.each(lambda rows: rows.variables()), strict=True)
-        )
         return Point(
-            alpha, lower, upper, self.d, self.z, self.factors.lifted(self.v), self.b, self.lam
+            self._variables(),
+            self.d,
+            self.z,
+            self.factors.lifted(self.v),
+            self.b,
+            self.lam,
         )
 
     def alpha(self) -> Array:
         """Return alpha (n,)."""
-        return np.concatenate([each[0] for each in self._engine.each(lambda r: r.variables())])
+        return self._variables().alpha
+
+    def _variables(self) -> Variables:
+        parts = self._engine.each(lambda rows: rows.variables())
+        return Variables(*(np.concatenate(each) for each in zip(*parts, strict=True)))
 
     def iterates(self, max_iter: int) -> Iterator[Iterate]:
         """Yield one point after the other, until no direction can be found.

@@ -32,11 +32,13 @@ from mklbench.validation import check_labels, check_sample_weight
 Array = NDArray[np.float64]
 
 # The shares of the traces that factors leave out, from one to the next where they are too coarse.
-_DROPPED = (1e-5, 1e-8, 1e-11)
+_DROPPED = (1e-5, 1e-8, 1e-11, 1e-14)
 # The gap on the factors that is aimed at, in units of the gap asked for.
 _AIM = 0.5
 # A first look is taken at this gap: factors that add more than this to it are too coarse.
 _EARLY, _TOO_COARSE = 20.0, 0.6
+# Where the gap on factors is less than this share of the certified one, more iterations are vain.
+_LIMITED = 0.05
 # A gap asked for below this needs factors in double precision.
 _SINGLE = 1e-4
 # A kernel with less than this share of the largest weight is left out if the gap allows.
@@ -229,7 +231,7 @@ def _followed(
         found = _certified(path, state, factors, y, box, tol)
         best = found if best is None or found.gap < best.gap else best
         too_coarse = found.gap - state.gap > _TOO_COARSE * tol and not finest
-        if best.gap <= tol or too_coarse:
+        if best.gap <= tol or too_coarse or state.gap < _LIMITED * found.gap:
             break
     if best is None:
         assert state is not None

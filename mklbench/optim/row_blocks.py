@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from functools import reduce
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -111,6 +111,15 @@ class Least:
         return self if self.value <= other.value else other
 
 
+class Variables(NamedTuple):
+    """alpha, C - alpha, and the multipliers l and u of their being >= 0, each (n,)."""
+
+    alpha: Array
+    slack: Array
+    lower: Array
+    upper: Array
+
+
 class Rows:
     """A block: alpha and the multipliers of some samples, and how to have their rows of B.
 
@@ -145,8 +154,12 @@ class Rows:
 
     def sampled(self, step: int) -> tuple[NDArray, Array, Array]:
         """Return every `step`-th row of B (k, R), its label and its bound."""
-        rows = np.concatenate([block for _, block in self._each()])[::step]
-        return rows, self._y[::step], self._box[::step]
+        chosen = np.arange(0, self._stop - self._start, step)
+        parts = []
+        for rows, block in self._each():
+            own = chosen[(chosen >= rows.start) & (chosen < rows.stop)]
+            parts.append(block[own - rows.start])
+        return np.concatenate(parts), self._y[chosen], self._box[chosen]
 
     def loss(self, x: Array, b: float) -> float:
         """Return the hinge loss of B x + b."""
@@ -158,23 +171,24 @@ class Rows:
         slope = self._y * (self._outputs(x) + b) - 1.0
         c = self._box
         self.alpha = 2.0 * mu * c / (slope * c + 2.0 * mu + np.hypot(slope * c, 2.0 * mu))
-        self._lower, self._upper = mu / self.alpha, mu / (c - self.alpha)
+        # Kept beside alpha: near C their difference has no digits left.
+        self._slack = 2.0 * mu * c / (2.0 * mu - slope * c + np.hypot(slope * c, 2.0 * mu))
+        self._lower, self._upper = mu / self.alpha, mu / self._slack
         return self._projected(self._y * self.alpha)
 
-    def resume(self, alpha: Array, lower: Array, upper: Array) -> Array:
+    def resume(self, variables: Variables) -> Array:
         """Take the variables of this block from those of all (n,), and return B' Y alpha (R,)."""
         own = slice(self._start, self._stop)
-        self.alpha, self._lower, self._upper = alpha[own], lower[own], upper[own]
+        self.alpha, self._slack, self._lower, self._upper = (each[own] for each in variables)
         return self._projected(self._y * self.alpha)
 
-    def variables(self) -> tuple[Array, Array, Array]:
-        """Return alpha, l and u of this block."""
-        return self.alpha, self._lower, self._upper
+    def variables(self) -> Variables:
+        """Return the variables of this block."""
+        return Variables(self.alpha, self._slack, self._lower, self._upper)
 
     def linearise(self, x: Array, b: float, double: bool) -> Linearised:
         """Return the equations at the point whose outputs are B x + b."""
         self._double = double
-        self._slack = self._box - self.alpha
         outputs = self._outputs(x) + b
         self._theta = 1.0 / (self._lower / self.alpha + self._upper / self._slack)
         self._rho = 1.0 - self._y * outputs
@@ -233,6 +247,7 @@ class Rows:
         """Go so far along the direction."""
         alpha, lower, upper = self._direction
         self.alpha = self.alpha + step * alpha
+        self._slack = self._slack - step * alpha
         self._lower, self._upper = self._lower + step * lower, self._upper + step * upper
 
     def _longest(self, alpha: Array, lower: Array, upper: Array) -> Least:
