@@ -13,11 +13,14 @@ from threadpoolctl import threadpool_limits
 Send = Callable[[Any], None]
 
 
-def limited(work: Callable[..., None], *arguments: Any, seconds: float) -> Iterator[Any]:
+def limited(
+    work: Callable[..., None], *arguments: Any, seconds: float, threads: int = 1
+) -> Iterator[Any]:
     """Run ``work(send, *arguments)`` in a fresh process and yield what it sends, as it comes.
 
-    `work` is a function of a module, its arguments can be pickled, and BLAS has one thread. The
-    process is ended when nothing has come for `seconds`: what it has sent by then stands.
+    `work` is a function of a module, its arguments can be pickled, and BLAS has one thread, or so
+    many as are given. The process is ended when nothing has come for `seconds`: what it has sent
+    by then stands.
 
     Raises
     ------
@@ -26,7 +29,7 @@ def limited(work: Callable[..., None], *arguments: Any, seconds: float) -> Itera
     """
     context = multiprocessing.get_context("spawn")
     receiving, sending = context.Pipe(duplex=False)
-    process = context.Process(target=_run, args=(sending, work, arguments), daemon=True)
+    process = context.Process(target=_run, args=(sending, work, arguments, threads), daemon=True)
     process.start()
     sending.close()
     try:
@@ -44,8 +47,8 @@ def limited(work: Callable[..., None], *arguments: Any, seconds: float) -> Itera
         receiving.close()
 
 
-def _run(sending: Any, work: Callable[..., None], arguments: tuple[Any, ...]) -> None:
-    with threadpool_limits(limits=1):
+def _run(sending: Any, work: Callable[..., None], arguments: tuple[Any, ...], threads: int) -> None:
+    with threadpool_limits(limits=threads):
         work(sending.send, *arguments)
 
 

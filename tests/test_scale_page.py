@@ -1,0 +1,54 @@
+"""The page "Many samples" against the program: its code, its command, its links."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from mklbench import cli
+
+ROOT = Path(__file__).parents[1]
+PAGE = (ROOT / "docs" / "scale.md").read_text(encoding="utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.+?)^```", PAGE, re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.slow
+def test_the_code_runs_and_takes_the_method_it_is_about(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (code,) = blocks("python")
+    exec(compile(code, "scale.md", "exec"), {})
+    assert capsys.readouterr().out.startswith("joint ")
+
+
+@pytest.mark.slow
+def test_the_command_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (command,) = blocks("sh")
+    words = shlex.split(command)
+    assert words[0] == "mklbench"
+    fewer = [word.replace("=20000", "=8000") for word in words[1:]]
+    assert fewer != words[1:]
+    assert cli.main([*fewer, "progress=none"]) == 0
+    assert "1/1" in capsys.readouterr().out
+
+
+def test_the_links_of_the_page_lead_somewhere() -> None:
+    for link in re.findall(r"\]\(([^)]+)\)", PAGE):
+        assert (ROOT / "docs" / link).exists(), link
+
+
+def test_what_auto_takes_is_what_the_page_says() -> None:
+    from mklbench.optim import joint_search
+
+    assert f"fewer than {joint_search.FEWEST:,} samples" in PAGE
+    assert "6e-10 R² < 1.4e-7 n" in PAGE
+    assert (joint_search._PER_FACTORS, joint_search._PER_GRAM) == (6e-10, 1.4e-7)
