@@ -11,15 +11,9 @@ With multipliers l, u (n,) of the bounds on alpha, z (M,) of d >= 0, b of y'alph
     Y (B S_d t + b) - 1 - l + u = 0,    l o alpha = mu,    u o (C - alpha) = mu,    y'alpha = 0,
     lam - q_m / 2 - z_m = 0,            z o d = mu,        1'd = 1,
 
-S_d = sum_m d_m S_m. There is no outer loop and no SVM. Newton's direction, with Theta = 1 / (l /
-alpha + u / (C - alpha)), T = [S_1 t ... S_M t] and S_d = L L', needs B' Theta B and products of B
-with a few vectors of n samples; all else is of the size of R, the columns of B, and of M:
-
-    P = L (I + L' H L)^-1 L',    N = I - H P,    H = B' Theta B,    h = B' Theta 1,
-
-    [ T'N H T + diag(z / d)    T'N h                1 ] [ change of d   ]
-    [ (T'N h)'                 1'Theta 1 - h'P h    0 ] [ change of b   ]  =  right-hand side.
-    [ 1'                       0                    0 ] [ change of lam ]
+S_d = sum_m d_m S_m. There is no outer loop and no SVM: each iteration solves one linear system
+(`mklbench.optim.joint_newton`), which needs B' Theta B and products of B with a few vectors of n
+samples; all else is of the size of R, the columns of B, and of M.
 
 The predictor and corrector are those of Mehrotra (1992). At a start t is far from what it is at the
 optimum, as it sums over n samples: in T and in the prices stands v in its place, which begins at
@@ -36,9 +30,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, block_diag, cho_factor, cho_solve
+from scipy.linalg import LinAlgError, block_diag
 
 from mklbench.kernels.row_factors import RowFactors
+from mklbench.optim.joint_newton import NewtonSystem, root
 from mklbench.optim.row_blocks import Engine, Linearised, Variables, added
 
 Array = NDArray[np.float64]
@@ -46,8 +41,6 @@ Array = NDArray[np.float64]
 # Samples of the least squares that the method starts from, and their ridge.
 _SAMPLED = 3000
 _RIDGE_OF_INTERCEPT = 1e-8
-# Of its trace, what makes a matrix positive definite that is so but for rounding.
-_ROUNDING = 1e-14
 # Of a step to the nearest bound.
 _SHARE = 0.995
 # Products in single precision are wrong by this share of their trace, which may be so large.
@@ -152,7 +145,7 @@ class Path:
         parts = list(engine.each(lambda rows: rows.sampled(step)))
         B = np.concatenate([rows for rows, _, _ in parts]).astype(np.float64)
         y, box = (np.concatenate([part[i] for part in parts]) for i in (1, 2))
-        L = block_diag(*(_root(core) for core in factors.combined(weights)))
+        L = block_diag(*(root(core) for core in factors.combined(weights)))
         features = np.column_stack([B @ L, np.ones(len(B))])
         ridge = np.diag(np.append(np.ones(features.shape[1] - 1), _RIDGE_OF_INTERCEPT))
         inner = features.T @ (box[:, None] * features) + ridge
@@ -250,119 +243,52 @@ class Path:
         return _SINGLE * float(sum(traces))
 
     def _step(self, at: Linearised) -> None:
-        system = _Newton(self, at)
+        system = NewtonSystem(self.factors, at, self.d, self.z, self.v)
         n_pairs = 2 * self.factors.n_samples + len(self.d)
         mu = (at.complementarity + float(self.z @ self.d)) / n_pairs
         # The predictor, towards mu = 0.
         ahead_v = self.t - self.v
-        residual = 0.5 * self.factors.forms(self.v) + self.z - self.lam + system._T.T @ ahead_v
+        residual = (
+            0.5 * self.factors.forms(self.v) + self.z - self.lam + system.prices_along(ahead_v)
+        )
         first = system.solve(at.projected, at.labelled, residual - self.z)
-        second = added(self._engine.each(lambda rows: rows.predict(first.x, first.b)))
-        dz = -self.z - self.z * first.d / self.d
-        longest = min(1.0, second.longest.value, _longest(self.d, first.d), _longest(self.z, dz))
+        second = added(self._engine.each(lambda rows: rows.predict(first.outputs, first.intercept)))
+        dz = -self.z - self.z * first.weights / self.d
+        longest = min(
+            1.0, second.longest.value, _longest(self.d, first.weights), _longest(self.z, dz)
+        )
         ahead = (
             at.complementarity
             + float(self.z @ self.d)
-            + longest * (second.first + float(self.z @ first.d + self.d @ dz))
-            + longest**2 * (second.second + float(first.d @ dz))
+            + longest * (second.first + float(self.z @ first.weights + self.d @ dz))
+            + longest**2 * (second.second + float(first.weights @ dz))
         ) / n_pairs
         target = (max(ahead, 0.0) / mu) ** 3 * mu
         # The corrector.
-        price = residual - self.z + (target - first.d * dz) / self.d
+        price = residual - self.z + (target - first.weights * dz) / self.d
         final = system.solve(
             at.projected + second.projected + target * second.centred,
             at.labelled + second.labelled + target * second.labelled_centred,
             price,
         )
-        direction = added(self._engine.each(lambda rows: rows.correct(final.x, final.b, target)))
-        dz = (target - first.d * dz - self.z * final.d) / self.d - self.z
+        direction = added(
+            self._engine.each(lambda rows: rows.correct(final.outputs, final.intercept, target))
+        )
+        dz = (target - first.weights * dz - self.z * final.weights) / self.d - self.z
         step = _SHARE * min(
             1.0 / _SHARE,
             direction.longest.value,
-            _longest(self.d, final.d),
+            _longest(self.d, final.weights),
             _longest(self.z, dz),
         )
         for _ in self._engine.each(lambda rows: rows.advance(step)):
             pass
         self.v = self.v + step * (ahead_v + direction.projected)
         self.t = self.t + step * direction.projected
-        self.d = self.d + step * final.d
+        self.d = self.d + step * final.weights
         self.z = self.z + step * dz
-        self.b += step * final.b
-        self.lam += step * final.lam
-
-
-@dataclass
-class _Step:
-    d: Array
-    b: float
-    lam: float
-    x: Array  # the direction of the outputs, without the intercept, is B x
-    u: Array  # B' Y times the direction of alpha
-
-
-class _Newton:
-    """The linear system of a point, for several right-hand sides."""
-
-    def __init__(self, state: Path, at: Linearised) -> None:
-        factors = state.factors
-        self._at, self._T = at, factors.products(state.v)
-        roots = [_root(core) for core in factors.combined(state.d)]
-        self._L = block_diag(*roots)
-        H, T = at.products, self._T
-        inner = self._L.T @ H @ self._L
-        inner[np.diag_indices_from(inner)] += 1.0
-        self._inner = _factorised(inner)
-        self._HT = H @ T
-        self._NHT, self._Nh = self._reduce(self._HT), self._reduce(at.column_sums)
-        m = len(state.d)
-        matrix = np.zeros((m + 2, m + 2))
-        matrix[:m, :m] = T.T @ self._NHT + np.diag(state.z / state.d)
-        matrix[:m, m] = matrix[m, :m] = T.T @ self._Nh
-        matrix[m, m] = at.theta - float(at.column_sums @ self._within(at.column_sums))
-        matrix[:m, m + 1] = matrix[m + 1, :m] = 1.0
-        self._matrix = matrix
-        self._sums = at.balance, 1.0 - float(state.d.sum())
-
-    def solve(self, projected: Array, labelled: float, prices: Array) -> _Step:
-        """Return the direction for B' Y Theta rho, y' Theta rho and the right side of prices."""
-        at, T = self._at, self._T
-        reduced = self._reduce(projected)
-        balance, missing = self._sums
-        right = np.concatenate(
-            [
-                prices + T.T @ reduced,
-                [labelled - float(at.column_sums @ self._within(projected)) + balance, missing],
-            ]
-        )
-        found = np.linalg.solve(self._matrix, right)
-        d, b, lam = found[:-2], float(found[-2]), float(found[-1])
-        e = projected - self._HT @ d - at.column_sums * b
-        x = T @ d + self._within(e)
-        return _Step(d, b, lam, x, self._reduce(e))
-
-    def _within(self, vectors: Array) -> Array:
-        """Return L (I + L'HL)^-1 L' times vectors (R,) or (R, k)."""
-        return self._L @ cho_solve(self._inner, self._L.T @ vectors)
-
-    def _reduce(self, vectors: Array) -> Array:
-        """Return N times vectors (R,) or (R, k)."""
-        return vectors - self._at.products @ self._within(vectors)
-
-
-def _factorised(matrix: Array) -> tuple[Array, bool]:
-    """Return the Cholesky factor of a matrix that is positive definite but for rounding."""
-    try:
-        return cho_factor(matrix, lower=True)
-    except LinAlgError:
-        raised = matrix + _ROUNDING * float(np.trace(matrix)) * np.eye(len(matrix))
-        return cho_factor(raised, lower=True)
-
-
-def _root(core: Array) -> Array:
-    """Return L with L L' = `core` (r, r), which is positive semidefinite up to rounding."""
-    values, vectors = np.linalg.eigh(core)
-    return vectors * np.sqrt(np.maximum(values, 0.0))
+        self.b += step * final.intercept
+        self.lam += step * final.largest
 
 
 def _longest(variables: Array, direction: Array) -> float:
