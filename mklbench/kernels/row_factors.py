@@ -51,6 +51,10 @@ class Basis(ABC):
     def __call__(self, X: Array) -> Array:
         """Return the rows (n, r) at samples (n, d)."""
 
+    @abstractmethod
+    def shifted(self, by: int) -> Basis:
+        """Return the basis where other features stand before those that it looks at."""
+
 
 @dataclass(frozen=True, eq=False)
 class Column(Basis):
@@ -68,6 +72,35 @@ class Column(Basis):
 
     def __call__(self, X: Array) -> Array:
         return X[:, [self.feature]]
+
+    def shifted(self, by: int) -> Column:
+        return replace(self, feature=self.feature + by)
+
+
+@dataclass(frozen=True, eq=False)
+class Columns(Basis):
+    """Several features as they are, side by side.
+
+    Attributes
+    ----------
+    first : int
+        The first of them.
+    rank : int
+        How many.
+    """
+
+    first: int
+    rank: int
+
+    @property
+    def nodes(self) -> Array:  # type: ignore[override]
+        raise AttributeError("a basis of several features has no nodes on one")
+
+    def __call__(self, X: Array) -> Array:
+        return X[:, self.first : self.first + self.rank]
+
+    def shifted(self, by: int) -> Columns:
+        return replace(self, first=self.first + by)
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +125,9 @@ class Projected(Basis):
     @property
     def nodes(self) -> Array:  # type: ignore[override]
         return self.basis.nodes
+
+    def shifted(self, by: int) -> Projected:
+        return replace(self, basis=self.basis.shifted(by))
 
     def __call__(self, X: Array) -> Array:
         return self.basis(X) @ self.directions
@@ -199,6 +235,26 @@ class RowFactors:
         for part, columns in zip(self.parts, self.columns, strict=True):
             block[:, columns] = part.basis(X)
         return block
+
+    @classmethod
+    def side_by_side(cls, several: Sequence[RowFactors], cross: CrossKernels) -> RowFactors:
+        """Return the factors of the kernels of several banks on the same samples.
+
+        Parameters
+        ----------
+        several : sequence of RowFactors
+            Those of each bank, on features of its own.
+        cross : CrossKernels
+            All kernels between new samples and the nodes, one bank after the other.
+        """
+        parts, features, kernels = [], 0, 0
+        for factors in several:
+            parts += [
+                replace(part, basis=part.basis.shifted(features), kernels=part.kernels + kernels)
+                for part in factors.parts
+            ]
+            features, kernels = features + factors.X.shape[1], kernels + factors.n_kernels
+        return cls(np.hstack([factors.X for factors in several]), parts, cross)
 
     def projected(self, rows: slice, a: Array) -> Array:
         """Return B'a (R,) of some rows, a part at a time.

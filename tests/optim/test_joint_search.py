@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import pickle
 import warnings
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
+from mklbench import MKL
 from mklbench.algorithms import mkl
 from mklbench.certify import Hinge, PrimalDualPoint, bounds
 from mklbench.errors import InputError
@@ -17,12 +21,14 @@ from mklbench.kernels import (
     Bank,
     FeatureBank,
     Gaussian,
+    Linear,
     Polynomial,
     PrecomputedBank,
     feature_gaussians,
     feature_widths,
     linear_features,
 )
+from mklbench.kernels.banks.function_bank import MANY
 from mklbench.kernels.row_factors import RowFactors
 from mklbench.multiclass import decision_function
 from mklbench.optim import joint_search, row_blocks
@@ -269,6 +275,38 @@ class TestChoice:
         assert joint_search.pays(10_000, 100, 1e-4)
         assert not joint_search.pays(10_000, 100, 1e-7)
         assert not joint_search.pays(5000, 3000, 1e-4)
+
+
+@pytest.mark.slow
+def test_kernels_on_columns_of_many_samples_have_factors() -> None:
+    """They are solved jointly, predict as the other method does, and travel."""
+    rng = np.random.default_rng(26)
+    n = MANY
+    table = pd.DataFrame(
+        {
+            "age": rng.normal(50.0, 9.0, n),
+            "x": rng.standard_normal(n),
+            "z": rng.standard_normal(n),
+            "city": rng.choice(list("abc"), n),
+        }
+    )
+    values = np.sin(table["age"] / 4.0) + (table["city"] == "a") + 0.4 * rng.standard_normal(n)
+    y = np.where(values > 0.3, "ill", "well")
+    kernel = [
+        ("age", Gaussian(3.0), ["age"], StandardScaler()),
+        ("x", "gaussians", ["x"]),
+        ("both", Linear(), ["x", "z"]),
+        ("city", Linear(), ["city"], OneHotEncoder()),
+    ]
+    model = MKL(kernel=kernel, C=1.0, tol=1e-4).fit(table, y)
+    other = MKL(kernel=kernel, C=1.0, tol=1e-4, method="libsvm").fit(table, y)
+    assert (model.method_, other.method_) == ("joint", "libsvm")
+    assert model.kernel_names_ == other.kernel_names_
+    assert_same_optimum(model.solutions_[0], other.solutions_[0])
+    difference = model.decision_function(table) - other.decision_function(table)
+    assert np.abs(difference).max() <= 0.05
+    travelled = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(travelled.predict(table[:100]), model.predict(table[:100]))
 
 
 class TestRefusals:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Literal
 
@@ -22,6 +22,8 @@ from mklbench.kernels.storage.nodes import feature_parts
 from mklbench.kernels.storage.packed import PackedGrams, half_size, unpack
 from mklbench.validation import check_features, check_training_features
 
+# Samples from which on rows of factors may be all that is asked for.
+_MANY = 4000
 _FORMS = ("halves", "factors")
 _MEMORY_LIMIT = 2**29
 
@@ -80,12 +82,8 @@ class FeatureBank(Bank):
         self._functions = tuple(functions)
         for j in range(samples.shape[1]):
             check_values(self._functions, samples[:, [j]], j)
-        self._bind(
-            samples,
-            lambda: FeatureFactors.of(samples, self._functions, decomposed),
-            form,
-            memory_limit,
-        )
+        self._decomposed = decomposed
+        self._bind(samples, form, memory_limit)
 
     @classmethod
     def needs(cls, shape: Shape, n_functions: int) -> Memory:
@@ -186,25 +184,21 @@ class FeatureBank(Bank):
     def restrict(self, rows: ArrayLike) -> FeatureBank:
         indices = self._check_rows(rows)
         restricted = FeatureBank.__new__(FeatureBank)
-        restricted._functions = self._functions
-        restricted._bind(
-            self._X[indices],
-            lambda: self._factors.restrict(indices),
-            self._overruled,
-            self._memory_limit,
-        )
+        restricted._functions, restricted._decomposed = self._functions, self._decomposed
+        restricted._bind(self._X[indices], self._overruled, self._memory_limit)
+        # Of few samples the cores are those of the whole bank, whatever it was asked before.
+        if self.n_samples < _MANY or "_factors" in vars(self):
+            restricted._factors = self._factors.restrict(indices)
         restricted.groups = self.groups
         return restricted
 
     def _bind(
         self,
         X: Array,
-        make_factors: Callable[[], FeatureFactors],
         form: Literal["halves", "factors"] | None,
         memory_limit: float,
     ) -> None:
         self._X = X
-        self._make_factors = make_factors
         self._overruled, self._memory_limit = form, memory_limit
         self.n_samples = len(X)
         self.n_kernels = X.shape[1] * len(self._functions)
@@ -217,7 +211,7 @@ class FeatureBank(Bank):
     @cached_property
     def _factors(self) -> FeatureFactors:
         """The factors, made when first asked for: rows of others may be all that is needed."""
-        return self._make_factors()
+        return FeatureFactors.of(self._X, self._functions, self._decomposed)
 
     @cached_property
     def costs(self) -> FeatureCosts:

@@ -11,9 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklbench.errors import InputError
 from mklbench.kernels.banks.dense import DenseBank, StackedBank
-from mklbench.kernels.base import Array
+from mklbench.kernels.banks.features import FeatureBank
+from mklbench.kernels.banks.inner_product import InnerProductBank
+from mklbench.kernels.base import Array, Bank
 from mklbench.kernels.cross import CrossKernels
 from mklbench.kernels.functions import Gaussian, KernelFunction, Linear, Polynomial
+from mklbench.kernels.memory import Memory, Shape
 from mklbench.kernels.naming import ALL_COLUMNS, function_names, named
 from mklbench.kernels.samples import csr, is_sparse, rows_of
 from mklbench.kernels.storage.packed import PackedGrams, asymmetry
@@ -24,6 +27,10 @@ PairFunction = Callable[[Any, Any], Any]
 
 # Samples whose kernel with each other is formed for the sake of its diagonal.
 _AT_ONCE = 64
+# Samples from which on factors take the place of Gram matrices.
+MANY = 4000
+# Features of which inner products are taken as they are.
+_FEW = 1000
 # Of the largest entry of a Gram matrix that is symmetric but for rounding.
 _ASYMMETRY = 1e-8
 
@@ -262,9 +269,18 @@ def samples_of(X: Any) -> NDArray[np.float64] | Any:
     return samples
 
 
-def on_all_features(X: Any, functions: Sequence[KernelFunction]) -> DenseBank | FunctionBank:
-    """Return the bank of kernel functions on all features of samples, dense or sparse (n, d)."""
+def on_all_features(X: Any, functions: Sequence[KernelFunction]) -> Bank:
+    """Return the bank of kernel functions on all features of samples, dense or sparse (n, d).
+
+    Of many samples no Gram matrix is formed where there are factors: of kernels on one feature, and
+    of inner products.
+    """
+    n, d = np.shape(X)
+    if n >= MANY and d <= _FEW and _is_linear(functions):
+        return InnerProductBank(X)
     if not is_sparse(X):
+        if n >= MANY and _has_nodes(d, functions):
+            return FeatureBank(X, [f.on(X) if isinstance(f, Gaussian) else f for f in functions])
         return DenseBank(X, functions)
     fitted = [f.on(X) if isinstance(f, Gaussian) else f for f in functions]
     named = [
@@ -273,3 +289,32 @@ def on_all_features(X: Any, functions: Sequence[KernelFunction]) -> DenseBank | 
         if isinstance(f, Gaussian | Linear | Polynomial)
     ]
     return FunctionBank(samples_of(X), named)
+
+
+def needs_on_all_features(
+    shape: Shape, functions: Sequence[KernelFunction], forming: float = 1.0
+) -> Memory:
+    """Return what the bank of `on_all_features` needs.
+
+    Parameters
+    ----------
+    shape : Shape
+        Size of the training samples, dense.
+    functions : sequence of KernelFunction
+        The kernels.
+    forming : float, default=1.0
+        As in `StackedBank.needs`.
+    """
+    if shape.n >= MANY and _has_nodes(shape.d, functions):
+        return FeatureBank.needs(shape, len(functions))
+    if shape.n >= MANY and shape.d <= _FEW and _is_linear(functions):
+        return InnerProductBank.needs(shape)
+    return DenseBank.needs(shape.n, len(functions), forming)
+
+
+def _has_nodes(n_features: int, functions: Sequence[KernelFunction]) -> bool:
+    return n_features == 1 and all(isinstance(f, Gaussian | Polynomial) for f in functions)
+
+
+def _is_linear(functions: Sequence[KernelFunction]) -> bool:
+    return len(functions) == 1 and isinstance(functions[0], Linear)

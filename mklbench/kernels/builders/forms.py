@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from mklbench.errors import InputError, KindError
-from mklbench.kernels.banks.dense import DenseBank
 from mklbench.kernels.banks.function_bank import (
     FunctionBank,
     NamedFunction,
+    needs_on_all_features,
     on_all_features,
 )
 from mklbench.kernels.base import Bank, KernelOperator
@@ -64,9 +64,9 @@ class OfFunctions:
         shape : Shape
             Size of the training samples.
         """
-        return DenseBank.needs(shape.n, len(self._functions), forming=2.0)
+        return needs_on_all_features(shape, self._functions, forming=2.0)
 
-    def __call__(self, X: Any) -> DenseBank | FunctionBank:
+    def __call__(self, X: Any) -> Bank:
         """Return the bank on the training samples `X` (n, d)."""
         return on_all_features(X, self._functions)
 

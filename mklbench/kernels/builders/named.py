@@ -20,10 +20,14 @@ from numpy.typing import ArrayLike
 from mklbench.errors import InputError
 from mklbench.kernels.banks.dense import DenseBank, IndexedBank, PrecomputedBank, pack_stack
 from mklbench.kernels.banks.features import FeatureBank
-from mklbench.kernels.banks.function_bank import FunctionBank, on_all_features, samples_of
+from mklbench.kernels.banks.function_bank import (
+    needs_on_all_features,
+    on_all_features,
+    samples_of,
+)
 from mklbench.kernels.banks.linear import LinearBank
 from mklbench.kernels.banks.unpacked import UnpackedBank
-from mklbench.kernels.base import Array, KernelOperator
+from mklbench.kernels.base import Array, Bank, KernelOperator
 from mklbench.kernels.contract import declares, unbound
 from mklbench.kernels.definite import check_definite
 from mklbench.kernels.families import IsotropicGaussians, ProductGaussians
@@ -55,8 +59,8 @@ GEHLER_WIDTHS = (1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 75.0, 100.0, 
 GEHLER_GAMMA_MAX = 30.0
 
 
-@declares(memory=lambda shape, gamma=None: DenseBank.needs(shape.n, 1))
-def gaussian(X: ArrayLike, gamma: float | None = None) -> DenseBank | FunctionBank:
+@declares(memory=lambda shape, gamma=None: needs_on_all_features(shape, [Gaussian()]))
+def gaussian(X: ArrayLike, gamma: float | None = None) -> Bank:
     """Return one Gaussian exp(-gamma ||x - z||^2) on all features.
 
     Parameters
@@ -72,8 +76,12 @@ def gaussian(X: ArrayLike, gamma: float | None = None) -> DenseBank | FunctionBa
     )
 
 
-@declares(memory=lambda shape, gammas=SCALE_FACTORS: DenseBank.needs(shape.n, len(gammas)))
-def gaussians(X: ArrayLike, gammas: Sequence[float] | None = None) -> DenseBank | FunctionBank:
+@declares(
+    memory=lambda shape, gammas=SCALE_FACTORS: needs_on_all_features(
+        shape, [Gaussian()] * len(gammas)
+    )
+)
+def gaussians(X: ArrayLike, gammas: Sequence[float] | None = None) -> Bank:
     """Return Gaussians exp(-gamma ||x - z||^2) on all features, one for each gamma.
 
     Parameters

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from scipy.linalg import blas
 
 from mklbench.kernels.base import Array
-from mklbench.kernels.functions import Gaussian, KernelFunction, Polynomial, matrices
+from mklbench.kernels.functions import Gaussian, KernelFunction, Linear, Polynomial, matrices
 from mklbench.kernels.storage.packed import diagonal, pack, write_rows
 
 # Relative to the largest diagonal entry of a Gram matrix. What is dropped stays two orders below
@@ -306,10 +306,10 @@ def n_nodes(values: Array, functions: Sequence[KernelFunction]) -> float:
     and interpolated on p + 1 nodes to 4 M rho^-p / (rho - 1) (Trefethen, Approximation Theory and
     Approximation Practice, theorem 8.2).
     """
-    if not all(isinstance(function, Gaussian | Polynomial) for function in functions):
+    if not all(isinstance(function, Gaussian | Polynomial | Linear) for function in functions):
         return np.inf
     gamma = max((f.factor for f in functions if isinstance(f, Gaussian)), default=0.0)
-    degree = max((f.degree for f in functions if isinstance(f, Polynomial)), default=0)
+    degree = max((f.degree for f in functions if isinstance(f, Polynomial)), default=1)
     with np.errstate(over="ignore"):  # no number of nodes suffices
         heights = (values[-1] - values[0]) / 4.0 * (_ELLIPSES - 1.0 / _ELLIPSES)
         logarithm = gamma * heights**2 + np.log(4.0 / (_ELLIPSES - 1.0) / _INTERPOLATION_ERROR)

@@ -12,7 +12,7 @@ which holds for any z, inside the interval or not, and needs r nodes in place of
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -54,6 +54,9 @@ class Interpolation(Basis):
         scale = 2.0 / (self.last - self.first)
         return interpolation(scale * (X[:, self.feature] - self.first) - 1.0, self._angles)
 
+    def shifted(self, by: int) -> Interpolation:
+        return replace(self, feature=self.feature + by)
+
     @property
     def _angles(self) -> Array:
         return np.pi * (np.arange(self.rank) + 0.5) / self.rank
@@ -80,6 +83,9 @@ class Values(Basis):
 
     def __call__(self, X: Array) -> Array:
         return (X[:, [self.feature]] == self.nodes).astype(np.float64)
+
+    def shifted(self, by: int) -> Values:
+        return replace(self, feature=self.feature + by)
 
 
 def feature_parts(X: Array, functions: Sequence[KernelFunction]) -> list[Part]:

@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike
 from mklbench.kernels.base import Array, Bank
 from mklbench.kernels.cross import CrossKernels
 from mklbench.kernels.naming import ALL_COLUMNS, named
+from mklbench.kernels.row_factors import RowFactors
 from mklbench.kernels.samples import Views
 from mklbench.kernels.transforms.composite import ConcatenatedBank, words_of
-from mklbench.kernels.transforms.cross import Indices
+from mklbench.kernels.transforms.cross import Indices, SideBySideCross
 
 
 @dataclass(frozen=True)
@@ -102,6 +103,16 @@ class ColumnBank(ConcatenatedBank):
     def restrict(self, rows: ArrayLike) -> ColumnBank:
         banks = [bank.restrict(rows) for bank in self._banks]
         return ColumnBank(banks, self._names, self._views_of)
+
+    def row_factors(self) -> RowFactors | None:
+        found = [bank.row_factors() for bank in self._banks]
+        several = [factors for factors in found if factors is not None]
+        if len(several) < len(found):
+            return None
+        cross: CrossKernels = SideBySideCross([factors.cross for factors in several])
+        if self._views_of is not None:
+            cross = _OfSamples(cross, self._views_of)
+        return RowFactors.side_by_side(several, cross)
 
     def cross(self, weights: ArrayLike, Z: Any) -> Array:
         return super().cross(weights, self._views(Z))

@@ -95,6 +95,10 @@ class ConcatenatedBank(Bank):
             combining=max(part.combining for part in parts),
             restricting=max(part.restricting for part in parts),
             active=sum(part.active for part in parts),
+            rank=None
+            if any(part.rank is None for part in parts)
+            else sum(part.rank or 0 for part in parts),
+            streamed=sum(part.streamed for part in parts),
         )
 
     def combine(self, d: ArrayLike, out: Array | None = None) -> Array:

@@ -138,6 +138,35 @@ class ConcatenatedCross(CrossKernels):
         return [columns_of(Z, columns) for columns in self._columns]
 
 
+class SideBySideCross(CrossKernels):
+    """The kernels of several parts, each with training samples of its own, one after the other.
+
+    A kernel is 0 at the training samples of the other parts.
+
+    Parameters
+    ----------
+    parts : sequence of CrossKernels
+        The parts; new samples are `Views`, one a part.
+    """
+
+    def __init__(self, parts: Sequence[CrossKernels]) -> None:
+        self._parts = tuple(parts)
+        self.n_samples = sum(part.n_samples for part in self._parts)
+        self.n_kernels = sum(part.n_kernels for part in self._parts)
+        self._ends = np.cumsum([part.n_kernels for part in self._parts])[:-1]
+
+    def cross(self, weights: ArrayLike, Z: Any) -> Array:
+        shares = np.split(self._check_weights(weights), self._ends)
+        kernel = np.zeros((len(Z), self.n_samples))
+        start = 0
+        for v, (part, share) in enumerate(zip(self._parts, shares, strict=True)):
+            if share.any():  # a view whose kernels have no weight may have been left empty
+                own = slice(start, start + part.n_samples)
+                kernel[:, own] = part.cross(share, columns_of(Z, v))
+            start += part.n_samples
+        return kernel
+
+
 class CentredCross(CrossKernels):
     """The kernels around the mean of training samples in their feature spaces (`CentredBank`).
 

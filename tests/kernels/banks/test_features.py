@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import tracemalloc
 from functools import partial
 
@@ -165,3 +166,15 @@ class TestMemory:
             tracemalloc.stop()
         assert bank.form == "factors"
         assert peak < stack_bytes / 6
+
+
+def test_travels_before_and_after_it_was_asked_for_anything() -> None:
+    X = np.random.default_rng(0).standard_normal((30, 2))
+    bank = FeatureBank(X, [Gaussian(0.5), Gaussian(2.0)])
+    fresh = pickle.loads(pickle.dumps(bank))
+    part = pickle.loads(pickle.dumps(bank.restrict([1, 5, 6])))
+    K = bank.combine([1.0, 0.0, 0.5, 0.2])
+    used = pickle.loads(pickle.dumps(bank))
+    for other in (fresh, used):
+        assert np.array_equal(other.combine([1.0, 0.0, 0.5, 0.2]), K)
+    assert_allclose(part.combine([1.0, 0.0, 0.5, 0.2]), K[np.ix_([1, 5, 6], [1, 5, 6])], atol=1e-12)
