@@ -44,8 +44,6 @@ class Basis(ABC):
     """
 
     rank: int
-    # Where kernels are expanded: points (q,) on the feature.
-    nodes: Array
 
     @abstractmethod
     def __call__(self, X: Array) -> Array:
@@ -68,7 +66,6 @@ class Column(Basis):
 
     feature: int
     rank = 1
-    nodes = np.ones(1)
 
     def __call__(self, X: Array) -> Array:
         return X[:, [self.feature]]
@@ -91,10 +88,6 @@ class Columns(Basis):
 
     first: int
     rank: int
-
-    @property
-    def nodes(self) -> Array:  # type: ignore[override]
-        raise AttributeError("a basis of several features has no nodes on one")
 
     def __call__(self, X: Array) -> Array:
         return X[:, self.first : self.first + self.rank]
@@ -121,10 +114,6 @@ class Projected(Basis):
     @property
     def rank(self) -> int:  # type: ignore[override]
         return self.directions.shape[1]
-
-    @property
-    def nodes(self) -> Array:  # type: ignore[override]
-        return self.basis.nodes
 
     def shifted(self, by: int) -> Projected:
         return replace(self, basis=self.basis.shifted(by))
@@ -235,6 +224,12 @@ class RowFactors:
         for part, columns in zip(self.parts, self.columns, strict=True):
             block[:, columns] = part.basis(X)
         return block
+
+    def largest_entry(self) -> float:
+        """Return the largest |B_ij| at the samples at which a feature is largest."""
+        rows = np.unique(np.abs(self.X).argmax(axis=0))
+        samples = np.asarray(self.X[rows], dtype=np.float64)
+        return max(float(np.abs(part.basis(samples)).max()) for part in self.parts)
 
     @classmethod
     def side_by_side(cls, several: Sequence[RowFactors], cross: CrossKernels) -> RowFactors:

@@ -136,6 +136,8 @@ class NewtonSystem:
 
 def _factorised(matrix: Array) -> tuple[Array, bool]:
     """Return the Cholesky factor of a matrix that is positive definite but for rounding."""
+    if not np.isfinite(matrix).all():
+        raise LinAlgError("the matrix is not finite")
     try:
         return cho_factor(matrix, lower=True)
     except LinAlgError:

@@ -39,8 +39,9 @@ _AIM = 0.5
 _EARLY, _TOO_COARSE = 20.0, 0.6
 # Where the gap on factors is less than this share of the certified one, more iterations are vain.
 _LIMITED = 0.05
-# A gap asked for below this needs factors in double precision.
-_SINGLE = 1e-4
+# A gap asked for below this needs factors in double precision; so do entries beyond the other, of
+# which sums of squares would leave single precision.
+_SINGLE, _LARGEST = 1e-4, 1e6
 # A kernel with less than this share of the largest weight is left out if the gap allows.
 _NEGLIGIBLE = 1e-2
 # Bytes that the rows of factors may take to be kept.
@@ -188,7 +189,8 @@ def search(
     point: Point | None = None
     for dropped in _DROPPED:
         coarse = factors.reduced(dropped)
-        dtype = np.float64 if point is not None or tol < _SINGLE else np.float32
+        double = point is not None or tol < _SINGLE or coarse.largest_entry() > _LARGEST
+        dtype = np.float64 if double else np.float32
         with threads(coarse, labels, box, dtype, _fits(coarse, dtype)) as engine:
             path = (
                 Path.begin(coarse, engine) if point is None else Path.resume(coarse, engine, point)

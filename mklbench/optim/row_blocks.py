@@ -362,7 +362,8 @@ def added(results: Iterator[Any]) -> Any:
 
 def n_threads() -> int:
     """Return how many threads linear algebra is allowed here."""
-    return max((int(pool["num_threads"]) for pool in threadpool_info()), default=1)
+    pools = (pool for pool in threadpool_info() if pool["user_api"] == "blas")
+    return max((int(pool["num_threads"]) for pool in pools), default=1)
 
 
 @contextmanager

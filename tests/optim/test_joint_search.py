@@ -129,6 +129,17 @@ class TestDegenerate:
         X, y = problem(200, 5, seed=7)
         assert_same_optimum(*both(linear_features(X), y, 0.1))
 
+    @pytest.mark.parametrize("scale", [1e-9, 1e9, 1e14])
+    def test_inner_products_of_any_size(self, scale: float) -> None:
+        X, y = problem(100, 3, seed=27)
+        assert_same_optimum(*both(linear_features(scale * X), y, 0.1 / scale**2))
+
+    @pytest.mark.parametrize("n", [2, 3, 5])
+    def test_a_handful_of_samples(self, n: int) -> None:
+        X, y = problem(n, 2, seed=28)
+        y[0] = -y[1:].max()
+        assert_same_optimum(*both(feature_gaussians(X), y, 1.0))
+
     def test_kernels_of_very_different_size(self) -> None:
         X, y = problem(200, 3, seed=8)
         bank = FeatureBank(X, [Gaussian(1.0), Polynomial(3, 1.0)])

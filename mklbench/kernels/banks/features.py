@@ -124,10 +124,8 @@ class FeatureBank(Bank):
         )
 
     def row_factors(self) -> RowFactors:
-        parts = feature_parts(self._X, self._functions)
-        return RowFactors(
-            self._X, parts, NodesCross(self._functions, [p.basis.nodes for p in parts])
-        )
+        parts, nodes = feature_parts(self._X, self._functions)
+        return RowFactors(self._X, parts, NodesCross(self._functions, nodes))
 
     def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
         combined = np.empty((self.n_samples, self.n_samples)) if out is None else out

@@ -18,7 +18,7 @@ import numpy as np
 
 from mklbench.errors import InputError
 from mklbench.kernels.functions import KernelFunction, matrices
-from mklbench.kernels.row_factors import Array, Basis, Indices, Part
+from mklbench.kernels.row_factors import Array, Basis, Part
 from mklbench.kernels.storage.factored import interpolation, n_nodes
 
 # A feature with more nodes than this is too rough for a basis of this kind.
@@ -45,7 +45,7 @@ class Interpolation(Basis):
     rank: int
 
     @property
-    def nodes(self) -> Array:  # type: ignore[override]
+    def nodes(self) -> Array:
         """The points (r,), descending."""
         middle, radius = (self.first + self.last) / 2, (self.last - self.first) / 2
         return middle + radius * np.cos(self._angles)
@@ -88,8 +88,8 @@ class Values(Basis):
         return replace(self, feature=self.feature + by)
 
 
-def feature_parts(X: Array, functions: Sequence[KernelFunction]) -> list[Part]:
-    """Return a part for each feature, of all kernel functions on it.
+def feature_parts(X: Array, functions: Sequence[KernelFunction]) -> tuple[list[Part], list[Array]]:
+    """Return a part for each feature, of all kernel functions on it, and its nodes (r,).
 
     Parameters
     ----------
@@ -104,27 +104,29 @@ def feature_parts(X: Array, functions: Sequence[KernelFunction]) -> list[Part]:
         If a kernel is too rough for a basis on nodes.
     """
     k = len(functions)
-    return [_on_feature(X, j, functions, np.arange(j * k, (j + 1) * k)) for j in range(X.shape[1])]
+    bases = [_basis(X, j, functions) for j in range(X.shape[1])]
+    parts = []
+    for j, basis in enumerate(bases):
+        points = basis.nodes[:, None]
+        cores = np.array(list(matrices(functions, points, points)))
+        parts.append(Part(basis, cores, np.arange(j * k, (j + 1) * k)))
+    return parts, [basis.nodes for basis in bases]
 
 
-def _on_feature(X: Array, j: int, functions: Sequence[KernelFunction], kernels: Indices) -> Part:
+def _basis(X: Array, j: int, functions: Sequence[KernelFunction]) -> Interpolation | Values:
     column = np.asarray(X[:, j], dtype=np.float64)
     ends = np.array([column.min(), column.max()])
     many = n_nodes(ends, functions)
     values = _few_values(column, min(many, _MOST_NODES))
-    basis: Interpolation | Values
     if values is not None:
-        basis = Values(j, values)
-    elif many <= _MOST_NODES:
-        basis = Interpolation(j, float(ends[0]), float(ends[1]), int(many))
-    else:
-        raise InputError(
-            f"method=joint has no factors for the kernels on column {j}: they vary too fast over "
-            f"its values from {ends[0]:g} to {ends[1]:g}, choose wider kernels, rescale the column "
-            "or choose method=libsvm."
-        )
-    points = basis.nodes[:, None]
-    return Part(basis, np.array(list(matrices(functions, points, points))), kernels)
+        return Values(j, values)
+    if many <= _MOST_NODES:
+        return Interpolation(j, float(ends[0]), float(ends[1]), int(many))
+    raise InputError(
+        f"method=joint has no factors for the kernels on column {j}: they vary too fast over its "
+        f"values from {ends[0]:g} to {ends[1]:g}, choose wider kernels, rescale the column or "
+        "choose method=libsvm."
+    )
 
 
 def _few_values(column: Array, most: float) -> Array | None:
