@@ -111,6 +111,8 @@ class Path:
     ----------
     factors : RowFactors
         The kernels.
+    engine : Engine
+        The samples.
     """
 
     def __init__(
@@ -124,7 +126,7 @@ class Path:
         intercept: float,
         largest: float,
     ) -> None:
-        self.factors, self._engine = factors, engine
+        self.factors, self.engine = factors, engine
         self.t, self.v, self.d, self.z = t, v, weights, prices
         self.b, self.lam = intercept, largest
 
@@ -201,7 +203,7 @@ class Path:
         return self._variables().alpha
 
     def _variables(self) -> Variables:
-        parts = self._engine.each(lambda rows: rows.variables())
+        parts = self.engine.each(lambda rows: rows.variables())
         return Variables(*(np.concatenate(each) for each in zip(*parts, strict=True)))
 
     def iterates(self, max_iter: int) -> Iterator[Iterate]:
@@ -225,7 +227,7 @@ class Path:
 
     def _linearised(self, double: bool) -> Linearised:
         x, b = self.factors.expanded(self.d, self.t), self.b
-        return added(self._engine.each(lambda rows: rows.linearise(x, b, double)))
+        return added(self.engine.each(lambda rows: rows.linearise(x, b, double)))
 
     def _iterate(self, at: Linearised) -> Iterate:
         forms = self.factors.forms(self.t)
@@ -252,7 +254,7 @@ class Path:
             0.5 * self.factors.forms(self.v) + self.z - self.lam + system.prices_along(ahead_v)
         )
         first = system.solve(at.projected, at.labelled, residual - self.z)
-        second = added(self._engine.each(lambda rows: rows.predict(first.outputs, first.intercept)))
+        second = added(self.engine.each(lambda rows: rows.predict(first.outputs, first.intercept)))
         dz = -self.z - self.z * first.weights / self.d
         longest = min(
             1.0, second.longest.value, _longest(self.d, first.weights), _longest(self.z, dz)
@@ -272,7 +274,7 @@ class Path:
             price,
         )
         direction = added(
-            self._engine.each(lambda rows: rows.correct(final.outputs, final.intercept, target))
+            self.engine.each(lambda rows: rows.correct(final.outputs, final.intercept, target))
         )
         dz = (target - first.weights * dz - self.z * final.weights) / self.d - self.z
         step = _SHARE * min(
@@ -281,7 +283,7 @@ class Path:
             _longest(self.d, final.weights),
             _longest(self.z, dz),
         )
-        for _ in self._engine.each(lambda rows: rows.advance(step)):
+        for _ in self.engine.each(lambda rows: rows.advance(step)):
             pass
         self.v = self.v + step * (ahead_v + direction.projected)
         self.t = self.t + step * direction.projected

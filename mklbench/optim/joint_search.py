@@ -246,7 +246,7 @@ def _certified(
 ) -> Found:
     """Certify a point for the kernels themselves; small weights are 0 if the gap allows."""
     dual_coef = y * _balanced(path.alpha(), y)
-    dual_forms = factors.forms(project(factors, dual_coef))
+    dual_forms = factors.forms(project(factors, dual_coef, path.engine))
     expansion = path.factors.lifted(state.expansion)
     forms = factors.forms(expansion)
     dense = state.weights / state.weights.sum()
@@ -255,6 +255,7 @@ def _certified(
     outputs = expand(
         factors,
         np.stack([factors.expanded(each, expansion) for each in (sparse, dense)], axis=1),
+        path.engine,
     )
     results = []
     for weights, own in zip((sparse, dense), outputs.T, strict=True):

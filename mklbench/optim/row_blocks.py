@@ -300,6 +300,9 @@ class Engine(Protocol):
     def each(self, ask: Callable[[Rows], Result]) -> Iterator[Result]:
         """Yield what every block answers, in their order."""
 
+    def map(self, function: Callable[[slice], Result], rows: Sequence[slice]) -> Iterator[Result]:
+        """Yield what a function returns for some rows of all samples, in their order."""
+
 
 class Threads:
     """The blocks in the memory of this process, asked by a thread each.
@@ -317,12 +320,15 @@ class Threads:
     def each(self, ask: Callable[[Rows], Result]) -> Iterator[Result]:
         return self._pool.map(ask, self.blocks)
 
+    def map(self, function: Callable[[slice], Result], rows: Sequence[slice]) -> Iterator[Result]:
+        return self._pool.map(function, rows)
+
     def close(self) -> None:
         """End the threads."""
         self._pool.shutdown(cancel_futures=True)
 
 
-def project(factors: RowFactors, a: Array) -> Array:
+def project(factors: RowFactors, a: Array, engine: Engine | None = None) -> Array:
     """Return B'a (R,) in double precision, a block of rows at a time.
 
     Parameters
@@ -331,11 +337,13 @@ def project(factors: RowFactors, a: Array) -> Array:
         The kernels on n samples.
     a : ndarray of shape (n,)
         A vector.
+    engine : Engine or None, default=None
+        Whose threads are to be used; threads of its own if not given.
     """
-    return added(_mapped(factors, lambda rows: factors.projected(rows, a)))
+    return added(_mapped(factors, lambda rows: factors.projected(rows, a), engine))
 
 
-def expand(factors: RowFactors, x: Array) -> Array:
+def expand(factors: RowFactors, x: Array, engine: Engine | None = None) -> Array:
     """Return B x (n, k) in double precision, a block of rows at a time.
 
     Parameters
@@ -344,13 +352,21 @@ def expand(factors: RowFactors, x: Array) -> Array:
         The kernels on n samples.
     x : ndarray of shape (R, k)
         Vectors.
+    engine : Engine or None, default=None
+        Whose threads are to be used; threads of its own if not given.
     """
-    return np.concatenate(list(_mapped(factors, lambda rows: factors.outputs(rows, x))))
+    outputs = _mapped(factors, lambda rows: factors.outputs(rows, x), engine)
+    return np.concatenate(list(outputs))
 
 
-def _mapped(factors: RowFactors, function: Callable[[slice], Result]) -> Iterator[Result]:
+def _mapped(
+    factors: RowFactors, function: Callable[[slice], Result], engine: Engine | None
+) -> Iterator[Result]:
     starts = range(0, factors.n_samples, ROWS)
     rows = [slice(start, min(start + ROWS, factors.n_samples)) for start in starts]
+    if engine is not None:
+        yield from engine.map(function, rows)
+        return
     with ThreadPoolExecutor(n_threads()) as pool, threadpool_limits(1, user_api="blas"):
         yield from pool.map(function, rows)
 
