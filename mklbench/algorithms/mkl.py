@@ -32,8 +32,8 @@ from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
 from mklbench.kernels.groups import groups_of
 from mklbench.kernels.memory import Memory, Shape
-from mklbench.kernels.row_factors import RowFactors
-from mklbench.libsvm import SVM, check_svm_options
+from mklbench.kernels.row_factors import MANY, RowFactors
+from mklbench.libsvm import SVM, check_svm_options, class_factors, upper_bounds
 from mklbench.optim import joint_search, side_by_side
 from mklbench.optim.alternation import alternate
 from mklbench.optim.inner_svm import InnerSVM
@@ -193,7 +193,7 @@ def solve_master(
 
 def _factors(bank: Bank, method: str, tol: float) -> RowFactors | None:
     """Return the factors of the joint method if that is the one to take."""
-    if method == "auto" and bank.n_samples < joint_search.FEWEST:
+    if method == "auto" and bank.n_samples < MANY:
         return None
     try:
         factors = bank.row_factors()
@@ -229,7 +229,7 @@ def _on_factors(
         raise InputError(
             f"y has {len(labels)} labels for {factors.n_samples} samples: give one each."
         )
-    box = joint_search.upper_bounds(labels, C, class_weight, sample_weight)
+    box = upper_bounds(labels, C, class_factors(class_weight, labels), sample_weight)
     found, history = joint_search.search(factors, labels, box, tol, max_iter)
     return Solution(
         weights=found.weights,

@@ -24,6 +24,8 @@ from mklbench.kernels.cross import CrossKernels
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
+# Samples from which on factors take the place of Gram matrices, where there is a choice.
+MANY = 4000
 # Rows that are made at once; a block of a few hundred columns then stays in a processor's cache.
 ROWS = 4096
 # Samples from which the directions are found in which kernels vary.

@@ -16,6 +16,7 @@ from mklbench.libsvm.options import (
     check_tol,
     check_tol_of_classes,
     class_factors,
+    upper_bounds,
 )
 from mklbench.libsvm.problems import SVM, SVR, OneClassSVM
 
@@ -31,4 +32,5 @@ __all__ = [
     "check_tol",
     "check_tol_of_classes",
     "class_factors",
+    "upper_bounds",
 ]

@@ -64,6 +64,41 @@ def check_svm_options(
         check_sample_weight(sample_weight, np.size(sample_weight))
 
 
+def upper_bounds(
+    y: NDArray[np.float64],
+    C: float,
+    factors: Mapping[int, float],
+    sample_weight: ArrayLike | None = None,
+) -> NDArray[np.float64]:
+    """Return the bounds C_i (n,) on alpha, if LIBSVM can do them.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n,)
+        Labels in {-1, +1}.
+    C : float
+        Box constraint.
+    factors : mapping of int to float
+        Factors on C by class, as `class_factors` returns them.
+    sample_weight : array_like of shape (n,) or None, default=None
+        Factors > 0 on C by sample, beside those by class.
+
+    Raises
+    ------
+    InputError
+        If a factor or a bound is out of range.
+    """
+    for label, factor in factors.items():
+        check_box(f"C * class_weight[{label}]", C * factor)
+    upper = C * np.where(y > 0, factors[1], factors[-1])
+    if sample_weight is None:
+        return upper
+    upper = upper * check_sample_weight(sample_weight, len(y))
+    for extreme in (upper.min(), upper.max()):
+        check_box("C * class_weight * sample_weight", float(extreme))
+    return upper
+
+
 def check_box(name: str, value: float) -> float:
     """Return a bound on alpha as a float if it is a number > 0 that LIBSVM can do."""
     if check_positive(name, value) > _LARGEST_C:

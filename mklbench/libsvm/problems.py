@@ -20,6 +20,7 @@ from mklbench.libsvm.options import (
     check_tol,
     check_tol_of_classes,
     class_factors,
+    upper_bounds,
 )
 from mklbench.validation import check_labels, check_not_negative, check_sample_weight, check_targets
 
@@ -77,15 +78,11 @@ class SVM(Machine):
         labels = check_labels(y)
         parameter = _parameter("-s 0 -t 4 -q", C, check_tol_of_classes(tol))
         factors = class_factors(class_weight, labels)
-        for label, factor in factors.items():
-            check_box(f"C * class_weight[{label}]", C * factor)
         self.class_factors, self.sample_weight = factors, None
         self._uneven = False
-        self.upper = C * np.where(labels > 0, factors[1], factors[-1])
+        self.upper = upper_bounds(labels, C, factors, sample_weight)
         if sample_weight is not None:
             self.sample_weight = check_sample_weight(sample_weight, len(labels))
-            self.upper = self.upper * self.sample_weight
-            _one_if_equal("C * class_weight * sample_weight", self.upper)
             of_class = {label: self.upper[labels == label] for label in factors}
             self._uneven = any(np.ptp(bounds) > 0 for bounds in of_class.values())
             factors = {label: float(bounds[0]) / C for label, bounds in of_class.items()}

@@ -200,7 +200,7 @@ class Path:
 
     def alpha(self) -> Array:
         """Return alpha (n,)."""
-        return self._variables().alpha
+        return np.concatenate(list(self.engine.each(lambda rows: rows.alpha)))
 
     def _variables(self) -> Variables:
         parts = self.engine.each(lambda rows: rows.variables())

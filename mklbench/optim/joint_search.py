@@ -13,7 +13,6 @@ finer, and the search goes on from where it is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,12 +21,11 @@ from numpy.typing import ArrayLike, NDArray
 from mklbench import iterations
 from mklbench.certify import Bounds, Hinge, PrimalDualPoint, bounds
 from mklbench.kernels.memory import NUMBER
-from mklbench.kernels.row_factors import RowFactors
-from mklbench.libsvm import check_box, class_factors
+from mklbench.kernels.row_factors import MANY, RowFactors
 from mklbench.optim.joint import Iterate, Path, Point
 from mklbench.optim.row_blocks import expand, project, threads
 from mklbench.penalties.simplex import Simplex
-from mklbench.validation import check_labels, check_sample_weight
+from mklbench.validation import check_labels
 
 Array = NDArray[np.float64]
 
@@ -50,8 +48,8 @@ _KEPT = 1.6e9
 
 # Seconds of an n^2 and of an n R^2, about, on which the choice of a method rests (docs/scale.md).
 _PER_GRAM, _PER_FACTORS = 1.4e-7, 6e-10
-# Samples from which on factors are chosen at all, and the finest gap that they are chosen for.
-FEWEST, _FINEST = 4000, 1e-5
+# The finest gap that factors are chosen for.
+_FINEST = 1e-5
 # Vectors of n numbers that the method holds.
 _VECTORS = 25
 
@@ -68,7 +66,7 @@ def pays(n: int, rank: int, tol: float) -> bool:
     tol : float
         The gap asked for.
     """
-    return n >= FEWEST and tol >= _FINEST and _PER_FACTORS * rank**2 < _PER_GRAM * n
+    return n >= MANY and tol >= _FINEST and _PER_FACTORS * rank**2 < _PER_GRAM * n
 
 
 def bytes_needed(n: int, rank: int) -> float:
@@ -129,33 +127,6 @@ class Found:
     def gap(self) -> float:
         """The relative gap."""
         return self.bounds.relative_gap
-
-
-def upper_bounds(
-    y: Array,
-    C: float,
-    class_weight: Mapping[int, float] | str | None,
-    sample_weight: ArrayLike | None,
-) -> Array:
-    """Return the bounds C_i (n,) on alpha, as `mklbench.libsvm.SVM` has them.
-
-    Parameters
-    ----------
-    y : ndarray of shape (n,)
-        Labels in {-1, +1}.
-    C, class_weight, sample_weight : float, mapping, str, array_like or None
-        As in `mklbench.libsvm.SVM`.
-
-    Raises
-    ------
-    InputError
-        If one of them is out of range.
-    """
-    factors = class_factors(class_weight, y)
-    for label, factor in factors.items():
-        check_box(f"C * class_weight[{label}]", check_box("C", C) * factor)
-    upper = C * np.where(y > 0, factors[1], factors[-1])
-    return upper if sample_weight is None else upper * check_sample_weight(sample_weight, len(y))
 
 
 def search(

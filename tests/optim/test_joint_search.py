@@ -28,8 +28,7 @@ from mklbench.kernels import (
     feature_widths,
     linear_features,
 )
-from mklbench.kernels.banks.function_bank import MANY
-from mklbench.kernels.row_factors import RowFactors
+from mklbench.kernels.row_factors import MANY, RowFactors
 from mklbench.multiclass import decision_function
 from mklbench.optim import joint_search, row_blocks
 from mklbench.optim.row_blocks import expand, project
@@ -277,7 +276,7 @@ class TestChoice:
         assert mkl.solve(feature_gaussians(X), y, 1.0).n_svm_calls > 0
 
     def test_many_samples_take_factors(self) -> None:
-        X, y = problem(joint_search.FEWEST, 3, seed=20)
+        X, y = problem(MANY, 3, seed=20)
         found = mkl.solve(feature_gaussians(X), y, 1.0, tol=1e-3)
         assert found.n_svm_calls == 0
         assert found.gap <= 1e-3

@@ -15,15 +15,13 @@ from mklbench.kernels.base import Array, Bank
 from mklbench.kernels.functions import KernelFunction, check_values
 from mklbench.kernels.memory import NUMBER, Memory, Shape
 from mklbench.kernels.naming import column_names, function_names, named
-from mklbench.kernels.row_factors import RowFactors
+from mklbench.kernels.row_factors import MANY, RowFactors
 from mklbench.kernels.storage.cost import FEW, FeatureCosts
 from mklbench.kernels.storage.factored import ROWS, FeatureFactors
 from mklbench.kernels.storage.nodes import feature_parts
 from mklbench.kernels.storage.packed import PackedGrams, half_size, unpack
 from mklbench.validation import check_features, check_training_features
 
-# Samples from which on rows of factors may be all that is asked for.
-_MANY = 4000
 _FORMS = ("halves", "factors")
 _MEMORY_LIMIT = 2**29
 
@@ -185,7 +183,7 @@ class FeatureBank(Bank):
         restricted._functions, restricted._decomposed = self._functions, self._decomposed
         restricted._bind(self._X[indices], self._overruled, self._memory_limit)
         # Of few samples the cores are those of the whole bank, whatever it was asked before.
-        if self.n_samples < _MANY or "_factors" in vars(self):
+        if self.n_samples < MANY or "_factors" in vars(self):
             restricted._factors = self._factors.restrict(indices)
         restricted.groups = self.groups
         return restricted

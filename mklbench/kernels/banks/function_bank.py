@@ -18,6 +18,7 @@ from mklbench.kernels.cross import CrossKernels
 from mklbench.kernels.functions import Gaussian, KernelFunction, Linear, Polynomial
 from mklbench.kernels.memory import Memory, Shape
 from mklbench.kernels.naming import ALL_COLUMNS, function_names, named
+from mklbench.kernels.row_factors import MANY
 from mklbench.kernels.samples import csr, is_sparse, rows_of
 from mklbench.kernels.storage.packed import PackedGrams, asymmetry
 from mklbench.validation import check_features, real_array
@@ -27,8 +28,6 @@ PairFunction = Callable[[Any, Any], Any]
 
 # Samples whose kernel with each other is formed for the sake of its diagonal.
 _AT_ONCE = 64
-# Samples from which on factors take the place of Gram matrices.
-MANY = 4000
 # Features of which inner products are taken as they are.
 _FEW = 1000
 # Of the largest entry of a Gram matrix that is symmetric but for rounding.
