@@ -10,7 +10,7 @@ import re
 import shutil
 import subprocess
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,8 @@ from mklbench.experiments.execution.slurm.job import run_in_slurm
 _TOO_LARGE = re.compile("exceeded (job )?memory limit|oom.kill", re.IGNORECASE)
 # Seconds between SIGTERM or the signal before the time limit, and the end.
 _GRACE = 10
+# Seconds that the accounting may be behind.
+_ACCOUNTING = 15
 
 
 class Slurm:
@@ -118,9 +120,10 @@ class Slurm:
         """Return by the names of jobs what squeue says, or sacct of what it has forgotten."""
         names = self._names(batches)
         listed = commands.squeue([batch.name for batch in batches])
-        absent = [job_id for job_id in names if job_id not in listed or _needs_more(listed[job_id])]
-        if absent:
-            listed |= commands.sacct(absent)
+        cancelled = {job_id for job_id in names if _needs_more(listed.get(job_id))}
+        absent = [job_id for job_id in names if job_id not in listed]
+        if absent or cancelled:
+            listed |= _accounted([*absent, *sorted(cancelled)], cancelled)
         for job_id in names.keys() & listed.keys():
             state = listed[job_id]
             if commands.can_never_begin(state):
@@ -192,9 +195,20 @@ def _files(directory: Path) -> set[Path]:
         return set()
 
 
-def _needs_more(state: JobState) -> bool:
+def _accounted(ids: Sequence[str], to_come: Set[str]) -> dict[str, JobState]:
+    """Return what the accounting says of jobs; it hears of those `to_come` after squeue."""
+    ended = commands.sacct(ids)
+    for _ in range(_ACCOUNTING):
+        if ended is None or to_come <= ended.keys():
+            break
+        time.sleep(1.0)
+        ended = commands.sacct(ids)
+    return ended or {}
+
+
+def _needs_more(state: JobState | None) -> bool:
     """Tell whether sacct says more of a job: who cancelled it."""
-    return state.reason == "CANCELLED"
+    return state is not None and state.reason == "CANCELLED"
 
 
 def _in_order(batches: Sequence[Batch], found: Mapping[str, str]) -> dict[str, str]:

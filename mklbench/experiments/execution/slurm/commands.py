@@ -85,15 +85,15 @@ def squeue(names: Sequence[str], with_names: bool = False) -> dict[str, Any]:
     return listed
 
 
-def sacct(ids: Sequence[str]) -> dict[str, JobState]:
-    """Return what the accounting says of jobs; nothing where there is none."""
+def sacct(ids: Sequence[str]) -> dict[str, JobState] | None:
+    """Return what the accounting says of jobs that have ended; None where there is none."""
     try:
         said = run(
             "sacct", "--noheader", "--parsable2", "--allocations",
             "--format=JobID,State,NodeList", f"--jobs={','.join(ids)}",
         )  # fmt: skip
     except Unreachable:
-        return {}
+        return None
     listed = {}
     for line in said.splitlines():
         job_id, state, node = (line.split("|") + [""] * 3)[:3]

@@ -13,7 +13,7 @@ from mklbench.errors import InputError
 from mklbench.experiments.execution.chunks import Chunk
 from mklbench.experiments.execution.engine import JobState, Unreachable
 from mklbench.experiments.execution.journal import Batch, Journal
-from mklbench.experiments.execution.slurm import Slurm
+from mklbench.experiments.execution.slurm import Slurm, cluster
 from mklbench.experiments.execution.steps import Step
 from mklbench.experiments.store import Store
 
@@ -145,7 +145,14 @@ ANSWERS = {
 
 
 @pytest.mark.parametrize("case", ANSWERS)
-def test_states(case: str, engine: Slurm, fake_slurm: FakeSlurm, journal: Journal) -> None:
+def test_states(
+    case: str,
+    engine: Slurm,
+    fake_slurm: FakeSlurm,
+    journal: Journal,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(cluster, "_ACCOUNTING", 0)
     squeue, sacct, expected = ANSWERS[case]
     batch = batch_of(1, 1, ids=("33_0", "33_1"))
     other = f"33_1|RUNNING|localhost|NONE|None|{batch.name}\n"
@@ -157,6 +164,30 @@ def test_states(case: str, engine: Slurm, fake_slurm: FakeSlurm, journal: Journa
     (asked,) = fake_slurm.called("squeue")
     assert f"--name={batch.name}" in asked
     assert all("33_1" not in call for call in fake_slurm.called("sacct"))
+
+
+@pytest.mark.parametrize("behind", ["", "33|RUNNING|localhost\n"])
+def test_the_accounting_is_behind(
+    behind: str,
+    engine: Slurm,
+    fake_slurm: FakeSlurm,
+    journal: Journal,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    batch = batch_of(1, ids=("33",))
+    fake_slurm.says("squeue", f"33|CANCELLED|localhost|{SOON}|None|{batch.name}\n")
+    fake_slurm.says("sacct", behind)
+    slept = []
+
+    def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        if len(slept) == 3:
+            fake_slurm.says("sacct", "33|CANCELLED by 7|localhost\n")
+
+    monkeypatch.setattr(time, "sleep", sleep)
+    state = engine.states([batch], journal)[f"{batch.name}-0"]
+    assert state == JobState("ended", "CANCELLED by 7", "localhost")
+    assert len(slept) == 3
 
 
 def test_the_accounting_is_not_asked_while_squeue_knows(
