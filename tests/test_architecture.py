@@ -40,7 +40,7 @@ FLOW = [
     {"estimators", "scoring"},
     {"displays"},
     {"config", "experiments"},
-    {"report", "testing"},
+    {"report", "testing", "diagnosis"},
     {"commands", "cli", "__main__"},
 ]
 LIBRARY = {

@@ -236,6 +236,17 @@ def _status(parsed: argparse.Namespace) -> int:
     return status(Store(parsed.results_dir), parsed.watch)
 
 
+def _doctor_arguments(parser: argparse.ArgumentParser) -> None:
+    store_argument(parser)
+
+
+def _doctor(parsed: argparse.Namespace) -> int:
+    from mklbench.commands.doctor import doctor
+    from mklbench.experiments.store import Store
+
+    return doctor(Store(parsed.results_dir))
+
+
 def _redo_arguments(parser: argparse.ArgumentParser) -> None:
     parser.usage = "mklbench redo [OVERRIDE ...] [-m] [--failed] [--split N] [--results-dir DIR]"
     parser.epilog = (
@@ -328,6 +339,11 @@ COMMANDS: dict[
     "list": ("list the choices of a config group", _list_arguments, _list),
     "plot": ("draw a paper's figure from what has been run", _plot_arguments, _plot),
     "check": ("rerun a fast part and compare with the recorded numbers", _check_arguments, _check),
+    "doctor": (
+        "say what this machine offers, what is wrong and what slows it down",
+        _doctor_arguments,
+        _doctor,
+    ),
 }
 
 
