@@ -227,6 +227,10 @@ class RowFactors:
             block[:, columns] = part.basis(X)
         return block
 
+    def of_rows(self, rows: slice) -> RowFactors:
+        """Return the factors on some of the samples."""
+        return RowFactors(self.X[rows], self.parts, self.cross)
+
     def largest_entry(self) -> float:
         """Return the largest |B_ij| at the samples at which a feature is largest."""
         rows = np.unique(np.abs(self.X).argmax(axis=0))

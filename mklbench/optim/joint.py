@@ -34,7 +34,8 @@ from scipy.linalg import LinAlgError, block_diag
 
 from mklbench.kernels.row_factors import RowFactors
 from mklbench.optim.joint_newton import NewtonSystem, root
-from mklbench.optim.row_blocks import Engine, Linearised, Variables, added
+from mklbench.optim.row_blocks import Linearised, Variables
+from mklbench.optim.row_engines import Engine, OfSamples
 
 Array = NDArray[np.float64]
 
@@ -144,7 +145,7 @@ class Path:
         n = factors.n_samples
         weights = np.full(factors.n_kernels, 1.0 / factors.n_kernels)
         step = max(1, n // _SAMPLED)
-        parts = list(engine.each(lambda rows: rows.sampled(step)))
+        parts = engine.each("sampled", step)
         B = np.concatenate([rows for rows, _, _ in parts]).astype(np.float64)
         y, box = (np.concatenate([part[i] for part in parts]) for i in (1, 2))
         L = block_diag(*(root(core) for core in factors.combined(weights)))
@@ -154,9 +155,9 @@ class Path:
         w = np.linalg.solve(inner, features.T @ (box * y))
         x, b = L @ w[:-1], float(w[-1])
         primal = 0.5 * float(w[:-1] @ w[:-1])
-        primal += sum(engine.each(lambda rows: rows.loss(x, b)))
+        primal += engine.total("loss", x, b)
         mu = _START * primal / n
-        t = added(engine.each(lambda rows: rows.begin(x, b, mu)))
+        t = engine.total("begin", x, b, mu)
         v = B.T @ (box * (y - B @ x - b))
         halves = 0.5 * factors.forms(v)
         largest = float(halves.max()) + mu * len(weights)
@@ -175,7 +176,7 @@ class Path:
         point : Point
             Where to set out from.
         """
-        t = added(engine.each(lambda rows: rows.resume(point.of_samples)))
+        t = engine.total("resume", OfSamples(point.of_samples))
         return cls(
             factors,
             engine,
@@ -200,10 +201,10 @@ class Path:
 
     def alpha(self) -> Array:
         """Return alpha (n,)."""
-        return np.concatenate(list(self.engine.each(lambda rows: rows.alpha)))
+        return np.concatenate(self.engine.each("alpha"))
 
     def _variables(self) -> Variables:
-        parts = self.engine.each(lambda rows: rows.variables())
+        parts = self.engine.each("variables")
         return Variables(*(np.concatenate(each) for each in zip(*parts, strict=True)))
 
     def iterates(self, max_iter: int) -> Iterator[Iterate]:
@@ -226,8 +227,8 @@ class Path:
                 return
 
     def _linearised(self, double: bool) -> Linearised:
-        x, b = self.factors.expanded(self.d, self.t), self.b
-        return added(self.engine.each(lambda rows: rows.linearise(x, b, double)))
+        x = self.factors.expanded(self.d, self.t)
+        return self.engine.total("linearise", x, self.b, double)
 
     def _iterate(self, at: Linearised) -> Iterate:
         forms = self.factors.forms(self.t)
@@ -254,7 +255,7 @@ class Path:
             0.5 * self.factors.forms(self.v) + self.z - self.lam + system.prices_along(ahead_v)
         )
         first = system.solve(at.projected, at.labelled, residual - self.z)
-        second = added(self.engine.each(lambda rows: rows.predict(first.outputs, first.intercept)))
+        second = self.engine.total("predict", first.outputs, first.intercept)
         dz = -self.z - self.z * first.weights / self.d
         longest = min(
             1.0, second.longest.value, _longest(self.d, first.weights), _longest(self.z, dz)
@@ -273,9 +274,7 @@ class Path:
             at.labelled + second.labelled + target * second.labelled_centred,
             price,
         )
-        direction = added(
-            self.engine.each(lambda rows: rows.correct(final.outputs, final.intercept, target))
-        )
+        direction = self.engine.total("correct", final.outputs, final.intercept, target)
         dz = (target - first.weights * dz - self.z * final.weights) / self.d - self.z
         step = _SHARE * min(
             1.0 / _SHARE,
@@ -283,8 +282,7 @@ class Path:
             _longest(self.d, final.weights),
             _longest(self.z, dz),
         )
-        for _ in self.engine.each(lambda rows: rows.advance(step)):
-            pass
+        self.engine.each("advance", step)
         self.v = self.v + step * (ahead_v + direction.projected)
         self.t = self.t + step * direction.projected
         self.d = self.d + step * final.weights

@@ -23,7 +23,7 @@ from mklbench.certify import Bounds, Hinge, PrimalDualPoint, bounds
 from mklbench.kernels.memory import NUMBER
 from mklbench.kernels.row_factors import MANY, RowFactors
 from mklbench.optim.joint import Iterate, Path, Point
-from mklbench.optim.row_blocks import expand, project, threads
+from mklbench.optim.row_engines import OfSamples, Problem, engine_of
 from mklbench.penalties.simplex import Simplex
 from mklbench.validation import check_labels
 
@@ -162,7 +162,8 @@ def search(
         coarse = factors.reduced(dropped)
         double = point is not None or tol < _SINGLE or coarse.largest_entry() > _LARGEST
         dtype = np.float64 if double else np.float32
-        with threads(coarse, labels, box, dtype, _fits(coarse, dtype)) as engine:
+        problem = Problem(coarse, factors, labels, box, dtype, _fits(coarse, dtype))
+        with engine_of(problem) as engine:
             path = (
                 Path.begin(coarse, engine) if point is None else Path.resume(coarse, engine, point)
             )
@@ -217,17 +218,15 @@ def _certified(
 ) -> Found:
     """Certify a point for the kernels themselves; small weights are 0 if the gap allows."""
     dual_coef = y * _balanced(path.alpha(), y)
-    dual_forms = factors.forms(project(factors, dual_coef, path.engine))
+    projected = path.engine.total("projected_exactly", OfSamples((dual_coef,)))
+    dual_forms = factors.forms(projected)
     expansion = path.factors.lifted(state.expansion)
     forms = factors.forms(expansion)
     dense = state.weights / state.weights.sum()
     sparse = np.where(dense < _NEGLIGIBLE * dense.max(), 0.0, dense)
     sparse /= sparse.sum()
-    outputs = expand(
-        factors,
-        np.stack([factors.expanded(each, expansion) for each in (sparse, dense)], axis=1),
-        path.engine,
-    )
+    functions = [factors.expanded(each, expansion) for each in (sparse, dense)]
+    outputs = np.concatenate(path.engine.each("outputs_exactly", np.stack(functions, axis=1)))
     results = []
     for weights, own in zip((sparse, dense), outputs.T, strict=True):
         primal = PrimalDualPoint(Hinge(y, box), weights, forms, own, dual_coef, state.intercept)

@@ -2,29 +2,23 @@
 
 What an iteration asks of n samples is a map over blocks and a sum of what comes back, which is no
 longer than the factors are wide. Between the iterations a block keeps what belongs to its samples:
-alpha, the multipliers of its bounds, and the rows of B, in memory or made anew each time.
+alpha, the multipliers of its bounds, and the rows of B, in memory or made anew each time. Who asks
+the blocks, and where they are, is in `mklbench.optim.row_engines`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass, fields
-from functools import reduce
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_info, threadpool_limits
 
 from mklbench.kernels.row_factors import ROWS, RowFactors
 
 Array = NDArray[np.float64]
-Result = TypeVar("Result")
-
-# Rows of a block: enough that what comes back is little beside it, few enough for many blocks.
-_BLOCK = 8 * ROWS
 
 
 class Sums:
@@ -123,14 +117,17 @@ class Variables(NamedTuple):
 class Rows:
     """A block: alpha and the multipliers of some samples, and how to have their rows of B.
 
+    A question is one of the methods, by its name. None of them changes an array in place, so that
+    the block before a question is there to be asked the same again (`asked`).
+
     Parameters
     ----------
     factors : RowFactors
-        The kernels.
-    start, stop : int
-        The samples.
-    y, box : ndarray of shape (stop - start,)
-        Their labels, and bounds C_i.
+        The kernels on the samples of the block.
+    exact : RowFactors
+        The same without loss, for certificates.
+    y, box : ndarray of shape (k,)
+        Labels of the k samples, and bounds C_i.
     dtype : type
         Of the rows of B.
     kept : bool
@@ -140,21 +137,30 @@ class Rows:
     def __init__(
         self,
         factors: RowFactors,
-        start: int,
-        stop: int,
+        exact: RowFactors,
         y: Array,
         box: Array,
         dtype: type[np.floating],
         kept: bool,
     ) -> None:
-        self._factors, self._start, self._stop, self._dtype = factors, start, stop, dtype
-        self._y, self._box, self._kept = y, box, kept
-        self._blocks: list[NDArray] | None = None
+        self._factors, self._exact = factors, exact
+        self._y, self._box = y, box
+        self._dtype, self._kept = dtype, kept
+        self._blocks: dict[int, NDArray] = {}
         self._double = False
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the rows of B behind: they are made anew where a block comes to."""
+        return {**vars(self), "_blocks": {}}
+
+    def asked(self, question: str, arguments: tuple[Any, ...]) -> tuple[Rows, Any]:
+        """Return the block as it is after a question, and the answer; this one stays as it was."""
+        after = copy(self)
+        return after, getattr(after, question)(*arguments)
 
     def sampled(self, step: int) -> tuple[NDArray, Array, Array]:
         """Return every `step`-th row of B (k, R), its label and its bound."""
-        chosen = np.arange(0, self._stop - self._start, step)
+        chosen = np.arange(0, len(self._y), step)
         parts = []
         for rows, block in self._each():
             own = chosen[(chosen >= rows.start) & (chosen < rows.stop)]
@@ -170,27 +176,38 @@ class Rows:
         """Take the alpha of the central path for B x + b, and return B' Y alpha (R,)."""
         slope = self._y * (self._outputs(x) + b) - 1.0
         c = self._box
-        self.alpha = 2.0 * mu * c / (slope * c + 2.0 * mu + np.hypot(slope * c, 2.0 * mu))
+        self._alpha = 2.0 * mu * c / (slope * c + 2.0 * mu + np.hypot(slope * c, 2.0 * mu))
         # Kept beside alpha: near C their difference has no digits left.
         self._slack = 2.0 * mu * c / (2.0 * mu - slope * c + np.hypot(slope * c, 2.0 * mu))
-        self._lower, self._upper = mu / self.alpha, mu / self._slack
-        return self._projected(self._y * self.alpha)
+        self._lower, self._upper = mu / self._alpha, mu / self._slack
+        return self._projected(self._y * self._alpha)
 
     def resume(self, variables: Variables) -> Array:
-        """Take the variables of this block from those of all (n,), and return B' Y alpha (R,)."""
-        own = slice(self._start, self._stop)
-        self.alpha, self._slack, self._lower, self._upper = (each[own] for each in variables)
-        return self._projected(self._y * self.alpha)
+        """Take the variables of the samples, and return B' Y alpha (R,)."""
+        self._alpha, self._slack, self._lower, self._upper = variables
+        return self._projected(self._y * self._alpha)
 
     def variables(self) -> Variables:
-        """Return the variables of this block."""
-        return Variables(self.alpha, self._slack, self._lower, self._upper)
+        """Return the variables of the samples."""
+        return Variables(self._alpha, self._slack, self._lower, self._upper)
+
+    def alpha(self) -> Array:
+        """Return alpha."""
+        return self._alpha
+
+    def projected_exactly(self, a: Array) -> Array:
+        """Return B'a for the exact B, in double precision."""
+        return project(self._exact, a)
+
+    def outputs_exactly(self, x: Array) -> Array:
+        """Return B x, for the exact B and vectors x (q, k), in double precision."""
+        return expand(self._exact, x)
 
     def linearise(self, x: Array, b: float, double: bool) -> Linearised:
         """Return the equations at the point whose outputs are B x + b."""
         self._double = double
         outputs = self._outputs(x) + b
-        self._theta = 1.0 / (self._lower / self.alpha + self._upper / self._slack)
+        self._theta = 1.0 / (self._lower / self._alpha + self._upper / self._slack)
         self._rho = 1.0 - self._y * outputs
         weighted = self._y * self._theta * self._rho
         roots = np.sqrt(self._theta)
@@ -206,19 +223,19 @@ class Rows:
             float(self._theta.sum()),
             float(weighted.sum()),
             float(self._box @ np.maximum(0.0, self._rho)),
-            float(self.alpha.sum()),
-            float(self._lower @ self.alpha + self._upper @ self._slack),
-            float(self._y @ self.alpha),
+            float(self._alpha.sum()),
+            float(self._lower @ self._alpha + self._upper @ self._slack),
+            float(self._y @ self._alpha),
         )
 
     def predict(self, x: Array, db: float) -> Corrections:
         """Return what the predicted direction, alpha along rho - Y (B x + db), says."""
         alpha = self._theta * (self._rho - self._y * (db + self._products(x)))
-        lower = -self._lower - self._lower * alpha / self.alpha
+        lower = -self._lower - self._lower * alpha / self._alpha
         upper = -self._upper + self._upper * alpha / self._slack
         self._second_lower, self._second_upper = alpha * lower, -alpha * upper
-        self._correction = self._second_upper / self._slack - self._second_lower / self.alpha
-        self._centre = 1.0 / self.alpha - 1.0 / self._slack
+        self._correction = self._second_upper / self._slack - self._second_lower / self._alpha
+        self._centre = 1.0 / self._alpha - 1.0 / self._slack
         labelled = self._y * self._theta
         second, centred = labelled * self._correction, labelled * self._centre
         projected = self._projected(np.stack([second, centred], axis=1))
@@ -228,7 +245,10 @@ class Rows:
             float(second.sum()),
             float(centred.sum()),
             float(
-                self.alpha @ lower + self._lower @ alpha + self._slack @ upper - self._upper @ alpha
+                self._alpha @ lower
+                + self._lower @ alpha
+                + self._slack @ upper
+                - self._upper @ alpha
             ),
             float(self._second_lower.sum() + self._second_upper.sum()),
             self._longest(alpha, lower, upper),
@@ -238,7 +258,7 @@ class Rows:
         """Return the direction towards the point of the central path at mu."""
         rho = self._rho + self._correction + mu * self._centre
         alpha = self._theta * (rho - self._y * (db + self._products(x)))
-        lower = (mu - self._second_lower - self._lower * alpha) / self.alpha - self._lower
+        lower = (mu - self._second_lower - self._lower * alpha) / self._alpha - self._lower
         upper = (mu - self._second_upper + self._upper * alpha) / self._slack - self._upper
         self._direction = alpha, lower, upper
         return Direction(self._projected(self._y * alpha), self._longest(alpha, lower, upper))
@@ -246,13 +266,13 @@ class Rows:
     def advance(self, step: float) -> None:
         """Go so far along the direction."""
         alpha, lower, upper = self._direction
-        self.alpha = self.alpha + step * alpha
+        self._alpha = self._alpha + step * alpha
         self._slack = self._slack - step * alpha
         self._lower, self._upper = self._lower + step * lower, self._upper + step * upper
 
     def _longest(self, alpha: Array, lower: Array, upper: Array) -> Least:
         shrinking = (
-            -alpha / self.alpha,
+            -alpha / self._alpha,
             alpha / self._slack,
             -lower / self._lower,
             -upper / self._upper,
@@ -262,18 +282,15 @@ class Rows:
 
     def _each(self) -> Iterator[tuple[slice, NDArray]]:
         """Yield the rows of B in smaller blocks, with their place in this one."""
-        for i, start in enumerate(range(self._start, self._stop, ROWS)):
-            stop = min(start + ROWS, self._stop)
-            yield slice(start - self._start, stop - self._start), self._rows(i, start, stop)
+        for rows in _pieces(self._factors):
+            yield rows, self._rows(rows)
 
-    def _rows(self, i: int, start: int, stop: int) -> NDArray:
-        if not self._kept:
-            return self._factors.rows(start, stop, self._dtype)
-        if self._blocks is None:
-            self._blocks = []
-        if i == len(self._blocks):
-            self._blocks.append(self._factors.rows(start, stop, self._dtype))
-        return self._blocks[i]
+    def _rows(self, rows: slice) -> NDArray:
+        if rows.start in self._blocks:
+            return self._blocks[rows.start]
+        block = self._factors.rows(rows.start, rows.stop, self._dtype)
+        # Blocks that came of the same block share what is kept.
+        return self._blocks.setdefault(rows.start, block) if self._kept else block
 
     def _outputs(self, x: Array) -> Array:
         """Return B x in double precision."""
@@ -294,42 +311,8 @@ class Rows:
         return np.asarray(sum(part.astype(np.float64) for part in parts))
 
 
-class Engine(Protocol):
-    """Keeps the blocks, and asks all of them."""
-
-    def each(self, ask: Callable[[Rows], Result]) -> Iterator[Result]:
-        """Yield what every block answers, in their order."""
-
-    def map(self, function: Callable[[slice], Result], rows: Sequence[slice]) -> Iterator[Result]:
-        """Yield what a function returns for some rows of all samples, in their order."""
-
-
-class Threads:
-    """The blocks in the memory of this process, asked by a thread each.
-
-    Parameters
-    ----------
-    blocks : sequence of Rows
-        The blocks.
-    """
-
-    def __init__(self, blocks: Sequence[Rows]) -> None:
-        self.blocks = tuple(blocks)
-        self._pool = ThreadPoolExecutor(n_threads())
-
-    def each(self, ask: Callable[[Rows], Result]) -> Iterator[Result]:
-        return self._pool.map(ask, self.blocks)
-
-    def map(self, function: Callable[[slice], Result], rows: Sequence[slice]) -> Iterator[Result]:
-        return self._pool.map(function, rows)
-
-    def close(self) -> None:
-        """End the threads."""
-        self._pool.shutdown(cancel_futures=True)
-
-
-def project(factors: RowFactors, a: Array, engine: Engine | None = None) -> Array:
-    """Return B'a (R,) in double precision, a block of rows at a time.
+def project(factors: RowFactors, a: Array) -> Array:
+    """Return B'a (R,) in double precision, some rows at a time.
 
     Parameters
     ----------
@@ -337,14 +320,12 @@ def project(factors: RowFactors, a: Array, engine: Engine | None = None) -> Arra
         The kernels on n samples.
     a : ndarray of shape (n,)
         A vector.
-    engine : Engine or None, default=None
-        Whose threads are to be used; threads of its own if not given.
     """
-    return added(_mapped(factors, lambda rows: factors.projected(rows, a), engine))
+    return np.asarray(sum(factors.projected(rows, a) for rows in _pieces(factors)))
 
 
-def expand(factors: RowFactors, x: Array, engine: Engine | None = None) -> Array:
-    """Return B x (n, k) in double precision, a block of rows at a time.
+def expand(factors: RowFactors, x: Array) -> Array:
+    """Return B x (n, k) in double precision, some rows at a time.
 
     Parameters
     ----------
@@ -352,54 +333,11 @@ def expand(factors: RowFactors, x: Array, engine: Engine | None = None) -> Array
         The kernels on n samples.
     x : ndarray of shape (R, k)
         Vectors.
-    engine : Engine or None, default=None
-        Whose threads are to be used; threads of its own if not given.
     """
-    outputs = _mapped(factors, lambda rows: factors.outputs(rows, x), engine)
-    return np.concatenate(list(outputs))
+    return np.concatenate([factors.outputs(rows, x) for rows in _pieces(factors)])
 
 
-def _mapped(
-    factors: RowFactors, function: Callable[[slice], Result], engine: Engine | None
-) -> Iterator[Result]:
+def _pieces(factors: RowFactors) -> list[slice]:
+    """Return the rows that are worked on together."""
     starts = range(0, factors.n_samples, ROWS)
-    rows = [slice(start, min(start + ROWS, factors.n_samples)) for start in starts]
-    if engine is not None:
-        yield from engine.map(function, rows)
-        return
-    with ThreadPoolExecutor(n_threads()) as pool, threadpool_limits(1, user_api="blas"):
-        yield from pool.map(function, rows)
-
-
-def added(results: Iterator[Any]) -> Any:
-    """Return the sum of what blocks answered, in their order."""
-    return reduce(lambda total, each: total + each, results)
-
-
-def n_threads() -> int:
-    """Return how many threads linear algebra is allowed here."""
-    pools = (pool for pool in threadpool_info() if pool["user_api"] == "blas")
-    return max((int(pool["num_threads"]) for pool in pools), default=1)
-
-
-@contextmanager
-def threads(
-    factors: RowFactors, y: Array, box: Array, dtype: type[np.floating], kept: bool
-) -> Iterator[Threads]:
-    """Give an engine of threads on blocks; linear algebra within a block has one thread."""
-    blocks = [
-        Rows(factors, a, b, y[a:b], box[a:b], dtype, kept) for a, b in _bounds(factors.n_samples)
-    ]
-    engine = Threads(blocks)
-    try:
-        with threadpool_limits(1, user_api="blas"):
-            yield engine
-    finally:
-        engine.close()
-
-
-def _bounds(n: int) -> list[tuple[int, int]]:
-    """Return where blocks of about the same size begin and end."""
-    count = -(-n // _BLOCK) if n > _BLOCK else min(-(-n // ROWS), n_threads())
-    ends = np.linspace(0, n, count + 1).astype(int)
-    return list(zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True))
+    return [slice(start, min(start + ROWS, factors.n_samples)) for start in starts]

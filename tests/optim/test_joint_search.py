@@ -30,7 +30,7 @@ from mklbench.kernels import (
 )
 from mklbench.kernels.row_factors import MANY, RowFactors
 from mklbench.multiclass import decision_function
-from mklbench.optim import joint_search, row_blocks
+from mklbench.optim import joint_search, row_blocks, row_engines
 from mklbench.optim.row_blocks import expand, project
 from mklbench.penalties.simplex import Simplex
 from mklbench.solution import Solution
@@ -191,7 +191,7 @@ def test_blocks_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     bank = feature_gaussians(X, [0.5, 2.0])
     whole = joint(bank, y, 10.0)
     monkeypatch.setattr(row_blocks, "ROWS", 7)
-    monkeypatch.setattr(row_blocks, "_BLOCK", 14)
+    monkeypatch.setattr(row_engines, "_BLOCK", 14)
     parts = joint(bank, y, 10.0)
     assert parts.gap <= TOL
     assert parts.objective == pytest.approx(whole.objective, rel=2.0 * TOL)

@@ -1,0 +1,187 @@
+"""Who keeps the blocks of rows of the joint method, and asks them: threads of this process.
+
+A question is the name of a method of `mklbench.optim.row_blocks.Rows` with arguments, so that it
+can be sent to another machine, too; within `engine_of` another engine takes the place of threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import reduce
+from itertools import pairwise
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from mklbench.kernels.row_factors import ROWS, RowFactors
+from mklbench.optim.row_blocks import Rows
+
+Array = NDArray[np.float64]
+
+# Rows of a block: enough that what comes back is little beside it, few enough for many blocks.
+_BLOCK = 8 * ROWS
+
+
+@dataclass(frozen=True)
+class OfSamples:
+    """An argument of which each block gets its own rows.
+
+    Attributes
+    ----------
+    arrays : tuple of ndarray of shape (n,)
+        Of all samples; a block is given a tuple, or the array where there is only one.
+    """
+
+    arrays: tuple[Array, ...]
+
+    def of(self, rows: slice) -> Any:
+        """Return what the block with these rows is given."""
+        own = tuple(each[rows] for each in self.arrays)
+        return own if len(own) > 1 else own[0]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What blocks are made of.
+
+    Attributes
+    ----------
+    factors : RowFactors
+        The kernels on all n samples.
+    exact : RowFactors
+        The same without loss.
+    y, box : ndarray of shape (n,)
+        Labels, and bounds C_i.
+    dtype : type
+        Of the rows of B.
+    kept : bool
+        Whether these stay in memory.
+    """
+
+    factors: RowFactors
+    exact: RowFactors
+    y: Array
+    box: Array
+    dtype: type[np.floating]
+    kept: bool
+
+    def block(self, rows: slice) -> Rows:
+        """Return the block with these rows."""
+        parts = self.factors.of_rows(rows), self.exact.of_rows(rows)
+        return Rows(*parts, self.y[rows], self.box[rows], self.dtype, self.kept)
+
+
+class Engine(Protocol):
+    """Keeps the blocks of a problem, and asks all of them."""
+
+    def each(self, question: str, *arguments: Any) -> list[Any]:
+        """Return what every block answers, in their order."""
+
+    def total(self, question: str, *arguments: Any) -> Any:
+        """Return the sum of what the blocks answer."""
+
+
+class Threads:
+    """The blocks in the memory of this process, asked by a thread each.
+
+    Parameters
+    ----------
+    problem : Problem
+        What they are made of.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        n = problem.factors.n_samples
+        self._rows = cut(n, -(-n // _BLOCK) if n > _BLOCK else min(-(-n // ROWS), n_threads()))
+        self._blocks = [problem.block(rows) for rows in self._rows]
+        self._pool = ThreadPoolExecutor(n_threads())
+
+    def each(self, question: str, *arguments: Any) -> list[Any]:
+        return list(self._asked(question, arguments))
+
+    def total(self, question: str, *arguments: Any) -> Any:
+        return added(self._asked(question, arguments))
+
+    def close(self) -> None:
+        """End the threads."""
+        self._pool.shutdown(cancel_futures=True)
+
+    def _asked(self, question: str, arguments: tuple[Any, ...]) -> Iterator[Any]:
+        own = [given(arguments, rows) for rows in self._rows]
+        asked = self._pool.map(lambda block, args: block.asked(question, args), self._blocks, own)
+        for i, (after, answer) in enumerate(asked):
+            self._blocks[i] = after
+            yield answer
+
+
+# Makes the engine of a problem, and ends it.
+Maker = Callable[[Problem], AbstractContextManager[Engine]]
+
+
+@contextmanager
+def threads(problem: Problem) -> Iterator[Engine]:
+    """Give an engine of threads; linear algebra within a block has one thread."""
+    engine = Threads(problem)
+    try:
+        with threadpool_limits(1, user_api="blas"):
+            yield engine
+    finally:
+        engine.close()
+
+
+_MAKER: ContextVar[Maker] = ContextVar("maker", default=threads)
+
+
+def engine_of(problem: Problem) -> AbstractContextManager[Engine]:
+    """Give the engine of a problem: threads, or what `made_by` says.
+
+    Parameters
+    ----------
+    problem : Problem
+        What the blocks are made of.
+    """
+    return _MAKER.get()(problem)
+
+
+@contextmanager
+def made_by(maker: Maker) -> Iterator[None]:
+    """Have the joint method take another engine than threads.
+
+    Parameters
+    ----------
+    maker : callable
+        Gives the engine of a `Problem` as a context.
+    """
+    token = _MAKER.set(maker)
+    try:
+        yield
+    finally:
+        _MAKER.reset(token)
+
+
+def given(arguments: Sequence[Any], rows: slice) -> tuple[Any, ...]:
+    """Return the arguments of a question as the block with these rows is given them."""
+    return tuple(each.of(rows) if isinstance(each, OfSamples) else each for each in arguments)
+
+
+def added(answers: Iterator[Any]) -> Any:
+    """Return the sum of what blocks answered, in their order."""
+    return reduce(lambda total, each: total + each, answers)
+
+
+def cut(n: int, blocks: int) -> list[slice]:
+    """Return the rows of so many blocks of about the same size."""
+    ends = np.linspace(0, n, blocks + 1).astype(int).tolist()
+    return [slice(a, b) for a, b in pairwise(ends)]
+
+
+def n_threads() -> int:
+    """Return how many threads linear algebra is allowed here."""
+    pools = (pool for pool in threadpool_info() if pool["user_api"] == "blas")
+    return max((int(pool["num_threads"]) for pool in pools), default=1)
