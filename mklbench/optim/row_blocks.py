@@ -9,7 +9,6 @@ the blocks, and where they are, is in `mklbench.optim.row_engines`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from copy import copy
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
@@ -155,7 +154,8 @@ class Rows:
 
     def asked(self, question: str, arguments: tuple[Any, ...]) -> tuple[Rows, Any]:
         """Return the block as it is after a question, and the answer; this one stays as it was."""
-        after = copy(self)
+        after = Rows.__new__(Rows)  # not a copy, which would come without the rows of B
+        vars(after).update(vars(self))
         return after, getattr(after, question)(*arguments)
 
     def sampled(self, step: int) -> tuple[NDArray, Array, Array]:

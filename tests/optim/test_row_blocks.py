@@ -1,0 +1,91 @@
+"""Blocks of rows: what they answer, and that a question leaves the block before it as it was."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mklbench.kernels import feature_gaussians
+from mklbench.optim.joint import Path
+from mklbench.optim.row_engines import OfSamples, Problem, Threads, cut
+
+
+@pytest.fixture
+def problem() -> Problem:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300, 3))
+    y = np.where(X[:, 0] + 0.3 * rng.standard_normal(300) > 0, 1.0, -1.0)
+    exact = feature_gaussians(X).row_factors()
+    return Problem(exact.reduced(1e-5), exact, y, np.full(300, 10.0), np.float32, True)
+
+
+def numbers(found: Any) -> list[np.ndarray]:
+    """All arrays and numbers of an answer."""
+    if isinstance(found, np.ndarray | float | int):
+        return [np.array(found)]
+    inside = found if isinstance(found, tuple) else () if found is None else vars(found).values()
+    return [each for one in inside for each in numbers(one)]
+
+
+def questions(rank: int) -> list[tuple[str, tuple[Any, ...]]]:
+    """An iteration of the method, on vectors that are not those of a path."""
+    x, dx = np.full(rank, 0.1), np.full(rank, 1e-3)
+    return [
+        ("begin", (x, 0.1, 0.5)),
+        ("linearise", (x, 0.1, False)),
+        ("predict", (dx, 1e-3)),
+        ("correct", (dx, 1e-3, 0.1)),
+        ("advance", (0.1,)),
+        ("linearise", (x, 0.1, True)),
+        ("alpha", ()),
+    ]
+
+
+def test_a_block_before_a_question_answers_the_same_again(problem: Problem) -> None:
+    """Also where it has travelled; what is lost on the way is made again."""
+    block = problem.block(slice(100, 200))
+    for question, arguments in questions(problem.factors.rank):
+        before = pickle.dumps(block)
+        after, answer = block.asked(question, arguments)
+        assert pickle.dumps(block) == before
+        travelled = pickle.loads(before)
+        again, answered = travelled.asked(question, arguments)
+        for one, other in zip(numbers(answer), numbers(answered), strict=True):
+            assert np.array_equal(one, other)
+        for one, other in zip(numbers(after.variables()), numbers(again.variables()), strict=True):
+            assert np.array_equal(one, other)
+        block = after
+
+
+def test_rows_that_are_kept_are_made_once(problem: Problem, monkeypatch: Any) -> None:
+    block = problem.block(slice(0, 300))
+    block, _ = block.asked("begin", (np.zeros(problem.factors.rank), 0.0, 1.0))
+    monkeypatch.setattr(type(problem.factors), "rows", None)
+    for question, arguments in questions(problem.factors.rank):
+        block, _ = block.asked(question, arguments)
+    with pytest.raises(TypeError):
+        pickle.loads(pickle.dumps(block)).asked(*questions(problem.factors.rank)[0])
+
+
+def test_each_block_is_given_its_own_samples(problem: Problem) -> None:
+    engine = Threads(problem)
+    path = Path.begin(problem.factors, engine)
+    a = np.random.default_rng(1).standard_normal(300)
+    B = problem.exact.rows(0, 300)
+    assert engine.total("projected_exactly", OfSamples((a,))) == pytest.approx(B.T @ a)
+    variables = path.point().of_samples
+    again = Path.resume(problem.factors, engine, path.point())
+    for one, other in zip(variables, again.point().of_samples, strict=True):
+        assert np.array_equal(one, other)
+    engine.close()
+
+
+@pytest.mark.parametrize("n", [1, 7, 300, 1001])
+def test_blocks_are_of_about_the_same_size_and_leave_nothing_out(n: int) -> None:
+    rows = cut(n, min(n, 4))
+    assert np.array_equal(np.concatenate([np.arange(n)[own] for own in rows]), np.arange(n))
+    sizes = [own.stop - own.start for own in rows]
+    assert max(sizes) - min(sizes) <= 1
