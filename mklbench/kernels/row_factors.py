@@ -227,9 +227,9 @@ class RowFactors:
             block[:, columns] = part.basis(X)
         return block
 
-    def of_rows(self, rows: slice) -> RowFactors:
-        """Return the factors on some of the samples."""
-        return RowFactors(self.X[rows], self.parts, self.cross)
+    def on(self, X: Array) -> RowFactors:
+        """Return the factors of the same kernels on other samples (n, d)."""
+        return RowFactors(X, self.parts, self.cross)
 
     def largest_entry(self) -> float:
         """Return the largest |B_ij| at the samples at which a feature is largest."""

@@ -23,7 +23,7 @@ from mklbench.certify import Bounds, Hinge, PrimalDualPoint, bounds
 from mklbench.kernels.memory import NUMBER
 from mklbench.kernels.row_factors import MANY, RowFactors
 from mklbench.optim.joint import Iterate, Path, Point
-from mklbench.optim.row_engines import OfSamples, Problem, engine_of
+from mklbench.optim.row_engines import KEPT, OfSamples, Problem, engine_of
 from mklbench.penalties.simplex import Simplex
 from mklbench.validation import check_labels
 
@@ -42,8 +42,6 @@ _LIMITED = 0.05
 _SINGLE, _LARGEST = 1e-4, 1e6
 # A kernel with less than this share of the largest weight is left out if the gap allows.
 _NEGLIGIBLE = 1e-2
-# Bytes that the rows of factors may take to be kept.
-_KEPT = 1.6e9
 
 
 # Seconds of an n^2 and of an n R^2, about, on which the choice of a method rests (docs/scale.md).
@@ -79,7 +77,7 @@ def bytes_needed(n: int, rank: int) -> float:
     rank : int
         Columns of the first factors.
     """
-    return NUMBER * (_VECTORS * n + 12.0 * rank**2) + min(0.5 * NUMBER * n * rank, _KEPT)
+    return NUMBER * (_VECTORS * n + 12.0 * rank**2) + min(0.5 * NUMBER * n * rank, KEPT)
 
 
 def first_rank(factors: RowFactors) -> int:
@@ -162,7 +160,7 @@ def search(
         coarse = factors.reduced(dropped)
         double = point is not None or tol < _SINGLE or coarse.largest_entry() > _LARGEST
         dtype = np.float64 if double else np.float32
-        problem = Problem(coarse, factors, labels, box, dtype, _fits(coarse, dtype))
+        problem = Problem(coarse, factors, labels, box, dtype)
         with engine_of(problem) as engine:
             path = (
                 Path.begin(coarse, engine) if point is None else Path.resume(coarse, engine, point)
@@ -244,8 +242,3 @@ def _balanced(alpha: Array, y: Array) -> Array:
     positive, negative = float(alpha[y > 0].sum()), float(alpha[y < 0].sum())
     less = min(positive, negative)
     return alpha * np.where(y > 0, less / positive, less / negative)
-
-
-def _fits(factors: RowFactors, dtype: type[np.floating]) -> bool:
-    """Tell whether the rows of factors may stay in memory, in place of being made for each pass."""
-    return factors.n_samples * factors.rank * np.dtype(dtype).itemsize <= _KEPT

@@ -26,6 +26,8 @@ Array = NDArray[np.float64]
 
 # Rows of a block: enough that what comes back is little beside it, few enough for many blocks.
 _BLOCK = 8 * ROWS
+# Bytes that the rows of B may take in a process to be kept.
+KEPT = 1.6e9
 
 
 @dataclass(frozen=True)
@@ -60,8 +62,6 @@ class Problem:
         Labels, and bounds C_i.
     dtype : type
         Of the rows of B.
-    kept : bool
-        Whether these stay in memory.
     """
 
     factors: RowFactors
@@ -69,12 +69,23 @@ class Problem:
     y: Array
     box: Array
     dtype: type[np.floating]
-    kept: bool
+
+    def keeps(self, processes: int = 1) -> bool:
+        """Tell whether the rows of B stay in memory, in place of being made for each pass.
+
+        Parameters
+        ----------
+        processes : int, default=1
+            How many share them.
+        """
+        size = np.dtype(self.dtype).itemsize
+        return self.factors.n_samples * self.factors.rank * size <= processes * KEPT
 
     def block(self, rows: slice) -> Rows:
         """Return the block with these rows."""
-        parts = self.factors.of_rows(rows), self.exact.of_rows(rows)
-        return Rows(*parts, self.y[rows], self.box[rows], self.dtype, self.kept)
+        X = self.factors.X[rows]
+        parts = self.factors.on(X), self.exact.on(X)
+        return Rows(*parts, self.y[rows], self.box[rows], self.dtype, self.keeps())
 
 
 class Engine(Protocol):

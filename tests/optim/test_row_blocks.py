@@ -19,7 +19,7 @@ def problem() -> Problem:
     X = rng.standard_normal((300, 3))
     y = np.where(X[:, 0] + 0.3 * rng.standard_normal(300) > 0, 1.0, -1.0)
     exact = feature_gaussians(X).row_factors()
-    return Problem(exact.reduced(1e-5), exact, y, np.full(300, 10.0), np.float32, True)
+    return Problem(exact.reduced(1e-5), exact, y, np.full(300, 10.0), np.float32)
 
 
 def numbers(found: Any) -> list[np.ndarray]:
