@@ -81,7 +81,7 @@ class KernelOperator(CrossKernels):
         """
         return ChosenKernels(self.restrict(rows), kernels)
 
-    def kernel_names(self, columns: Sequence[str] | None = None) -> tuple[str, ...]:
+    def kernel_names(self, columns: Sequence[str] | None = None) -> Sequence[str]:
         """Return a name (M,) for each kernel or parameter, such as "gaussian 0.5 on age".
 
         Parameters
@@ -174,6 +174,21 @@ class Bank(KernelOperator):
         kernels : array_like of int of shape (k,)
             The indices m, from 0 to M - 1 in any order; there may be none.
         """
+
+    def dearest(self, prices: Array, count: int) -> NDArray[np.intp]:
+        """Return indices of kernels of the largest prices, the first of equal ones first.
+
+        A search adds these to the kernels that it works with. A bank in which very many kernels are
+        nearly the same returns the best of these alone, and then fewer than `count`.
+
+        Parameters
+        ----------
+        prices : ndarray of shape (M,)
+            a' K_m a of all kernels at some a.
+        count : int
+            At most so many.
+        """
+        return np.argsort(-prices, kind="stable")[:count]
 
     @abstractmethod
     def traces(self) -> Array:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from typing import overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -73,8 +74,43 @@ def product_names(thetas: ArrayLike, columns: Sequence[str]) -> list[str]:
     return _told_apart(lambda digits: [_product(theta, columns, digits) for theta in rows])
 
 
-def unique(names: Iterable[str]) -> list[str]:
+class NamesOfGroups(Sequence[str]):
+    """The names of all functions on all groups of columns, made when they are looked at.
+
+    Parameters
+    ----------
+    functions : sequence of str
+        The names (k,) of the functions.
+    where : sequence of str
+        Those (G,) of the groups; kernel g * k + w is function w on group g.
+    """
+
+    def __init__(self, functions: Sequence[str], where: Sequence[str]) -> None:
+        self._functions, self._where = functions, where
+
+    def __len__(self) -> int:
+        return len(self._functions) * len(self._where)
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[str]: ...
+    def __getitem__(self, index: int | slice) -> str | list[str]:
+        places = range(len(self))[index]
+        if isinstance(places, range):
+            return [self[m] for m in places]
+        group, function = divmod(places, len(self._functions))
+        return named(self._functions[function], self._where[group])
+
+    def unique(self) -> NamesOfGroups:
+        """Return names of which none is there twice, as `unique` makes them."""
+        return NamesOfGroups(unique(self._functions), unique(self._where))
+
+
+def unique(names: Iterable[str]) -> Sequence[str]:
     """Return names of which none is there twice: those that come again get a number, "… (2)"."""
+    if isinstance(names, NamesOfGroups):
+        return names.unique()
     given = list(names)
     taken = set(given)
     told: dict[str, None] = {}  # a set that keeps its order

@@ -148,7 +148,7 @@ class Search:
 
     def _equal_on_dearest(self) -> Array:
         weights = np.zeros(self._bank.n_kernels)
-        weights[_largest(self._prices, _FIRST_KERNELS)] = 1.0
+        weights[self._bank.dearest(self._prices, _FIRST_KERNELS)] = 1.0
         return _on_simplex(weights)
 
     def _train(self, weights: Array, expected: KernelMachine | None = None) -> Trained:
@@ -224,7 +224,8 @@ class Search:
     def _working_set(self, weights: Array) -> Indices:
         """Return the kernels with positive weight and those whose price may earn them one."""
         support = np.flatnonzero(weights)
-        return np.union1d(support, _largest(self._prices, len(support) + _FURTHER_KERNELS))
+        further = self._bank.dearest(self._prices, len(support) + _FURTHER_KERNELS)
+        return np.union1d(support, further)
 
     def _rows(self, trained: Trained) -> NDArray[np.bool_]:
         """Return the variables alpha that may change: a mask (v,).
@@ -291,11 +292,6 @@ def given_weights(start: ArrayLike, n_kernels: int) -> Array:
             "start holds negative, infinite or only zero weights: give weights >= 0, some > 0."
         )
     return weights
-
-
-def _largest(values: Array, count: int) -> Indices:
-    """Return the indices of the `count` largest values, the first of equal ones."""
-    return np.argsort(-values, kind="stable")[:count]
 
 
 def _scaled(value: float, factor: float) -> float:

@@ -91,6 +91,51 @@ class FeatureCross(CrossKernels):
         )
 
 
+class GroupsCross(CrossKernels):
+    """Kernel functions on a group of columns each, of which only those in use are kept.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        Training samples.
+    groups : sequence of tuple of int
+        For each of the M kernels its columns; kernels on the same ones stand together.
+    functions : sequence of KernelFunction
+        The function of each kernel.
+    """
+
+    def __init__(
+        self, X: Array, groups: Sequence[tuple[int, ...]], functions: Sequence[KernelFunction]
+    ) -> None:
+        self._n_features = X.shape[1]
+        self._groups, self._functions = tuple(groups), tuple(functions)
+        self._columns = {group: X[:, list(group)] for group in dict.fromkeys(groups)}
+        self.n_samples, self.n_kernels = len(X), len(self._functions)
+
+    def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
+        d = self._check_weights(weights)
+        samples = check_features("Z", Z, self._n_features)
+        active = np.flatnonzero(d)
+        shape = len(samples), self.n_samples
+        return weighted_sum(d[active], self._blocks(active, samples), shape)
+
+    def _blocks(self, active: Indices, samples: Array) -> Iterable[Array]:
+        for group, kernels in groupby(active.tolist(), key=self._groups.__getitem__):
+            functions = [self._functions[m] for m in kernels]
+            yield from matrices(functions, samples[:, list(group)], self._columns[group])
+
+    def diagonals(self, Z: ArrayLike | None = None) -> Array:
+        samples = None if Z is None else check_features("Z", Z, self._n_features)
+        return np.array(
+            [
+                function.diagonal(
+                    self._columns[group] if samples is None else samples[:, list(group)]
+                )
+                for group, function in zip(self._groups, self._functions, strict=True)
+            ]
+        )
+
+
 class NodesCross(CrossKernels):
     """Kernel functions on single features between new samples and nodes on each of them.
 

@@ -113,7 +113,20 @@ def feature_parts(X: Array, functions: Sequence[KernelFunction]) -> tuple[list[P
     return parts, [basis.nodes for basis in bases]
 
 
-def _basis(X: Array, j: int, functions: Sequence[KernelFunction]) -> Interpolation | Values:
+def basis_of(
+    X: Array, j: int, functions: Sequence[KernelFunction]
+) -> Interpolation | Values | None:
+    """Return the basis of all kernel functions on a feature; None if they are too rough for one.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        Training samples.
+    j : int
+        The feature.
+    functions : sequence of KernelFunction
+        Kernel functions.
+    """
     column = np.asarray(X[:, j], dtype=np.float64)
     ends = np.array([column.min(), column.max()])
     many = n_nodes(ends, functions)
@@ -122,11 +135,18 @@ def _basis(X: Array, j: int, functions: Sequence[KernelFunction]) -> Interpolati
         return Values(j, values)
     if many <= _MOST_NODES:
         return Interpolation(j, float(ends[0]), float(ends[1]), int(many))
-    raise InputError(
-        f"method=joint has no factors for the kernels on column {j}: they vary too fast over its "
-        f"values from {ends[0]:g} to {ends[1]:g}, choose wider kernels, rescale the column or "
-        "choose method=libsvm."
-    )
+    return None
+
+
+def _basis(X: Array, j: int, functions: Sequence[KernelFunction]) -> Interpolation | Values:
+    basis = basis_of(X, j, functions)
+    if basis is None:
+        raise InputError(
+            f"method=joint has no factors for the kernels on column {j}: they vary too fast over "
+            f"its values from {X[:, j].min():g} to {X[:, j].max():g}, choose wider kernels, rescale "
+            "the column or choose method=libsvm."
+        )
+    return basis
 
 
 def _few_values(column: Array, most: float) -> Array | None:

@@ -43,6 +43,9 @@ class WrappedBank(Bank):
     def products(self, a: ArrayLike, kernels: ArrayLike) -> Array:
         return self._bank.products(a, kernels)
 
+    def dearest(self, prices: Array, count: int) -> Indices:
+        return self._bank.dearest(prices, count)
+
     def traces(self) -> Array:
         return self._bank.traces()
 
@@ -58,7 +61,7 @@ class WrappedBank(Bank):
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
         return self._bank.cross(weights, Z)
 
-    def kernel_names(self, columns: Sequence[str] | None = None) -> tuple[str, ...]:
+    def kernel_names(self, columns: Sequence[str] | None = None) -> Sequence[str]:
         return self._bank.kernel_names(columns)
 
 
