@@ -104,7 +104,8 @@ def chosen_kernels(
         If a kernel is not known, or `top_k` is out of range.
     """
     operator = model._kernels_on(X, y)
-    available, learned = _base_kernels(model, operator), _learned_kernels(model, operator)
+    available = _base_kernels(model, operator, in_use=kernels is None)
+    learned = _learned_kernels(model, operator)
     if kernels is not None:
         if isinstance(kernels, str) or not isinstance(kernels, Sequence | np.ndarray):
             raise InputError(
@@ -121,13 +122,17 @@ def chosen_kernels(
 
 
 def _base_kernels(
-    model: KernelEstimator, operator: KernelOperator
+    model: KernelEstimator, operator: KernelOperator, in_use: bool
 ) -> dict[str, Callable[[], Array]]:
-    """Return the kernels that are combined: of a bank, or members of a family."""
+    """Return the kernels that are combined: of a bank, or members of a family.
+
+    Of a bank those in use may be enough.
+    """
     names = model.kernel_names_
     if isinstance(operator, Bank):
-        units = np.eye(operator.n_kernels)
-        return {name: partial(operator.combine, units[m]) for m, name in enumerate(names)}
+        weights = np.array([solution.weights for solution in model.solutions_])
+        chosen = np.flatnonzero(weights.any(axis=0)) if in_use else np.arange(len(names))
+        return {names[m]: partial(_single, operator, m) for m in chosen.tolist()}
     if model.thetas_ is None:
         return {}
     by_problem = [names] if isinstance(names[0], str) else names
@@ -158,6 +163,13 @@ def _learned_kernels(
         f"{LEARNED} of class {label}": partial(_power, operator, solution)
         for label, solution in zip(labels, solutions, strict=True)
     }
+
+
+def _single(bank: Bank, m: int) -> Array:
+    """Return the Gram matrix of kernel m."""
+    weights = np.zeros(bank.n_kernels)
+    weights[m] = 1.0
+    return bank.combine(weights)
 
 
 def _power(operator: KernelOperator, solution: Solution) -> Array:

@@ -83,7 +83,7 @@ class KernelEstimator(Versioned, ReadableModel, BaseEstimator):
     solutions_ : list of Solution
         The `mklbench.solution.Solution` of each problem, with its objective, certified
         gap, number of SVM calls and history.
-    kernel_names_ : list of str
+    kernel_names_ : sequence of str
         A name for each kernel, such as "gaussian 0.5 on age", in the order of `weights_`;
         columns have the names that they have in a DataFrame. `kernel_weights` returns the weights
         under these names.

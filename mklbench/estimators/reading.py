@@ -22,6 +22,8 @@ History = list[dict[str, float]]
 
 # Kernels that the summary in notebooks tells.
 _TOLD = 5
+# Kernels of which tables list all; of more they list those in use.
+_MOST_LISTED = 10_000
 
 
 class ReadableModel:
@@ -29,7 +31,7 @@ class ReadableModel:
 
     Attributes
     ----------
-    kernel_names_ : list of str
+    kernel_names_ : sequence of str
         A name (M,) for each kernel, in the order of `weights_`, none there twice. Where
         each class has found kernels of its own in a family, a list of such lists.
     solutions_ : list of Solution
@@ -73,7 +75,8 @@ class ReadableModel:
         -------
         Series of shape (M,) or DataFrame of shape (M, k)
             One column a class for more than two of them. Where each class has found kernels of its
-            own, they are the kernels of any class, at 0 where a class has not found them.
+            own, they are the kernels of any class, at 0 where a class has not found them. Of more
+            than 10,000 kernels only those are there that have a weight other than 0 in any class.
 
         Raises
         ------
@@ -83,7 +86,7 @@ class ReadableModel:
         check_is_fitted(self)
         import pandas as pd
 
-        names, weights = self._labelled()
+        names, weights, _ = self._labelled()
         if len(weights) == 1:
             labelled: Any = pd.Series(weights[0], index=pd.Index(names, name="kernel"))
             labelled.name = "weight"
@@ -98,18 +101,25 @@ class ReadableModel:
         order = np.argsort(-sizes.to_numpy(), kind="stable")
         return cast("pd.Series | pd.DataFrame", labelled.iloc[order])
 
-    def _labelled(self) -> tuple[list[str], Array]:
-        """Return the names (M,) of all kernels, and their weights (k, M), one row a problem."""
+    def _labelled(self) -> tuple[list[str], Array, int]:
+        """Return names and weights (k, M), one row a problem, and the number of kernels there are.
+
+        Of too many kernels those in use are listed alone.
+        """
         given = [solution.weights for solution in self.solutions_]
         names = self.kernel_names_
-        if not names or isinstance(names[0], str):
-            return list(names), np.array(given)
+        if not len(names) or isinstance(names[0], str):
+            weights = np.array(given)
+            listed = np.arange(len(names))
+            if len(names) > _MOST_LISTED:
+                listed = np.flatnonzero(weights.any(axis=0))
+            return [names[m] for m in listed.tolist()], weights[:, listed], len(names)
         every = list(dict.fromkeys(name for own in names for name in own))
         place = {name: m for m, name in enumerate(every)}
         weights = np.zeros((len(given), len(every)))
         for row, own, values in zip(weights, names, given, strict=True):
             row[[place[name] for name in own]] = values
-        return every, weights
+        return every, weights, len(every)
 
     def _get_fitted_attr_html(self, doc_link: str = "") -> _WithSummary:
         """Return the fitted attributes as scikit-learn shows them, below a summary."""
@@ -118,14 +128,14 @@ class ReadableModel:
 
     def _summary(self) -> list[tuple[str, str]]:
         """Return what a reader asks first, as pairs of a question and its answer."""
-        names, weights = self._labelled()
+        names, weights, n_kernels = self._labelled()
         n_active = [int(np.count_nonzero(row)) for row in weights]
         sizes = np.abs(weights).mean(axis=0)
         largest = np.argsort(-sizes, kind="stable")[: min(_TOLD, max(n_active))]
         shown = weights.mean(axis=0)
         n_samples = len(self.solutions_[0].dual_coef)
         return [
-            ("kernels in use", f"{_listed(n_active)} of {weights.shape[1]}"),
+            ("kernels in use", f"{_listed(n_active)} of {n_kernels}"),
             ("largest weights", "\n".join(f"{shown[m]:.3g}  {names[m]}" for m in largest)),
             ("support vectors", f"{len(self.support_)} of {n_samples} samples"),
             ("objective", _listed(np.atleast_1d(self.objective_).tolist(), "{:.6g}")),
@@ -136,7 +146,7 @@ class ReadableModel:
 
 def names_of(
     operator: KernelOperator, solutions: Sequence[Solution], columns: Sequence[str] | None
-) -> list[str] | list[list[str]]:
+) -> Sequence[str] | list[list[str]]:
     """Return the names of the kernels that solutions have weights for.
 
     Parameters
@@ -150,7 +160,7 @@ def names_of(
 
     Returns
     -------
-    list of str
+    sequence of str
         One a kernel; or a list of such lists, where each problem has found kernels of its own. The
         same kernel then has the same name in each.
     """
@@ -159,7 +169,7 @@ def names_of(
         return unique(operator.kernel_names(columns))
     thetas, numbers = np.unique(np.concatenate(found), axis=0, return_inverse=True)
     every = unique(cast(Family, operator).member_names(thetas, columns))
-    of_all = [every[m] for m in numbers.ravel()]
+    of_all = [every[m] for m in numbers.ravel().tolist()]
     if len(found) == 1:
         return of_all
     ends = np.cumsum([len(each) for each in found])

@@ -29,6 +29,7 @@ from mklbench.experiments.responses import Responses
 from mklbench.experiments.search import held_out_decisions, medians, select
 from mklbench.kernels import KernelOperator
 from mklbench.kernels.contract import builder_of
+from mklbench.kernels.naming import unique
 from mklbench.prediction import DecisionFunction
 from mklbench.solution import Solution
 
@@ -325,11 +326,19 @@ def _with_weights(
     """The weights, and the share of them that lies on features which are not appended noise.
 
     Of kernels that the solver has found itself there is no such share. They are not recorded: a
-    hundred of them on 60 features take 100 kB a split, and another run finds them again. Nor are
-    the weights of more than `_MOST_WEIGHTS` kernels.
+    hundred of them on 60 features take 100 kB a split, and another run finds them again. Of more
+    than `_MOST_WEIGHTS` kernels those in use are recorded by name, unless these are as many.
     """
     if operator.n_kernels > _MOST_WEIGHTS:
-        return record
+        in_use = [int(np.count_nonzero(solution.weights)) for solution in solutions]
+        if max(in_use) > _MOST_WEIGHTS or any(s.thetas is not None for s in solutions):
+            return record
+        names = unique(operator.kernel_names(data.feature_names))
+        active = [
+            {names[m]: float(s.weights[m]) for m in np.flatnonzero(s.weights).tolist()}
+            for s in solutions
+        ]
+        return replace(record, active_weights=active[0] if len(active) == 1 else active)
     listed = [solution.weights.tolist() for solution in solutions]
     features = np.asarray(operator.features)
     relevant = None

@@ -127,6 +127,8 @@ class Record:
         Share of the weights that lies on features which are not appended noise.
     weights : list, optional
         Kernel weights (M,), or one such list a class of several; None of too many kernels.
+    active_weights : dict of str to float or list, optional
+        Of these, the weights other than 0 by the names of their kernels; a dict a class of several.
     status : {"done", "failed", "timeout"}
         How the split ended.
     error, traceback : str, optional
@@ -183,6 +185,7 @@ class Record:
     predict_seconds: float | None = None
     relevant_weight: float | None = None
     weights: Sequence[Any] | None = None
+    active_weights: Mapping[str, float] | Sequence[Mapping[str, float]] | None = _later()
     status: Ended
     error: str | None = None
     traceback: str | None = _later()

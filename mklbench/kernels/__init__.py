@@ -8,6 +8,7 @@ from mklbench.kernels.banks.dense import DenseBank, GrowingBank, IndexedBank, Pr
 from mklbench.kernels.banks.distances import FeatureDistances, MatrixDistances, chi2_distances
 from mklbench.kernels.banks.features import FeatureBank
 from mklbench.kernels.banks.function_bank import FunctionBank, NamedFunction
+from mklbench.kernels.banks.generated import FeatureWidths, GeneratedBank, PairWidths
 from mklbench.kernels.banks.linear import LinearBank
 from mklbench.kernels.banks.unpacked import UnpackedBank
 from mklbench.kernels.banks.views import DistanceBank
@@ -24,6 +25,7 @@ from mklbench.kernels.builders.named import (
     KernelBuilder,
     Precomputed,
     feature_gaussians,
+    feature_pairs,
     feature_widths,
     gaussian,
     gaussians,
@@ -68,9 +70,11 @@ __all__ = [
     "FamilyBank",
     "FeatureBank",
     "FeatureDistances",
+    "FeatureWidths",
     "FittedViews",
     "FunctionBank",
     "Gaussian",
+    "GeneratedBank",
     "GramStack",
     "Groups",
     "GrowingBank",
@@ -88,6 +92,7 @@ __all__ = [
     "MatrixKernels",
     "NamedFunction",
     "Normalised",
+    "PairWidths",
     "Polynomial",
     "Precomputed",
     "PrecomputedBank",
@@ -100,6 +105,7 @@ __all__ = [
     "check_thetas",
     "chi2_distances",
     "feature_gaussians",
+    "feature_pairs",
     "feature_widths",
     "gaussian",
     "gaussians",

@@ -158,6 +158,20 @@ def test_the_weights_of_up_to_2000_kernels_are_recorded(
     assert (record.status, record.n_kernels) == ("done", n_features)
     assert (record.weights is not None) is kept
     assert (record.relevant_weight is not None) is kept
+    assert record.active_weights is None  # not fewer than all
+
+
+def test_of_very_many_kernels_those_in_use_are_recorded_by_name() -> None:
+    cell = tiny_cell(
+        "algo=mkl", "algo.C=100", "kernel=feature_widths", "kernel.n_widths=500", "split.n_splits=1"
+    )
+    record = run_split(cell, 0)
+    assert (record.weights, record.n_base_kernels) == (None, 10_000)
+    active = present(record.active_weights)
+    assert isinstance(active, dict)
+    assert len(active) == record.n_kernels
+    assert sum(active.values()) == pytest.approx(1.0)
+    assert all(" on " in name and value > 0 for name, value in active.items())
 
 
 def test_several_classes_are_one_versus_rest(tmp_path: Path) -> None:

@@ -30,8 +30,8 @@ BOUNDED: dict[str, KernelBuilder] = {
     **{
         name: BUILDERS[name]
         for name in (
-            "gaussian", "feature_gaussians", "feature_widths", "single", "separate", "isotropic",
-            "product", "products",
+            "gaussian", "feature_gaussians", "feature_widths", "feature_pairs", "single",
+            "separate", "isotropic", "product", "products",
         )
     },
     "gaussians": partial(gaussians, gammas=[0.1, 10.0]),

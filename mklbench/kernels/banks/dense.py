@@ -297,7 +297,7 @@ class IndexedBank(StackedBank):
         kept = self._rows[self._check_rows(rows)]
         return IndexedBank(self._whole, kept, self.groups, self._names)
 
-    def kernel_names(self, columns: Sequence[str] | None = None) -> tuple[str, ...]:
+    def kernel_names(self, columns: Sequence[str] | None = None) -> Sequence[str]:
         return super().kernel_names(columns) if self._names is None else tuple(self._names)
 
 

@@ -1,9 +1,9 @@
 """Very many Gaussians, made when they are asked for: no Gram matrix, no factor of any is kept.
 
-Such a bank has G groups of columns and k widths, M = G k kernels. What a search asks of all of them
-is one pass over the groups, which shares the work of a group (`quadratic_forms`); of the few kernels
-in use it asks for more, and these are formed from the samples. Beside the samples there are numbers
-of the length M and, for combinations, a few of the size of one Gram matrix.
+Such a bank has G groups of columns and k widths, M = G k kernels. What a search asks of all of
+them is one pass over the groups, which shares the work of a group (`quadratic_forms`); of the few
+kernels in use it asks for more, and these are formed from the samples. Beside the samples there are
+numbers of the length M and, for combinations, a few of the size of one Gram matrix.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mklbench.errors import InputError
 from mklbench.kernels.banks.cross import GroupsCross, Indices, NodesCross
 from mklbench.kernels.base import Array, Bank
 from mklbench.kernels.euclidean import squared_distances
@@ -38,8 +39,8 @@ from mklbench.validation import check_features, check_training_features
 _PER_KERNEL = 14
 # Kernels whose cores are kept where there are so many samples that there is no Gram matrix.
 _MOST_CORES = 20_000
-# Gaussians on one feature whose sum is formed from nodes rather than from all samples.
-_SEVERAL = 8
+# With more nodes than this share of the samples, sums of Gaussians are formed on the samples.
+_MOST_OF_SAMPLES = 0.25
 
 
 class GeneratedBank(Bank):
@@ -136,10 +137,7 @@ class GeneratedBank(Bank):
         return np.broadcast_to(1.0, (self.n_kernels, len(samples)))
 
     def dearest(self, prices: Array, count: int) -> Indices:
-        """Return kernels of large price (`Bank.dearest`), of a group those at peaks along gamma.
-
-        The kernels beside a peak are nearly the same kernel as the one there.
-        """
+        # Of a group those at peaks along gamma: what is beside a peak is nearly the same kernel.
         by_group = prices.reshape(len(self._groups), -1)
         peaks = np.ones(by_group.shape, dtype=bool)
         peaks[:, 1:] &= by_group[:, 1:] >= by_group[:, :-1]
@@ -230,9 +228,10 @@ class GeneratedBank(Bank):
 class FeatureWidths(GeneratedBank):
     """Gaussians of very many widths on every single feature.
 
-    The kernels of a feature interpolate between some r nodes of it (`mklbench.kernels.storage.nodes`):
-    a price takes r n_s divisions and r (r + 1) / 2 min(k, p) exponentials a feature, whatever the
-    number of kernels. Where a feature is too rough for that, its nodes are its values.
+    The kernels of a feature interpolate between some r nodes of it, 40 of a normal one
+    (`mklbench.kernels.storage.nodes`): a price of all takes r n_s divisions and r (r + 1) / 2
+    min(k, p) exponentials a feature. Where a feature is too rough for that, its nodes are its
+    values.
 
     Parameters
     ----------
@@ -243,7 +242,8 @@ class FeatureWidths(GeneratedBank):
     """
 
     def __init__(self, X: ArrayLike, gammas: Sequence[float] | Array) -> None:
-        super().__init__(X, gammas, [(j,) for j in range(np.shape(X)[1])])
+        samples = check_training_features("X", X)
+        super().__init__(samples, gammas, [(j,) for j in range(samples.shape[1])])
 
     def quadratic_forms(self, a: ArrayLike) -> Array:
         vector = np.asarray(a, dtype=np.float64)
@@ -257,6 +257,20 @@ class FeatureWidths(GeneratedBank):
             return doubled(pack(rows.T @ K @ rows), basis.rank)
 
         return self._on_nodes(between)
+
+    def products(self, a: ArrayLike, kernels: ArrayLike) -> Array:
+        vector, chosen = np.asarray(a, dtype=np.float64), np.asarray(kernels, dtype=np.intp)
+        found = np.empty((len(chosen), self.n_samples))
+        owners, widths = np.divmod(chosen, len(self._widths))
+        for g in np.unique(owners):
+            basis = self._bases[g]
+            rows = basis(self._X)
+            distances, projected = self._between_nodes(g), vector @ rows
+            own = np.flatnonzero(owners == g)
+            gammas = self._widths.gammas[widths[own]].tolist()
+            at_nodes = [Gaussian(gamma).of_distances(distances) @ projected for gamma in gammas]
+            found[own] = np.array(at_nodes) @ rows.T
+        return found
 
     def row_factors(self) -> RowFactors | None:
         if self.n_kernels > _MOST_CORES:
@@ -281,26 +295,29 @@ class FeatureWidths(GeneratedBank):
 
     def _add(self, g: int, gammas: Array, weights: Array, total: Array) -> None:
         basis = self._bases[g]
-        if len(gammas) <= _SEVERAL or basis.rank > self.n_samples // 2:
+        if basis.rank > _MOST_OF_SAMPLES * self.n_samples:
             super()._add(g, gammas, weights, total)
             return
-        nodes = basis.nodes[:, None]
-        distances = squared_distances(nodes, nodes)
+        distances = self._between_nodes(g)
         core = np.zeros_like(distances)
         for gamma, weight in zip(gammas.tolist(), weights.tolist(), strict=True):
             core += weight * Gaussian(gamma).of_distances(distances)
         rows = basis(self._X)
         total += pack(rows @ core @ rows.T)
 
+    def _between_nodes(self, g: int) -> Array:
+        """Return the squared distances (r, r) of the nodes of a feature."""
+        nodes = self._bases[g].nodes[:, None]
+        return squared_distances(nodes, nodes)
+
 
 class PairWidths(GeneratedBank):
     """Gaussians of some widths on every pair of features: products of one a feature.
 
     With V (d, N) the values of the Gaussians of one width on single features at N pairs of samples,
-    and w (N,) the products of their coefficients, the prices of all pairs of features are entries of
-    V diag(w) V'. A price therefore takes n_s (n_s + 1) / 2 times d exponentials and d^2
-    multiplications a width, where pairs of features one by one take d^2 / 2 exponentials: 0.1 to
-    0.3 s a width for d = 200 and n_s = 500.
+    and w (N,) the products of their coefficients, the prices of all pairs of features are entries
+    of V diag(w) V'. A price of all therefore takes n_s (n_s + 1) / 2 times d exponentials and d^2
+    multiplications a width, where pairs of features one by one take d^2 / 2 exponentials.
 
     Parameters
     ----------
@@ -308,10 +325,21 @@ class PairWidths(GeneratedBank):
         Training samples, of two features or more.
     gammas : sequence of float
         Factors of the squared distance, > 0, ascending or descending.
+
+    Raises
+    ------
+    InputError
+        If `X` is no finite matrix, or has one column only.
     """
 
     def __init__(self, X: ArrayLike, gammas: Sequence[float] | Array) -> None:
-        super().__init__(X, gammas, list(combinations(range(np.shape(X)[1]), 2)))
+        samples = check_training_features("X", X)
+        if samples.shape[1] < 2:
+            raise InputError(
+                "X has 1 column, but the kernels look at pairs of columns: pass two or more, or "
+                "choose kernel=feature_widths."
+            )
+        super().__init__(samples, gammas, list(combinations(range(samples.shape[1]), 2)))
 
     def _sums(self, X: Array, products: Array) -> Array:
         points, d = self._widths.points, X.shape[1]

@@ -25,6 +25,7 @@ from mklbench.kernels.banks.function_bank import (
     on_all_features,
     samples_of,
 )
+from mklbench.kernels.banks.generated import FeatureWidths, PairWidths
 from mklbench.kernels.banks.linear import LinearBank
 from mklbench.kernels.banks.unpacked import UnpackedBank
 from mklbench.kernels.base import Array, Bank, KernelOperator
@@ -41,6 +42,7 @@ from mklbench.validation import (
     check_count,
     check_not_empty,
     check_positive,
+    check_training_features,
     real_array,
 )
 
@@ -55,6 +57,9 @@ SIMPLEMKL_WIDTHS = (0.5, 1.0, 2.0, 5.0, 7.0, 10.0, 12.0, 15.0, 17.0, 20.0)
 # Gehler & Nowozin 2008, footnote 3, for data sets of two classes; those of footnote 4, for more
 # classes, are SIMPLEMKL_WIDTHS.
 GEHLER_WIDTHS = (1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 75.0, 100.0, 125.0, 150.0)
+# Kernels of `feature_widths` of which factors are stored; of more nothing is. No table of the
+# project has as many.
+MOST_STORED = 2000
 # The end of the box of "products", section 3 of the same paper.
 GEHLER_GAMMA_MAX = 30.0
 
@@ -116,7 +121,14 @@ def feature_gaussians(X: ArrayLike, gammas: Sequence[float] = (1.0,)) -> Feature
     return FeatureBank(X, [Gaussian(gamma) for gamma in check_not_empty("gammas", gammas)])
 
 
-@declares(memory=lambda shape, n_widths=10: FeatureBank.needs(shape, n_widths))
+def _widths_of_features(shape: Shape, n_widths: int = 10) -> Memory:
+    """Return what the bank of `feature_widths` needs."""
+    if shape.d * n_widths > MOST_STORED:
+        return FeatureWidths.needs(shape, shape.d, n_widths)
+    return FeatureBank.needs(shape, n_widths)
+
+
+@declares(memory=_widths_of_features)
 def feature_widths(X: ArrayLike, n_widths: int = 10) -> ScaledBank:
     """Return Gaussians exp(-(x_m - z_m)^2 / (2 width^2)) on every single feature, of unit trace.
 
@@ -129,14 +141,49 @@ def feature_widths(X: ArrayLike, n_widths: int = 10) -> ScaledBank:
     X : array_like of shape (n, d)
         Training samples.
     n_widths : int, default=10
-        Number of widths, >= 1.
+        Number of widths, >= 1. With more than 2,000 kernels the bank keeps none of them
+        (`mklbench.kernels.FeatureWidths`): a million take no more memory than their weights.
     """
+    gammas = _gammas_of_widths(n_widths)
+    samples = check_training_features("X", X)
+    if samples.shape[1] * len(gammas) > MOST_STORED:
+        return unit_trace(FeatureWidths(samples, gammas))
+    functions = [Gaussian(gamma) for gamma in gammas.tolist()]
+    # The recorded searches for kernels among these turn on the last digits of the factors.
+    return unit_trace(FeatureBank(samples, functions, decomposed=True))
+
+
+@declares(
+    memory=lambda shape, n_widths=5: PairWidths.needs(shape, shape.d * (shape.d - 1) // 2, n_widths)
+)
+def feature_pairs(X: ArrayLike, n_widths: int = 5) -> ScaledBank:
+    """Return Gaussians exp(-((x_i - z_i)^2 + (x_j - z_j)^2) / (2 width^2)) on every pair i < j.
+
+    Each has unit trace. They are products of a Gaussian on either feature, and so tell interactions
+    of two features; none of them is kept (`mklbench.kernels.PairWidths`). The widths are those of
+    `feature_widths`.
+
+    Parameters
+    ----------
+    X : array_like of shape (n, d)
+        Training samples, d >= 2.
+    n_widths : int, default=5
+        Number of widths, >= 1.
+
+    Raises
+    ------
+    InputError
+        If `X` has one column only, or an argument is out of range.
+    """
+    return unit_trace(PairWidths(X, _gammas_of_widths(n_widths)))
+
+
+def _gammas_of_widths(n_widths: int) -> Array:
+    """Return 0.5 / width^2 of so many widths on a logarithmic scale between the toolbox's ends."""
     widths = np.geomspace(
         SIMPLEMKL_WIDTHS[0], SIMPLEMKL_WIDTHS[-1], check_count("n_widths", n_widths)
     )
-    functions = [Gaussian(0.5 / width**2) for width in widths.tolist()]
-    # The recorded searches for kernels among these turn on the last digits of the factors.
-    return unit_trace(FeatureBank(X, functions, decomposed=True))
+    return np.array([0.5 / width**2 for width in widths.tolist()])
 
 
 @declares(memory=LinearBank.needs)
@@ -357,6 +404,7 @@ BUILDERS: dict[str, KernelBuilder] = {
     "gaussians": gaussians,
     "feature_gaussians": feature_gaussians,
     "feature_widths": feature_widths,
+    "feature_pairs": feature_pairs,
     "linear_features": linear_features,
     "simplemkl": simplemkl_bank,
     "product": product_gaussians,

@@ -143,8 +143,8 @@ def _basis(X: Array, j: int, functions: Sequence[KernelFunction]) -> Interpolati
     if basis is None:
         raise InputError(
             f"method=joint has no factors for the kernels on column {j}: they vary too fast over "
-            f"its values from {X[:, j].min():g} to {X[:, j].max():g}, choose wider kernels, rescale "
-            "the column or choose method=libsvm."
+            f"its values from {X[:, j].min():g} to {X[:, j].max():g}, choose wider kernels, "
+            "rescale the column or choose method=libsvm."
         )
     return basis
 

@@ -6,13 +6,16 @@ on one group of columns is
     f(gamma) = sum_i w_i exp(-gamma u_i)
 
 at k gammas. As a function of s = log gamma it is entire, and |f| <= sum_i |w_i| as long as
-|Im s| <= pi / 2, whatever the distances are. So p Chebyshev points of the interval of s suffice: on
-the ellipse of Bernstein of this height, of the parameter rho, f is interpolated with an error of at
-most 4 rho^(1-p) / (rho - 1) sum_i |w_i| (Trefethen, Approximation Theory and Approximation Practice,
-theorem 8.2). From 0.5 to 20 widths are told by 85 points, a thousand of them or a million.
+|Im s| <= pi / 2, whatever the distances are. So p Chebyshev points of the interval of s suffice:
+with rho the parameter of the ellipse of Bernstein of this height, f is interpolated with an error
+of at most 4 rho^(1-p) / (rho - 1) sum_i |w_i| (Trefethen, Approximation Theory and Approximation
+Practice, theorem 8.2). From 0.5 to 20 widths are told by 85 points, a thousand of them or a
+million.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +29,8 @@ Array = NDArray[np.float64]
 _ERROR = 1e-14
 # Numbers of which exponentials are taken at once: they stay in a processor's cache.
 AT_ONCE = 2**16
+# Gammas to which is interpolated at once.
+_ROWS = 2**12
 
 
 class Widths:
@@ -46,21 +51,25 @@ class Widths:
 
     def __init__(self, gammas: Array) -> None:
         self.gammas = self.points = np.asarray(gammas, dtype=np.float64)
-        self._between: Array | None = None
         logarithms = np.log(self.gammas)
         first, last = float(logarithms.min()), float(logarithms.max())
-        radius = (last - first) / 2
-        if radius > 0.0 and (p := _n_points(radius)) < len(self.gammas):
-            angles = np.pi * (np.arange(p) + 0.5) / p
-            self.points = np.exp(first + radius * (1.0 + np.cos(angles)))
-            self._between = interpolation((logarithms - first) / radius - 1.0, angles)
+        self._first, self._radius = first, (last - first) / 2
+        self._angles: Array | None = None
+        if self._radius > 0.0 and (p := _n_points(self._radius)) < len(self.gammas):
+            self._angles = np.pi * (np.arange(p) + 0.5) / p
+            self.points = np.exp(first + self._radius * (1.0 + np.cos(self._angles)))
 
     def __len__(self) -> int:
         return len(self.gammas)
 
     def at_gammas(self, sums: Array) -> Array:
         """Return sums (g, k) at the gammas of those (g, p) at the points."""
-        return sums if self._between is None else sums @ self._between.T
+        if self._angles is None:
+            return sums
+        found = np.empty((len(sums), len(self)))
+        for part, matrix in self._interpolations(self._angles):
+            np.matmul(sums, matrix.T, out=found[:, part])
+        return found
 
     def weighted(self, weights: Array) -> tuple[Array, Array]:
         """Return gammas and weights whose sum of Gaussians is that of `weights` (k,), the fewer.
@@ -68,9 +77,19 @@ class Widths:
         With weight on more Gaussians than there are points, it is those of the points.
         """
         active = np.flatnonzero(weights)
-        if self._between is None or len(active) <= len(self.points):
+        if self._angles is None or len(active) <= len(self.points):
             return self.gammas[active], weights[active]
-        return self.points, weights @ self._between
+        at_points = np.zeros(len(self.points))
+        for part, matrix in self._interpolations(self._angles):
+            at_points += weights[part] @ matrix
+        return self.points, at_points
+
+    def _interpolations(self, angles: Array) -> Iterator[tuple[slice, Array]]:
+        """Yield the matrices from the points to some of the gammas each, which are made anew."""
+        for start in range(0, len(self), _ROWS):
+            part = slice(start, start + _ROWS)
+            places = (np.log(self.gammas[part]) - self._first) / self._radius - 1.0
+            yield part, interpolation(places, angles)
 
 
 def sums(gammas: Array, distances: Array, products: Array) -> Array:

@@ -1,0 +1,369 @@
+"""Banks of very many Gaussians that keep none: the kernels of stored ones, in little memory."""
+
+from __future__ import annotations
+
+import pickle
+import tracemalloc
+from collections.abc import Sequence
+from functools import partial
+from itertools import combinations
+
+import numpy as np
+import pytest
+from dense_twins import awkward_features
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from problems import random_problem
+
+from mklbench import MKL
+from mklbench.algorithms import mkl
+from mklbench.errors import InputError
+from mklbench.kernels import (
+    Bank,
+    FeatureBank,
+    FeatureWidths,
+    Gaussian,
+    GeneratedBank,
+    PairWidths,
+    PrecomputedBank,
+    feature_pairs,
+    feature_widths,
+    unit_trace,
+)
+from mklbench.kernels.base import Array
+from mklbench.kernels.builders import named
+from mklbench.kernels.memory import Shape
+from mklbench.kernels.storage.widths import Widths, sums
+from mklbench.testing import check_operator
+
+Groups = Sequence[tuple[int, ...]]
+
+
+def dense(X: Array, Z: Array, gammas: Array, groups: Groups) -> Array:
+    """Return the Gram matrices (M, n, n_z) of Gaussians on groups of columns, one by one."""
+    with np.errstate(over="ignore"):
+        distances = [
+            np.square(X[:, None, list(group)] - Z[None, :, list(group)]).sum(axis=2)
+            for group in groups
+        ]
+        return np.array([np.exp(-gamma * D) for D in distances for gamma in gammas])
+
+
+def singles(d: int) -> Groups:
+    return [(j,) for j in range(d)]
+
+
+def pairs(d: int) -> Groups:
+    return list(combinations(range(d), 2))
+
+
+def samples(kind: str, n: int, d: int, seed: int) -> Array:
+    """Return samples whose features are of one kind, the last one always normal."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    first = X[:, : d - 1]
+    if kind == "constant":
+        first[...] = 3.0
+    elif kind == "binary":
+        first[...] = first > 0
+    elif kind == "duplicate":
+        first[...] = X[:, -1:]
+    elif kind == "rounded":
+        first[...] = np.round(first)
+    elif kind == "outlier":
+        first[0] = 1e8
+    elif kind == "rough":
+        first *= 1e4
+    elif kind == "far":
+        first += 1e6
+    return X
+
+
+KINDS = ("normal", "constant", "binary", "duplicate", "rounded", "outlier", "rough", "far")
+FEW = np.array([0.05, 0.4, 2.0])
+MANY = np.geomspace(1.25e-3, 2.0, 150)
+
+
+class TestPrices:
+    @given(
+        kind=st.sampled_from(KINDS),
+        n=st.integers(2, 40),
+        d=st.integers(2, 4),
+        many=st.booleans(),
+        share=st.sampled_from([0.0, 0.3, 1.0]),
+        seed=st.integers(0, 10**6),
+    )
+    @settings(deadline=None, max_examples=60)
+    def test_in_passes_they_are_those_of_stored_kernels(
+        self, kind: str, n: int, d: int, many: bool, share: float, seed: int
+    ) -> None:
+        X, gammas = samples(kind, n, d, seed), MANY if many else FEW
+        rng = np.random.default_rng(seed)
+        a = rng.standard_normal(n) * (rng.uniform(size=n) < share)
+        scale = max(float(np.abs(a).sum()) ** 2, 1e-300)
+        banks = [(FeatureWidths(X, gammas), singles(d)), (PairWidths(X, gammas), pairs(d))]
+        for bank, groups in banks:
+            expected = np.einsum("i,mij,j->m", a, dense(X, X, gammas, groups), a)
+            assert_allclose(bank.quadratic_forms(a) / scale, expected / scale, rtol=0, atol=1e-10)
+        stored = FeatureBank(X, [Gaussian(gamma) for gamma in gammas.tolist()])
+        prices = banks[0][0].quadratic_forms(a)
+        assert_allclose(prices / scale, stored.quadratic_forms(a) / scale, rtol=0, atol=1e-10)
+
+    def test_of_positive_coefficients_every_digit_of_ten_is_right(self) -> None:
+        """Nothing cancels, so that the error is a share of each price itself."""
+        X = samples("normal", 60, 3, 0)
+        a = np.random.default_rng(1).uniform(0.1, 1.0, 60)
+        for bank, groups in (
+            (FeatureWidths(X, MANY), singles(3)),
+            (PairWidths(X, MANY), pairs(3)),
+            (GeneratedBank(X, MANY, [(0, 1, 2)]), [(0, 1, 2)]),
+        ):
+            expected = np.einsum("i,mij,j->m", a, dense(X, X, MANY, groups), a)
+            assert_allclose(bank.quadratic_forms(a), expected, rtol=1e-11)
+
+    @given(
+        radius=st.floats(0.01, 12.0),
+        k=st.integers(1, 400),
+        sizes=st.lists(st.floats(-8.0, 8.0), min_size=1, max_size=8),
+    )
+    @settings(deadline=None, max_examples=60)
+    def test_sums_between_widths(self, radius: float, k: int, sizes: list[float]) -> None:
+        gammas = np.exp(np.linspace(-radius, radius, k))
+        widths = Widths(gammas)
+        distances = np.array([0.0, np.inf, *(10.0**size for size in sizes)])
+        products = np.random.default_rng(k).standard_normal(len(distances))
+        found = widths.at_gammas(sums(widths.points, distances, products)[None])[0]
+        expected = np.exp(-np.multiply.outer(gammas, distances)) @ products
+        assert_allclose(found, expected, rtol=0, atol=1e-12 * np.abs(products).sum())
+        assert len(widths.points) <= k
+
+    def test_a_million_widths_need_as_few_points_as_a_hundred(self) -> None:
+        few, many = (len(Widths(np.geomspace(0.00125, 2.0, k)).points) for k in (100, 10**6))
+        assert few == many < 100
+
+    def test_weights_on_many_widths_are_weights_on_few(self) -> None:
+        weights = np.random.default_rng(0).uniform(size=len(MANY))
+        gammas, fewer = Widths(MANY).weighted(weights)
+        assert len(gammas) < len(MANY)
+        distances = np.linspace(0.0, 50.0, 40)
+        combined = fewer @ np.exp(-np.multiply.outer(gammas, distances))
+        assert_allclose(combined, weights @ np.exp(-np.multiply.outer(MANY, distances)), rtol=1e-11)
+
+
+class TestOperators:
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_singles_are_their_dense_twins(self, kind: str) -> None:
+        X = samples(kind, 37, 3, 1)
+        self.check(FeatureWidths(X[:30], FEW), X, FEW, singles(3))
+
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_pairs_are_their_dense_twins(self, kind: str) -> None:
+        X = samples(kind, 37, 3, 1)
+        self.check(PairWidths(X[:30], FEW), X, FEW, pairs(3))
+
+    def test_groups_are_their_dense_twins(self) -> None:
+        X = samples("normal", 37, 4, 1)
+        groups = [(0, 1, 2), (3,), (2, 0)]
+        self.check(GeneratedBank(X[:30], FEW, groups), X, FEW, groups)
+
+    def test_awkward_features(self) -> None:
+        X, Z = awkward_features(30)
+        self.check(FeatureWidths(X, FEW), np.vstack([X, Z]), FEW, singles(X.shape[1]))
+
+    def test_many_widths(self) -> None:
+        X = samples("rounded", 37, 2, 1)
+        gammas = MANY
+        bank: Bank = FeatureWidths(X[:30], gammas)
+        grams = dense(X[:30], X[:30], gammas, singles(2))
+        d = np.random.default_rng(0).uniform(size=bank.n_kernels)
+        expected = np.tensordot(d, grams, axes=1)
+        assert_allclose(bank.combine(d), expected, rtol=1e-10)
+        # Of many samples a combination is formed from the nodes.
+        X = samples("normal", 300, 2, 1)
+        for bank in (FeatureWidths(X, gammas), PairWidths(X, gammas)):
+            groups = singles(2) if isinstance(bank, FeatureWidths) else pairs(2)
+            d = np.random.default_rng(0).uniform(size=bank.n_kernels)
+            expected = np.tensordot(d, dense(X, X, gammas, groups), axes=1)
+            assert_allclose(bank.combine(d), expected, rtol=1e-10)
+            total = np.ones((300, 300))
+            bank.accumulate(d, total)
+            assert_allclose(total, expected + 1.0, rtol=1e-10)
+
+    def check(self, bank: Bank, X: Array, gammas: Array, groups: Groups) -> None:
+        n = bank.n_samples
+        grams, cross = dense(X[:n], X[:n], gammas, groups), dense(X[n:], X[:n], gammas, groups)
+        check_operator(bank, new=X[n:], grams=grams, cross=cross)
+
+    def test_the_builders(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(named, "MOST_STORED", 11)
+        check_operator(partial(feature_widths, n_widths=2))
+        check_operator(partial(feature_widths, n_widths=3))
+        check_operator(partial(feature_pairs, n_widths=3))
+        stored, generated = (feature_widths(np.zeros((5, 4)), k) for k in (2, 3))
+        assert isinstance(stored._bank, FeatureBank)
+        assert isinstance(generated._bank, FeatureWidths)
+
+    def test_pairs_need_two_columns(self) -> None:
+        with pytest.raises(InputError, match="X has 1 column, but the kernels look at pairs"):
+            feature_pairs(np.zeros((5, 1)))
+
+
+class TestDearest:
+    @given(d=st.integers(1, 5), k=st.integers(1, 9), seed=st.integers(0, 10**6))
+    @settings(deadline=None, max_examples=60)
+    def test_they_are_peaks_and_the_best_comes_first(self, d: int, k: int, seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        bank = FeatureWidths(rng.standard_normal((4, d)), np.geomspace(0.1, 1.0, k))
+        prices = rng.integers(0, 4, size=d * k).astype(float)
+        found = bank.dearest(prices, 6)
+        assert 1 <= len(found) <= 6
+        assert len(set(found.tolist())) == len(found)
+        assert prices[found[0]] == prices.max()
+        assert (np.diff(prices[found]) <= 0).all()
+        by_feature = prices.reshape(d, k)
+        for m in found.tolist():
+            j, w = divmod(m, k)
+            assert by_feature[j, w] >= by_feature[j, max(w - 1, 0) : w + 2].max()
+        neighbours = [m for m in found.tolist() if m % k and m - 1 in found]
+        assert not neighbours
+
+    def test_scaled_kernels_pass_them_on(self) -> None:
+        bank = unit_trace(FeatureWidths(samples("normal", 9, 2, 0), MANY))
+        prices = np.concatenate([MANY, 3.0 - MANY])
+        assert_array_equal(bank.dearest(prices, 9), [150, 149])
+
+    def test_other_banks_return_the_largest(self) -> None:
+        bank = FeatureBank(samples("normal", 9, 2, 0), [Gaussian(1.0), Gaussian(2.0)])
+        assert_array_equal(bank.dearest(np.array([1.0, 3.0, 3.0, 2.0]), 3), [1, 2, 3])
+
+
+class TestSolving:
+    @pytest.mark.parametrize("kind", ["normal", "rounded", "outlier", "far"])
+    @pytest.mark.parametrize("C", [1.0, 100.0])
+    def test_the_weights_are_those_of_stored_kernels(self, kind: str, C: float) -> None:
+        X = samples(kind, 60, 4, 3)
+        _, y = random_problem(60)
+        gammas = np.array([0.02, 0.3, 4.0])  # far enough apart to be told by their prices
+        stored = FeatureBank(X, [Gaussian(gamma) for gamma in gammas.tolist()])
+        one = mkl.solve(FeatureWidths(X, gammas), y, C, tol=1e-10)
+        other = mkl.solve(stored, y, C, tol=1e-10)
+        assert one.objective == pytest.approx(other.objective, rel=1e-8)
+        assert_allclose(one.weights, other.weights, atol=1e-4)
+
+    def test_pairs_as_stored(self) -> None:
+        X, y = random_problem(50, 4)
+        stored = np.array([0.05, 0.8])
+        generated = mkl.solve(PairWidths(X, stored), y, 10.0, tol=1e-10)
+        grams = dense(X, X, stored, pairs(4))
+        other = mkl.solve(PrecomputedBank(grams), y, 10.0, tol=1e-10)
+        assert generated.objective == pytest.approx(other.objective, rel=1e-8)
+        assert_allclose(generated.weights, other.weights, atol=1e-4)
+
+    def test_a_fine_grid_of_widths_ends_where_all_its_kernels_end(self) -> None:
+        """Of a thousand neighbours few join the search, and the certificate is that of all."""
+        X, y = random_problem(80, 5)
+        gammas = np.geomspace(0.01, 4.0, 400)
+        fine = mkl.solve(FeatureWidths(X, gammas), y, 10.0, tol=1e-7)
+        stored = FeatureBank(X, [Gaussian(gamma) for gamma in gammas.tolist()])
+        all_of_them = mkl.solve(stored, y, 10.0, tol=1e-7)
+        assert fine.converged
+        assert fine.objective == pytest.approx(all_of_them.objective, rel=3e-7)
+        assert max(entry["n_active"] for entry in fine.history) < 100
+
+    def test_the_certificate_is_that_of_the_kernels(self) -> None:
+        X, y = random_problem(40, 3)
+        found = mkl.solve(FeatureWidths(X, MANY), y, 10.0, tol=1e-3)
+        a, grams = found.dual_coef, dense(X, X, MANY, singles(3))
+        prices = np.einsum("i,mij,j->m", a, grams, a)
+        outputs = np.tensordot(found.weights, grams, axes=1) @ a
+        losses = np.maximum(0.0, 1.0 - y * (outputs + found.intercept))
+        upper = 0.5 * found.weights @ prices + 10.0 * losses.sum()
+        lower = np.abs(a).sum() - 0.5 * prices.max()
+        assert (upper - lower) / upper <= found.gap * (1 + 1e-6) + 1e-12
+
+    @pytest.mark.parametrize("kind", ["constant", "binary", "duplicate"])
+    def test_degenerate_features(self, kind: str) -> None:
+        X = samples(kind, 50, 4, 0)
+        y = np.where(X[:, -1] > 0.1, 1.0, -1.0)
+        found = mkl.solve(FeatureWidths(X, MANY), y, 10.0, tol=1e-4)
+        assert found.converged
+        if kind == "constant":  # tells nothing
+            assert found.weights.reshape(4, -1)[:3].sum() == 0.0
+
+    def test_a_hundred_thousand_kernels(self) -> None:
+        X, y = random_problem(100, 100)
+        tracemalloc.start()
+        bank = feature_widths(X, 1000)
+        found = mkl.solve(bank, y, 1000.0, tol=1e-3)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert (bank.n_kernels, found.converged) == (100_000, True)
+        needed = FeatureWidths.needs(Shape(100, 100), 100, 1000)
+        assert peak < needed.kept + needed.active + 20e6
+        assert found.weights[found.weights > 0].sum() == pytest.approx(1.0)
+
+
+class TestModels:
+    def test_a_model_keeps_what_it_uses(self) -> None:
+        X, y = random_problem(80, 30)
+        model = MKL(kernel=partial(feature_widths, n_widths=1000), C=500.0, tol=1e-3).fit(X, y)
+        bank = feature_widths(X, 1000)
+        (solution,) = model.solutions_
+        new = np.random.default_rng(5).standard_normal((20, 30))
+        expected = bank.cross(solution.weights, new) @ solution.dual_coef + solution.intercept
+        assert_allclose(model.decision_function(new), expected, rtol=1e-9, atol=1e-12)
+        read = pickle.loads(pickle.dumps(model))
+        assert_array_equal(read.decision_function(new), model.decision_function(new))
+        assert model._decide.n_bytes() < 200_000
+
+    def test_names_are_made_when_they_are_looked_at(self) -> None:
+        X, y = random_problem(40, 12)
+        model = MKL(kernel=partial(feature_widths, n_widths=1000), C=500.0, tol=1e-2).fit(X, y)
+        names = model.kernel_names_
+        assert len(names) == 12_000
+        assert names[0] == "gaussian 2 on column 0"
+        assert names[-1] == names[11_999] == "gaussian 0.00125 on column 11"
+        assert names[2:4] == [names[2], names[3]]
+        with pytest.raises(IndexError):
+            names[12_000]
+        listed = model.kernel_weights(sort=True)
+        positive = np.flatnonzero(model.weights_)
+        assert sorted(listed.index) == sorted(names[m] for m in positive.tolist())
+        assert listed.sum() == pytest.approx(1.0)
+        assert f"{len(positive)} of 12000" in str(dict(model._summary())["kernels in use"])
+
+    def test_pairs_are_called_after_both_columns(self) -> None:
+        bank = feature_pairs(np.random.default_rng(0).standard_normal((9, 3)), 2)
+        assert list(bank.kernel_names(["age", "size", "rate"]))[::2] == [
+            "gaussian 2 on age and size",
+            "gaussian 2 on age and rate",
+            "gaussian 2 on size and rate",
+        ]
+
+    def test_the_interaction_of_two_features_is_found(self) -> None:
+        rng = np.random.default_rng(0)
+        X = rng.standard_normal((200, 6))
+        y = np.where(X[:, 1] * X[:, 4] > 0, 1.0, -1.0)
+        model = MKL(kernel="feature_pairs", C=1000.0, tol=1e-3).fit(X, y)
+        assert " on column 1 and column 4" in model.kernel_weights(sort=True).index[0]
+        new = rng.standard_normal((200, 6))
+        assert model.score(new, np.where(new[:, 1] * new[:, 4] > 0, 1.0, -1.0)) > 0.85
+
+
+class TestMemory:
+    def test_a_million_kernels_take_less_than_a_gigabyte(self) -> None:
+        needed = FeatureWidths.needs(Shape(1000, 1000), 1000, 1000)
+        assert needed.n_kernels == 10**6
+        assert needed.building + needed.active + needed.combining < 2.0**30
+
+    def test_too_many_are_refused_in_a_sentence(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("MKLBENCH_MEMORY", "1GiB")
+        X, y = random_problem(50, 40)
+        with pytest.raises(InputError) as refused:
+            MKL(kernel=partial(feature_widths, n_widths=10**6)).fit(X, y)
+        said = str(refused.value)
+        assert said.startswith("X has 50 rows: MKL with 40000000 kernels needs about ")
+        assert said.endswith("choose fewer kernels.")
+        few = partial(feature_widths, n_widths=2000)
+        assert MKL(kernel=few, C=100.0, tol=1e-2).fit(X, y).gap_ <= 1e-2
