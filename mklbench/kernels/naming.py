@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import overload
 
 import numpy as np
@@ -74,22 +75,23 @@ def product_names(thetas: ArrayLike, columns: Sequence[str]) -> list[str]:
     return _told_apart(lambda digits: [_product(theta, columns, digits) for theta in rows])
 
 
+@dataclass(frozen=True)
 class NamesOfGroups(Sequence[str]):
     """The names of all functions on all groups of columns, made when they are looked at.
 
     Parameters
     ----------
-    functions : sequence of str
+    functions : tuple of str
         The names (k,) of the functions.
-    where : sequence of str
+    where : tuple of str
         Those (G,) of the groups; kernel g * k + w is function w on group g.
     """
 
-    def __init__(self, functions: Sequence[str], where: Sequence[str]) -> None:
-        self._functions, self._where = functions, where
+    functions: tuple[str, ...]
+    where: tuple[str, ...]
 
     def __len__(self) -> int:
-        return len(self._functions) * len(self._where)
+        return len(self.functions) * len(self.where)
 
     @overload
     def __getitem__(self, index: int) -> str: ...
@@ -99,12 +101,12 @@ class NamesOfGroups(Sequence[str]):
         places = range(len(self))[index]
         if isinstance(places, range):
             return [self[m] for m in places]
-        group, function = divmod(places, len(self._functions))
-        return named(self._functions[function], self._where[group])
+        group, function = divmod(places, len(self.functions))
+        return named(self.functions[function], self.where[group])
 
     def unique(self) -> NamesOfGroups:
         """Return names of which none is there twice, as `unique` makes them."""
-        return NamesOfGroups(unique(self._functions), unique(self._where))
+        return NamesOfGroups(tuple(unique(self.functions)), tuple(unique(self.where)))
 
 
 def unique(names: Iterable[str]) -> Sequence[str]:

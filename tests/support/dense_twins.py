@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
@@ -187,6 +188,29 @@ def _features_polynomial() -> BankCase:
         on_each_feature(dense, X, X),
         Z,
         on_each_feature(dense, Z, X),
+    )
+
+
+def _generated(how: str) -> BankCase:
+    X, Z = awkward_features(40)
+    X, Z = X[:, [0, 2, 3, 5]], Z[:, [0, 2, 3, 5]]
+    dense = [dense_gaussian(gamma) for gamma in _GAMMAS]
+    groups = {
+        "features": [(j,) for j in range(4)],
+        "pairs": list(combinations(range(4), 2)),
+        "groups": [(2,), (3, 0, 1), (1, 3)],
+    }[how]
+    banks: dict[str, Callable[[], kernels.Bank]] = {
+        "features": lambda: kernels.FeatureWidths(X, _GAMMAS),
+        "pairs": lambda: kernels.PairWidths(X, _GAMMAS),
+        "groups": lambda: kernels.GeneratedBank(X, _GAMMAS, groups),
+    }
+    parts = [(X[:, list(group)], Z[:, list(group)]) for group in groups]
+    return BankCase(
+        banks[how](),
+        np.concatenate([on_all_features(dense, x, x) for x, _ in parts]),
+        Z,
+        np.concatenate([on_all_features(dense, z, x) for x, z in parts]),
     )
 
 
@@ -464,6 +488,9 @@ BANK_CASES: dict[str, Callable[[], BankCase]] = {
     "features as factors": lambda: _features(150, "factors"),
     "features as factors alone": lambda: _features(150, "factors", memory_limit=0),
     "features, polynomials": _features_polynomial,
+    "generated, on features": lambda: _generated("features"),
+    "generated, on pairs": lambda: _generated("pairs"),
+    "generated, on groups": lambda: _generated("groups"),
     "linear": lambda: _linear(6),
     "linear, more features than one product takes": lambda: _linear(300),
     "concatenated": _concatenated,

@@ -155,8 +155,8 @@ class GeneratedBank(Bank):
 
     def kernel_names(self, columns: Sequence[str] | None = None) -> Sequence[str]:
         names = column_names(self._X.shape[1], columns)
-        where = [" and ".join(names[j] for j in group) for group in self._groups]
-        return NamesOfGroups(gaussian_names(self._widths.gammas.tolist()), where)
+        where = tuple(" and ".join(names[j] for j in group) for group in self._groups)
+        return NamesOfGroups(tuple(gaussian_names(self._widths.gammas.tolist())), where)
 
     def restrict(self, rows: ArrayLike) -> GeneratedBank:
         restricted = type(self).__new__(type(self))
@@ -228,7 +228,7 @@ class GeneratedBank(Bank):
 class FeatureWidths(GeneratedBank):
     """Gaussians of very many widths on every single feature.
 
-    The kernels of a feature interpolate between some r nodes of it, 40 of a normal one
+    The kernels of a feature interpolate between some r nodes of it, 60 of a normal one
     (`mklbench.kernels.storage.nodes`): a price of all takes r n_s divisions and r (r + 1) / 2
     min(k, p) exponentials a feature. Where a feature is too rough for that, its nodes are its
     values.
