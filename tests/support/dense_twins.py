@@ -195,11 +195,12 @@ def _generated(how: str) -> BankCase:
     X, Z = awkward_features(40)
     X, Z = X[:, [0, 2, 3, 5]], Z[:, [0, 2, 3, 5]]
     dense = [dense_gaussian(gamma) for gamma in _GAMMAS]
-    groups = {
+    every: dict[str, list[tuple[int, ...]]] = {
         "features": [(j,) for j in range(4)],
         "pairs": list(combinations(range(4), 2)),
         "groups": [(2,), (3, 0, 1), (1, 3)],
-    }[how]
+    }
+    groups = every[how]
     banks: dict[str, Callable[[], kernels.Bank]] = {
         "features": lambda: kernels.FeatureWidths(X, _GAMMAS),
         "pairs": lambda: kernels.PairWidths(X, _GAMMAS),
