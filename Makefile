@@ -1,6 +1,6 @@
 # mklbench: `make` prints the targets.
 .DEFAULT_GOAL := help
-.PHONY: help run test test-fast test-cluster lint check check-all bench mutants faults faults-short reproduce-tables wheel-check clean
+.PHONY: help run test test-fast test-cluster lint check check-all bench mutants faults faults-short reproduce-tables wheel-check docs clean
 
 VENV   ?= .venv
 ALGO   ?= qnpkl
@@ -89,6 +89,14 @@ $(VENV)/.installed-bench: $(VENV)/.installed
 
 bench: $(VENV)/.installed-bench  ## measure speed and memory, as ratios within one run; PARTS=gaps, ikl, peaks or store for a long one
 	$(BIN)/python -m benchmarks $(PARTS)
+
+$(VENV)/.installed-docs: $(VENV)/.installed-extras
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	@touch $@
+
+docs: $(VENV)/.installed-docs  ## the documentation with its gallery, as a site: docs/build/index.html
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going -q -b html docs docs/build
+	@echo "Wrote docs/build/index.html"
 
 reproduce-tables: $(VENV)/.installed-extras  ## run what is missing and write every table and figure under results/
 	$(BIN)/mklbench reproduce $(TABLES) --jobs $(JOBS)

@@ -7,8 +7,7 @@ with the radius replaced by the upper bound sum_m d_m R_m^2, which makes it MKL 
 radius, and squared slacks. K. Gai, G. Chen and C. Zhang ("Learning kernels with radiuses of minimum
 enclosing balls", NIPS 2010) have the radius itself and the hinge loss, as here:
 
-    minimise over d >= 0   G(d) = min over w, b of  1/2 R^2(d) ||w||^2 + C sum_i xi_i
-                                = J(d / R^2(d)),
+    minimise over d >= 0   G(d) = min over w, b of  1/2 R^2(d) ||w||^2 + C sum_i xi_i = J(d/R^2(d)),
     J(v) = max over 0 <= alpha <= C, y'alpha = 0 of  sum_i alpha_i - 1/2 sum_m v_m a' K_m a,
 
 a = alpha o y. G does not depend on the scale of d, nor of any kernel but for its share. With v = d
