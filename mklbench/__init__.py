@@ -1,7 +1,8 @@
 """Multiple kernel learning: algorithms, kernel operators, and the papers' experiments run again.
 
-The estimators, displays, `load`, `records`, `table` and `rendered` are imported when first asked
-for, so that the command line, which does without them, does not wait for scikit-learn and pandas.
+The estimators, displays, `load`, `on_dask`, `records`, `table` and `rendered` are imported when
+first asked for, so that the command line, which does without them, does not wait for scikit-learn
+and pandas.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ TYPE_CHECKING = False  # as type checkers know it; importing typing takes longer
 if TYPE_CHECKING:
     from mklbench.displays import *
     from mklbench.estimators import *
+    from mklbench.optim.row_workers import on_dask as on_dask
     from mklbench.report.frames import records as records
     from mklbench.report.frames import rendered as rendered
     from mklbench.report.frames import table as table
@@ -27,6 +29,10 @@ else:  # a checker that saw this would ask nobody else what the package has
             from mklbench import saving
 
             return saving.load
+        if name == "on_dask":
+            from mklbench.optim import row_workers
+
+            return row_workers.on_dask
         if name == "__all__" or name[:1].isupper():  # modules have names in lower case
             from mklbench import estimators
 
@@ -42,5 +48,5 @@ else:  # a checker that saw this would ask nobody else what the package has
     def __dir__():
         from mklbench import displays, estimators
 
-        own = ["load", "records", "rendered", "table"]
+        own = ["load", "on_dask", "records", "rendered", "table"]
         return sorted([*globals(), *estimators.__all__, *displays.__all__, *own])

@@ -144,8 +144,8 @@ class Path:
         """
         n = factors.n_samples
         weights = np.full(factors.n_kernels, 1.0 / factors.n_kernels)
-        step = max(1, n // _SAMPLED)
-        parts = engine.each("sampled", step)
+        chosen = np.arange(n) % max(1, n // _SAMPLED) == 0
+        parts = engine.each("sampled", OfSamples((chosen,)))
         B = np.concatenate([rows for rows, _, _ in parts]).astype(np.float64)
         y, box = (np.concatenate([part[i] for part in parts]) for i in (1, 2))
         L = block_diag(*(root(core) for core in factors.combined(weights)))

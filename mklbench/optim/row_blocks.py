@@ -158,13 +158,9 @@ class Rows:
         vars(after).update(vars(self))
         return after, getattr(after, question)(*arguments)
 
-    def sampled(self, step: int) -> tuple[NDArray, Array, Array]:
-        """Return every `step`-th row of B (k, R), its label and its bound."""
-        chosen = np.arange(0, len(self._y), step)
-        parts = []
-        for rows, block in self._each():
-            own = chosen[(chosen >= rows.start) & (chosen < rows.stop)]
-            parts.append(block[own - rows.start])
+    def sampled(self, chosen: NDArray[np.bool_]) -> tuple[NDArray, Array, Array]:
+        """Return the rows of B (k, R) of some samples, their labels and their bounds."""
+        parts = [block[chosen[rows]] for rows, block in self._each()]
         return np.concatenate(parts), self._y[chosen], self._box[chosen]
 
     def loss(self, x: Array, b: float) -> float:

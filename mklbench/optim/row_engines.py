@@ -40,7 +40,7 @@ class OfSamples:
         Of all samples; a block is given a tuple, or the array where there is only one.
     """
 
-    arrays: tuple[Array, ...]
+    arrays: tuple[NDArray[Any], ...]
 
     def of(self, rows: slice) -> Any:
         """Return what the block with these rows is given."""

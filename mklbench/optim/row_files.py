@@ -1,0 +1,79 @@
+"""Samples in a memory-mapped file, as other machines that see the file can have them."""
+
+from __future__ import annotations
+
+import mmap
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class InFile:
+    """Rows (k, d) of a matrix that is a part of a file, of which slices are read when asked for.
+
+    Attributes
+    ----------
+    path : str
+        The file.
+    offset : int
+        Where its bytes begin there.
+    shape : tuple of int
+        k and d.
+    dtype : str
+        Of the numbers, with the order of bytes.
+    """
+
+    path: str
+    offset: int
+    shape: tuple[int, int]
+    dtype: str
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, rows: slice) -> NDArray[Any]:
+        """Return some rows.
+
+        Raises
+        ------
+        OSError
+            If the file is not there, or ends early.
+        """
+        opened = np.memmap(self.path, np.dtype(self.dtype), "r", self.offset, self.shape)
+        return np.asarray(opened[rows])
+
+
+def sent(X: NDArray[Any], rows: slice) -> NDArray[Any] | InFile:
+    """Return rows of samples as they are to be sent to another machine.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        The samples.
+    rows : slice
+        Which of them.
+
+    Returns
+    -------
+    ndarray or InFile
+        The rows themselves, or where they are in a file if `X` is memory-mapped in C order.
+    """
+    own = X[rows]
+    whole = _mapped(own)
+    if whole is None or not own.flags.c_contiguous or not own.size:
+        return np.ascontiguousarray(own)
+    begins = own.__array_interface__["data"][0] - whole.__array_interface__["data"][0]
+    return InFile(str(whole.filename), whole.offset + begins, own.shape, own.dtype.str)
+
+
+def _mapped(X: NDArray[Any]) -> np.memmap | None:
+    """Return the array of the whole file that this is a view of, if it is of one."""
+    found: Any = X
+    while isinstance(found, np.ndarray):
+        if isinstance(found, np.memmap) and isinstance(found.base, mmap.mmap):
+            return found if found.filename is not None else None
+        found = found.base
+    return None

@@ -1,0 +1,226 @@
+"""The joint method with its blocks of rows on real workers of Dask, some of which are lost."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from dask_cluster import DaskCluster
+
+from mklbench import MKL, _version, on_dask
+from mklbench.algorithms import mkl
+from mklbench.errors import InputError
+from mklbench.kernels import FeatureBank, feature_gaussians
+from mklbench.optim import row_engines, row_workers
+from mklbench.solution import Solution
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+# The tests of one engine share it, beside those of the other.
+pytestmark = pytest.mark.xdist_group("dask")
+
+# Single precision, and double precision by its tolerance.
+SINGLE, DOUBLE = 1e-3, 9e-5
+
+
+@pytest.fixture
+def client(dask_scheduler: DaskCluster) -> Iterator[Client]:
+    from distributed import Client
+
+    with Client(dask_scheduler.address, timeout=20, set_as_default=False) as client:
+        client.wait_for_workers(len(dask_scheduler.workers), timeout=30)
+        yield client
+        # Nothing is left behind, whatever happened; what is released takes a moment.
+        deadline = time.monotonic() + 20
+        while names(client) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert not names(client)
+
+
+def names(client: Client) -> list[str]:
+    """The tasks that the scheduler knows."""
+    found: list[str] = client.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.tasks))
+    return found
+
+
+def computed(client: Client) -> int:
+    """How many questions blocks were asked, those that had to be asked again included."""
+
+    def count(dask_scheduler: Any) -> int:
+        log = dask_scheduler.transition_log
+        return sum(str(e[0]).startswith("asked-") and e[2] == "memory" for e in log)
+
+    return int(client.run_on_scheduler(count))
+
+
+def problem(n: int, d: int = 3) -> tuple[FeatureBank, np.ndarray]:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, d))
+    values = np.sin(2.0 * X[:, 0]) + np.square(X[:, 1]) - 1.0 + 0.5 * rng.standard_normal(n)
+    return feature_gaussians(X), np.where(values > 0, 1.0, -1.0)
+
+
+def solved(bank: FeatureBank, y: np.ndarray, tol: float = DOUBLE) -> Solution:
+    return mkl.solve(bank, y, 10.0, tol=tol, method="joint")
+
+
+def assert_same(found: Solution, expected: Solution, tol: float = DOUBLE) -> None:
+    """The same to rounding, which in single precision is that of the products of factors."""
+    rounding = 1e-6 if tol == DOUBLE else 1e-2
+    assert found.gap <= tol
+    assert found.n_iter == expected.n_iter
+    assert found.weights == pytest.approx(expected.weights, abs=rounding)
+    assert found.objective == pytest.approx(expected.objective, rel=rounding * tol * 100)
+    scale = np.abs(expected.dual_coef).max()
+    assert found.dual_coef == pytest.approx(expected.dual_coef, abs=rounding * scale)
+
+
+@pytest.mark.parametrize("tol", [SINGLE, DOUBLE])
+def test_is_the_same_as_with_threads(client: Client, tol: float) -> None:
+    bank, y = problem(3000)
+    with on_dask(client):
+        found = solved(bank, y, tol)
+    assert_same(found, solved(bank, y, tol), tol)
+
+
+def test_blocks_of_seven_rows(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    bank, y = problem(84)
+    monkeypatch.setattr(row_workers, "_A_SLOT", 6)
+    with on_dask(client):
+        found = solved(bank, y)
+    assert_same(found, solved(bank, y))
+
+
+def test_fewer_samples_than_blocks(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    bank, y = problem(8)
+    monkeypatch.setattr(row_workers, "_A_SLOT", 6)
+    with on_dask(client):
+        found = solved(bank, y)
+    assert_same(found, solved(bank, y))
+
+
+def test_finer_factors_go_on_from_where_the_search_is(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bank, y = problem(500)
+    monkeypatch.setattr("mklbench.optim.joint_search._DROPPED", (1e-1, 1e-8))
+    with on_dask(client):
+        found = solved(bank, y)
+    assert_same(found, solved(bank, y))
+
+
+def test_samples_in_a_file_are_read_by_the_workers(client: Client, tmp_path: Path) -> None:
+    from mklbench.optim.row_files import InFile
+
+    rng = np.random.default_rng(1)
+    np.save(tmp_path / "X.npy", rng.standard_normal((1000, 4)).astype(np.float32))
+    X = np.load(tmp_path / "X.npy", mmap_mode="r")
+    y = np.where(X[:, 0] + 0.3 * rng.standard_normal(1000) > 0, 1.0, -1.0)
+    there = InFile(str(tmp_path / "X.npy"), X.offset, X.shape, X.dtype.str)
+    read = client.submit(lambda file: file[200:300], there).result(timeout=20)
+    assert np.array_equal(read, X[200:300])
+    with on_dask(client):
+        found = solved(feature_gaussians(X), y)
+    assert_same(found, solved(feature_gaussians(np.array(X)), y))
+
+
+def disturbed(
+    monkeypatch: pytest.MonkeyPatch, disturb: Callable[[], None], iteration: int
+) -> list[str]:
+    """Have something happen while a question of an iteration is on its way; note all questions."""
+    asked: list[str] = []
+    ask = row_workers.Workers._ask
+
+    def disturbing(self: Any, question: str, arguments: Any) -> Any:
+        asked.append(question)
+        answers = ask(self, question, arguments)
+        if question == "linearise" and asked.count("linearise") == iteration:
+            disturb()
+        return answers
+
+    monkeypatch.setattr(row_workers.Workers, "_ask", disturbing)
+    return asked
+
+
+def test_a_worker_that_is_killed_costs_a_few_questions(
+    dask_scheduler: DaskCluster, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bank, y = problem(20_000)
+    expected = solved(bank, y)
+    lost = dask_scheduler.worker("worker-0")
+    asked = disturbed(monkeypatch, lambda: lost.send_signal(signal.SIGKILL), 10)
+    before = computed(client)
+    with on_dask(client):
+        found = solved(bank, y)
+    assert_same(found, expected)
+    assert asked.count("linearise") > 10
+    client.wait_for_workers(2, timeout=30)
+    # What a worker had, of two: at most what was asked since the last copy of the variables.
+    n_blocks, since = 4, 4 * row_workers._COPIED
+    again = computed(client) - before - n_blocks * len(asked)
+    assert 0 < again <= (n_blocks // 2) * (since + 2)
+
+
+def test_a_worker_that_leaves_takes_nothing_along(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from distributed import Client
+
+    bank, y = problem(3000)
+    cluster = DaskCluster(tmp_path)
+    try:
+        cluster.start()
+        with Client(cluster.address, timeout=20, set_as_default=False) as client:
+            leaving = next(iter(client.scheduler_info()["workers"]))
+            disturbed(monkeypatch, lambda: client.retire_workers([leaving]), 3)
+            with on_dask(client):
+                found = solved(bank, y)
+            assert len(client.scheduler_info()["workers"]) == 1
+            # And none that is left is said in a sentence, before anything is sent.
+            client.retire_workers(list(client.scheduler_info()["workers"]))
+            with pytest.raises(InputError, match="has no workers: start some"), on_dask(client):
+                pass
+    finally:
+        cluster.stop()
+    assert_same(found, solved(bank, y))
+
+
+def test_a_worker_of_another_version_is_refused_in_a_sentence(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bank, y = problem(200)
+    monkeypatch.setattr(row_workers, "__version__", "0.0.1")
+    sentence = f"has mklbench {_version.__version__}, and the driver has 0.0.1"
+    with pytest.raises(InputError, match=sentence), on_dask(client):
+        solved(bank, y)
+    # One that joins later is found by its first block.
+    monkeypatch.setattr(row_workers, "_check_workers", lambda client: client.nthreads())
+    with pytest.raises(InputError, match=sentence), on_dask(client):
+        solved(bank, y)
+
+
+def test_the_engine_is_that_of_the_context_only(client: Client) -> None:
+    with on_dask(client):
+        assert row_engines._MAKER.get() is not row_engines.threads
+    assert row_engines._MAKER.get() is row_engines.threads
+
+
+@pytest.mark.slow
+def test_a_hundred_thousand_samples_on_two_workers(client: Client) -> None:
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((100_000, 6))
+    y = np.where(np.sin(2 * X[:, 0]) + 0.6 * rng.standard_normal(100_000) > 0, 1, -1)
+    model = MKL(kernel="feature_gaussians", C=1.0, tol=1e-2)
+    with on_dask(client):
+        found = model.fit(X, y).solutions_[0]
+    assert model.method_ == "joint"
+    expected = model.fit(X, y).solutions_[0]
+    assert found.gap <= 1e-2
+    assert found.objective == pytest.approx(expected.objective, rel=1e-4)
+    assert found.weights == pytest.approx(expected.weights, abs=1e-3)
