@@ -42,7 +42,10 @@ class InFile:
         OSError
             If the file is not there, or ends early.
         """
-        opened = np.memmap(self.path, np.dtype(self.dtype), "r", self.offset, self.shape)
+        try:
+            opened = np.memmap(self.path, np.dtype(self.dtype), "r", self.offset, self.shape)
+        except ValueError as error:  # by its name, as a map beyond the end is no fault of a file
+            raise OSError(f"{self.path} ends early") from error
         return np.asarray(opened[rows])
 
 

@@ -15,6 +15,7 @@ from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from typing import Any
 from uuid import uuid4
+from weakref import WeakSet
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,7 +72,7 @@ def on_dask(client: Any) -> Iterator[None]:
 
     if not isinstance(client, Client) or client.asynchronous:
         raise InputError(
-            f"client={client!r} is not accepted: give a distributed.Client, and not an "
+            f"client={client!r} is not accepted: give a distributed Client, and not an "
             "asynchronous one."
         )
     _check_workers(client)
@@ -102,7 +103,7 @@ class Workers:
 
     def __init__(self, client: Any, problem: Problem) -> None:
         self._client, self._name = client, f"mklbench-{uuid4().hex[:8]}"
-        self._numbers = itertools.count()
+        self._numbers, self._futures = itertools.count(), WeakSet[Any]()
         threads = _check_workers(client)
         self._workers = list(threads)
         n = problem.factors.n_samples
@@ -110,7 +111,7 @@ class Workers:
         self._iterations = 0
         empty = np.asarray(problem.factors.X[:0])
         both = problem.factors.on(empty), problem.exact.on(empty)
-        self._kernels = client.submit(_same, both, key=self._key("kernels"))
+        kernels = self._submit(_same, both)
         made = (
             (sent(problem.factors.X, rows), problem.y[rows], problem.box[rows])
             for rows in self._rows
@@ -118,7 +119,7 @@ class Workers:
         kept = problem.keeps(len(threads))
         options = {"dtype": problem.dtype, "kept": kept, "version": __version__}
         with _large_graphs_are_meant():
-            self._made = self._each_on(0, _made, list(made), kernels=self._kernels, **options)
+            self._made = self._each_on(0, _made, list(made), kernels=kernels, **options)
         self._asked = self._map(_as_asked, self._made)
         self._copies: tuple[list[Any], ...] = ()
 
@@ -132,12 +133,12 @@ class Workers:
         parts = self._ask(question, arguments)
         while len(parts) > 1:
             groups = [parts[i : i + _FAN_IN] for i in range(0, len(parts), _FAN_IN)]
-            parts = [self._client.submit(_added, each, key=self._key("added")) for each in groups]
+            parts = [self._submit(_added, each) for each in groups]
         return self._client.gather(parts[0])
 
     def close(self) -> None:
         """Leave nothing with the workers."""
-        for future in (self._kernels, *self._made, *self._asked, *itertools.chain(*self._copies)):
+        for future in list(self._futures):  # also those that the frames of an error hold
             future.release()
 
     def _ask(self, question: str, arguments: Sequence[Any]) -> list[Any]:
@@ -165,25 +166,23 @@ class Workers:
         count, found = len(blocks), []
         for i, block in enumerate(blocks):
             place = (i * len(self._workers) // count + further) % len(self._workers)
-            found.append(
-                self._client.submit(
-                    function,
-                    block,
-                    **options,
-                    key=self._key(function.__name__),
-                    workers=[self._workers[place]],
-                    allow_other_workers=True,
-                )
-            )
+            where = {"workers": [self._workers[place]], "allow_other_workers": True}
+            found.append(self._submit(function, block, **options, **where))
         return found
 
+    def _submit(self, function: Any, *arguments: Any, **options: Any) -> Any:
+        future = self._client.submit(function, *arguments, **options, key=self._key(function))
+        self._futures.add(future)
+        return future
+
     def _map(self, function: Any, *several: list[Any], **options: Any) -> list[Any]:
-        keys = [self._key(function.__name__) for _ in several[0]]
+        keys = [self._key(function) for _ in several[0]]
         futures: list[Any] = self._client.map(function, *several, **options, key=keys)
+        self._futures.update(futures)
         return futures
 
-    def _key(self, what: str) -> str:
-        return f"{what.strip('_')}-{self._name}-{next(self._numbers)}"
+    def _key(self, function: Any) -> str:
+        return f"{function.__name__.strip('_')}-{self._name}-{next(self._numbers)}"
 
 
 def _check_workers(client: Any) -> dict[str, int]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import engines
 import numpy as np
 import pytest
 from dask_cluster import DaskCluster
@@ -49,14 +50,30 @@ def names(client: Client) -> list[str]:
     return found
 
 
-def computed(client: Client) -> int:
-    """How many questions blocks were asked, those that had to be asked again included."""
+def counting() -> tuple[Callable[[Any], None], Callable[[Any], int]]:
+    """Return what begins and what ends to count on the scheduler all that blocks are asked.
 
-    def count(dask_scheduler: Any) -> int:
-        log = dask_scheduler.transition_log
-        return sum(str(e[0]).startswith("asked-") and e[2] == "memory" for e in log)
+    Functions inside of a function, as these are sent as they are: a scheduler cannot import this.
+    """
 
-    return int(client.run_on_scheduler(count))
+    def begin(dask_scheduler: Any) -> None:
+        from distributed.diagnostics.plugin import SchedulerPlugin
+
+        class Count(SchedulerPlugin):
+            n = 0
+
+            def transition(self, key: Any, start: str, finish: str, *args: Any, **kw: Any) -> None:
+                is_done = (start, finish) == ("processing", "memory")
+                self.n += is_done and str(key).startswith("asked-")
+
+        dask_scheduler.add_plugin(Count(), name="count")
+
+    def end(dask_scheduler: Any) -> int:
+        found: int = dask_scheduler.plugins["count"].n
+        dask_scheduler.remove_plugin(name="count")
+        return found
+
+    return begin, end
 
 
 def problem(n: int, d: int = 3) -> tuple[FeatureBank, np.ndarray]:
@@ -155,7 +172,8 @@ def test_a_worker_that_is_killed_costs_a_few_questions(
     expected = solved(bank, y)
     lost = dask_scheduler.worker("worker-0")
     asked = disturbed(monkeypatch, lambda: lost.send_signal(signal.SIGKILL), 10)
-    before = computed(client)
+    begin, end = counting()
+    client.run_on_scheduler(begin)
     with on_dask(client):
         found = solved(bank, y)
     assert_same(found, expected)
@@ -163,7 +181,7 @@ def test_a_worker_that_is_killed_costs_a_few_questions(
     client.wait_for_workers(2, timeout=30)
     # What a worker had, of two: at most what was asked since the last copy of the variables.
     n_blocks, since = 4, 4 * row_workers._COPIED
-    again = computed(client) - before - n_blocks * len(asked)
+    again = client.run_on_scheduler(end) - n_blocks * len(asked)
     assert 0 < again <= (n_blocks // 2) * (since + 2)
 
 
@@ -181,9 +199,10 @@ def test_a_worker_that_leaves_takes_nothing_along(
             disturbed(monkeypatch, lambda: client.retire_workers([leaving]), 3)
             with on_dask(client):
                 found = solved(bank, y)
-            assert len(client.scheduler_info()["workers"]) == 1
+            assert len(client.nthreads()) == 1
             # And none that is left is said in a sentence, before anything is sent.
-            client.retire_workers(list(client.scheduler_info()["workers"]))
+            client.retire_workers(list(client.nthreads()))
+            engines.wait_for(lambda: not client.nthreads(), "a worker stayed")
             with pytest.raises(InputError, match="has no workers: start some"), on_dask(client):
                 pass
     finally:
