@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+import mmap
+from collections.abc import Iterable, Iterator, Sequence
 from numbers import Real
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +16,9 @@ from mklbench.errors import InputError, unknown
 # Of the training samples' features, in absolute value (`check_scale`).
 SMALLEST_FEATURE, LARGEST_FEATURE = 1e-75, 1e50
 
+_STREAMED = (np.dtype(np.float32), np.dtype(np.float64))
+# Rows of a memory-mapped file that are looked at together.
+_ROWS = 2**16
 
 # The largest count that NumPy and LIBSVM can both hold.
 _LARGEST_COUNT = 2**31 - 1
@@ -227,7 +232,7 @@ def check_training_features(name: str, X: ArrayLike) -> NDArray[np.float64]:
 
 
 def check_scale(
-    name: str, X: NDArray[np.float64], first: int = 0, largest: float = LARGEST_FEATURE
+    name: str, X: NDArray[np.floating], first: int = 0, largest: float = LARGEST_FEATURE
 ) -> None:
     """Raise an InputError unless what kernels make of the features `X` (n, d) is safe in doubles.
 
@@ -236,9 +241,11 @@ def check_scale(
     as small as it likes. `first` is the number of the first column in the message, and `largest` a
     lower limit.
     """
-    sizes = np.abs(X)
-    row, column = np.unravel_index(int(sizes.argmax()), X.shape)
-    size = float(sizes[row, column])
+    row, column, size = 0, 0, -1.0
+    for start, rows in blocks_of(X):  # so that no copy of all is made
+        place = np.unravel_index(int(np.abs(rows).argmax()), rows.shape)
+        if abs(rows[place]) > size:
+            row, column, size = start + int(place[0]), int(place[1]), float(abs(rows[place]))
     if size == 0.0 or SMALLEST_FEATURE <= size <= largest:
         return
     held = f"{X[row, column]:g} at row {row}, column {first + column}"
@@ -251,3 +258,58 @@ def check_scale(
         f"{name} holds nothing larger than {held}: this kernel takes features from "
         f"{SMALLEST_FEATURE:g} on, rescale the column."
     )
+
+
+def check_streamed_features(name: str, X: ArrayLike) -> NDArray[np.floating]:
+    """Return the training samples `X` as `check_training_features` does, or as they are in a file.
+
+    A memory-mapped matrix of single or double precision that is read-only is returned itself; it is
+    looked at a block of rows at a time.
+    """
+    if not is_streamed(X):
+        return check_training_features(name, X)
+    matrix = np.asarray(X)
+    if matrix.ndim != 2 or 0 in matrix.shape:
+        raise InputError(
+            f"{name} has shape {matrix.shape}: it must be a matrix (n_samples, n_features)."
+        )
+    for start, rows in blocks_of(matrix):
+        if not np.isfinite(rows).all():
+            row, column = np.argwhere(~np.isfinite(rows))[0].tolist()
+            raise InputError(
+                f"{name} holds {rows[row, column]} at row {start + row}, column {column}: "
+                "remove or impute NaN and infinite values."
+            )
+    check_scale(name, matrix)
+    return matrix
+
+
+def is_streamed(X: object) -> bool:
+    """Tell whether `X` is a read-only file that `check_streamed_features` leaves where it is."""
+    return (
+        isinstance(X, np.ndarray)
+        and not X.flags.writeable
+        and X.dtype in _STREAMED
+        and mapped_file(X) is not None
+    )
+
+
+def blocks_of(X: NDArray[Any]) -> Iterator[tuple[int, NDArray[Any]]]:
+    """Yield the rows of a matrix, so many at a time, in double precision, and the first's number.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        The matrix.
+    """
+    for start in range(0, len(X), _ROWS):
+        yield start, np.asarray(X[start : start + _ROWS], dtype=np.float64)
+
+
+def mapped_file(X: object) -> np.memmap | None:
+    """Return the memory-mapped array that an array is a view of; None if it is in memory."""
+    while isinstance(X, np.ndarray):
+        if isinstance(X, np.memmap) and isinstance(X.base, mmap.mmap):
+            return X
+        X = X.base
+    return None

@@ -49,7 +49,7 @@ from mklbench.optim.option_check import check_options
 from mklbench.prediction import DecisionFunction, kernels_in_use
 from mklbench.saving import Versioned
 from mklbench.solution import Solution
-from mklbench.validation import check_finite, check_targets, real_array
+from mklbench.validation import check_finite, check_targets, is_streamed, real_array
 
 Array = NDArray[np.float64]
 
@@ -133,7 +133,7 @@ class KernelEstimator(Versioned, ReadableModel, BaseEstimator):
                 return stack, responses
         kernels = kernel_list(self.kernel, X)
         if kernels is None:
-            return validate_data(self, self._samples(X), y, dtype=np.float64)
+            return validate_data(self, self._samples(X), y, dtype=self._dtype(X))
         samples, responses = matrix_of(X), column_or_1d(y, warn=True)
         assert_all_finite(responses, input_name="y")
         check_consistent_length(samples, responses)
@@ -155,6 +155,12 @@ class KernelEstimator(Versioned, ReadableModel, BaseEstimator):
             n_kernels, n = len(self.solutions_[0].weights), self.n_features_in_
             return cross_stack(matrices, n_kernels, n, last=self._kernels_last)
         return validate_data(self, matrices, dtype=np.float64, reset=False)[None]
+
+    def _dtype(self, X: Any) -> type[np.floating]:
+        """Return the precision that training samples are taken in."""
+        if is_streamed(X) and X.dtype == np.float32 and self.kernel != "precomputed":
+            return np.float32 if builder_of(resolve(self.kernel)).streams else np.float64
+        return np.float64
 
     def _samples(self, X: Any) -> Any:
         """Return `X` if it may be samples; row numbers (n,) as a column."""

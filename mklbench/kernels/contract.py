@@ -7,6 +7,7 @@ function:
 - ``takes_rows = True``: it is called with row numbers of a data set, in place of features; then
   ``n_samples`` says of how many rows.
 - ``takes_views = True``: it is called with features and the views that they come in.
+- ``streams = True``: it takes a memory-mapped file of single precision as it is, without a copy.
 - ``version``, a whole number: it is raised when numbers move that are computed with its kernels,
   though the algorithms are the same, and is part of what identifies a recorded result.
 - ``new_options``, names: while one of these is None, it is no part of what identifies a result, so
@@ -17,7 +18,7 @@ function:
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any, TypeVar
 
@@ -34,13 +35,14 @@ class Builder:
     ----------
     name : str
         The name of its function or class.
-    takes_rows, takes_views, version, new_options, memory, n_samples
+    takes_rows, takes_views, streams, version, new_options, memory, n_samples
         As above; None for the last two where it does not say so.
     """
 
     name: str
     takes_rows: bool = False
     takes_views: bool = False
+    streams: bool = False
     version: int = 1
     new_options: tuple[str, ...] = ()
     memory: Callable[..., Memory] | None = None
@@ -48,12 +50,12 @@ class Builder:
 
 
 def declares(
-    *, memory: Callable[..., Memory], version: int = 1
+    *, memory: Callable[..., Memory], version: int = 1, streams: bool = False
 ) -> Callable[[_Function], _Function]:
     """Let a function say what its kernels need and which version it is."""
 
     def attach(function: _Function) -> _Function:
-        vars(function).update(memory=memory, version=version)
+        vars(function).update(memory=memory, version=version, streams=streams)
         return function
 
     return attach
@@ -62,7 +64,7 @@ def declares(
 def builder_of(builder: Callable[..., Any]) -> Builder:
     """Return the declarations of a builder, whether its options are bound or not."""
     function, _ = unbound(builder)
-    names = ("takes_rows", "takes_views", "version", "new_options", "memory", "n_samples")
+    names = (field.name for field in fields(Builder) if field.name != "name")
     declared = {name: getattr(function, name) for name in names if hasattr(function, name)}
     return Builder(getattr(function, "__name__", type(function).__name__), **declared)
 

@@ -23,6 +23,8 @@ from mklbench.kernels.cross import CrossKernels
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
+# Of single or double precision, in memory or in a file.
+Samples = NDArray[np.floating]
 
 # Samples from which on factors take the place of Gram matrices, where there is a choice.
 MANY = 4000
@@ -212,7 +214,7 @@ class RowFactors:
         Those of each part.
     """
 
-    def __init__(self, X: Array, parts: Sequence[Part], cross: CrossKernels) -> None:
+    def __init__(self, X: Samples, parts: Sequence[Part], cross: CrossKernels) -> None:
         self.X, self.parts, self.cross = X, tuple(parts), cross
         ends = np.cumsum([0, *(part.basis.rank for part in self.parts)])
         self.columns = [slice(a, b) for a, b in pairwise(ends.tolist())]
@@ -227,14 +229,18 @@ class RowFactors:
             block[:, columns] = part.basis(X)
         return block
 
-    def on(self, X: Array) -> RowFactors:
+    def on(self, X: Samples) -> RowFactors:
         """Return the factors of the same kernels on other samples (n, d)."""
         return RowFactors(X, self.parts, self.cross)
 
     def largest_entry(self) -> float:
         """Return the largest |B_ij| at the samples at which a feature is largest."""
-        rows = np.unique(np.abs(self.X).argmax(axis=0))
-        samples = np.asarray(self.X[rows], dtype=np.float64)
+        largest: list[Array] = []
+        for start in range(0, self.n_samples, ROWS):  # so that no copy of all is made
+            block = np.asarray(self.X[start : start + ROWS], dtype=np.float64)
+            largest.append(block[np.unique(np.abs(block).argmax(axis=0))])
+        samples = np.concatenate(largest)
+        samples = samples[np.unique(np.abs(samples).argmax(axis=0))]
         return max(float(np.abs(part.basis(samples)).max()) for part in self.parts)
 
     @classmethod

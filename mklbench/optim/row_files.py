@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import mmap
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from mklbench.validation import mapped_file
 
 
 @dataclass(frozen=True)
@@ -65,18 +66,8 @@ def sent(X: NDArray[Any], rows: slice) -> NDArray[Any] | InFile:
         The rows themselves, or where they are in a file if `X` is memory-mapped in C order.
     """
     own = X[rows]
-    whole = _mapped(own)
-    if whole is None or not own.flags.c_contiguous or not own.size:
+    whole = mapped_file(own)
+    if whole is None or whole.filename is None or not own.flags.c_contiguous or not own.size:
         return np.ascontiguousarray(own)
     begins = own.__array_interface__["data"][0] - whole.__array_interface__["data"][0]
     return InFile(str(whole.filename), whole.offset + begins, own.shape, own.dtype.str)
-
-
-def _mapped(X: NDArray[Any]) -> np.memmap | None:
-    """Return the array of the whole file that this is a view of, if it is of one."""
-    found: Any = X
-    while isinstance(found, np.ndarray):
-        if isinstance(found, np.memmap) and isinstance(found.base, mmap.mmap):
-            return found if found.filename is not None else None
-        found = found.base
-    return None

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from mklbench.errors import unknown
 from mklbench.kernels.banks.cross import FeatureCross, Indices, NodesCross
 from mklbench.kernels.base import Array, Bank
-from mklbench.kernels.functions import KernelFunction, check_values
+from mklbench.kernels.functions import Gaussian, KernelFunction, check_values
 from mklbench.kernels.memory import NUMBER, Memory, Shape
 from mklbench.kernels.naming import column_names, function_names, named
 from mklbench.kernels.row_factors import MANY, RowFactors
@@ -20,7 +20,7 @@ from mklbench.kernels.storage.cost import FEW, FeatureCosts
 from mklbench.kernels.storage.factored import ROWS, FeatureFactors
 from mklbench.kernels.storage.nodes import feature_parts
 from mklbench.kernels.storage.packed import PackedGrams, half_size, unpack
-from mklbench.validation import check_features, check_training_features
+from mklbench.validation import check_features, check_streamed_features
 
 _FORMS = ("halves", "factors")
 _MEMORY_LIMIT = 2**29
@@ -49,7 +49,8 @@ class FeatureBank(Bank):
     Parameters
     ----------
     X : array_like of shape (n, d)
-        Training samples.
+        Training samples. A read-only memory-mapped file stays one where factors in blocks of rows
+        are all that is asked for.
     functions : sequence of KernelFunction
         Kernel functions, applied to each feature on its own.
     form : {"halves", "factors"} or None, default=None
@@ -76,10 +77,12 @@ class FeatureBank(Bank):
     ) -> None:
         if form not in (None, *_FORMS):
             raise unknown("form", form, _FORMS)
-        samples = check_training_features("X", X)
+        samples = check_streamed_features("X", X)
         self._functions = tuple(functions)
-        for j in range(samples.shape[1]):
-            check_values(self._functions, samples[:, [j]], j)
+        if not all(isinstance(function, Gaussian) for function in self._functions):
+            for j in range(samples.shape[1]):
+                column = np.asarray(samples[:, [j]], dtype=np.float64)
+                check_values(self._functions, column, j)
         self._decomposed = decomposed
         self._bind(samples, form, memory_limit)
 
@@ -149,7 +152,7 @@ class FeatureBank(Bank):
         return self._factors.traces()
 
     def diagonals(self, Z: ArrayLike | None = None) -> Array:
-        samples = self._X if Z is None else check_features("Z", Z, self._X.shape[1])
+        samples = self._samples if Z is None else check_features("Z", Z, self._X.shape[1])
         return np.array(
             [f.diagonal(column[:, None]) for column in samples.T for f in self._functions]
         )
@@ -163,10 +166,10 @@ class FeatureBank(Bank):
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
         d = self._check_weights(weights)
         active = np.flatnonzero(d)
-        return self._between(self._X, active).cross(d[active], Z)
+        return self._between(self._samples, active).cross(d[active], Z)
 
     def for_prediction(self, rows: Indices, kernels: Indices) -> FeatureCross:
-        return self._between(self._X[rows], kernels)
+        return self._between(np.asarray(self._X[rows], dtype=np.float64), kernels)
 
     def _between(self, X: Array, kernels: Indices) -> FeatureCross:
         features, functions = np.divmod(kernels, len(self._functions))
@@ -188,9 +191,14 @@ class FeatureBank(Bank):
         restricted.groups = self.groups
         return restricted
 
+    @property
+    def _samples(self) -> Array:
+        """The training samples in memory, in double precision."""
+        return np.asarray(self._X, dtype=np.float64)
+
     def _bind(
         self,
-        X: Array,
+        X: NDArray[np.floating],
         form: Literal["halves", "factors"] | None,
         memory_limit: float,
     ) -> None:
@@ -207,7 +215,7 @@ class FeatureBank(Bank):
     @cached_property
     def _factors(self) -> FeatureFactors:
         """The factors, made when first asked for: rows of others may be all that is needed."""
-        return FeatureFactors.of(self._X, self._functions, self._decomposed)
+        return FeatureFactors.of(self._samples, self._functions, self._decomposed)
 
     @cached_property
     def costs(self) -> FeatureCosts:

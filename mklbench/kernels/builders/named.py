@@ -42,7 +42,7 @@ from mklbench.validation import (
     check_count,
     check_not_empty,
     check_positive,
-    check_training_features,
+    check_streamed_features,
     real_array,
 )
 
@@ -104,7 +104,11 @@ def gaussians(X: ArrayLike, gammas: Sequence[float] | None = None) -> Bank:
     return on_all_features(features, functions)
 
 
-@declares(memory=lambda shape, gammas=(1.0,): FeatureBank.needs(shape, len(gammas)), version=2)
+@declares(
+    memory=lambda shape, gammas=(1.0,): FeatureBank.needs(shape, len(gammas)),
+    version=2,
+    streams=True,
+)
 def feature_gaussians(X: ArrayLike, gammas: Sequence[float] = (1.0,)) -> FeatureBank:
     """Return Gaussians exp(-gamma (x_m - z_m)^2) on every single feature, one for each gamma.
 
@@ -128,7 +132,7 @@ def _widths_of_features(shape: Shape, n_widths: int = 10) -> Memory:
     return FeatureBank.needs(shape, n_widths)
 
 
-@declares(memory=_widths_of_features)
+@declares(memory=_widths_of_features, streams=True)
 def feature_widths(X: ArrayLike, n_widths: int = 10) -> ScaledBank:
     """Return Gaussians exp(-(x_m - z_m)^2 / (2 width^2)) on every single feature, of unit trace.
 
@@ -145,7 +149,7 @@ def feature_widths(X: ArrayLike, n_widths: int = 10) -> ScaledBank:
         (`mklbench.kernels.FeatureWidths`): a million take no more memory than their weights.
     """
     gammas = _gammas_of_widths(n_widths)
-    samples = check_training_features("X", X)
+    samples = check_streamed_features("X", X)
     if samples.shape[1] * len(gammas) > MOST_STORED:
         return unit_trace(FeatureWidths(samples, gammas))
     functions = [Gaussian(gamma) for gamma in gammas.tolist()]

@@ -18,7 +18,7 @@ import numpy as np
 
 from mklbench.errors import InputError
 from mklbench.kernels.functions import KernelFunction, matrices
-from mklbench.kernels.row_factors import Array, Basis, Part
+from mklbench.kernels.row_factors import Array, Basis, Part, Samples
 from mklbench.kernels.storage.factored import interpolation, n_nodes
 
 # A feature with more nodes than this is too rough for a basis of this kind.
@@ -88,7 +88,9 @@ class Values(Basis):
         return replace(self, feature=self.feature + by)
 
 
-def feature_parts(X: Array, functions: Sequence[KernelFunction]) -> tuple[list[Part], list[Array]]:
+def feature_parts(
+    X: Samples, functions: Sequence[KernelFunction]
+) -> tuple[list[Part], list[Array]]:
     """Return a part for each feature, of all kernel functions on it, and its nodes (r,).
 
     Parameters
@@ -114,7 +116,7 @@ def feature_parts(X: Array, functions: Sequence[KernelFunction]) -> tuple[list[P
 
 
 def basis_of(
-    X: Array, j: int, functions: Sequence[KernelFunction]
+    X: Samples, j: int, functions: Sequence[KernelFunction]
 ) -> Interpolation | Values | None:
     """Return the basis of all kernel functions on a feature; None if they are too rough for one.
 
@@ -138,7 +140,7 @@ def basis_of(
     return None
 
 
-def _basis(X: Array, j: int, functions: Sequence[KernelFunction]) -> Interpolation | Values:
+def _basis(X: Samples, j: int, functions: Sequence[KernelFunction]) -> Interpolation | Values:
     basis = basis_of(X, j, functions)
     if basis is None:
         raise InputError(
