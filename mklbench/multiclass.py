@@ -127,7 +127,8 @@ def on_nodes(
     """
     if not isinstance(operator, Bank) or all(s.expansion is None for s in solutions):
         return operator, list(solutions)
-    factors = operator.row_factors()
+    asked = [s.approximation.asked for s in solutions if s.approximation is not None]
+    factors = operator.row_factors(asked[0] if asked else None)
     if factors is None:
         raise ValueError("a solution with an expansion is of a bank with factors")
     found = [(s, s.expansion) for s in solutions if s.expansion is not None]

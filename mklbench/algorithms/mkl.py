@@ -22,6 +22,7 @@ in turn (`mklbench.optim.alternation`).
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from numbers import Real
 from typing import Literal
 
@@ -31,10 +32,11 @@ from numpy.typing import ArrayLike, NDArray
 from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
 from mklbench.kernels.groups import groups_of
+from mklbench.kernels.landmarks import check_landmarks
 from mklbench.kernels.memory import Memory, Shape
 from mklbench.kernels.row_factors import MANY, RowFactors
 from mklbench.libsvm import SVM, check_svm_options, class_factors, upper_bounds
-from mklbench.optim import joint_search, side_by_side
+from mklbench.optim import joint_search, landmark_search, side_by_side
 from mklbench.optim.alternation import alternate
 from mklbench.optim.inner_svm import InnerSVM
 from mklbench.optim.simplex_search import Search, given_weights
@@ -44,7 +46,7 @@ from mklbench.solution import Solution
 from mklbench.validation import check_choice, check_count, check_labels, check_positive
 
 VERSION = 1
-NEW_OPTIONS = ("p", "method")
+NEW_OPTIONS = ("p", "method", "landmarks")
 EXACT = True
 METHODS = ("auto", "libsvm", "joint")
 # Held at once (`mklbench.optim.fit_memory`): LIBSVM's buffer, a sum of kernels, a local model.
@@ -67,6 +69,7 @@ def solve(
     tol: float = 1e-4,
     max_iter: int = 100,
     method: Literal["auto", "libsvm", "joint"] = "auto",
+    landmarks: int | None = None,
     start: ArrayLike | None = None,
     class_weight: Mapping[int, float] | str | None = None,
     sample_weight: ArrayLike | None = None,
@@ -92,7 +95,13 @@ def solve(
         "libsvm" solves SVMs on Gram matrices; "joint" all together on factors of the kernels, for
         weights on the simplex; "auto" takes the second where there are factors and it is faster
         (`mklbench.optim.joint_search.pays`), from 4,000 samples on. A `Solution` by the joint
-        method has an `expansion` and made no SVM calls.
+        method has an `expansion` and made no SVM calls. Kernels on several features have no exact
+        factors; "joint" puts landmarks in their place (`mklbench.kernels.landmarks`), "auto" does
+        so where Gram matrices would take more than 16 GB. The gap is then that of the
+        approximation, and `Solution.approximation` says what is known beyond it.
+    landmarks : int or None, default=None
+        Of the joint method, for each kernel that has no exact factors, up to n. If not given, as
+        many as leave out a thousandth of the kernel's trace, and at most 1,000.
     start : array_like of shape (M,) or None, default=None
         Weights >= 0, not all zero, to start from: those of a similar problem, for instance
         of another C, or of a bank with fewer kernels, with 0 for each that is new. If not given,
@@ -118,6 +127,11 @@ def solve(
         If an argument has the wrong type, shape or range.
     """
     check_choice("method", method, METHODS)
+    check_landmarks(landmarks)
+    if landmarks is not None and method == "libsvm":
+        raise InputError(
+            f"landmarks={landmarks} is for the joint method: leave it out or choose method=joint."
+        )
     if check_norm(p) > 1.0:
         if method == "joint":
             raise InputError(
@@ -130,9 +144,10 @@ def solve(
     check_positive("tol", tol)
     check_count("max_iter", max_iter)
     check_svm_options(C, _SVM_TOL, class_weight)
-    factors = None if method == "libsvm" else _factors(check_bank("mkl", bank), method, tol)
+    checked = check_bank("mkl", bank)
+    factors = None if method == "libsvm" else _factors(checked, method, tol, landmarks)
     if factors is not None:
-        return _on_factors(factors, y, C, tol, max_iter, class_weight, sample_weight)
+        return _on_factors(factors, y, C, tol, max_iter, landmarks, class_weight, sample_weight)
     return _solve(bank, y, C, tol, max_iter, start, class_weight, sample_weight, resort=True)
 
 
@@ -160,9 +175,10 @@ def bytes_on_factors(
     """
     if kernels.rank is None or check_norm(p) > 1.0 or method not in ("auto", "joint"):
         return None
-    if method == "auto" and not joint_search.pays(shape.n, kernels.rank, tol):
+    if method == "auto" and not _pays(shape.n, kernels.rank, kernels.approximated, tol):
         return None
-    return kernels.streamed + joint_search.bytes_needed(shape.n, kernels.rank)
+    needed = joint_search.bytes_needed(shape.n, kernels.rank, kernels.approximated)
+    return kernels.streamed + needed
 
 
 def check_norm(p: float | None) -> float:
@@ -191,12 +207,19 @@ def solve_master(
     return _solve(bank, y, C, tol, _MASTER_CALLS, start, class_weight, sample_weight, resort=False)
 
 
-def _factors(bank: Bank, method: str, tol: float) -> RowFactors | None:
+def _pays(n: int, rank: int, approximated: int, tol: float) -> bool:
+    """Tell whether "auto" takes the joint method: where kernels have landmarks, as a last resort."""
+    if approximated:
+        return joint_search.beyond_grams(n, approximated)
+    return joint_search.pays(n, rank, tol)
+
+
+def _factors(bank: Bank, method: str, tol: float, landmarks: int | None) -> RowFactors | None:
     """Return the factors of the joint method if that is the one to take."""
     if method == "auto" and bank.n_samples < MANY:
         return None
     try:
-        factors = bank.row_factors()
+        factors = bank.row_factors(landmarks)
     except InputError:  # too rough
         if method == "joint":
             raise
@@ -211,8 +234,9 @@ def _factors(bank: Bank, method: str, tol: float) -> RowFactors | None:
         return None
     if method == "joint":
         return factors
-    rank = joint_search.first_rank(factors)
-    return factors if joint_search.pays(bank.n_samples, rank, tol) else None
+    approximated = len(factors.approximated)
+    rank = 0 if approximated else joint_search.first_rank(factors)
+    return factors if _pays(bank.n_samples, rank, approximated, tol) else None
 
 
 def _on_factors(
@@ -221,6 +245,7 @@ def _on_factors(
     C: float,
     tol: float,
     max_iter: int,
+    landmarks: int | None,
     class_weight: Mapping[int, float] | str | None,
     sample_weight: ArrayLike | None,
 ) -> Solution:
@@ -230,7 +255,13 @@ def _on_factors(
             f"y has {len(labels)} labels for {factors.n_samples} samples: give one each."
         )
     box = upper_bounds(labels, C, class_factors(class_weight, labels), sample_weight)
-    found, history = joint_search.search(factors, labels, box, tol, max_iter)
+    approximation = None
+    if factors.approximated:
+        on_landmarks, history = landmark_search.search(factors, labels, box, tol, max_iter)
+        found = on_landmarks.found
+        approximation = replace(on_landmarks.approximation, asked=landmarks)
+    else:
+        found, history = joint_search.search(factors, labels, box, tol, max_iter)
     return Solution(
         weights=found.weights,
         dual_coef=found.dual_coef,
@@ -241,7 +272,8 @@ def _on_factors(
         n_iter=len(history) - 1,
         converged=found.gap <= tol,
         history=[*history[:-1], {**history[-1], "gap": found.gap, "on_factors": found.on_factors}],
-        expansion=found.expansion,
+        expansion=factors.on_nodes(found.expansion),
+        approximation=approximation,
     )
 
 

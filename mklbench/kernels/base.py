@@ -111,8 +111,20 @@ class Bank(KernelOperator):
 
     groups: Sequence[Sequence[int]] | None = None
 
-    def row_factors(self) -> RowFactors | None:
-        """Return factors that are made in blocks of rows; None for kernels that have none."""
+    def row_factors(self, landmarks: int | None = None) -> RowFactors | None:
+        """Return factors that are made in blocks of rows; None for kernels that have none.
+
+        Parameters
+        ----------
+        landmarks : int or None, default=None
+            Landmarks of each kernel that has no exact factors (`mklbench.kernels.landmarks`),
+            up to n; if not given, a number that what they leave out decides. Not for others.
+
+        Raises
+        ------
+        InputError
+            If there cannot be so many landmarks, or exact factors of this kind would be too large.
+        """
         return None
 
     @abstractmethod

@@ -53,6 +53,14 @@ class Basis(ABC):
     def __call__(self, X: Array) -> Array:
         """Return the rows (n, r) at samples (n, d)."""
 
+    def projected(self, X: Array, a: Array) -> Array:
+        """Return B'a (r,) for B at samples (n, d) and a vector (n,)."""
+        return self(X).T @ a
+
+    def outputs(self, X: Array, x: Array) -> Array:
+        """Return B x (n, k) for B at samples (n, d) and vectors (r, k)."""
+        return self(X) @ x
+
     @abstractmethod
     def shifted(self, by: int) -> Basis:
         """Return the basis where other features stand before those that it looks at."""
@@ -125,6 +133,12 @@ class Projected(Basis):
     def __call__(self, X: Array) -> Array:
         return self.basis(X) @ self.directions
 
+    def projected(self, X: Array, a: Array) -> Array:
+        return self.directions.T @ self.basis.projected(X, a)
+
+    def outputs(self, X: Array, x: Array) -> Array:
+        return self.basis.outputs(X, self.directions @ x)
+
 
 @dataclass(frozen=True, eq=False)
 class Part:
@@ -141,12 +155,20 @@ class Part:
     lift : ndarray of shape (q, r) or None
         Of a part that has been reduced: a function with the coefficients v there has the
         coefficients `lift` v in the basis of rank q before.
+    nodes : ndarray of shape (c, r) or None
+        Where c nodes predict and not r columns: a function with the coefficients v is the expansion
+        sum_j k(z, z_j) (`nodes` v)_j. None where the coefficients are those of nodes.
+    left_out : float or None
+        The share of the kernel's trace that the part does not have, measured on samples
+        (`mklbench.kernels.landmarks`); None where it is exact.
     """
 
     basis: Basis
     cores: Array
     kernels: Indices
     lift: Array | None = None
+    nodes: Array | None = None
+    left_out: float | None = None
 
     def reduced(self, X: Array, dropped: float) -> Part:
         """Return the part in the fewest directions that keep all but a share of each kernel.
@@ -180,7 +202,8 @@ class Part:
             return self
         kept = to_axes[:, :rank]
         basis = Projected(self.basis, root @ axes[:, :rank])
-        return replace(self, basis=basis, cores=kept.T @ self.cores @ kept, lift=kept)
+        nodes = None if self.nodes is None else self.nodes @ kept
+        return replace(self, basis=basis, cores=kept.T @ self.cores @ kept, lift=kept, nodes=nodes)
 
     def _moments(self, X: Array, between: float) -> Array:
         """Return B'B (r, r) of some samples and, as such a share of them, of the nodes.
@@ -263,6 +286,62 @@ class RowFactors:
             features, kernels = features + factors.X.shape[1], kernels + factors.n_kernels
         return cls(np.hstack([factors.X for factors in several]), parts, cross)
 
+    @classmethod
+    def one_after_the_other(cls, several: Sequence[RowFactors], cross: CrossKernels) -> RowFactors:
+        """Return the factors of the kernels of several banks on the same features.
+
+        Parameters
+        ----------
+        several : sequence of RowFactors
+            Those of each bank.
+        cross : CrossKernels
+            All kernels between new samples and the nodes, one bank after the other.
+        """
+        starts = np.cumsum([0, *(factors.n_kernels for factors in several)])
+        parts = [
+            replace(part, kernels=part.kernels + start)
+            for factors, start in zip(several, starts[:-1], strict=True)
+            for part in factors.parts
+        ]
+        return cls(several[0].X, parts, cross)
+
+    @property
+    def approximated(self) -> list[int]:
+        """The parts that are not exact, by their numbers."""
+        return [i for i, part in enumerate(self.parts) if part.left_out is not None]
+
+    def only(self, parts: Sequence[int], X: Array | None = None) -> RowFactors:
+        """Return the factors of the kernels of some parts, numbered anew in their order.
+
+        Parameters
+        ----------
+        parts : sequence of int
+            Numbers of the parts, ascending.
+        X : ndarray of shape (n', d) or None, default=None
+            Other samples; the same if not given.
+        """
+        chosen, start = [], 0
+        for i in parts:
+            kernels = np.arange(start, start + len(self.parts[i].kernels))
+            chosen.append(replace(self.parts[i], kernels=kernels))
+            start += len(kernels)
+        return RowFactors(self.X if X is None else X, chosen, self.cross)
+
+    def on_nodes(self, expansion: Array) -> Array:
+        """Return the coefficients on nodes, those of `cross`, for coefficients (R,) in these bases.
+
+        Parameters
+        ----------
+        expansion : ndarray of shape (R,)
+            The coefficients of a function.
+        """
+        return np.concatenate(
+            [
+                expansion[columns] if part.nodes is None else part.nodes @ expansion[columns]
+                for part, columns in zip(self.parts, self.columns, strict=True)
+            ]
+        )
+
     def projected(self, rows: slice, a: Array) -> Array:
         """Return B'a (R,) of some rows, a part at a time.
 
@@ -274,7 +353,7 @@ class RowFactors:
             A vector, of which these rows are taken.
         """
         X, own = np.asarray(self.X[rows], dtype=np.float64), a[rows]
-        return np.concatenate([part.basis(X).T @ own for part in self.parts])
+        return np.concatenate([part.basis.projected(X, own) for part in self.parts])
 
     def outputs(self, rows: slice, x: Array) -> Array:
         """Return B x of some rows, a part at a time.
@@ -289,7 +368,8 @@ class RowFactors:
         X = np.asarray(self.X[rows], dtype=np.float64)
         outputs = np.zeros((len(X), x.shape[1]))
         for part, columns in zip(self.parts, self.columns, strict=True):
-            outputs += part.basis(X) @ x[columns]
+            if x[columns].any():
+                outputs += part.basis.outputs(X, x[columns])
         return outputs
 
     def reduced(self, dropped: float) -> RowFactors:

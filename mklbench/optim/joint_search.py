@@ -23,7 +23,7 @@ from mklbench.certify import Bounds, Hinge, PrimalDualPoint, bounds
 from mklbench.kernels.memory import NUMBER
 from mklbench.kernels.row_factors import MANY, RowFactors
 from mklbench.optim.joint import Iterate, Path, Point
-from mklbench.optim.row_engines import KEPT, OfSamples, Problem, engine_of
+from mklbench.optim.row_engines import KEPT, KEPT_LANDMARKS, OfSamples, Problem, engine_of
 from mklbench.penalties.simplex import Simplex
 from mklbench.validation import check_labels
 
@@ -44,6 +44,10 @@ _SINGLE, _LARGEST = 1e-4, 1e6
 _NEGLIGIBLE = 1e-2
 
 
+# Bytes of Gram matrices from which there is no choice.
+_BEYOND = 16e9
+# What a fit on them holds beside the kernels: as many matrices.
+_MATRICES = 3.5
 # Seconds of an n^2 and of an n R^2, about, on which the choice of a method rests (docs/scale.md).
 _PER_GRAM, _PER_FACTORS = 1.4e-7, 6e-10
 # The finest gap that factors are chosen for.
@@ -67,7 +71,20 @@ def pays(n: int, rank: int, tol: float) -> bool:
     return n >= MANY and tol >= _FINEST and _PER_FACTORS * rank**2 < _PER_GRAM * n
 
 
-def bytes_needed(n: int, rank: int) -> float:
+def beyond_grams(n: int, n_kernels: int) -> bool:
+    """Tell whether Gram matrices are out of the question, so that landmarks stand in for kernels.
+
+    Parameters
+    ----------
+    n : int
+        Number of samples.
+    n_kernels : int
+        Kernels that have no exact factors.
+    """
+    return NUMBER * (0.5 * n_kernels + _MATRICES) * float(n) ** 2 > _BEYOND
+
+
+def bytes_needed(n: int, rank: int, approximated: int = 0) -> float:
     """Return the bytes that `search` takes.
 
     Parameters
@@ -76,8 +93,11 @@ def bytes_needed(n: int, rank: int) -> float:
         Number of samples.
     rank : int
         Columns of the first factors.
+    approximated : int, default=0
+        Kernels that have landmarks.
     """
-    return NUMBER * (_VECTORS * n + 12.0 * rank**2) + min(0.5 * NUMBER * n * rank, KEPT)
+    kept = min(0.5 * NUMBER * n * rank, KEPT_LANDMARKS if approximated else KEPT)
+    return NUMBER * (_VECTORS * n + 12.0 * rank**2) + kept
 
 
 def first_rank(factors: RowFactors) -> int:
@@ -128,7 +148,12 @@ class Found:
 
 
 def search(
-    factors: RowFactors, y: ArrayLike, box: Array, tol: float, max_iter: int
+    factors: RowFactors,
+    y: ArrayLike,
+    box: Array,
+    tol: float,
+    max_iter: int,
+    history: iterations.History | None = None,
 ) -> tuple[Found, iterations.History]:
     """Return the best certified point, and what happened on the way to it.
 
@@ -144,6 +169,8 @@ def search(
         The certified relative gap asked for.
     max_iter : int
         At most so many iterations on each of the factors.
+    history : list of dict or None, default=None
+        That of a search which this one is a step of; one that begins here if not given.
 
     Returns
     -------
@@ -153,7 +180,7 @@ def search(
         An entry an iteration, with the upper bound and the gap on the factors.
     """
     labels = check_labels(y)
-    history = iterations.begin()
+    history = iterations.begin() if history is None else history
     best: Found | None = None
     point: Point | None = None
     for dropped in _DROPPED:

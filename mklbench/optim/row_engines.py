@@ -26,8 +26,9 @@ Array = NDArray[np.float64]
 
 # Rows of a block: enough that what comes back is little beside it, few enough for many blocks.
 _BLOCK = 8 * ROWS
-# Bytes that the rows of B may take in a process to be kept.
-KEPT = 1.6e9
+# Bytes that the rows of B may take in a process to be kept; more of them where kernels have
+# landmarks, as such rows take longer to be made.
+KEPT, KEPT_LANDMARKS = 1.6e9, 6e9
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,8 @@ class Problem:
             How many share them.
         """
         size = np.dtype(self.dtype).itemsize
-        return self.factors.n_samples * self.factors.rank * size <= processes * KEPT
+        kept = KEPT_LANDMARKS if self.factors.approximated else KEPT
+        return self.factors.n_samples * self.factors.rank * size <= processes * kept
 
     def block(self, rows: slice) -> Rows:
         """Return the block with these rows."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,14 +27,18 @@ from mklbench.kernels.functions import (
     matrices,
 )
 from mklbench.kernels.groups import GroupLists, check_groups
-from mklbench.kernels.memory import NUMBER, Memory, gram_bytes
+from mklbench.kernels.landmarks import MOST, landmark_factors
+from mklbench.kernels.memory import NUMBER, Memory, Shape, gram_bytes
 from mklbench.kernels.naming import ALL_COLUMNS, function_names, named
+from mklbench.kernels.row_factors import MANY, RowFactors
 from mklbench.kernels.storage.packed import ASYMMETRY, PackedGrams, asymmetry, half_size, unpack
 from mklbench.validation import (
     check_training_features,
     real_array,
 )
 
+# Kernels on all features that have a weight in the end, about; for the memory of factors.
+_IN_USE = 2
 # Where the entries of a restricted matrix stand in the halves of the whole: some arrays of indices.
 _INDICES = 4.0
 
@@ -114,6 +119,9 @@ class StackedBank(Bank):
 class DenseBank(StackedBank):
     """Kernel functions on all features, their Gram matrices stored as halves.
 
+    Of many samples these are made when first asked for: factors on landmarks may be all that is
+    needed.
+
     Parameters
     ----------
     X : array_like of shape (n, d)
@@ -126,14 +134,50 @@ class DenseBank(StackedBank):
         samples = check_training_features("X", X)
         functions = [f.on(samples) if isinstance(f, Gaussian) else f for f in functions]
         check_values(functions, samples)
-        grams = matrices(functions, samples, samples)
-        self._bind(samples, functions, PackedGrams.of(len(samples), grams, len(functions)))
+        self._bind(samples, functions)
+        if len(samples) < MANY:
+            _ = self._grams
+
+    @classmethod
+    def needs_on(cls, shape: Shape, n_kernels: int, forming: float = 1.0) -> Memory:
+        """Return the memory as `needs` does, and that of factors on landmarks.
+
+        Parameters
+        ----------
+        shape : Shape
+            Size of the training samples.
+        n_kernels : int
+            Number M of kernels.
+        forming : float, default=1.0
+            As in `needs`.
+        """
+        return replace(
+            cls.needs(shape.n, n_kernels, forming),
+            # Few kernels on all features have a weight in the end.
+            rank=min(shape.n, MOST) * min(n_kernels, _IN_USE),
+            streamed=NUMBER * (2 * shape.n * shape.d + n_kernels * min(shape.n, MOST) ** 2),
+            approximated=n_kernels,
+        )
+
+    def row_factors(self, landmarks: int | None = None) -> RowFactors:
+        if landmarks not in self._on_landmarks:
+            found = landmark_factors(self._X, self._functions, landmarks)
+            self._on_landmarks[landmarks] = found
+        return self._on_landmarks[landmarks]
+
+    def traces(self) -> Array:
+        return super().traces() if "_grams" in vars(self) else self.diagonals().sum(axis=1)
+
+    @cached_property
+    def _grams(self) -> PackedGrams:  # type: ignore[override]
+        grams = matrices(self._functions, self._X, self._X)
+        return PackedGrams.of(self.n_samples, grams, self.n_kernels)
 
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
         return FunctionsCross(self._X, self._functions).cross(weights, Z)
 
     def diagonals(self, Z: ArrayLike | None = None) -> Array:
-        if Z is None:
+        if Z is None and "_grams" in vars(self):
             return super().diagonals()
         return FunctionsCross(self._X, self._functions).diagonals(Z)
 
@@ -146,14 +190,19 @@ class DenseBank(StackedBank):
     def restrict(self, rows: ArrayLike) -> DenseBank:
         indices = self._check_rows(rows)
         restricted = DenseBank.__new__(DenseBank)
-        restricted._bind(self._X[indices], self._functions, self._grams.restrict(indices))
+        restricted._bind(self._X[indices], self._functions)
+        if "_grams" in vars(self):
+            restricted._grams = self._grams.restrict(indices)
         restricted.groups = self.groups
         return restricted
 
-    def _bind(self, X: Array, functions: Sequence[KernelFunction], grams: PackedGrams) -> None:
+    def _bind(self, X: Array, functions: Sequence[KernelFunction]) -> None:
         self._X = X
         self._functions = tuple(functions)
-        super().__init__(grams)
+        self.n_kernels, self.n_samples = len(self._functions), len(X)
+        self.features = (-1,) * self.n_kernels
+        self.groups = None
+        self._on_landmarks: dict[int | None, RowFactors] = {}
 
 
 class PrecomputedBank(GivenCross, StackedBank):

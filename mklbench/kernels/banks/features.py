@@ -124,7 +124,7 @@ class FeatureBank(Bank):
             streamed=2 * samples,
         )
 
-    def row_factors(self) -> RowFactors:
+    def row_factors(self, landmarks: int | None = None) -> RowFactors:
         parts, nodes = feature_parts(self._X, self._functions)
         return RowFactors(self._X, parts, NodesCross(self._functions, nodes))
 
@@ -149,6 +149,9 @@ class FeatureBank(Bank):
         return self._factors.products(vector, chosen)
 
     def traces(self) -> Array:
+        # Of many samples these factors would take more than rows of others do.
+        if self.n_samples >= MANY and "_factors" not in vars(self):
+            return self.diagonals().sum(axis=1)
         return self._factors.traces()
 
     def diagonals(self, Z: ArrayLike | None = None) -> Array:

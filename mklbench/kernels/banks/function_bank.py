@@ -308,7 +308,7 @@ def needs_on_all_features(
         return FeatureBank.needs(shape, len(functions))
     if shape.n >= MANY and shape.d <= _FEW and _is_linear(functions):
         return InnerProductBank.needs(shape)
-    return DenseBank.needs(shape.n, len(functions), forming)
+    return DenseBank.needs_on(shape, len(functions), forming)
 
 
 def _has_nodes(n_features: int, functions: Sequence[KernelFunction]) -> bool:

@@ -52,7 +52,7 @@ class InnerProductBank(Bank):
         samples = NUMBER * shape.n * shape.d
         return Memory(1, samples, 2 * samples, rank=shape.d, streamed=2 * samples)
 
-    def row_factors(self) -> RowFactors:
+    def row_factors(self, landmarks: int | None = None) -> RowFactors:
         d = self._X.shape[1]
         part = Part(Columns(0, d), np.eye(d)[None], np.zeros(1, dtype=np.intp))
         return RowFactors(self._X, [part], _Cross(np.eye(d)))

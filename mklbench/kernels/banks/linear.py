@@ -69,7 +69,7 @@ class LinearBank(Bank):
             streamed=2 * samples,
         )
 
-    def row_factors(self) -> RowFactors:
+    def row_factors(self, landmarks: int | None = None) -> RowFactors:
         d = self.n_kernels
         parts = [Part(Column(j), np.ones((1, 1, 1)), np.array([j])) for j in range(d)]
         cross = LinearCross(np.eye(d), np.arange(d), d)

@@ -204,7 +204,7 @@ def linear_features(X: ArrayLike) -> LinearBank:
 
 def _all_and_each(shape: Shape, n_functions: int, forming: float = 1.0) -> Memory:
     """Return the memory of kernels on all features together and then on every single one."""
-    together = DenseBank.needs(shape.n, n_functions, forming)
+    together = DenseBank.needs_on(shape, n_functions, forming)
     return ConcatenatedBank.needs([together, FeatureBank.needs(shape, n_functions)])
 
 
@@ -285,7 +285,7 @@ def isotropic_gaussians(
     return IsotropicGaussians(X, gamma_min, gamma_max)
 
 
-@declares(memory=lambda shape, widths=GEHLER_WIDTHS: DenseBank.needs(shape.n, len(widths)))
+@declares(memory=lambda shape, widths=GEHLER_WIDTHS: DenseBank.needs_on(shape, len(widths)))
 def single(X: ArrayLike, widths: Sequence[float] = GEHLER_WIDTHS) -> DenseBank:
     """Return Gaussians exp(-||x - z||^2 / width^2) on all features, one for each width.
 

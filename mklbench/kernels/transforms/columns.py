@@ -104,8 +104,8 @@ class ColumnBank(ConcatenatedBank):
         banks = [bank.restrict(rows) for bank in self._banks]
         return ColumnBank(banks, self._names, self._views_of)
 
-    def row_factors(self) -> RowFactors | None:
-        found = [bank.row_factors() for bank in self._banks]
+    def row_factors(self, landmarks: int | None = None) -> RowFactors | None:
+        found = [bank.row_factors(landmarks) for bank in self._banks]
         several = [factors for factors in found if factors is not None]
         if len(several) < len(found):
             return None

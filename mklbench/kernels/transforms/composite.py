@@ -17,7 +17,12 @@ from mklbench.kernels.memory import Memory
 from mklbench.kernels.naming import ALL_COLUMNS, named
 from mklbench.kernels.row_factors import RowFactors
 from mklbench.kernels.samples import Columns
-from mklbench.kernels.transforms.cross import ConcatenatedCross, Indices, ScaledCross
+from mklbench.kernels.transforms.cross import (
+    ConcatenatedCross,
+    Indices,
+    NodesOfBanksCross,
+    ScaledCross,
+)
 from mklbench.kernels.transforms.wrapped import WrappedBank
 
 
@@ -99,7 +104,20 @@ class ConcatenatedBank(Bank):
             if any(part.rank is None for part in parts)
             else sum(part.rank or 0 for part in parts),
             streamed=sum(part.streamed for part in parts),
+            approximated=sum(part.approximated for part in parts),
         )
+
+    def row_factors(self, landmarks: int | None = None) -> RowFactors | None:
+        if self._columns is not None:
+            return None
+        several = []
+        for bank in self._banks:
+            factors = bank.row_factors(landmarks)
+            if factors is None:
+                return None
+            several.append(factors)
+        cross = NodesOfBanksCross([factors.cross for factors in several])
+        return RowFactors.one_after_the_other(several, cross)
 
     def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
         parts = self._parts(d)
@@ -225,8 +243,8 @@ class ScaledBank(WrappedBank):
         super().__init__(bank)
         self._scales = scales
 
-    def row_factors(self) -> RowFactors | None:
-        factors = self._bank.row_factors()
+    def row_factors(self, landmarks: int | None = None) -> RowFactors | None:
+        factors = self._bank.row_factors(landmarks)
         if factors is None:
             return None
         return factors.scaled(self._scales, ScaledCross(factors.cross, self._scales))

@@ -138,7 +138,7 @@ class ConcatenatedCross(CrossKernels):
         return [columns_of(Z, columns) for columns in self._columns]
 
 
-class SideBySideCross(CrossKernels):
+class NodesOfBanksCross(CrossKernels):
     """The kernels of several parts, each with training samples of its own, one after the other.
 
     A kernel is 0 at the training samples of the other parts.
@@ -146,7 +146,7 @@ class SideBySideCross(CrossKernels):
     Parameters
     ----------
     parts : sequence of CrossKernels
-        The parts; new samples are `Views`, one a part.
+        The parts, all on the features of a new sample as they are.
     """
 
     def __init__(self, parts: Sequence[CrossKernels]) -> None:
@@ -162,9 +162,19 @@ class SideBySideCross(CrossKernels):
         for v, (part, share) in enumerate(zip(self._parts, shares, strict=True)):
             if share.any():  # a view whose kernels have no weight may have been left empty
                 own = slice(start, start + part.n_samples)
-                kernel[:, own] = part.cross(share, columns_of(Z, v))
+                kernel[:, own] = part.cross(share, self._samples_of(Z, v))
             start += part.n_samples
         return kernel
+
+    def _samples_of(self, Z: Any, part: int) -> Any:
+        return Z
+
+
+class SideBySideCross(NodesOfBanksCross):
+    """The same where new samples are `Views`, one a part."""
+
+    def _samples_of(self, Z: Any, part: int) -> Any:
+        return columns_of(Z, part)
 
 
 class CentredCross(CrossKernels):

@@ -1,0 +1,240 @@
+"""The joint method where kernels have landmarks in place of exact factors.
+
+Kernels k~_m on landmarks (`mklbench.kernels.landmarks`) are never above the kernels k_m that they
+stand for. So the primal value that is found is an upper bound of both problems, as its function is
+in the spaces of the k_m and its length there is known, and the lower bound is one of the problem on
+the k~_m. The gap between the two is that of the approximation.
+
+How much lower the optimum of the k_m themselves may be follows from the same alpha,
+
+    J >= max over 0 <= t <= 1 of  t sum alpha - t^2/2 max_m a' K_m a,    a = alpha o y,
+
+and of a'(K_m - K~_m) a = sum_i a_i ((K_m - K~_m) a)_i a number of samples i, drawn with
+probabilities |a_i| / sum |a|, tell the mean, with its standard error. So many rows of each kernel
+are all that is computed of it.
+
+Most kernels have no weight in the end. Which have is found on some of the samples; the others take
+part in the certificate, and in the search only where it says that they are missing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mklbench import iterations
+from mklbench.certify import Bounds, Hinge, PrimalDualPoint, bounds
+from mklbench.kernels.landmarks import Landmarks
+from mklbench.kernels.row_factors import Part, RowFactors
+from mklbench.optim import joint_search
+from mklbench.optim.joint_search import Found
+from mklbench.optim.row_engines import OfSamples, Problem, engine_of
+from mklbench.penalties.simplex import Simplex
+from mklbench.solution import Approximation
+from mklbench.validation import check_labels
+
+Array = NDArray[np.float64]
+
+# Kernels on landmarks are chosen where there are more than this many columns of them: on so many
+# samples and landmarks, to this gap.
+_FEW_COLUMNS = 300
+_SAMPLED, _LANDMARKS, _ROUGH = 4000, 200, 1e-2
+# Samples that tell the effect of what landmarks leave out, and the standard errors added to it.
+_TOLD_BY, _ERRORS = 500, 2.0
+_SEED = 0
+
+
+@dataclass(frozen=True)
+class Approximated:
+    """A certified point of the problem on landmarks.
+
+    Attributes
+    ----------
+    found : Found
+        The point; its bounds are those of the problem on landmarks, of all kernels.
+    approximation : Approximation
+        What is known of the problem on the kernels themselves.
+    """
+
+    found: Found
+    approximation: Approximation
+
+
+def search(
+    factors: RowFactors, y: ArrayLike, box: Array, tol: float, max_iter: int
+) -> tuple[Approximated, iterations.History]:
+    """Return the best certified point, and what happened on the way to it.
+
+    Parameters
+    ----------
+    factors : RowFactors
+        Of the kernels on n samples, of which some have landmarks.
+    y : array_like of shape (n,)
+        Labels in {-1, +1}.
+    box : ndarray of shape (n,)
+        The bounds on alpha.
+    tol : float
+        The certified relative gap asked for, on the problem with landmarks.
+    max_iter : int
+        At most so many iterations on each of the factors.
+
+    Returns
+    -------
+    found : Approximated
+        The point, its `expansion` (R,) in the bases of `factors`.
+    history : list of dict
+        An entry an iteration.
+    """
+    labels = check_labels(y)
+    history = iterations.begin()
+    chosen = {*_exact(factors), *_in_use(factors, labels, box, max_iter)}
+    while True:
+        parts = sorted(chosen)
+        own, _ = joint_search.search(factors.only(parts), labels, box, tol, max_iter, history)
+        found, forms = _of_all(factors, parts, own, labels, box)
+        missing = _missing(factors, parts, forms)
+        if not missing or found.gap <= max(tol, own.gap):
+            return Approximated(found, _approximation(factors, found, forms)), history
+        chosen.update(missing)
+
+
+def _exact(factors: RowFactors) -> list[int]:
+    return [i for i, part in enumerate(factors.parts) if part.left_out is None]
+
+
+def _in_use(factors: RowFactors, y: Array, box: Array, max_iter: int) -> list[int]:
+    """Return the parts on landmarks that have a weight in the problem on some samples.
+
+    They join the search one at a time, the one first whose form is largest.
+    """
+    approximated = factors.approximated
+    columns = sum(factors.parts[i].basis.rank for i in approximated)
+    if len(approximated) == 1 or columns <= _FEW_COLUMNS:
+        return approximated
+    step = -(-factors.n_samples // _SAMPLED)
+    labels = y[::step]
+    if abs(labels.sum()) == len(labels):  # one class only
+        return approximated
+    fewer = [_with_fewer(part) for part in factors.parts]
+    few = RowFactors(np.asarray(factors.X[::step], dtype=np.float64), fewer, factors.cross)
+    # A sample stands for `step` of them.
+    shares = box[::step] * (factors.n_samples / len(labels))
+    chosen = _exact(few)
+    if not chosen:
+        agreeing = few.forms(_projected(few, labels))
+        chosen = [max(approximated, key=lambda i: agreeing[few.parts[i].kernels].max())]
+    while True:
+        with iterations.watched(None):
+            own, _ = joint_search.search(few.only(chosen), labels, shares, _ROUGH, max_iter)
+        found, forms = _of_all(few, chosen, own, labels, shares)
+        missing = _missing(few, chosen, forms)
+        if not missing or found.gap <= max(_ROUGH, own.gap):
+            return [i for i in approximated if found.weights[few.parts[i].kernels].any()]
+        chosen = sorted([*chosen, missing[0]])
+
+
+def _with_fewer(part: Part) -> Part:
+    """Return a part with no more than so many landmarks."""
+    if not isinstance(part.basis, Landmarks) or part.basis.rank <= _LANDMARKS:
+        return part
+    basis = part.basis.first_landmarks(_LANDMARKS)
+    core = part.cores[:, :_LANDMARKS, :_LANDMARKS]
+    return replace(part, basis=basis, cores=core, nodes=basis.directions)
+
+
+def _of_all(
+    factors: RowFactors, parts: list[int], own: Found, y: Array, box: Array
+) -> tuple[Found, Array]:
+    """Return a point on some parts as one on all, its bounds those of all, and the forms (M,)."""
+    kernels = np.concatenate([factors.parts[i].kernels for i in parts])
+    weights = np.zeros(factors.n_kernels)
+    weights[kernels] = own.weights
+    expansion, start = np.zeros(factors.rank), 0
+    for i in parts:
+        columns = factors.columns[i]
+        stop = start + columns.stop - columns.start
+        expansion[columns] = own.expansion[start:stop]
+        start = stop
+    forms = factors.forms(_projected(factors, own.dual_coef))
+    nothing = np.zeros(len(y))
+    dual = PrimalDualPoint(Hinge(y, box), weights, forms, nothing, own.dual_coef, own.intercept)
+    both = Bounds(own.bounds.upper, bounds(dual, Simplex()).lower)
+    return replace(own, weights=weights, expansion=expansion, bounds=both), forms
+
+
+def _missing(factors: RowFactors, parts: list[int], forms: Array) -> list[int]:
+    """Return the other parts with larger forms than all kernels of these, the largest first."""
+    largest = [float(forms[part.kernels].max()) for part in factors.parts]
+    most = max(largest[i] for i in parts)
+    others = [i for i in range(len(largest)) if i not in parts and largest[i] > most]
+    return sorted(others, key=lambda i: -largest[i])
+
+
+def _approximation(factors: RowFactors, found: Found, forms: Array) -> Approximation:
+    approximated = [factors.parts[i] for i in factors.approximated]
+    left_out = _left_out_forms(factors, found.dual_coef, approximated)
+    whole = forms.copy()
+    for part, more in zip(approximated, left_out, strict=True):
+        whole[part.kernels] += more
+    alpha = float(np.abs(found.dual_coef).sum())
+    lower = _best_scaled(alpha, float(forms.max())) - _best_scaled(alpha, float(whole.max()))
+    in_use = [part for part in approximated if found.weights[part.kernels].any()]
+    return Approximation(
+        landmarks=max(part.basis.rank for part in approximated),
+        n_kernels=len(approximated),
+        left_out=max((part.left_out or 0.0 for part in in_use), default=0.0),
+        effect_on_objective=lower / abs(found.bounds.upper),
+    )
+
+
+def _best_scaled(alpha: float, form: float) -> float:
+    """Return the largest t alpha - t^2/2 form for 0 <= t <= 1."""
+    t = min(1.0, alpha / form) if form > 0.0 else 1.0
+    return t * alpha - 0.5 * t**2 * form
+
+
+def _left_out_forms(factors: RowFactors, a: Array, parts: list[Part]) -> Array:
+    """Return a'(K_m - K~_m) a of the kernel of each part, by some samples; with their error."""
+    support = np.flatnonzero(a)
+    sizes = np.abs(a[support])
+    total = float(sizes.sum())
+    if total == 0.0:
+        return np.zeros(len(parts))
+    if len(support) <= _TOLD_BY:
+        rows, shares = support, sizes / total
+    else:
+        rng = np.random.default_rng(_SEED)
+        rows = rng.choice(support, _TOLD_BY, p=sizes / total)
+        shares = np.full(len(rows), 1.0 / len(rows))
+    samples = np.asarray(factors.X[rows], dtype=np.float64)
+    # The kernels between these samples and all, times a: as if these were the nodes.
+    whole = RowFactors(factors.X, [_at(part, samples) for part in parts], factors.cross)
+    values = _projected(whole, a).reshape(len(parts), len(rows))
+    t = _projected(RowFactors(factors.X, parts, factors.cross), a)
+    found = np.empty(len(parts))
+    start = 0
+    for m, part in enumerate(parts):
+        kept = part.basis.outputs(samples, t[start : start + part.basis.rank, None])[:, 0]
+        start += part.basis.rank
+        terms = np.sign(a[rows]) * (values[m] - kept)
+        mean = float(shares @ terms)
+        error = float(terms.std()) / np.sqrt(len(terms)) if len(support) > _TOLD_BY else 0.0
+        scale = float(part.cores[0, 0, 0])
+        found[m] = scale * total * (max(mean, 0.0) + _ERRORS * error)
+    return found
+
+
+def _projected(factors: RowFactors, a: Array) -> Array:
+    """Return B'a (R,) in double precision."""
+    problem = Problem(factors, factors, a, a, np.float64)  # neither labels nor bounds are asked for
+    with engine_of(problem) as engine:
+        return np.asarray(engine.total("projected_exactly", OfSamples((a,))))
+
+
+def _at(part: Part, samples: Array) -> Part:
+    """Return the part whose rows are the values of its kernel at some samples."""
+    basis = part.basis
+    assert isinstance(basis, Landmarks)
+    return replace(part, basis=basis.between(samples), cores=part.cores[:, :1, :1], nodes=None)
