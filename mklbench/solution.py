@@ -75,6 +75,14 @@ class Approximation:
     effect_on_objective: float
     asked: int | None = None
 
+    def __str__(self) -> str:
+        kernels = "1 kernel" if self.n_kernels == 1 else f"{self.n_kernels} kernels"
+        return (
+            f"the gap is that of an approximation, {kernels} on up to {self.landmarks} landmarks: "
+            "the optimum of the kernels themselves may be lower by another "
+            f"{self.effect_on_objective:.1e} of J (estimated)"
+        )
+
 
 @dataclass(frozen=True)
 class Solution(KernelMachine):

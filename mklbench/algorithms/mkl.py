@@ -208,7 +208,7 @@ def solve_master(
 
 
 def _pays(n: int, rank: int, approximated: int, tol: float) -> bool:
-    """Tell whether "auto" takes the joint method: where kernels have landmarks, as a last resort."""
+    """Tell whether "auto" takes the joint method; where that means landmarks, as a last resort."""
     if approximated:
         return joint_search.beyond_grams(n, approximated)
     return joint_search.pays(n, rank, tol)

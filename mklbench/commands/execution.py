@@ -45,11 +45,28 @@ def execute(cells: list[Cell], options: RunConfig) -> int:
     if options.out is not None:
         _write(options.out, usable)
     print(summary(usable))
+    for sentence in _approximations(usable):
+        print(sentence)
     print(_places(options, store))
     for result in results:
         if result.error is not None:
             print(f"mklbench: error: {result.cell.label}: {result.error}", file=sys.stderr)
     return _exit_status(results)
+
+
+def _approximations(results: list[CellResult]) -> list[str]:
+    """Return a sentence for each cell whose gap is not that of the kernels themselves."""
+    sentences = []
+    for result in results:
+        found = [record for record in result.records if record.landmarks is not None]
+        if found:
+            effect = max(record.effect_on_objective or 0.0 for record in found)
+            sentences.append(
+                f"{result.cell.label}: the gap is that of an approximation, kernels on up to "
+                f"{max(record.landmarks or 0 for record in found)} landmarks; the optimum of the "
+                f"kernels themselves may be lower by another {effect:.1e} of J (estimated)."
+            )
+    return sentences
 
 
 def _exit_status(results: list[CellResult]) -> int:

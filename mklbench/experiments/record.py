@@ -109,6 +109,12 @@ class Record:
         Certified gap, relative; of several classes the largest.
     converged : bool, optional
         Whether every fit met its stopping rule.
+    landmarks : int, optional
+        Where kernels have landmarks in their place, so that the gap is that of an approximation:
+        how many the kernel has that has most.
+    effect_on_objective : float, optional
+        How much lower the optimum of the kernels themselves may be then beside the gap, relative,
+        estimated; of several classes the largest.
     svm_calls : int, optional
         SVMs solved.
     n_problems : int, optional
@@ -173,6 +179,8 @@ class Record:
     objective: float | None = None
     gap: float | None = None
     converged: bool | None = None
+    landmarks: int | None = _later()
+    effect_on_objective: float | None = _later()
     svm_calls: int | None = None
     n_problems: int | None = _later()
     n_iter: int | None = None

@@ -17,8 +17,9 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_info, threadpool_limits
+from threadpoolctl import threadpool_limits
 
+from mklbench.cores import n_threads
 from mklbench.kernels.row_factors import ROWS, RowFactors
 from mklbench.optim.row_blocks import Rows
 
@@ -192,9 +193,3 @@ def cut(n: int, blocks: int) -> list[slice]:
     """Return the rows of so many blocks of about the same size."""
     ends = np.linspace(0, n, blocks + 1).astype(int).tolist()
     return [slice(a, b) for a, b in pairwise(ends)]
-
-
-def n_threads() -> int:
-    """Return how many threads linear algebra is allowed here."""
-    pools = (pool for pool in threadpool_info() if pool["user_api"] == "blas")
-    return max((int(pool["num_threads"]) for pool in pools), default=1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+from mklbench.cores import allowing, n_threads
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.execution.agenda import Agenda
@@ -27,7 +28,10 @@ class Inline:
         """Take `steps` as `mklbench.experiments.execution.plan.Executor` says."""
         from threadpoolctl import threadpool_limits
 
-        with threadpool_limits(1), claiming(store) as claims:  # timings are those of a worker
+        # Timings are those of a worker, but where there is nothing else to be done.
+        single = len({step.cell.key for step in steps}) == 1
+        threads = n_threads() if single else 1
+        with allowing(threads), threadpool_limits(1), claiming(store) as claims:
             agenda = Agenda(steps, store, progress, claims)
             while (step := agenda.begin_or_wait()) is not None:
                 try:
