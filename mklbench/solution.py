@@ -77,11 +77,30 @@ class Approximation:
 
     def __str__(self) -> str:
         kernels = "1 kernel" if self.n_kernels == 1 else f"{self.n_kernels} kernels"
-        return (
-            f"the gap is that of an approximation, {kernels} on up to {self.landmarks} landmarks: "
-            "the optimum of the kernels themselves may be lower by another "
-            f"{self.effect_on_objective:.1e} of J (estimated)"
-        )
+        return in_a_sentence(kernels, self.landmarks, self.effect_on_objective)
+
+
+def in_a_sentence(kernels: str, landmarks: int, effect: float) -> str:
+    """Return what landmarks mean for a gap.
+
+    Parameters
+    ----------
+    kernels : str
+        Which kernels have landmarks.
+    landmarks : int
+        How many at most.
+    effect : float
+        As `Approximation.effect_on_objective`.
+    """
+    own = (
+        f"the optimum of the kernels themselves may be lower by another {effect:.1e} of J"
+        if effect > 0.0
+        else "these kernels themselves would leave J as it is"
+    )
+    return (
+        f"the gap is that of an approximation, {kernels} on up to {landmarks} landmarks: "
+        f"{own} (estimated)"
+    )
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from mklbench.experiments.files import check_writable_file, reason, write_atomic
 from mklbench.experiments.progress import progress
 from mklbench.experiments.rows import csv_text, summary, summary_grid
 from mklbench.experiments.store import Store
+from mklbench.solution import in_a_sentence
 
 # Seconds that somebody who interrupts a run waits for the number of finished splits.
 _COUNTING = 0.5
@@ -61,11 +62,9 @@ def _approximations(results: list[CellResult]) -> list[str]:
         found = [record for record in result.records if record.landmarks is not None]
         if found:
             effect = max(record.effect_on_objective or 0.0 for record in found)
-            sentences.append(
-                f"{result.cell.label}: the gap is that of an approximation, kernels on up to "
-                f"{max(record.landmarks or 0 for record in found)} landmarks; the optimum of the "
-                f"kernels themselves may be lower by another {effect:.1e} of J (estimated)."
-            )
+            landmarks = max(record.landmarks or 0 for record in found)
+            told = in_a_sentence("kernels on several features", landmarks, effect)
+            sentences.append(f"{result.cell.label}: {told}.")
     return sentences
 
 

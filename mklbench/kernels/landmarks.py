@@ -224,5 +224,7 @@ def _pivots(
         left[drawn] = 0.0
     if not len(chosen):  # a kernel that is 0 on all samples
         return np.zeros(1, dtype=np.intp), np.ones((1, 1)), 0.0
-    left_out = float(left[judges].sum()) / trace if trace > 0.0 else 0.0
-    return chosen, np.tril(rows[chosen, : len(chosen)]), left_out
+    kept_by = np.cumsum(np.square(rows[judges, : len(chosen)]).sum(axis=0))
+    m = min(len(chosen), int(np.searchsorted(kept_by, (1.0 - enough) * trace)) + 1)
+    left_out = max(0.0, 1.0 - float(kept_by[m - 1]) / trace) if trace > 0.0 else 0.0
+    return chosen[:m], np.tril(rows[chosen[:m], :m]), left_out
