@@ -49,7 +49,7 @@ def test_are_those_of_nystroem_and_never_above_the_kernel(
 
 def test_all_samples_leave_nothing_out() -> None:
     X = samples(200, 4, 0)
-    functions = [Gaussian(0.1), Gaussian(10.0), Polynomial(3), Linear()]
+    functions: list[Any] = [Gaussian(0.1), Gaussian(10.0), Polynomial(3), Linear()]
     factors = landmark_factors(X, functions, 200)
     for i, function in enumerate(functions):
         whole = function(X, X)

@@ -26,6 +26,7 @@ from mklbench.kernels import (
 )
 from mklbench.kernels.memory import Shape
 from mklbench.kernels.row_factors import MANY
+from mklbench.kernels.transforms.composite import unit_trace
 from mklbench.multiclass import decision_function
 from mklbench.optim import joint_search
 from mklbench.prediction import DecisionFunction
@@ -113,8 +114,8 @@ class TestBesideGramMatrices:
     ) -> None:
         X, y = problem(n, d, seed)
         scale = 10.0**log_scale
-        functions = [Gaussian(10.0**log_gamma / scale**2), Linear()]
-        bank = simplemkl_like(scale * X, functions)
+        functions: list[Any] = [Gaussian(10.0**log_gamma / scale**2), Linear()]
+        bank = unit_trace(DenseBank(scale * X, functions))
         optimum = exact(bank, y, 10.0**log_C)
         found = joint(bank, y, 10.0**log_C, landmarks=landmarks, tol=1e-4)
         assert found.approximation is not None
@@ -122,12 +123,6 @@ class TestBesideGramMatrices:
         assert optimum.objective * (1.0 - optimum.gap) <= upper * (1.0 + 1e-6)
         effect = found.approximation.effect_on_objective
         assert upper * (1.0 - effect - found.gap) <= optimum.objective * (1.0 + 1e-4)
-
-
-def simplemkl_like(X: np.ndarray, functions: list[Any]) -> Bank:
-    from mklbench.kernels.transforms.composite import unit_trace
-
-    return unit_trace(DenseBank(X, functions))
 
 
 class TestMixedBanks:
@@ -174,18 +169,18 @@ class TestPredictions:
         factors = bank.row_factors(40)
         assert factors is not None
         Z = np.random.default_rng(6).standard_normal((50, 3))
-        expected = np.full(50, found.intercept)
+        expected, expansion = np.full(50, found.intercept), np.asarray(found.expansion)
         start = 0
         for part in factors.parts[:2]:
             basis: Any = part.basis
             m = len(basis.points)
             kernel = basis.function(Z, basis.points)
-            expected += found.weights[part.kernels[0]] * kernel @ found.expansion[start : start + m]
+            expected += found.weights[part.kernels[0]] * kernel @ expansion[start : start + m]
             start += m
         for j, part in enumerate(factors.parts[2:]):
             nodes = part.basis.nodes  # type: ignore[attr-defined]
             kernel = np.exp(-np.square(Z[:, [j]] - nodes))
-            own = found.expansion[start : start + len(nodes)]
+            own = expansion[start : start + len(nodes)]
             expected += found.weights[part.kernels[0]] * kernel @ own
             start += len(nodes)
         np.testing.assert_allclose(decision_function(bank, [found], Z), expected, atol=1e-9)
@@ -196,7 +191,8 @@ class TestPredictions:
         found = joint(bank, y, 10.0, landmarks=50)
         margins = y * decision_function(bank, [found], X)
         hinge = 10.0 * np.maximum(0.0, 1.0 - margins).sum()
-        norm = found.expansion @ Gaussian(0.3)(*points(bank)) @ found.expansion
+        expansion = np.asarray(found.expansion)
+        norm = expansion @ Gaussian(0.3)(*points(bank)) @ expansion
         upper = 0.5 * norm + hinge
         assert upper == pytest.approx(found.objective, rel=2 * TOL)
 
@@ -242,7 +238,7 @@ class TestChoice:
 
     def test_gram_matrices_of_many_samples_are_made_when_asked_for(self) -> None:
         X, _ = problem(MANY, 2, seed=11)
-        functions = [Gaussian(0.5), Polynomial(3)]
+        functions: list[Any] = [Gaussian(0.5), Polynomial(3)]
         bank = DenseBank(X, functions)
         traces = bank.traces()
         rows = np.arange(0, MANY, 40)

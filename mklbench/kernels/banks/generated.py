@@ -272,7 +272,7 @@ class FeatureWidths(GeneratedBank):
             found[own] = np.array(at_nodes) @ rows.T
         return found
 
-    def row_factors(self) -> RowFactors | None:
+    def row_factors(self, landmarks: int | None = None) -> RowFactors | None:
         if self.n_kernels > _MOST_CORES:
             return None
         functions = [Gaussian(gamma) for gamma in self._widths.gammas.tolist()]
