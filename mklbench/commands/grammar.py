@@ -16,6 +16,7 @@ from mklbench.commands.options import (
     config_dir_argument,
     executor_arguments,
     executor_of,
+    jobs_argument,
     minutes,
     names_and_overrides,
     seconds,
@@ -281,6 +282,34 @@ def _redo(parsed: argparse.Namespace) -> int:
     )
 
 
+def _compare_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.usage = (
+        "mklbench compare algo=NAME [OVERRIDE ...] [--quick] [--jobs N] [--results-dir DIR] "
+        "[--config-dir DIR]"
+    )
+    parser.epilog = (
+        "Data, splits and folds are those of the comparison, and so are the grid of C and the "
+        "kernels unless overrides name others."
+    )
+    parser.set_defaults(overrides=[])
+    parser.add_argument("--quick", action="store_true", help="five small sets instead of all")
+    jobs_argument(parser)
+    store_argument(parser)
+    config_dir_argument(parser)
+
+
+def _compare(parsed: argparse.Namespace) -> int:
+    from mklbench.commands.compare import compare
+
+    return compare(
+        parsed.overrides,
+        quick=parsed.quick,
+        jobs=parsed.jobs,
+        results_dir=parsed.results_dir,
+        config_dir=parsed.config_dir,
+    )
+
+
 def _export_arguments(parser: argparse.ArgumentParser) -> None:
     kinds = parser.add_subparsers(required=True, metavar="WHAT", dest="what")
     summary = "fit the model of a cell as an estimator of scikit-learn, and write it to a file"
@@ -339,6 +368,11 @@ COMMANDS: dict[
     "list": ("list the choices of a config group", _list_arguments, _list),
     "plot": ("draw a paper's figure from what has been run", _plot_arguments, _plot),
     "check": ("rerun a fast part and compare with the recorded numbers", _check_arguments, _check),
+    "compare": (
+        "run a method on many sets, and rank it among all recorded ones",
+        _compare_arguments,
+        _compare,
+    ),
     "doctor": (
         "say what this machine offers, what is wrong and what slows it down",
         _doctor_arguments,

@@ -56,7 +56,8 @@ def config_dir_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--config-dir", metavar="DIR", help="your own configs: algo/, data/, ...")
 
 
-def _jobs_argument(parser: argparse.ArgumentParser) -> None:
+def jobs_argument(parser: argparse.ArgumentParser) -> None:
+    """Add the number of worker processes."""
     parser.add_argument("--jobs", type=_count, default=1, metavar="N", help="worker processes")
 
 
@@ -67,7 +68,7 @@ def executor_arguments(parser: argparse.ArgumentParser) -> None:
         "executor=local (default), slurm or dask says where, with its options, such as "
         "executor.partition=cpu; mklbench list executors shows them."
     )
-    _jobs_argument(parser)
+    jobs_argument(parser)
 
 
 def names_and_overrides(parsed: argparse.Namespace) -> tuple[list[str], list[str]]:

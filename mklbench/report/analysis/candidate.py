@@ -1,0 +1,122 @@
+"""A method from outside beside those of a recorded comparison, as one column more of its table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from mklbench.config import cell_config, compose, declared
+from mklbench.errors import InputError
+from mklbench.experiments.store import Store
+from mklbench.kernels import Bank
+from mklbench.report.analysis.assemble import SlotRecords
+from mklbench.report.analysis.places import CellFinder, recorded_source
+from mklbench.report.table.paper_table import Column, PaperTable, Row, Slot
+
+# The table of the comparison, and the column whose kernels a candidate gets that takes a bank.
+COMPARISON, WITH_ITS_KERNELS = "all_methods", "uniform"
+# Of the candidate among the columns.
+NAME = "candidate"
+# Sets of a quick comparison.
+_QUICK = 5
+
+
+def with_candidate(
+    table: PaperTable, overrides: Sequence[str], quick: bool, config_dir: str | None
+) -> PaperTable:
+    """Return the table with a column for a candidate, which gets the grid and bank of the others.
+
+    A method of the comparison that is the candidate is left out.
+
+    Parameters
+    ----------
+    table : PaperTable
+        The comparison; it has a ranking.
+    overrides : sequence of str
+        Of the candidate: ``algo=mine`` and what else is to differ from its config.
+    quick : bool
+        Whether only the five sets are kept on which the recorded fits were cheapest.
+    config_dir : str or None
+        Of the user's own configs.
+
+    Raises
+    ------
+    InputError
+        If the overrides name no algorithm, or name what the comparison fixes.
+    """
+    column = _column(table, overrides, config_dir)
+    rows = _cheapest(table) if quick else table.rows
+    others = (one for one in table.columns if one.overrides != column.overrides)
+    columns = (column, *(_on(one, rows) for one in others))
+    return replace(table, rows=rows, columns=columns, config_dir=config_dir)
+
+
+def _column(table: PaperTable, overrides: Sequence[str], config_dir: str | None) -> Column:
+    named = {text.partition("=")[0].lstrip("+~"): text for text in overrides}
+    if "algo" not in named:
+        raise InputError("mklbench compare needs an algorithm: mklbench compare algo=mine.")
+    for name in ("data", "split", "results_dir", "out"):
+        if wrong := next((text for key, text in named.items() if key.split(".")[0] == name), None):
+            raise InputError(
+                f"{wrong} is not accepted: mklbench compare fixes data and splits, so leave it out."
+            )
+    algorithm = declared(cell_config(compose([*table.common, *overrides], config_dir))["algo"])
+    pattern = next(column for column in table.columns if column.name == WITH_ITS_KERNELS)
+    bank = [text for text in pattern.overrides if text.startswith("kernel=")]
+    grid = [text for text in pattern.overrides if text.startswith("search.grid.algo.C=")]
+    takes_bank = issubclass(Bank, algorithm.takes) and "kernel" not in named
+    searches_C = "C" in algorithm.options and not any(
+        name == "algo.C" or name.split(".")[0] == "search" for name in named
+    )
+    return Column(
+        name=NAME,
+        label=" ".join(overrides),
+        overrides=(*overrides, *(bank if takes_bank else ()), *(grid if searches_C else ())),
+        metrics=pattern.metrics,
+        row_overrides=pattern.row_overrides if takes_bank else {},
+    )
+
+
+def _cheapest(table: PaperTable) -> tuple[Row, ...]:
+    """Return the sets with the fewest samples among those on which every method is recorded."""
+    find = CellFinder(recorded_source(table))
+    of_all = [one for one in table.rows if all(_is_on(column, one) for column in table.columns)]
+    (reference,) = (one for one in table.columns if one.name == WITH_ITS_KERNELS)
+    sizes = {}
+    for slot in table.slots():
+        if slot.column.name == reference.name and slot.row in of_all:
+            sizes[slot.row.name] = max((r.n_train or 0) for r in find(slot).done)
+    kept = sorted(sizes, key=lambda name: sizes[name])[:_QUICK]
+    return tuple(row for row in table.rows if row.name in kept)
+
+
+def _is_on(column: Column, row: Row) -> bool:
+    return column.rows is None or row.name in column.rows
+
+
+def _on(column: Column, rows: Sequence[Row]) -> Column:
+    """Return a column as far as it is on some rows."""
+    names = {row.name for row in rows}
+    kept = None if column.rows is None else tuple(name for name in column.rows if name in names)
+    of_rows = {name: texts for name, texts in column.row_overrides.items() if name in names}
+    return replace(column, rows=kept, row_overrides=of_rows)
+
+
+class CandidateFinder:
+    """Finds the records of the candidate in a store, and all others among the recorded ones.
+
+    Parameters
+    ----------
+    table : PaperTable
+        The comparison with its candidate.
+    store : Store
+        Where the candidate's records are.
+    """
+
+    def __init__(self, table: PaperTable, store: Store) -> None:
+        self.own = CellFinder(store, download=True)
+        self._recorded = CellFinder(recorded_source(table))
+
+    def __call__(self, slot: Slot) -> SlotRecords:
+        """Return what there is for a place of the table."""
+        return (self.own if slot.column.name == NAME else self._recorded)(slot)
