@@ -16,31 +16,31 @@ With `p` > 1 the simplex becomes the ball of the l_p norm, d >= 0, sum_m d_m^p <
 2011, problem 9), and weights are the more alike the larger p; at infinity all are 1. The primal
 regulariser is then 1/2 (sum_m ||f_m||^r)^(2/r), r = 2 p / (p + 1), and the dual one 1/2 times the
 l_p* norm of the a' K_m a, p* = p / (p - 1). SVMs and the best weights for their functions are taken
-in turn (`mklbench.optim.alternation`).
+in turn (`mklbench.optim.alternation`), or all is found together by the joint method, too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from numbers import Real
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mklbench.certify import Hinge
 from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
 from mklbench.kernels.groups import groups_of
 from mklbench.kernels.landmarks import check_landmarks
 from mklbench.kernels.memory import Memory, Shape
-from mklbench.kernels.row_factors import MANY, RowFactors
 from mklbench.libsvm import SVM, check_svm_options, class_factors, upper_bounds
-from mklbench.optim import joint_search, landmark_search, side_by_side
+from mklbench.optim import joint_method, side_by_side
 from mklbench.optim.alternation import alternate
 from mklbench.optim.inner_svm import InnerSVM
+from mklbench.optim.joint_method import METHODS, Method
 from mklbench.optim.simplex_search import Search, given_weights
-from mklbench.optim.svm_value import Objective, check_bank
+from mklbench.optim.svm_value import Objective, check_bank, check_samples
+from mklbench.optim.weight_sets import Ball, Given, OneSum, WeightSet
 from mklbench.penalties.mixed_norm import MixedNorm, power_sum
 from mklbench.solution import Solution
 from mklbench.validation import check_choice, check_count, check_labels, check_positive
@@ -48,7 +48,6 @@ from mklbench.validation import check_choice, check_count, check_labels, check_p
 VERSION = 1
 NEW_OPTIONS = ("p", "method", "landmarks")
 EXACT = True
-METHODS = ("auto", "libsvm", "joint")
 # Held at once (`mklbench.optim.fit_memory`): LIBSVM's buffer, a sum of kernels, a local model.
 MATRICES = 3.5
 
@@ -68,7 +67,7 @@ def solve(
     p: float | None = None,
     tol: float = 1e-4,
     max_iter: int = 100,
-    method: Literal["auto", "libsvm", "joint"] = "auto",
+    method: Method = "auto",
     landmarks: int | None = None,
     start: ArrayLike | None = None,
     class_weight: Mapping[int, float] | str | None = None,
@@ -92,8 +91,8 @@ def solve(
         At most so many SVMs; for p > 1 so many changes of the weights; of the joint method so
         many iterations.
     method : {"auto", "libsvm", "joint"}, default="auto"
-        "libsvm" solves SVMs on Gram matrices; "joint" all together on factors of the kernels, for
-        weights on the simplex; "auto" takes the second where there are factors and it is faster
+        "libsvm" solves SVMs on Gram matrices; "joint" all together on factors of the kernels;
+        "auto" takes the second where there are factors and it is faster
         (`mklbench.optim.joint_search.pays`), from 4,000 samples on. A `Solution` by the joint
         method has an `expansion` and made no SVM calls. Kernels on several features have no exact
         factors; "joint" puts landmarks in their place (`mklbench.kernels.landmarks`), "auto" does
@@ -132,22 +131,19 @@ def solve(
         raise InputError(
             f"landmarks={landmarks} is for the joint method: leave it out or choose method=joint."
         )
-    if check_norm(p) > 1.0:
-        if method == "joint":
-            raise InputError(
-                f"method=joint is for weights on the simplex, not for p={p}: leave p out or choose "
-                "method=libsvm."
-            )
-        return _in_a_ball(
-            bank, y, C, check_norm(p), tol, max_iter, start, class_weight, sample_weight
-        )
+    norm = check_norm(p)
     check_positive("tol", tol)
     check_count("max_iter", max_iter)
     check_svm_options(C, _SVM_TOL, class_weight)
-    checked = check_bank("mkl", bank)
-    factors = None if method == "libsvm" else _factors(checked, method, tol, landmarks)
+    factors = joint_method.factors_for(check_bank("mkl", bank), method, tol, landmarks)
     if factors is not None:
-        return _on_factors(factors, y, C, tol, max_iter, landmarks, class_weight, sample_weight)
+        labels = check_labels(y)
+        check_samples(bank, len(labels))
+        box = upper_bounds(labels, C, class_factors(class_weight, labels), sample_weight)
+        where = _weight_set(bank.n_kernels, norm)
+        return joint_method.solve(factors, where, Hinge(labels, box), tol, max_iter, landmarks)
+    if norm > 1.0:
+        return _in_a_ball(bank, y, C, norm, tol, max_iter, start, class_weight, sample_weight)
     return _solve(bank, y, C, tol, max_iter, start, class_weight, sample_weight, resort=True)
 
 
@@ -156,7 +152,6 @@ def bytes_on_factors(
     shape: Shape,
     *,
     method: str = "auto",
-    p: float | None = None,
     tol: float = 1e-4,
     **options: object,
 ) -> float | None:
@@ -168,17 +163,12 @@ def bytes_on_factors(
         What the kernels need.
     shape : Shape
         Of the samples.
-    method, p, tol : str or float
+    method, tol : str and float
         As in `solve`.
     **options : object
         The others, which do not count.
     """
-    if kernels.rank is None or check_norm(p) > 1.0 or method not in ("auto", "joint"):
-        return None
-    if method == "auto" and not _pays(shape.n, kernels.rank, kernels.approximated, tol):
-        return None
-    needed = joint_search.bytes_needed(shape.n, kernels.rank, kernels.approximated)
-    return kernels.streamed + needed
+    return joint_method.bytes_on_factors(kernels, shape, method, tol)
 
 
 def check_norm(p: float | None) -> float:
@@ -207,74 +197,11 @@ def solve_master(
     return _solve(bank, y, C, tol, _MASTER_CALLS, start, class_weight, sample_weight, resort=False)
 
 
-def _pays(n: int, rank: int, approximated: int, tol: float) -> bool:
-    """Tell whether "auto" takes the joint method; where that means landmarks, as a last resort."""
-    if approximated:
-        return joint_search.beyond_grams(n, approximated)
-    return joint_search.pays(n, rank, tol)
-
-
-def _factors(bank: Bank, method: str, tol: float, landmarks: int | None) -> RowFactors | None:
-    """Return the factors of the joint method if that is the one to take."""
-    if method == "auto" and bank.n_samples < MANY:
-        return None
-    try:
-        factors = bank.row_factors(landmarks)
-    except InputError:  # too rough
-        if method == "joint":
-            raise
-        return None
-    if factors is None:
-        if method == "joint":
-            raise InputError(
-                f"method=joint needs factors of the kernels, and {type(bank).__name__} has none: "
-                "choose kernels on single features, such as kernel=feature_gaussians, or "
-                "method=libsvm."
-            )
-        return None
-    if method == "joint":
-        return factors
-    approximated = len(factors.approximated)
-    rank = 0 if approximated else joint_search.first_rank(factors)
-    return factors if _pays(bank.n_samples, rank, approximated, tol) else None
-
-
-def _on_factors(
-    factors: RowFactors,
-    y: ArrayLike,
-    C: float,
-    tol: float,
-    max_iter: int,
-    landmarks: int | None,
-    class_weight: Mapping[int, float] | str | None,
-    sample_weight: ArrayLike | None,
-) -> Solution:
-    labels = check_labels(y)
-    if len(labels) != factors.n_samples:
-        raise InputError(
-            f"y has {len(labels)} labels for {factors.n_samples} samples: give one each."
-        )
-    box = upper_bounds(labels, C, class_factors(class_weight, labels), sample_weight)
-    approximation = None
-    if factors.approximated:
-        on_landmarks, history = landmark_search.search(factors, labels, box, tol, max_iter)
-        found = on_landmarks.found
-        approximation = replace(on_landmarks.approximation, asked=landmarks)
-    else:
-        found, history = joint_search.search(factors, labels, box, tol, max_iter)
-    return Solution(
-        weights=found.weights,
-        dual_coef=found.dual_coef,
-        intercept=found.intercept,
-        objective=found.objective,
-        gap=found.gap,
-        n_svm_calls=0,
-        n_iter=len(history) - 1,
-        converged=found.gap <= tol,
-        history=[*history[:-1], {**history[-1], "gap": found.gap, "on_factors": found.on_factors}],
-        expansion=factors.on_nodes(found.expansion),
-        approximation=approximation,
-    )
+def _weight_set(n_kernels: int, p: float) -> WeightSet:
+    """Return where the weights are for the l_p norm."""
+    if p == 1.0:
+        return OneSum(n_kernels)
+    return Ball(n_kernels, p) if p < np.inf else Given(np.ones(n_kernels))
 
 
 def _in_a_ball(
@@ -289,10 +216,6 @@ def _in_a_ball(
     sample_weight: ArrayLike | None,
 ) -> Solution:
     """Solve for weights in the ball of the l_p norm: each kernel is a group of its own."""
-    check_positive("tol", tol)
-    check_count("max_iter", max_iter)
-    check_svm_options(C, _SVM_TOL, class_weight)
-    bank = check_bank("mkl", bank)
     objective = Objective(bank, y, C, _SVM_TOL, class_weight, sample_weight)
     penalty = MixedNorm(groups_of(bank, "singletons"), p / (p + 1.0) if p < np.inf else 1.0)
     weights = np.ones(bank.n_kernels)

@@ -11,7 +11,11 @@ With multipliers l, u (n,) of the bounds on alpha, z (M,) of d >= 0, b of y'alph
     Y (B S_d t + b) - 1 - l + u = 0,    l o alpha = mu,    u o (C - alpha) = mu,    y'alpha = 0,
     lam - q_m / 2 - z_m = 0,            z o d = mu,        1'd = 1,
 
-S_d = sum_m d_m S_m. There is no outer loop and no SVM: each iteration solves one linear system
+S_d = sum_m d_m S_m. On another set the weights are functions of some x, which takes the place of d
+in the last line (`mklbench.optim.weight_sets`); of another loss there are other numbers in the
+place of y and 1, and of a regression two alpha a sample (`mklbench.optim.loss_terms`).
+
+There is no outer loop and no SVM: each iteration solves one linear system
 (`mklbench.optim.joint_newton`), which needs B' Theta B and products of B with a few vectors of n
 samples; all else is of the size of R, the columns of B, and of M.
 
@@ -34,8 +38,9 @@ from scipy.linalg import LinAlgError, block_diag
 
 from mklbench.kernels.row_factors import RowFactors
 from mklbench.optim.joint_newton import NewtonSystem, root
-from mklbench.optim.row_blocks import Linearised, Variables
+from mklbench.optim.row_blocks import Linearised
 from mklbench.optim.row_engines import Engine, OfSamples
+from mklbench.optim.weight_sets import WeightSet
 
 Array = NDArray[np.float64]
 
@@ -48,6 +53,8 @@ _SHARE = 0.995
 _SINGLE, _LARGEST_ERROR = 6e-8, 0.05
 # The start is on the central path at this times the mean primal value of a sample.
 _START = 2.0
+# So much of the gap, in complementarity, is aimed at where weights are no linear function of x.
+_LAG = 1e-6
 
 
 @dataclass(frozen=True)
@@ -56,8 +63,8 @@ class Iterate:
 
     Attributes
     ----------
-    weights : ndarray of shape (M,)
-        d > 0.
+    x, weights : ndarray of shape (k,) and (M,)
+        x > 0 and d.
     intercept : float
         b.
     expansion : ndarray of shape (R,)
@@ -66,6 +73,7 @@ class Iterate:
         Bounds on the optimum of the problem on the factors, the second up to y'alpha.
     """
 
+    x: Array
     weights: Array
     intercept: float
     expansion: Array
@@ -80,26 +88,21 @@ class Iterate:
 
 @dataclass(frozen=True)
 class Point:
-    """All variables, to go on from with other factors.
+    """A function and its weights, to go on from with other factors.
 
     Attributes
     ----------
-    of_samples : Variables
-        alpha, l and u.
-    weights, prices : ndarray of shape (M,)
-        d and z.
+    x : ndarray of shape (k,)
+        x > 0.
     expansion : ndarray of shape (q,)
         v, in the bases before these were reduced.
-    intercept, largest : float
-        b and lam.
+    intercept : float
+        b.
     """
 
-    of_samples: Variables
-    weights: Array
-    prices: Array
+    x: Array
     expansion: Array
     intercept: float
-    largest: float
 
 
 class Path:
@@ -114,26 +117,29 @@ class Path:
         The kernels.
     engine : Engine
         The samples.
+    weight_set : WeightSet
+        Where the weights may be.
     """
 
     def __init__(
         self,
         factors: RowFactors,
         engine: Engine,
+        weight_set: WeightSet,
         t: Array,
         v: Array,
-        weights: Array,
+        x: Array,
         prices: Array,
         intercept: float,
-        largest: float,
+        levels: Array,
     ) -> None:
-        self.factors, self.engine = factors, engine
-        self.t, self.v, self.d, self.z = t, v, weights, prices
-        self.b, self.lam = intercept, largest
+        self.factors, self.engine, self.weight_set = factors, engine, weight_set
+        self.t, self.v, self.x, self.z = t, v, x, prices
+        self.b, self.lam = intercept, levels
 
     @classmethod
-    def begin(cls, factors: RowFactors, engine: Engine) -> Path:
-        """Set out from least squares on some of the samples, at uniform weights.
+    def begin(cls, factors: RowFactors, engine: Engine, weight_set: WeightSet) -> Path:
+        """Set out from least squares on some of the samples, at weights that are all alike.
 
         Parameters
         ----------
@@ -141,9 +147,11 @@ class Path:
             The kernels on n samples.
         engine : Engine
             The same samples in blocks.
+        weight_set : WeightSet
+            Where the weights may be.
         """
-        n = factors.n_samples
-        weights = np.full(factors.n_kernels, 1.0 / factors.n_kernels)
+        n, x = factors.n_samples, weight_set.start
+        weights = weight_set.weights(x)
         chosen = np.arange(n) % max(1, n // _SAMPLED) == 0
         parts = engine.each("sampled", OfSamples((chosen,)))
         B = np.concatenate([rows for rows, _, _ in parts]).astype(np.float64)
@@ -153,59 +161,54 @@ class Path:
         ridge = np.diag(np.append(np.ones(features.shape[1] - 1), _RIDGE_OF_INTERCEPT))
         inner = features.T @ (box[:, None] * features) + ridge
         w = np.linalg.solve(inner, features.T @ (box * y))
-        x, b = L @ w[:-1], float(w[-1])
+        function, b = L @ w[:-1], float(w[-1])
         primal = 0.5 * float(w[:-1] @ w[:-1])
-        primal += engine.total("loss", x, b)
+        primal += engine.total("loss", function, b)
         mu = _START * primal / n
-        t = engine.total("begin", x, b, mu)
-        v = B.T @ (box * (y - B @ x - b))
-        halves = 0.5 * factors.forms(v)
-        largest = float(halves.max()) + mu * len(weights)
-        return cls(factors, engine, t, v, weights, largest - halves, b, largest)
+        t = engine.total("begin", function, b, mu)
+        v = B.T @ (box * (y - B @ function - b))
+        prices, levels = _prices(factors, weight_set, x, v, mu)
+        return cls(factors, engine, weight_set, t, v, x, prices, b, levels)
 
     @classmethod
-    def resume(cls, factors: RowFactors, engine: Engine, point: Point) -> Path:
-        """Set out from where another path has come to.
+    def resume(
+        cls, factors: RowFactors, engine: Engine, weight_set: WeightSet, point: Point, mu: float
+    ) -> Path:
+        """Set out from a function that another path has come to.
 
         Parameters
         ----------
         factors : RowFactors
-            Of the same kernels on the same samples.
+            Of the same kernels.
         engine : Engine
-            These samples in blocks.
+            The samples in blocks.
+        weight_set : WeightSet
+            Where the weights may be.
         point : Point
-            Where to set out from.
+            The function and its weights.
+        mu : float
+            Where on the central path to set out.
         """
-        t = engine.total("resume", OfSamples(point.of_samples))
-        return cls(
-            factors,
-            engine,
-            t,
-            factors.lowered(point.expansion),
-            point.weights,
-            point.prices,
-            point.intercept,
-            point.largest,
-        )
+        v, x = factors.lowered(point.expansion), point.x
+        function = factors.expanded(weight_set.weights(x), v)
+        t = engine.total("begin", function, point.intercept, mu)
+        prices, levels = _prices(factors, weight_set, x, v, mu)
+        x = weight_set.on_set(np.maximum(x, mu / prices))
+        prices = np.maximum(prices, mu / x)
+        return cls(factors, engine, weight_set, t, v, x, prices, point.intercept, levels)
 
     def point(self) -> Point:
         """Return where the path has come to."""
-        return Point(
-            self._variables(),
-            self.d,
-            self.z,
-            self.factors.lifted(self.v),
-            self.b,
-            self.lam,
-        )
+        return Point(self.x, self.factors.lifted(self.v), self.b)
 
-    def alpha(self) -> Array:
-        """Return alpha (n,)."""
-        return np.concatenate(self.engine.each("alpha"))
+    @property
+    def d(self) -> Array:
+        """The weights (M,)."""
+        return self.weight_set.weights(self.x)
 
-    def _variables(self) -> Variables:
-        parts = self.engine.each("variables")
-        return Variables(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+    def dual_coef(self) -> Array:
+        """Return a (n,), which is alpha o y of an SVM."""
+        return np.concatenate(self.engine.each("dual_coef"))
 
     def iterates(self, max_iter: int) -> Iterator[Iterate]:
         """Yield one point after the other, until no direction can be found.
@@ -220,9 +223,10 @@ class Path:
             at = self._linearised(double)
             if not double and self._roundoff(at) > _LARGEST_ERROR:
                 double, at = True, self._linearised(True)
-            yield self._iterate(at)
+            iterate = self._iterate(at)
+            yield iterate
             try:
-                self._step(at)
+                self._step(at, iterate)
             except LinAlgError:
                 return
 
@@ -231,9 +235,10 @@ class Path:
         return self.engine.total("linearise", x, self.b, double)
 
     def _iterate(self, at: Linearised) -> Iterate:
-        forms = self.factors.forms(self.t)
-        upper = 0.5 * float(self.d @ forms) + at.hinge
-        return Iterate(self.d, self.b, self.v, upper, at.alpha - 0.5 * float(forms.max()))
+        forms, d, penalty = self.factors.forms(self.t), self.d, self.weight_set.penalty
+        upper = penalty.value(d, forms) + at.loss
+        lower = at.linear - penalty.dual_value(forms)
+        return Iterate(self.x, d, self.b, self.v, upper, lower)
 
     def _roundoff(self, at: Linearised) -> float:
         """Return the error of L' H L in single precision, about."""
@@ -245,52 +250,60 @@ class Path:
         )
         return _SINGLE * float(sum(traces))
 
-    def _step(self, at: Linearised) -> None:
-        system = NewtonSystem(self.factors, at, self.d, self.z, self.v)
-        n_pairs = 2 * self.factors.n_samples + len(self.d)
-        mu = (at.complementarity + float(self.z @ self.d)) / n_pairs
+    def _step(self, at: Linearised, iterate: Iterate) -> None:
+        system = NewtonSystem(self.factors, at, self.weight_set, self.x, self.z, self.v)
+        n_pairs = at.n_pairs + len(self.x)
+        mu = (at.complementarity + float(self.z @ self.x)) / n_pairs
         # The predictor, towards mu = 0.
         ahead_v = self.t - self.v
-        residual = (
-            0.5 * self.factors.forms(self.v) + self.z - self.lam + system.prices_along(ahead_v)
-        )
+        slopes = self.weight_set.slopes(self.x, 0.5 * self.factors.forms(self.v))
+        residual = slopes + self.z - self.lam @ self.weight_set.sums + system.prices_along(ahead_v)
         first = system.solve(at.projected, at.labelled, residual - self.z)
         second = self.engine.total("predict", first.outputs, first.intercept)
-        dz = -self.z - self.z * first.weights / self.d
-        longest = min(
-            1.0, second.longest.value, _longest(self.d, first.weights), _longest(self.z, dz)
-        )
+        dz = -self.z - self.z * first.x / self.x
+        longest = min(1.0, second.longest.value, _longest(self.x, first.x), _longest(self.z, dz))
         ahead = (
             at.complementarity
-            + float(self.z @ self.d)
-            + longest * (second.first + float(self.z @ first.weights + self.d @ dz))
-            + longest**2 * (second.second + float(first.weights @ dz))
+            + float(self.z @ self.x)
+            + longest * (second.first + float(self.z @ first.x + self.x @ dz))
+            + longest**2 * (second.second + float(first.x @ dz))
         ) / n_pairs
         target = (max(ahead, 0.0) / mu) ** 3 * mu
+        if self.weight_set.curved:  # not ahead of what the linear system cannot see
+            target = max(target, _LAG * (iterate.upper - iterate.lower) / n_pairs)
         # The corrector.
-        price = residual - self.z + (target - first.weights * dz) / self.d
+        price = residual - self.z + (target - first.x * dz) / self.x
         final = system.solve(
             at.projected + second.projected + target * second.centred,
             at.labelled + second.labelled + target * second.labelled_centred,
             price,
         )
         direction = self.engine.total("correct", final.outputs, final.intercept, target)
-        dz = (target - first.weights * dz - self.z * final.weights) / self.d - self.z
+        dz = (target - first.x * dz - self.z * final.x) / self.x - self.z
         step = _SHARE * min(
             1.0 / _SHARE,
             direction.longest.value,
-            _longest(self.d, final.weights),
+            _longest(self.x, final.x),
             _longest(self.z, dz),
         )
         self.engine.each("advance", step)
         self.v = self.v + step * (ahead_v + direction.projected)
         self.t = self.t + step * direction.projected
-        self.d = self.d + step * final.weights
+        self.x = self.x + step * final.x
         self.z = self.z + step * dz
         self.b += step * final.intercept
-        self.lam += step * final.largest
+        self.lam = self.lam + step * final.levels
+
+
+def _prices(
+    factors: RowFactors, weight_set: WeightSet, x: Array, v: Array, mu: float
+) -> tuple[Array, Array]:
+    """Return z > 0 and lam of the central path at mu, but for z o x = mu."""
+    slopes = weight_set.slopes(x, 0.5 * factors.forms(v))
+    levels = np.array([slopes[row > 0].max() + mu * row.sum() for row in weight_set.sums])
+    return levels @ weight_set.sums - slopes, levels
 
 
 def _longest(variables: Array, direction: Array) -> float:
-    fastest = float((-direction / variables).max())
+    fastest = float((-direction / variables).max(initial=0.0))
     return 1.0 / fastest if fastest > 0 else np.inf

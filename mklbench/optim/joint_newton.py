@@ -1,21 +1,22 @@
 """The linear system of an iteration of the joint method, for several right-hand sides.
 
-With Theta = 1 / (l / alpha + u / (C - alpha)) and Y = diag(y) the changes of alpha, d, b and lam at
+With Theta = 1 / (l / alpha + u / (C - alpha)) and Y = diag(y) the changes of alpha, x, b and lam at
 a point (`mklbench.optim.joint`) solve
 
-    (Y B S_d B' Y + Theta^-1) dalpha + Y B T dd + y db = rho,
-    -T' B' Y dalpha + (z / d) o dd + dlam = r,    y' dalpha = -y'alpha,    1' dd = 1 - 1'd,
+    (Y B S_d B' Y + Theta^-1) dalpha + Y B T dx + y db = rho,
+    -s o T' B' Y dalpha + D dx + A'dlam = r,    y' dalpha = -y'alpha,    A dx = 1 - A x,
 
-T = [S_1 v ... S_M v]. With S_d = L L' and Woodbury's identity alpha goes, and what remains is
+T = [S_1 v ... S_M v] J for the slopes J = dd/dx, and D = diag(z / x) + the curvature of d(x)
+(`mklbench.optim.weight_sets`). With S_d = L L' and Woodbury's identity alpha goes, what remains is
 
     P = L (I + L' H L)^-1 L',    N = I - H P,    H = B' Theta B,    h = B' Theta 1,
     g = B'Y Theta rho,
 
-    [ T'N H T + diag(z / d)    T'N h                1 ] [ dd   ]   [ r + T'N g             ]
-    [ (T'N h)'                 1'Theta 1 - h'P h    0 ] [ db   ] = [ y'Theta rho - h'P g + y'alpha ]
-    [ 1'                       0                    0 ] [ dlam ]   [ 1 - 1'd               ]
+    [ s o T'N H T + D    s o T'N h            A' ] [ dx   ]   [ r + s o T'N g                 ]
+    [ (T'N h)'           1'Theta 1 - h'P h    0  ] [ db   ] = [ y'Theta rho - h'P g + y'alpha ]
+    [ A                  0                    0  ] [ dlam ]   [ 1 - A x                       ]
 
-after which dalpha = Theta (rho - Y (B x + db)) with x = T dd + P (g - H T dd - h db).
+after which dalpha = Theta (rho - Y (B o + db)) with o = T dx + P (g - H T dx - h db).
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from scipy.linalg import LinAlgError, block_diag, cho_factor, cho_solve
 
 from mklbench.kernels.row_factors import RowFactors
 from mklbench.optim.row_blocks import Linearised
+from mklbench.optim.weight_sets import WeightSet
 
 Array = NDArray[np.float64]
 
@@ -41,17 +43,19 @@ class Change:
 
     Attributes
     ----------
-    weights : ndarray of shape (M,)
-        dd.
-    intercept, largest : float
-        db and dlam.
+    x : ndarray of shape (k,)
+        dx.
+    intercept : float
+        db.
+    levels : ndarray of shape (c,)
+        dlam.
     outputs : ndarray of shape (R,)
-        x.
+        o.
     """
 
-    weights: Array
+    x: Array
     intercept: float
-    largest: float
+    levels: Array
     outputs: Array
 
 
@@ -64,8 +68,10 @@ class NewtonSystem:
         The M kernels, of R columns.
     at : Linearised
         What the samples add up to.
-    weights, prices : ndarray of shape (M,)
-        d and z.
+    weight_set : WeightSet
+        Where the weights may be.
+    x, prices : ndarray of shape (k,)
+        x and z.
     expansion : ndarray of shape (R,)
         v.
 
@@ -76,28 +82,38 @@ class NewtonSystem:
     """
 
     def __init__(
-        self, factors: RowFactors, at: Linearised, weights: Array, prices: Array, expansion: Array
+        self,
+        factors: RowFactors,
+        at: Linearised,
+        weight_set: WeightSet,
+        x: Array,
+        prices: Array,
+        expansion: Array,
     ) -> None:
-        self._at, self._T = at, factors.products(expansion)
+        self._at, self._signs = at, weight_set.signs
+        self._T = weight_set.times_slopes(x, factors.products(expansion))
+        weights = weight_set.weights(x)
         self._L = block_diag(*(root(core) for core in factors.combined(weights)))
-        H, T = at.products, self._T
+        H, T, A = at.products, self._T, weight_set.sums
         inner = self._L.T @ H @ self._L
         inner[np.diag_indices_from(inner)] += 1.0
         self._inner = _factorised(inner)
         self._HT = H @ T
-        self._NHT, self._Nh = self._reduce(self._HT), self._reduce(at.column_sums)
-        m = len(weights)
-        matrix = np.zeros((m + 2, m + 2))
-        matrix[:m, :m] = T.T @ self._NHT + np.diag(prices / weights)
-        matrix[:m, m] = matrix[m, :m] = T.T @ self._Nh
-        matrix[m, m] = at.theta - float(at.column_sums @ self._within(at.column_sums))
-        matrix[:m, m + 1] = matrix[m + 1, :m] = 1.0
+        NHT, Nh = self._reduce(self._HT), self._reduce(at.column_sums)
+        k = len(x)
+        matrix = np.zeros((k + 1 + len(A),) * 2)
+        matrix[:k, :k] = self._signs[:, None] * (T.T @ NHT) + np.diag(prices / x)
+        matrix[:k, :k] += weight_set.curvature(x, 0.5 * factors.forms(expansion))
+        matrix[k, :k] = T.T @ Nh
+        matrix[:k, k] = self._signs * matrix[k, :k]
+        matrix[k, k] = at.theta - float(at.column_sums @ self._within(at.column_sums))
+        matrix[:k, k + 1 :], matrix[k + 1 :, :k] = A.T, A
         self._matrix = matrix
-        self._sums = at.balance, 1.0 - float(weights.sum())
+        self._sums = at.balance, 1.0 - A @ x
 
     def prices_along(self, change: Array) -> Array:
-        """Return T' times a change of v (R,): that of half the quadratic forms, (M,)."""
-        return self._T.T @ change
+        """Return s o T' times a change of v (R,): that of half the quadratic forms in x, (k,)."""
+        return self._signs * (self._T.T @ change)
 
     def solve(self, projected: Array, labelled: float, prices: Array) -> Change:
         """Return the solution for a right-hand side.
@@ -108,7 +124,7 @@ class NewtonSystem:
             B' Y Theta rho.
         labelled : float
             y' Theta rho.
-        prices : ndarray of shape (M,)
+        prices : ndarray of shape (k,)
             r.
         """
         at, T = self._at, self._T
@@ -116,14 +132,16 @@ class NewtonSystem:
         balance, missing = self._sums
         right = np.concatenate(
             [
-                prices + T.T @ reduced,
-                [labelled - float(at.column_sums @ self._within(projected)) + balance, missing],
+                prices + self._signs * (T.T @ reduced),
+                [labelled - float(at.column_sums @ self._within(projected)) + balance],
+                missing,
             ]
         )
         found = np.linalg.solve(self._matrix, right)
-        d, b, lam = found[:-2], float(found[-2]), float(found[-1])
-        left = projected - self._HT @ d - at.column_sums * b
-        return Change(d, b, lam, T @ d + self._within(left))
+        k = len(prices)
+        x, b, lam = found[:k], float(found[k]), found[k + 1 :]
+        left = projected - self._HT @ x - at.column_sums * b
+        return Change(x, b, lam, T @ x + self._within(left))
 
     def _within(self, vectors: Array) -> Array:
         """Return P times vectors (R,) or (R, k)."""

@@ -16,16 +16,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from mklbench import iterations
-from mklbench.certify import Bounds, Hinge, PrimalDualPoint, bounds
+from mklbench.certify import Bounds, Hinge, PrimalDualPoint, Tube, bounds
 from mklbench.kernels.memory import NUMBER
 from mklbench.kernels.row_factors import MANY, RowFactors
 from mklbench.optim.joint import Iterate, Path, Point
+from mklbench.optim.loss_terms import terms_of
 from mklbench.optim.row_engines import KEPT, KEPT_LANDMARKS, OfSamples, Problem, engine_of
-from mklbench.penalties.simplex import Simplex
-from mklbench.validation import check_labels
+from mklbench.optim.weight_sets import WeightSet
 
 Array = NDArray[np.float64]
 
@@ -40,8 +40,10 @@ _LIMITED = 0.05
 # A gap asked for below this needs factors in double precision; so do entries beyond the other, of
 # which sums of squares would leave single precision.
 _SINGLE, _LARGEST = 1e-4, 1e6
-# A kernel with less than this share of the largest weight is left out if the gap allows.
-_NEGLIGIBLE = 1e-2
+# Where the gap has grown by so much since it was smallest, rounding leads the way.
+_ASTRAY = 10.0
+# With finer factors the search goes on at this times the mean gap of a sample, on the central path.
+_RESUMED = 10.0
 
 
 # Bytes of Gram matrices from which there is no choice.
@@ -120,7 +122,7 @@ class Found:
     weights : ndarray of shape (M,)
         d, with exact zeros.
     dual_coef : ndarray of shape (n,)
-        alpha o y.
+        a, which is alpha o y of an SVM.
     intercept : float
         b.
     expansion : ndarray of shape (R,)
@@ -149,8 +151,8 @@ class Found:
 
 def search(
     factors: RowFactors,
-    y: ArrayLike,
-    box: Array,
+    weight_set: WeightSet,
+    loss: Hinge | Tube,
     tol: float,
     max_iter: int,
     history: iterations.History | None = None,
@@ -161,10 +163,10 @@ def search(
     ----------
     factors : RowFactors
         Of the kernels on n samples, without loss.
-    y : array_like of shape (n,)
-        Labels in {-1, +1}.
-    box : ndarray of shape (n,)
-        The bounds on alpha.
+    weight_set : WeightSet
+        Where the weights may be.
+    loss : Hinge or Tube
+        With the labels or targets of the samples, and the bounds on the dual coefficients.
     tol : float
         The certified relative gap asked for.
     max_iter : int
@@ -179,43 +181,42 @@ def search(
     history : list of dict
         An entry an iteration, with the upper bound and the gap on the factors.
     """
-    labels = check_labels(y)
     history = iterations.begin() if history is None else history
-    best: Found | None = None
-    point: Point | None = None
+    terms = terms_of(loss)
+    best: tuple[Found, Point] | None = None
     for dropped in _DROPPED:
         coarse = factors.reduced(dropped)
-        double = point is not None or tol < _SINGLE or coarse.largest_entry() > _LARGEST
-        dtype = np.float64 if double else np.float32
-        problem = Problem(coarse, factors, labels, box, dtype)
+        double = best is not None or tol < _SINGLE or coarse.largest_entry() > _LARGEST
+        problem = Problem(coarse, factors, terms, np.float64 if double else np.float32)
         with engine_of(problem) as engine:
-            path = (
-                Path.begin(coarse, engine) if point is None else Path.resume(coarse, engine, point)
-            )
+            if best is None:
+                path = Path.begin(coarse, engine, weight_set)
+            else:
+                between, point = best[0].bounds, best[1]
+                mu = _RESUMED * (between.upper - between.lower) / factors.n_samples
+                path = Path.resume(coarse, engine, weight_set, point, mu)
             finest = dropped == _DROPPED[-1]
-            found = _followed(path, factors, labels, box, tol, max_iter, history, finest)
-            best = found if best is None or found.gap < best.gap else best
-            if best.gap <= tol:
+            found = _followed(path, factors, loss, tol, max_iter, history, finest)
+            best = found if best is None or found[0].gap < best[0].gap else best
+            if best[0].gap <= tol:
                 break
-            point = path.point()
     assert best is not None
-    return best, history
+    return best[0], history
 
 
 def _followed(
     path: Path,
     factors: RowFactors,
-    y: Array,
-    box: Array,
+    loss: Hinge | Tube,
     tol: float,
     max_iter: int,
     history: iterations.History,
     finest: bool,
-) -> Found:
+) -> tuple[Found, Point]:
     """Follow a path until its points are good enough, or finer factors are called for."""
-    best: Found | None = None
+    best: tuple[Found, Point] | None = None
     state: Iterate | None = None
-    looked = False
+    closest = np.inf
     for state in path.iterates(max_iter):
         iterations.note(
             history,
@@ -224,48 +225,53 @@ def _followed(
             gap=max(state.gap, 0.0),
             n_svm_calls=0,
         )
-        if state.gap > (_AIM if looked else _EARLY) * tol:
+        closest = min(closest, max(state.gap, 0.0))
+        if best is not None and state.gap > _ASTRAY * closest:
+            break
+        if state.gap > (_EARLY if best is None else _AIM) * tol:
             continue
-        looked = True
-        found = _certified(path, state, factors, y, box, tol)
-        best = found if best is None or found.gap < best.gap else best
+        found = _certified(path, state, factors, loss, tol)
+        if best is None or found.gap < best[0].gap:
+            best = found, path.point()
         too_coarse = found.gap - state.gap > _TOO_COARSE * tol and not finest
-        if best.gap <= tol or too_coarse or state.gap < _LIMITED * found.gap:
+        if best[0].gap <= tol or too_coarse or state.gap < _LIMITED * found.gap:
             break
     if best is None:
         assert state is not None
-        best = _certified(path, state, factors, y, box, tol)
+        best = _certified(path, state, factors, loss, tol), path.point()
     return best
 
 
 def _certified(
-    path: Path, state: Iterate, factors: RowFactors, y: Array, box: Array, tol: float
+    path: Path, state: Iterate, factors: RowFactors, loss: Hinge | Tube, tol: float
 ) -> Found:
     """Certify a point for the kernels themselves; small weights are 0 if the gap allows."""
-    dual_coef = y * _balanced(path.alpha(), y)
+    dual_coef = _balanced(path.dual_coef())
     projected = path.engine.total("projected_exactly", OfSamples((dual_coef,)))
     dual_forms = factors.forms(projected)
     expansion = path.factors.lifted(state.expansion)
     forms = factors.forms(expansion)
-    dense = state.weights / state.weights.sum()
-    sparse = np.where(dense < _NEGLIGIBLE * dense.max(), 0.0, dense)
-    sparse /= sparse.sum()
-    functions = [factors.expanded(each, expansion) for each in (sparse, dense)]
+    candidates, penalty = path.weight_set.candidates(state.x), path.weight_set.penalty
+    functions = [factors.expanded(each, expansion) for each in candidates]
     outputs = np.concatenate(path.engine.each("outputs_exactly", np.stack(functions, axis=1)))
     results = []
-    for weights, own in zip((sparse, dense), outputs.T, strict=True):
-        primal = PrimalDualPoint(Hinge(y, box), weights, forms, own, dual_coef, state.intercept)
+    for weights, own in zip(candidates, outputs.T, strict=True):
+        primal = PrimalDualPoint(loss, weights, forms, own, dual_coef, state.intercept)
         dual = replace(primal, forms=dual_forms)
-        both = Bounds(bounds(primal, Simplex()).upper, bounds(dual, Simplex()).lower)
+        # Of VSKL the value at the weights may be above the primal at the functions.
+        upper = max(bounds(primal, penalty).upper, dual.objective)
+        both = Bounds(upper, bounds(dual, penalty).lower)
         results.append(
             Found(weights, dual_coef, state.intercept, expansion, dual.objective, both, state.gap)
         )
-    few, all_of_them = results
+    few, all_of_them = results[0], results[-1]
     return few if few.gap <= max(tol, all_of_them.gap) else all_of_them
 
 
-def _balanced(alpha: Array, y: Array) -> Array:
-    """Return alpha with y'alpha = 0 to rounding: the larger side is scaled down."""
-    positive, negative = float(alpha[y > 0].sum()), float(alpha[y < 0].sum())
+def _balanced(dual_coef: Array) -> Array:
+    """Return a (n,) with the sum 0 to rounding: those of the longer sign are scaled down."""
+    positive, negative = (float(np.maximum(sign * dual_coef, 0.0).sum()) for sign in (1.0, -1.0))
     less = min(positive, negative)
-    return alpha * np.where(y > 0, less / positive, less / negative)
+    if less == 0.0:
+        return np.zeros_like(dual_coef)
+    return dual_coef * np.where(dual_coef > 0, less / positive, less / negative)

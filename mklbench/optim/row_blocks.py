@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklbench.kernels.row_factors import ROWS, RowFactors
+from mklbench.optim.loss_terms import Terms
 
 Array = NDArray[np.float64]
 
@@ -44,10 +45,13 @@ class Linearised(Sums):
         B' Theta 1, and B' Y Theta rho, rho being the right-hand side.
     theta, labelled : float
         1' Theta 1 and y' Theta rho.
-    hinge, alpha, complementarity : float
-        The hinge loss, the sum of alpha, and l'alpha + u'(C - alpha).
+    loss, linear, complementarity : float
+        The loss, the dual but for its quadratic form, the sum of alpha of an SVM, and l'alpha +
+        u'(C - alpha).
     balance : float
         y'alpha.
+    n_pairs : int
+        How many products the complementarity sums.
     """
 
     products: Array
@@ -55,10 +59,11 @@ class Linearised(Sums):
     projected: Array
     theta: float
     labelled: float
-    hinge: float
-    alpha: float
+    loss: float
+    linear: float
     complementarity: float
     balance: float
+    n_pairs: int
 
 
 @dataclass
@@ -105,7 +110,7 @@ class Least:
 
 
 class Variables(NamedTuple):
-    """alpha, C - alpha, and the multipliers l and u of their being >= 0, each (n,)."""
+    """alpha, C - alpha, and the multipliers l and u of their being >= 0, of all hinges."""
 
     alpha: Array
     slack: Array
@@ -125,8 +130,8 @@ class Rows:
         The kernels on the samples of the block.
     exact : RowFactors
         The same without loss, for certificates.
-    y, box : ndarray of shape (k,)
-        Labels of the k samples, and bounds C_i.
+    terms : Terms
+        The loss of the samples.
     dtype : type
         Of the rows of B.
     kept : bool
@@ -137,13 +142,12 @@ class Rows:
         self,
         factors: RowFactors,
         exact: RowFactors,
-        y: Array,
-        box: Array,
+        terms: Terms,
         dtype: type[np.floating],
         kept: bool,
     ) -> None:
         self._factors, self._exact = factors, exact
-        self._y, self._box = y, box
+        self._terms = terms
         self._dtype, self._kept = dtype, kept
         self._blocks: dict[int, NDArray] = {}
         self._double = False
@@ -159,37 +163,35 @@ class Rows:
         return after, getattr(after, question)(*arguments)
 
     def sampled(self, chosen: NDArray[np.bool_]) -> tuple[NDArray, Array, Array]:
-        """Return the rows of B (k, R) of some samples, their labels and their bounds."""
+        """Return the rows of B (k, R) of some samples, what is wanted there, and their bounds."""
         parts = [block[chosen[rows]] for rows, block in self._each()]
-        return np.concatenate(parts), self._y[chosen], self._box[chosen]
+        return np.concatenate(parts), self._terms.middle()[chosen], self._terms.box[chosen]
 
     def loss(self, x: Array, b: float) -> float:
-        """Return the hinge loss of B x + b."""
-        outputs = self._outputs(x) + b
-        return float(self._box @ np.maximum(0.0, 1.0 - self._y * outputs))
+        """Return the loss of B x + b."""
+        return self._terms.loss(self._outputs(x) + b)
 
     def begin(self, x: Array, b: float, mu: float) -> Array:
         """Take the alpha of the central path for B x + b, and return B' Y alpha (R,)."""
-        slope = self._y * (self._outputs(x) + b) - 1.0
-        c = self._box
+        signs, targets, c = self._terms
+        slope = signs * (self._outputs(x) + b) - targets
         self._alpha = 2.0 * mu * c / (slope * c + 2.0 * mu + np.hypot(slope * c, 2.0 * mu))
         # Kept beside alpha: near C their difference has no digits left.
         self._slack = 2.0 * mu * c / (2.0 * mu - slope * c + np.hypot(slope * c, 2.0 * mu))
         self._lower, self._upper = mu / self._alpha, mu / self._slack
-        return self._projected(self._y * self._alpha)
+        return self._projected(self.dual_coef())
 
-    def resume(self, variables: Variables) -> Array:
-        """Take the variables of the samples, and return B' Y alpha (R,)."""
+    def resume(self, variables: Variables) -> None:
+        """Take the variables of the samples."""
         self._alpha, self._slack, self._lower, self._upper = variables
-        return self._projected(self._y * self._alpha)
 
     def variables(self) -> Variables:
         """Return the variables of the samples."""
         return Variables(self._alpha, self._slack, self._lower, self._upper)
 
-    def alpha(self) -> Array:
-        """Return alpha."""
-        return self._alpha
+    def dual_coef(self) -> Array:
+        """Return a of the samples, which is alpha o y of an SVM."""
+        return self._terms.dual_coef(self._alpha)
 
     def projected_exactly(self, a: Array) -> Array:
         """Return B'a for the exact B, in double precision."""
@@ -202,11 +204,13 @@ class Rows:
     def linearise(self, x: Array, b: float, double: bool) -> Linearised:
         """Return the equations at the point whose outputs are B x + b."""
         self._double = double
+        signs, targets, _ = self._terms
         outputs = self._outputs(x) + b
         self._theta = 1.0 / (self._lower / self._alpha + self._upper / self._slack)
-        self._rho = 1.0 - self._y * outputs
-        weighted = self._y * self._theta * self._rho
-        roots = np.sqrt(self._theta)
+        self._rho = targets - signs * outputs
+        theta = self._theta.sum(axis=0)
+        weighted = self._terms.dual_coef(self._theta * self._rho)
+        roots = np.sqrt(theta)
         products = np.zeros((self._factors.rank,) * 2)
         for rows, block in self._each():
             scaled = block.astype(np.float64) if double else block
@@ -214,26 +218,27 @@ class Rows:
             products += scaled.T @ scaled
         return Linearised(
             products,
-            self._projected(self._theta),
+            self._projected(theta),
             self._projected(weighted),
-            float(self._theta.sum()),
+            float(theta.sum()),
             float(weighted.sum()),
-            float(self._box @ np.maximum(0.0, self._rho)),
-            float(self._alpha.sum()),
-            float(self._lower @ self._alpha + self._upper @ self._slack),
-            float(self._y @ self._alpha),
+            self._terms.loss(outputs),
+            float(np.vdot(targets, self._alpha)),
+            float(np.vdot(self._lower, self._alpha) + np.vdot(self._upper, self._slack)),
+            float(self.dual_coef().sum()),
+            2 * self._alpha.size,
         )
 
     def predict(self, x: Array, db: float) -> Corrections:
         """Return what the predicted direction, alpha along rho - Y (B x + db), says."""
-        alpha = self._theta * (self._rho - self._y * (db + self._products(x)))
+        alpha = self._theta * (self._rho - self._terms.signs * (db + self._products(x)))
         lower = -self._lower - self._lower * alpha / self._alpha
         upper = -self._upper + self._upper * alpha / self._slack
         self._second_lower, self._second_upper = alpha * lower, -alpha * upper
         self._correction = self._second_upper / self._slack - self._second_lower / self._alpha
         self._centre = 1.0 / self._alpha - 1.0 / self._slack
-        labelled = self._y * self._theta
-        second, centred = labelled * self._correction, labelled * self._centre
+        second = self._terms.dual_coef(self._theta * self._correction)
+        centred = self._terms.dual_coef(self._theta * self._centre)
         projected = self._projected(np.stack([second, centred], axis=1))
         return Corrections(
             projected[:, 0],
@@ -241,10 +246,10 @@ class Rows:
             float(second.sum()),
             float(centred.sum()),
             float(
-                self._alpha @ lower
-                + self._lower @ alpha
-                + self._slack @ upper
-                - self._upper @ alpha
+                np.vdot(self._alpha, lower)
+                + np.vdot(self._lower, alpha)
+                + np.vdot(self._slack, upper)
+                - np.vdot(self._upper, alpha)
             ),
             float(self._second_lower.sum() + self._second_upper.sum()),
             self._longest(alpha, lower, upper),
@@ -253,11 +258,12 @@ class Rows:
     def correct(self, x: Array, db: float, mu: float) -> Direction:
         """Return the direction towards the point of the central path at mu."""
         rho = self._rho + self._correction + mu * self._centre
-        alpha = self._theta * (rho - self._y * (db + self._products(x)))
+        alpha = self._theta * (rho - self._terms.signs * (db + self._products(x)))
         lower = (mu - self._second_lower - self._lower * alpha) / self._alpha - self._lower
         upper = (mu - self._second_upper + self._upper * alpha) / self._slack - self._upper
         self._direction = alpha, lower, upper
-        return Direction(self._projected(self._y * alpha), self._longest(alpha, lower, upper))
+        projected = self._projected(self._terms.dual_coef(alpha))
+        return Direction(projected, self._longest(alpha, lower, upper))
 
     def advance(self, step: float) -> None:
         """Go so far along the direction."""

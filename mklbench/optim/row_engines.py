@@ -21,6 +21,7 @@ from threadpoolctl import threadpool_limits
 
 from mklbench.cores import n_threads
 from mklbench.kernels.row_factors import ROWS, RowFactors
+from mklbench.optim.loss_terms import Terms
 from mklbench.optim.row_blocks import Rows
 
 Array = NDArray[np.float64]
@@ -60,16 +61,15 @@ class Problem:
         The kernels on all n samples.
     exact : RowFactors
         The same without loss.
-    y, box : ndarray of shape (n,)
-        Labels, and bounds C_i.
+    terms : Terms
+        The loss.
     dtype : type
         Of the rows of B.
     """
 
     factors: RowFactors
     exact: RowFactors
-    y: Array
-    box: Array
+    terms: Terms
     dtype: type[np.floating]
 
     def keeps(self, processes: int = 1) -> bool:
@@ -88,7 +88,7 @@ class Problem:
         """Return the block with these rows."""
         X = self.factors.X[rows]
         parts = self.factors.on(X), self.exact.on(X)
-        return Rows(*parts, self.y[rows], self.box[rows], self.dtype, self.keeps())
+        return Rows(*parts, self.terms.of(rows), self.dtype, self.keeps())
 
 
 class Engine(Protocol):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,13 +10,24 @@ import pytest
 from scipy.linalg import LinAlgError
 
 from mklbench.kernels import feature_gaussians
+from mklbench.kernels.groups import Groups
 from mklbench.optim.joint_newton import NewtonSystem, root
 from mklbench.optim.row_blocks import Linearised
+from mklbench.optim.weight_sets import Ball, Given, Grouped, OneSum, WeightSet
 
 N = 40
 
 
-def at_a_point(seed: int) -> tuple[Linearised, dict[str, Any]]:
+SETS: dict[str, WeightSet] = {
+    "simplex": OneSum(6),
+    "given": Given(np.arange(1.0, 7.0)),
+    "ball": Ball(6, 1.7),
+    "vskl": Grouped(Groups([[0, 1, 4], [2, 3], [5]], 6), 2.5),
+    "vskl, q = 1": Grouped(Groups([[0, 1, 4], [2, 3], [5]], 6), 1.0),
+}
+
+
+def at_a_point(seed: int, weight_set: WeightSet) -> tuple[Linearised, dict[str, Any]]:
     """What samples add up to at some alpha, d and multipliers, and all that it is made of."""
     rng = np.random.default_rng(seed)
     factors = feature_gaussians(rng.standard_normal((N, 3)), [0.3, 2.0]).row_factors().reduced(1e-3)
@@ -30,63 +42,75 @@ def at_a_point(seed: int) -> tuple[Linearised, dict[str, Any]]:
         projected=B.T @ (y * theta * rho),
         theta=float(theta.sum()),
         labelled=float(y @ (theta * rho)),
-        hinge=0.0,
-        alpha=float(alpha.sum()),
+        loss=0.0,
+        linear=float(alpha.sum()),
         complementarity=0.0,
         balance=float(y @ alpha),
+        n_pairs=2 * N,
     )
-    weights, prices = rng.uniform(0.1, 1.0, (2, factors.n_kernels))
-    v, r = rng.standard_normal(factors.rank), rng.standard_normal(factors.n_kernels)
+    k = len(weight_set.start)
+    x, prices = rng.uniform(0.1, 1.0, (2, k))
+    v, r = rng.standard_normal(factors.rank), rng.standard_normal(k)
     return at, {
         "factors": factors, "B": B, "y": y, "alpha": alpha, "theta": theta, "rho": rho,
-        "weights": weights, "prices": prices, "v": v, "r": r,
+        "weight_set": weight_set, "x": x, "prices": prices, "v": v, "r": r,
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_has_the_solution_of_the_whole_system(seed: int) -> None:
-    at, of = at_a_point(seed)
+@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("seed", range(3))
+def test_has_the_solution_of_the_whole_system(seed: int, name: str) -> None:
+    weight_set = SETS[name]
+    at, of = at_a_point(seed, weight_set)
     factors, B, y, theta = of["factors"], of["B"], of["y"], of["theta"]
-    weights, prices = of["weights"], of["prices"]
-    found = NewtonSystem(factors, at, weights, prices, of["v"]).solve(
+    x, prices, v = of["x"], of["prices"], of["v"]
+    found = NewtonSystem(factors, at, weight_set, x, prices, v).solve(
         at.projected, at.labelled, of["r"]
     )
-    # The whole: alpha, d, b and lam, with K and the K_m v formed.
-    m = factors.n_kernels
+    # The whole: alpha, x, b and lam, with K and the K_m v formed, and finite differences in x.
+    k, A, signs = len(x), weight_set.sums, weight_set.signs
     YB = y[:, None] * B
     S = np.zeros((factors.rank, factors.rank))
-    for core, own in zip(factors.combined(weights), factors.columns, strict=True):
+    for core, own in zip(factors.combined(weight_set.weights(x)), factors.columns, strict=True):
         S[own, own] = core
-    G = YB @ factors.products(of["v"])
-    whole = np.zeros((N + m + 2,) * 2)
+    J = jacobian(weight_set.weights, x).reshape(-1, k)
+    G = YB @ factors.products(v) @ J
+    halves = 0.5 * factors.forms(v)
+    bent = -jacobian(lambda x: weight_set.slopes(x, halves), x).reshape(k, k)
+    whole = np.zeros((N + k + 1 + len(A),) * 2)
     whole[:N, :N] = YB @ S @ YB.T + np.diag(1.0 / theta)
-    whole[:N, N : N + m], whole[N : N + m, :N] = G, -G.T
-    whole[:N, N + m] = whole[N + m, :N] = y
-    whole[N : N + m, N : N + m] = np.diag(prices / weights)
-    whole[N : N + m, N + m + 1] = whole[N + m + 1, N : N + m] = 1.0
-    right = np.concatenate(
-        [of["rho"], of["r"], [-float(y @ of["alpha"]), 1.0 - float(weights.sum())]]
-    )
+    whole[:N, N : N + k], whole[N : N + k, :N] = G, -signs[:, None] * G.T
+    whole[:N, N + k] = whole[N + k, :N] = y
+    whole[N : N + k, N : N + k] = np.diag(prices / x) + bent
+    whole[N : N + k, N + k + 1 :], whole[N + k + 1 :, N : N + k] = A.T, A
+    right = np.concatenate([of["rho"], of["r"], [-float(y @ of["alpha"])], 1.0 - A @ x])
     expected = np.linalg.solve(whole, right)
-    assert found.weights == pytest.approx(expected[N : N + m], rel=1e-7, abs=1e-9)
-    assert found.intercept == pytest.approx(expected[N + m], rel=1e-7)
-    assert found.largest == pytest.approx(expected[N + m + 1], rel=1e-7)
+    assert found.x == pytest.approx(expected[N : N + k], rel=1e-5, abs=1e-7)
+    assert found.intercept == pytest.approx(expected[N + k], rel=1e-5)
+    assert found.levels == pytest.approx(expected[N + k + 1 :], rel=1e-5, abs=1e-7)
     alpha = theta * (of["rho"] - y * (B @ found.outputs + found.intercept))
-    assert alpha == pytest.approx(expected[:N], rel=1e-6, abs=1e-8)
+    assert alpha == pytest.approx(expected[:N], rel=1e-5, abs=1e-6)
+
+
+def jacobian(function: Callable[[np.ndarray], np.ndarray], x: np.ndarray) -> np.ndarray:
+    """Derivatives (.., k) by central differences."""
+    steps = 1e-6 * np.eye(len(x))
+    slopes = [(function(x + step) - function(x - step)) / 2e-6 for step in steps]
+    return np.stack(slopes, axis=-1) if slopes else np.zeros((len(function(x)), 0))
 
 
 def test_a_matrix_that_is_indefinite_by_rounding_is_solved_nevertheless() -> None:
-    at, of = at_a_point(7)
+    at, of = at_a_point(7, SETS["simplex"])
     at.products = at.products - 1e-9 * np.eye(len(at.products))
-    system = NewtonSystem(of["factors"], at, of["weights"], of["prices"], of["v"])
-    assert np.isfinite(system.solve(at.projected, at.labelled, of["r"]).weights).all()
+    system = NewtonSystem(of["factors"], at, of["weight_set"], of["x"], of["prices"], of["v"])
+    assert np.isfinite(system.solve(at.projected, at.labelled, of["r"]).x).all()
 
 
 def test_one_that_is_indefinite_by_more_is_refused() -> None:
-    at, of = at_a_point(8)
+    at, of = at_a_point(8, SETS["simplex"])
     at.products = -1e3 * at.products
     with pytest.raises(LinAlgError):
-        NewtonSystem(of["factors"], at, of["weights"], of["prices"], of["v"])
+        NewtonSystem(of["factors"], at, of["weight_set"], of["x"], of["prices"], of["v"])
 
 
 def test_a_root_squares_to_its_matrix() -> None:
