@@ -13,23 +13,31 @@ which is, convex in the weights, to
 with K_d = sum_m d_m K_m and dJ/dd_m = -1/2 a' K_m a. Its dual has max_m a' K_m a in the place of
 a' K_d a. How it is solved, to a certified gap in a handful of SVR calls, is in
 `mklbench.optim.simplex_search`: the SVR is an SVM on either side of the tube
-(`mklbench.optim.svm_dual`).
+(`mklbench.optim.svm_dual`). For many samples there is the method of `mklbench.optim.joint`, which
+forms no matrix (n, n).
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mklbench.certify import Tube
 from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
+from mklbench.kernels.memory import Memory, Shape
 from mklbench.libsvm import SVR, check_box
-from mklbench.optim import svm_dual
+from mklbench.optim import joint_method, svm_dual
 from mklbench.optim.inner_svm import InnerSVM
+from mklbench.optim.joint_method import METHODS, Method
 from mklbench.optim.simplex_search import Search
 from mklbench.optim.svm_value import check_bank, check_samples
+from mklbench.optim.weight_sets import OneSum
 from mklbench.solution import Solution
 from mklbench.validation import (
+    check_choice,
     check_count,
     check_not_negative,
     check_positive,
@@ -39,6 +47,7 @@ from mklbench.validation import (
 
 VERSION = 1
 REGRESSION = True
+NEW_OPTIONS = ("method",)
 # As `mkl`; where LIBSVM's single precision is not enough, the SVR is solved in 2 n variables, which
 # takes two matrices (2 n, 2 n).
 MATRICES = 11.0
@@ -56,6 +65,7 @@ def solve(
     epsilon: float = 0.1,
     tol: float = 1e-4,
     max_iter: int = 100,
+    method: Method = "auto",
     start: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> Solution:
@@ -74,10 +84,14 @@ def solve(
     tol : float, default=0.0001
         Stop at this certified relative duality gap.
     max_iter : int, default=100
-        At most so many SVRs.
+        At most so many SVRs; of the joint method so many iterations.
+    method : {"auto", "libsvm", "joint"}, default="auto"
+        "libsvm" solves SVRs on Gram matrices; "joint" all together on factors of the kernels;
+        "auto" takes the second as `mklbench.algorithms.mkl` does.
     start : array_like of shape (M,) or None, default=None
         Weights >= 0, not all zero, to start from, as in `mklbench.algorithms.mkl`. If not given,
-        the kernels that agree best with the targets, with equal weights.
+        the kernels that agree best with the targets, with equal weights. The joint method has a
+        start of its own.
     sample_weight : array_like of shape (n,) or None, default=None
         Factors > 0 on C by sample: |a_i| <= C_i, the product of both.
 
@@ -88,13 +102,15 @@ def solve(
         SVR's dual at the returned weights and dual coefficients, which is J up to the gap. Each
         entry of `history` has J at the weights of one SVR and the gap between its primal value and
         the best lower bound so far. Where a tube holds all targets, no function is needed: the
-        weights are then equal, and `objective` and `gap` 0.
+        weights are then equal, and `objective` and `gap` 0. By the joint method the solution has an
+        `expansion` and made no SVR calls.
 
     Raises
     ------
     InputError
         If an argument has the wrong type, shape or range.
     """
+    check_choice("method", method, METHODS)
     check_positive("tol", tol)
     check_count("max_iter", max_iter)
     check_box("C", C)
@@ -114,21 +130,63 @@ def solve(
             f"C={C:g} is not accepted: y varies by {unit:.2g}, in units of which C is {box:.2g}, "
             f"and LIBSVM's sums overflow above {_LARGEST_BOX:g}: lower C or rescale y."
         )
+    factors = joint_method.factors_for(bank, method, tol)
+    if factors is not None:
+        loss = Tube(scaled, limit / unit, tube)
+        found = joint_method.solve(factors, OneSum(bank.n_kernels), loss, tol, max_iter)
+        return _in_units(found, unit, centre, limit)
     machine = SVR(scaled, box, epsilon=tube, sample_weight=sample_weight)
     svm = InnerSVM(bank, machine, svm_dual.of_targets(scaled, machine.upper, tube))
     search = Search(bank, svm, tol, max_iter, resort=True, unit=unit**2)
     best = search.run(start)
-    return Solution(
+    found = Solution(
         weights=best.weights,
-        dual_coef=np.clip(unit * best.dual_coef, -limit, limit),  # rounding
-        intercept=unit * best.intercept + centre,
-        objective=unit**2 * best.objective,
+        dual_coef=best.dual_coef,
+        intercept=best.intercept,
+        objective=best.objective,
         gap=best.gap,
         n_svm_calls=svm.calls,
         n_iter=len(search.history) - 1,
         converged=best.gap <= tol,
         history=search.history,
         svm_seconds=machine.seconds,
+    )
+    return _in_units(found, unit, centre, limit)
+
+
+def bytes_on_factors(
+    kernels: Memory,
+    shape: Shape,
+    *,
+    method: str = "auto",
+    tol: float = 1e-4,
+    **options: object,
+) -> float | None:
+    """Return the bytes of kernels and a fit by the joint method; None where it is not taken.
+
+    Parameters
+    ----------
+    kernels : Memory
+        What the kernels need.
+    shape : Shape
+        Of the samples.
+    method, tol : str and float
+        As in `solve`.
+    **options : object
+        The others, which do not count.
+    """
+    return joint_method.bytes_on_factors(kernels, shape, method, tol, n_terms=2)
+
+
+def _in_units(solution: Solution, unit: float, centre: float, limit: float | Array) -> Solution:
+    """Return the solution for targets as they were before they were scaled."""
+    expansion = solution.expansion
+    return replace(
+        solution,
+        dual_coef=np.clip(unit * solution.dual_coef, -limit, limit),  # rounding
+        intercept=unit * solution.intercept + centre,
+        objective=unit**2 * solution.objective,
+        expansion=None if expansion is None else unit * expansion,
     )
 
 

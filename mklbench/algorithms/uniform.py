@@ -1,4 +1,7 @@
-"""The uniform combination: the baseline that learned weights have to beat."""
+"""The uniform combination: the baseline that learned weights have to beat.
+
+For many samples there is the method of `mklbench.optim.joint`, which forms no matrix (n, n).
+"""
 
 from __future__ import annotations
 
@@ -7,12 +10,48 @@ from collections.abc import Mapping
 from numpy.typing import ArrayLike
 
 from mklbench.algorithms import svm
+from mklbench.certify import Hinge
 from mklbench.kernels.base import KernelOperator
+from mklbench.kernels.memory import Memory, Shape
+from mklbench.libsvm import check_svm_options, class_factors, upper_bounds
+from mklbench.optim import joint_method
+from mklbench.optim.joint_method import METHODS, Method
+from mklbench.optim.svm_value import check_samples
+from mklbench.optim.weight_sets import Given
 from mklbench.solution import Solution
+from mklbench.validation import check_choice, check_labels
 
 VERSION = svm.VERSION
+NEW_OPTIONS = ("method",)
 
 bytes_needed = svm.bytes_needed
+
+# Iterations of the joint method.
+_ITERATIONS = 100
+
+
+def bytes_on_factors(
+    kernels: Memory,
+    shape: Shape,
+    *,
+    method: str = "auto",
+    svm_tol: float = 1e-3,
+    **options: object,
+) -> float | None:
+    """Return the bytes of kernels and a fit by the joint method; None where it is not taken.
+
+    Parameters
+    ----------
+    kernels : Memory
+        What the kernels need.
+    shape : Shape
+        Of the samples.
+    method, svm_tol : str and float
+        As in `solve`.
+    **options : object
+        The others, which do not count.
+    """
+    return joint_method.bytes_on_factors(kernels, shape, method, svm_tol)
 
 
 def solve(
@@ -21,6 +60,7 @@ def solve(
     C: float = 1.0,
     *,
     svm_tol: float = 1e-3,
+    method: Method = "auto",
     class_weight: Mapping[int, float] | str | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> Solution:
@@ -35,7 +75,10 @@ def solve(
     C : float, default=1.0
         Box constraint.
     svm_tol : float, default=0.001
-        LIBSVM's stopping tolerance.
+        LIBSVM's stopping tolerance; of the joint method the certified relative duality gap.
+    method : {"auto", "libsvm", "joint"}, default="auto"
+        "libsvm" solves an SVM on the Gram matrix, "joint" one on factors of the kernels; "auto"
+        takes the second as `mklbench.algorithms.mkl` does.
     class_weight : mapping of int to float, str or None, default=None
         Factors on C by class, ``{-1: ..., +1: ...}``, or "balanced".
     sample_weight : array_like of shape (n,) or None, default=None
@@ -44,13 +87,23 @@ def solve(
     Returns
     -------
     Solution
-        As that of `mklbench.algorithms.svm.solve`.
+        As that of `mklbench.algorithms.svm.solve`; by the joint method it has an `expansion` and
+        made no SVM calls, and `converged` says that its gap is no larger than `svm_tol`.
 
     Raises
     ------
     InputError
         If an argument has the wrong shape or range.
     """
+    check_choice("method", method, METHODS)
+    check_svm_options(C, svm_tol, class_weight)
+    factors = joint_method.factors_for(operator, method, svm_tol)
+    if factors is not None:
+        labels = check_labels(y)
+        check_samples(operator, len(labels))
+        box = upper_bounds(labels, C, class_factors(class_weight, labels), sample_weight)
+        where = Given(operator.uniform_weights())
+        return joint_method.solve(factors, where, Hinge(labels, box), svm_tol, _ITERATIONS)
     return svm.solve(
         operator,
         y,

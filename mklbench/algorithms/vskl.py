@@ -21,6 +21,9 @@ G is convex with the subgradient -1/2 q_jk / gamma_j at the maximisers (Danskin)
 With one group f is that of the SVM, and the problem MKL's for every q. With groups of one kernel
 nothing is left to descend on, and the first oracle is the solution; at q = 1 it is one SVM with the
 sum of the kernels.
+
+For many samples there is another method, that of `mklbench.optim.joint`: it finds lambda, gamma and
+alpha together on factors of the kernels, and forms no matrix (n, n).
 """
 
 from __future__ import annotations
@@ -34,20 +37,30 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench import iterations
-from mklbench.certify import Bounds
+from mklbench.certify import Bounds, Hinge
 from mklbench.errors import InputError
 from mklbench.iterations import History
 from mklbench.kernels.base import Bank
 from mklbench.kernels.groups import GroupLists, Groups, groups_of
-from mklbench.libsvm import check_svm_options
-from mklbench.optim import side_by_side
+from mklbench.kernels.memory import Memory, Shape
+from mklbench.libsvm import check_svm_options, class_factors, upper_bounds
+from mklbench.optim import joint_method, side_by_side
+from mklbench.optim.joint_method import METHODS, Method
 from mklbench.optim.side_by_side import Search
-from mklbench.optim.svm_value import Objective, Point, check_bank, settled
+from mklbench.optim.svm_value import Objective, Point, check_bank, check_samples, settled
+from mklbench.optim.weight_sets import Grouped
 from mklbench.penalties.mixed_norm import MixedNorm
 from mklbench.solution import Solution
-from mklbench.validation import check_count, check_positive, check_positive_or_none
+from mklbench.validation import (
+    check_choice,
+    check_count,
+    check_labels,
+    check_positive,
+    check_positive_or_none,
+)
 
 VERSION = 2
+NEW_OPTIONS = ("method",)
 
 bytes_needed = side_by_side.bytes_needed
 
@@ -101,6 +114,7 @@ def solve(
     max_iter: int = 1000,
     step_size: float | None = None,
     svm_tol: float = 1e-3,
+    method: Method = "auto",
     class_weight: Mapping[int, float] | str | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> Solution:
@@ -133,6 +147,10 @@ def solve(
     svm_tol : float, default=0.001
         LIBSVM's stopping tolerance; it is tightened by itself where it, not gamma, keeps the
         oracle from its accuracy.
+    method : {"auto", "libsvm", "joint"}, default="auto"
+        "libsvm" is the mirror descent; "joint" finds all together on factors of the kernels, to
+        `tol` alone; "auto" takes the second as `mklbench.algorithms.mkl` does, unless
+        `objective_tol` or `step_size` is given.
     class_weight : mapping of int to float, str or None, default=None
         Factors on C by class, ``{-1: ..., +1: ...}``, or "balanced".
     sample_weight : array_like of shape (n,) or None, default=None
@@ -145,7 +163,8 @@ def solve(
         those of a group sum to 1 / gamma_j; `objective` is f_lambda(alpha, gamma), the value of
         problem (D) up to the accuracy of the oracle. Each entry of `history` has the objective and
         the gap of an iterate, the SVM calls so far ("n_svm_calls"), and the iterations of its block
-        coordinate ascent ("ascents").
+        coordinate ascent ("ascents"). By the joint method it has an `expansion` and made no SVM
+        calls.
 
     Raises
     ------
@@ -163,6 +182,7 @@ def solve(
         max_iter=max_iter,
         step_size=step_size,
         svm_tol=svm_tol,
+        method=method,
         class_weight=class_weight,
         sample_weight=sample_weight,
     )
@@ -181,6 +201,7 @@ def solve_all(
     max_iter: int = 1000,
     step_size: float | None = None,
     svm_tol: float = 1e-3,
+    method: Method = "auto",
     class_weight: Mapping[int, float] | str | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> list[Solution]:
@@ -190,6 +211,7 @@ def solve_all(
     Gram matrices are read once an iteration for all problems.
     """
     bank = check_bank("vskl", bank)
+    check_choice("method", method, METHODS)
     _check_q(q)
     check_positive("tol", tol)
     check_count("max_iter", max_iter)
@@ -197,6 +219,18 @@ def solve_all(
     check_positive_or_none("objective_tol", objective_tol)
     check_svm_options(C, svm_tol, class_weight, sample_weight)
     partition = groups_of(bank, groups)
+    if method == "auto" and not (objective_tol is None and step_size is None):
+        method = "libsvm"
+    factors = joint_method.factors_for(bank, method, tol)
+    if factors is not None:
+        solutions = []
+        for y in labels:
+            own = check_labels(y)
+            check_samples(bank, len(own))
+            box = upper_bounds(own, C, class_factors(class_weight, own), sample_weight)
+            where = Grouped(partition, float(q))
+            solutions.append(joint_method.solve(factors, where, Hinge(own, box), tol, max_iter))
+        return solutions
     A = _STEP_SIZE * math.sqrt(len(partition)) if step_size is None else step_size
     rate = A * math.sqrt(math.log(partition.sizes.max()))
     oracles = (
@@ -209,6 +243,34 @@ def solve_all(
     return side_by_side.run(
         bank, (_descend(oracle, rate, tol, objective_tol, max_iter) for oracle in oracles)
     )
+
+
+def bytes_on_factors(
+    kernels: Memory,
+    shape: Shape,
+    *,
+    tol: float = 1e-2,
+    objective_tol: float | None = None,
+    step_size: float | None = None,
+    method: str = "auto",
+    **options: object,
+) -> float | None:
+    """Return the bytes of kernels and a fit by the joint method; None where it is not taken.
+
+    Parameters
+    ----------
+    kernels : Memory
+        What the kernels need.
+    shape : Shape
+        Of the samples.
+    tol, objective_tol, step_size, method : float or str
+        As in `solve`.
+    **options : object
+        The others, which do not count.
+    """
+    if method == "auto" and not (objective_tol is None and step_size is None):
+        return None
+    return joint_method.bytes_on_factors(kernels, shape, method, tol)
 
 
 def _descend(

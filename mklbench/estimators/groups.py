@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from mklbench.algorithms import ckl, vskl
 from mklbench.estimators.base import KernelLearner
+from mklbench.estimators.methods import TakesMethod
 from mklbench.estimators.weights import ClassWeights
 from mklbench.kernels import Kernel
 from mklbench.kernels.groups import GroupLists
@@ -11,7 +14,7 @@ from mklbench.kernels.groups import GroupLists
 __all__ = ["CKL", "VSKL"]
 
 
-class VSKL(KernelLearner):
+class VSKL(TakesMethod, KernelLearner):
     """Kernels in groups, few of each and all groups (`mklbench.algorithms.vskl`).
 
     Parameters
@@ -35,6 +38,10 @@ class VSKL(KernelLearner):
         Factor A of the step size; 3 times the square root of the number of groups if None.
     svm_tol : float, default=0.001
         LIBSVM's stopping tolerance.
+    method : {"auto", "libsvm", "joint"}, default="auto"
+        "libsvm" is the mirror descent; "joint" finds all together on factors, for many samples with
+        kernels on single features; "auto" takes the second where it is faster and neither
+        `objective_tol` nor `step_size` is given. `method_` says which it was.
     class_weight : ClassWeights, default=None
         Factors on C by class label, or "balanced" for classes that all weigh the same
         (`mklbench.estimators.weights`).
@@ -55,6 +62,7 @@ class VSKL(KernelLearner):
         max_iter: int = 1000,
         step_size: float | None = None,
         svm_tol: float = 1e-3,
+        method: Literal["auto", "libsvm", "joint"] = "auto",
         class_weight: ClassWeights = None,
         verbose: int = 0,
     ) -> None:
@@ -67,6 +75,7 @@ class VSKL(KernelLearner):
         self.max_iter = max_iter
         self.step_size = step_size
         self.svm_tol = svm_tol
+        self.method = method
         self.class_weight = class_weight
         self.verbose = verbose
 

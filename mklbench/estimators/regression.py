@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from mklbench.algorithms import mkl_svr
 from mklbench.estimators.base import KernelRegressor
+from mklbench.estimators.methods import TakesMethod
 from mklbench.kernels import Kernel
 
 __all__ = ["MKLRegressor"]
 
 
-class MKLRegressor(KernelRegressor):
+class MKLRegressor(TakesMethod, KernelRegressor):
     """Support vector regression on a learned sparse combination of kernels (`mkl_svr`).
 
     The problem is in `mklbench.algorithms.mkl_svr`.
@@ -26,7 +29,11 @@ class MKLRegressor(KernelRegressor):
     tol : float, default=0.0001
         Certified relative duality gap at which to stop.
     max_iter : int, default=100
-        At most so many SVR calls.
+        At most so many SVR calls; of the joint method so many iterations.
+    method : {"auto", "libsvm", "joint"}, default="auto"
+        "libsvm" solves SVRs on Gram matrices; "joint" all together on factors, for many samples
+        with kernels on single features; "auto" takes the faster of the two. `method_` says which it
+        was.
     verbose : int, default=0
         1 prints a line an iteration: J, its gap, active kernels, seconds.
     """
@@ -40,6 +47,7 @@ class MKLRegressor(KernelRegressor):
         epsilon: float = 0.1,
         tol: float = 1e-4,
         max_iter: int = 100,
+        method: Literal["auto", "libsvm", "joint"] = "auto",
         verbose: int = 0,
     ) -> None:
         self.kernel = kernel
@@ -47,4 +55,5 @@ class MKLRegressor(KernelRegressor):
         self.epsilon = epsilon
         self.tol = tol
         self.max_iter = max_iter
+        self.method = method
         self.verbose = verbose

@@ -6,15 +6,14 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_is_fitted
 
 from mklbench.algorithms import hessianmkl, mkl, simplemkl, svm, uniform
 from mklbench.estimators.base import KernelLearner
+from mklbench.estimators.methods import TakesMethod
 from mklbench.estimators.weights import ClassWeights
 from mklbench.kernels import Kernel, KernelOperator, resolve
 from mklbench.kernels.banks.on_demand import FunctionKernel
 from mklbench.kernels.builders.named import single_gaussian
-from mklbench.solution import Approximation, Solution
 
 __all__ = ["MKL", "HessianMKL", "KernelSVC", "SimpleMKL", "UniformMKL"]
 
@@ -74,7 +73,7 @@ class KernelSVC(KernelLearner):
         self.verbose = verbose
 
 
-class UniformMKL(KernelLearner):
+class UniformMKL(TakesMethod, KernelLearner):
     """The uniform combination of kernels (`mklbench.algorithms.uniform`).
 
     Parameters
@@ -84,7 +83,10 @@ class UniformMKL(KernelLearner):
     C : float, default=1.0
         Box constraint.
     svm_tol : float, default=0.001
-        LIBSVM's stopping tolerance.
+        LIBSVM's stopping tolerance; of the joint method the certified relative duality gap.
+    method : {"auto", "libsvm", "joint"}, default="auto"
+        "libsvm" solves an SVM on the Gram matrix; "joint" one on factors, for many samples with
+        kernels on single features; "auto" takes the faster of the two. `method_` says which it was.
     class_weight : ClassWeights, default=None
         Factors on C by class label, or "balanced" for classes that all weigh the same
         (`mklbench.estimators.weights`).
@@ -105,17 +107,19 @@ class UniformMKL(KernelLearner):
         kernel: Kernel = "feature_gaussians",
         C: float = 1.0,
         svm_tol: float = 1e-3,
+        method: Literal["auto", "libsvm", "joint"] = "auto",
         class_weight: ClassWeights = None,
         verbose: int = 0,
     ) -> None:
         self.kernel = kernel
         self.C = C
         self.svm_tol = svm_tol
+        self.method = method
         self.class_weight = class_weight
         self.verbose = verbose
 
 
-class MKL(KernelLearner):
+class MKL(TakesMethod, KernelLearner):
     """Sparse convex combination of kernels by the default exact solver (`mklbench.algorithms.mkl`).
 
     Parameters
@@ -178,24 +182,6 @@ class MKL(KernelLearner):
         self.warm_start = warm_start
         self.class_weight = class_weight
         self.verbose = verbose
-
-    @property
-    def method_(self) -> str:
-        """The method that was taken: "libsvm" or "joint"."""
-        check_is_fitted(self)
-        return "libsvm" if self.solutions_[0].expansion is None else "joint"
-
-    @property
-    def approximation_(self) -> Approximation | None:
-        """What landmarks mean for the gap, the worst of all classes; None where it is exact."""
-        check_is_fitted(self)
-        found = [s.approximation for s in self.solutions_ if s.approximation is not None]
-        return max(found, key=lambda each: each.effect_on_objective, default=None)
-
-    def _learned(self, operator: KernelOperator, solutions: list[Solution]) -> None:
-        super()._learned(operator, solutions)
-        if self.verbose and self.approximation_ is not None:
-            print(f"[MKL] {self.approximation_}", flush=True)
 
 
 class SimpleMKL(KernelLearner):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal
 
 from mklbench.certify import Hinge, Tube
@@ -9,7 +10,7 @@ from mklbench.errors import InputError
 from mklbench.kernels.base import Bank, KernelOperator
 from mklbench.kernels.memory import Memory, Shape
 from mklbench.kernels.row_factors import MANY, RowFactors
-from mklbench.optim import joint_search
+from mklbench.optim import joint_search, landmark_search
 from mklbench.optim.weight_sets import WeightSet
 from mklbench.solution import Solution
 
@@ -17,7 +18,9 @@ Method = Literal["auto", "libsvm", "joint"]
 METHODS = ("auto", "libsvm", "joint")
 
 
-def factors_for(kernels: KernelOperator, method: str, tol: float) -> RowFactors | None:
+def factors_for(
+    kernels: KernelOperator, method: str, tol: float, landmarks: int | None = None
+) -> RowFactors | None:
     """Return the factors of the joint method if that is the one to take, else None.
 
     Parameters
@@ -28,6 +31,8 @@ def factors_for(kernels: KernelOperator, method: str, tol: float) -> RowFactors 
         One of `METHODS`.
     tol : float
         The relative duality gap asked for.
+    landmarks : int or None, default=None
+        Of each kernel that has no exact factors; as many as it takes if not given.
 
     Raises
     ------
@@ -37,7 +42,7 @@ def factors_for(kernels: KernelOperator, method: str, tol: float) -> RowFactors 
     if method == "libsvm" or (method == "auto" and kernels.n_samples < MANY):
         return None
     try:
-        factors = kernels.row_factors() if isinstance(kernels, Bank) else None
+        factors = kernels.row_factors(landmarks) if isinstance(kernels, Bank) else None
     except InputError:  # too rough
         if method == "joint":
             raise
@@ -52,11 +57,14 @@ def factors_for(kernels: KernelOperator, method: str, tol: float) -> RowFactors 
         return None
     if method == "joint":
         return factors
-    rank = joint_search.first_rank(factors)
-    return factors if joint_search.pays(kernels.n_samples, rank, tol) else None
+    approximated = len(factors.approximated)
+    rank = 0 if approximated else joint_search.first_rank(factors)
+    return factors if _pays(kernels.n_samples, rank, approximated, tol) else None
 
 
-def bytes_on_factors(kernels: Memory, shape: Shape, method: str, tol: float) -> float | None:
+def bytes_on_factors(
+    kernels: Memory, shape: Shape, method: str, tol: float, n_terms: int = 1
+) -> float | None:
     """Return the bytes of kernels and a fit by the joint method; None where it is not taken.
 
     Parameters
@@ -69,23 +77,39 @@ def bytes_on_factors(kernels: Memory, shape: Shape, method: str, tol: float) -> 
         One of `METHODS`.
     tol : float
         The relative duality gap asked for.
+    n_terms : int, default=1
+        Dual variables a sample, 2 of a regression.
     """
     if kernels.rank is None or method not in ("auto", "joint"):
         return None
-    if method == "auto" and not joint_search.pays(shape.n, kernels.rank, tol):
+    approximated = kernels.approximated
+    if method == "auto" and not _pays(shape.n, kernels.rank, approximated, tol):
         return None
-    return kernels.streamed + joint_search.bytes_needed(shape.n, kernels.rank)
+    needed = joint_search.bytes_needed(shape.n, kernels.rank, approximated, n_terms)
+    return kernels.streamed + needed
+
+
+def _pays(n: int, rank: int, approximated: int, tol: float) -> bool:
+    """Tell whether "auto" takes the joint method; where that means landmarks, as a last resort."""
+    if approximated:
+        return joint_search.beyond_grams(n, approximated)
+    return joint_search.pays(n, rank, tol)
 
 
 def solve(
-    factors: RowFactors, weight_set: WeightSet, loss: Hinge | Tube, tol: float, max_iter: int
+    factors: RowFactors,
+    weight_set: WeightSet,
+    loss: Hinge | Tube,
+    tol: float,
+    max_iter: int,
+    landmarks: int | None = None,
 ) -> Solution:
     """Return the solution by the joint method.
 
     Parameters
     ----------
     factors : RowFactors
-        Of the kernels on n samples, without loss.
+        Of the kernels on n samples, without loss but for landmarks.
     weight_set : WeightSet
         Where the weights may be.
     loss : Hinge or Tube
@@ -94,6 +118,8 @@ def solve(
         The certified relative gap asked for.
     max_iter : int
         At most so many iterations on each of the factors.
+    landmarks : int or None, default=None
+        What `factors_for` was given.
 
     Returns
     -------
@@ -101,7 +127,13 @@ def solve(
         With an `expansion`; `dual_coef` proves the gap. The last entry of `history` has the gap on
         the factors beside it ("on_factors").
     """
-    found, history = joint_search.search(factors, weight_set, loss, tol, max_iter)
+    approximation = None
+    if factors.approximated:
+        on_landmarks, history = landmark_search.search(factors, weight_set, loss, tol, max_iter)
+        found = on_landmarks.found
+        approximation = replace(on_landmarks.approximation, asked=landmarks)
+    else:
+        found, history = joint_search.search(factors, weight_set, loss, tol, max_iter)
     return Solution(
         weights=found.weights,
         dual_coef=found.dual_coef,
@@ -112,5 +144,6 @@ def solve(
         n_iter=len(history) - 1,
         converged=found.gap <= tol,
         history=[*history[:-1], {**history[-1], "gap": found.gap, "on_factors": found.on_factors}],
-        expansion=found.expansion,
+        expansion=factors.on_nodes(found.expansion),
+        approximation=approximation,
     )

@@ -86,7 +86,7 @@ def beyond_grams(n: int, n_kernels: int) -> bool:
     return NUMBER * (0.5 * n_kernels + _MATRICES) * float(n) ** 2 > _BEYOND
 
 
-def bytes_needed(n: int, rank: int, approximated: int = 0) -> float:
+def bytes_needed(n: int, rank: int, approximated: int = 0, n_terms: int = 1) -> float:
     """Return the bytes that `search` takes.
 
     Parameters
@@ -97,9 +97,11 @@ def bytes_needed(n: int, rank: int, approximated: int = 0) -> float:
         Columns of the first factors.
     approximated : int, default=0
         Kernels that have landmarks.
+    n_terms : int, default=1
+        Dual variables a sample, 2 of a regression.
     """
     kept = min(0.5 * NUMBER * n * rank, KEPT_LANDMARKS if approximated else KEPT)
-    return NUMBER * (_VECTORS * n + 12.0 * rank**2) + kept
+    return NUMBER * (_VECTORS * n_terms * n + 12.0 * rank**2) + kept
 
 
 def first_rank(factors: RowFactors) -> int:

@@ -7,14 +7,16 @@ the k~_m. The gap between the two is that of the approximation.
 
 How much lower the optimum of the k_m themselves may be follows from the same alpha,
 
-    J >= max over 0 <= t <= 1 of  t sum alpha - t^2/2 max_m a' K_m a,    a = alpha o y,
+    J >= max over 0 <= t <= 1 of  t l(a) - t^2 D(a' K_m a),
+
+l being the linear part of the dual, sum alpha of an SVM, and D(q) of the simplex max_m q_m / 2,
 
 and of a'(K_m - K~_m) a = sum_i a_i ((K_m - K~_m) a)_i a number of samples i, drawn with
 probabilities |a_i| / sum |a|, tell the mean, with its standard error. So many rows of each kernel
 are all that is computed of it.
 
-Most kernels have no weight in the end. Which have is found on some of the samples; the others take
-part in the certificate, and in the search only where it says that they are missing.
+On the simplex most kernels have no weight in the end. Which have is found on some of the samples;
+the others take part in the certificate, and in the search only where it says that they are missing.
 """
 
 from __future__ import annotations
@@ -22,18 +24,20 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from mklbench import iterations
-from mklbench.certify import Bounds, Hinge, PrimalDualPoint, bounds
+from mklbench.certify import Bounds, Hinge, Loss, PrimalDualPoint, Tube, bounds
 from mklbench.kernels.landmarks import Landmarks
 from mklbench.kernels.row_factors import Part, RowFactors
 from mklbench.optim import joint_search
 from mklbench.optim.joint_search import Found
+from mklbench.optim.loss_terms import every, terms_of
 from mklbench.optim.row_engines import OfSamples, Problem, engine_of
+from mklbench.optim.weight_sets import OneSum, WeightSet
+from mklbench.penalties.base import Penalty
 from mklbench.penalties.simplex import Simplex
 from mklbench.solution import Approximation
-from mklbench.validation import check_labels
 
 Array = NDArray[np.float64]
 
@@ -63,7 +67,7 @@ class Approximated:
 
 
 def search(
-    factors: RowFactors, y: ArrayLike, box: Array, tol: float, max_iter: int
+    factors: RowFactors, weight_set: WeightSet, loss: Hinge | Tube, tol: float, max_iter: int
 ) -> tuple[Approximated, iterations.History]:
     """Return the best certified point, and what happened on the way to it.
 
@@ -71,10 +75,10 @@ def search(
     ----------
     factors : RowFactors
         Of the kernels on n samples, of which some have landmarks.
-    y : array_like of shape (n,)
-        Labels in {-1, +1}.
-    box : ndarray of shape (n,)
-        The bounds on alpha.
+    weight_set : WeightSet
+        Where the weights may be.
+    loss : Hinge or Tube
+        With the labels or targets of the samples, and the bounds on the dual coefficients.
     tol : float
         The certified relative gap asked for, on the problem with landmarks.
     max_iter : int
@@ -87,24 +91,40 @@ def search(
     history : list of dict
         An entry an iteration.
     """
-    labels = check_labels(y)
     history = iterations.begin()
-    chosen = {*_exact(factors), *_in_use(factors, labels, box, max_iter)}
+    if not isinstance(weight_set, OneSum):  # all have a weight
+        own, _ = joint_search.search(factors, weight_set, loss, tol, max_iter, history)
+        forms = factors.forms(_projected(factors, own.dual_coef))
+        return _with_effect(factors, own, forms, loss, weight_set.penalty), history
+    chosen = {*_exact(factors), *_in_use(factors, loss, max_iter)}
     while True:
         parts = sorted(chosen)
-        own, _ = joint_search.search(factors.only(parts), labels, box, tol, max_iter, history)
-        found, forms = _of_all(factors, parts, own, labels, box)
+        own = _on_parts(factors, parts, loss, tol, max_iter, history)
+        found, forms = _of_all(factors, parts, own, loss)
         missing = _missing(factors, parts, forms)
         if not missing or found.gap <= max(tol, own.gap):
-            return Approximated(found, _approximation(factors, found, forms)), history
+            return _with_effect(factors, found, forms, loss, weight_set.penalty), history
         chosen.update(missing)
+
+
+def _on_parts(
+    factors: RowFactors,
+    parts: list[int],
+    loss: Hinge | Tube,
+    tol: float,
+    max_iter: int,
+    history: iterations.History | None = None,
+) -> Found:
+    """Solve the problem on the simplex of some of the kernels."""
+    own = factors.only(parts)
+    return joint_search.search(own, OneSum(own.n_kernels), loss, tol, max_iter, history)[0]
 
 
 def _exact(factors: RowFactors) -> list[int]:
     return [i for i, part in enumerate(factors.parts) if part.left_out is None]
 
 
-def _in_use(factors: RowFactors, y: Array, box: Array, max_iter: int) -> list[int]:
+def _in_use(factors: RowFactors, loss: Hinge | Tube, max_iter: int) -> list[int]:
     """Return the parts on landmarks that have a weight in the problem on some samples.
 
     They join the search one at a time, the one first whose form is largest.
@@ -114,21 +134,21 @@ def _in_use(factors: RowFactors, y: Array, box: Array, max_iter: int) -> list[in
     if len(approximated) == 1 or columns <= _FEW_COLUMNS:
         return approximated
     step = -(-factors.n_samples // _SAMPLED)
-    labels = y[::step]
-    if abs(labels.sum()) == len(labels):  # one class only
+    rough = every(loss, step)
+    terms = terms_of(rough)
+    wanted = terms.middle()
+    if np.ptp(wanted) <= np.ptp(terms.signs * terms.targets, axis=0).max():  # of one class, or within a tube
         return approximated
     fewer = [_with_fewer(part) for part in factors.parts]
     few = RowFactors(np.asarray(factors.X[::step], dtype=np.float64), fewer, factors.cross)
-    # A sample stands for `step` of them.
-    shares = box[::step] * (factors.n_samples / len(labels))
     chosen = _exact(few)
     if not chosen:
-        agreeing = few.forms(_projected(few, labels))
+        agreeing = few.forms(_projected(few, wanted))
         chosen = [max(approximated, key=lambda i: agreeing[few.parts[i].kernels].max())]
     while True:
         with iterations.watched(None):
-            own, _ = joint_search.search(few.only(chosen), labels, shares, _ROUGH, max_iter)
-        found, forms = _of_all(few, chosen, own, labels, shares)
+            own = _on_parts(few, chosen, rough, _ROUGH, max_iter)
+        found, forms = _of_all(few, chosen, own, rough)
         missing = _missing(few, chosen, forms)
         if not missing or found.gap <= max(_ROUGH, own.gap):
             return [i for i in approximated if found.weights[few.parts[i].kernels].any()]
@@ -144,9 +164,7 @@ def _with_fewer(part: Part) -> Part:
     return replace(part, basis=basis, cores=core, nodes=basis.directions)
 
 
-def _of_all(
-    factors: RowFactors, parts: list[int], own: Found, y: Array, box: Array
-) -> tuple[Found, Array]:
+def _of_all(factors: RowFactors, parts: list[int], own: Found, loss: Loss) -> tuple[Found, Array]:
     """Return a point on some parts as one on all, its bounds those of all, and the forms (M,)."""
     kernels = np.concatenate([factors.parts[i].kernels for i in parts])
     weights = np.zeros(factors.n_kernels)
@@ -158,8 +176,8 @@ def _of_all(
         expansion[columns] = own.expansion[start:stop]
         start = stop
     forms = factors.forms(_projected(factors, own.dual_coef))
-    nothing = np.zeros(len(y))
-    dual = PrimalDualPoint(Hinge(y, box), weights, forms, nothing, own.dual_coef, own.intercept)
+    nothing = np.zeros(factors.n_samples)
+    dual = PrimalDualPoint(loss, weights, forms, nothing, own.dual_coef, own.intercept)
     both = Bounds(own.bounds.upper, bounds(dual, Simplex()).lower)
     return replace(own, weights=weights, expansion=expansion, bounds=both), forms
 
@@ -172,27 +190,30 @@ def _missing(factors: RowFactors, parts: list[int], forms: Array) -> list[int]:
     return sorted(others, key=lambda i: -largest[i])
 
 
-def _approximation(factors: RowFactors, found: Found, forms: Array) -> Approximation:
+def _with_effect(
+    factors: RowFactors, found: Found, forms: Array, loss: Loss, penalty: Penalty
+) -> Approximated:
     approximated = [factors.parts[i] for i in factors.approximated]
     left_out = _left_out_forms(factors, found.dual_coef, approximated)
     whole = forms.copy()
     for part, more in zip(approximated, left_out, strict=True):
         whole[part.kernels] += more
-    alpha = float(np.abs(found.dual_coef).sum())
-    lower = _best_scaled(alpha, float(forms.max())) - _best_scaled(alpha, float(whole.max()))
+    linear = loss.dual_value(found.dual_coef)
+    lower, without = (_best_scaled(linear, penalty.dual_value(each)) for each in (forms, whole))
     in_use = [part for part in approximated if found.weights[part.kernels].any()]
-    return Approximation(
+    approximation = Approximation(
         landmarks=max(part.basis.rank for part in approximated),
         n_kernels=len(approximated),
         left_out=max((part.left_out or 0.0 for part in in_use), default=0.0),
-        effect_on_objective=lower / abs(found.bounds.upper),
+        effect_on_objective=(lower - without) / abs(found.bounds.upper),
     )
+    return Approximated(found, approximation)
 
 
-def _best_scaled(alpha: float, form: float) -> float:
-    """Return the largest t alpha - t^2/2 form for 0 <= t <= 1."""
-    t = min(1.0, alpha / form) if form > 0.0 else 1.0
-    return t * alpha - 0.5 * t**2 * form
+def _best_scaled(linear: float, price: float) -> float:
+    """Return the largest t linear - t^2 price for 0 <= t <= 1."""
+    t = min(1.0, 0.5 * linear / price) if price > 0.0 else 1.0
+    return t * linear - t**2 * price
 
 
 def _left_out_forms(factors: RowFactors, a: Array, parts: list[Part]) -> Array:
@@ -228,7 +249,8 @@ def _left_out_forms(factors: RowFactors, a: Array, parts: list[Part]) -> Array:
 
 def _projected(factors: RowFactors, a: Array) -> Array:
     """Return B'a (R,) in double precision."""
-    problem = Problem(factors, factors, a, a, np.float64)  # neither labels nor bounds are asked for
+    nothing = terms_of(Hinge(np.ones(len(a)), 1.0))  # no loss is asked for
+    problem = Problem(factors, factors, nothing, np.float64)
     with engine_of(problem) as engine:
         return np.asarray(engine.total("projected_exactly", OfSamples((a,))))
 

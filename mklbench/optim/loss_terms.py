@@ -84,3 +84,18 @@ def terms_of(loss: Hinge | Tube) -> Terms:
     box = np.broadcast_to(np.asarray(loss.C, dtype=np.float64), loss.y.shape)
     signs = np.repeat([[1.0], [-1.0]], len(loss.y), axis=1)
     return Terms(signs, signs * loss.y - loss.epsilon, box)
+
+
+def every(loss: Hinge | Tube, step: int) -> Hinge | Tube:
+    """Return the loss on every `step`-th sample, each of which stands for as many as there are.
+
+    Parameters
+    ----------
+    loss : Hinge or Tube
+        Of n samples.
+    step : int
+        1 or more.
+    """
+    y = loss.y[::step]
+    box = terms_of(loss).box[::step] * (len(loss.y) / len(y))
+    return Hinge(y, box) if isinstance(loss, Hinge) else Tube(y, box, loss.epsilon)

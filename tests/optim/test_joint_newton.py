@@ -73,10 +73,10 @@ def test_has_the_solution_of_the_whole_system(seed: int, name: str) -> None:
     S = np.zeros((factors.rank, factors.rank))
     for core, own in zip(factors.combined(weight_set.weights(x)), factors.columns, strict=True):
         S[own, own] = core
-    J = jacobian(weight_set.weights, x).reshape(-1, k)
+    J = jacobian(weight_set.weights, x)
     G = YB @ factors.products(v) @ J
     halves = 0.5 * factors.forms(v)
-    bent = -jacobian(lambda x: weight_set.slopes(x, halves), x).reshape(k, k)
+    bent = -jacobian(lambda x: weight_set.slopes(x, halves), x)
     whole = np.zeros((N + k + 1 + len(A),) * 2)
     whole[:N, :N] = YB @ S @ YB.T + np.diag(1.0 / theta)
     whole[:N, N : N + k], whole[N : N + k, :N] = G, -signs[:, None] * G.T

@@ -328,11 +328,6 @@ class TestRefusals:
         with pytest.raises(InputError, match="PrecomputedBank has none"):
             joint(bank, np.array([1.0, -1.0, 1.0, -1.0]), 1.0)
 
-    def test_a_norm(self) -> None:
-        X, y = problem(20, 2, seed=21)
-        with pytest.raises(InputError, match="method=joint is for weights on the simplex"):
-            joint(feature_gaussians(X), y, 1.0, p=2.0)
-
     def test_another_method(self) -> None:
         X, y = problem(20, 2, seed=22)
         with pytest.raises(InputError, match="method=smo is not known"):
@@ -345,7 +340,7 @@ class TestRefusals:
 
     def test_labels_of_other_samples(self) -> None:
         X, y = problem(20, 2, seed=24)
-        with pytest.raises(InputError, match="y has 19 labels for 20 samples"):
+        with pytest.raises(InputError, match="y has 19 labels, but the kernels are on 20 samples"):
             joint(feature_gaussians(X), y[:-1], 1.0)
 
 

@@ -1,0 +1,338 @@
+"""The joint method on other sets of weights: beside a conic solver and the methods on matrices."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import conic_twins
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+from mklbench import MKL, VSKL, UniformMKL
+from mklbench.algorithms import mkl, uniform, vskl
+from mklbench.certify import Hinge, PrimalDualPoint, bounds
+from mklbench.errors import InputError
+from mklbench.kernels import (
+    Bank,
+    PrecomputedBank,
+    feature_gaussians,
+    linear_features,
+    product_gaussians,
+)
+from mklbench.kernels.groups import Groups, groups_of
+from mklbench.kernels.row_factors import MANY
+from mklbench.multiclass import decision_function
+from mklbench.optim import joint_search, row_blocks, row_engines
+from mklbench.optim.row_blocks import expand, project
+from mklbench.optim.weight_sets import Ball, Given, Grouped, OneSum, WeightSet
+from mklbench.penalties.mixed_norm import MixedNorm, power_sum
+from mklbench.solution import Solution
+
+TOL = 1e-4
+NORMS = (1.05, 4.0 / 3.0, 2.0, 8.0, math.inf)
+# Exponents of VSKL.
+EXPONENTS = (1.0, 1.2, 2.0, 5.0)
+
+# The conic solver says so where it misses its 1e-9, or how it takes a norm apart.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:Solution may be inaccurate"),
+    pytest.mark.filterwarnings("ignore:pnorm with p="),
+]
+
+
+def problem(n: int, d: int, seed: int, noise: float = 0.5) -> tuple[np.ndarray, np.ndarray]:
+    """Samples, and labels of an additive function of two features."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    values = np.sin(2.0 * X[:, 0]) + np.square(X[:, 1]) - 1.0 + noise * rng.standard_normal(n)
+    return X, np.where(values > np.median(values), 1.0, -1.0)
+
+
+def stack_of(bank: Bank) -> np.ndarray:
+    return np.array([bank.gram(unit) for unit in np.eye(bank.n_kernels)])
+
+
+def ball(bank: Bank, y: np.ndarray, C: float, p: float, **options: Any) -> Solution:
+    return mkl.solve(bank, y, C, p=p, method="joint", **{"tol": TOL, **options})
+
+
+def assert_optimal(found: Solution, optimum: float, tol: float = TOL, error: float = 1e-6) -> None:
+    """Assert that the certified bounds hold `optimum` between them."""
+    assert found.converged
+    assert found.gap <= tol
+    assert found.objective <= optimum * (1.0 + tol + error) + 1e-12
+    assert found.objective >= optimum * (1.0 - 2.0 * tol - error) - 1e-12
+
+
+def random_x(weight_set: WeightSet) -> np.ndarray:
+    return np.random.default_rng(0).uniform(0.1, 1.0, len(weight_set.start))
+
+
+class TestCandidates:
+    """That slopes and curvature are those of the weights is tested in test_joint_newton.py."""
+
+    def test_of_the_simplex_sum_to_1_and_the_first_has_zeros(self) -> None:
+        sparse, dense = OneSum(4).candidates(np.array([0.5, 1e-4, 0.6, 0.2]))
+        assert sparse.sum() == pytest.approx(1.0)
+        assert dense.sum() == pytest.approx(1.0)
+        assert list(sparse > 0) == [True, False, True, True]
+
+    @pytest.mark.parametrize("p", [1.1, 3.0, 1e3])
+    def test_of_a_ball_have_norm_1(self, p: float) -> None:
+        (weights,) = Ball(5, p).candidates(random_x(Ball(5, p)))
+        assert power_sum(weights, p) == pytest.approx(1.0)
+
+    def test_of_groups_have_sums_whose_inverses_are_on_a_sphere(self) -> None:
+        groups = Groups([[0, 3], [1, 2, 4]], 5)
+        for weights in Grouped(groups, 3.0).candidates(random_x(Grouped(groups, 3.0))):
+            assert power_sum(1.0 / groups.sums(weights), 1.5) == pytest.approx(1.0)
+
+    def test_given_weights_stay(self) -> None:
+        given = np.array([0.2, 3.0])
+        (weights,) = Given(given).candidates(np.ones(0))
+        assert_allclose(weights, given)
+
+
+class TestBall:
+    @pytest.mark.parametrize("p", NORMS)
+    @pytest.mark.parametrize("C", [1e-2, 1.0, 100.0])
+    def test_has_the_optimum_of_a_conic_solver(self, p: float, C: float) -> None:
+        X, y = problem(70, 3, seed=0)
+        bank = feature_gaussians(X, [0.3, 3.0])
+        found = ball(bank, y, C, p, tol=1e-5)
+        q = p / (p + 1.0) if p < math.inf else 1.0
+        singletons = [[m] for m in range(bank.n_kernels)]
+        twin = conic_twins.mixed_norm(stack_of(bank), y, C, singletons, q)
+        assert_optimal(found, twin.value, tol=1e-5)
+        assert power_sum(found.weights, p) == pytest.approx(1.0)
+
+    @pytest.mark.parametrize("p", NORMS)
+    @pytest.mark.parametrize("C", [1e-4, 10.0])
+    def test_has_that_on_gram_matrices(self, p: float, C: float) -> None:
+        X, y = problem(200, 3, seed=1)
+        bank = feature_gaussians(X, [0.3, 3.0])
+        found, exact = ball(bank, y, C, p), mkl.solve(bank, y, C, p=p, tol=1e-5, method="libsvm")
+        assert_optimal(found, exact.objective, error=exact.gap + 1e-6)
+        ours, theirs = (decision_function(bank, [s], X) for s in (found, exact))
+        if C > 1.0:
+            assert np.abs(ours - theirs).max() <= 0.02 * np.abs(theirs).max()
+
+    @settings(max_examples=20, deadline=None)
+    @given(
+        n=st.integers(12, 100),
+        d=st.integers(2, 5),
+        seed=st.integers(0, 10_000),
+        log_C=st.floats(-3, 2),
+        log_p=st.floats(0.02, 3.0),
+        noise=st.floats(0.0, 2.0),
+    )
+    def test_has_it_on_any_problem(
+        self, n: int, d: int, seed: int, log_C: float, log_p: float, noise: float
+    ) -> None:
+        X, y = problem(n, d, seed, noise)
+        bank, p = feature_gaussians(X), math.exp(log_p)
+        found = ball(bank, y, 10.0**log_C, p)
+        assert found.gap <= TOL
+        # The bounds of the same numbers, on dense matrices.
+        stack = stack_of(bank)
+        outputs = decision_function(bank, [found], X) - found.intercept
+        factors = bank.row_factors()
+        assert factors is not None
+        assert found.expansion is not None
+        a = found.dual_coef
+        penalty = MixedNorm(groups_of(bank, "singletons"), p / (p + 1.0))
+        loss = Hinge(y, 10.0**log_C)
+        lengths = factors.forms(found.expansion)
+        upper = bounds(
+            PrimalDualPoint(loss, found.weights, lengths, outputs, a, found.intercept), penalty
+        ).upper
+        lower = loss.dual_value(a) - penalty.dual_value(np.einsum("i,mij,j->m", a, stack, a))
+        assert found.gap == pytest.approx((upper - lower) / upper, rel=1e-4, abs=1e-9)
+
+    def test_near_1_it_is_the_simplex(self) -> None:
+        X, y = problem(150, 4, seed=2)
+        bank = feature_gaussians(X)
+        near, simplex = ball(bank, y, 10.0, 1.0 + 1e-6), mkl.solve(bank, y, 10.0, method="joint")
+        assert near.objective == pytest.approx(simplex.objective, rel=2.0 * TOL)
+        assert_allclose(near.weights, simplex.weights, atol=1e-2)
+
+    @pytest.mark.parametrize("p", [4.0, 30.0])
+    def test_a_huge_box_does_not_lead_astray(self, p: float) -> None:
+        """Weights are so curved in x that iterations that run ahead took hundreds."""
+        X, y = problem(300, 6, seed=0)
+        found = ball(feature_gaussians(X, [0.3, 3.0]), y, 1e4, p)
+        assert found.converged
+        assert found.n_iter <= 60
+
+
+class TestDegenerate:
+    @pytest.fixture(params=[2.0, math.inf])
+    def p(self, request: pytest.FixtureRequest) -> float:
+        return float(request.param)
+
+    def check(self, bank: Bank, y: np.ndarray, C: float, p: float) -> None:
+        exact = mkl.solve(bank, y, C, p=p, tol=1e-5, method="libsvm")
+        assert_optimal(ball(bank, y, C, p), exact.objective, error=exact.gap + 1e-6)
+
+    def test_kernels_twice(self, p: float) -> None:
+        X, y = problem(120, 3, seed=3)
+        self.check(feature_gaussians(np.hstack([X, X])), y, 1.0, p)
+
+    def test_a_kernel_that_is_zero(self, p: float) -> None:
+        X, y = problem(120, 3, seed=4)
+        X[:, 2] = 0.0
+        bank = linear_features(X)
+        self.check(bank, y, 0.1, p)
+        if p < math.inf:
+            assert ball(bank, y, 0.1, p).weights[2] <= 1e-2
+
+    def test_one_sample_in_a_hundred(self, p: float) -> None:
+        X, y = problem(300, 3, seed=5)
+        y[:] = -1.0
+        y[:3] = 1.0
+        self.check(feature_gaussians(X), y, 1.0, p)
+
+    @pytest.mark.parametrize("scale", [1e-6, 1e6])
+    def test_features_of_any_size(self, p: float, scale: float) -> None:
+        X, y = problem(120, 3, seed=6)
+        self.check(feature_gaussians(scale * X, [1.0 / scale**2]), y, 1.0, p)
+
+    def test_separable_labels_and_a_huge_box(self, p: float) -> None:
+        X, y = problem(100, 3, seed=7, noise=0.0)
+        found = ball(feature_gaussians(X), y, 1e5, p)
+        assert found.converged
+        assert (y * decision_function(feature_gaussians(X), [found], X)).min() > 0.9
+
+
+class TestGiven:
+    @pytest.mark.parametrize("C", [1e-4, 1.0, 100.0])
+    def test_has_the_optimum_of_a_conic_solver(self, C: float) -> None:
+        X, y = problem(80, 3, seed=8)
+        bank = feature_gaussians(X, [0.3, 3.0])
+        found = uniform.solve(bank, y, C, svm_tol=1e-5, method="joint")
+        assert_optimal(found, conic_twins.svm(stack_of(bank).mean(axis=0), y, C).value, tol=1e-5)
+        assert_allclose(found.weights, 1.0 / bank.n_kernels)
+
+    def test_has_that_of_libsvm(self) -> None:
+        X, y = problem(300, 4, seed=9)
+        bank = feature_gaussians(X)
+        weights = np.random.default_rng(0).uniform(0.5, 2.0, len(y))
+        options: dict[str, Any] = {"class_weight": {1: 2.0}, "sample_weight": weights}
+        found = uniform.solve(bank, y, 5.0, svm_tol=1e-5, method="joint", **options)
+        exact = uniform.solve(bank, y, 5.0, svm_tol=1e-6, method="libsvm", **options)
+        assert_optimal(found, exact.objective, tol=1e-5, error=1e-6)
+        ours, theirs = (decision_function(bank, [s], X) for s in (found, exact))
+        assert_allclose(ours, theirs, atol=1e-2 * np.abs(theirs).max())
+
+    def test_many_samples_take_factors(self) -> None:
+        X, y = problem(MANY, 3, seed=10)
+        model = UniformMKL(C=1.0).fit(X, y)
+        assert model.method_ == "joint"
+        other = UniformMKL(C=1.0, method="libsvm").fit(X, y)
+        assert other.method_ == "libsvm"
+        assert model.objective_ == pytest.approx(other.objective_, rel=2e-3)
+        assert np.mean(model.predict(X) == other.predict(X)) > 0.995
+
+    def test_products_have_no_factors(self) -> None:
+        X, y = problem(30, 3, seed=11)
+        with pytest.raises(InputError, match="has none: choose kernels on single features"):
+            uniform.solve(product_gaussians(X), y, method="joint")
+
+
+class TestGrouped:
+    @pytest.mark.parametrize("q", EXPONENTS)
+    @pytest.mark.parametrize("groups", ["features", "one", "singletons"])
+    def test_has_the_optimum_of_a_conic_solver(self, q: float, groups: str) -> None:
+        X, y = problem(60, 3, seed=12)
+        bank = feature_gaussians(X, [0.3, 3.0])
+        found = vskl.solve(bank, y, 1.0, q=q, groups=groups, tol=1e-5, method="joint")
+        partition = groups_of(bank, groups)
+        lists = [np.flatnonzero(partition.owner == j).tolist() for j in range(len(partition))]
+        twin = conic_twins.mixed_norm(stack_of(bank), y, 1.0, lists, q)
+        assert_optimal(found, twin.value, tol=1e-5)
+
+    @pytest.mark.parametrize("C", [1e-4, 1.0, 100.0])
+    @pytest.mark.parametrize("q", [1.0, 2.0, math.inf])
+    def test_has_that_of_mirror_descent(self, q: float, C: float) -> None:
+        X, y = problem(150, 3, seed=13)
+        bank = feature_gaussians(X, [0.1, 1.0])
+        found = vskl.solve(bank, y, C, q=q, groups="features", tol=TOL, method="joint")
+        other = vskl.solve(bank, y, C, q=q, groups="features", tol=5e-3, method="libsvm")
+        assert_optimal(found, other.objective, error=other.gap)
+
+    def test_one_group_is_the_simplex(self) -> None:
+        X, y = problem(150, 4, seed=14)
+        bank = feature_gaussians(X)
+        found = vskl.solve(bank, y, 10.0, groups="one", tol=TOL, method="joint")
+        assert found.objective == pytest.approx(mkl.solve(bank, y, 10.0).objective, rel=2.0 * TOL)
+        assert_allclose(found.weights.sum(), 1.0)
+
+    def test_many_samples_take_factors_but_not_with_options_of_the_descent(self) -> None:
+        X, y = problem(MANY, 2, seed=15)
+        model = VSKL(kernel="feature_gaussians", C=1.0, groups="features", tol=1e-2).fit(X, y)
+        assert model.method_ == "joint"
+        assert model.gap_ <= 1e-2
+        model.set_params(max_iter=1, step_size=1.0)
+        assert model.fit(X, y).method_ == "libsvm"
+
+
+@pytest.mark.parametrize("name", ["ball", "grouped"])
+def test_blocks_do_not_matter(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = problem(300, 3, seed=16)
+    bank = feature_gaussians(X, [0.5, 2.0])
+
+    def solved() -> Solution:
+        if name == "ball":
+            return ball(bank, y, 10.0, 2.0)
+        return vskl.solve(bank, y, 10.0, groups="features", tol=TOL, method="joint")
+
+    whole = solved()
+    monkeypatch.setattr(row_blocks, "ROWS", 7)
+    monkeypatch.setattr(row_engines, "ROWS", 7)
+    monkeypatch.setattr(row_engines, "_BLOCK", 14)
+    parts = solved()
+    assert parts.gap <= TOL
+    assert parts.objective == pytest.approx(whole.objective, rel=2.0 * TOL)
+    assert_allclose(parts.weights, whole.weights, atol=1e-2)
+
+
+@pytest.mark.parametrize("p", [2.0, math.inf])
+def test_single_precision_costs_no_more_than_the_gap(p: float) -> None:
+    X, y = problem(1500, 3, seed=17)
+    bank = feature_gaussians(X)
+    single, double = ball(bank, y, 10.0, p, tol=1e-3), ball(bank, y, 10.0, p, tol=9e-5)
+    assert single.objective == pytest.approx(double.objective, rel=1e-3)
+
+
+def test_many_samples_take_factors_for_a_norm_too() -> None:
+    X, y = problem(MANY, 3, seed=18)
+    model = MKL(kernel="feature_gaussians", C=1.0, p=2, tol=1e-3).fit(X, y)
+    assert model.method_ == "joint"
+    assert power_sum(model.solutions_[0].weights, 2.0) == pytest.approx(1.0)
+
+
+def test_kernels_without_factors_are_refused_for_a_norm_too() -> None:
+    bank = PrecomputedBank(np.eye(4)[None])
+    with pytest.raises(InputError, match="PrecomputedBank has none"):
+        ball(bank, np.array([1.0, -1.0, 1.0, -1.0]), 1.0, 2.0)
+
+
+def test_finer_factors_go_on_from_the_function(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the first factors are much too coarse, the function found with them is a start."""
+    X, y = problem(400, 3, seed=19)
+    bank = feature_gaussians(X, [0.5, 2.0])
+    monkeypatch.setattr(joint_search, "_DROPPED", (1e-2, 1e-11))
+    twice = mkl.solve(bank, y, 10.0, tol=1e-5, method="joint")
+    monkeypatch.setattr(joint_search, "_DROPPED", (1e-11,))
+    once = mkl.solve(bank, y, 10.0, tol=1e-5, method="joint")
+    assert twice.converged
+    assert twice.objective == pytest.approx(once.objective, rel=2e-5)
+    factors = bank.row_factors()
+    assert factors is not None
+    t = project(factors, twice.dual_coef)
+    outputs = expand(factors, factors.expanded(twice.weights, t)[:, None])[:, 0]
+    assert twice.weights @ factors.forms(t) == pytest.approx(twice.dual_coef @ outputs)
