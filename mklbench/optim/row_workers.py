@@ -25,6 +25,7 @@ from mklbench import extras
 from mklbench._version import __version__
 from mklbench.errors import InputError
 from mklbench.kernels.row_factors import RowFactors
+from mklbench.optim.loss_terms import Terms
 from mklbench.optim.row_blocks import Rows, Variables
 from mklbench.optim.row_engines import Problem, added, cut, given, made_by
 from mklbench.optim.row_files import sent
@@ -112,10 +113,7 @@ class Workers:
         empty = np.asarray(problem.factors.X[:0])
         both = problem.factors.on(empty), problem.exact.on(empty)
         kernels = self._submit(_same, both)
-        made = (
-            (sent(problem.factors.X, rows), problem.y[rows], problem.box[rows])
-            for rows in self._rows
-        )
+        made = ((sent(problem.factors.X, rows), *problem.terms.of(rows)) for rows in self._rows)
         kept = problem.keeps(len(threads))
         options = {"dtype": problem.dtype, "kept": kept, "version": __version__}
         with _large_graphs_are_meant():
@@ -259,16 +257,16 @@ def _in_short(error: BaseException) -> str:
 
 
 def _made(
-    source: tuple[Any, Array, Array],
+    source: tuple[Any, Array, Array, Array],
     kernels: tuple[RowFactors, RowFactors],
     dtype: type[np.floating],
     kept: bool,
     version: str,
 ) -> Rows:
     _check_version(version)
-    X, y, box = source
+    X, *terms = source
     factors, exact = kernels
-    return Rows(factors.on(X), exact.on(X), y, box, dtype, kept)
+    return Rows(factors.on(X), exact.on(X), Terms(*terms), dtype, kept)
 
 
 def _as_asked(rows: Rows) -> tuple[Rows, Any]:
