@@ -137,7 +137,8 @@ def _in_use(factors: RowFactors, loss: Hinge | Tube, max_iter: int) -> list[int]
     rough = every(loss, step)
     terms = terms_of(rough)
     wanted = terms.middle()
-    if np.ptp(wanted) <= np.ptp(terms.signs * terms.targets, axis=0).max():  # of one class, or within a tube
+    width = np.ptp(terms.signs * terms.targets, axis=0).max()
+    if np.ptp(wanted) <= width:  # of one class, or within a tube
         return approximated
     fewer = [_with_fewer(part) for part in factors.parts]
     few = RowFactors(np.asarray(factors.X[::step], dtype=np.float64), fewer, factors.cross)
