@@ -8,7 +8,7 @@ numbers of the length M and, for combinations, a few of the size of one Gram mat
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import combinations
 
@@ -20,16 +20,19 @@ from mklbench.kernels.banks.cross import GroupsCross, Indices, NodesCross
 from mklbench.kernels.base import Array, Bank
 from mklbench.kernels.euclidean import squared_distances
 from mklbench.kernels.functions import Gaussian
-from mklbench.kernels.memory import NUMBER, Memory, Shape, gram_bytes
+from mklbench.kernels.memory import NUMBER, Memory, Shape
 from mklbench.kernels.naming import NamesOfGroups, column_names, gaussian_names
 from mklbench.kernels.row_factors import Basis, RowFactors
+from mklbench.kernels.storage import pairs
+from mklbench.kernels.storage.factored import ROWS
 from mklbench.kernels.storage.nodes import Interpolation, Values, basis_of, feature_parts
-from mklbench.kernels.storage.packed import half_size, pack, unpack
+from mklbench.kernels.storage.packed import pack, write_rows
 from mklbench.kernels.storage.widths import (
     AT_ONCE,
     Widths,
     doubled,
     half_of_square,
+    root,
     sums,
 )
 from mklbench.validation import check_features, check_training_features
@@ -39,8 +42,12 @@ from mklbench.validation import check_features, check_training_features
 _PER_KERNEL = 14
 # Kernels whose cores are kept where there are so many samples that there is no Gram matrix.
 _MOST_CORES = 20_000
+# Coefficients from which on prices of pairs are taken from factors, and nodes up to which they are.
+_FEW_SAMPLES, _MOST_NODES = 400, 150
 # With more nodes than this share of the samples, sums of Gaussians are formed on the samples.
 _MOST_OF_SAMPLES = 0.25
+# Features whose factors are there at once, and what rank a sum of Gaussians has on one, about.
+_FEATURES, _RANK = 200, 32
 
 
 class GeneratedBank(Bank):
@@ -93,19 +100,19 @@ class GeneratedBank(Bank):
             n_kernels,
             kept,
             kept + NUMBER * 2.0 * n_kernels,
-            # Distances, their exponentials and the sum are halves; distances are made whole.
-            combining=gram_bytes(shape.n, 3.0),
+            # The roots of some features at once, or blocks of rows that fit a cache.
+            combining=NUMBER * (min(n_groups, _FEATURES) * _RANK * shape.n + 3.0 * AT_ONCE),
             restricting=NUMBER * shape.n * shape.d,
             active=NUMBER * _PER_KERNEL * n_kernels + pricing,
         )
 
     def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
         combined = np.empty((self.n_samples, self.n_samples)) if out is None else out
-        unpack(self._combined(self._check_weights(d)), combined)
+        self._combine(self._check_weights(d), combined, add=False)
         return combined
 
     def accumulate(self, d: ArrayLike, out: Array) -> None:
-        unpack(self._combined(self._check_weights(d)), out, add=True)
+        self._combine(self._check_weights(d), out, add=True)
 
     def quadratic_forms(self, a: ArrayLike) -> Array:
         vector = np.asarray(a, dtype=np.float64)
@@ -119,15 +126,19 @@ class GeneratedBank(Bank):
 
     def products(self, a: ArrayLike, kernels: ArrayLike) -> Array:
         vector, chosen = np.asarray(a, dtype=np.float64), np.asarray(kernels, dtype=np.intp)
-        rows = np.empty((len(chosen), self.n_samples))
+        found = np.empty((len(chosen), self.n_samples))
         support = np.flatnonzero(vector)
         owners, widths = np.divmod(chosen, len(self._widths))
-        for g in np.unique(owners):
-            distances = self._distances(g, self._X, self._X[support])
-            for row in np.flatnonzero(owners == g):
-                kernel = Gaussian(float(self._widths.gammas[widths[row]])).of_distances(distances)
-                rows[row] = kernel @ vector[support]
-        return rows
+        for g in np.unique(owners).tolist():
+            own = np.flatnonzero(owners == g)
+            gammas = self._widths.gammas[widths[own]].tolist()
+            for part in self._row_blocks():
+                distances = self._distances(g, self._X[part], self._X[support])
+                values = np.empty_like(distances)
+                for m, gamma in zip(own.tolist(), gammas, strict=True):
+                    kernel = Gaussian(gamma).of_distances(distances, out=values)
+                    found[m, part] = kernel @ vector[support]
+        return found
 
     def traces(self) -> Array:
         return np.full(self.n_kernels, float(self.n_samples))
@@ -186,22 +197,27 @@ class GeneratedBank(Bank):
             distances += squared_distances(X[:, [j]], Z[:, [j]])
         return distances
 
-    def _combined(self, weights: Array) -> Array:
-        """Return the half of sum_m weights_m K_m."""
-        total = np.zeros(half_size(self.n_samples))
-        by_group = weights.reshape(len(self._groups), -1)
-        for g in np.flatnonzero(by_group.any(axis=1)).tolist():
-            self._add(g, *self._widths.weighted(by_group[g]), total)
-        return total
+    def _row_blocks(self) -> Iterator[slice]:
+        """Yield blocks of rows of a Gram matrix that stay in a processor's cache."""
+        size = max(8, AT_ONCE // 2 // self.n_samples)
+        for start in range(0, self.n_samples, size):
+            yield slice(start, min(start + size, self.n_samples))
 
-    def _add(self, g: int, gammas: Array, weights: Array, total: Array) -> None:
-        """Add a sum of Gaussians on group g onto the half `total`."""
-        distances = pack(self._distances(g, self._X, self._X))
-        values = np.empty_like(distances)
-        for gamma, weight in zip(gammas.tolist(), weights.tolist(), strict=True):
-            Gaussian(gamma).of_distances(distances, out=values)
-            values *= weight
-            total += values
+    def _combine(self, weights: Array, out: Array, add: bool) -> None:
+        """Write sum_m weights_m K_m into `out` (n, n), or add it."""
+        by_group = weights.reshape(len(self._groups), -1)
+        in_use = np.flatnonzero(by_group.any(axis=1)).tolist()
+        active = [(g, *self._widths.weighted(by_group[g])) for g in in_use]
+        for part in self._row_blocks():
+            rows = np.zeros((part.stop - part.start, part.stop))
+            values = np.empty_like(rows)
+            for g, gammas, shares in active:
+                distances = self._distances(g, self._X[part], self._X[: part.stop])
+                for gamma, share in zip(gammas.tolist(), shares.tolist(), strict=True):
+                    Gaussian(gamma).of_distances(distances, out=values)
+                    values *= share
+                    rows += values
+            write_rows(rows, part.start, out, add)
 
     def _sums(self, X: Array, products: Array) -> Array:
         """Return the inner products (G, p) of a half and the Gaussians at the points, on samples.
@@ -293,17 +309,32 @@ class FeatureWidths(GeneratedBank):
             for j in range(self._X.shape[1])
         ]
 
-    def _add(self, g: int, gammas: Array, weights: Array, total: Array) -> None:
-        basis = self._bases[g]
-        if basis.rank > _MOST_OF_SAMPLES * self.n_samples:
-            super()._add(g, gammas, weights, total)
-            return
+    def _combine(self, weights: Array, out: Array, add: bool) -> None:
+        by_feature = weights.reshape(len(self._groups), -1)
+        in_use = np.flatnonzero(by_feature.any(axis=1))
+        ranks = np.array([self._bases[g].rank for g in in_use.tolist()])
+        many = ranks > _MOST_OF_SAMPLES * self.n_samples
+        if many.any() or not len(in_use) or weights.min() < 0.0:  # there is no root
+            others = in_use if len(in_use) and weights.min() < 0.0 else in_use[many]
+            apart = np.zeros_like(by_feature)
+            apart[others] = by_feature[others]
+            super()._combine(apart.ravel(), out, add)
+            in_use, add = np.setdiff1d(in_use, others), True
+        for features in np.array_split(in_use, -(-len(in_use) // _FEATURES)) if len(in_use) else ():
+            roots = np.hstack([self._root(g, by_feature[g]) for g in features.tolist()])
+            for start in range(0, self.n_samples, ROWS):
+                stop = min(start + ROWS, self.n_samples)
+                write_rows(roots[start:stop] @ roots[:stop].T, start, out, add)
+            add = True
+
+    def _root(self, g: int, weights: Array) -> Array:
+        """Return Z (n, rho) with Z Z' the sum of the kernels on feature g, weights >= 0."""
         distances = self._between_nodes(g)
-        core = np.zeros_like(distances)
-        for gamma, weight in zip(gammas.tolist(), weights.tolist(), strict=True):
-            core += weight * Gaussian(gamma).of_distances(distances)
-        rows = basis(self._X)
-        total += pack(rows @ core @ rows.T)
+        core, values = np.zeros_like(distances), np.empty_like(distances)
+        gammas, shares = self._widths.weighted(weights)
+        for gamma, share in zip(gammas.tolist(), shares.tolist(), strict=True):
+            core += share * Gaussian(gamma).of_distances(distances, out=values)
+        return self._bases[g](self._X) @ root(core)
 
     def _between_nodes(self, g: int) -> Array:
         """Return the squared distances (r, r) of the nodes of a feature."""
@@ -314,10 +345,10 @@ class FeatureWidths(GeneratedBank):
 class PairWidths(GeneratedBank):
     """Gaussians of some widths on every pair of features: products of one a feature.
 
-    With V (d, N) the values of the Gaussians of one width on single features at N pairs of samples,
-    and w (N,) the products of their coefficients, the prices of all pairs of features are entries
-    of V diag(w) V'. A price of all therefore takes n_s (n_s + 1) / 2 times d exponentials and d^2
-    multiplications a width, where pairs of features one by one take d^2 / 2 exponentials.
+    A price of all pairs shares the work of a feature (`mklbench.kernels.storage.pairs`): with n_s
+    coefficients that are not 0 it takes n_s rho^2 d^2 multiplications a width, rho being the rank
+    of a Gaussian on one feature, 5 to 35; and where features are rough or the samples few,
+    n_s (n_s + 1) / 2 times d^2.
 
     Parameters
     ----------
@@ -341,37 +372,32 @@ class PairWidths(GeneratedBank):
             )
         super().__init__(samples, gammas, list(combinations(range(samples.shape[1]), 2)))
 
+    def quadratic_forms(self, a: ArrayLike) -> Array:
+        vector = np.asarray(a, dtype=np.float64)
+        support = np.flatnonzero(vector)
+        bases = self._bases
+        if len(support) < _FEW_SAMPLES or bases is None:
+            return super().quadratic_forms(vector)
+        samples, points = self._X[support], self._widths.points
+        found = pairs.of_factors(bases, samples, points, vector[support])
+        return self._priced(self._at_pairs(found))
+
     def _sums(self, X: Array, products: Array) -> Array:
-        points, d = self._widths.points, X.shape[1]
-        columns = np.ascontiguousarray(X.T)
-        found = np.zeros((len(points), d, d))
-        for first, last in _row_blocks(len(X), max(1, 4 * AT_ONCE // d)):
-            start, stop = half_size(first), half_size(last)
-            i = np.repeat(np.arange(first, last), np.arange(first, last) + 1)
-            j = np.arange(start, stop) - i * (i + 1) // 2
-            with np.errstate(over="ignore"):  # to an infinite distance
-                distances = columns[:, i]
-                distances -= columns[:, j]
-                distances *= distances
-            own, values = products[start:stop], np.empty_like(distances)
-            for gamma, at_gamma in zip(points.tolist(), found, strict=True):
-                Gaussian(gamma).of_distances(distances, out=values)
-                at_gamma += (values * own) @ values.T
-        return found[:, *np.triu_indices(d, 1)].T
+        return self._at_pairs(pairs.of_samples(X, self._widths.points, products))
+
+    def _at_pairs(self, found: Array) -> Array:
+        """Return the entries (G, p) of matrices (p, d, d) that belong to pairs."""
+        return found[:, *np.triu_indices(self._X.shape[1], 1)].T
+
+    @cached_property
+    def _bases(self) -> list[Interpolation | Values] | None:
+        """Nodes of the features; None if one of them is too rough for these to pay."""
+        narrowest = [Gaussian(float(self._widths.gammas.max()))]
+        found = [basis_of(self._X, j, narrowest) for j in range(self._X.shape[1])]
+        smooth = [basis for basis in found if basis is not None and basis.rank <= _MOST_NODES]
+        return smooth if len(smooth) == len(found) else None
 
 
 def _squares(points: Array) -> Array:
     """Return the half of the squared differences of `points` (r,)."""
     return pack(squared_distances(points[:, None], points[:, None]))
-
-
-def _row_blocks(n: int, size: int) -> list[tuple[int, int]]:
-    """Return where blocks of rows of a half start and stop, each of `size` entries or one row."""
-    ends = half_size(0) + np.cumsum(np.arange(1, n + 1))
-    blocks, first = [], 0
-    while first < n:
-        last = int(np.searchsorted(ends, half_size(first) + size, side="right"))
-        last = min(n, max(last, first + 1))
-        blocks.append((first, last))
-        first = last
-    return blocks

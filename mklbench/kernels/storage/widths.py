@@ -19,6 +19,7 @@ from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import lapack
 
 from mklbench.kernels.storage.factored import interpolation
 from mklbench.kernels.storage.packed import diagonal, pack
@@ -27,6 +28,8 @@ Array = NDArray[np.float64]
 
 # Of the sum of |w_i|.
 _ERROR = 1e-14
+# What a root leaves of the diagonal of a core, as a share of the largest entry.
+_LEFT = 1e-13
 # Numbers of which exponentials are taken at once: they stay in a processor's cache.
 AT_ONCE = 2**16
 # Gammas to which is interpolated at once.
@@ -114,6 +117,14 @@ def sums(gammas: Array, distances: Array, products: Array) -> Array:
             np.multiply(-gammas[chosen, None], distances[part], out=values)
             total[chosen] += np.exp(values, out=values) @ products[part]
     return total
+
+
+def root(core: Array) -> Array:
+    """Return L (r, rho) with L L' a core (r, r), but for its rounding (pivoted Cholesky)."""
+    lower, pivots, rank, _ = lapack.dpstrf(core, tol=_LEFT * core.diagonal().max(), lower=1)
+    found = np.empty((len(core), rank))
+    found[pivots - 1] = np.tril(lower)[:, :rank]
+    return found
 
 
 def doubled(half: Array, n: int) -> Array:

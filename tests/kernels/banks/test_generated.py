@@ -112,8 +112,8 @@ class TestPrices:
 
     def test_of_positive_coefficients_every_digit_of_ten_is_right(self) -> None:
         """Nothing cancels, so that the error is a share of each price itself."""
-        X = samples("normal", 60, 3, 0)
-        a = np.random.default_rng(1).uniform(0.1, 1.0, 60)
+        X = samples("normal", 420, 3, 0)
+        a = np.random.default_rng(1).uniform(0.1, 1.0, 420)
         for bank, groups in (
             (FeatureWidths(X, MANY), singles(3)),
             (PairWidths(X, MANY), pairs(3)),
@@ -121,6 +121,20 @@ class TestPrices:
         ):
             expected = np.einsum("i,mij,j->m", a, dense(X, X, MANY, groups), a)
             assert_allclose(bank.quadratic_forms(a), expected, rtol=1e-11)
+
+    @given(
+        kind=st.sampled_from(KINDS),
+        n=st.integers(400, 420),
+        d=st.integers(2, 5),
+        seed=st.integers(0, 10**6),
+    )
+    @settings(deadline=None, max_examples=15)
+    def test_of_pairs_on_many_samples(self, kind: str, n: int, d: int, seed: int) -> None:
+        X, a = samples(kind, n, d, seed), np.random.default_rng(seed).standard_normal(n)
+        expected = np.einsum("i,mij,j->m", a, dense(X, X, FEW, pairs(d)), a)
+        scale = float(np.abs(a).sum()) ** 2
+        found = PairWidths(X, FEW).quadratic_forms(a)
+        assert_allclose(found / scale, expected / scale, rtol=0, atol=1e-11)
 
     @given(
         radius=st.floats(0.01, 12.0),
