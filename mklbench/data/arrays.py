@@ -255,7 +255,11 @@ def parse_svmlight(contents: Sequence[bytes], layout: Layout, place: str) -> Tab
             f"{place} has rows of {parts[0].shape[1]} features, {megabytes(n_bytes)} of numbers "
             f"and so more than {beyond(limit)}."
         )
-    X = np.vstack([part.toarray() for part in parts[::2]])
+    X = np.empty((sum(part.shape[0] for part in parts[::2]), parts[0].shape[1]))
+    start = 0
+    for part in parts[::2]:  # each to its place, so that no second copy is made
+        part.toarray(out=X[start : start + part.shape[0]])
+        start += part.shape[0]
     return _table({"x": X, "y": np.concatenate(parts[1::2])}, Layout(label="y"), (), place)
 
 
@@ -302,7 +306,7 @@ def _struct(variables: Mapping[str, Any], name: str, place: str) -> dict[str, An
 
 
 def _numbers(arrays: Mapping[str, Any], name: str, place: str) -> NDArray[np.float64]:
-    array = _array(arrays, name, place).astype(np.float64)
+    array = _array(arrays, name, place).astype(np.float64, copy=False)
     if not np.isfinite(array).all():
         raise DataError(f"{place} holds NaN or infinite values in {name}.")
     return array

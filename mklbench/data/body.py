@@ -50,16 +50,25 @@ class Body:
         if not labels.found:
             raise DataError(f"{place} has no row without a missing value ({self._layout.missing}).")
         self._decimals.check(place)
-        n_rows = len(labels.found)
-        X = np.frombuffer(numbers, dtype=np.float64).reshape(n_rows, len(self._inputs))
-        kept, left_out = self._without_numbers_of_rows(X, n_rows + n_dropped, unnamed)
-        X, names = self._expanded(X, kept)
+        shape = len(labels.found), len(self._inputs)
+        X = np.frombuffer(numbers, dtype=np.float64).reshape(shape)
         texts = labels.found
         if self._decimals.has_commas:
             texts = [t.replace(",", ".", 1) if COMMA_NUMBER.fullmatch(t) else t for t in texts]
+        return self.table_of(X, texts, n_dropped, unnamed)
+
+    def table_of(
+        self, X: NDArray[np.float64], labels: list[str], n_dropped: int, unnamed: list[int]
+    ) -> Table:
+        """Return the table of inputs (n, d) and labels that have been read.
+
+        `n_dropped` is the number of rows that were left out; `unnamed` as in `table`.
+        """
+        kept, left_out = self._without_numbers_of_rows(X, len(labels) + n_dropped, unnamed)
+        X, names = self._expanded(X, kept)
         return Table(
             X=X,
-            labels=tuple(texts),
+            labels=tuple(labels),
             feature_names=names,
             dropped_rows=n_dropped,
             notes=self._notes(left_out),

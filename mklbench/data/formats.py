@@ -10,6 +10,7 @@ import numpy as np
 
 from mklbench.data.arrays import parse_mat, parse_npz, parse_svmlight
 from mklbench.data.images import parse_images
+from mklbench.data.number_tables import parse_npy
 from mklbench.data.openml import parse_openml
 from mklbench.data.parse import parse_table
 from mklbench.data.schema import FileFormat, Layout
@@ -50,6 +51,8 @@ def parse_files(contents: Sequence[bytes], layout: Layout, place: str) -> Table:
         )
     if layout.format == "npz":
         return parse_npz(contents[0], layout, place)
+    if layout.format == "npy":
+        return parse_npy(contents[0], layout, place)
     if layout.format == "mat":
         return parse_mat(contents[0], layout, place)
     if layout.format == "images":
@@ -82,6 +85,8 @@ def detected(content: bytes) -> FileFormat:
             return "npz"
         # The names of the files in an archive are at its end.
         return "xlsx" if b"xl/workbook.xml" in content else "text"
+    if content.startswith(b"\x93NUMPY"):
+        return "npy"
     if content.startswith(b"PAR1"):
         return "parquet"
     if is_hdf5(content) or content.startswith(b"MATLAB "):

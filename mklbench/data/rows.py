@@ -52,8 +52,36 @@ def table_of_rows(
     if first is None or next(body(), None) is None:
         raise DataError(f"{place} holds no rows of data.")
     columns = Columns(len(first.cells), header, place)
+    inputs, label, unnamed = used_columns(columns, layout, is_alone, others)
+    return Body(columns, inputs, label, layout, body).table(unnamed)
+
+
+def used_columns(
+    columns: Columns,
+    layout: Layout,
+    is_alone: bool = False,
+    others: Mapping[int, str] = MappingProxyType({}),
+) -> tuple[list[int], int, list[int]]:
+    """Return which columns are inputs, which is the label, and which inputs have no name.
+
+    Parameters
+    ----------
+    columns : Columns
+        Of the file.
+    layout : Layout
+        What the columns are.
+    is_alone, others
+        As in `table_of_rows`.
+
+    Raises
+    ------
+    DataError
+        A column that an option names is not there, or one that is used cannot be.
+    """
+    place = columns.place
     if not is_alone:
         _require_several(columns, layout)
+    header = columns.header
     label = columns.find(layout.label, "label")
     ids = {columns.find(reference, "id_columns") for reference in layout.id_columns}
     inputs = [column for column in range(columns.width) if column != label and column not in ids]
@@ -70,7 +98,7 @@ def table_of_rows(
             f"number nor text: leave it out with data.id_columns=[{columns.reference(column)}], "
             "or write it as numbers."
         )
-    return Body(columns, inputs, label, layout, body).table(unnamed)
+    return inputs, label, unnamed
 
 
 def _names_labels(first: Row, rest: Iterator[Row], layout: Layout) -> bool:

@@ -18,6 +18,7 @@ from decimal import Decimal
 from typing import Any
 
 from mklbench.data.limits import beyond, most_bytes
+from mklbench.data.number_tables import numbers_of_parquet
 from mklbench.data.rows import table_of_rows
 from mklbench.data.schema import Layout
 from mklbench.data.table import Row, Table, shortened
@@ -126,6 +127,10 @@ def parse_parquet(content: bytes, layout: Layout, place: str) -> Table:
     try:
         file = parquet.ParquetFile(io.BytesIO(content))
         shape = file.metadata.num_rows, len(file.schema_arrow)
+        names = ["" if _INDEX.fullmatch(name) else name for name in file.schema_arrow.names]
+        layout = replace(layout, header=True, skip_lines=0)
+        if (table := numbers_of_parquet(file, names, layout, place)) is not None:
+            return table
         if math.prod(shape) * _CELL > limit:
             raise DataError(
                 f"{place} has {shape[0]} rows of {shape[1]} columns, which take more than "
@@ -134,9 +139,8 @@ def parse_parquet(content: bytes, layout: Layout, place: str) -> Table:
         # A text that stands in many rows is then in memory once.
         texts = [c.name for c in file.schema_arrow if pa.types.is_string(c.type)]
         file = parquet.ParquetFile(io.BytesIO(content), read_dictionary=texts)
-        names = ["" if _INDEX.fullmatch(name) else name for name in file.schema_arrow.names]
         rows = itertools.chain([names], _rows_of_batches(file))
-        return table_of_values(rows, replace(layout, header=True, skip_lines=0), place)
+        return table_of_values(rows, layout, place)
     except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
         if isinstance(error, DataError):
             raise
