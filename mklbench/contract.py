@@ -7,7 +7,9 @@ Beside `solve` the module may say
 - ``VERSION``, a whole number, part of what identifies a recorded result: it is raised when a change
   can move the numbers that are returned.
 - ``NEW_OPTIONS``, names of options that came after results had been recorded: left at None or at
-  their default they are no part of what identifies one, so that the records keep their names.
+  their default they are no part of what identifies one, so that the records keep their names. Where
+  the default is not what the records were made with, it is a mapping, from the names to the values
+  that mean it: at that value, and no other, an option is no part of what identifies a result.
 - ``REGRESSION = True``: it takes real targets as well as labels -1 and +1.
 - ``EXACT = True``: it solves exactly the problem of SimpleMKL, kernel weights on the simplex with
   the hinge loss. Its ``solve(bank, y, C, tol=..., max_iter=...)`` takes `tol`, the relative duality
@@ -39,7 +41,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, get_type_hints
 
@@ -68,11 +70,13 @@ class Algorithm:
         `Bank`, `Family` or, for either, `KernelOperator`.
     options : tuple of str
         Names of its parameters after the operator and y.
-    version, new_options, regression, exact, signed, options_first, solve_all, path_option,
+    version, regression, exact, signed, options_first, solve_all, path_option,
     solve_path, matrices, bytes_needed, bytes_on_factors
         As above; `exact`, `solve_all` and the path are those of the module's `solve` alone.
     takes_start : bool
         Whether it has the parameter ``start``, left None.
+    new_options : mapping of str to object
+        The new options, and the value of each that means what was recorded without it.
     """
 
     solve: Callable[..., Any]
@@ -80,7 +84,7 @@ class Algorithm:
     options: tuple[str, ...]
     takes_start: bool
     version: int = 1
-    new_options: tuple[str, ...] = ()
+    new_options: Mapping[str, Any] = field(default_factory=dict)
     regression: bool = False
     exact: bool = False
     signed: bool = False
@@ -100,9 +104,7 @@ class Algorithm:
         option : str
             Its name.
         """
-        parameter = _parameters(self.solve).get(option)
-        has_none = parameter is None or parameter.default is parameter.empty
-        return None if has_none else parameter.default  # type: ignore[union-attr]
+        return _default(_parameters(self.solve).get(option))
 
 
 def algorithm_of(solve: Callable[..., Any]) -> Algorithm:
@@ -122,8 +124,10 @@ def algorithm_of(solve: Callable[..., Any]) -> Algorithm:
 _KINDS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "VERSION": (lambda value: isinstance(value, int), "a whole number"),
     "NEW_OPTIONS": (
-        lambda value: isinstance(value, tuple | list) and all(isinstance(v, str) for v in value),
-        "a tuple of the names of options",
+        lambda value: (
+            isinstance(value, tuple | list | Mapping) and all(isinstance(v, str) for v in value)
+        ),
+        "a tuple of the names of options, or a mapping from them to values",
     ),
     "REGRESSION": (lambda value: isinstance(value, bool), "True or False"),
     "EXACT": (lambda value: isinstance(value, bool), "True or False"),
@@ -164,9 +168,23 @@ def _read(function: Callable[..., Any]) -> Algorithm:
         tuple(name for name, p in parameters.items() if p.kind is not p.VAR_KEYWORD)[2:],
         takes_start=start is not None and start.default is None,
         options_first=declared.pop("OPTIONS_FIRST", ours),
-        new_options=tuple(declared.pop("NEW_OPTIONS", ())),
+        new_options=_old_values(declared.pop("NEW_OPTIONS", ()), parameters),
         **{name.lower(): value for name, value in declared.items()},
     )
+
+
+def _old_values(
+    declared: Mapping[str, Any] | Iterable[str], parameters: Parameters
+) -> dict[str, Any]:
+    """Return the values of new options that mean what there was before: stated, or the defaults."""
+    if isinstance(declared, Mapping):
+        return dict(declared)
+    return {name: _default(parameters.get(name)) for name in declared}
+
+
+def _default(parameter: inspect.Parameter | None) -> Any:
+    has_none = parameter is None or parameter.default is parameter.empty
+    return None if has_none else parameter.default  # type: ignore[union-attr]
 
 
 def _parameters(function: Any) -> Parameters:

@@ -137,9 +137,10 @@ class Solution(KernelMachine):
         Outer iterations.
     converged : bool
         Whether a stopping rule that was asked for was met, rather than an iteration limit:
-        `gap` is at most `tol`, or where `objective_tol` is given, an iteration has changed the
-        objective by less than that share of it. The second says nothing about the distance to the
-        optimum; `gap` does. What an algorithm without these two ends by is in its `solve`.
+        `gap`, and `family_gap` where there is one, is at most `tol`, or where `objective_tol` is
+        given, an iteration has changed the objective by less than that share of it. The second says
+        nothing about the distance to the optimum; `gap` does. What an algorithm without these two
+        ends by is in its `solve`.
     history : list of dict of str to float, default=[]
         One entry an outer iteration, with at least "objective" and "n_svm_calls".
     svm_seconds : float, default=0.0
@@ -164,6 +165,11 @@ class Solution(KernelMachine):
     approximation : Approximation or None, default=None
         Where kernels have landmarks in their place: `gap` is then that of the approximation, and
         this says what is known of the kernels themselves. None where `gap` holds for them.
+    family_gap : float or None, default=None
+        Of infinite kernel learning in a family: the relative duality gap with the kernels that an
+        independent search has found beyond those of `gap`, at least as large as `gap`. It says what
+        that search could tell, and no more: over the family nothing is certain. None where no such
+        search was made, and for all other algorithms.
 
     Raises
     ------
@@ -184,11 +190,13 @@ class Solution(KernelMachine):
     vote: bool = False
     expansion: NDArray[np.float64] | None = None
     approximation: Approximation | None = None
+    family_gap: float | None = None
 
     def __post_init__(self) -> None:
         for name in (
             "objective",
             "gap",
+            "family_gap",
             "intercept",
             "dual_coef",
             "weights",

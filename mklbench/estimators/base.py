@@ -285,7 +285,7 @@ class KernelEstimator(Versioned, ReadableModel, BaseEstimator):
         self._decide = DecisionFunction.of(operator, solutions)
         if self._views is not None:
             self._views = self._views.in_use(kernels_in_use(solutions))
-        unfinished = [solution.gap for solution in solutions if not solution.converged]
+        unfinished = [max(s.gap, s.family_gap or 0.0) for s in solutions if not s.converged]
         if unfinished:
             warnings.warn(
                 f"{type(self).__name__} ended before its stopping rule was met in "

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import NDArray
+
 from mklbench.algorithms import gmkl, ikl, qnpkl
 from mklbench.estimators.base import KernelLearner
+from mklbench.estimators.reading import one_or_all
 from mklbench.estimators.weights import ClassWeights
 from mklbench.kernels import Kernel
 
 __all__ = ["GMKL", "IKL", "QNPKL"]
+
+Array = NDArray[np.float64]
 
 
 class GMKL(KernelLearner):
@@ -85,13 +91,17 @@ class IKL(KernelLearner):
     C : float, default=1.0
         Box constraint.
     tol : float, default=0.001
-        Relative duality gap at which to stop.
+        Relative duality gap at which to stop, of the kernels found (`gap_`) and with what an
+        independent search finds beyond them (`family_gap_`).
     max_iter : int, default=100
         At most so many restricted master problems.
     pricing : int, default=12
         At most so many kernels join at once.
     samples : int, default=1000
         Random members of the family looked at before the search ends.
+    explore : int, default=2000
+        Kernels that an independent search draws, each time that nothing more is found; 0 for no
+        such search.
     master : str, default="mkl"
         "mkl" or "simplemkl".
     class_weight : ClassWeights, default=None
@@ -111,6 +121,7 @@ class IKL(KernelLearner):
         max_iter: int = 100,
         pricing: int = 12,
         samples: int = 1000,
+        explore: int = 2000,
         master: str = "mkl",
         class_weight: ClassWeights = None,
         verbose: int = 0,
@@ -121,9 +132,19 @@ class IKL(KernelLearner):
         self.max_iter = max_iter
         self.pricing = pricing
         self.samples = samples
+        self.explore = explore
         self.master = master
         self.class_weight = class_weight
         self.verbose = verbose
+
+    @property
+    def family_gap_(self) -> float | Array | None:
+        """The gap with what an independent search found beyond, a number, or one a class.
+
+        None where no such search was made: on a bank, or with ``explore=0``.
+        """
+        gaps = [s.family_gap for s in self.solutions_ if s.family_gap is not None]
+        return one_or_all(gaps) if gaps else None
 
 
 class QNPKL(KernelLearner):

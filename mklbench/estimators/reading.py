@@ -50,12 +50,12 @@ class ReadableModel:
     @property
     def objective_(self) -> float | Array:
         """The objective at the optimum, a number, or an array with one a class."""
-        return _one_or_all([solution.objective for solution in self.solutions_])
+        return one_or_all([solution.objective for solution in self.solutions_])
 
     @property
     def gap_(self) -> float | Array:
         """The certified relative duality gap, a number, or an array with one a class."""
-        return _one_or_all([solution.gap for solution in self.solutions_])
+        return one_or_all([solution.gap for solution in self.solutions_])
 
     @property
     def history_(self) -> History | list[History]:
@@ -198,7 +198,7 @@ class _WithSummary:
         )
 
 
-def _one_or_all(values: list[float]) -> float | Array:
+def one_or_all(values: list[float]) -> float | Array:
     return float(values[0]) if len(values) == 1 else np.array(values)
 
 

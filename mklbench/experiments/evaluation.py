@@ -292,6 +292,7 @@ def _with_solver(record: Record, solutions: Sequence[Solution], operator: Kernel
         ),
         objective=_finite(sum(s.objective for s in solutions)),
         gap=_finite(max(s.gap for s in solutions)),
+        family_gap=max((s.family_gap for s in solutions if s.family_gap is not None), default=None),
         converged=all(bool(s.converged) for s in solutions),
         landmarks=max((each.landmarks for each in approximations), default=None),
         effect_on_objective=max(

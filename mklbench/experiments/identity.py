@@ -47,9 +47,11 @@ def identity_of(
         stated = identity[group].items()
         identity[group] = {name: value for name, value in stated if value is not None}
     algorithm = configs.declared(config["algo"])
-    for name in algorithm.new_options:
-        if identity["algo"].get(name) in (None, algorithm.default(name)):
-            identity["algo"].pop(name, None)
+    for name, old_value in algorithm.new_options.items():
+        value = identity["algo"].pop(name, None)
+        value = algorithm.default(name) if value is None else value
+        if value != old_value:
+            identity["algo"][name] = value
     for name in configs.new_kernel_options(config["kernel"]):
         if identity["kernel"].get(name) is None:
             identity["kernel"].pop(name, None)

@@ -107,6 +107,9 @@ class Record:
         Objective at the weights returned, in the paper's scaling; of several classes the sum.
     gap : float, optional
         Certified gap, relative; of several classes the largest.
+    family_gap : float, optional
+        Of infinite kernel learning, with what an independent search found beyond the kernels of
+        `gap`; of several classes the largest. None where no such search was made.
     converged : bool, optional
         Whether every fit met its stopping rule.
     landmarks : int, optional
@@ -178,6 +181,7 @@ class Record:
     n_evaluations: int | None = _later()
     objective: float | None = None
     gap: float | None = None
+    family_gap: float | None = _later()
     converged: bool | None = None
     landmarks: int | None = _later()
     effect_on_objective: float | None = _later()

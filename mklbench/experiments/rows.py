@@ -28,6 +28,7 @@ COLUMNS = (
     "fit_cpu_seconds", "kernel_seconds", "search_seconds", "predict_seconds", "search",
     "n_base_kernels", "relevant_weight", "n_iter", "converged", "search_accuracy", "split_source",
     "search_rmse", "params", "message", "key", "cpu", "search_score", "n_support", "n_evaluations",
+    "family_gap",
 )  # fmt: skip
 
 _ALL_HAVE = frozenset(COLUMNS)

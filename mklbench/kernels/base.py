@@ -419,3 +419,7 @@ class RoughFamily:
     def value(self, theta: Array, a: Array) -> float:
         """Return a' K_theta a for `a` (n,), without its gradient."""
         return float(a @ self.gram(theta) @ a)
+
+    def values(self, thetas: Array, a: Array) -> Array:
+        """Return a' K_theta a (k,) for `a` (n,) and each row of `thetas` (k, M), in one pass."""
+        return np.array([self.value(theta, a) for theta in thetas])

@@ -36,6 +36,8 @@ _LOWEST_EXPONENT = -60.0
 # Samples are that far from their centre at most where matrix products and single precision serve:
 # what is lost to rounding, in units of a squared feature, would be as large as a gradient.
 _FAR = 1e6
+# Many kernels are priced together, so many pairs of samples and so many kernels at once.
+_PAIRS_AT_ONCE, _KERNELS_AT_ONCE = 2000, 64
 
 
 class _Gaussians(Family):
@@ -356,6 +358,25 @@ class _RoughProducts(RoughFamily):
         sums = np.bincount(inverse, a).astype(np.float32)
         scaled = values[:, None] * np.sqrt(theta[used]).astype(np.float32)
         return float(sums @ _gaussian(scaled) @ sums)
+
+    def values(self, thetas: Array, a: Array) -> Array:
+        # The exponents of all pairs of samples and all kernels are one product. Pairs i < j count
+        # twice, and the diagonal is 1.
+        factors = np.negative(thetas).astype(np.float32)
+        twice = 2.0 * a.astype(np.float32)
+        found = np.full(len(thetas), float(a @ a))
+        step = max(1, _PAIRS_AT_ONCE // len(a))
+        for first in range(0, len(a), step):
+            i, j = np.triu_indices(min(step, len(a) - first), 1, len(a) - first)
+            i, j = i + first, j + first
+            differences = self._X[i] - self._X[j]
+            differences *= differences
+            for some in range(0, len(thetas), _KERNELS_AT_ONCE):
+                part = slice(some, some + _KERNELS_AT_ONCE)
+                found[part] += _exp(factors[part] @ differences.T) @ (twice[i] * a[j]).astype(
+                    np.float32
+                )
+        return found
 
 
 class _RoughIsotropic(RoughFamily):

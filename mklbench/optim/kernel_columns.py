@@ -2,7 +2,8 @@
 
 `mklbench.algorithms.ikl` solves a master on them, prices all kernels by the master's alpha, and has
 the largest violators join. Here is what that means on a bank, where every kernel is priced, and in
-a family, where a search finds local maxima (`mklbench.optim.kernel_search`).
+a family, where a search finds local maxima (`mklbench.optim.kernel_search`), and another one looks
+for what that left out (`mklbench.optim.independent_search`).
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ from mklbench.certify import Hinge, PrimalDualPoint
 from mklbench.errors import InputError
 from mklbench.kernels import Bank, Family, KernelOperator, KernelSubset, check_thetas
 from mklbench.libsvm import SVM
+from mklbench.optim.independent_search import IndependentSearch
 from mklbench.optim.inner_svm import InnerSVM
-from mklbench.optim.kernel_search import Found, KernelSearch, is_new
+from mklbench.optim.kernel_search import Found, KernelSearch, distinct, is_new
 from mklbench.optim.last_resort import Seen
 from mklbench.optim.restricted_master import FamilyMaster, MasterSolver, Restricted, on_bank
 from mklbench.optim.svm_value import balanced
@@ -32,7 +34,8 @@ Array = NDArray[np.float64]
 
 # SVMs of a last resort.
 _LAST_CALLS = 2
-# Of the kernels that the last search found, so many enter the certificate.
+# Of the kernels that the last search of either kind found, so many enter the certificate. They are
+# as many as rounding in single precision could put in the place of the best.
 _RIVALS = 10
 
 
@@ -49,6 +52,13 @@ class Columns(ABC):
     def search(self, thorough: bool) -> float:
         """Solve the subproblem at the master's alpha, and return the largest T found."""
 
+    def explore(self) -> float | None:
+        """Search once more, in another way, and return the largest T that either search found.
+
+        None where there is no such search: all kernels are priced, or it was not asked for.
+        """
+        return None
+
     @abstractmethod
     def extend(self, excess: float, count: int, drop: bool) -> bool:
         """Add the kernels found whose T exceeds lambda by `excess`, at most `count` of them.
@@ -57,8 +67,11 @@ class Columns(ABC):
         """
 
     @abstractmethod
-    def certified_gap(self) -> float:
-        """Return the relative gap of the last master, by `mklbench.certify`."""
+    def certified_gaps(self) -> tuple[float, float | None]:
+        """Return the relative gaps of the last master, by `mklbench.certify`.
+
+        The first is that of the kernels found, the second that of those of `explore` as well.
+        """
 
     def resort(self, tol: float, gap: float) -> bool:
         """Put what else is at hand in the place of a master that has not closed the gap.
@@ -112,11 +125,11 @@ class BankColumns(Columns):
         self._start = np.pad(self.restricted.weights[staying], (0, len(joining)))
         return len(joining) > 0
 
-    def certified_gap(self) -> float:
+    def certified_gaps(self) -> tuple[float, None]:
         loss = Hinge(self._machine.y, self._machine.upper)
         machine = replace(self.restricted, weights=self.weights()[0])
         point = PrimalDualPoint.on_bank(self._bank, loss, machine)
-        return certify.bounds(point, Simplex()).relative_gap
+        return certify.bounds(point, Simplex()).relative_gap, None
 
     def resort(self, tol: float, gap: float) -> bool:
         best = self._seen.best(tol, _LAST_CALLS)
@@ -151,12 +164,15 @@ class FamilyColumns(Columns):
         solver: MasterSolver,
         start: Mixture | ArrayLike | None,
         samples: int,
+        explore: int,
     ) -> None:
         self._family, self._order = family.in_own_order()
         self._machine = machine
         self._master = FamilyMaster(solver, self._family, machine)
         self._search = KernelSearch(self._family, samples)
         self._found: list[Found] = []
+        self._independent = IndependentSearch(self._family, explore) if explore else None
+        self._beyond: list[Found] | None = None  # what it has found at the master's alpha
         if start is None:
             self._mixture = _first_kernel(self._family, machine.y)
         else:
@@ -166,16 +182,28 @@ class FamilyColumns(Columns):
     def solve_master(self, tol: float) -> None:
         self.restricted = self._master.solve(self._mixture, tol)
         self._mixture = self._mixture._replace(weights=self.restricted.weights)
+        self._beyond = None
 
     def search(self, thorough: bool) -> float:
         self._found = self._search.run(self.restricted.dual_coef, self._mixture, thorough)
         return self._found[0].price
 
+    def explore(self) -> float | None:
+        if self._independent is None:
+            return None
+        a = self.restricted.dual_coef
+        self._beyond = self._independent.run(a, self._mixture)
+        # Priced as the certificate does, which decides in the end.
+        support = np.flatnonzero(a)
+        inside, nonzero = self._family.restrict(support), a[support]
+        rivals = distinct([*self._found, *self._beyond])[:_RIVALS]
+        return max(0.5 * float(nonzero @ inside.gram(theta) @ nonzero) for _, theta in rivals)
+
     def extend(self, excess: float, count: int, drop: bool) -> bool:
         least = self.restricted.multiplier + excess
         violators = [
             found
-            for found in self._found
+            for found in distinct([*self._found, *(self._beyond or ())])
             if found.price > least and is_new(found.theta, self._mixture.thetas)
         ]
         joining = [theta for _, theta in violators[:count]]
@@ -190,13 +218,22 @@ class FamilyColumns(Columns):
         self._mixture = Mixture(np.pad(weights, (0, len(more))), np.array([*thetas, *more]))
         return len(joining) > 0
 
-    def certified_gap(self) -> float:
+    def certified_gaps(self) -> tuple[float, float | None]:
+        if self._independent is not None and self._beyond is None:
+            self.explore()
         weights, thetas = self._weighted()
         loss = Hinge(self._machine.y, self._machine.upper)
         machine = replace(self.restricted, weights=weights)
-        rivals = np.array([theta for _, theta in self._found[:_RIVALS]])
-        point = PrimalDualPoint.in_family(self._family, loss, machine, thetas, rivals)
-        return certify.bounds(point, Simplex()).relative_gap
+        found = [theta for _, theta in self._found[:_RIVALS]]
+        beyond = [theta for _, theta in (self._beyond or ())[:_RIVALS]]
+        rivals = np.array([*found, *beyond])
+        whole = PrimalDualPoint.in_family(self._family, loss, machine, thetas, rivals)
+        count = len(thetas) + len(found)
+        part = replace(whole, weights=whole.weights[:count], forms=whole.forms[:count])
+        gap = certify.bounds(part, Simplex()).relative_gap
+        if self._independent is None:
+            return gap, None
+        return gap, certify.bounds(whole, Simplex()).relative_gap
 
     def weights(self) -> tuple[Array, Array]:
         weights, in_own_order = self._weighted()
@@ -216,6 +253,7 @@ def first_columns(
     solver: MasterSolver,
     start: Mixture | ArrayLike | None,
     samples: int,
+    explore: int = 0,
 ) -> Columns:
     """Return the kernels to begin with.
 
@@ -232,6 +270,8 @@ def first_columns(
         that agrees best with the labels.
     samples : int
         So many random members of a family are looked at before a search in it ends.
+    explore : int, default=0
+        Kernels that an independent search in a family draws; 0 for no such search.
 
     Raises
     ------
@@ -240,7 +280,7 @@ def first_columns(
     """
     if isinstance(kernels, Bank):
         return BankColumns(kernels, machine, solver, start)
-    return FamilyColumns(_check_bounded(kernels), machine, solver, start, samples)
+    return FamilyColumns(_check_bounded(kernels), machine, solver, start, samples, explore)
 
 
 def _first_kernel(family: Family, y: Array) -> Mixture:

@@ -31,7 +31,7 @@ _LEAST_GROWTH = 1e-4
 # joined. A thorough search has that many times as many of the first two.
 _BEST_STARTS, _AT_HAND, _LEFT_OVER, _THOROUGH = 6, 6, 6, 3
 # Random kernels have parameters over so many powers of ten, up to the end of the box.
-_DECADES = 4.0
+DECADES = 4.0
 # Kernels whose parameters differ by no more than this are one; where all are below 1, as of many
 # features, by no more than this share of the largest.
 _SAME = 1e-3
@@ -83,8 +83,11 @@ class KernelSearch:
             own = np.concatenate([own, self._sampled()])
         values = np.array([family.value(theta, a) for theta in own])
         best = np.argsort(-values, kind="stable")[: more * _BEST_STARTS]
-        starts = [*own[best], *self._left, *self._at_hand(known, more * _AT_HAND)]
-        return _distinct(self._climb(family, a, start) for start in starts)
+        starts = [(own[i], float(values[i])) for i in best]
+        for theta in (*self._left, *self._at_hand(known, more * _AT_HAND)):
+            within = np.clip(theta, self._family.lower, self._family.upper)
+            starts.append((within, family.value(within, a)))
+        return distinct(climb(family, self._box, a, *start) for start in starts)
 
     def keep(self, found: Iterable[Found]) -> None:
         """Remember local maxima, the best first, as starts for the next search."""
@@ -103,28 +106,54 @@ class KernelSearch:
         drawn each time.
         """
         shape = (self._samples, self._family.n_kernels)
-        shares = 10.0 ** self._random.uniform(-_DECADES, 0.0, shape)
+        shares = 10.0 ** self._random.uniform(-DECADES, 0.0, shape)
         used = self._random.uniform(size=shape) < self._random.uniform(size=(self._samples, 1))
         return np.maximum(np.where(used, shares * self._family.upper, 0.0), self._family.lower)
 
-    def _climb(self, family: RoughFamily, a: Array, start: Array) -> Found:
-        """Return the local maximum of a' K_theta a / 2 above `start`."""
-        start = np.clip(start, self._family.lower, self._family.upper)
-        unit = max(abs(family.value(start, a)), float(np.finfo(np.float32).tiny))
 
-        def descended(theta: Array) -> tuple[float, Array]:
-            value, gradient = family.quadratic_form(theta, a, family.gram(theta))
-            return -value / unit, -gradient / unit
+def climb(
+    family: RoughFamily,
+    box: Bounds,
+    a: Array,
+    start: Array,
+    price: float,
+    growth: float = _LEAST_GROWTH,
+    iterations: int = _ITERATIONS,
+) -> Found:
+    """Return the local maximum of T = a' K_theta a / 2 above `start`.
 
-        result = minimize(
-            descended,
-            start,
-            jac=True,
-            method="L-BFGS-B",
-            bounds=self._box,
-            options={"maxiter": _ITERATIONS, "ftol": _LEAST_GROWTH},
-        )
-        return Found(-0.5 * unit * float(result.fun), result.x)
+    Parameters
+    ----------
+    family : RoughFamily
+        On the samples of `a`.
+    box : Bounds
+        Where to search.
+    a : ndarray of shape (n,)
+        Alpha o y.
+    start : ndarray of shape (M,)
+        Where to begin, within the box.
+    price : float
+        a' K_start a, the unit in which L-BFGS-B sees a' K_theta a.
+    growth : float, default=1e-4
+        It ends where an iteration adds less than this share.
+    iterations : int, default=20
+        At most so many.
+    """
+    unit = max(abs(price), float(np.finfo(np.float32).tiny))
+
+    def descended(theta: Array) -> tuple[float, Array]:
+        value, gradient = family.quadratic_form(theta, a, family.gram(theta))
+        return -value / unit, -gradient / unit
+
+    result = minimize(
+        descended,
+        start,
+        jac=True,
+        method="L-BFGS-B",
+        bounds=box,
+        options={"maxiter": iterations, "ftol": growth},
+    )
+    return Found(-0.5 * unit * float(result.fun), result.x)
 
 
 def is_new(theta: Array, known: Iterable[Array]) -> bool:
@@ -138,8 +167,8 @@ def is_new(theta: Array, known: Iterable[Array]) -> bool:
     )
 
 
-def _distinct(found: Iterable[Found]) -> list[Found]:
-    """Return the largest first, without those that repeat a larger one."""
+def distinct(found: Iterable[Found]) -> list[Found]:
+    """Return those with the largest price first, without any that repeats a larger one."""
     different: list[Found] = []
     for candidate in sorted(found, key=lambda each: -each.price):
         if is_new(candidate.theta, (other.theta for other in different)):

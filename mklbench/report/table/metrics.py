@@ -151,6 +151,7 @@ METRICS: dict[str, Metric] = _Metrics(
         Metric("calls_a_problem", "SVM calls a problem", "", "svm_calls", per="n_problems"),
         Metric("ascents", "ascents", "", "ascents"),
         Metric("gap", "certified gap", "", "gap", decimals=None, lower_is_better=True),
+        Metric("family_gap", "family gap", "", "family_gap", decimals=None, lower_is_better=True),
         Metric("objective", "objective / n", "", "objective", per="n_train", decimals=4),
         Metric(
             "predict_time",
