@@ -20,6 +20,7 @@ os.environ.setdefault("SCIPY_ARRAY_API", "1")
 # Left out by `make test-fast`: they start processes, run many cells, or read all records.
 SLOW = (
     "algorithms/test_ikl.py",
+    "algorithms/test_ikl_family_gap.py",
     "algorithms/test_qnpkl.py",
     "benchmarks/",
     "commands/",

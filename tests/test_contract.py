@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mklbench.algorithms import ckl, krr, mkl, qnpkl, simplemkl, svm
+from mklbench.algorithms import ckl, ikl, krr, mkl, qnpkl, simplemkl, svm
 from mklbench.config.signatures import check_arguments
 from mklbench.contract import DEFAULT_MATRICES, algorithm_of
 from mklbench.errors import InputError
@@ -52,7 +52,8 @@ class TestAlgorithm:
         assert found.solve is qnpkl.solve
         assert (found.version, found.takes, found.path_option) == (2, Family, "iterations")
         assert found.solve_path is qnpkl.solve_path
-        assert found.new_options == ("max_evals",)
+        assert found.new_options == {"max_evals": None}
+        assert algorithm_of(ikl.solve).new_options == {"explore": 0}
         assert found.options[:2] == ("C", "start")
         assert not found.takes_start  # its start is a name
         assert algorithm_of(ckl.solve).solve_all is ckl.solve_all
@@ -78,7 +79,7 @@ class TestAlgorithm:
         vars(module).update(VERSION=3, REGRESSION=True, NEW_OPTIONS=["lam"], OPTIONS_FIRST=True)
         vars(module).update(PATH_OPTION="lam", MATRICES=3, EXACT=True)
         found = algorithm_of(module.solve)
-        assert (found.version, found.regression, found.new_options) == (3, True, ("lam",))
+        assert (found.version, found.regression, found.new_options) == (3, True, {"lam": 2.0})
         assert (found.path_option, found.solve_path) == ("lam", module.solve_path)
         assert (found.matrices, found.exact, found.options_first) == (3, True, True)
 

@@ -1,0 +1,226 @@
+"""IKL keeps its word: what it calls converged survives a search that it does not share."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+from narrowing import present
+from numpy.typing import NDArray
+from problems import random_problem, random_stack
+from stronger_search import decrease_by_more_search
+
+import mklbench
+from mklbench import certify
+from mklbench.algorithms import ikl
+from mklbench.certify import Hinge, PrimalDualPoint
+from mklbench.errors import InputError
+from mklbench.kernels import (
+    Family,
+    PrecomputedBank,
+    feature_gaussians,
+    isotropic_gaussians,
+    product_gaussians,
+)
+from mklbench.optim.independent_search import IndependentSearch
+from mklbench.optim.kernel_search import Found, KernelSearch
+from mklbench.penalties.simplex import Simplex
+from mklbench.solution import Solution
+
+Array = NDArray[np.float64]
+
+# That of configs/kernel/products.yaml, and of the tables.
+BOX = 30.0
+# What the tables set beside the defaults; they leave the random starts out.
+DEFAULT: dict[str, Any] = {}
+OF_THE_TABLES: dict[str, Any] = {"samples": 0}
+
+products = partial(product_gaussians, gamma_max=BOX)
+isotropic = partial(isotropic_gaussians, gamma_max=BOX)
+
+
+def held_out_problem(n: int, d: int, seed: int) -> tuple[Array, Array]:
+    """Return features (n, d) and labels of two interactions and a wave, unlike `random_problem`."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    score = np.sin(2.0 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.5 * X[:, 3] * np.sign(X[:, 0])
+    score += 0.3 * rng.standard_normal(n)
+    return X, np.where(score > np.median(score), 1.0, -1.0)
+
+
+def gap_with(family: Family, y: Array, C: float, solution: Solution, rivals: Array) -> float:
+    """Return the gap of a solution against its kernels and some rivals, from their definition."""
+    thetas, a = present(solution.thetas), solution.dual_coef
+    grams = np.array([family.gram(theta) for theta in (*thetas, *rivals)])
+    prices = 0.5 * np.einsum("i,kij,j->k", a, grams, a)
+    combined = np.tensordot(solution.weights, grams[: len(thetas)], axes=1)
+    margins = y * (combined @ a + solution.intercept)
+    upper = 0.5 * a @ combined @ a + C * np.maximum(0.0, 1.0 - margins).sum()
+    return float(1.0 - (np.abs(a).sum() - prices.max()) / upper)
+
+
+class TestStrongerSearch:
+    @pytest.mark.parametrize("setting", [DEFAULT, OF_THE_TABLES], ids=["default", "tables"])
+    @pytest.mark.parametrize(("n", "d", "C"), [(140, 4, 10.0), (120, 10, 10.0), (100, 20, 2.0)])
+    def test_lowers_j_of_what_has_converged_by_no_more_than_the_tolerance(
+        self, n: int, d: int, C: float, setting: dict[str, Any]
+    ) -> None:
+        X, y = held_out_problem(n, d, seed=1000 + d)
+        solution = ikl.solve(products(X), y, C=C, tol=1e-3, **setting)
+        assert solution.converged
+        assert decrease_by_more_search(X, y, C, BOX, solution) <= 1e-3
+
+    def test_finds_what_generation_alone_leaves_out(self) -> None:
+        """So the test above can fail: without the independent search it does."""
+        X, y = held_out_problem(100, 20, seed=1020)
+        alone = ikl.solve(products(X), y, C=2.0, tol=1e-3, explore=0, **OF_THE_TABLES)
+        assert alone.converged
+        assert decrease_by_more_search(X, y, 2.0, BOX, alone) > 1e-3
+
+
+@pytest.mark.parametrize("build", [products, isotropic], ids=["products", "isotropic"])
+class TestGaps:
+    @pytest.mark.parametrize("options", [{}, {"max_iter": 2}, {"tol": 0.1}, {"samples": 0}])
+    def test_the_family_gap_is_the_larger_one_and_both_decide(
+        self, build: partial[Family], options: dict[str, Any]
+    ) -> None:
+        X, y = random_problem(60, seed=3)
+        solution = ikl.solve(build(X), y, C=5.0, **options)
+        family_gap = present(solution.family_gap)
+        assert 0 <= solution.gap <= family_gap
+        assert solution.converged == (family_gap <= options.get("tol", 1e-3))
+
+    def test_without_the_independent_search_there_is_none(self, build: partial[Family]) -> None:
+        X, y = random_problem(60, seed=3)
+        solution = ikl.solve(build(X), y, C=5.0, explore=0)
+        assert solution.family_gap is None
+        assert solution.converged == (solution.gap <= 1e-3)
+
+    def test_the_same_twice(self, build: partial[Family]) -> None:
+        X, y = random_problem(60, seed=3)
+        first, second = (ikl.solve(build(X), y, C=5.0) for _ in range(2))
+        assert first.family_gap == second.family_gap
+        assert np.array_equal(present(first.thetas), present(second.thetas))
+
+    def test_one_draw_is_enough_to_ask(self, build: partial[Family]) -> None:
+        X, y = random_problem(40)
+        solution = ikl.solve(build(X), y, C=5.0, explore=1)
+        assert present(solution.family_gap) >= solution.gap
+
+    def test_a_box_of_one_kernel_has_nothing_beyond(self, build: partial[Family]) -> None:
+        X, y = random_problem(40)
+        family = build(X, gamma_min=0.3, gamma_max=0.3)
+        solution = ikl.solve(family, y, C=5.0)
+        assert solution.converged
+        assert solution.family_gap == pytest.approx(solution.gap, abs=1e-9)
+
+
+class TestCertificate:
+    """Each search is given a kernel to find, and the certificate must have it."""
+
+    @pytest.mark.parametrize("which", ["gap", "family_gap"])
+    def test_has_what_the_search_of_its_kind_has_found(
+        self, which: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        X, y = random_problem(60)
+        family = products(X)
+        better = present(ikl.solve(family, y, C=5.0).thetas)[:1]
+        poor = np.full((1, 4), BOX)
+        _, order = family.in_own_order()  # that in which it is searched
+
+        def found(theta: Array) -> Any:
+            def run(self: object, dual_coef: Array, *rest: object) -> list[Found]:
+                K = family.gram(theta[0])
+                return [Found(0.5 * float(dual_coef @ K @ dual_coef), theta[0, order])]
+
+            return run
+
+        finds_in_generation = which == "gap"
+        monkeypatch.setattr(KernelSearch, "run", found(better if finds_in_generation else poor))
+        monkeypatch.setattr(
+            IndependentSearch, "run", found(poor if finds_in_generation else better)
+        )
+        solution = ikl.solve(family, y, C=5.0, max_iter=1)
+        assert len(present(solution.thetas)) == 1
+        alone = gap_with(family, y, 5.0, solution, np.empty((0, 4)))
+        beyond = gap_with(family, y, 5.0, solution, better)
+        assert alone < 1e-3 < beyond
+        assert solution.gap == pytest.approx(beyond if finds_in_generation else alone, abs=1e-6)
+        assert solution.family_gap == pytest.approx(beyond, abs=1e-6)
+        assert not solution.converged
+
+    def test_what_the_independent_search_finds_joins(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Generation that finds nothing by itself goes on with what is found beyond."""
+        X, y = random_problem(60)
+        family = products(X)
+        nothing = [Found(0.0, np.full(4, BOX))]
+        monkeypatch.setattr(KernelSearch, "run", lambda *_: nothing)
+        alone = ikl.solve(family, y, C=5.0, explore=0)
+        helped = ikl.solve(family, y, C=5.0, explore=500)
+        assert len(present(alone.thetas)) == 1
+        assert len(present(helped.thetas)) > 2
+        assert helped.objective < 0.9 * alone.objective
+
+    def test_an_unfinished_gap_has_the_kernels_that_did_not_join(self) -> None:
+        """One master closes the gap among its own kernels; what violates must count as well."""
+        X, y = random_problem(60)
+        family = products(X)
+        solution = ikl.solve(family, y, C=5.0, max_iter=1, explore=0)
+        assert gap_with(family, y, 5.0, solution, np.empty((0, 4))) < 1e-2
+        # A climb from the best of the family's own starts ends no lower than it began.
+        assert solution.gap >= gap_with(family, y, 5.0, solution, family.starts()) - 1e-5
+
+    def test_is_that_of_certify(self) -> None:
+        X, y = random_problem(60)
+        family = products(X)
+        solution = ikl.solve(family, y, C=5.0)
+        thetas, none = present(solution.thetas), np.empty((0, 4))
+        point = PrimalDualPoint.in_family(family, Hinge(y, 5.0), solution, thetas, none)
+        alone = certify.bounds(point, Simplex()).relative_gap
+        assert alone <= solution.gap + 1e-12 <= present(solution.family_gap) + 2e-12
+
+
+def test_a_bank_has_no_family_gap() -> None:
+    """All kernels are priced, so there is nothing beyond them."""
+    X, y = random_problem(60)
+    bank = feature_gaussians(X, gammas=(0.1, 1.0, 10.0))
+    with_default, without = (ikl.solve(bank, y, C=5.0, explore=draws) for draws in (2000, 0))
+    assert with_default.family_gap is None
+    assert with_default.objective == without.objective
+    assert with_default.n_svm_calls == without.n_svm_calls
+    stack, labels = random_stack()
+    assert ikl.solve(PrecomputedBank(stack), labels).family_gap is None
+
+
+class TestEstimator:
+    def test_tells_both_gaps(self) -> None:
+        X, y = random_problem(60)
+        model = mklbench.IKL(C=5.0, tol=1e-2).fit(X, y)
+        assert isinstance(model.gap_, float)
+        assert isinstance(model.family_gap_, float)
+        assert model.gap_ <= model.family_gap_ <= 1e-2
+        assert mklbench.IKL(C=5.0, tol=1e-2, explore=0).fit(X, y).family_gap_ is None
+
+    def test_one_a_class(self) -> None:
+        X, y = random_problem(60)
+        labels = np.where(X[:, 0] > 1.0, 2.0, y)
+        model = mklbench.IKL(C=1.0, tol=0.1, samples=0, explore=100).fit(X, labels)
+        gaps = model.family_gap_
+        assert isinstance(gaps, np.ndarray)
+        assert gaps.shape == (3,)
+        assert (gaps >= model.gap_).all()
+
+    def test_warns_of_the_family_gap(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        X, y = random_problem(60)
+        monkeypatch.setattr(KernelSearch, "run", lambda *_: [Found(0.0, np.full(4, BOX))])
+        with pytest.warns(UserWarning, match=r"gap of up to 1\.2e\+00: raise max_iter or tol"):
+            model = mklbench.IKL(C=5.0, max_iter=1).fit(X, y)
+        assert model.gap_ < 1e-3
+
+
+def test_refuses_draws_below_none() -> None:
+    X, y = random_problem(20)
+    with pytest.raises(InputError, match="explore=-1 is not accepted"):
+        ikl.solve(products(X), y, explore=-1)

@@ -1,0 +1,103 @@
+"""The independent search: what it draws, what it pays for it, and what it finds."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pytest
+from problems import random_problem
+
+from mklbench.kernels import Family, isotropic_gaussians, product_gaussians
+from mklbench.kernels.base import RoughFamily
+from mklbench.optim.independent_search import IndependentSearch
+from mklbench.solution import Mixture
+
+products = partial(product_gaussians, gamma_max=30.0)
+isotropic = partial(isotropic_gaussians, gamma_max=30.0)
+
+
+@pytest.mark.parametrize("n", [1, 2, 40, 300])
+@pytest.mark.parametrize("build", [products, isotropic], ids=["products", "isotropic"])
+def test_many_kernels_are_priced_in_one_pass_as_one_by_one(build: partial[Family], n: int) -> None:
+    X, y = random_problem(n, 5) if n > 2 else (np.arange(5.0 * n).reshape(n, 5), np.ones(n))
+    rng = np.random.default_rng(0)
+    family, a = build(X), y * rng.uniform(size=n)
+    shape = (130, family.n_kernels)
+    thetas = 10.0 ** rng.uniform(-3, 1.4, shape) * (rng.uniform(size=shape) < 0.6)
+    exact = [a @ family.gram(theta) @ a for theta in thetas]
+    found = family.rough().values(thetas, a)
+    np.testing.assert_allclose(found, exact, rtol=0, atol=1e-5 * np.abs(a).sum() ** 2)
+
+
+def test_samples_far_out_are_priced_by_differences() -> None:
+    X, y = random_problem(40)
+    X[0] *= 1e8
+    family = products(X)
+    thetas = family.scales()
+    exact = [y @ family.gram(theta) @ y for theta in thetas]
+    np.testing.assert_allclose(family.rough().values(thetas, y), exact, rtol=1e-5)
+
+
+class TestSearch:
+    @pytest.mark.parametrize("draws", [1, 7, 500])
+    @pytest.mark.parametrize("n_known", [1, 30])
+    def test_stays_in_the_box_and_tells_prices(self, draws: int, n_known: int) -> None:
+        X, y = random_problem(40)
+        family = product_gaussians(X, gamma_min=0.01, gamma_max=3.0)
+        thetas = np.random.default_rng(0).uniform(0.01, 3.0, (n_known, 4))
+        known = Mixture(np.full(n_known, 1.0 / n_known), thetas)
+        found = IndependentSearch(family, draws).run(y, known)
+        prices = [each.price for each in found]
+        assert prices == sorted(prices, reverse=True)
+        for price, theta in found:
+            assert (theta >= family.lower).all()
+            assert (theta <= family.upper).all()
+            assert price == pytest.approx(0.5 * y @ family.gram(theta) @ y, rel=1e-4)
+
+    def test_leaves_the_kernels_at_hand_as_they_are(self) -> None:
+        X, y = random_problem(40)
+        thetas = np.random.default_rng(0).uniform(0, 3.0, (5, 4))
+        IndependentSearch(products(X), 300).run(y, Mixture(np.full(5, 0.2), thetas.copy()))
+        known = Mixture(np.full(5, 0.2), thetas.copy())
+        IndependentSearch(products(X), 300).run(y, known)
+        np.testing.assert_array_equal(known.thetas, thetas)
+
+    def test_draws_others_each_time(self) -> None:
+        X, y = random_problem(40)
+        known = Mixture(np.ones(1), products(X).scales()[:1])
+        search = IndependentSearch(products(X), 3)
+        first, second = (search.run(y, known) for _ in range(2))
+        assert not np.array_equal(first[0].theta, second[0].theta)
+
+    def test_finds_a_sparse_kernel_that_nothing_at_hand_leads_to(self) -> None:
+        """The labels are the sign of a product of two of 20 features: single ones say nothing."""
+        rng = np.random.default_rng(4)
+        X = rng.standard_normal((150, 20))
+        y = np.sign(X[:, 3] * X[:, 11])
+        y -= y.mean()
+        family = products(X)
+        known = Mixture(np.ones(1), family.scales()[:1])
+        best = IndependentSearch(family, 2000).run(y, known)[0]
+        assert set(np.argsort(-best.theta)[:2]) == {3, 11}
+        assert best.price > 1.2 * 0.5 * y @ family.gram(family.scales()[0]) @ y
+
+    def test_no_start_is_priced_twice(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """All are priced in one pass, and none again before L-BFGS-B asks for its gradient."""
+        X, y = random_problem(40)
+        family = products(X)
+        passes: list[int] = []
+        rough = family.rough()
+        values = type(rough).values
+
+        def counted(self: RoughFamily, thetas: np.ndarray, a: np.ndarray) -> np.ndarray:
+            passes.append(len(thetas))
+            return values(self, thetas, a)
+
+        def refused(*_: object) -> float:
+            raise AssertionError("a kernel was priced by itself")
+
+        monkeypatch.setattr(type(rough), "values", counted)
+        monkeypatch.setattr(type(rough), "value", refused)
+        IndependentSearch(family, 200).run(y, Mixture(np.ones(1), family.scales()[:1]))
+        assert passes == [200]
