@@ -27,7 +27,7 @@ from mklbench.kernels import (
 from mklbench.optim.independent_search import IndependentSearch
 from mklbench.optim.kernel_search import Found, KernelSearch
 from mklbench.penalties.simplex import Simplex
-from mklbench.solution import Solution
+from mklbench.solution import Mixture, Solution
 
 Array = NDArray[np.float64]
 
@@ -162,6 +162,27 @@ class TestCertificate:
         assert len(present(alone.thetas)) == 1
         assert len(present(helped.thetas)) > 2
         assert helped.objective < 0.9 * alone.objective
+
+    def test_is_of_the_last_alpha(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """What was found at another alpha proves nothing where the iterations end."""
+        generated, explored = KernelSearch.run, IndependentSearch.run
+        asked: list[Array] = []
+
+        def late(self: KernelSearch, dual_coef: Array, known: Mixture, far: bool) -> list[Found]:
+            nothing = [Found(0.0, np.full(4, BOX))]
+            return generated(self, dual_coef, known, far) if asked else nothing
+
+        def noted(self: IndependentSearch, dual_coef: Array, known: Mixture) -> list[Found]:
+            asked.append(dual_coef)
+            return explored(self, dual_coef, known)
+
+        monkeypatch.setattr(KernelSearch, "run", late)
+        monkeypatch.setattr(IndependentSearch, "run", noted)
+        X, y = random_problem(60)
+        solution = ikl.solve(products(X), y, C=5.0, max_iter=2, explore=5)
+        assert solution.gap > 1e-3
+        assert len(asked) == 2
+        assert np.array_equal(asked[-1], solution.dual_coef)
 
     def test_an_unfinished_gap_has_the_kernels_that_did_not_join(self) -> None:
         """One master closes the gap among its own kernels; what violates must count as well."""
