@@ -160,9 +160,8 @@ class TestImports:
 
     @pytest.mark.parametrize("part", sorted(LIBRARY))
     def test_the_library_knows_nothing_of_configs_files_or_tables(self, part: str) -> None:
-        assert parts_imported_by(part) <= LIBRARY | {
-            "_version", "cores", "errors", "extras", "mat_files",
-        }  # fmt: skip
+        common = {"_version", "cores", "errors", "extras", "mat_files", "memory"}
+        assert parts_imported_by(part) <= LIBRARY | common
         for name, path in modules_of(part):
             foreign = {imported.split(".")[0] for imported in imports_of(path)}
             assert not foreign & {"hydra", "omegaconf", "yaml", "pooch", "rich"}, name

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from benchmarks import peaks
 from mklbench import MKL, KernelSVR, kernels, memory, multiclass
-from mklbench.algorithms import svm
+from mklbench.algorithms import mkl, svm
 from mklbench.cli import main
 from mklbench.contract import DEFAULT_MATRICES
 from mklbench.data import load
@@ -227,6 +227,18 @@ class TestEstimates:
             ratio = case.estimate() / measured
             assert 1 / peaks.WITHIN < ratio < peaks.WITHIN, case.name
 
+    @pytest.mark.skipif(sys.platform != "linux", reason="needs a system whose peak can be reset")
+    def test_matrices_of_exact_mkl_take_what_the_page_says(self) -> None:
+        page = (Path(__file__).parents[1] / "docs" / "scale.md").read_text(encoding="utf-8")
+        assert "Measured, 26 n² in all for inner products" in page
+        options = {"method": "libsvm", "tol": 1e-2, "C": 1.0}
+        cases = [peaks.Fit("mkl", "linear_features", options, n=n) for n in (2000, 5000)]
+        few, many = (measured for _, measured in peaks.measure(cases))
+        assert (many - few) / (5000**2 - 2000**2) == pytest.approx(26.0, rel=0.1)
+        estimated = [case.estimate() for case in cases]
+        assert (many - few) / (estimated[1] - estimated[0]) == pytest.approx(1.0, abs=0.1)
+        assert estimated[1] == pytest.approx(many, rel=0.1)
+
 
 class TestEstimators:
     def test_refuse_before_kernels_are_built(self, two_gib: None) -> None:
@@ -239,8 +251,8 @@ class TestEstimators:
         with pytest.raises(InputError) as refused:
             MKL(kernel=build).fit(X, np.arange(len(X)) % 2)
         assert str(refused.value) == (
-            "X has 100000 rows: MKL with 60 kernels needs about 261 GiB, and 2 GiB are free; about "
-            "8400 rows fit: pass fewer of them, or choose fewer kernels."
+            "X has 100000 rows: MKL with 60 kernels needs about 224 GiB, and 2 GiB are free; about "
+            "9000 rows fit: pass fewer of them, or choose fewer kernels."
         )
 
     def test_regressors_refuse_too(self, two_gib: None) -> None:
@@ -252,6 +264,36 @@ class TestEstimators:
         X = np.random.default_rng(0).standard_normal((40, 2))
         assert MKL().fit(X, X[:, 0] > 0).score(X, X[:, 0] > 0) > 0.8
 
+    def test_kernels_with_factors_are_told_to_use_them(self, two_gib: None) -> None:
+        X = np.random.default_rng(0).standard_normal((30_000, 2))
+        with pytest.raises(InputError, match=r"pass fewer of them, or choose method=auto\.$"):
+            MKL(kernel="feature_gaussians", method="libsvm").fit(X, X[:, 0] > 0)
+
+    def test_solve_refuses_a_matrix_that_does_not_fit(self, two_gib: None) -> None:
+        X = np.random.default_rng(0).standard_normal((30_000, 2))
+        bank, y = kernels.feature_gaussians(X), np.where(X[:, 0] > 0, 1.0, -1.0)
+        with pytest.raises(InputError) as refused:
+            mkl.solve(bank, y, 1.0, method="libsvm")
+        said = str(refused.value)
+        assert said.startswith(
+            "the kernels are on 30000 samples, and method=libsvm needs about 20.3 GiB, and 2 GiB "
+            "are free; about "
+        )
+        fitting = int(said.split("about ")[2].split()[0])
+        assert 7000 < fitting < 10_000
+        few = mkl.solve(bank.restrict(np.arange(500)), y[:500], 1.0, method="libsvm")
+        assert few.converged
+
+    def test_auto_leaves_matrices_long_before(self, two_gib: None) -> None:
+        """Where there are factors, from sizes on that a twentieth of this memory would do for."""
+        solve = partial(mkl.solve, method="libsvm")
+        needed = fitting(kernels.feature_gaussians, solve, Shape(4000, 20))
+        assert needed < 2 * GIB
+        auto = partial(mkl.solve, tol=1e-3)
+        on_factors = fitting(kernels.feature_gaussians, auto, Shape(4000, 20))
+        assert on_factors < 0.1 * needed
+        assert fitting(kernels.feature_gaussians, auto, Shape(100_000, 20)) < 2 * GIB
+
 
 class TestCells:
     def test_the_command_line_refuses_in_a_sentence(
@@ -262,7 +304,7 @@ class TestCells:
         assert said.count("\n") == 1
         assert said.startswith(
             "mklbench: error: data=twonorm has 14000 training rows: algo=mkl with "
-            "kernel=feature_gaussians (M = 20 kernels) needs about 5."
+            "kernel=feature_gaussians (M = 20 kernels) needs about 4."
         )
         assert " GiB, and 2 GiB are free; about n = " in said
         assert "split.test_fraction=null split.n_train=" in said

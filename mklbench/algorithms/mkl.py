@@ -21,23 +21,26 @@ in turn (`mklbench.optim.alternation`), or all is found together by the joint me
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mklbench import memory
 from mklbench.certify import Hinge
 from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
 from mklbench.kernels.groups import groups_of
 from mklbench.kernels.landmarks import check_landmarks
-from mklbench.kernels.memory import Memory, Shape
+from mklbench.kernels.memory import Memory, Shape, gram_bytes
 from mklbench.libsvm import SVM, check_svm_options, class_factors, upper_bounds
 from mklbench.optim import joint_method, side_by_side
 from mklbench.optim.alternation import alternate
+from mklbench.optim.fit_memory import at_changing_weights
 from mklbench.optim.inner_svm import InnerSVM
 from mklbench.optim.joint_method import METHODS, Method
+from mklbench.optim.row_engines import shared
 from mklbench.optim.simplex_search import Search, given_weights
 from mklbench.optim.svm_value import Objective, check_bank, check_samples
 from mklbench.optim.weight_sets import Ball, Given, OneSum, WeightSet
@@ -48,8 +51,9 @@ from mklbench.validation import check_choice, check_count, check_labels, check_p
 VERSION = 1
 NEW_OPTIONS = ("p", "method", "landmarks")
 EXACT = True
-# Held at once (`mklbench.optim.fit_memory`): LIBSVM's buffer, a sum of kernels, a local model.
-MATRICES = 3.5
+# Matrices (n, n) that are held: LIBSVM's buffer, which counts as two; and after each other a sum of
+# kernels and a local model, which has one and a half of no more samples than stated.
+_BUFFER, _SUM, _LOCAL, _IN_A_MODEL = 2.0, 1.0, 1.5, 4000
 
 Array = NDArray[np.float64]
 
@@ -125,6 +129,41 @@ def solve(
     InputError
         If an argument has the wrong type, shape or range.
     """
+    (solution,) = solve_all(
+        bank,
+        [y],
+        C,
+        p=p,
+        tol=tol,
+        max_iter=max_iter,
+        method=method,
+        landmarks=landmarks,
+        start=start,
+        class_weight=class_weight,
+        sample_weight=sample_weight,
+    )
+    return solution
+
+
+def solve_all(
+    bank: Bank,
+    labels: Sequence[ArrayLike],
+    C: float = 100.0,
+    *,
+    p: float | None = None,
+    tol: float = 1e-4,
+    max_iter: int = 100,
+    method: Method = "auto",
+    landmarks: int | None = None,
+    start: ArrayLike | None = None,
+    class_weight: Mapping[int, float] | str | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> list[Solution]:
+    """Solve the problems of several label vectors (n,) on one bank.
+
+    What is learned is that of `solve` for each of them; the parameters are its. The joint method
+    makes its factors and their rows once for all problems.
+    """
     check_choice("method", method, METHODS)
     check_landmarks(landmarks)
     if landmarks is not None and method == "libsvm":
@@ -137,14 +176,41 @@ def solve(
     check_svm_options(C, _SVM_TOL, class_weight)
     factors = joint_method.factors_for(check_bank("mkl", bank), method, tol, landmarks)
     if factors is not None:
-        labels = check_labels(y)
-        check_samples(bank, len(labels))
-        box = upper_bounds(labels, C, class_factors(class_weight, labels), sample_weight)
         where = _weight_set(bank.n_kernels, norm)
-        return joint_method.solve(factors, where, Hinge(labels, box), tol, max_iter, landmarks)
+        losses = (_loss(bank, y, C, class_weight, sample_weight) for y in labels)
+        with shared():
+            return [
+                joint_method.solve(factors, where, loss, tol, max_iter, landmarks)
+                for loss in losses
+            ]
     if norm > 1.0:
-        return _in_a_ball(bank, y, C, norm, tol, max_iter, start, class_weight, sample_weight)
-    return _solve(bank, y, C, tol, max_iter, start, class_weight, sample_weight, resort=True)
+        return [
+            _in_a_ball(bank, y, C, norm, tol, max_iter, start, class_weight, sample_weight)
+            for y in labels
+        ]
+    return [
+        _solve(bank, y, C, tol, max_iter, start, class_weight, sample_weight, resort=True)
+        for y in labels
+    ]
+
+
+def bytes_needed(kernels: Memory, shape: Shape, n_problems: int = 1, **options: object) -> float:
+    """Return the bytes that a fit on Gram matrices takes beside the kernels: 24 n^2 and a little.
+
+    Parameters
+    ----------
+    kernels : Memory
+        What the kernels need.
+    shape : Shape
+        Of the samples.
+    n_problems : int, default=1
+        Number of binary problems; they are solved one by one.
+    **options : object
+        Those of `solve`, which do not count.
+    """
+    local = gram_bytes(min(shape.n, _IN_A_MODEL), _LOCAL)
+    beside = max(gram_bytes(shape.n, _SUM), local)
+    return at_changing_weights(kernels, shape, _BUFFER) + beside
 
 
 def bytes_on_factors(
@@ -197,6 +263,20 @@ def solve_master(
     return _solve(bank, y, C, tol, _MASTER_CALLS, start, class_weight, sample_weight, resort=False)
 
 
+def _loss(
+    bank: Bank,
+    y: ArrayLike,
+    C: float,
+    class_weight: Mapping[int, float] | str | None,
+    sample_weight: ArrayLike | None,
+) -> Hinge:
+    labels = check_labels(y)
+    check_samples(bank, len(labels))
+    return Hinge(
+        labels, upper_bounds(labels, C, class_factors(class_weight, labels), sample_weight)
+    )
+
+
 def _weight_set(n_kernels: int, p: float) -> WeightSet:
     """Return where the weights are for the l_p norm."""
     if p == 1.0:
@@ -243,6 +323,7 @@ def _solve(
     check_positive("tol", tol)
     check_count("max_iter", max_iter)
     bank = check_bank("mkl", bank)
+    _check_room(bank)
     machine = SVM(y, C, class_weight=class_weight, sample_weight=sample_weight)
     svm = InnerSVM(bank, machine)
     search = Search(bank, svm, tol, max_iter, resort)
@@ -259,3 +340,14 @@ def _solve(
         history=search.history,
         svm_seconds=machine.seconds,
     )
+
+
+def _check_room(bank: Bank) -> None:
+    """Raise an InputError unless what a fit on Gram matrices takes beside the bank is free."""
+    short = memory.shortage(lambda n: bytes_needed(Memory(), Shape(n)), bank.n_samples)
+    if short is not None:
+        raise InputError(
+            f"the kernels are on {bank.n_samples} samples, and method=libsvm needs {short}; about "
+            f"{short.fitting} samples fit: give fewer of them, or kernels that have factors, such "
+            "as kernel=feature_gaussians, and method=auto."
+        )

@@ -44,7 +44,7 @@ from mklbench.kernels import (
 from mklbench.kernels.builders.stacks import cross_stack, training_stack
 from mklbench.kernels.contract import builder_of, memory_of
 from mklbench.kernels.memory import Shape
-from mklbench.optim.fit_memory import fitting
+from mklbench.optim.fit_memory import auto_avoids_matrices, fitting
 from mklbench.optim.option_check import check_options
 from mklbench.prediction import DecisionFunction, kernels_in_use
 from mklbench.saving import Versioned
@@ -185,9 +185,12 @@ class KernelEstimator(Versioned, ReadableModel, BaseEstimator):
         if short is not None:
             n_kernels = memory_of(builder, shape).n_kernels
             kernels = "" if n_kernels is None else f" with {n_kernels} kernels"
+            other = (
+                "method=auto" if auto_avoids_matrices(builder, solve, shape) else "fewer kernels"
+            )
             raise InputError(
                 f"X has {shape.n} rows: {type(self).__name__}{kernels} needs {short}; about "
-                f"{short.fitting} rows fit: pass fewer of them, or choose fewer kernels."
+                f"{short.fitting} rows fit: pass fewer of them, or choose {other}."
             )
         operator = builder(samples)
         if not isinstance(operator, KernelOperator):

@@ -243,6 +243,7 @@ class RowFactors:
         self.columns = [slice(a, b) for a, b in pairwise(ends.tolist())]
         self.n_samples, self.rank = len(X), int(ends[-1])
         self.n_kernels = sum(len(part.kernels) for part in self.parts)
+        self._reduced: dict[float, RowFactors] = {}
 
     def rows(self, start: int, stop: int, dtype: type[np.floating] = np.float64) -> NDArray:
         """Return the rows of B (stop - start, R) from `start` to `stop`."""
@@ -375,13 +376,19 @@ class RowFactors:
     def reduced(self, dropped: float) -> RowFactors:
         """Return factors in fewer directions, which leave out a share of each kernel's trace.
 
-        Each is a compression of the kernel, so that it is positive semidefinite, too.
+        Each is a compression of the kernel, so that it is positive semidefinite, too. For the same
+        share they are the same object.
 
         Parameters
         ----------
         dropped : float
             The share, > 0.
         """
+        if dropped not in self._reduced:
+            self._reduced[dropped] = self._in_fewer_directions(dropped)
+        return self._reduced[dropped]
+
+    def _in_fewer_directions(self, dropped: float) -> RowFactors:
         step = max(1, self.n_samples // _SAMPLED)
         X = np.asarray(self.X[::step], dtype=np.float64)
         reduced = [part.reduced(X, dropped) for part in self.parts]

@@ -46,6 +46,20 @@ def fitting(
     return max(kernels.building, kernels.kept + solving(solve, kernels, shape, n_problems))
 
 
+def auto_avoids_matrices(
+    builder: Callable[..., Any], solve: Callable[..., Solution], shape: Shape
+) -> bool:
+    """Tell whether method=auto would form no Gram matrix where another method does.
+
+    Parameters are those of `fitting`.
+    """
+    needed, options = algorithm_of(solve).bytes_on_factors, unbound(solve)[1]
+    kernels = memory_of(builder, shape)
+    if needed is None or needed(kernels, shape, **options) is not None:
+        return False
+    return needed(kernels, shape, **{**options, "method": "auto"}) is not None
+
+
 def searching(
     builder: Callable[..., Any],
     solve: Callable[..., Solution],

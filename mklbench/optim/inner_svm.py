@@ -135,7 +135,10 @@ class InnerSVM:
             start = self._last if expected is None else expected.dual_coef
             trained = self.in_double_precision(weights, start)
         elif expected is not None and rounding > (tol if failures > _FAILURES else _LOOSEST):
-            trained = self.in_double_precision(weights, expected.dual_coef)
+            start = expected.dual_coef
+            if len(start) > local_model.ALL_AT_ONCE:  # it pays to be near
+                start = self._machine.solve(tol=_COARSEST).dual_coef
+            trained = self.in_double_precision(weights, start)
         else:
             solution = self._machine.solve(tol=max(tol, min(rounding, _COARSEST)))
             self._total = float(np.abs(solution.dual_coef).sum())

@@ -162,6 +162,11 @@ class Rows:
         vars(after).update(vars(self))
         return after, getattr(after, question)(*arguments)
 
+    def turned_to(self, terms: Terms) -> None:
+        """Take another loss, of another problem on the same samples."""
+        self._terms = terms
+        self._double = False
+
     def sampled(self, chosen: NDArray[np.bool_]) -> tuple[NDArray, Array, Array]:
         """Return the rows of B (k, R) of some samples, what is wanted there, and their bounds."""
         parts = [block[chosen[rows]] for rows, block in self._each()]

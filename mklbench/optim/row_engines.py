@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import reduce
@@ -72,6 +72,11 @@ class Problem:
     terms: Terms
     dtype: type[np.floating]
 
+    @property
+    def size(self) -> int:
+        """Bytes of the rows of B."""
+        return self.factors.n_samples * self.factors.rank * np.dtype(self.dtype).itemsize
+
     def keeps(self, processes: int = 1) -> bool:
         """Tell whether the rows of B stay in memory, in place of being made for each pass.
 
@@ -80,9 +85,12 @@ class Problem:
         processes : int, default=1
             How many share them.
         """
-        size = np.dtype(self.dtype).itemsize
         kept = KEPT_LANDMARKS if self.factors.approximated else KEPT
-        return self.factors.n_samples * self.factors.rank * size <= processes * kept
+        return self.size <= processes * kept
+
+    def has_rows_of(self, other: Problem) -> bool:
+        """Tell whether another problem is the same but for its loss."""
+        return (self.factors, self.exact, self.dtype) == (other.factors, other.exact, other.dtype)
 
     def block(self, rows: slice) -> Rows:
         """Return the block with these rows."""
@@ -179,9 +187,62 @@ def made_by(maker: Maker) -> Iterator[None]:
         _MAKER.reset(token)
 
 
+class _Shared:
+    """Makes the engines of problems that come one after the other, and keeps what has room."""
+
+    def __init__(self, make: Maker) -> None:
+        self._make, self._in_use = make, False
+        self._kept: list[tuple[Problem, Engine, ExitStack]] = []
+
+    @contextmanager
+    def __call__(self, problem: Problem) -> Iterator[Engine]:
+        if self._in_use:  # of one problem within another
+            with self._make(problem) as own:
+                yield own
+            return
+        self._in_use = True
+        try:
+            yield self._engine(problem)
+        finally:
+            self._in_use = False
+
+    def _engine(self, problem: Problem) -> Engine:
+        for other, engine, _ in self._kept:
+            if other.has_rows_of(problem):
+                engine.each("turned_to", problem.terms)
+                return engine
+        while sum(other.size for other, _, _ in self._kept) + problem.size > KEPT and self._kept:
+            self._kept.pop()[2].close()
+        opened = ExitStack()
+        engine = opened.enter_context(self._make(problem))
+        self._kept.append((problem, engine, opened))
+        return engine
+
+    def close(self) -> None:
+        """End all engines, the last one first: it began with the threads that the others leave."""
+        while self._kept:
+            self._kept.pop()[2].close()
+
+
+@contextmanager
+def shared() -> Iterator[None]:
+    """Have problems that differ in their losses alone take the same engine, one by one.
+
+    The rows of factors that it keeps serve all of them.
+    """
+    maker = _Shared(_MAKER.get())
+    try:
+        with made_by(maker):
+            yield
+    finally:
+        maker.close()
+
+
 def given(arguments: Sequence[Any], rows: slice) -> tuple[Any, ...]:
     """Return the arguments of a question as the block with these rows is given them."""
-    return tuple(each.of(rows) if isinstance(each, OfSamples) else each for each in arguments)
+    return tuple(
+        each.of(rows) if isinstance(each, OfSamples | Terms) else each for each in arguments
+    )
 
 
 def added(answers: Iterator[Any]) -> Any:

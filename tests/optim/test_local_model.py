@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import conic_twins
 import numpy as np
@@ -373,6 +374,41 @@ class TestSVM:
         a, intercept = local_model.solve_svm(K, svm_dual.of_classes(y, upper), rough, 1e-11)
         assert_allclose(a, libsvm.dual_coef, atol=1e-4)
         assert intercept == pytest.approx(libsvm.intercept, abs=1e-4)
+
+    @pytest.mark.parametrize("width", [1.0, 10.0])
+    @pytest.mark.parametrize("C", [0.1, 10.0])
+    def test_of_many_samples_is_found_near_the_margin(
+        self, width: float, C: float, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """From a solution with another kernel samples join that are on the wrong side at first."""
+        rng = np.random.default_rng(0)
+        X = rng.standard_normal((200, 2))
+        y = np.where(X[:, 0] + np.sin(2.0 * X[:, 1]) + rng.standard_normal(200) > 0, 1.0, -1.0)
+        distances = np.square(X[:, None] - X).sum(axis=-1)
+        K, upper = np.exp(-distances), np.where(y > 0, 2.0 * C, 0.7 * C)
+        machine = SVM(y, C, tol=0.1, class_weight={1: 2.0, -1: 0.7})
+        a = machine.solve(np.exp(-distances / width)).dual_coef
+        dual = svm_dual.of_classes(y, upper)
+        at_once, intercept = local_model.solve_svm(K, dual, a, 1e-11)
+        sizes = []
+        in_part = local_model._with_others_fixed
+
+        def noting(*arguments: Any) -> Array:
+            sizes.append(int(arguments[4].sum()))
+            return in_part(*arguments)
+
+        monkeypatch.setattr(local_model, "_with_others_fixed", noting)
+        monkeypatch.setattr(local_model, "ALL_AT_ONCE", 10)
+        monkeypatch.setattr(local_model, "_NEAREST", 4)
+        near, there = local_model.solve_svm(K, dual, a, 1e-11)
+        assert sizes[-1] < 200
+        assert sizes == sorted(set(sizes))
+        assert len(sizes) > 1 or width == 1.0
+        bounds = svm_bounds(K, y, near, there, upper)
+        assert bounds.relative_gap < 1e-8
+        assert bounds.lower == pytest.approx(svm_bounds(K, y, at_once, intercept, upper).lower)
+        assert (np.abs(near) <= upper).all()
+        assert abs(near.sum()) <= 1e-12 * np.abs(near).sum()
 
     def test_is_more_accurate_than_libsvm(self) -> None:
         """LIBSVM keeps kernel values in single precision; here both classes are far from 0."""
