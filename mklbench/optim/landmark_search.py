@@ -94,16 +94,16 @@ def search(
     history = iterations.begin()
     if not isinstance(weight_set, OneSum):  # all have a weight
         own, _ = joint_search.search(factors, weight_set, loss, tol, max_iter, history)
-        forms = factors.forms(_projected(factors, own.dual_coef))
-        return _with_effect(factors, own, forms, loss, weight_set.penalty), history
+        t = _projected(factors, own.dual_coef)
+        return _with_effect(factors, own, t, loss, weight_set.penalty), history
     chosen = {*_exact(factors), *_in_use(factors, loss, max_iter)}
     while True:
         parts = sorted(chosen)
         own = _on_parts(factors, parts, loss, tol, max_iter, history)
-        found, forms = _of_all(factors, parts, own, loss)
-        missing = _missing(factors, parts, forms)
+        found, t = _of_all(factors, parts, own, loss)
+        missing = _missing(factors, parts, factors.forms(t))
         if not missing or found.gap <= max(tol, own.gap):
-            return _with_effect(factors, found, forms, loss, weight_set.penalty), history
+            return _with_effect(factors, found, t, loss, weight_set.penalty), history
         chosen.update(missing)
 
 
@@ -149,8 +149,8 @@ def _in_use(factors: RowFactors, loss: Hinge | Tube, max_iter: int) -> list[int]
     while True:
         with iterations.watched(None):
             own = _on_parts(few, chosen, rough, _ROUGH, max_iter)
-        found, forms = _of_all(few, chosen, own, rough)
-        missing = _missing(few, chosen, forms)
+        found, t = _of_all(few, chosen, own, rough)
+        missing = _missing(few, chosen, few.forms(t))
         if not missing or found.gap <= max(_ROUGH, own.gap):
             return [i for i in approximated if found.weights[few.parts[i].kernels].any()]
         chosen = sorted([*chosen, missing[0]])
@@ -166,7 +166,7 @@ def _with_fewer(part: Part) -> Part:
 
 
 def _of_all(factors: RowFactors, parts: list[int], own: Found, loss: Loss) -> tuple[Found, Array]:
-    """Return a point on some parts as one on all, its bounds those of all, and the forms (M,)."""
+    """Return a point on some parts as one on all, with the bounds of all, and B'a (R,)."""
     kernels = np.concatenate([factors.parts[i].kernels for i in parts])
     weights = np.zeros(factors.n_kernels)
     weights[kernels] = own.weights
@@ -176,11 +176,11 @@ def _of_all(factors: RowFactors, parts: list[int], own: Found, loss: Loss) -> tu
         stop = start + columns.stop - columns.start
         expansion[columns] = own.expansion[start:stop]
         start = stop
-    forms = factors.forms(_projected(factors, own.dual_coef))
+    t = _projected(factors, own.dual_coef)
     nothing = np.zeros(factors.n_samples)
-    dual = PrimalDualPoint(loss, weights, forms, nothing, own.dual_coef, own.intercept)
+    dual = PrimalDualPoint(loss, weights, factors.forms(t), nothing, own.dual_coef, own.intercept)
     both = Bounds(own.bounds.upper, bounds(dual, Simplex()).lower)
-    return replace(own, weights=weights, expansion=expansion, bounds=both), forms
+    return replace(own, weights=weights, expansion=expansion, bounds=both), t
 
 
 def _missing(factors: RowFactors, parts: list[int], forms: Array) -> list[int]:
@@ -192,10 +192,11 @@ def _missing(factors: RowFactors, parts: list[int], forms: Array) -> list[int]:
 
 
 def _with_effect(
-    factors: RowFactors, found: Found, forms: Array, loss: Loss, penalty: Penalty
+    factors: RowFactors, found: Found, t: Array, loss: Loss, penalty: Penalty
 ) -> Approximated:
     approximated = [factors.parts[i] for i in factors.approximated]
-    left_out = _left_out_forms(factors, found.dual_coef, approximated)
+    left_out = _left_out_forms(factors, found.dual_coef, t)
+    forms = factors.forms(t)
     whole = forms.copy()
     for part, more in zip(approximated, left_out, strict=True):
         whole[part.kernels] += more
@@ -217,8 +218,13 @@ def _best_scaled(linear: float, price: float) -> float:
     return t * linear - t**2 * price
 
 
-def _left_out_forms(factors: RowFactors, a: Array, parts: list[Part]) -> Array:
-    """Return a'(K_m - K~_m) a of the kernel of each part, by some samples; with their error."""
+def _left_out_forms(factors: RowFactors, a: Array, t: Array) -> Array:
+    """Return a'(K_m - K~_m) a of each kernel with landmarks, by some samples; with their error.
+
+    `t` (R,) is B'a.
+    """
+    approximated = factors.approximated
+    parts = [factors.parts[i] for i in approximated]
     support = np.flatnonzero(a)
     sizes = np.abs(a[support])
     total = float(sizes.sum())
@@ -234,12 +240,9 @@ def _left_out_forms(factors: RowFactors, a: Array, parts: list[Part]) -> Array:
     # The kernels between these samples and all, times a: as if these were the nodes.
     whole = RowFactors(factors.X, [_at(part, samples) for part in parts], factors.cross)
     values = _projected(whole, a).reshape(len(parts), len(rows))
-    t = _projected(RowFactors(factors.X, parts, factors.cross), a)
     found = np.empty(len(parts))
-    start = 0
     for m, part in enumerate(parts):
-        kept = part.basis.outputs(samples, t[start : start + part.basis.rank, None])[:, 0]
-        start += part.basis.rank
+        kept = part.basis.outputs(samples, t[factors.columns[approximated[m]], None])[:, 0]
         terms = np.sign(a[rows]) * (values[m] - kept)
         mean = float(shares @ terms)
         error = float(terms.std()) / np.sqrt(len(terms)) if len(support) > _TOLD_BY else 0.0
