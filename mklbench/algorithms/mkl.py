@@ -103,8 +103,9 @@ def solve(
         so where Gram matrices would take more than 16 GB. The gap is then that of the
         approximation, and `Solution.approximation` says what is known beyond it.
     landmarks : int or None, default=None
-        Of the joint method, for each kernel that has no exact factors, up to n. If not given, as
-        many as leave out a thousandth of the kernel's trace, and at most 1,000.
+        Of the joint method, which is taken where they are given: how many each kernel has that has
+        no exact factors, up to n. If not given, as many as leave out a thousandth of the kernel's
+        trace, and at most 1,000.
     start : array_like of shape (M,) or None, default=None
         Weights >= 0, not all zero, to start from: those of a similar problem, for instance
         of another C, or of a bank with fewer kernels, with 0 for each that is new. If not given,
@@ -166,10 +167,12 @@ def solve_all(
     """
     check_choice("method", method, METHODS)
     check_landmarks(landmarks)
-    if landmarks is not None and method == "libsvm":
-        raise InputError(
-            f"landmarks={landmarks} is for the joint method: leave it out or choose method=joint."
-        )
+    if landmarks is not None:
+        if method == "libsvm":
+            raise InputError(
+                f"landmarks={landmarks} is for method=joint: leave it out, or method=libsvm."
+            )
+        method = "joint"
     norm = check_norm(p)
     check_positive("tol", tol)
     check_count("max_iter", max_iter)
@@ -219,6 +222,7 @@ def bytes_on_factors(
     *,
     method: str = "auto",
     tol: float = 1e-4,
+    landmarks: int | None = None,
     **options: object,
 ) -> float | None:
     """Return the bytes of kernels and a fit by the joint method; None where it is not taken.
@@ -229,12 +233,12 @@ def bytes_on_factors(
         What the kernels need.
     shape : Shape
         Of the samples.
-    method, tol : str and float
+    method, tol, landmarks : str, float and int
         As in `solve`.
     **options : object
         The others, which do not count.
     """
-    return joint_method.bytes_on_factors(kernels, shape, method, tol)
+    return joint_method.bytes_on_factors(kernels, shape, method, tol, landmarks=landmarks)
 
 
 def check_norm(p: float | None) -> float:

@@ -142,9 +142,10 @@ class MKL(TakesMethod, KernelLearner):
         it was. The joint method gives the function in `solutions_` as an expansion on nodes of
         the kernels, and predicts with these; `dual_coef_` are the numbers that prove its gap.
     landmarks : int or None, default=None
-        Of the joint method, for each kernel on several features, which have no exact factors. If
-        not given, as many as leave out a thousandth of its trace, and at most 1,000. The gap is
-        then that of an approximation: `approximation_` says what is known beyond it.
+        Of the joint method, which is taken where they are given: how many each kernel on several
+        features has, as these have no exact factors. If not given, as many as leave out a
+        thousandth of its trace, and at most 1,000. The gap is then that of an approximation:
+        `approximation_` says what is known beyond it.
     warm_start : bool, default=False
         Whether `fit` starts at the weights of the fit before, if that had the same
         classes; kernels behind those it had start at 0, and with fewer kernels it starts from

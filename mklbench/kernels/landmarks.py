@@ -33,6 +33,8 @@ from mklbench.validation import check_count, check_features
 # Landmarks of a kernel, where their number is not given: as many as leave out this share of the
 # trace, and no more than this.
 LEFT_OUT, MOST = 1e-3, 1000
+# Kernels on all features that have a weight in the end, about; for the memory of factors.
+IN_USE = 2
 # Samples among which landmarks are looked for, at least; so many times their number, at least.
 _CANDIDATES, _TIMES = 4000, 4
 # Other samples, on which what is left out is measured.
@@ -97,9 +99,12 @@ class Landmarks(Basis):
 
 
 def landmark_factors(
-    X: Array, functions: Sequence[KernelFunction], landmarks: int | None = None
+    X: Array,
+    functions: Sequence[KernelFunction],
+    landmarks: int | None = None,
+    columns: Sequence[slice] | None = None,
 ) -> RowFactors:
-    """Return factors of kernel functions on all features, each with landmarks of its own.
+    """Return factors of kernel functions on several features, each with landmarks of its own.
 
     Parameters
     ----------
@@ -110,6 +115,8 @@ def landmark_factors(
     landmarks : int or None, default=None
         How many of each kernel, up to n; fewer where more add nothing. If not given, as many as
         leave out a thousandth of the trace on samples that are no landmarks, and at most 1,000.
+    columns : sequence of slice or None, default=None
+        The features from a first to a last that each function looks at; all if not given.
 
     Raises
     ------
@@ -117,7 +124,10 @@ def landmark_factors(
         If `landmarks` is no number from 1 to n.
     """
     check_landmarks(landmarks, len(X))
-    parts = [_part(X, function, m, landmarks) for m, function in enumerate(functions)]
+    own = [slice(0, X.shape[1])] * len(functions) if columns is None else columns
+    parts = [
+        _part(X, *each, m, landmarks) for m, each in enumerate(zip(functions, own, strict=True))
+    ]
     bases = [part.basis for part in parts if isinstance(part.basis, Landmarks)]
     return RowFactors(X, parts, LandmarksCross(bases, X.shape[1]))
 
@@ -166,21 +176,23 @@ class LandmarksCross(CrossKernels):
         return kernel
 
 
-def _part(X: Array, function: KernelFunction, number: int, landmarks: int | None) -> Part:
+def _part(
+    X: Array, function: KernelFunction, columns: slice, number: int, landmarks: int | None
+) -> Part:
     rng = np.random.default_rng(_SEED)
     most = min(len(X), MOST if landmarks is None else landmarks)
     n_candidates = max(_CANDIDATES, _TIMES * most)
     if n_candidates + _HELD_OUT < len(X):
         rows = rng.permutation(len(X))[: n_candidates + _HELD_OUT]
-        samples = np.asarray(X[rows], dtype=np.float64)
+        samples = np.asarray(X[rows, columns], dtype=np.float64)
         judges = slice(n_candidates, None)
     else:  # there are none to spare: what is left out is measured on all
-        samples = np.asarray(X, dtype=np.float64)
+        samples = np.asarray(X[:, columns], dtype=np.float64)
         n_candidates, judges = len(X), slice(None)
     enough = 0.0 if landmarks is not None else LEFT_OUT
     chosen, root, left_out = _pivots(samples, function, n_candidates, judges, most, enough, rng)
     directions = solve_triangular(root, np.eye(len(root)), lower=True).T
-    basis = Landmarks(function, samples[chosen], directions)
+    basis = Landmarks(function, samples[chosen], directions, columns.start)
     core = np.eye(basis.rank)[None]
     return Part(basis, core, np.array([number]), nodes=directions, left_out=left_out)
 

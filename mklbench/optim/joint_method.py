@@ -8,7 +8,8 @@ from typing import Literal
 from mklbench.certify import Hinge, Tube
 from mklbench.errors import InputError
 from mklbench.kernels.base import Bank, KernelOperator
-from mklbench.kernels.memory import Memory, Shape
+from mklbench.kernels.landmarks import IN_USE, MOST
+from mklbench.kernels.memory import NUMBER, Memory, Shape
 from mklbench.kernels.row_factors import MANY, RowFactors
 from mklbench.optim import joint_search, landmark_search
 from mklbench.optim.weight_sets import WeightSet
@@ -63,7 +64,12 @@ def factors_for(
 
 
 def bytes_on_factors(
-    kernels: Memory, shape: Shape, method: str, tol: float, n_terms: int = 1
+    kernels: Memory,
+    shape: Shape,
+    method: str,
+    tol: float,
+    n_terms: int = 1,
+    landmarks: int | None = None,
 ) -> float | None:
     """Return the bytes of kernels and a fit by the joint method; None where it is not taken.
 
@@ -79,14 +85,20 @@ def bytes_on_factors(
         The relative duality gap asked for.
     n_terms : int, default=1
         Dual variables a sample, 2 of a regression.
+    landmarks : int or None, default=None
+        Of each kernel that has no exact factors; where they are given "auto" is "joint".
     """
     if kernels.rank is None or method not in ("auto", "joint"):
         return None
     approximated = kernels.approximated
-    if method == "auto" and not _pays(shape.n, kernels.rank, approximated, tol):
+    pays = landmarks is not None or _pays(shape.n, kernels.rank, approximated, tol)
+    if method == "auto" and not pays:
         return None
-    needed = joint_search.bytes_needed(shape.n, kernels.rank, approximated, n_terms)
-    return kernels.streamed + needed
+    rank, kept = kernels.rank, kernels.streamed
+    if landmarks is not None and approximated:
+        rank += min(approximated, IN_USE) * (landmarks - min(shape.n, MOST))
+        kept += NUMBER * approximated * landmarks**2
+    return kept + joint_search.bytes_needed(shape.n, max(rank, 1), approximated, n_terms)
 
 
 def _pays(n: int, rank: int, approximated: int, tol: float) -> bool:

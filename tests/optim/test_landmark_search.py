@@ -12,11 +12,15 @@ from hypothesis import strategies as st
 
 from mklbench import MKL
 from mklbench.algorithms import mkl
+from mklbench.data.dataset import View
 from mklbench.errors import InputError
 from mklbench.kernels import (
     Bank,
     ConcatenatedBank,
     DenseBank,
+    Descriptors,
+    DistanceBank,
+    FeatureDistances,
     Gaussian,
     Linear,
     Polynomial,
@@ -159,6 +163,42 @@ class TestMixedBanks:
         assert excess <= found.approximation.effect_on_objective * 1.05 + 1e-9
 
 
+class TestViews:
+    """Gaussians of distances of views, of which chi-squared is one."""
+
+    views = (
+        View("colour", 0, 3, "chi2"),
+        View("place", 3, 5, "euclidean"),
+    )
+
+    def histograms(self, n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+        rng = np.random.default_rng(seed)
+        X = rng.exponential(size=(n, 5))
+        return X, np.where(X[:, 0] * X[:, 1] + 0.3 * X[:, 4] > 0.6, 1.0, -1.0)
+
+    def test_have_the_optimum_of_gram_matrices(self) -> None:
+        X, y = self.histograms(300, 0)
+        bank = Descriptors(gammas=(0.1, 1.0))(X, self.views)
+        found, libsvm = joint(bank, y, 100.0, landmarks=300), exact(bank, y, 100.0)
+        assert found.objective == pytest.approx(libsvm.objective, rel=1e-5)
+        Z, _ = self.histograms(50, 1)
+        ours, theirs = (decision_function(bank, [s], Z) for s in (found, libsvm))
+        assert np.abs(ours - theirs).max() <= 0.05 * np.abs(theirs).max()
+
+    def test_of_many_samples_need_no_gram_matrices(self) -> None:
+        X, y = self.histograms(MANY, 2)
+        bank = DistanceBank(FeatureDistances(X, self.views), (0.1, 1.0))
+        found = joint(bank, y, 1.0, landmarks=30, tol=1e-2)
+        assert "_grams" not in vars(bank)
+        assert found.converged
+        # The means over some of the samples are about those over all.
+        whole = bank._distances.within()
+        n_pairs = MANY * (MANY - 1)
+        means = [matrix.sum() / n_pairs for matrix in whole]
+        np.testing.assert_allclose(bank._means, means, rtol=0.05)
+        assert bank.traces() == pytest.approx(np.full(4, MANY))
+
+
 class TestPredictions:
     def test_are_those_of_the_formula(self) -> None:
         X, y = problem(300, 3, seed=5)
@@ -257,8 +297,23 @@ class TestChoice:
 
     def test_refuses_landmarks_of_a_method_that_has_none(self) -> None:
         X, y = problem(100, 2, seed=13)
-        with pytest.raises(InputError, match="landmarks=20 is for the joint method"):
+        with pytest.raises(InputError, match="landmarks=20 is for method=joint"):
             mkl.solve(gaussians(X), y, 1.0, method="libsvm", landmarks=20)
+
+    def test_landmarks_that_are_given_are_taken(self) -> None:
+        X, y = problem(100, 2, seed=16)
+        found = mkl.solve(gaussians(X), y, 1.0, tol=1e-2, landmarks=20)
+        assert found.approximation is not None
+        assert found.approximation.landmarks == 20
+
+    def test_memory_for_more_landmarks_is_told(self) -> None:
+        shape = Shape(50_000, 4)
+        kernels = DenseBank.needs_on(shape, 5)
+        few = mkl.bytes_on_factors(kernels, shape)
+        many = mkl.bytes_on_factors(kernels, shape, landmarks=10_000)
+        assert few is not None
+        assert many is not None
+        assert few < 16e9 < many
 
     def test_verbose_says_what_the_gap_is_of(self, capsys: pytest.CaptureFixture[str]) -> None:
         X, y = problem(200, 2, seed=14)

@@ -27,7 +27,7 @@ from mklbench.kernels.functions import (
     matrices,
 )
 from mklbench.kernels.groups import GroupLists, check_groups
-from mklbench.kernels.landmarks import MOST, landmark_factors
+from mklbench.kernels.landmarks import IN_USE, MOST, landmark_factors
 from mklbench.kernels.memory import NUMBER, Memory, Shape, gram_bytes
 from mklbench.kernels.naming import ALL_COLUMNS, function_names, named
 from mklbench.kernels.row_factors import MANY, RowFactors
@@ -37,8 +37,6 @@ from mklbench.validation import (
     real_array,
 )
 
-# Kernels on all features that have a weight in the end, about; for the memory of factors.
-_IN_USE = 2
 # Where the entries of a restricted matrix stand in the halves of the whole: some arrays of indices.
 _INDICES = 4.0
 
@@ -151,13 +149,7 @@ class DenseBank(StackedBank):
         forming : float, default=1.0
             As in `needs`.
         """
-        return replace(
-            cls.needs(shape.n, n_kernels, forming),
-            # Few kernels on all features have a weight in the end.
-            rank=min(shape.n, MOST) * min(n_kernels, _IN_USE),
-            streamed=NUMBER * (2 * shape.n * shape.d + n_kernels * min(shape.n, MOST) ** 2),
-            approximated=n_kernels,
-        )
+        return on_landmarks(cls.needs(shape.n, n_kernels, forming), shape, n_kernels)
 
     def row_factors(self, landmarks: int | None = None) -> RowFactors:
         if landmarks not in self._on_landmarks:
@@ -203,6 +195,27 @@ class DenseBank(StackedBank):
         self.features = (-1,) * self.n_kernels
         self.groups = None
         self._on_landmarks: dict[int | None, RowFactors] = {}
+
+
+def on_landmarks(memory: Memory, shape: Shape, n_kernels: int) -> Memory:
+    """Return the memory of a bank of features that makes Gram matrices only when asked for them.
+
+    Parameters
+    ----------
+    memory : Memory
+        What they need.
+    shape : Shape
+        Size of the training samples.
+    n_kernels : int
+        Number M of kernels, which have landmarks else.
+    """
+    most = min(shape.n, MOST)
+    return replace(
+        memory,
+        rank=most * min(n_kernels, IN_USE),
+        streamed=NUMBER * (2 * shape.n * shape.d + n_kernels * most**2),
+        approximated=n_kernels,
+    )
 
 
 class PrecomputedBank(GivenCross, StackedBank):

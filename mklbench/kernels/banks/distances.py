@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -162,6 +162,24 @@ class _Part:
         return chi2_distances(X, Z) if keep else _chi2_distances(X, Z)
 
 
+@dataclass(frozen=True)
+class GaussianOfView:
+    """k(x, z) = exp(-gamma D(x, z)) of the features of a view alone."""
+
+    part: _Part
+    gamma: float
+
+    def __call__(self, X: Array, Z: Array) -> Array:
+        """Return the matrix (n, n_z) of k between the rows of `X` (n, d_v) and `Z` (n_z, d_v)."""
+        _check_histograms(self.part, X)
+        distances = self.part.between(self.part.of(X), self.part.of(Z), keep=False)
+        return np.exp(-self.gamma * distances)
+
+    def diagonal(self, X: Array) -> Array:
+        """Return k(x, x) = 1 (n,) for the rows of `X` (n, d_v)."""
+        return np.ones(len(X))
+
+
 class FeatureDistances(Distances):
     """Distances between samples that are given as features.
 
@@ -230,6 +248,27 @@ class FeatureDistances(Distances):
 
     def for_prediction(self, rows: Indices, views: Indices) -> NewDistances:
         return _FeaturesInUse(self._X[rows], [self._parts[v] for v in views])
+
+    @property
+    def features(self) -> Array:
+        """The features (n, d) of the training samples."""
+        return self._X
+
+    def columns(self) -> list[slice]:
+        """Return the features of each view."""
+        return [part.columns for part in self._parts]
+
+    def gaussian(self, view: int, gamma: float) -> GaussianOfView:
+        """Return exp(-gamma D) of the features of a view.
+
+        Parameters
+        ----------
+        view : int
+            Its number.
+        gamma : float
+            Factor of the distance, > 0.
+        """
+        return GaussianOfView(replace(self._parts[view], columns=slice(None)), gamma)
 
     def _part(self, name: str, columns: slice, distance: str) -> _Part:
         features = self._X[:, columns]

@@ -4,23 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench.kernels.banks.cross import Indices, weighted_sum
-from mklbench.kernels.banks.dense import StackedBank
-from mklbench.kernels.banks.distances import Distances, NewDistances
+from mklbench.kernels.banks.dense import StackedBank, on_landmarks
+from mklbench.kernels.banks.distances import Distances, FeatureDistances, NewDistances
 from mklbench.kernels.base import Array
 from mklbench.kernels.cross import CrossKernels
-from mklbench.kernels.memory import Memory
+from mklbench.kernels.landmarks import landmark_factors
+from mklbench.kernels.memory import Memory, Shape
 from mklbench.kernels.naming import gaussian_names, named
+from mklbench.kernels.row_factors import MANY, RowFactors
 from mklbench.kernels.storage.packed import PackedGrams
 from mklbench.validation import check_not_empty, check_positive
 
 # Matrices (n, n) at once while a kernel is computed: the distances, and these scaled.
 _FORMING = 2.0
+
+# Samples that the mean distance of many is taken of.
+_SAMPLED = 4000
 
 # Bytes that the kernels to new samples may take.
 _MOST_KEPT = 2**27
@@ -101,6 +107,9 @@ class DistanceBank(StackedBank):
     The mean is that over the pairs of training samples, so that the gammas mean the same for all
     views. Where it is 0 the samples do not differ in the view, and its kernels are constant.
 
+    Of many samples that are features the mean is that over 4,000 of them, and Gram matrices are
+    made when first asked for: factors on landmarks may be all that is needed.
+
     Parameters
     ----------
     distances : Distances
@@ -118,15 +127,21 @@ class DistanceBank(StackedBank):
         self._distances = distances
         given = check_not_empty("gammas", gammas)
         self._gammas = np.array([check_positive("gamma", gamma) for gamma in given])
-        n, n_gammas = distances.n_samples, len(gammas)
-        grams = PackedGrams(n, distances.n_views * n_gammas)
+        n = distances.n_samples
+        if isinstance(distances, FeatureDistances) and n >= MANY:
+            few = distances.restrict(np.arange(0, n, n // _SAMPLED)[:_SAMPLED])
+            self._means = np.array([_mean(matrix) for matrix in few.within()])
+            self._bind()
+            return
+        grams = PackedGrams(n, distances.n_views * len(gammas))
         means = []
         for matrix in distances.within():
-            means.append(matrix.sum() / max(n * (n - 1), 1) or 1.0)
+            means.append(_mean(matrix))
             for gamma in self._gammas:
                 grams.append(np.exp(matrix * (-gamma / means[-1])))
         self._means = np.array(means)
-        self._bind(grams)
+        self._bind()
+        self._grams = grams
 
     @classmethod
     def of_views(cls, n: int, n_views: int, n_gammas: int) -> Memory:
@@ -142,6 +157,48 @@ class DistanceBank(StackedBank):
             Number G of kernels a view.
         """
         return cls.needs(n, n_views * n_gammas, forming=_FORMING)
+
+    @classmethod
+    def of_features(cls, shape: Shape, n_gammas: int) -> Memory:
+        """Return the memory as `of_views` does, and that of factors on landmarks.
+
+        Parameters
+        ----------
+        shape : Shape
+            Size of the training samples.
+        n_gammas : int
+            Number G of kernels a view.
+        """
+        n_views = max(1, shape.n_views)
+        return on_landmarks(cls.of_views(shape.n, n_views, n_gammas), shape, n_views * n_gammas)
+
+    def row_factors(self, landmarks: int | None = None) -> RowFactors | None:
+        distances = self._distances
+        if not isinstance(distances, FeatureDistances):
+            return None
+        if landmarks not in self._on_landmarks:
+            functions, columns = [], []
+            for v, (own, mean) in enumerate(zip(distances.columns(), self._means, strict=True)):
+                functions += [
+                    distances.gaussian(v, gamma / mean) for gamma in self._gammas.tolist()
+                ]
+                columns += [own] * len(self._gammas)
+            found = landmark_factors(distances.features, functions, landmarks, columns)
+            self._on_landmarks[landmarks] = found
+        return self._on_landmarks[landmarks]
+
+    def traces(self) -> Array:
+        if "_grams" in vars(self):
+            return super().traces()
+        return np.full(self.n_kernels, float(self.n_samples))
+
+    @cached_property
+    def _grams(self) -> PackedGrams:  # type: ignore[override]
+        grams = PackedGrams(self.n_samples, self.n_kernels)
+        for matrix, mean in zip(self._distances.within(), self._means, strict=True):
+            for gamma in self._gammas:
+                grams.append(np.exp(matrix * (-gamma / mean)))
+        return grams
 
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
         return self._cross.cross(weights, Z)
@@ -182,13 +239,25 @@ class DistanceBank(StackedBank):
         indices = self._check_rows(rows)
         restricted._distances = self._distances.restrict(indices)
         restricted._gammas, restricted._means = self._gammas, self._means
-        restricted._bind(self._grams.restrict(indices))
+        restricted._bind()
+        if "_grams" in vars(self):
+            restricted._grams = self._grams.restrict(indices)
         return restricted
 
-    def _bind(self, grams: PackedGrams) -> None:
+    def _bind(self) -> None:
         n_gammas = len(self._gammas)
-        groups = np.arange(len(grams)).reshape(-1, n_gammas).tolist()
-        super().__init__(grams, groups)
-        views, gammas = np.divmod(np.arange(len(grams)), n_gammas)
+        self.n_samples = self._distances.n_samples
+        self.n_kernels = self._distances.n_views * n_gammas
+        self.features = (-1,) * self.n_kernels
+        kernels = np.arange(self.n_kernels)
+        self.groups = kernels.reshape(-1, n_gammas).tolist()
+        self._on_landmarks: dict[int | None, RowFactors] = {}
+        views, gammas = np.divmod(kernels, n_gammas)
         factors = -self._gammas[gammas] / self._means[views]
         self._cross = DistanceCross(self._distances, views, factors)
+
+
+def _mean(distances: Array) -> float:
+    """Return the mean over pairs of different samples of distances (n, n), 1 where it is 0."""
+    n = len(distances)
+    return float(distances.sum() / max(n * (n - 1), 1)) or 1.0

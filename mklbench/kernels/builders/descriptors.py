@@ -50,7 +50,7 @@ class Descriptors:
         shape : Shape
             The size of the training samples: how many there are, and in how many views.
         """
-        return DistanceBank.of_views(shape.n, max(1, shape.n_views), len(self._gammas))
+        return DistanceBank.of_features(shape, len(self._gammas))
 
     def __call__(self, X: ArrayLike, views: Sequence[ViewColumns] = ()) -> Bank:
         """Return the bank on the training samples `X` (n, d); without views all are one view."""
