@@ -1,6 +1,6 @@
 # mklbench: `make` prints the targets.
 .DEFAULT_GOAL := help
-.PHONY: help run test test-fast test-cluster lint check check-all bench mutants faults faults-short reproduce-tables wheel-check docs clean
+.PHONY: help run test test-fast test-oldest test-cluster archives lint check check-all bench mutants faults faults-short reproduce-tables wheel-check docs clean
 
 VENV   ?= .venv
 ALGO   ?= qnpkl
@@ -55,6 +55,17 @@ test: $(VENV)/.installed-test  ## set up and run all tests, JOBS at a time; unde
 test-fast: $(VENV)/.installed-test  ## the tests that take no time, in a minute: after every change
 	$(BIN)/python -m pytest -m "not slow and not alone" -n $(JOBS) --dist worksteal
 
+# Of each dependency the oldest version that pyproject.toml allows, in an environment of its own.
+OLDEST := $(VENV)-oldest
+$(OLDEST)/.installed: pyproject.toml
+	test -n "$(PYTHON)" && $(PYTHON) -m venv $(OLDEST)
+	$(OLDEST)/bin/python -m pip install --quiet uv
+	$(OLDEST)/bin/uv pip install --quiet --python $(OLDEST)/bin/python --resolution lowest-direct --editable '.[test]'
+	@touch $@
+
+test-oldest: $(OLDEST)/.installed  ## the fast tests with the oldest versions of all dependencies
+	$(OLDEST)/bin/python -m pytest -m "not slow and not alone" -n $(JOBS) --dist worksteal
+
 test-cluster: $(VENV)/.installed-test  ## the tests on a real Slurm and a real Dask, which it starts; as root it installs Slurm
 	tests/cluster/install
 	$(BIN)/python -m pytest tests/cluster -n 2 --dist loadgroup
@@ -89,6 +100,15 @@ $(VENV)/.installed-bench: $(VENV)/.installed
 
 bench: $(VENV)/.installed-bench  ## measure speed and memory, as ratios within one run; PARTS=gaps, ikl, peaks or store for a long one
 	$(BIN)/python -m benchmarks $(PARTS)
+
+$(VENV)/.installed-release: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --editable '.[release]'
+	@touch $@
+
+archives: $(VENV)/.installed-release  ## the wheel and the source archive of a release, checked: dist/
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist
+	$(BIN)/python -m twine check --strict dist/*
 
 $(VENV)/.installed-docs: $(VENV)/.installed-extras
 	$(BIN)/python -m pip install --quiet --editable '.[docs]'
