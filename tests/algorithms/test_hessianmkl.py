@@ -53,7 +53,9 @@ class TestProgramme:
         assert (found >= 0).all()
         assert_allclose(found.sum(), 1.0)
         d = cp.Variable(8)
-        model = gradient @ (d - weights) + 0.5 * cp.sum_squares(root @ (d - weights))
+        model = gradient @ (d - weights)
+        if rank:
+            model += 0.5 * cp.sum_squares(root @ (d - weights))
         twin = cp.Problem(cp.Minimize(model), [d >= 0, cp.sum(d) == 1])
         twin.solve(solver=cp.CLARABEL)
         change = found - weights

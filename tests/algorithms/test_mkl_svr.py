@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import conic_twins
+import cvxpy as cp
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from packaging.version import Version
 from problems import random_problem, random_stack
 
 from mklbench import certify
@@ -68,6 +70,8 @@ class TestOptimum:
     @pytest.mark.parametrize("epsilon", [0.0, 0.1, 1.0])
     @pytest.mark.parametrize("seed", [0, 1, 2])
     def test_of_a_conic_solver(self, C: float, epsilon: float, seed: int) -> None:
+        if C == 1e5 and Version(cp.__version__) < Version("1.9"):
+            pytest.skip("its programme is too badly scaled for older versions of cvxpy")
         check_optimal(*problem(seed), C, epsilon)
 
     def test_in_few_calls(self) -> None:

@@ -24,7 +24,7 @@ LABELS = ["yes", "no"] * 6
 
 
 def frame() -> pd.DataFrame:
-    made = pd.DataFrame(X, columns=["a", "b", "c"])
+    made = pd.DataFrame(X.copy(), columns=["a", "b", "c"])  # which older pandas would share
     made["sick"] = LABELS
     return made
 

@@ -10,6 +10,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 import sklearn
+from packaging.version import Version
 from sklearn.datasets import load_iris
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.model_selection import GridSearchCV, cross_validate
@@ -287,6 +288,10 @@ def test_factors_of_classes_and_samples_are_multiplied_class_by_class() -> None:
     np.testing.assert_allclose(balanced.dual_coef_, by_hand.dual_coef_)
 
 
+@pytest.mark.skipif(
+    Version(sklearn.__version__) < Version("1.8"),
+    reason="older pipelines do not route them",
+)
 def test_weights_are_routed_through_pipelines_and_searches() -> None:
     weights = RNG.uniform(0.1, 3.0, size=N)
     with sklearn.config_context(enable_metadata_routing=True):

@@ -277,7 +277,9 @@ class TestSparse:
         assert_allclose(bank.diagonals(kind(X)), diagonals, atol=1e-12)
 
     def test_samples_are_not_made_dense(self) -> None:
-        X = sparse.random_array((60, 5_000_000), density=1e-6, rng=0, format="csr")
+        X = sparse.csr_array(
+            sparse.random(60, 5_000_000, density=1e-6, random_state=0, format="csr")
+        )
         bank = KernelList([Linear(), Gaussian(0.5)])(X)  # dense they would take 2.4 GB
         assert_allclose(bank.combine([1, 0]), (X @ X.T).toarray())
         assert bank.cross([0, 1], X[:2]).shape == (2, 60)
