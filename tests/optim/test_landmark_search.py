@@ -289,6 +289,20 @@ class TestChoice:
         expected = Gaussian(0.5)(X[rows], X[rows])
         np.testing.assert_allclose(part.combine([1.0, 0.0]), expected, rtol=1e-12)
 
+    def test_kernels_of_many_samples_have_unit_traces_without_gram_matrices(self) -> None:
+        X, _ = problem(MANY, 2, seed=17)
+        bank = simplemkl_bank(X, widths=(1.0, 5.0), degrees=(1, 3))
+        np.testing.assert_allclose(bank.traces(), np.ones(12), rtol=1e-12)
+        factors = bank.row_factors()
+        assert factors is not None
+        rows = factors.rows(0, MANY)
+        for part, columns in zip(factors.parts, factors.columns, strict=True):
+            own = rows[:, columns]
+            traces = np.einsum("ij,kjl,il->k", own, part.cores, own)
+            assert traces == pytest.approx(
+                np.ones(len(traces)), abs=2 * (part.left_out or 0.0) + 1e-9
+            )
+
     @pytest.mark.parametrize("landmarks", [0, -3, 2.5, "many", 301])
     def test_refuses_numbers_of_landmarks_that_cannot_be(self, landmarks: Any) -> None:
         X, y = problem(300, 2, seed=12)

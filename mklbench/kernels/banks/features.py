@@ -151,7 +151,9 @@ class FeatureBank(Bank):
     def traces(self) -> Array:
         # Of many samples these factors would take more than rows of others do.
         if self.n_samples >= MANY and "_factors" not in vars(self):
-            return self.diagonals().sum(axis=1)
+            columns = (self._X[:, [j]] for j in range(self._X.shape[1]))
+            doubles = (np.asarray(column, dtype=np.float64) for column in columns)
+            return np.array([f.diagonal(each).sum() for each in doubles for f in self._functions])
         return self._factors.traces()
 
     def diagonals(self, Z: ArrayLike | None = None) -> Array:
