@@ -144,7 +144,7 @@ def _document() -> Document:
 def _n_lines() -> int:
     """Return the lines of the functions that a template replaces."""
     replaced = (
-        own.to_html, own._html_block, own._html_definitions, own._html_grid, own._html_row,
+        own.to_html, own.html_block, own._html_definitions, own._html_grid, own._html_row,
         own._html_entry, own._html_class,
     )  # fmt: skip
     return sum(len(inspect.getsource(function).splitlines()) for function in replaced)

@@ -69,6 +69,7 @@ INSIDE = {
         {"figures"},
         {"formats", "loading"},
         {"results", "frames"},
+        {"site"},
         {"check"},
     ],
 }

@@ -166,6 +166,24 @@ def _plot(parsed: argparse.Namespace) -> int:
     return 0
 
 
+def _report_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--out", default="report.html", metavar="FILE", help="the page; default: report.html"
+    )
+    parser.add_argument(
+        "--results-dir", metavar="DIR", help="a store of your own, beside the recorded results"
+    )
+    config_dir_argument(parser)
+
+
+def _report(parsed: argparse.Namespace) -> int:
+    from mklbench.commands.report import report
+
+    path = report(parsed.out, results_dir=parsed.results_dir, config_dir=parsed.config_dir)
+    print(f"Wrote {path}")
+    return 0
+
+
 def _check_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("names", nargs="*", metavar="TABLE", help="default: all that it covers")
     executor_arguments(parser)
@@ -367,6 +385,11 @@ COMMANDS: dict[
     "data": ("list, fetch or verify the data sets", _data_arguments, _data),
     "list": ("list the choices of a config group", _list_arguments, _list),
     "plot": ("draw a paper's figure from what has been run", _plot_arguments, _plot),
+    "report": (
+        "write everything that is recorded as one HTML page",
+        _report_arguments,
+        _report,
+    ),
     "check": ("rerun a fast part and compare with the recorded numbers", _check_arguments, _check),
     "compare": (
         "run a method on many sets, and rank it among all recorded ones",

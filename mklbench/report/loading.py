@@ -14,6 +14,7 @@ from mklbench import resources
 from mklbench.errors import InputError, unknown
 from mklbench.reader import Made, read, value
 from mklbench.report import claims, figures
+from mklbench.report.table.findings import check_marks, names_in
 from mklbench.report.table.paper_table import Column, PaperTable, Protocol, known
 from mklbench.report.table.values import TableWhere
 
@@ -117,6 +118,8 @@ def _check_references(table: PaperTable, where: str) -> None:
     names = table.names
     for what in ("row", "column", "protocol"):
         _check_unique(list(names[what]), f"{where}: {what}s")
+    for text in table.findings:
+        check_marks(text, where)
     for words, what, name in _references(table):
         known(f"{where}: {words}", name, names[what])
     for figure in table.figures:
@@ -144,6 +147,11 @@ def _references(table: PaperTable) -> Iterator[tuple[str, str, str]]:
     for ratio in table.ratios:
         yield "ratio metric", "metric", ratio.metric
         yield from (("ratio column", "column", name) for name in (ratio.over, ratio.under))
+    for entry in table.ledger:
+        for what, limits in entry.scope.items():
+            yield from ((f"{what} of ledger entry {entry.point}", what, n) for n in limits or ())
+    for text in table.findings:
+        yield from ((f"{what} of a finding", what, name) for what, name in names_in(text))
     if table.baseline is not None:
         yield "baseline column", "column", table.baseline.column
         yield "baseline metric", "metric", table.baseline.metric

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 
 from mklbench.errors import DataError, MissingExtraError
@@ -38,18 +39,20 @@ def write_results(table: PaperTable, finder: CellFinder, results: Path) -> Repor
     return report
 
 
-def write_figures(report: Report, directory: Path) -> dict[str, Path]:
+def write_figures(
+    report: Report, directory: Path, endings: Sequence[str] = ("png", "pdf")
+) -> dict[str, Path]:
     """Draw the figures whose cells are done, or whose data are at hand where they need these.
 
-    Returns the bitmap of each by its name.
+    Returns by its name the file of each that has the first of the `endings`.
     """
     drawn = {}
     for figure in report.table.figures:
         if not unfinished_cells(report, figure):
-            bitmap = directory / f"{figure.name}.png"
+            paths = [directory / f"{figure.name}.{ending}" for ending in endings]
             try:
-                write_figure(report, figure, [bitmap, bitmap.with_suffix(".pdf")])
-                drawn[figure.name] = bitmap
+                write_figure(report, figure, paths)
+                drawn[figure.name] = paths[0]
             except DataError:
                 continue
             except MissingExtraError as error:

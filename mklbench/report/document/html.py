@@ -31,7 +31,7 @@ HTML_EMPHASIS = {"": "", "bold": "strong", "italic": "em"}
 def to_html(document: Document) -> str:
     """Render a document as one self-contained page; pictures are embedded."""
     title = next((block.text for block in document if isinstance(block, Heading)), "mklbench")
-    body = "\n".join(_html_block(block) for block in document)
+    body = "\n".join(html_block(block) for block in document)
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -40,12 +40,13 @@ def to_html(document: Document) -> str:
     )
 
 
-def _html_block(block: Block) -> str:
+def html_block(block: Block) -> str:
+    """Render one block."""
     match block:
         case Heading(level, text):
-            return f"<h{level}>{_inline(text)}</h{level}>"
+            return f"<h{level}>{inline(text)}</h{level}>"
         case Paragraph(text):
-            return f"<p>{_inline(text)}</p>"
+            return f"<p>{inline(text)}</p>"
         case CodeBlock(text):
             return f"<pre><code>{html.escape(text)}</code></pre>"
         case Definitions(items):
@@ -58,14 +59,14 @@ def _html_block(block: Block) -> str:
 
 def _html_definitions(items: Sequence[tuple[str, Sequence[str]]]) -> Iterator[str]:
     for term, lines in items:
-        yield f"<dt>{_inline(term)}</dt>"
+        yield f"<dt>{inline(term)}</dt>"
         for line in lines:
-            yield f"<dd>{_inline(line)}</dd>"
+            yield f"<dd>{inline(line)}</dd>"
 
 
 def _html_grid(grid: Grid) -> str:
     head = "".join(
-        f"<th{_html_class(grid, i, '')}>{_inline(text)}</th>"
+        f"<th{_html_class(grid, i, '')}>{inline(text)}</th>"
         for i, text in enumerate(grid.headings)
     )
     body = "\n".join(f"<tr>{_html_row(grid, row)}</tr>" for row in grid.rows)
@@ -83,7 +84,7 @@ def _html_row(grid: Grid, row: Sequence[Entry]) -> str:
 
 
 def _html_entry(entry: Entry) -> str:
-    text, tag = _inline(entry.text), HTML_EMPHASIS[entry.emphasis]
+    text, tag = inline(entry.text), HTML_EMPHASIS[entry.emphasis]
     return f"<{tag}>{text}</{tag}>" if tag else text
 
 
@@ -94,14 +95,14 @@ def _html_class(grid: Grid, position: int, tone: str) -> str:
 
 def _html_picture(path: Path, caption: str) -> str:
     data = base64.b64encode(path.read_bytes()).decode("ascii")
-    text = _inline(caption)
+    text = inline(caption)
     return (
         f'<figure><img alt="{html.escape(caption)}" src="data:image/png;base64,{data}">'
         f"<figcaption>{text}</figcaption></figure>"
     )
 
 
-def _inline(text: str) -> str:
+def inline(text: str) -> str:
     """Escape a text, and turn addresses into links and spans in back-ticks into code."""
     escaped = html.escape(text)
     linked = re.sub(r"(https?://[^\s<>]+[^\s<>.,;)])", r'<a href="\1">\1</a>', escaped)

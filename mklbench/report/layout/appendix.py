@@ -16,7 +16,7 @@ from mklbench.report.document.blocks import (
     Heading,
     Paragraph,
 )
-from mklbench.report.layout.entries import mark, tone
+from mklbench.report.layout.entries import mark, setting, tone
 from mklbench.report.layout.measured_on import provenance_items
 from mklbench.report.layout.origins import describe_origins
 from mklbench.report.layout.stopping import ending_blocks
@@ -53,20 +53,11 @@ def _chosen_values(report: Report) -> Iterator[Block]:
     for slot, found in report.slots.values():
         counts = Counter(tuple(sorted((record.params or {}).items())) for record in found.done)
         if any(counts):
-            chosen = (f"{_setting(params)} ({counts[params]})" for params in sorted(counts))
+            chosen = (f"{setting(params)} ({counts[params]})" for params in sorted(counts))
             lines.append([*_place(slot), Entry("; ".join(chosen))])
     if lines:
         yield Heading(2, "Chosen on the training parts")
         yield Grid([*PLACE_HEADINGS, "chosen (number of splits)"], lines, n_label_columns=4)
-
-
-def _setting(params: Sequence[tuple[str, object]]) -> str:
-    """Print hyperparameters by their names alone: C = 10, gamma = 0.04."""
-    return ", ".join(f"{path.rpartition('.')[2]} = {_value(value)}" for path, value in params)
-
-
-def _value(value: object) -> str:
-    return f"{value:.3g}" if isinstance(value, int | float) else str(value)
 
 
 def _unfinished(report: Report) -> Iterator[Block]:

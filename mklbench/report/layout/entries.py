@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from mklbench.experiments.record import DONE
 from mklbench.report.analysis.assemble import Number, NumberPlace, Report
 from mklbench.report.analysis.baseline import Standing
@@ -92,3 +94,12 @@ def format_count(number: Number) -> str:
     """Print how many of the splits are behind the measured mean."""
     n_done = 0 if number.measured is None else number.measured.n
     return f"{n_done}/{number.n_splits}"
+
+
+def setting(params: Sequence[tuple[str, object]]) -> str:
+    """Print hyperparameters by their names alone: C = 10, gamma = 0.04."""
+    return ", ".join(f"{path.rpartition('.')[2]} = {_value(value)}" for path, value in params)
+
+
+def _value(value: object) -> str:
+    return f"{value:.3g}" if isinstance(value, int | float) else str(value)

@@ -235,12 +235,35 @@ class Ranking:
 
 @dataclass(frozen=True)
 class LedgerEntry:
-    """A point where the paper is silent or contradicts itself, what was chosen, and why."""
+    """A point where the paper is silent or contradicts itself, what was chosen, and why.
+
+    It holds for the whole table, or for the numbers of some `rows`, `columns`, `protocols` and
+    `metrics` alone.
+    """
 
     point: str
     paper: str
     chosen: str
     why: str
+    rows: tuple[str, ...] | None = None
+    columns: tuple[str, ...] | None = None
+    protocols: tuple[str, ...] | None = None
+    metrics: tuple[str, ...] | None = None
+
+    @property
+    def scope(self) -> dict[str, tuple[str, ...] | None]:
+        """The names that it is limited to, by the word for what they name; None: to none."""
+        return {
+            "row": self.rows,
+            "column": self.columns,
+            "protocol": self.protocols,
+            "metric": self.metrics,
+        }
+
+    @property
+    def is_general(self) -> bool:
+        """Whether it holds for the whole table."""
+        return all(names is None for names in self.scope.values())
 
 
 @dataclass(frozen=True)
@@ -283,6 +306,9 @@ class PaperTable:
         state their own (`published_n_splits_of`).
     ratios, figures, claims, comparisons, ledger, notes : tuple
         What else the report shows.
+    findings : tuple of str
+        What came out, in sentences whose numbers are looked up when they are shown
+        (`mklbench.report.layout.findings`).
     sweep : Sweep or None
         The option whose values are the protocols, or None.
     baseline : Baseline or None
@@ -309,6 +335,7 @@ class PaperTable:
     claims: tuple[Claim, ...] = ()
     ledger: tuple[LedgerEntry, ...] = ()
     notes: tuple[str, ...] = ()
+    findings: tuple[str, ...] = ()
     baseline: Baseline | None = None
     comparisons: tuple[Comparison, ...] = ()
     ranking: Ranking | None = None

@@ -1,0 +1,57 @@
+"""``mklbench report``: everything that is recorded, as one HTML file to be opened from disk."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from mklbench.errors import InputError
+from mklbench.experiments.files import check_writable_file
+from mklbench.experiments.store import Store
+from mklbench.report.output import write_result
+from mklbench.report.site.build import build
+
+FILE_NAME = "report.html"
+
+
+def report(
+    out: str = FILE_NAME, *, results_dir: str | None = None, config_dir: str | None = None
+) -> Path:
+    """Write the report and return its file.
+
+    Parameters
+    ----------
+    out : str, default="report.html"
+        File to write.
+    results_dir : str or None, default=None
+        A store of one's own, which is laid beside the recorded results.
+    config_dir : str or None, default=None
+        A directory of the user's own configs, with tables of their own in ``table/``.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be written, or the store has no records.
+    """
+    if not out.lower().endswith((".html", ".htm")):
+        raise InputError(f"--out {out} is no page: its name must end in .html.")
+    check_writable_file("--out", out)
+    store = None if results_dir is None else _store(results_dir)
+    page, notes = build(store, config_dir)
+    for note in notes:
+        print(f"mklbench: {note}", file=sys.stderr)
+    path = Path(out)
+    write_result(path, page.encode())
+    return path
+
+
+def _store(results_dir: str) -> Store:
+    """Return the store of that name, which has a record at least."""
+    store = Store(results_dir)
+    store.check()
+    if next(store.all_records(), None) is None:
+        raise InputError(
+            f"--results-dir {results_dir} has no records: name the results_dir of a run, or leave "
+            "it out."
+        )
+    return store

@@ -1,0 +1,100 @@
+"""Building the report: collecting, drawing, and filling the templates."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from mklbench._version import __version__
+from mklbench.experiments.store import Store
+from mklbench.report.layout.appendix import VERDICT_RULES
+from mklbench.report.results import write_figures
+from mklbench.report.site.cells import Cells
+from mklbench.report.site.collected import Collected, collect
+from mklbench.report.site.compare import MOVED, compare
+from mklbench.report.site.content import content
+from mklbench.report.site.grid import KINDS, UNFINISHED, UNJUDGED
+from mklbench.report.site.papers import paper_pages
+from mklbench.report.site.plotting import embedded, library
+
+SCRIPTS = ("page.js", "tables.js", "explore.js", "advise.js", "plots.js")
+
+# What a kind of number is called in bars and filters, with its mark.
+LABELS = {
+    "match": ("✓", "match"),
+    "close": ("≈", "close"),
+    "higher": ("▲", "differs, higher"),
+    "lower": ("▼", "differs, lower"),
+    UNJUDGED: ("", "no verdict"),
+    UNFINISHED: ("…", "not done"),
+}
+
+
+def build(store: Store | None = None, config_dir: str | None = None) -> tuple[str, list[str]]:
+    """Return the report as one page of HTML, and what could not be shown in it, in sentences.
+
+    Parameters
+    ----------
+    store : Store or None, default=None
+        The reader's own results, which are laid beside the recorded ones.
+    config_dir : str or None, default=None
+        A directory of the reader's own configs, with tables of their own in ``table/``.
+    """
+    collected = collect(store, config_dir)
+    with tempfile.TemporaryDirectory() as directory:
+        figures = {
+            one.table.name: write_figures(one.shown, Path(directory), ("svg",))
+            for one in collected
+        }
+        return _page(collected, figures, store, config_dir)
+
+
+def _page(
+    collected: Sequence[Collected],
+    figures: Mapping[str, Mapping[str, Path]],
+    store: Store | None,
+    config_dir: str | None,
+) -> tuple[str, list[str]]:
+    cells, numbers = Cells(), list[dict[str, Any]]()
+    papers = paper_pages(collected, cells, numbers, figures)
+    known = content(collected, cells, numbers, store, config_dir)
+    script, asked = library()
+    compared = list(compare(collected)) if store is not None else []
+    html = _environment().get_template("report.html.j2").render(
+        version=__version__,
+        date=datetime.now(UTC).date().isoformat(),
+        papers=papers,
+        tables=[page for paper in papers for page in paper.tables],
+        cells=cells.content,
+        labels=LABELS,
+        kinds=[*KINDS.values()],
+        rules=[(str(verdict), rule) for verdict, rule in VERDICT_RULES.items()],
+        store=None if store is None else str(store.path),
+        compared=compared,
+        n_moved=sum(one.state == MOVED for one in compared),
+        library=script,
+        asked=asked,
+        data=embedded(known),
+        scripts=[_text(name) for name in SCRIPTS],
+        style=_text("report.css"),
+    )
+    return html, [asked] if asked else []
+
+
+def _environment() -> Any:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    return Environment(
+        loader=PackageLoader("mklbench.report.site", "page"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def _text(name: str) -> str:
+    return (Path(__file__).parent / "page" / name).read_text(encoding="utf-8")

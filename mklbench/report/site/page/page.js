@@ -1,0 +1,71 @@
+// The pages: which one is shown, dark or light, commands to copy.
+"use strict";
+const data = JSON.parse(document.getElementById("data").textContent);
+
+// An element with attributes and content: texts, which are escaped, or other elements.
+function make(name, attributes, ...content) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes || {})) {
+    if (value !== null && value !== undefined && value !== false) made.setAttribute(key, value);
+  }
+  made.append(...content.filter((part) => part !== null && part !== undefined));
+  return made;
+}
+
+function fill(select, pairs, chosen) {
+  select.replaceChildren(...pairs.map(([value, label]) =>
+    make("option", {value, selected: String(value) === String(chosen) ? "" : null}, label)));
+}
+
+// The pages stand one after the other, as they are printed without scripts; here one is shown.
+const pages = [...document.querySelectorAll(".page")];
+function show() {
+  const target = document.getElementById(decodeURIComponent(location.hash.slice(1))) || pages[0];
+  if (target.id === "content") return;
+  const page = target.closest(".page") || pages[0];
+  for (const other of pages) other.hidden = other !== page;
+  for (const link of document.querySelectorAll(".top li a")) {
+    if (link.hash === "#" + page.id) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+  for (let at = target; at; at = at.parentElement) if (at.tagName === "DETAILS") at.open = true;
+  const inside = target.querySelector(":scope > details");
+  if (inside && target.tagName === "LI") inside.open = true;
+  document.title = page.querySelector("h1").textContent + " – mklbench";
+  if (target === page) window.scrollTo(0, 0);
+  else target.scrollIntoView();
+  document.dispatchEvent(new CustomEvent("shown", {detail: page.id}));
+}
+window.addEventListener("hashchange", show);
+
+const theme = document.getElementById("theme");
+const darkOutside = window.matchMedia("(prefers-color-scheme: dark)");
+function colour(dark) {
+  document.documentElement.dataset.theme = dark ? "dark" : "light";
+  theme.setAttribute("aria-pressed", String(dark));
+  document.dispatchEvent(new CustomEvent("coloured"));
+}
+theme.addEventListener("click", () => colour(document.documentElement.dataset.theme !== "dark"));
+darkOutside.addEventListener("change", (event) => colour(event.matches));
+colour(darkOutside.matches);
+
+document.addEventListener("click", async (event) => {
+  if (!event.target.matches(".copy")) return;
+  const text = event.target.parentElement.querySelector("code").textContent;
+  try {
+    await navigator.clipboard.writeText(text);
+    event.target.textContent = "Copied";
+  } catch {
+    getSelection().selectAllChildren(event.target.parentElement.querySelector("code"));
+  }
+});
+
+const onlyMoved = document.getElementById("only-moved");
+if (onlyMoved) {
+  onlyMoved.addEventListener("change", () => {
+    for (const row of document.querySelectorAll("#compared tbody tr")) {
+      row.hidden = onlyMoved.checked && row.dataset.state !== "moved";
+    }
+  });
+}
+window.addEventListener("load", show);

@@ -1,0 +1,271 @@
+// The plots of Explore, by Vega-Lite; each has its numbers as a table, too.
+"use strict";
+(() => {
+  if (!window.vegaEmbed) return;
+  const colourOf = (name) => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
+  const PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7a7a7a", "#8c6d00"];
+  const heading = (name) => data.metrics[name].heading;
+  const METRICS = Object.keys(data.metrics);
+  const SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left"];
+  const plots = [];
+  let drawn = false;
+
+  function config() {
+    const ink = colourOf("ink"), line = colourOf("line");
+    const text = {labelColor: ink, titleColor: ink, labelFontSize: 12, titleFontSize: 12, titleFontWeight: 600};
+    return {
+      background: null, view: {stroke: line}, axis: {...text, gridColor: line, domainColor: ink, tickColor: ink, labelLimit: 160},
+      legend: {...text, labelLimit: 150}, title: {color: ink}, range: {category: PALETTE}, text: {color: ink},
+      rule: {color: ink}, font: "system-ui, sans-serif",
+    };
+  }
+
+  // A plot: its selects, and a function from what is chosen to a specification and its rows.
+  class Plot {
+    constructor(name, controls, spec) {
+      this.form = document.getElementById("plot-" + name);
+      this.section = this.form.closest("section");
+      this.spec = spec;
+      this.controls = controls;
+      this.form.addEventListener("input", (event) => { this.refill(event.target.name); this.draw(); });
+      this.form.addEventListener("submit", (event) => event.preventDefault());
+      for (const [key, label] of Object.entries(controls)) {
+        if (typeof label === "string") this.form.append(make("label", {}, label + " ", make("select", {name: key})));
+      }
+      this.refill("");
+    }
+
+    get chosen() {
+      return Object.fromEntries([...new FormData(this.form)].map(([name, value]) => [name, value]));
+    }
+
+    refill() {}
+
+    async draw() {
+      const {spec, rows, note} = this.spec(this.chosen, this);
+      const chart = this.section.querySelector(".chart");
+      if (!rows.length) {
+        chart.replaceChildren(make("p", {}, note || "There is nothing to show."));
+        this.section.querySelector(".as-table").replaceChildren();
+        return;
+      }
+      const width = Math.max(240, chart.clientWidth - 12);
+      const whole = {
+        $schema: "https://vega.github.io/schema/vega-lite/v5.json", width, height: 300,
+        autosize: {type: "fit", contains: "padding"}, data: {values: rows}, ...spec, config: config(),
+        description: this.section.querySelector("h3").textContent,
+      };
+      const tooltip = {theme: document.documentElement.dataset.theme === "dark" ? "dark" : "light"};
+      await vegaEmbed(chart, whole, {renderer: "svg", tooltip, actions: false});
+      // What the mouse points at is told to the keyboard as well.
+      for (const mark of chart.querySelectorAll("[aria-roledescription=point], [aria-roledescription=tick]")) mark.setAttribute("tabindex", "0");
+      const names = Object.keys(rows[0]);
+      this.section.querySelector(".as-table").replaceChildren(make("table", {class: "plain"},
+        make("thead", {}, make("tr", {}, ...names.map((name) => make("th", {scope: "col"}, name)))),
+        make("tbody", {}, ...rows.map((row) => make("tr", {}, ...names.map((name) =>
+          make("td", {class: typeof row[name] === "number" ? "n" : null}, row[name] === null ? "" : String(row[name]))))))));
+    }
+  }
+
+  const select = (plot, name) => plot.form.elements[name];
+  const numbered = (labels) => labels.map((label, at) => [at, label]);
+  function keep(element, pairs, preferred) {
+    const before = element.value;
+    const has = (value) => pairs.some(([key]) => String(key) === String(value));
+    fill(element, pairs, before !== "" && has(before) ? before : has(preferred) ? preferred : pairs.length ? pairs[0][0] : "");
+  }
+  const tables = data.tables.filter((table) => table.places.length);
+  const tablePairs = tables.map((table, at) => [at, table.title]);
+  const defaultTable = Math.max(0, tables.findIndex((table) => table.name === "all_methods"));
+  const used = (table, at) => [...new Set(table.places.map((place) => place[at]))].sort((a, b) => a - b);
+  const options = (table, at, labels) => used(table, at).map((number) => [number, labels[number]]);
+  const meanOf = (number, metric) => (data.cells[number].mean[metric] || [null])[0];
+  const metricsOf = (table) => METRICS.filter((name) => table.places.some((place) => meanOf(place[3], name) !== null)).map((name) => [name, heading(name)]);
+  const round = (value) => (value === null ? null : Number(value.toPrecision(5)));
+  const axis = (name, title, log) => ({field: name, type: "quantitative", title, scale: {type: log ? "log" : "linear", zero: false}});
+  const isLog = (metric) => ["time", "gap", "svm_calls"].includes(metric);
+  const positive = (rows, ...names) => rows.filter((row) => names.every((name) => row[name] > 0));
+
+  class TablePlot extends Plot {
+    get table() { return tables[Number(select(this, "table").value)] || tables[0]; }
+    refill() {
+      if (!select(this, "table").options.length) keep(select(this, "table"), tablePairs, defaultTable);
+      const table = this.table;
+      const fillings = {
+        protocol: () => options(table, 2, table.protocols), row: () => options(table, 0, table.rows),
+        first: () => options(table, 1, table.columns), second: () => options(table, 1, table.columns),
+        column: () => options(table, 1, table.columns), metric: () => metricsOf(table),
+        x: () => metricsOf(table), y: () => metricsOf(table),
+      };
+      const preferred = {second: 1, x: "time", y: "accuracy", metric: "accuracy"};
+      for (const [name, pairs] of Object.entries(fillings)) {
+        if (select(this, name)) keep(select(this, name), pairs(), preferred[name]);
+      }
+    }
+  }
+
+  plots.push(new TablePlot("methods", {table: "Table", protocol: "Protocol", first: "Across", second: "Up", metric: "Metric"}, (chosen, plot) => {
+    const {table} = plot, metric = chosen.metric;
+    const of = (column) => new Map(table.places.filter((place) => place[1] === Number(column) && place[2] === Number(chosen.protocol))
+      .map((place) => [place[0], place[3]]));
+    const first = of(chosen.first), second = of(chosen.second);
+    const across = table.columns[chosen.first], up = table.columns[chosen.second];
+    const rows = [...first.keys()].filter((row) => second.has(row)).map((row) => ({
+      set: table.rows[row], across: round(meanOf(first.get(row), metric)), up: round(meanOf(second.get(row), metric)),
+    })).filter((row) => row.across !== null && row.up !== null);
+    const shown = isLog(metric) ? positive(rows, "across", "up") : rows;
+    const all = shown.flatMap((row) => [row.across, row.up]);
+    const ends = [Math.min(...all), Math.max(...all)];
+    const scale = {type: isLog(metric) ? "log" : "linear", domain: ends, nice: true, zero: false};
+    return {rows: shown, note: "The two methods have no data set in common under this protocol.", spec: {layer: [
+      {data: {values: ends.map((value) => ({across: value, up: value}))}, mark: {type: "line", strokeDash: [4, 4], color: colourOf("soft"), tooltip: null, aria: false},
+        encoding: {x: {field: "across", type: "quantitative"}, y: {field: "up", type: "quantitative"}}},
+      {mark: {type: "point", filled: true, size: 90, color: PALETTE[0], opacity: 0.85},
+        encoding: {
+          x: {field: "across", type: "quantitative", title: across + ", " + heading(metric), scale},
+          y: {field: "up", type: "quantitative", title: up + ", " + heading(metric), scale},
+          tooltip: [{field: "set", title: "data set"}, {field: "across", title: across}, {field: "up", title: up}],
+        }},
+      {mark: {type: "text", align: "left", dx: 8, fontSize: 10.5, aria: false}, encoding: {x: {field: "across", type: "quantitative"}, y: {field: "up", type: "quantitative"}, text: {field: "set"}}},
+    ]}};
+  }));
+
+  plots.push(new TablePlot("metrics", {table: "Table", row: "Data set", x: "Across", y: "Up"}, (chosen, plot) => {
+    const {table} = plot;
+    const places = table.places.filter((place) => place[0] === Number(chosen.row));
+    const rows = places.map(([, column, protocol, number]) => ({
+      method: table.columns[column], protocol: table.protocols[protocol],
+      x: round(meanOf(number, chosen.x)), y: round(meanOf(number, chosen.y)), cpu: data.cells[number].cpu,
+    })).filter((row) => row.x !== null && row.y !== null);
+    const logX = isLog(chosen.x), logY = isLog(chosen.y);
+    const shown = positive(rows, ...(logX ? ["x"] : []), ...(logY ? ["y"] : []));
+    const many = new Set(shown.map((row) => row.method)).size > PALETTE.length;
+    const several = table.protocols.length > 1;
+    return {rows: shown, spec: {layer: [
+      {mark: {type: "point", filled: true, size: 80, opacity: 0.85, ...(many ? {color: PALETTE[0]} : {})}, encoding: {
+        x: axis("x", heading(chosen.x), logX), y: axis("y", heading(chosen.y), logY),
+        ...(many ? {} : {color: {field: "method", title: "method"}, shape: {field: "method", scale: {range: SHAPES}}}),
+        tooltip: [{field: "method"}, ...(several ? [{field: "protocol"}] : []), {field: "x", title: heading(chosen.x)}, {field: "y", title: heading(chosen.y)}, {field: "cpu", title: "CPU"}],
+      }},
+      ...(many && !several ? [{mark: {type: "text", align: "left", dx: 7, fontSize: 10, aria: false}, encoding: {x: {field: "x", type: "quantitative"}, y: {field: "y", type: "quantitative"}, text: {field: "method"}}}] : []),
+    ]}};
+  }));
+
+  // Mean ranks of the methods that have all of the ticked sets; ties share the mean.
+  function ranks(table, protocol, rows, metric) {
+    const at = new Map(table.places.filter((place) => place[2] === protocol).map((place) => [place[0] + "/" + place[1], meanOf(place[3], metric)]));
+    const methods = used(table, 1).filter((column) => rows.length && rows.every((row) => typeof at.get(row + "/" + column) === "number"));
+    const sums = new Map(methods.map((column) => [column, 0]));
+    const sign = data.metrics[metric].lower ? 1 : -1;
+    for (const row of rows) {
+      for (const column of methods) {
+        const own = sign * at.get(row + "/" + column);
+        let before = 0, same = 0;
+        for (const other of methods) {
+          const value = sign * at.get(row + "/" + other);
+          if (value < own) before += 1;
+          else if (value === own) same += 1;
+        }
+        sums.set(column, sums.get(column) + before + (same + 1) / 2);
+      }
+    }
+    const found = methods.map((column) => ({method: table.columns[column], rank: sums.get(column) / rows.length}));
+    found.sort((a, b) => a.rank - b.rank);
+    const critical = (data.critical[methods.length] || 0) / Math.sqrt(rows.length);
+    return {found, critical};
+  }
+
+  // The longest runs of methods that the test does not tell apart.
+  function groups(found, critical) {
+    const runs = [];
+    found.forEach((from, i) => {
+      let to = i;
+      while (to + 1 < found.length && found[to + 1].rank - from.rank < critical) to += 1;
+      if (to > i && !(runs.length && runs[runs.length - 1].to >= to)) runs.push({from: i, to});
+    });
+    return runs;
+  }
+
+  class RankPlot extends TablePlot {
+    refill(changed) {
+      super.refill(changed);
+      const table = this.table;
+      if (this.form.querySelector("fieldset") && changed !== "table") return;
+      const old = this.form.querySelector("fieldset");
+      if (old) old.remove();
+      const complete = used(table, 0).filter((row) => table.places.filter((place) => place[0] === row).length >= used(table, 1).length);
+      this.form.append(make("fieldset", {class: "sets"}, make("legend", {}, "Data sets"), ...used(table, 0).map((row) =>
+        make("label", {class: "chip"}, make("input", {type: "checkbox", name: "set", value: row, checked: !complete.length || complete.includes(row) ? "" : null}), " " + table.rows[row]))));
+    }
+  }
+
+  plots.push(new RankPlot("ranks", {table: "Table", protocol: "Protocol", metric: "Metric"}, (chosen, plot) => {
+    const ticked = new FormData(plot.form).getAll("set").map(Number);
+    const {found, critical} = ranks(plot.table, Number(chosen.protocol), ticked, chosen.metric);
+    if (found.length < 2 || ticked.length < 2) return {rows: [], note: "Tick two sets or more on which two methods or more are done."};
+    const order = found.map((one) => one.method);
+    const last = found[found.length - 1].rank;
+    const bars = groups(found, critical).map((run, at) => ({x: last + 0.6 + 0.35 * at, from: order[run.from], to: order[run.to]}));
+    const y = {field: "method", type: "nominal", sort: order, title: null};
+    const rows = found.map((one) => ({method: one.method, rank: round(one.rank)}));
+    plot.section.dataset.critical = critical;
+    return {rows, spec: {
+      height: Math.max(140, 17 * found.length), title: {text: "critical difference " + critical.toFixed(2) + " over " + ticked.length + " sets; bars join what Nemenyi's test does not tell apart", fontSize: 12, anchor: "start", limit: 600},
+      layer: [
+        {mark: {type: "point", filled: true, size: 70, color: PALETTE[0]}, encoding: {y, x: axis("rank", "mean rank", false), tooltip: [{field: "method"}, {field: "rank", title: "mean rank"}]}},
+        ...(bars.length ? [{data: {values: bars}, mark: {type: "rule", strokeWidth: 4, color: PALETTE[1], tooltip: null}, encoding: {x: {field: "x", type: "quantitative"}, y: {field: "from", type: "nominal", sort: order}, y2: {field: "to"}}}] : []),
+      ],
+    }};
+  }));
+
+  plots.push(new TablePlot("splits", {table: "Table", row: "Data set", column: "Method", protocol: "Protocol", metric: "Metric"}, (chosen, plot) => {
+    const place = plot.table.places.find(([row, column, protocol]) => row === Number(chosen.row) && column === Number(chosen.column) && protocol === Number(chosen.protocol));
+    const cell = place && data.cells[place[3]];
+    if (!cell || cell.split[chosen.metric] === undefined) return {rows: [], note: "There is no such cell, or it has no such number."};
+    const numbers = Array.isArray(cell.splits) ? cell.splits : [...Array(cell.splits).keys()];
+    const values = cell.split[chosen.metric];
+    const rows = numbers.map((split, at) => ({split, value: Array.isArray(values) ? values[at] : values})).filter((row) => row.value !== null);
+    const [mean, sd] = cell.mean[chosen.metric];
+    const x = axis("value", heading(chosen.metric), false);
+    return {rows, spec: {
+      height: 170, title: {text: "mean " + mean + (sd === null ? "" : ", standard deviation " + sd) + " over " + rows.length + " splits", fontSize: 12, anchor: "start"},
+      layer: [
+        {transform: [{calculate: "'quartiles'", as: "what"}], mark: {type: "boxplot", size: 26, color: PALETTE[5], median: {color: colourOf("ink")}, ticks: true}, encoding: {x, y: {field: "what", type: "nominal", title: null}}},
+        {transform: [{calculate: "'splits'", as: "what"}], mark: {type: "tick", thickness: 2, bandSize: 26, color: PALETTE[0], opacity: 0.7}, encoding: {x, y: {field: "what", type: "nominal"}, tooltip: [{field: "split"}, {field: "value", title: heading(chosen.metric)}]}},
+        {data: {values: [{mean, what: "splits"}]}, mark: {type: "point", shape: "diamond", filled: true, size: 110, color: PALETTE[1]}, encoding: {x: {field: "mean", type: "quantitative"}, y: {field: "what", type: "nominal"}, tooltip: [{field: "mean"}]}},
+      ],
+    }};
+  }));
+
+  class DescentPlot extends Plot {
+    refill() {
+      const sets = [...new Set(data.descents.map((one) => one.data + ", " + one.kernels + " kernels"))];
+      if (!select(this, "set").options.length) keep(select(this, "set"), sets.map((set) => [set, set]));
+    }
+  }
+  plots.push(new DescentPlot("descents", {set: "Data set"}, (chosen) => {
+    const rows = data.descents.filter((one) => one.data + ", " + one.kernels + " kernels" === chosen.set && one.gap > 0)
+      .map((one) => ({solver: one.solver, calls: one.calls, gap: one.gap, seconds: one.seconds})).sort((a, b) => a.calls - b.calls);
+    return {rows, note: "The measurements of solvers along their tolerances (make bench PARTS=gaps) are not here.", spec: {
+      mark: {type: "line", point: {filled: true, size: 60}},
+      encoding: {x: axis("calls", "SVM calls", true), y: axis("gap", "certified gap", true), color: {field: "solver"}, shape: {field: "solver", scale: {range: SHAPES}},
+        tooltip: [{field: "solver"}, {field: "calls", title: "SVM calls"}, {field: "gap"}, {field: "seconds", title: "CPU seconds"}]},
+    }};
+  }));
+
+  async function drawAll() {
+    drawn = true;
+    for (const plot of plots) await plot.draw();
+    document.body.dataset.plots = "drawn";
+  }
+  document.addEventListener("shown", (event) => { if (event.detail === "explore" && !drawn) drawAll(); });
+  document.addEventListener("coloured", () => {
+    drawn = false;
+    if (!document.getElementById("explore").hidden && document.readyState === "complete") drawAll();
+  });
+  let wait = null;
+  window.addEventListener("resize", () => {
+    clearTimeout(wait);
+    wait = setTimeout(() => { if (drawn && !document.getElementById("explore").hidden) drawAll(); }, 200);
+  });
+})();

@@ -1,0 +1,249 @@
+"""The pages of the papers: their tables, claims, figures, ledgers, and how to run them again."""
+
+from __future__ import annotations
+
+import re
+import urllib.parse
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from mklbench.report.analysis.assemble import Report
+from mklbench.report.claims.judged import Judged, judge_claims
+from mklbench.report.document.blocks import Block, Definitions, Heading, Paragraph
+from mklbench.report.document.html import html_block, inline
+from mklbench.report.layout.findings import findings
+from mklbench.report.layout.page import lay_out
+from mklbench.report.site.cells import Cells, run_command
+from mklbench.report.site.collected import Collected
+from mklbench.report.site.grid import KINDS, Grid, grid_of, kind_of
+from mklbench.report.site.numbers import number_content
+from mklbench.report.table.paper_table import LedgerEntry, PaperTable
+
+# Sections of `layout` in place of which the page has a table or a list of its own; what is said
+# below the grids stays.
+REPLACED = ("Beside the paper", "Every number", "Measured", "Ledger", "Figure", "Figures", "Claims")
+# Those of the others that are not folded away.
+OPEN = ("Ratios", "Ranks", "Does learning the combination pay?", "Comparisons", "Growth", "Not done")
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a table's page, as HTML."""
+
+    title: str
+    html: str
+    is_open: bool
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure of a table: an address with all of it in it, and what it shows."""
+
+    address: str
+    title: str
+
+
+@dataclass(frozen=True)
+class Unfinished:
+    """A cell that is not done, and the command that would run it."""
+
+    where: str
+    status: str
+    why: str
+    command: str
+
+
+@dataclass(frozen=True)
+class TablePage:
+    """All that is shown of one table; `offset` is where its numbers begin among all of the page."""
+
+    table: PaperTable
+    lead: Sequence[str]
+    grid: Grid
+    notes: Sequence[str]
+    offset: int
+    counts: Mapping[str, int]
+    claims: Sequence[Judged]
+    pictures: Sequence[Picture]
+    sections: Sequence[Section]
+    ledger: Sequence[tuple[LedgerEntry, str]]
+    findings: Sequence[str]
+    unfinished: Sequence[Unfinished]
+
+    @property
+    def name(self) -> str:
+        """Its name, which is that of its part of the page as well."""
+        return self.table.name
+
+
+@dataclass
+class PaperPage:
+    """The tables of one paper."""
+
+    slug: str
+    label: str
+    citation: str
+    url: str
+    tables: list[TablePage] = field(default_factory=list)
+
+    @property
+    def counts(self) -> Counter[str]:
+        """How many of the numbers of all its tables are of each kind."""
+        return sum((Counter(page.counts) for page in self.tables), Counter())
+
+    @property
+    def n_judged(self) -> int:
+        """How many of them have a verdict that judges."""
+        return sum(self.counts[kind] for kind in KINDS.values())
+
+    @property
+    def claims(self) -> list[Judged]:
+        """The claims of all its tables."""
+        return [claim for page in self.tables for claim in page.claims]
+
+
+def paper_pages(
+    collected: Sequence[Collected],
+    cells: Cells,
+    numbers: list[dict[str, object]],
+    figures: Mapping[str, Mapping[str, Path]],
+) -> list[PaperPage]:
+    """Arrange the tables by paper, those with the most judged numbers first.
+
+    Parameters
+    ----------
+    collected : sequence of Collected
+        The tables.
+    cells : Cells
+        Where their cells are added.
+    numbers : list of dict
+        Where what is told of their numbers is added.
+    figures : mapping of str to mapping of str to Path
+        By the name of the table, its figures as files by their names.
+    """
+    pages: dict[str, PaperPage] = {}
+    for one in collected:
+        table = one.table
+        page = pages.setdefault(table.url or "", _paper(table))
+        page.tables.append(_table_page(one.shown, cells, numbers, figures.get(table.name, {})))
+    for page in pages.values():
+        page.tables.sort(key=lambda shown: (-len(shown.table.published), shown.name))
+    return sorted(pages.values(), key=lambda page: (not page.url, -page.n_judged, page.label))
+
+
+def _paper(table: PaperTable) -> PaperPage:
+    """Return the empty page of the paper of a table; those of no paper share one."""
+    if not table.url:
+        return PaperPage("own", "Beyond the papers", table.citation, "")
+    found = re.search(r"(?:Beyond )?(.+? \d{4})", table.title)
+    label = found[1].removeprefix("Beyond ") if found else table.title
+    citation = re.sub(r"^Algorithm \d+ of ", "", table.citation)
+    return PaperPage(table.name.partition("_")[0], label, citation, table.url)
+
+
+def _table_page(
+    report: Report,
+    cells: Cells,
+    numbers: list[dict[str, object]],
+    figures: Mapping[str, Path],
+) -> TablePage:
+    table, grid, offset = report.table, grid_of(report), len(numbers)
+    for number in grid.numbers:
+        slot, found = report.slots[number.slot.place]
+        numbers.append(number_content(report, number, cells.number(slot, found)))
+    lead, sections = _sections(report)
+    return TablePage(
+        table=table,
+        lead=lead[2:],
+        grid=grid,
+        notes=[
+            html_block(block)
+            for title, blocks in sections
+            if title in ("Beside the paper", "Measured")
+            for block in blocks
+            if isinstance(block, Paragraph | Definitions)
+        ],
+        offset=offset,
+        counts=Counter(map(kind_of, grid.numbers)),
+        claims=judge_claims(report),
+        pictures=[
+            Picture(_address(figures[figure.name]), figure.title)
+            for figure in table.figures
+            if figure.name in figures
+        ],
+        sections=[
+            Section(title, _html(blocks), title in OPEN)
+            for title, blocks in sections
+            if title not in REPLACED
+        ],
+        ledger=[(entry, _scope(table, entry)) for entry in table.ledger],
+        findings=[inline(text) for text in findings(report)],
+        unfinished=list(_unfinished(report)),
+    )
+
+
+def _sections(report: Report) -> tuple[list[str], list[tuple[str, list[Block]]]]:
+    """Return the blocks of `layout`: the first paragraphs, and the others by their headings."""
+    lead: list[str] = []
+    sections: list[tuple[str, list[Block]]] = []
+    for block in lay_out(report):
+        if isinstance(block, Heading) and block.level == 2:
+            sections.append((block.text, []))
+        elif sections:
+            sections[-1][1].append(block)
+        else:
+            lead.append(html_block(block))
+    return lead, sections
+
+
+def _html(blocks: Sequence[Block]) -> str:
+    """Render the blocks of a section, whose headings stand two levels lower on this page."""
+    return "\n".join(
+        html_block(Heading(block.level + 2, block.text) if isinstance(block, Heading) else block)
+        for block in blocks
+    ).replace('<div class="scroll">', '<div class="scroll" tabindex="0" role="region" aria-label="table">')
+
+
+def _address(path: Path) -> str:
+    """Return a picture as an address that holds all of it; coordinates keep two decimals."""
+    text = re.sub(r"(\d+\.\d\d)\d+", r"\1", path.read_text(encoding="utf-8"))
+    text = re.sub(r"<\?xml.*?\?>|<!DOCTYPE.*?>|<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    text = re.sub(r">\s+<", "><", text.strip()).replace('"', "'")
+    return "data:image/svg+xml," + urllib.parse.quote(text, safe=" =:/;,.'()-_<>!*+@$?&\n")
+
+
+def _scope(table: PaperTable, entry: LedgerEntry) -> str:
+    """Name the numbers that an entry of the ledger is limited to; empty for the whole table."""
+    labels = {
+        "row": {row.name: row.label for row in table.rows},
+        "column": {column.name: column.label for column in table.columns},
+        "protocol": {protocol.name: protocol.label for protocol in table.protocols},
+    }
+    parts = [
+        ", ".join(labels.get(what, {}).get(name, name) for name in names)
+        for what, names in entry.scope.items()
+        if names is not None
+    ]
+    return "; ".join(parts)
+
+
+def _unfinished(report: Report) -> list[Unfinished]:
+    several = len(report.table.protocols) > 1
+    found = [
+        Unfinished(
+            " · ".join(
+                [slot.row.label, slot.column.label, *([slot.protocol.label] if several else [])]
+            ),
+            records.status,
+            records.message or f"{len(records.done)} of {records.n_splits} splits are done",
+            run_command(slot),
+        )
+        for slot, records in report.unfinished
+    ]
+    absent = [row for row in report.table.rows if not row.at_hand]
+    return found + [
+        Unfinished(row.label, "not at hand", "its data are not at hand; published numbers alone", "")
+        for row in absent
+    ]

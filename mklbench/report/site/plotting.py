@@ -1,0 +1,36 @@
+"""The plotting library of the page: Vega-Lite, as vl-convert ships it, in one script."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from mklbench.extras import missing
+
+# What the page has to say of the library that it carries.
+LICENCE = """\
+/* Vega, Vega-Lite and Vega-Embed (https://vega.github.io), bundled by vl-convert.
+   Copyright (c) 2015-2025, University of Washington Interactive Data Lab and contributors.
+   BSD-3-Clause licence. */
+"""
+
+
+def library() -> tuple[str, str]:
+    """Return the script of the library, and a sentence that asks for it where it is missing.
+
+    Without the library the script is empty, and the page has all but its plots.
+    """
+    asked = missing("report", "plots in the report")
+    if asked:
+        return "", asked
+    import vl_convert
+
+    # A script ends at the first "</script", wherever it stands.
+    script = re.sub(r"</(script)", r"<\\/\1", vl_convert.javascript_bundle(), flags=re.IGNORECASE)
+    return LICENCE + script.replace("<!--", "<\\!--"), ""
+
+
+def embedded(content: object) -> str:
+    """Return JSON that may stand inside a script of HTML."""
+    text = json.dumps(content, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
