@@ -52,7 +52,7 @@ def _program() -> int:
     except InputError as error:
         return _refuse(error)
     warnings.showwarning = _show_warning
-    if sys.argv[1:2] == ["table"] or "--dry-run" in sys.argv[1:]:
+    if sys.argv[1:2] in (["table"], ["report"]) or "--dry-run" in sys.argv[1:]:
         # All that these read is in use to their end: to look for garbage takes a quarter of it.
         gc.disable()
     return _main(sys.argv[1:])

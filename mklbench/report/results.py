@@ -40,15 +40,21 @@ def write_results(table: PaperTable, finder: CellFinder, results: Path) -> Repor
 
 
 def write_figures(
-    report: Report, directory: Path, endings: Sequence[str] = ("png", "pdf")
+    report: Report,
+    directory: Path,
+    endings: Sequence[str] = ("png", "pdf"),
+    *,
+    of_records: bool = False,
 ) -> dict[str, Path]:
     """Draw the figures whose cells are done, or whose data are at hand where they need these.
+
+    With `of_records` only those are drawn that need no data.
 
     Returns by its name the file of each that has the first of the `endings`.
     """
     drawn = {}
     for figure in report.table.figures:
-        if not unfinished_cells(report, figure):
+        if (figure.of_records or not of_records) and not unfinished_cells(report, figure):
             paths = [directory / f"{figure.name}.{ending}" for ending in endings]
             try:
                 write_figure(report, figure, paths)

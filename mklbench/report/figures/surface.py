@@ -8,7 +8,7 @@ from records.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,7 @@ class Surface(Figure):
     """NKRR's objective over two kernels, on the data of `row`."""
 
     kind: str = "surface"
+    of_records: ClassVar[bool] = False
     row: str = NOT_GIVEN
 
     def needs(self, report: Report) -> set[Place]:

@@ -45,11 +45,19 @@ def build(store: Store | None = None, config_dir: str | None = None) -> tuple[st
     """
     collected = collect(store, config_dir)
     with tempfile.TemporaryDirectory() as directory:
-        figures = {
-            one.table.name: write_figures(one.shown, Path(directory), ("svg",))
+        figures = _figures(collected, Path(directory))
+        return _page(collected, figures, store, config_dir)
+
+
+def _figures(collected: Sequence[Collected], directory: Path) -> dict[str, dict[str, Path]]:
+    """Draw the figures of all tables, by the name of the table and their own."""
+    import matplotlib as mpl
+
+    with mpl.rc_context({"svg.fonttype": "none"}):  # letters as such take a third of the space
+        return {
+            one.table.name: write_figures(one.shown, directory, ("svg",), of_records=True)
             for one in collected
         }
-        return _page(collected, figures, store, config_dir)
 
 
 def _page(

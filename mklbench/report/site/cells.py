@@ -15,7 +15,7 @@ from mklbench.report.table.verdict import Sample
 
 # What is told of every split, and with how many significant digits.
 SHOWN: Mapping[str, int] = {
-    "accuracy": 5, "rmse": 5, "time": 3, "gap": 3, "n_kernels": 5, "svm_calls": 7, "objective": 6,
+    "accuracy": 5, "rmse": 4, "time": 3, "gap": 2, "n_kernels": 5, "svm_calls": 7, "objective": 4,
 }  # fmt: skip
 
 
@@ -41,6 +41,9 @@ class Cells:
         key = found.key or (found.records[0].key if found.records else None)
         if key is None or (key, own) not in self._numbers:
             described = describe(found.records, found.status, found.n_splits, found.message)
+            if "accuracy" in described["mean"] and "rmse" not in slot.column.metrics:
+                for name in ("mean", "split"):  # of decision values: nobody asks for it
+                    described[name].pop("rmse", None)
             described["key"] = key
             described["run"] = run_command(slot)
             described["own"] = own
@@ -108,7 +111,7 @@ def describe(
         "splits": _numbers([record.split for record in done]),
         "C": _packed([rounded(record.C, 3) for record in done]),
         "mean": {
-            name: [rounded(sample.mean, 6), rounded(sample.std, 4)]
+            name: [rounded(sample.mean, 5), rounded(sample.std, 3)]
             for name, sample in samples.items()
             if sample is not None
         },

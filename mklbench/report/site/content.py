@@ -11,6 +11,7 @@ from mklbench.experiments.store import Store
 from mklbench.report.analysis.significance import LEVEL, critical_difference
 from mklbench.report.site.cells import SHOWN, Cells, rounded
 from mklbench.report.site.collected import Collected, loose_records
+from mklbench.report.site.numbers import VERDICTS
 from mklbench.report.site.sets import describe_sets
 from mklbench.report.table.metrics import METRICS
 
@@ -54,6 +55,7 @@ def content(
         },
         "cells": cells.content,
         "numbers": list(numbers),
+        "verdicts": VERDICTS,
         "sets": describe_sets(sorted({cell["data"] for cell in cells.content}), config_dir),
         "descents": list(_descents()),
         # Of two mean ranks over one set, by the number of methods: over N sets it is the square

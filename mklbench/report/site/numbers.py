@@ -17,7 +17,10 @@ from mklbench.report.layout.entries import (
 from mklbench.report.layout.stopping import Ending
 from mklbench.report.table.metrics import Metric
 from mklbench.report.table.paper_table import LedgerEntry
-from mklbench.report.table.verdict import Sample
+from mklbench.report.table.verdict import Sample, Verdict
+
+# What may be said of a number: its verdict, or without one the state of its cell.
+VERDICTS = [*map(str, Verdict), "incomplete", "failed", "timeout", "missing", "done"]
 
 
 def number_content(report: Report, number: Number, cell: int) -> dict[str, Any]:
@@ -34,23 +37,21 @@ def number_content(report: Report, number: Number, cell: int) -> dict[str, Any]:
 
     Returns
     -------
-    A JSON object. ``ledger`` are the entries of the table's ledger that speak of this number alone
+    A JSON object. Its place says where it stands; ``verdict`` is its number in `VERDICTS`;
+    ``ledger`` are the entries of the table's ledger that speak of this number alone
     or of few; those that hold for the whole table are left out.
     """
-    slot, metric = number.slot, number.metric
-    _, found = report.slots[slot.place]
-    several = len(report.table.protocols) > 1
-    labels = [slot.row.label, slot.column.label, *([slot.protocol.label] if several else [])]
+    metric = number.metric
+    _, found = report.slots[number.slot.place]
     told: dict[str, Any] = {
-        "where": " · ".join(labels),
-        "metric": metric.heading,
         "mean": NOTHING if number.measured is None else exact(metric, number.measured.mean),
         "sd": _spread(metric, number.measured),
         "splits": format_count(number),
-        "verdict": str(number.verdict or number.status),
+        "verdict": VERDICTS.index(number.verdict or number.status),
         "cell": cell,
-        "ledger": ledger_of(report.table.ledger, number),
     }
+    if ledger := ledger_of(report.table.ledger, number):
+        told["ledger"] = ledger
     if number.published is not None:
         told["published"] = format_sample(metric, number.published)
         told["published_splits"] = number.published_n_splits

@@ -39,10 +39,11 @@ class Section:
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure of a table: an address with all of it in it, and what it shows."""
+    """A figure of a table: an address with all of it in it, or none, and what it shows."""
 
-    address: str
+    name: str
     title: str
+    address: str
 
 
 @dataclass(frozen=True)
@@ -169,9 +170,8 @@ def _table_page(
         counts=Counter(map(kind_of, grid.numbers)),
         claims=judge_claims(report),
         pictures=[
-            Picture(_address(figures[figure.name]), figure.title)
+            Picture(figure.name, figure.title, _address(figures.get(figure.name)))
             for figure in table.figures
-            if figure.name in figures
         ],
         sections=[
             Section(title, _html(blocks), title in OPEN)
@@ -206,8 +206,10 @@ def _html(blocks: Sequence[Block]) -> str:
     ).replace('<div class="scroll">', '<div class="scroll" tabindex="0" role="region" aria-label="table">')
 
 
-def _address(path: Path) -> str:
+def _address(path: Path | None) -> str:
     """Return a picture as an address that holds all of it; coordinates keep two decimals."""
+    if path is None:
+        return ""
     text = re.sub(r"(\d+\.\d\d)\d+", r"\1", path.read_text(encoding="utf-8"))
     text = re.sub(r"<\?xml.*?\?>|<!DOCTYPE.*?>|<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     text = re.sub(r">\s+<", "><", text.strip()).replace('"', "'")

@@ -138,6 +138,7 @@ class Figure(ABC):
     kind: str
     title: str
     requires: ClassVar[str | None] = None  # "sweep" or "ranking", of the table
+    of_records: ClassVar[bool] = True  # or else of the data, which have to be at hand
     kinds: ClassVar[dict[str, type[Figure]]] = {}
 
     def __init_subclass__(cls) -> None:

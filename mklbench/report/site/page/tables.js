@@ -14,7 +14,7 @@
       found.push(["published", number.published + " (" + number.published_splits + " splits)"]);
       found.push(["difference", number.difference]);
     }
-    found.push(["verdict", number.verdict]);
+    found.push(["verdict", data.verdicts[number.verdict]]);
     if (number.message) found.push(["why", number.message]);
     if (number.chosen) found.push(["chosen", number.chosen]);
     if (number.stopped) found.push(["ended early", number.stopped]);
@@ -23,17 +23,24 @@
     return found;
   }
 
+  function where(place) {
+    const row = place.parentElement;
+    const head = place.closest("table").tHead.rows[0].cells[place.cellIndex].querySelector(".sort");
+    const parts = [row.cells[0].textContent, head.firstChild.textContent.trim(), row.cells[1].textContent];
+    return parts.join(" · ") + ": " + head.querySelector("small").textContent;
+  }
+
   function tell(place) {
     const number = data.numbers[place.dataset.number];
     const list = make("dl", {});
     for (const [term, text] of lines(number)) list.append(make("dt", {}, term), make("dd", {}, text));
     const table = place.closest("table").dataset.table;
-    const entries = number.ledger.map((at) => {
+    const entries = (number.ledger || []).map((at) => {
       const id = table + "-ledger-" + at;
       const point = document.getElementById(id).querySelector("summary").firstChild.textContent;
       return make("li", {}, make("a", {href: "#" + id}, point));
     });
-    tip.replaceChildren(make("h4", {}, number.where + ": " + number.metric), list);
+    tip.replaceChildren(make("h4", {}, where(place)), list);
     const ledger = document.getElementById(table + "-ledger");
     if (entries.length) tip.append(make("p", {}, "From the ledger:"), make("ul", {}, ...entries));
     if (ledger) tip.append(make("a", {href: "#" + ledger.id}, "The whole ledger"));
