@@ -212,8 +212,10 @@ def _address(path: Path | None) -> str:
         return ""
     text = re.sub(r"(\d+\.\d\d)\d+", r"\1", path.read_text(encoding="utf-8"))
     text = re.sub(r"<\?xml.*?\?>|<!DOCTYPE.*?>|<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
-    text = re.sub(r">\s+<", "><", text.strip()).replace('"', "'")
-    return "data:image/svg+xml," + urllib.parse.quote(text, safe=" =:/;,.'()-_<>!*+@$?&\n")
+    text = re.sub(r">\s+<", "><", text.strip())
+    # In an attribute of HTML, in double quotes, all but these would be three letters each.
+    text = re.sub(r"<[^>]+>", lambda tag: tag[0].replace("'", "").replace('"', "'"), text)
+    return "data:image/svg+xml," + urllib.parse.quote(text, safe=" =:/;,.'()-_<>!*+@$?\n")
 
 
 def _scope(table: PaperTable, entry: LedgerEntry) -> str:

@@ -2,12 +2,13 @@
 
 A mark is ``{measured ROW COLUMN PROTOCOL METRIC}`` or ``{published ROW COLUMN METRIC}``, a mean;
 ``{count match}``, and so for close, differs, judged, claims and held (the claims that hold), a number
-of the table; or ``{rank COLUMN}``, a mean rank over its rows.
+of the table; or ``{rank COLUMN}``, a mean rank over its rows. A name with a space stands in quotes.
 """
 
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Iterator
 
 from mklbench.errors import InputError
@@ -27,7 +28,7 @@ _MARK = re.compile(r"\{([^{}]*)\}")
 def check_marks(text: str, where: str) -> None:
     """Raise InputError for a mark that is none of those above."""
     for found in _MARK.finditer(text):
-        kind, *names = found[1].split() or [""]
+        kind, *names = _words(found[1]) or [""]
         if kind not in _PARTS or len(names) != len(_PARTS[kind]):
             known = ", ".join(f"{{{' '.join([word, *parts])}}}" for word, parts in _PARTS.items())
             raise InputError(f"{where}: {found[0]} in a finding must be one of {known}.")
@@ -38,16 +39,24 @@ def check_marks(text: str, where: str) -> None:
 def names_in(text: str) -> Iterator[tuple[str, str]]:
     """Yield the names of a table that the marks of a sentence use: of what, and the name."""
     for found in _MARK.finditer(text):
-        kind, *names = found[1].split()
+        kind, *names = _words(found[1])
         if kind != "count":
             yield from zip(_PARTS[kind], names, strict=True)
+
+
+def _words(mark: str) -> list[str]:
+    """Split a mark at its spaces, but for those in quotes."""
+    try:
+        return shlex.split(mark)
+    except ValueError:  # a quote without its other
+        return []
 
 
 def filled(text: str, value: Callable[[str, tuple[str, ...]], str]) -> str:
     """Return a sentence with what `value` gives for the kind and the names of each mark."""
 
     def of(found: re.Match[str]) -> str:
-        kind, *names = found[1].split()
+        kind, *names = _words(found[1])
         return value(kind, tuple(names))
 
     return _MARK.sub(of, text)

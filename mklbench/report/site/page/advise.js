@@ -3,15 +3,15 @@
 (() => {
   const form = document.getElementById("advise");
   const place = document.getElementById("advice");
-  const MOST_SETS = 3, MOST_METHODS = 8, FEWEST_METHODS = 5;
+  const MOST_SETS = 3, MOST_METHODS = 8, FEWEST_METHODS = 8;
 
-  // Rows of tables on which several methods have an accuracy under the same protocol.
+  // Rows of tables on which several methods, tuned, have an accuracy under the same protocol.
   const candidates = [];
   for (const table of data.tables) {
     const rows = new Map();
     for (const [row, column, protocol, number] of table.places) {
       const cell = data.cells[number];
-      if (cell.own || cell.status !== "done" || !cell.mean.accuracy) continue;
+      if (cell.own || cell.status !== "done" || cell.search === "fixed" || !cell.mean.accuracy) continue;
       const key = row + "/" + protocol;
       if (!rows.has(key)) rows.set(key, {table, row: table.rows[row], protocol: table.protocols[protocol], cells: []});
       rows.get(key).cells.push({method: table.columns[column], cell});

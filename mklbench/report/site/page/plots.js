@@ -51,12 +51,12 @@
       }
       const width = Math.max(240, chart.clientWidth - 12);
       const whole = {
-        $schema: "https://vega.github.io/schema/vega-lite/v5.json", width, height: 300,
+        width, height: 300,
         autosize: {type: "fit", contains: "padding"}, data: {values: rows}, ...spec, config: config(),
         description: this.section.querySelector("h3").textContent,
       };
       const tooltip = {theme: document.documentElement.dataset.theme === "dark" ? "dark" : "light"};
-      await vegaEmbed(chart, whole, {renderer: "svg", tooltip, actions: false});
+      await vegaEmbed(chart, whole, {mode: "vega-lite", renderer: "svg", tooltip, actions: false});
       // What the mouse points at is told to the keyboard as well.
       for (const mark of chart.querySelectorAll("[aria-roledescription=point], [aria-roledescription=tick]")) mark.setAttribute("tabindex", "0");
       const names = Object.keys(rows[0]);
@@ -82,9 +82,27 @@
   const meanOf = (number, metric) => (data.cells[number].mean[metric] || [null])[0];
   const metricsOf = (table) => METRICS.filter((name) => table.places.some((place) => meanOf(place[3], name) !== null)).map((name) => [name, heading(name)]);
   const round = (value) => (value === null ? null : Number(value.toPrecision(5)));
-  const axis = (name, title, log) => ({field: name, type: "quantitative", title, scale: {type: log ? "log" : "linear", zero: false}});
+  const axis = (name, title, log) => ({field: name, type: "quantitative", title, scale: log ? {type: "log"} : {zero: false}});
   const isLog = (metric) => ["time", "gap", "svm_calls"].includes(metric);
   const positive = (rows, ...names) => rows.filter((row) => names.every((name) => row[name] > 0));
+
+  // The rows whose labels do not cover one another on a plot: the first ones keep theirs.
+  function labelled(rows, [x, logX], [y, logY], label) {
+    const at = (row, name, log) => (log ? Math.log(row[name]) : row[name]);
+    const span = (name, log) => {
+      const all = rows.map((row) => at(row, name, log));
+      return [Math.min(...all), Math.max(...all) - Math.min(...all) || 1];
+    };
+    const [fromX, wide] = span(x, logX), [fromY, high] = span(y, logY);
+    const taken = [];
+    return rows.map((row) => {
+      const left = (at(row, x, logX) - fromX) / wide, top = (at(row, y, logY) - fromY) / high;
+      const width = 0.025 + 0.014 * String(row[label]).length;
+      const free = taken.every((box) => left + width < box.left || left > box.left + box.width || Math.abs(top - box.top) > 0.055);
+      if (free) taken.push({left, top, width});
+      return {...row, label: free ? row[label] : ""};
+    });
+  }
 
   class TablePlot extends Plot {
     get table() { return tables[Number(select(this, "table").value)] || tables[0]; }
@@ -116,7 +134,7 @@
     const shown = isLog(metric) ? positive(rows, "across", "up") : rows;
     const all = shown.flatMap((row) => [row.across, row.up]);
     const ends = [Math.min(...all), Math.max(...all)];
-    const scale = {type: isLog(metric) ? "log" : "linear", domain: ends, nice: true, zero: false};
+    const scale = {domain: ends, nice: true, ...(isLog(metric) ? {type: "log"} : {zero: false})};
     return {rows: shown, note: "The two methods have no data set in common under this protocol.", spec: {layer: [
       {data: {values: ends.map((value) => ({across: value, up: value}))}, mark: {type: "line", strokeDash: [4, 4], color: colourOf("soft"), tooltip: null, aria: false},
         encoding: {x: {field: "across", type: "quantitative"}, y: {field: "up", type: "quantitative"}}},
@@ -126,7 +144,8 @@
           y: {field: "up", type: "quantitative", title: up + ", " + heading(metric), scale},
           tooltip: [{field: "set", title: "data set"}, {field: "across", title: across}, {field: "up", title: up}],
         }},
-      {mark: {type: "text", align: "left", dx: 8, fontSize: 10.5, aria: false}, encoding: {x: {field: "across", type: "quantitative"}, y: {field: "up", type: "quantitative"}, text: {field: "set"}}},
+      {data: {values: labelled(shown, ["across", isLog(metric)], ["up", isLog(metric)], "set")}, mark: {type: "text", align: "left", dx: 8, fontSize: 10.5, aria: false, tooltip: null},
+        encoding: {x: {field: "across", type: "quantitative"}, y: {field: "up", type: "quantitative"}, text: {field: "label"}}},
     ]}};
   }));
 
@@ -147,7 +166,8 @@
         ...(many ? {} : {color: {field: "method", title: "method"}, shape: {field: "method", scale: {range: SHAPES}}}),
         tooltip: [{field: "method"}, ...(several ? [{field: "protocol"}] : []), {field: "x", title: heading(chosen.x)}, {field: "y", title: heading(chosen.y)}, {field: "cpu", title: "CPU"}],
       }},
-      ...(many && !several ? [{mark: {type: "text", align: "left", dx: 7, fontSize: 10, aria: false}, encoding: {x: {field: "x", type: "quantitative"}, y: {field: "y", type: "quantitative"}, text: {field: "method"}}}] : []),
+      ...(many && !several ? [{data: {values: labelled(shown, ["x", logX], ["y", logY], "method")}, mark: {type: "text", align: "left", dx: 7, fontSize: 10, aria: false, tooltip: null},
+        encoding: {x: {field: "x", type: "quantitative"}, y: {field: "y", type: "quantitative"}, text: {field: "label"}}}] : []),
     ]}};
   }));
 
@@ -206,14 +226,14 @@
     const order = found.map((one) => one.method);
     const last = found[found.length - 1].rank;
     const bars = groups(found, critical).map((run, at) => ({x: last + 0.6 + 0.35 * at, from: order[run.from], to: order[run.to]}));
-    const y = {field: "method", type: "nominal", sort: order, title: null};
+    const y = {field: "method", type: "nominal", scale: {domain: order}, title: null};
     const rows = found.map((one) => ({method: one.method, rank: round(one.rank)}));
     plot.section.dataset.critical = critical;
     return {rows, spec: {
-      height: Math.max(140, 17 * found.length), title: {text: "critical difference " + critical.toFixed(2) + " over " + ticked.length + " sets; bars join what Nemenyi's test does not tell apart", fontSize: 12, anchor: "start", limit: 600},
+      height: Math.max(140, 17 * found.length), title: {text: "critical difference " + critical.toFixed(2) + " over " + ticked.length + " sets", fontSize: 12, anchor: "start"},
       layer: [
         {mark: {type: "point", filled: true, size: 70, color: PALETTE[0]}, encoding: {y, x: axis("rank", "mean rank", false), tooltip: [{field: "method"}, {field: "rank", title: "mean rank"}]}},
-        ...(bars.length ? [{data: {values: bars}, mark: {type: "rule", strokeWidth: 4, color: PALETTE[1], tooltip: null}, encoding: {x: {field: "x", type: "quantitative"}, y: {field: "from", type: "nominal", sort: order}, y2: {field: "to"}}}] : []),
+        ...(bars.length ? [{data: {values: bars}, mark: {type: "rule", strokeWidth: 4, color: PALETTE[1], tooltip: null}, encoding: {x: {field: "x", type: "quantitative"}, y: {field: "from", type: "nominal"}, y2: {field: "to"}}}] : []),
       ],
     }};
   }));
@@ -248,7 +268,7 @@
       .map((one) => ({solver: one.solver, calls: one.calls, gap: one.gap, seconds: one.seconds})).sort((a, b) => a.calls - b.calls);
     return {rows, note: "The measurements of solvers along their tolerances (make bench PARTS=gaps) are not here.", spec: {
       mark: {type: "line", point: {filled: true, size: 60}},
-      encoding: {x: axis("calls", "SVM calls", true), y: axis("gap", "certified gap", true), color: {field: "solver"}, shape: {field: "solver", scale: {range: SHAPES}},
+      encoding: {x: axis("calls", "SVM calls", true), y: axis("gap", "certified gap", true), color: {field: "solver"}, shape: {field: "solver", scale: {range: SHAPES}, legend: null},
         tooltip: [{field: "solver"}, {field: "calls", title: "SVM calls"}, {field: "gap"}, {field: "seconds", title: "CPU seconds"}]},
     }};
   }));
