@@ -24,7 +24,7 @@ class Cells:
 
     def __init__(self) -> None:
         self.content: list[dict[str, Any]] = []
-        self._numbers: dict[tuple[str, bool], int] = {}
+        self._numbers: dict[tuple[str | None, int, bool], int] = {}
 
     def number(self, slot: Slot, found: SlotRecords, *, own: bool = False) -> int:
         """Return the number of a cell of a table; the cell is added if it is new.
@@ -39,19 +39,17 @@ class Cells:
             Whether they are of the reader's own store.
         """
         key = found.key or (found.records[0].key if found.records else None)
-        if key is None or (key, own) not in self._numbers:
+        # Two tables may have different numbers of splits of a cell.
+        identity = (key, found.n_splits, own)
+        if key is None or identity not in self._numbers:
             described = describe(found.records, found.status, found.n_splits, found.message)
             if "accuracy" in described["mean"] and "rmse" not in slot.column.metrics:
                 for name in ("mean", "split"):  # of decision values: nobody asks for it
                     described[name].pop("rmse", None)
-            described["key"] = key
-            described["run"] = run_command(slot)
-            described["own"] = own
+            described |= {"key": key, "run": run_command(slot), "own": own}
+            self._numbers[identity] = len(self.content)
             self.content.append(described)
-            if key is None:
-                return len(self.content) - 1
-            self._numbers[key, own] = len(self.content) - 1
-        return self._numbers[key, own]
+        return self._numbers[identity]
 
     def add(self, records: Sequence[Record]) -> int:
         """Add a cell of the reader's own store that stands in no table; return its number."""

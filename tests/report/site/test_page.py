@@ -1,0 +1,153 @@
+"""The page against the records that it was built from, without a browser."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+import report_pages
+
+import mklbench
+from mklbench import resources
+from mklbench.experiments.records import read_records
+from mklbench.report.loading import load_table, table_names
+from mklbench.report.site.cells import rounded
+from mklbench.report.table.metrics import METRICS
+from mklbench.report.table.paper_table import PaperTable
+
+Built = Any
+
+
+@pytest.fixture(scope="session")
+def page(built: Built) -> report_pages.Page:
+    return report_pages.read(built.html)
+
+
+@pytest.fixture(scope="session")
+def tables() -> dict[str, PaperTable]:
+    return {name: load_table(name) for name in table_names()}
+
+
+def test_it_is_one_file_of_less_than_5_mb(built: Built) -> None:
+    assert built.path.stat().st_size < 5_000_000
+
+
+def test_nothing_is_loaded_from_elsewhere(built: Built, page: report_pages.Page) -> None:
+    assert page.loaded
+    assert all(address.startswith("data:") for address in page.loaded)
+    styles = "".join(re.findall(r"<style>(.*?)</style>", built.html, re.DOTALL))
+    assert "@import" not in styles
+    assert "url(" not in styles
+    assert re.search(r'Content-Security-Policy" content="default-src \'none\';', built.html)
+
+
+def test_ids_are_unique_and_links_lead_somewhere(page: report_pages.Page) -> None:
+    assert [name for name, count in Counter(page.ids).items() if count > 1] == []
+    inside = {link[1:] for link in page.links if link.startswith("#")}
+    assert inside
+    assert inside <= set(page.ids)
+    assert set(page.referred) <= set(page.ids)
+    outside = [link for link in page.links if not link.startswith("#")]
+    assert all(link.startswith("http") for link in outside)
+
+
+def test_every_table_and_every_entry_of_a_ledger_is_there(
+    built: Built, page: report_pages.Page, tables: dict[str, PaperTable]
+) -> None:
+    assert set(tables) <= set(page.ids)
+    for name, table in tables.items():
+        for number, entry in enumerate(table.ledger):
+            assert f"{name}-ledger-{number}" in page.ids
+            for text in (entry.point, entry.paper, entry.chosen, entry.why):
+                assert html.escape(text).replace("&quot;", "&#34;").replace("&#x27;", "&#39;") in built.html
+
+
+def test_what_is_told_of_numbers_is_that_of_the_records(
+    built: Built, page: report_pages.Page, tables: dict[str, PaperTable]
+) -> None:
+    checked = 0
+    for name in ("gehler2008_table1", "picard2012_table1", "all_methods"):
+        splits = mklbench.records(name)
+        means = splits.groupby(["row", "column", "protocol"]).accuracy.agg(["mean", "std", "count"])
+        for place in (one for one in page.places if one.table == name):
+            if place.metric not in ("accuracy", "error"):
+                continue
+            by_method = name == "all_methods"
+            row, column = (place.column, place.group) if by_method else (place.group, place.column)
+            mean, std, count = means.loc[(row, column, place.line)]
+            told = built.data["numbers"][place.number]
+            expected = 100 * mean if place.metric == "accuracy" else 100 - 100 * mean
+            assert float(told["mean"]) == pytest.approx(expected, abs=5.1e-4)
+            assert float(told["sd"]) == pytest.approx(100 * std, abs=5.1e-4)
+            assert told["splits"] == f"{count:.0f}/{count:.0f}"
+            published = tables[name].published.get((row, column, place.metric))
+            assert ("published" in told) == (published is not None)
+            if published is not None:
+                assert told["published"].startswith(METRICS[place.metric].format(published.mean))
+                difference = float(told["difference"])
+                assert difference == pytest.approx(expected - published.mean, abs=0.051)
+            checked += 1
+    assert checked > 400
+
+
+def test_the_numbers_of_splits_are_those_of_the_records(built: Built) -> None:
+    cells = {(cell["key"], cell["n"]): cell for cell in built.data["cells"]}
+    directory = resources.recorded_results() / "records"
+    checked = 0
+    for path in sorted(directory.glob("picard2012_*.jsonl*")):
+        by_key: dict[str, dict[int, Any]] = {}
+        for record in read_records(path):
+            by_key.setdefault(record.key, {})[record.split] = record
+        for key, of_cell in by_key.items():
+            cell = cells[key, len(of_cell)]
+            assert cell["splits"] in (len(of_cell), sorted(of_cell))
+            for name, digits in (("accuracy", 5), ("gap", 2), ("svm_calls", 7)):
+                found = [rounded(METRICS[name].value(of_cell[at]), digits) for at in sorted(of_cell)]
+                shown = cell["split"][name]
+                assert shown == found or {shown} == set(found)
+                checked += len(found)
+    assert checked > 10_000
+
+
+def test_the_counts_of_the_bars_are_those_of_the_table(built: Built) -> None:
+    verdicts = mklbench.table("gehler2008_table1").verdict.value_counts()
+    words = (
+        f"of 86 judged numbers {verdicts['match']} match, {verdicts['close']} close, "
+        f"{verdicts['differs (higher)']} differs, higher, {verdicts['differs (lower)']} differs, lower"
+    )
+    assert f'aria-label="Gehler &amp; Nowozin 2008: {words}"' in built.html
+
+
+def test_an_entry_of_the_ledger_is_told_at_the_numbers_that_it_concerns(
+    built: Built, page: report_pages.Page, tables: dict[str, PaperTable]
+) -> None:
+    ledger = tables["gehler2008_table1"].ledger
+    points: dict[str, set[str]] = {}
+    for place in (one for one in page.places if one.table == "gehler2008_table1"):
+        told = built.data["numbers"][place.number].get("ledger", [])
+        points.setdefault(place.group, set()).update(ledger[at].point for at in told)
+    assert [row for row, found in points.items() if "Size of Image" in found] == ["image"]
+    assert [row for row, found in points.items() if "Features of DNA" in found] == ["dna"]
+
+
+def test_the_findings_have_their_numbers(built: Built, tables: dict[str, PaperTable]) -> None:
+    count = sum(len(table.findings) for table in tables.values())
+    found = re.search(r'<ul class="findings">(.*?)</ul>', built.html, re.DOTALL)
+    assert found is not None
+    assert found[1].count("<li>") == count > 8
+    assert "{" not in found[1]
+    errors = mklbench.table("gehler2008_table1").query("row == 'splice' and metric == 'error'")
+    measured = errors.set_index("column").measured_mean
+    assert f"has {measured['ikl_products']:.1f} % test error" in found[1]
+    assert f"a tuned SVM {measured['svm']:.1f} %" in found[1]
+
+
+def test_what_the_scripts_read_cannot_end_their_script(built: Built) -> None:
+    scripts = re.findall(r"<script[^>]*>(.*?)</script>", built.html, re.DOTALL)
+    assert len(scripts) == (6 if built.notes else 7)
+    assert all("<!--" not in script for script in scripts)
+    assert Path(resources.checkout() or "/nowhere").name not in built.data["cells"][0]["run"]
