@@ -1,6 +1,6 @@
 # mklbench: `make` prints the targets.
 .DEFAULT_GOAL := help
-.PHONY: help run test test-fast test-oldest test-cluster archives lint check check-all bench mutants faults faults-short reproduce-tables wheel-check docs clean
+.PHONY: help run test test-fast test-oldest test-cluster archives lint check check-all bench mutants faults faults-short report reproduce-tables wheel-check docs clean
 
 VENV   ?= .venv
 ALGO   ?= qnpkl
@@ -37,6 +37,9 @@ $(VENV)/.installed: pyproject.toml | $(BIN)/python
 	@touch $@
 $(VENV)/.installed-extras: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --editable '.[images,ranks]'
+	@touch $@
+$(VENV)/.installed-report: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --editable '.[ranks,report]'
 	@touch $@
 $(VENV)/.installed-test: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --editable '.[test]'
@@ -117,6 +120,10 @@ $(VENV)/.installed-docs: $(VENV)/.installed-extras
 docs: $(VENV)/.installed-docs  ## the documentation with its gallery, as a site: docs/build/index.html
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going -q -b html docs docs/build
 	@echo "Wrote docs/build/index.html"
+
+report: $(VENV)/.installed-report  ## write build/report.html: everything that is recorded as one page
+	@mkdir -p build
+	$(BIN)/mklbench report --out build/report.html
 
 reproduce-tables: $(VENV)/.installed-extras  ## run what is missing and write every table and figure under results/
 	$(BIN)/mklbench reproduce $(TABLES) --jobs $(JOBS)

@@ -34,6 +34,8 @@ class RecordsHook(BuildHookInterface):
         results = Path(self.root) / "results"
         included = {results / "records" / "confirmed.json": "records/confirmed.json"}
         included |= {path: f"tables/{path.name}" for path in (results / "tables").glob("*.csv")}
+        gaps = results / "figures" / "bench_gaps.csv"  # which the report shows
+        included |= {gaps: "figures/bench_gaps.csv"} if gaps.is_file() else {}
         for path in sorted((results / "records").glob("*.jsonl")):
             packed = self._packed / f"{path.name}.xz"
             packed.write_bytes(pack(path.read_bytes()))

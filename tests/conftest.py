@@ -38,6 +38,7 @@ SLOW = (
     "experiments/test_sources.py",
     "report/check/",
     "report/document/test_rendering.py",
+    "report/site/",
     "report/test_own_tables.py",
     "report/test_stated_numbers.py",
     "test_bad_inputs.py",

@@ -66,8 +66,7 @@ def _html_definitions(items: Sequence[tuple[str, Sequence[str]]]) -> Iterator[st
 
 def _html_grid(grid: Grid) -> str:
     head = "".join(
-        f"<th{_html_class(grid, i, '')}>{inline(text)}</th>"
-        for i, text in enumerate(grid.headings)
+        f"<th{_html_class(grid, i, '')}>{inline(text)}</th>" for i, text in enumerate(grid.headings)
     )
     body = "\n".join(f"<tr>{_html_row(grid, row)}</tr>" for row in grid.rows)
     return (

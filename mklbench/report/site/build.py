@@ -71,23 +71,27 @@ def _page(
     known = content(collected, cells, numbers, store, config_dir)
     script, asked = library()
     compared = list(compare(collected)) if store is not None else []
-    html = _environment().get_template("report.html.j2").render(
-        version=__version__,
-        date=datetime.now(UTC).date().isoformat(),
-        papers=papers,
-        tables=[page for paper in papers for page in paper.tables],
-        cells=cells.content,
-        labels=LABELS,
-        kinds=[*KINDS.values()],
-        rules=[(str(verdict), rule) for verdict, rule in VERDICT_RULES.items()],
-        store=None if store is None else str(store.path),
-        compared=compared,
-        n_moved=sum(one.state == MOVED for one in compared),
-        library=script,
-        asked=asked,
-        data=embedded(known),
-        scripts=[_text(name) for name in SCRIPTS],
-        style=_text("report.css"),
+    html = (
+        _environment()
+        .get_template("report.html.j2")
+        .render(
+            version=__version__,
+            date=datetime.now(UTC).date().isoformat(),
+            papers=papers,
+            tables=[page for paper in papers for page in paper.tables],
+            cells=cells.content,
+            labels=LABELS,
+            kinds=[*KINDS.values()],
+            rules=[(str(verdict), rule) for verdict, rule in VERDICT_RULES.items()],
+            store=None if store is None else str(store.path),
+            compared=compared,
+            n_moved=sum(one.state == MOVED for one in compared),
+            library=script,
+            asked=asked,
+            data=embedded(known),
+            scripts=[_text(name) for name in SCRIPTS],
+            style=_text("report.css"),
+        )
     )
     return html, [asked] if asked else []
 

@@ -37,13 +37,17 @@ class Compared:
 
 
 def compare(collected: Sequence[Collected]) -> Iterator[Compared]:
-    """Yield every number that the own store and the records both have, in the order of the tables."""
+    """Yield every number that the own store and the records both have, table by table."""
     for one in collected:
         if one.recorded is None or one.own is None:
             continue
         for place, number in one.own.numbers.items():
             recorded = one.recorded.numbers.get(place)
-            if number.measured is not None and recorded is not None and recorded.measured is not None:
+            if (
+                number.measured is not None
+                and recorded is not None
+                and recorded.measured is not None
+            ):
                 yield _compared(one.recorded, one.own, recorded, number)
 
 

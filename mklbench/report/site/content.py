@@ -68,7 +68,10 @@ def content(
 def _table(one: Collected, cells: Cells) -> dict[str, Any]:
     """Return the labels of a table, and its cells as [row, column, protocol, cell]."""
     table = one.table
-    at = {what: {name: i for i, name in enumerate(table.names[what])} for what in ("row", "column", "protocol")}
+    at = {
+        what: {name: i for i, name in enumerate(table.names[what])}
+        for what in ("row", "column", "protocol")
+    }
     places = []
     for report, own in ((one.recorded, False), (one.own, True)):
         for slot, found in () if report is None else report.slots.values():

@@ -157,7 +157,9 @@ def _by_method(report: Report) -> Grid:
 
 def _is_filled(report: Report, head: Head) -> bool:
     table = report.table
-    return any((row.name, head.name, head.metric.name) in table.published for row in table.rows) or any(
+    return any(
+        (row.name, head.name, head.metric.name) in table.published for row in table.rows
+    ) or any(
         column == head.name and metric == head.metric.name
         for _, column, _, metric in report.numbers
     )
@@ -175,9 +177,7 @@ def _published(report: Report, row: Row, heads: Sequence[Head]) -> Line:
     return Line("published", "published", entries, is_published=True)
 
 
-def _measured(
-    report: Report, grid: Grid, places: Sequence[tuple[str, str, Head]]
-) -> list[Line]:
+def _measured(report: Report, grid: Grid, places: Sequence[tuple[str, str, Head]]) -> list[Line]:
     lines = []
     for protocol in report.table.protocols:
         entries: list[Entry | None] = []
@@ -211,4 +211,3 @@ def kind_of(number: Number) -> str:
     if number.verdict is None:
         return UNFINISHED
     return KINDS.get(number.verdict, UNJUDGED)
-

@@ -25,7 +25,14 @@ from mklbench.report.table.paper_table import LedgerEntry, PaperTable
 # below the grids stays.
 REPLACED = ("Beside the paper", "Every number", "Measured", "Ledger", "Figure", "Figures", "Claims")
 # Those of the others that are not folded away.
-OPEN = ("Ratios", "Ranks", "Does learning the combination pay?", "Comparisons", "Growth", "Not done")
+OPEN = (
+    "Ratios",
+    "Ranks",
+    "Does learning the combination pay?",
+    "Comparisons",
+    "Growth",
+    "Not done",
+)
 
 
 @dataclass(frozen=True)
@@ -203,7 +210,9 @@ def _html(blocks: Sequence[Block]) -> str:
     return "\n".join(
         html_block(Heading(block.level + 2, block.text) if isinstance(block, Heading) else block)
         for block in blocks
-    ).replace('<div class="scroll">', '<div class="scroll" tabindex="0" role="region" aria-label="table">')
+    ).replace(
+        '<div class="scroll">', '<div class="scroll" tabindex="0" role="region" aria-label="table">'
+    )
 
 
 def _address(path: Path | None) -> str:
@@ -248,6 +257,8 @@ def _unfinished(report: Report) -> list[Unfinished]:
     ]
     absent = [row for row in report.table.rows if not row.at_hand]
     return found + [
-        Unfinished(row.label, "not at hand", "its data are not at hand; published numbers alone", "")
+        Unfinished(
+            row.label, "not at hand", "its data are not at hand; published numbers alone", ""
+        )
         for row in absent
     ]

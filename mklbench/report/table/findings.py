@@ -1,8 +1,9 @@
 """Sentences on what a table shows, with marks in place of numbers, which are looked up.
 
 A mark is ``{measured ROW COLUMN PROTOCOL METRIC}`` or ``{published ROW COLUMN METRIC}``, a mean;
-``{count match}``, and so for close, differs, judged, claims and held (the claims that hold), a number
-of the table; or ``{rank COLUMN}``, a mean rank over its rows. A name with a space stands in quotes.
+``{count match}``, and so for close, differs, judged, claims and held (the claims that hold), a
+number of the table; or ``{rank COLUMN}``, a mean rank over its rows. A name with a space stands in
+quotes.
 """
 
 from __future__ import annotations

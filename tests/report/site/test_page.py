@@ -63,7 +63,10 @@ def test_every_table_and_every_entry_of_a_ledger_is_there(
         for number, entry in enumerate(table.ledger):
             assert f"{name}-ledger-{number}" in page.ids
             for text in (entry.point, entry.paper, entry.chosen, entry.why):
-                assert html.escape(text).replace("&quot;", "&#34;").replace("&#x27;", "&#39;") in built.html
+                assert (
+                    html.escape(text).replace("&quot;", "&#34;").replace("&#x27;", "&#39;")
+                    in built.html
+                )
 
 
 def test_what_is_told_of_numbers_is_that_of_the_records(
@@ -78,7 +81,7 @@ def test_what_is_told_of_numbers_is_that_of_the_records(
                 continue
             by_method = name == "all_methods"
             row, column = (place.column, place.group) if by_method else (place.group, place.column)
-            mean, std, count = means.loc[(row, column, place.line)]
+            mean, std, count = means.loc[(row, column, place.line)]  # type: ignore[index]
             told = built.data["numbers"][place.number]
             expected = 100 * mean if place.metric == "accuracy" else 100 - 100 * mean
             assert float(told["mean"]) == pytest.approx(expected, abs=5.1e-4)
@@ -106,7 +109,9 @@ def test_the_numbers_of_splits_are_those_of_the_records(built: Built) -> None:
             cell = cells[key, len(of_cell)]
             assert cell["splits"] in (len(of_cell), sorted(of_cell))
             for name, digits in (("accuracy", 5), ("gap", 2), ("svm_calls", 7)):
-                found = [rounded(METRICS[name].value(of_cell[at]), digits) for at in sorted(of_cell)]
+                found = [
+                    rounded(METRICS[name].value(of_cell[at]), digits) for at in sorted(of_cell)
+                ]
                 shown = cell["split"][name]
                 assert shown == found or {shown} == set(found)
                 checked += len(found)
@@ -117,7 +122,8 @@ def test_the_counts_of_the_bars_are_those_of_the_table(built: Built) -> None:
     verdicts = mklbench.table("gehler2008_table1").verdict.value_counts()
     words = (
         f"of 86 judged numbers {verdicts['match']} match, {verdicts['close']} close, "
-        f"{verdicts['differs (higher)']} differs, higher, {verdicts['differs (lower)']} differs, lower"
+        f"{verdicts['differs (higher)']} differs, higher, "
+        f"{verdicts['differs (lower)']} differs, lower"
     )
     assert f'aria-label="Gehler &amp; Nowozin 2008: {words}"' in built.html
 

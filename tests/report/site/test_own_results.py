@@ -1,0 +1,136 @@
+"""What the page says of a store of the reader's own, and of cells that are not done."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from report_fakes import TINY_TABLE
+
+from mklbench.errors import InputError
+from mklbench.experiments.cell import Cell
+from mklbench.experiments.store import Store, copy_records
+from mklbench.report.analysis.assemble import assemble
+from mklbench.report.analysis.places import CellFinder, recorded_source
+from mklbench.report.loading import load_table, read_table
+from mklbench.report.site.cells import Cells
+from mklbench.report.site.collected import Collected, loose_records
+from mklbench.report.site.compare import compare
+from mklbench.report.site.papers import PaperPage, paper_pages
+from mklbench.report.table.paper_table import PaperTable
+
+NAME = "picard2012_speed"
+
+
+@pytest.fixture(scope="module")
+def recorded() -> tuple[PaperTable, CellFinder]:
+    table = load_table(NAME)
+    return table, CellFinder(recorded_source(table))
+
+
+def store_of(
+    recorded: tuple[PaperTable, CellFinder], path: Path, change: float = 0.0
+) -> tuple[Store, Cell]:
+    """Return a store with the first cell of the table, in which one accuracy is another."""
+    table, finder = recorded
+    cell = finder.cell(next(table.slots()))
+    store = Store(path)
+    if change:
+        first = finder.source.read(cell).records[0]
+        assert first.accuracy is not None
+        store.write(cell, replace(first, accuracy=first.accuracy + change))
+    copy_records([cell], finder.source, store)
+    return store, cell
+
+
+def collected(recorded: tuple[PaperTable, CellFinder], store: Store) -> list[Collected]:
+    table, finder = recorded
+    return [Collected(table, assemble(table, finder), assemble(table, CellFinder(store)))]
+
+
+def test_the_same_records_are_no_difference(
+    recorded: tuple[PaperTable, CellFinder], tmp_path: Path
+) -> None:
+    store, _ = store_of(recorded, tmp_path)
+    found = list(compare(collected(recorded, store)))
+    assert {one.metric: one.state for one in found} == {
+        "CPU time with kernels s": "time",
+        "SVM calls": "same",
+        "accuracy %": "same",
+    }
+    assert {one.splits for one in found} == {"20 of 20"}
+
+
+def test_a_changed_record_is_marked_with_its_difference(
+    recorded: tuple[PaperTable, CellFinder], tmp_path: Path
+) -> None:
+    store, _ = store_of(recorded, tmp_path, change=-0.2)
+    found = {one.metric: one for one in compare(collected(recorded, store))}
+    assert found["SVM calls"].state == "same"
+    assert found["accuracy %"].state == "moved"
+    assert found["accuracy %"].difference == "-1.00"  # 20 points on one of 20 splits
+    assert found["accuracy %"].largest == "20.00"
+
+
+def test_cells_that_stand_in_no_table_are_found(
+    recorded: tuple[PaperTable, CellFinder], tmp_path: Path
+) -> None:
+    store, cell = store_of(recorded, tmp_path)
+    assert list(loose_records(store, collected(recorded, store))) == []
+    alone = list(loose_records(store, []))
+    assert [len(records) for records in alone] == [20]
+    cells = Cells()
+    number = cells.add(alone[0])
+    assert cells.content[number]["key"] == cell.key
+    assert cells.content[number]["own"] is True
+
+
+@pytest.fixture
+def tiny(tmp_path: Path) -> PaperPage:
+    (tmp_path / "table").mkdir()
+    path = tmp_path / "table" / "tiny_table.yaml"
+    path.write_text(TINY_TABLE, encoding="utf-8")
+    table = replace(read_table(path), config_dir=str(tmp_path))
+    report = assemble(table, CellFinder(Store(tmp_path / "store")))
+    (page,) = paper_pages([Collected(table, None, report)], Cells(), [], {})
+    return page
+
+
+def test_a_cell_that_is_missing_has_the_command_that_would_run_it(
+    tiny: PaperPage, tmp_path: Path
+) -> None:
+    (page,) = tiny.tables
+    assert len(page.unfinished) == 4
+    first = page.unfinished[0]
+    assert first.where == "scaled · C of one"
+    assert first.status == "missing"
+    assert first.command.startswith("mklbench run split.n_splits=2 algo=svm search=fixed")
+    assert first.command.endswith(f"--config-dir {tmp_path}")
+    assert page.counts == {"unfinished": 6}  # numbers: one column has two
+
+
+@pytest.mark.parametrize(
+    ("finding", "says"),
+    [
+        ("{measured minmax one fixed}", "{measured minmax one fixed} in a finding must be one of"),
+        ("{nonsense}", "{nonsense} in a finding must be one of"),
+        ("{}", "{} in a finding must be one of"),
+        ("{count all}", "{count all} in a finding must count match, close"),
+        ("{published minmax two accuracy}", "column of a finding=two is not known"),
+    ],
+)
+def test_a_finding_with_a_wrong_mark_is_refused(finding: str, says: str, tmp_path: Path) -> None:
+    path = tmp_path / "tiny.yaml"
+    path.write_text(f"{TINY_TABLE}findings: ['{finding}']\n", encoding="utf-8")
+    with pytest.raises(InputError) as error:
+        read_table(path)
+    assert says in str(error.value)
+
+
+def test_an_entry_of_the_ledger_of_an_unknown_row_is_refused(tmp_path: Path) -> None:
+    entry = "{point: p, paper: q, chosen: c, why: w, rows: [nowhere]}"
+    path = tmp_path / "tiny.yaml"
+    path.write_text(f"{TINY_TABLE}ledger: [{entry}]\n", encoding="utf-8")
+    with pytest.raises(InputError, match="row of ledger entry p=nowhere is not known"):
+        read_table(path)
