@@ -93,7 +93,7 @@ def run() -> list[Result]:
         return []
     document = _document()
     environment = jinja2.Environment(keep_trailing_newline=True)
-    environment.filters |= {"inline": own._inline, "escaped": html.escape}
+    environment.filters |= {"inline": own.inline, "escaped": html.escape}
     environment.globals |= {
         "tags": own.HTML_EMPHASIS,
         "style": PAGE_STYLE,

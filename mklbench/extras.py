@@ -10,7 +10,6 @@ _PACKAGES = {
     "files": {"h5py": "h5py", "pyarrow": "pyarrow", "openpyxl": "openpyxl"},
     "images": {"skimage": "scikit-image"},
     "ranks": {"scikit_posthocs": "scikit-posthocs"},
-    "report": {"vl_convert": "vl-convert-python"},
     "slurm": {"submitit": "submitit"},
 }
 

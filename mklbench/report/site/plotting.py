@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-
-from mklbench.extras import missing
+from importlib.util import find_spec
 
 # What the page has to say of the library that it carries.
 LICENCE = """\
@@ -20,13 +19,16 @@ def library() -> tuple[str, str]:
 
     Without the library the script is empty, and the page has all but its plots.
     """
-    asked = missing("report", "plots in the report")
-    if asked:
-        return "", asked
+    if find_spec("vl_convert") is None:
+        return "", (
+            "The plots of the report need vl-convert-python, which is not installed: "
+            "pip install 'mklbench[report]'."
+        )
     import vl_convert
 
+    script = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
     # A script ends at the first "</script", wherever it stands.
-    script = re.sub(r"</(script)", r"<\\/\1", vl_convert.javascript_bundle(), flags=re.IGNORECASE)
+    script = re.sub(r"</(script)", r"<\\/\1", script, flags=re.IGNORECASE)
     return LICENCE + script.replace("<!--", "<\\!--"), ""
 
 
