@@ -12,8 +12,10 @@ import pytest
 
 from mklbench import MKL
 from mklbench.algorithms import mkl
+from mklbench.certify import Hinge
 from mklbench.errors import InputError
 from mklbench.kernels import FeatureBank, Gaussian, Polynomial, feature_gaussians, feature_widths
+from mklbench.optim.loss_terms import terms_of
 from mklbench.optim.row_engines import Problem
 from mklbench.validation import check_training_features, is_streamed, mapped_file
 
@@ -59,7 +61,7 @@ def test_the_blocks_of_the_joint_method_are_of_the_file(X: np.ndarray, y: np.nda
     assert mapped_file(factors.X) is not None
     assert factors.X.dtype == X.dtype
     reduced = factors.reduced(1e-5)
-    assert mapped_file(Problem(reduced, factors, y, y, np.float32).factors.X[10:20]) is not None
+    assert mapped_file(Problem(reduced, factors, terms_of(Hinge(y, 10.0)), np.float32).factors.X[10:20]) is not None
     assert np.array_equal(
         factors.rows(100, 200),
         feature_gaussians(np.array(X, dtype=np.float64)).row_factors().rows(100, 200),
