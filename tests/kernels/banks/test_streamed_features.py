@@ -61,7 +61,8 @@ def test_the_blocks_of_the_joint_method_are_of_the_file(X: np.ndarray, y: np.nda
     assert mapped_file(factors.X) is not None
     assert factors.X.dtype == X.dtype
     reduced = factors.reduced(1e-5)
-    assert mapped_file(Problem(reduced, factors, terms_of(Hinge(y, 10.0)), np.float32).factors.X[10:20]) is not None
+    problem = Problem(reduced, factors, terms_of(Hinge(y, 10.0)), np.float32)
+    assert mapped_file(problem.factors.X[10:20]) is not None
     assert np.array_equal(
         factors.rows(100, 200),
         feature_gaussians(np.array(X, dtype=np.float64)).row_factors().rows(100, 200),
