@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Literal
 
 from mklbench.certify import Hinge, Tube
-from mklbench.errors import InputError
+from mklbench.errors import InputError, KindError
 from mklbench.kernels.base import Bank, KernelOperator
 from mklbench.kernels.landmarks import IN_USE, MOST
 from mklbench.kernels.memory import NUMBER, Memory, Shape
@@ -42,8 +42,15 @@ def factors_for(
     """
     if method == "libsvm" or (method == "auto" and kernels.n_samples < MANY):
         return None
+    if not isinstance(kernels, Bank):
+        if method == "joint":
+            raise KindError(
+                f"method=joint is for banks, and {type(kernels).__name__} is a family: choose "
+                "kernels such as kernel=feature_gaussians, or method=libsvm."
+            )
+        return None
     try:
-        factors = kernels.row_factors(landmarks) if isinstance(kernels, Bank) else None
+        factors = kernels.row_factors(landmarks)
     except InputError:  # too rough
         if method == "joint":
             raise

@@ -237,9 +237,13 @@ class TestGiven:
         assert model.objective_ == pytest.approx(other.objective_, rel=2e-3)
         assert np.mean(model.predict(X) == other.predict(X)) > 0.995
 
+    def test_few_samples_take_them_if_told_to(self) -> None:
+        X, y = problem(100, 3, seed=20)
+        assert UniformMKL(method="joint").fit(X, y).method_ == "joint"
+
     def test_products_have_no_factors(self) -> None:
         X, y = problem(30, 3, seed=11)
-        with pytest.raises(InputError, match="has none: choose kernels on single features"):
+        with pytest.raises(InputError, match="is for banks, and .* is a family"):
             uniform.solve(product_gaussians(X), y, method="joint")
 
 
