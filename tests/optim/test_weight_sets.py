@@ -243,7 +243,7 @@ class TestGiven:
 
     def test_products_have_no_factors(self) -> None:
         X, y = problem(30, 3, seed=11)
-        with pytest.raises(InputError, match="is for banks, and .* is a family"):
+        with pytest.raises(InputError, match=r"is for banks, and .* is a family"):
             uniform.solve(product_gaussians(X), y, method="joint")
 
 
