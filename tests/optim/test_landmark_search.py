@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mklbench import MKL
-from mklbench.algorithms import mkl
+from mklbench.algorithms import mkl, mkl_svr, uniform, vskl
 from mklbench.data.dataset import View
 from mklbench.errors import InputError
 from mklbench.kernels import (
@@ -344,3 +344,48 @@ def test_what_predicts_keeps_landmarks_only() -> None:
     kept = DecisionFunction.of(bank, [found])
     assert kept.kernels.n_samples == 30
     assert kept.n_bytes() < 8 * (500 * 3)
+
+
+class TestOtherWeightsAndLosses:
+    """The gap is that of the landmarks; with their effect added it holds for the kernels."""
+
+    @pytest.fixture
+    def samples(self) -> tuple[Bank, np.ndarray]:
+        X, y = problem(250, 3, seed=30)
+        bank = DenseBank(X, [Gaussian(0.05), Gaussian(0.5), Gaussian(5.0), Polynomial(2)])
+        return ConcatenatedBank([bank, feature_gaussians(X)]), y
+
+    def check(self, found: Solution, optimum: float, error: float = 1e-5) -> None:
+        assert found.converged
+        assert found.approximation is not None
+        assert found.approximation.n_kernels == 4
+        upper = found.objective / (1.0 - found.gap)
+        assert upper >= optimum * (1.0 - error)
+        share = found.approximation.effect_on_objective + found.gap
+        assert 1.0 - optimum / upper <= share + error
+
+    @pytest.mark.parametrize("p", [2.0, np.inf])
+    def test_the_norm(self, samples: tuple[Bank, np.ndarray], p: float) -> None:
+        bank, y = samples
+        optimum = mkl.solve(bank, y, 1.0, p=p, tol=1e-5, method="libsvm").objective
+        for landmarks in (20, None):
+            self.check(joint(bank, y, 1.0, p=p, landmarks=landmarks, tol=1e-4), optimum)
+
+    def test_the_mean(self, samples: tuple[Bank, np.ndarray]) -> None:
+        bank, y = samples
+        optimum = uniform.solve(bank, y, 1.0, svm_tol=1e-6, method="libsvm").objective
+        self.check(uniform.solve(bank, y, 1.0, method="joint"), optimum)
+
+    def test_groups(self, samples: tuple[Bank, np.ndarray]) -> None:
+        bank, y = samples
+        groups = [[0, 1, 2, 3], [4, 5, 6]]
+        options: dict[str, Any] = {"groups": groups, "tol": 1e-3}
+        exactly = vskl.solve(bank, y, 1.0, method="libsvm", **options)
+        found = vskl.solve(bank, y, 1.0, method="joint", **options)
+        self.check(found, exactly.objective, error=exactly.gap)
+
+    def test_regression(self, samples: tuple[Bank, np.ndarray]) -> None:
+        bank, y = samples
+        targets = y + np.random.default_rng(0).standard_normal(len(y))
+        optimum = mkl_svr.solve(bank, targets, 1.0, tol=1e-6, method="libsvm").objective
+        self.check(mkl_svr.solve(bank, targets, 1.0, method="joint"), optimum)
