@@ -3,7 +3,7 @@
 The driver sends questions, which are as long as the factors are wide, and gets their sums. A block
 after a question is the result of a task that has the block before it, so that Dask makes again what
 a lost worker had, and asks it the same questions. That it need not ask them all, alpha and the
-multipliers are kept on a second worker every few iterations.
+multipliers go through the driver every few iterations, and what follows rests on these.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Array = NDArray[np.float64]
 _A_SLOT = 2
 # Answers that are added up in one task.
 _FAN_IN = 8
-# Iterations from one copy of the variables on a second worker to the next.
+# Iterations from one copy of the variables to the next.
 _COPIED = 5
 # The question that ends an iteration.
 _LAST = "advance"
@@ -106,7 +106,6 @@ class Workers:
         self._client, self._name = client, f"mklbench-{uuid4().hex[:8]}"
         self._numbers, self._futures = itertools.count(), WeakSet[Any]()
         threads = _check_workers(client)
-        self._workers = list(threads)
         n = problem.factors.n_samples
         self._rows = cut(n, min(n, _A_SLOT * sum(threads.values())))
         self._iterations = 0
@@ -115,11 +114,12 @@ class Workers:
         kernels = self._submit(_same, both)
         made = ((sent(problem.factors.X, rows), *problem.terms.of(rows)) for rows in self._rows)
         kept = problem.keeps(len(threads))
+        slots = [worker for worker in threads for _ in range(_A_SLOT * threads[worker])]
+        places = slots[: len(self._rows)]
         options = {"dtype": problem.dtype, "kept": kept, "version": __version__}
         with _large_graphs_are_meant():
-            self._made = self._each_on(0, _made, list(made), kernels=kernels, **options)
+            self._made = self._each_on(places, _made, list(made), kernels=kernels, **options)
         self._asked = self._map(_as_asked, self._made)
-        self._copies: tuple[list[Any], ...] = ()
 
     def each(self, question: str, *arguments: Any) -> list[Any]:
         """Return what every block answers, in their order."""
@@ -153,20 +153,19 @@ class Workers:
         return answers
 
     def _copy(self) -> None:
-        """Keep the variables twice, and have all that follows rest on the second of them."""
-        variables = self._map(_variables, self._asked)
-        elsewhere = self._each_on(1, _same, variables)
-        self._asked = self._map(_resumed, self._made, elsewhere)
-        self._copies = variables, elsewhere
+        """Have all that follows rest on variables that no worker can lose."""
+        variables = self._client.gather(self._map(_variables, self._asked))
+        with _large_graphs_are_meant():
+            self._asked = self._map(_resumed, self._made, variables)
 
-    def _each_on(self, further: int, function: Any, blocks: list[Any], **options: Any) -> list[Any]:
-        """Map with each block on a worker of its own, or so many workers further."""
-        count, found = len(blocks), []
-        for i, block in enumerate(blocks):
-            place = (i * len(self._workers) // count + further) % len(self._workers)
-            where = {"workers": [self._workers[place]], "allow_other_workers": True}
-            found.append(self._submit(function, block, **options, **where))
-        return found
+    def _each_on(
+        self, workers: Sequence[str], function: Any, blocks: list[Any], **options: Any
+    ) -> list[Any]:
+        """Map with each block on the worker that is named, if that is there."""
+        return [
+            self._submit(function, block, **options, workers=[worker], allow_other_workers=True)
+            for worker, block in zip(workers, blocks, strict=True)
+        ]
 
     def _submit(self, function: Any, *arguments: Any, **options: Any) -> Any:
         future = self._client.submit(function, *arguments, **options, key=self._key(function))
