@@ -27,7 +27,8 @@ _ROWS, _REPEATS = 200_000, 3
 _N, _WORKERS = 10**8, 100
 # Iterations of the hardest problem of `scale`, about, and looks at the certificate.
 _ITERATIONS, _LOOKS = 50, 5
-# Blocks of a worker, answers that are added in one task, iterations between copies, as `mklbench.optim.row_workers` has it.
+# As `mklbench.optim.row_workers` has it: blocks of a worker, answers that are added in one task,
+# iterations from one copy of the variables to the next.
 _A_SLOT, _FAN_IN, _COPIED = 2, 8, 5
 # Questions of an iteration, of which all but the last are answered by a sum.
 _QUESTIONS = 4
