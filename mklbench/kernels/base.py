@@ -111,6 +111,11 @@ class Bank(KernelOperator):
 
     groups: Sequence[Sequence[int]] | None = None
 
+    @property
+    def n_approximated(self) -> int:
+        """Number of kernels whose row factors have landmarks, and so are not exact."""
+        return 0
+
     def row_factors(self, landmarks: int | None = None) -> RowFactors | None:
         """Return factors that are made in blocks of rows; None for kernels that have none.
 

@@ -49,6 +49,9 @@ def factors_for(
                 "kernels such as kernel=feature_gaussians, or method=libsvm."
             )
         return None
+    approximated = kernels.n_approximated
+    if method == "auto" and approximated and not _pays(kernels.n_samples, 0, approximated, tol):
+        return None  # before landmarks are looked for
     try:
         factors = kernels.row_factors(landmarks)
     except InputError:  # too rough
@@ -65,7 +68,6 @@ def factors_for(
         return None
     if method == "joint":
         return factors
-    approximated = len(factors.approximated)
     rank = 0 if approximated else joint_search.first_rank(factors)
     return factors if _pays(kernels.n_samples, rank, approximated, tol) else None
 

@@ -32,7 +32,7 @@ from mklbench.kernels.memory import Shape
 from mklbench.kernels.row_factors import MANY
 from mklbench.kernels.transforms.composite import unit_trace
 from mklbench.multiclass import decision_function
-from mklbench.optim import joint_search
+from mklbench.optim import joint_method, joint_search
 from mklbench.prediction import DecisionFunction
 from mklbench.solution import Solution
 
@@ -302,6 +302,18 @@ class TestChoice:
             assert traces == pytest.approx(
                 np.ones(len(traces)), abs=2 * (part.left_out or 0.0) + 1e-9
             )
+
+    def test_auto_does_not_look_for_landmarks_that_it_will_not_take(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def refused(*arguments: object) -> None:
+            raise AssertionError("landmarks were looked for")
+
+        X, _ = problem(MANY, 2, seed=18)
+        bank = simplemkl_bank(X, widths=(1.0,), degrees=(1,))
+        assert bank.n_approximated == 2
+        monkeypatch.setattr(DenseBank, "row_factors", refused)
+        assert joint_method.factors_for(bank, "auto", 1e-3) is None
 
     @pytest.mark.parametrize("landmarks", [0, -3, 2.5, "many", 301])
     def test_refuses_numbers_of_landmarks_that_cannot_be(self, landmarks: Any) -> None:

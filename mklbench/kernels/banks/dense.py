@@ -151,6 +151,10 @@ class DenseBank(StackedBank):
         """
         return on_landmarks(cls.needs(shape.n, n_kernels, forming), shape, n_kernels)
 
+    @property
+    def n_approximated(self) -> int:
+        return self.n_kernels
+
     def row_factors(self, landmarks: int | None = None) -> RowFactors:
         if landmarks not in self._on_landmarks:
             found = landmark_factors(self._X, self._functions, landmarks)

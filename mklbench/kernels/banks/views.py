@@ -172,6 +172,10 @@ class DistanceBank(StackedBank):
         n_views = max(1, shape.n_views)
         return on_landmarks(cls.of_views(shape.n, n_views, n_gammas), shape, n_views * n_gammas)
 
+    @property
+    def n_approximated(self) -> int:
+        return self.n_kernels if isinstance(self._distances, FeatureDistances) else 0
+
     def row_factors(self, landmarks: int | None = None) -> RowFactors | None:
         distances = self._distances
         if not isinstance(distances, FeatureDistances):

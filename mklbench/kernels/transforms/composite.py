@@ -107,6 +107,10 @@ class ConcatenatedBank(Bank):
             approximated=sum(part.approximated for part in parts),
         )
 
+    @property
+    def n_approximated(self) -> int:
+        return sum(bank.n_approximated for bank in self._banks)
+
     def row_factors(self, landmarks: int | None = None) -> RowFactors | None:
         if self._columns is not None:
             return None
@@ -242,6 +246,10 @@ class ScaledBank(WrappedBank):
     def __init__(self, bank: Bank, scales: Array) -> None:
         super().__init__(bank)
         self._scales = scales
+
+    @property
+    def n_approximated(self) -> int:
+        return self._bank.n_approximated
 
     def row_factors(self, landmarks: int | None = None) -> RowFactors | None:
         factors = self._bank.row_factors(landmarks)
