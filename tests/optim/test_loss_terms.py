@@ -91,6 +91,7 @@ class TestRegression:
         lower = loss.dual_value(a) - 0.5 * np.einsum("i,mij,j->m", a, stack, a).max()
         assert (upper - lower) / upper == pytest.approx(found.gap, rel=1e-4, abs=1e-9)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("C", [1e-4, 1e-2, 1.0, 100.0, 1e4])
     def test_has_that_on_gram_matrices(self, C: float) -> None:
         X, y = problem(150, 4, seed=1)
@@ -102,6 +103,7 @@ class TestRegression:
             ours, theirs = (decision_function(bank, [s], X) for s in (found, exact))
             assert np.abs(ours - theirs).max() <= 0.02 * np.ptp(theirs)
 
+    @pytest.mark.slow
     @settings(max_examples=20, deadline=None)
     @given(
         n=st.integers(12, 100),
@@ -150,6 +152,7 @@ class TestRegression:
         assert (np.abs(found.dual_coef) <= 5.0 * weights).all()
         assert abs(found.dual_coef.sum()) <= 1e-9 * np.abs(found.dual_coef).sum()
 
+    @pytest.mark.slow
     def test_blocks_do_not_matter(self, monkeypatch: pytest.MonkeyPatch) -> None:
         X, y = problem(300, 3, seed=7)
         bank = feature_gaussians(X, [0.5, 2.0])
@@ -166,6 +169,7 @@ class TestRegression:
         single, double = joint(bank, y, 10.0, tol=1e-3), joint(bank, y, 10.0, tol=9e-5)
         assert single.objective == pytest.approx(double.objective, rel=1e-3)
 
+    @pytest.mark.slow
     def test_many_samples_take_factors(self) -> None:
         X, y = problem(MANY, 3, seed=9)
         model = MKLRegressor(kernel="feature_gaussians", C=1.0, tol=1e-3).fit(X, y)

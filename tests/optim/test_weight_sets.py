@@ -121,6 +121,7 @@ class TestBall:
         if C > 1.0:
             assert np.abs(ours - theirs).max() <= 0.02 * np.abs(theirs).max()
 
+    @pytest.mark.slow
     @settings(max_examples=20, deadline=None)
     @given(
         n=st.integers(12, 100),
@@ -160,6 +161,7 @@ class TestBall:
         assert near.objective == pytest.approx(simplex.objective, rel=2.0 * TOL)
         assert_allclose(near.weights, simplex.weights, atol=1e-2)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("p", [4.0, 30.0])
     def test_a_huge_box_does_not_lead_astray(self, p: float) -> None:
         """Weights are so curved in x that iterations that run ahead took hundreds."""
@@ -228,6 +230,7 @@ class TestGiven:
         ours, theirs = (decision_function(bank, [s], X) for s in (found, exact))
         assert_allclose(ours, theirs, atol=1e-2 * np.abs(theirs).max())
 
+    @pytest.mark.slow
     def test_many_samples_take_factors(self) -> None:
         X, y = problem(MANY, 3, seed=10)
         model = UniformMKL(C=1.0).fit(X, y)
@@ -275,6 +278,7 @@ class TestGrouped:
         assert found.objective == pytest.approx(mkl.solve(bank, y, 10.0).objective, rel=2.0 * TOL)
         assert_allclose(found.weights.sum(), 1.0)
 
+    @pytest.mark.slow
     def test_many_samples_take_factors_but_not_with_options_of_the_descent(self) -> None:
         X, y = problem(MANY, 2, seed=15)
         model = VSKL(kernel="feature_gaussians", C=1.0, groups="features", tol=1e-2).fit(X, y)
@@ -312,6 +316,7 @@ def test_single_precision_costs_no_more_than_the_gap(p: float) -> None:
     assert single.objective == pytest.approx(double.objective, rel=1e-3)
 
 
+@pytest.mark.slow
 def test_many_samples_take_factors_for_a_norm_too() -> None:
     X, y = problem(MANY, 3, seed=18)
     model = MKL(kernel="feature_gaussians", C=1.0, p=2, tol=1e-3).fit(X, y)
