@@ -83,7 +83,7 @@ def bytes_needed(
     max_iter: int = 100,
     pricing: int = 12,
     samples: int = 1000,
-    explore: int = 2000,
+    explore: int = 5000,
     **options: object,
 ) -> float:
     """Return the bytes that `solve` takes beside the kernels.
@@ -121,7 +121,7 @@ def solve(
     max_iter: int = 100,
     pricing: int = 12,
     samples: int = 1000,
-    explore: int = 2000,
+    explore: int = 5000,
     master: str = "mkl",
     start: Mixture | ArrayLike | None = None,
     class_weight: Mapping[int, float] | str | None = None,
@@ -147,7 +147,7 @@ def solve(
         So many random members of the family are looked at before the search in it ends, and
         the best of them are starts, too. The paper has none; without them a search takes a third
         of the time and now and then leaves a sparse kernel unseen, with most parameters 0.
-    explore : int, default=2000
+    explore : int, default=5000
         So many kernels of the family an independent search draws, each time that the first one
         finds nothing more: three fifths beside the kernels at hand, the rest sparse and anywhere;
         24 of them are climbed from. With 0 there is no such search: `family_gap` is then None, and

@@ -99,7 +99,7 @@ class IKL(KernelLearner):
         At most so many kernels join at once.
     samples : int, default=1000
         Random members of the family looked at before the search ends.
-    explore : int, default=2000
+    explore : int, default=5000
         Kernels that an independent search draws, each time that nothing more is found; 0 for no
         such search.
     master : str, default="mkl"
@@ -121,7 +121,7 @@ class IKL(KernelLearner):
         max_iter: int = 100,
         pricing: int = 12,
         samples: int = 1000,
-        explore: int = 2000,
+        explore: int = 5000,
         master: str = "mkl",
         class_weight: ClassWeights = None,
         verbose: int = 0,
