@@ -23,7 +23,9 @@ from mklbench.report.loading import load_table
 Built = Any
 Driver = Any
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
 CHROMEDRIVER = shutil.which("chromedriver")
 
 pytestmark = [

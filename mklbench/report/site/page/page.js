@@ -42,7 +42,7 @@ const theme = document.getElementById("theme");
 const darkOutside = window.matchMedia("(prefers-color-scheme: dark)");
 function colour(dark) {
   document.documentElement.dataset.theme = dark ? "dark" : "light";
-  theme.setAttribute("aria-pressed", String(dark));
+  theme.textContent = dark ? "Light" : "Dark";
   document.dispatchEvent(new CustomEvent("coloured"));
 }
 theme.addEventListener("click", () => colour(document.documentElement.dataset.theme !== "dark"));

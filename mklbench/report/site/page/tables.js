@@ -19,7 +19,10 @@
     if (number.chosen) found.push(["chosen", number.chosen]);
     if (number.stopped) found.push(["ended early", number.stopped]);
     if (cell.cpu) found.push(["CPU", cell.cpu]);
-    if (cell.run) found.push(["run it", make("code", {}, cell.run)]);
+    if (cell.run) {
+      const copy = make("button", {type: "button", class: "copy"}, "Copy");
+      found.push(["run it", make("span", {class: "command"}, make("code", {tabindex: 0}, cell.run), copy)]);
+    }
     return found;
   }
 
@@ -48,9 +51,14 @@
     const box = place.getBoundingClientRect();
     const width = document.documentElement.clientWidth;
     const left = Math.max(8, Math.min(box.left, width - tip.offsetWidth - 8));
-    const below = box.bottom + tip.offsetHeight + 8 < window.innerHeight || box.top < tip.offsetHeight + 60;
+    // Below the number where there is room, or else where there is more of it.
+    tip.style.maxHeight = "none";
+    const room = {below: window.innerHeight - box.bottom - 12, above: box.top - 12};
+    const below = tip.offsetHeight <= room.below || room.below >= room.above;
+    tip.style.maxHeight = Math.max(120, below ? room.below : room.above) + "px";
     tip.style.left = left + window.scrollX + "px";
     tip.style.top = (below ? box.bottom + 4 : box.top - tip.offsetHeight - 4) + window.scrollY + "px";
+    tip.scrollTop = 0;
     told = place;
   }
 
