@@ -188,9 +188,13 @@ class KernelEstimator(Versioned, ReadableModel, BaseEstimator):
             other = (
                 "method=auto" if auto_avoids_matrices(builder, solve, shape) else "fewer kernels"
             )
+            remedy = (
+                f"about {short.fitting} rows fit: pass fewer of them, or choose {other}"
+                if short.fitting
+                else "of fewer rows it would be as much: choose fewer kernels"
+            )
             raise InputError(
-                f"X has {shape.n} rows: {type(self).__name__}{kernels} needs {short}; about "
-                f"{short.fitting} rows fit: pass fewer of them, or choose {other}."
+                f"X has {shape.n} rows: {type(self).__name__}{kernels} needs {short}; {remedy}."
             )
         operator = builder(samples)
         if not isinstance(operator, KernelOperator):

@@ -43,10 +43,15 @@ def check_fits(cell: Cell, split: int, jobs: int = 1, builder: Any = None) -> No
         fewer = f"split.path to a file with parts of {short.fitting} rows"
     elif cell.config["split"]["test_fraction"] is not None:
         fewer = f"split.test_fraction=null {fewer} split.n_test={n_test}"
+    remedy = (
+        f"about n = {short.fitting} rows fit: set {fewer}{' or jobs=1' * (jobs > 1)}, or choose "
+        "another kernel or algorithm"
+        if short.fitting
+        else "of fewer rows it would be as much: choose fewer kernels"
+    )
     raise InputError(
         f"data={cell.data} has {n_train} training rows: algo={cell.algo} with "
-        f"kernel={cell.kernel}{kernels} needs {short}{each}; about n = {short.fitting} rows fit: "
-        f"set {fewer}{' or jobs=1' * (jobs > 1)}, or choose another kernel or algorithm."
+        f"kernel={cell.kernel}{kernels} needs {short}{each}; {remedy}."
     )
 
 

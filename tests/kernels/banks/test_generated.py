@@ -11,6 +11,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 from dense_twins import awkward_features
+from experiment_fakes import tiny_cell
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
@@ -378,6 +379,10 @@ class TestMemory:
             MKL(kernel=partial(feature_widths, n_widths=10**6)).fit(X, y)
         said = str(refused.value)
         assert said.startswith("X has 50 rows: MKL with 40000000 kernels needs about ")
-        assert said.endswith("choose fewer kernels.")
+        assert said.endswith("; of fewer rows it would be as much: choose fewer kernels.")
+        options = ["algo=mkl", "kernel=feature_widths", "kernel.n_widths=1000000"]
+        with pytest.raises(InputError, match="as much: choose fewer kernels") as refused:
+            tiny_cell(*options).check([0])
+        assert "kernel=feature_widths (M = 20000000 kernels) needs about" in str(refused.value)
         few = partial(feature_widths, n_widths=2000)
         assert MKL(kernel=few, C=100.0, tol=1e-2).fit(X, y).gap_ <= 1e-2
