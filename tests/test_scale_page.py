@@ -6,6 +6,7 @@ import re
 import shlex
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from mklbench import cli
@@ -40,6 +41,29 @@ def test_the_command_runs(
     assert fewer != words[1:]
     assert cli.main([*fewer, "progress=none"]) == 0
     assert "1/1" in capsys.readouterr().out
+
+
+def test_the_command_of_many_kernels_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (command,) = re.findall(r"^    mklbench (run .+n_widths=50000.+)$", PAGE, re.MULTILINE)
+    fewer = command.replace("=50000", "=500").replace("n_samples=1000", "n_samples=200")
+    assert cli.main([*shlex.split(fewer), "progress=none"]) == 0
+    assert "/10000" in capsys.readouterr().out
+
+
+def test_a_kernel_takes_as_much_as_the_page_says() -> None:
+    from mklbench.kernels import FeatureWidths
+    from mklbench.kernels.builders.named import MOST_STORED
+    from mklbench.kernels.memory import Shape
+    from mklbench.kernels.storage.widths import Widths
+
+    million, two = (FeatureWidths.needs(Shape(9, 20), 20, k) for k in (50_000, 100_000))
+    assert two.active - million.active == 112e6
+    assert "112 bytes a kernel" in PAGE
+    assert len(Widths(0.5 / np.geomspace(0.5, 20.0, 1000) ** 2).points) == 84
+    assert f"From {MOST_STORED:,} kernels on" in PAGE
 
 
 def test_the_links_of_the_page_lead_somewhere() -> None:

@@ -9,6 +9,7 @@ numbers of the length M and, for combinations, a few of the size of one Gram mat
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import combinations
 
@@ -371,6 +372,23 @@ class PairWidths(GeneratedBank):
                 "choose kernel=feature_widths."
             )
         super().__init__(samples, gammas, list(combinations(range(samples.shape[1]), 2)))
+
+    @classmethod
+    def needs(cls, shape: Shape, n_groups: int, n_gammas: int) -> Memory:
+        """Return the memory of so many gammas on so many pairs.
+
+        Parameters
+        ----------
+        shape : Shape
+            Size of the training samples.
+        n_groups, n_gammas : int
+            Number of pairs, and k.
+        """
+        needed = super().needs(shape, n_groups, n_gammas)
+        # The factors of a width, twice more side by side, and the sums of all pairs (i, j), (j, i).
+        factors = 3.0 * shape.n * shape.d * _RANK
+        sums = 3.0 * min(n_gammas, 100) * shape.d**2
+        return replace(needed, active=needed.active + NUMBER * (factors + sums))
 
     def quadratic_forms(self, a: ArrayLike) -> Array:
         vector = np.asarray(a, dtype=np.float64)
