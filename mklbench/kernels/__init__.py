@@ -8,10 +8,11 @@ from mklbench.kernels.banks.dense import DenseBank, GrowingBank, IndexedBank, Pr
 from mklbench.kernels.banks.distances import FeatureDistances, MatrixDistances, chi2_distances
 from mklbench.kernels.banks.features import FeatureBank
 from mklbench.kernels.banks.function_bank import FunctionBank, NamedFunction
-from mklbench.kernels.banks.generated import FeatureWidths, GeneratedBank, PairWidths
+from mklbench.kernels.banks.generated import GeneratedBank
 from mklbench.kernels.banks.linear import LinearBank
 from mklbench.kernels.banks.unpacked import UnpackedBank
 from mklbench.kernels.banks.views import DistanceBank
+from mklbench.kernels.banks.widths import FeatureWidths, PairWidths
 from mklbench.kernels.base import Bank, Family, KernelOperator
 from mklbench.kernels.builders.columns import KernelList, kernel_list, takes_sparse
 from mklbench.kernels.builders.derived import Combination, Normalised, Standardised

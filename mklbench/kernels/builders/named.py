@@ -25,9 +25,9 @@ from mklbench.kernels.banks.function_bank import (
     on_all_features,
     samples_of,
 )
-from mklbench.kernels.banks.generated import FeatureWidths, PairWidths
 from mklbench.kernels.banks.linear import LinearBank
 from mklbench.kernels.banks.unpacked import UnpackedBank
+from mklbench.kernels.banks.widths import FeatureWidths, PairWidths
 from mklbench.kernels.base import Array, Bank, KernelOperator
 from mklbench.kernels.contract import declares, unbound
 from mklbench.kernels.definite import check_definite
