@@ -43,6 +43,7 @@ def test_the_command_runs(
     assert "1/1" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_the_command_of_many_kernels_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

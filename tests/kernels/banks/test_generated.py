@@ -87,6 +87,7 @@ MANY = np.geomspace(1.25e-3, 2.0, 150)
 
 
 class TestPrices:
+    @pytest.mark.slow
     @given(
         kind=st.sampled_from(KINDS),
         n=st.integers(2, 40),
@@ -123,6 +124,7 @@ class TestPrices:
             expected = np.einsum("i,mij,j->m", a, dense(X, X, MANY, groups), a)
             assert_allclose(bank.quadratic_forms(a), expected, rtol=1e-11)
 
+    @pytest.mark.slow
     @given(
         kind=st.sampled_from(KINDS),
         n=st.integers(400, 420),
@@ -186,6 +188,7 @@ class TestOperators:
         X, Z = awkward_features(30)
         self.check(FeatureWidths(X, FEW), np.vstack([X, Z]), FEW, singles(X.shape[1]))
 
+    @pytest.mark.slow
     def test_many_widths(self) -> None:
         X = samples("rounded", 37, 2, 1)
         gammas = MANY
@@ -275,6 +278,7 @@ class TestSolving:
         assert generated.objective == pytest.approx(other.objective, rel=1e-8)
         assert_allclose(generated.weights, other.weights, atol=1e-4)
 
+    @pytest.mark.slow
     def test_a_fine_grid_of_widths_ends_where_all_its_kernels_end(self) -> None:
         """Of a thousand neighbours few join the search, and the certificate is that of all."""
         X, y = random_problem(80, 5)
@@ -306,6 +310,7 @@ class TestSolving:
         if kind == "constant":  # tells nothing
             assert found.weights.reshape(4, -1)[:3].sum() == 0.0
 
+    @pytest.mark.slow
     def test_a_hundred_thousand_kernels(self) -> None:
         X, y = random_problem(100, 100)
         tracemalloc.start()
