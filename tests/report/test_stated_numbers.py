@@ -20,6 +20,7 @@ from narrowing import present
 from mklbench.experiments.record import Record
 from mklbench.experiments.records import read_records
 from mklbench.report.analysis.assemble import Report, SlotRecords, assemble, measured_difference
+from mklbench.report.analysis.significance import corrected_p_value
 from mklbench.report.claims.judged import judge_claims
 from mklbench.report.formats.csv import to_csv
 from mklbench.report.layout.entries import JUDGEMENTS
@@ -222,19 +223,39 @@ def test_the_readme_on_single_kernels_and_products() -> None:
         states("README.md", f"{opening}{pair}{published}")
 
 
+def better_than_uniform(name: str) -> list[str]:
+    """Return the sets on which a method is better by the corrected test at the 5 % level."""
+    found = []
+    for row in load_table("all_methods").rows:
+        ours, uniform = (
+            [record for record in column("all_methods", method) if record.data == row.name]
+            for method in (name, "uniform")
+        )
+        if ours:
+            one, other = ({r.split: present(r.accuracy) for r in rs} for rs in (ours, uniform))
+            share = present(ours[0].n_test) / present(ours[0].n_train)
+            ahead = sum(one.values()) > sum(other.values())
+            if ahead and corrected_p_value(one, other, share) < 0.05:
+                found.append(row.name)
+    return found
+
+
 def test_the_readme_on_learning_the_combination() -> None:
     table = (ROOT / "results" / "tables" / "all_methods.md").read_text(encoding="utf-8")
-    counted = r"better in 0 of (\d+) comparisons, worse in (\d+)"
-    (n, uniform), (_, tuned) = re.findall(counted, table)
+    counted = r"better in (\d+) of (\d+) comparisons, worse in (\d+)"
+    (over_uniform, n, uniform), (over_tuned, _, tuned) = re.findall(counted, table)
+    assert over_uniform == "1"
+    assert better_than_uniform("ikl") == ["parkinsons"]
     ranked = table.partition("## Ranks")[2].partition("\n## ")[0]
     ranks = dict(re.findall(r"^\| (.+?) +\| +(\d+\.\d\d) \|", ranked, flags=re.MULTILINE))
     first, second = ranks["QN-PKL"], ranks["one Gaussian, tuned"]
     assert float(first) == min(map(float, ranks.values()))
     states(
         "README.md",
-        f"In {n} comparisons each, set by set, the twenty-one methods that learn are never "
-        f"better than the uniform combination or the tuned Gaussian by a corrected test, and "
-        f"worse in {uniform} and {tuned}; the best mean rank is that of QN-PKL ended early "
+        f"In {n} comparisons each, set by set, the twenty-one methods that learn are better "
+        f"by a corrected test than the uniform combination in {over_uniform} (IKL on "
+        f"Parkinsons) and than the tuned Gaussian in {over_tuned}, and worse in {uniform} and "
+        f"{tuned}; the best mean rank is that of QN-PKL ended early "
         f"({float(first):.1f}), near the one tuned Gaussian ({float(second):.1f})",
     )
 
@@ -565,8 +586,8 @@ def test_the_ledger_on_the_time_of_all_methods() -> None:
     records = fits("all_methods", lambda *place: True)
     names = ("fit_seconds", "search_seconds", "kernel_seconds")
     hours = sum(getattr(record, name) for record in records for name in names) / 3600
-    assert 2 < hours < 3
-    states("configs/table/all_methods.yaml", "takes less than three hours of one core")
+    assert 2.5 < hours < 3.5
+    states("configs/table/all_methods.yaml", "takes about three hours of one core")
     (early,) = stopped(column("all_methods", "hessianmkl"))
     assert early.data == "mfeat"
     states("configs/table/all_methods.yaml", f"on mfeat ended at a gap of {early.gap:.2f}")
