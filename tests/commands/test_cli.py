@@ -387,7 +387,7 @@ def test_data_are_listed_and_verified(capsys: pytest.CaptureFixture[str]) -> Non
     assert "wdbc: local" in capsys.readouterr().out
 
 
-SUB_COMMANDS = ("table", "reproduce", "status", "redo", "data", "list", "plot", "check")
+SUB_COMMANDS = ("table", "reproduce", "status", "redo", "data", "list", "plot", "report", "check")
 
 
 def test_every_choice_of_the_main_help_has_a_help(capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from mklbench import resources
 from mklbench.errors import InputError
 from mklbench.experiments.record import Record
 from mklbench.experiments.store import Store
 from mklbench.report.analysis.assemble import Report, assemble
 from mklbench.report.analysis.places import CellFinder, recorded_source, slot_records
-from mklbench.report.loading import load_table, table_names
+from mklbench.report.loading import load_table
 from mklbench.report.table.paper_table import PaperTable
 
 
@@ -44,7 +45,10 @@ def collect(store: Store | None = None, config_dir: str | None = None) -> list[C
     config_dir : str or None, default=None
         A directory of the reader's own configs, whose tables are shown as far as `store` has them.
     """
-    found = (_collected(load_table(name, config_dir), store) for name in table_names(config_dir))
+    ours, every = (resources.choices("table", directory) for directory in (None, config_dir))
+    # What was recorded is of our own configs, and composed from these alone it takes a moment.
+    places = {name: None if ours.get(name) == path else config_dir for name, path in every.items()}
+    found = (_collected(load_table(name, place), store) for name, place in places.items())
     return [one for one in found if one is not None]
 
 
