@@ -16,7 +16,7 @@ from mklbench.kernels.memory import Memory, Shape
 from mklbench.libsvm import check_svm_options, class_factors, upper_bounds
 from mklbench.optim import joint_method
 from mklbench.optim.joint_method import METHODS, Method
-from mklbench.optim.svm_value import check_samples
+from mklbench.optim.svm_value import check_operator, check_samples
 from mklbench.optim.weight_sets import Given
 from mklbench.solution import Solution
 from mklbench.validation import check_choice, check_labels
@@ -97,6 +97,7 @@ def solve(
     """
     check_choice("method", method, METHODS)
     check_svm_options(C, svm_tol, class_weight)
+    check_operator(operator)
     factors = joint_method.factors_for(operator, method, svm_tol)
     if factors is not None:
         labels = check_labels(y)
