@@ -31,7 +31,10 @@ PARTS = (
     "prediction",
 )
 # These take minutes for one figure, and are run when they are named.
-LONG_PARTS = ("gaps", "ikl", "kernels", "peaks", "peers", "store", "cluster", "scale", "blocks")
+LONG_PARTS = (
+    *("gaps", "ikl", "kernels", "peaks", "peers", "store", "cluster"),
+    *("scale", "real_sets", "blocks"),
+)
 
 _VERDICTS = {True: "yes", False: "no", None: ""}
 
