@@ -34,6 +34,9 @@ ROWS = 4096
 _SAMPLED = 4000
 # Nodes count as samples in so many times the share of a kernel that may be left out.
 _BETWEEN = 10.0
+# Of factors finer than this each node counts as a whole sample: a value that is too rare to be among
+# the samples looked at may have a large alpha.
+_ROUGH = 1e-5
 # Directions of a core below this share of its largest are rounding.
 _RANK_TOLERANCE = 1e-13
 
@@ -180,7 +183,8 @@ class Part:
         dropped : float
             The share of the trace of each kernel on these samples that may be left out.
         """
-        moments = self._moments(X, _BETWEEN * dropped)
+        between = _BETWEEN * dropped * len(X) / self.basis.rank
+        moments = self._moments(X, between if dropped >= _ROUGH else max(between, 1.0))
         traces = np.tensordot(self.cores, moments, 2)
         units = np.divide(1.0, traces, out=np.zeros_like(traces), where=traces > 0)
         if not units.any():
@@ -206,12 +210,12 @@ class Part:
         return replace(self, basis=basis, cores=kept.T @ self.cores @ kept, lift=kept, nodes=nodes)
 
     def _moments(self, X: Array, between: float) -> Array:
-        """Return B'B (r, r) of some samples and, as such a share of them, of the nodes.
+        """Return B'B (r, r) of some samples and of the nodes, so much of a sample each.
 
         The nodes stand for samples where these show none, as at the ends of an interval.
         """
         rows = self.basis(X)
-        return rows.T @ rows + between * len(X) / self.basis.rank * np.eye(self.basis.rank)
+        return rows.T @ rows + between * np.eye(self.basis.rank)
 
 
 class RowFactors:

@@ -413,3 +413,13 @@ class TestSeveralProblems:
         others = [y, np.where(X[:, 2] > 0.8, 1.0, -1.0), -y]
         together = mkl.solve_all(feature_gaussians(X), others, 10.0, tol=TOL, method="joint")
         assert all(solution.gap <= TOL for solution in together)
+
+
+def test_a_value_too_rare_to_be_among_the_samples_looked_at_counts() -> None:
+    """Factors are reduced on every second of these rows, of which none has it."""
+    X = np.random.default_rng(0).integers(0, 16, (2 * MANY, 2)).astype(float)
+    X[1:41:2, 1] = 20.0
+    y = np.where(X[:, 1] == 20.0, -1.0, 1.0)
+    found = joint(feature_gaussians(X), y, 100.0, tol=1e-3)
+    assert found.converged
+    assert found.weights[1] > 0.9
