@@ -34,8 +34,8 @@ ROWS = 4096
 _SAMPLED = 4000
 # Nodes count as samples in so many times the share of a kernel that may be left out.
 _BETWEEN = 10.0
-# Of factors finer than this each node counts as a whole sample: a value that is too rare to be among
-# the samples looked at may have a large alpha.
+# Of factors finer than this each node counts as a whole sample: a value that is too rare to be
+# among the samples looked at may have a large alpha.
 _ROUGH = 1e-5
 # Directions of a core below this share of its largest are rounding.
 _RANK_TOLERANCE = 1e-13
@@ -184,8 +184,10 @@ class Part:
             The share of the trace of each kernel on these samples that may be left out.
         """
         between = _BETWEEN * dropped * len(X) / self.basis.rank
-        moments = self._moments(X, between if dropped >= _ROUGH else max(between, 1.0))
+        moments = self._moments(X, between)
         traces = np.tensordot(self.cores, moments, 2)
+        if dropped < _ROUGH:
+            moments += max(1.0 - between, 0.0) * np.eye(self.basis.rank)
         units = np.divide(1.0, traces, out=np.zeros_like(traces), where=traces > 0)
         if not units.any():
             return self
@@ -199,7 +201,8 @@ class Part:
         spread, axes = spread[::-1], axes[:, ::-1]
         to_axes = inverse @ axes
         shares = np.einsum("qr,kqp,pr->kr", to_axes, self.cores, to_axes) * spread
-        left = 1.0 - np.cumsum(shares * units[:, None], axis=1)
+        totals = np.tensordot(self.cores, moments, 2) if dropped < _ROUGH else traces
+        left = (totals * units)[:, None] - np.cumsum(shares * units[:, None], axis=1)
         enough = np.flatnonzero((left[traces > 0] <= dropped).all(axis=0))
         rank = int(enough[0]) + 1 if len(enough) else len(spread)
         if rank >= self.basis.rank:
