@@ -10,6 +10,7 @@ _PACKAGES = {
     "files": {"h5py": "h5py", "pyarrow": "pyarrow", "openpyxl": "openpyxl"},
     "images": {"skimage": "scikit-image"},
     "ranks": {"scikit_posthocs": "scikit-posthocs"},
+    "report": {"vl_convert": "vl-convert-python"},
     "slurm": {"submitit": "submitit"},
 }
 
@@ -19,6 +20,7 @@ PURPOSES = {
     "files": "MATLAB 7.3, parquet and Excel files",
     "images": "the descriptors of data=flowers17",
     "ranks": "critical-difference diagrams",
+    "report": "the plots of mklbench report",
     "slurm": "executor=slurm",
 }
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from importlib.util import find_spec
+
+from mklbench.extras import missing
 
 # What the page has to say of the library that it carries.
 LICENCE = """\
@@ -19,11 +20,8 @@ def library() -> tuple[str, str]:
 
     Without the library the script is empty, and the page has all but its plots.
     """
-    if find_spec("vl_convert") is None:
-        return "", (
-            "The plots of the report need vl-convert-python, which is not installed: "
-            "pip install 'mklbench[report]'."
-        )
+    if (sentence := missing("report", "A report with plots")) is not None:
+        return "", sentence
     import vl_convert
 
     script = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
