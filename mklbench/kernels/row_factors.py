@@ -34,8 +34,8 @@ ROWS = 4096
 _SAMPLED = 4000
 # Nodes count as samples in so many times the share of a kernel that may be left out.
 _BETWEEN = 10.0
-# Of factors finer than this each node counts as a whole sample: a value that is too rare to be
-# among the samples looked at may have a large alpha.
+# Of factors finer than this each value of a feature with few counts as a whole sample: one that is
+# too rare to be among the samples looked at may have a large alpha.
 _ROUGH = 1e-5
 # Directions of a core below this share of its largest are rounding.
 _RANK_TOLERANCE = 1e-13
@@ -48,9 +48,12 @@ class Basis(ABC):
     ----------
     rank : int
         r, the number of columns.
+    of_values : bool
+        Whether a row has a 1 for its sample's value and else zeros.
     """
 
     rank: int
+    of_values = False
 
     @abstractmethod
     def __call__(self, X: Array) -> Array:
@@ -186,7 +189,8 @@ class Part:
         between = _BETWEEN * dropped * len(X) / self.basis.rank
         moments = self._moments(X, between)
         traces = np.tensordot(self.cores, moments, 2)
-        if dropped < _ROUGH:
+        rare = dropped < _ROUGH and self.basis.of_values
+        if rare:
             moments += max(1.0 - between, 0.0) * np.eye(self.basis.rank)
         units = np.divide(1.0, traces, out=np.zeros_like(traces), where=traces > 0)
         if not units.any():
@@ -201,7 +205,7 @@ class Part:
         spread, axes = spread[::-1], axes[:, ::-1]
         to_axes = inverse @ axes
         shares = np.einsum("qr,kqp,pr->kr", to_axes, self.cores, to_axes) * spread
-        totals = np.tensordot(self.cores, moments, 2) if dropped < _ROUGH else traces
+        totals = np.tensordot(self.cores, moments, 2) if rare else traces
         left = (totals * units)[:, None] - np.cumsum(shares * units[:, None], axis=1)
         enough = np.flatnonzero((left[traces > 0] <= dropped).all(axis=0))
         rank = int(enough[0]) + 1 if len(enough) else len(spread)

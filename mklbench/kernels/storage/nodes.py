@@ -76,6 +76,7 @@ class Values(Basis):
 
     feature: int
     nodes: Array
+    of_values = True
 
     @property
     def rank(self) -> int:  # type: ignore[override]
