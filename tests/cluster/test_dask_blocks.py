@@ -186,6 +186,12 @@ def test_a_worker_that_is_killed_costs_a_few_questions(
     assert 0 < again <= (n_blocks // 2) * (since + 1)
 
 
+def have_left(client: Client) -> bool:
+    """Ask all workers to leave, which the last one does when its results have been let go."""
+    client.retire_workers(list(client.nthreads()))
+    return not client.nthreads()
+
+
 def test_a_worker_that_leaves_takes_nothing_along(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -202,8 +208,7 @@ def test_a_worker_that_leaves_takes_nothing_along(
                 found = solved(bank, y)
             assert len(client.nthreads()) == 1
             # And none that is left is said in a sentence, before anything is sent.
-            client.retire_workers(list(client.nthreads()))
-            engines.wait_for(lambda: not client.nthreads(), "a worker stayed")
+            engines.wait_for(lambda: have_left(client), "a worker stayed")
             with pytest.raises(InputError, match="has no workers: start some"), on_dask(client):
                 pass
     finally:

@@ -30,6 +30,7 @@ from mklbench.report.table.paper_table import Slot
 from mklbench.report.table.verdict import Verdict
 
 ROOT = Path(__file__).parents[2]
+FINDINGS, PICARD = "docs/findings/*.md", "docs/findings/picard2012.md"
 
 
 def lines_of(name: str) -> list[Record]:
@@ -60,8 +61,8 @@ def recorded(name: str) -> Report:
 
 @cache
 def text_of(path: str) -> str:
-    """The words of a file with single spaces, without the signs of links, code and quoting."""
-    text = (ROOT / path).read_text(encoding="utf-8")
+    """The words of files with single spaces, without the signs of links, code and quoting."""
+    text = "\n".join(file.read_text(encoding="utf-8") for file in sorted(ROOT.glob(path)))
     return " ".join(re.sub(r"\]\([^)]*\)|[`\[\]*]", " ", text).split())
 
 
@@ -115,18 +116,18 @@ def test_every_fit_that_ended_early_is_in_the_table_that_has_it(name: str) -> No
     assert sorted(counts) == sorted(filter(None, by_cell.values()))
 
 
-# The README.
+# The findings, and the README.
 
 
 def readme_lines() -> Iterator[tuple[str, list[str]]]:
-    """The tables that a line of the README's overview names, and its numbers."""
-    for line in (ROOT / "README.md").read_text(encoding="utf-8").splitlines():
-        names = re.findall(r"\(results/tables/(\w+)\.md\)", line)
+    """The tables that a line of the overview of findings names, and its numbers."""
+    for line in (ROOT / "docs/findings/index.md").read_text("utf-8").splitlines():
+        names = re.findall(r"\((?:\.\./)+results/tables/(\w+)\.md\)", line)
         if names and line.startswith("|"):
             yield names[0], [cell.strip() for cell in line.strip("|").split("|")[1:]]
 
 
-def test_the_readme_counts_the_verdicts_of_every_table() -> None:
+def test_the_findings_counts_the_verdicts_of_every_table() -> None:
     lines = dict(readme_lines())
     for name, numbers in lines.items():
         report = recorded(name)
@@ -145,8 +146,8 @@ def test_the_readme_counts_the_verdicts_of_every_table() -> None:
     assert judged <= set(lines)
 
 
-def test_the_readme_shows_table_1_of_picard() -> None:
-    report, readme = recorded("picard2012_table1"), (ROOT / "README.md").read_text("utf-8")
+def test_the_findings_shows_table_1_of_picard() -> None:
+    report, page = recorded("picard2012_table1"), (ROOT / PICARD).read_text("utf-8")
     words = {Verdict.HIGHER: " (higher)", Verdict.LOWER: " (lower)"}
     for row in report.table.rows:
         shown = ("fixed", "cv", "stop1", "iterations", "stop1_box", "iterations_box")
@@ -161,10 +162,10 @@ def test_the_readme_shows_table_1_of_picard() -> None:
                 assert number.measured.std is not None
                 verdict = "" if number.verdict is None else words.get(number.verdict, "")
                 entries.append(f"{number.measured.mean:.1f} ± {number.measured.std:.1f}{verdict}")
-            assert f"| | {protocol.label} | {' | '.join(entries)} |" in readme
+            assert f"| | {protocol.label} | {' | '.join(entries)} |" in page
 
 
-def test_the_readme_on_fits_that_ended_early() -> None:
+def test_the_findings_on_fits_that_ended_early() -> None:
     gmkl, every = column("picard2012_table1", "gmkl"), column("all_methods", "gmkl")
     separate = column("gehler2008_table1", "mkl_separate")
     products = column("gehler2008_table1", "ikl_products")
@@ -172,7 +173,7 @@ def test_the_readme_on_fits_that_ended_early() -> None:
         id(x): max(present(r.gap) for r in stopped(x)) for x in (gmkl, every, separate, products)
     }
     states(
-        "README.md",
+        FINDINGS,
         f"{len(stopped(gmkl))} of {len(gmkl)} of GMKL in Picard's Table 1 (gaps of up to "
         f"{worst[id(gmkl)]:.2f}) and {len(stopped(every))} of {len(every)} among all methods "
         f"({worst[id(every)]:.2f}); {len(stopped(separate))} of {len(separate):,} of MKL "
@@ -193,13 +194,13 @@ def test_the_readme_on_noise_features() -> None:
             assert difference.value > 2 * difference.standard_error
             higher.append(difference.value)
     low, high = min(higher), max(higher)
-    states("README.md", f"(its R is higher by {low:.0f} to {high:.0f} percentage points)")
+    states(FINDINGS, f"(its R is higher by {low:.0f} to {high:.0f} percentage points)")
     early = [
         mean("picard2012_table2", row, "qnpkl", "iterations", "relevant_weight")
         for row in ("sonar", "ionosphere", "pima")
     ]
     states(
-        "README.md",
+        FINDINGS,
         f"ended early it keeps them (R is {early[0]:.0f}, {early[1]:.0f} and {early[2]:.0f} %",
     )
 
@@ -210,7 +211,7 @@ def test_the_readme_on_single_kernels_and_products() -> None:
 
     rows = [row.name for row in recorded("gehler2008_table1").table.rows]
     gains = [error(r, "svm") - error(r, c) for r in rows for c in ("mkl_single", "ikl_single")]
-    states("README.md", f"at most {max(gains):.1f} percentage points on any set")
+    states(FINDINGS, f"at most {max(gains):.1f} percentage points on any set")
     for row, opening, published in (
         ("image", "Image (", ", published 1.4 and 3.0)"),
         ("seg", "SEG (", ", published 3.0 and 6.5)"),
@@ -220,7 +221,7 @@ def test_the_readme_on_single_kernels_and_products() -> None:
         ("sat", "SAT (", ")"),
     ):  # fmt: skip
         pair = f"{error(row, 'ikl_products'):.1f} % against {error(row, 'svm'):.1f} %"
-        states("README.md", f"{opening}{pair}{published}")
+        states(FINDINGS, f"{opening}{pair}{published}")
 
 
 def better_than_uniform(name: str) -> list[str]:
@@ -251,7 +252,7 @@ def test_the_readme_on_learning_the_combination() -> None:
     first, second = ranks["QN-PKL"], ranks["one Gaussian, tuned"]
     assert float(first) == min(map(float, ranks.values()))
     states(
-        "README.md",
+        FINDINGS,
         f"In {n} comparisons each, set by set, the twenty-one methods that learn are better "
         f"by a corrected test than the uniform combination in {over_uniform} (IKL on "
         f"Parkinsons) and than the tuned Gaussian in {over_tuned}, and worse in {uniform} and "
@@ -266,7 +267,7 @@ def test_every_method_learns_a_combination_or_is_named_as_one_that_does_not() ->
     others = {c.name for c in table.columns} - set(table.ranking.learners)
     assert others == {"svm", "uniform", "best_kernel", "early_fusion", "late_fusion", "krr"}
     assert len(table.ranking.learners) == 21
-    states("README.md", f"Critical-difference diagram of {len(table.columns)} methods")
+    states(FINDINGS, f"Critical-difference diagram of {len(table.columns)} methods")
 
 
 def test_what_is_said_of_the_figures_of_aflalo() -> None:
@@ -276,7 +277,7 @@ def test_what_is_said_of_the_figures_of_aflalo() -> None:
     assert simple.measured is not None
     assert hessian.measured is not None
     states(
-        "README.md",
+        FINDINGS,
         f"exponents of {exponents[0]:.2f} to {exponents[-1]:.2f}), and so was that it takes an "
         f"eighth of the time of SimpleMKL (at best 1/{simple.measured:.0f}); a sixth of that of "
         f"HessianMKL was not (at best 1/{hessian.measured:.1f}, at 1200 kernels)",
@@ -291,7 +292,7 @@ def test_what_is_said_of_the_figures_of_aflalo() -> None:
     }
     low, high = f"{100 * min(means):.0f}", per_cent(max(means))
     states(
-        "README.md",
+        FINDINGS,
         f"ends it at gaps of {low} to {high} in the mean over the splits, and of up to "
         f"{worst['vskl']} on single ones (SimpleMKL of up to {worst['simplemkl']})",
     )
@@ -315,12 +316,35 @@ def test_the_readme_on_arms_of_eight_links() -> None:
         mean("cortes2009_degrees", "arm", name, "training samples=500", "rmse")
         for name in ("norm1_4", "uniform4")
     )
-    states("README.md", f"RMSE {learned:.2f} against {uniform:.2f} at 500 samples and degree 4")
+    states(FINDINGS, f"RMSE {learned:.2f} against {uniform:.2f} at 500 samples and degree 4")
+
+
+def test_the_readme_in_short() -> None:
+    """What its list says in a line each, from the pages that it links to."""
+    (counts,) = (numbers for name, numbers in readme_lines() if name == "gehler2008_table1")
+    states("README.md", f"{counts[1]} of {counts[0]} numbers match")
+    errors = [
+        mean("gehler2008_table1", "splice", name, "paper", "error")
+        for name in ("ikl_products", "svm")
+    ]
+    states("README.md", "Splice ({:.1f} % error against {:.1f} %)".format(*errors))
+    (below,) = re.findall(r"it is (\d\.\d) points below an SVM", text_of(PICARD))
+    states("README.md", f"{below} points below an SVM whose width and C are tuned alike")
+    said = text_of("docs/findings/learning.md")
+    ((n, better, worse),) = re.findall(
+        r"In (\d+) comparisons .+? uniform combination in (\d+) .+? and worse in (\d+) ", said
+    )
+    states("README.md", f"of {n} comparisons with the plain sum of kernels learned weights")
+    states("README.md", f"are better in {better} and worse in {worse}")
+    states("README.md", "On nine ordinary sets")
+    assert len(load_table("all_methods").rows) == 9
 
 
 def test_the_readme_counts_the_cells_of_the_check() -> None:
     checked = yaml.safe_load((ROOT / "configs" / "check.yaml").read_text(encoding="utf-8"))
-    states("README.md", f"promises that {len(checked['cells'])} cells of all tables come out")
+    states(
+        "docs/reproducing.md", f"promises that {len(checked['cells'])} cells of all tables come out"
+    )
 
 
 def test_the_readme_shows_the_first_command() -> None:
@@ -417,7 +441,7 @@ def test_the_docs_on_the_descent_of_qnpkl() -> None:
 def test_the_readme_on_the_stops_of_picard() -> None:
     sonar = [accuracies("sonar", "qnpkl", p) for p in ("cv", "stop1", "stop1_box")]
     states(
-        "README.md",
+        FINDINGS,
         f"QN-PKL overfits ({sonar[0]} % on sonar); ended at a decrease of 1e-1 it has "
         f"{sonar[1]} %, and {sonar[2]} % with features in -1, 1",
     )
@@ -425,7 +449,7 @@ def test_the_readme_on_the_stops_of_picard() -> None:
     assert tuned.measured is not None
     assert printed.measured is not None
     states(
-        "README.md",
+        FINDINGS,
         f"{tuned.measured:.1f} points below an SVM with its width and C tuned alike, in the mean "
         f"over eight UCI sets, and {printed.measured:.1f} above the method as printed",
     )
@@ -434,7 +458,7 @@ def test_the_readme_on_the_stops_of_picard() -> None:
     medians = [float(one.details.split()[-1]) for one in claims]
     assert all(one.details.startswith("Pima") for one in claims)
     states(
-        "README.md",
+        FINDINGS,
         f"at least {speeds[2]:.1f} times with a stop at 1e-2, {speeds[1]:.1f} at 1e-3, "
         f"{speeds[0]:.1f} at 1e-7, always least on Pima, where the paper's own times have a ratio "
         f"of 1.6 (medians of six cells {medians[2]:g}, {medians[1]:g} and {medians[0]:.1f})",
