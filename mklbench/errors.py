@@ -55,6 +55,17 @@ def _one_line(message: str) -> str:
     return f"{text[: _LONGEST // 2]} ... {text[-_LONGEST // 4 :]}"
 
 
+def first_line(error: object) -> str:
+    """Return the first line of what an exception says, without a full stop; its type if nothing.
+
+    Parameters
+    ----------
+    error : object
+        The exception, or what is printed of it.
+    """
+    return (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
+
+
 def unknown(option: str, value: object, accepted: Iterable[object], prefix: str = "") -> InputError:
     """Build the error for a name that is not among `accepted`, with a `hint`."""
     return InputError(f"{option}={value} is not known: {hint(value, accepted, prefix)}.")

@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mklbench.errors import first_line
+
 _SIGNATURE = b"\x89HDF\r\n\x1a\n"
 # Where HDF5 looks for its signature; MATLAB's own header takes the bytes before the second place.
 _PLACES = (0, 512, 1024, 2048)
@@ -69,8 +71,7 @@ def hdf5_variables(
     except (LargeMatError, DamagedMatError):
         raise
     except Exception as error:  # a damaged file makes HDF5 raise almost anything
-        reason = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
-        raise DamagedMatError(reason) from error
+        raise DamagedMatError(first_line(error)) from error
 
 
 class _Reader:

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from mklbench import memory
-from mklbench.errors import MissingExtraError
+from mklbench.errors import MissingExtraError, first_line
 from mklbench.extras import missing
 from mklbench.hdf5_files import DamagedMatError, LargeMatError, hdf5_variables, is_hdf5
 
@@ -96,8 +96,7 @@ def read(
     try:
         found = loadmat(io.BytesIO(content), variable_names=wanted)
     except Exception as error:  # a damaged file makes loadmat raise almost anything
-        reason = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
-        raise NoMatError(reason) from error
+        raise NoMatError(first_line(error)) from error
     named = {name: value for name, value in found.items() if not name.startswith("__")}
     return {name: _dense(value, limit) for name, value in named.items()}
 

@@ -25,7 +25,7 @@ from mklbench.data.own_arrays import AUTO, LAST, NONE, choose_arrays, texts
 from mklbench.data.schema import Layout
 from mklbench.data.table import Table
 from mklbench.data.unpacking import too_large, unpack, unzip
-from mklbench.errors import DataError
+from mklbench.errors import DataError, first_line
 
 # Bytes of a number in memory, and of the shortest with its comma in a text file.
 _NUMBER, _SHORTEST = 8, 2
@@ -61,7 +61,7 @@ def parse_npz(content: bytes, layout: Layout, place: str) -> Table:
         raise
     except Exception as error:  # a damaged file makes the readers raise almost anything
         raise DataError(
-            f"{place} is not an archive of arrays (npz): {_one_line(error)}."
+            f"{place} is not an archive of arrays (npz): {first_line(error)}."
         ) from error
     if _is_open(layout):
         return _of_own(arrays, layout, place)
@@ -247,7 +247,7 @@ def parse_svmlight(contents: Sequence[bytes], layout: Layout, place: str) -> Tab
     try:
         parts = load_svmlight_files(streams, zero_based=layout.zero_based)
     except (ValueError, OverflowError, MemoryError) as error:
-        raise DataError(f"{place} is not in svmlight's format: {_one_line(error)}.") from error
+        raise DataError(f"{place} is not in svmlight's format: {first_line(error)}.") from error
     # A single index can ask for any number of columns. Text of this size makes as many at most.
     n_bytes = sum(part.shape[0] * part.shape[1] * _NUMBER for part in parts[::2])
     if n_bytes > _NUMBER // _SHORTEST * limit:
@@ -319,10 +319,6 @@ def _array(arrays: Mapping[str, Any], name: str, place: str) -> NDArray[Any]:
     if array.dtype.kind not in "biuf":
         raise DataError(f"{place} has an array {name} that does not hold numbers.")
     return array
-
-
-def _one_line(error: Exception) -> str:
-    return (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
 
 
 def _matlab_variables(

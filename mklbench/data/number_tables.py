@@ -21,7 +21,7 @@ from mklbench.data.limits import beyond, most_bytes
 from mklbench.data.rows import used_columns
 from mklbench.data.schema import Layout
 from mklbench.data.table import Table
-from mklbench.errors import DataError
+from mklbench.errors import DataError, first_line
 
 # Bytes of a number in memory, and rows of a block.
 _NUMBER, _ROWS = 8, 2**15
@@ -105,8 +105,9 @@ def parse_npy(content: bytes, layout: Layout, place: str) -> Table:
     try:
         matrix = npy(content)
     except Exception as error:  # a damaged file makes the reader raise almost anything
-        reason = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
-        raise DataError(f"{place} is not an array of NumPy's: it is damaged ({reason}).") from error
+        raise DataError(
+            f"{place} is not an array of NumPy's: it is damaged ({first_line(error)})."
+        ) from error
     if (
         matrix.ndim != 2
         or matrix.shape[1] < 2

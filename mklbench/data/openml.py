@@ -25,7 +25,7 @@ from mklbench.data.schema import Layout
 from mklbench.data.table import Table, shortened
 from mklbench.data.typed_tables import table_of_values
 from mklbench.data.unpacking import inflate
-from mklbench.errors import DataError
+from mklbench.errors import DataError, first_line
 
 logger = logging.getLogger(__name__)
 
@@ -70,10 +70,10 @@ def fetch(location: str, limits: Limits) -> bytes:
             raise AbsentError(f"OpenML has no data set {number}") from error
         if "Sparse" in str(error):
             raise UnreadableError("it is sparse, and only dense sets are read") from error
-        raise UnreadableError(f"OpenML sends what cannot be read: {_line(error)}") from error
+        raise UnreadableError(f"OpenML sends what cannot be read: {first_line(error)}") from error
     for warning in said:
         if re.match(r"Version|OpenML", str(warning.message)):
-            logger.warning("data.id=%d: %s", number, _line(warning.message))
+            logger.warning("data.id=%d: %s", number, first_line(warning.message))
     content = _as_lines(number, found)
     if len(content) > limits.n_bytes:
         raise TooLargeError(f"holds more than {limits.beyond}")
@@ -89,10 +89,6 @@ def _patient(seconds: float) -> Iterator[None]:
         yield
     finally:
         socket.setdefaulttimeout(before)
-
-
-def _line(error: object) -> str:
-    return (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
 
 
 def _as_lines(number: int, found: Any) -> bytes:
@@ -138,7 +134,7 @@ def parse_openml(content: bytes, layout: Layout, place: str) -> Table:
         head, *rows = map(json.loads, lines)
         columns, target = head["columns"], head["target"]
     except (ValueError, KeyError, TypeError) as error:
-        raise DamagedError(f"not a kept data set of OpenML: {_line(error)}") from error
+        raise DamagedError(f"not a kept data set of OpenML: {first_line(error)}") from error
     label = layout.label
     if label == "target" and "target" not in columns:
         if target is None:

@@ -23,7 +23,7 @@ from mklbench.data.rows import table_of_rows
 from mklbench.data.schema import Layout
 from mklbench.data.table import Row, Table, shortened
 from mklbench.data.unpacking import unzip
-from mklbench.errors import DataError
+from mklbench.errors import DataError, first_line
 from mklbench.extras import missing
 
 # Bytes that a cell takes while it is read, of those that a file may unpack to.
@@ -144,8 +144,9 @@ def parse_parquet(content: bytes, layout: Layout, place: str) -> Table:
     except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
         if isinstance(error, DataError):
             raise
-        reason = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
-        raise DataError(f"{place} is not a parquet file: it is damaged ({reason}).") from error
+        raise DataError(
+            f"{place} is not a parquet file: it is damaged ({first_line(error)})."
+        ) from error
 
 
 def _rows_of_batches(file: Any) -> Iterator[tuple[Any, ...]]:
@@ -178,8 +179,9 @@ def parse_xlsx(content: bytes, layout: Layout, place: str) -> Table:
     except DataError:
         raise
     except Exception as error:  # of damaged XML openpyxl raises almost anything
-        reason = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
-        raise DataError(f"{place} is not an Excel file: it is damaged ({reason}).") from error
+        raise DataError(
+            f"{place} is not an Excel file: it is damaged ({first_line(error)})."
+        ) from error
 
 
 def _sheet_rows(book: Any, layout: Layout, place: str) -> Iterator[tuple[Any, ...]]:
