@@ -22,6 +22,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "sphinx_copybutton",
     "written_pages",
+    "checked_links",
 ]
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
 templates_path = ["templates"]

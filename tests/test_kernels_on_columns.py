@@ -22,10 +22,3 @@ def test_the_code_of_the_page_runs(capsys: pytest.CaptureFixture[str]) -> None:
     assert "linear on colour" in capsys.readouterr().out
     assert names["model"].score(names["X"], names["y"]) > 0.9
     assert set(names["search"].best_params_) == {"C", "kernel"}
-
-
-def test_the_links_of_the_page_lead_somewhere() -> None:
-    links = re.findall(r"\]\(([^)]+)\)", PAGE)
-    assert links
-    for link in links:
-        assert (ROOT / "docs" / link).exists(), link

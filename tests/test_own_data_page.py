@@ -71,8 +71,3 @@ def test_every_option_on_the_page_exists() -> None:
 
 def test_the_readme_leads_to_the_page() -> None:
     assert "(docs/own-data.md)" in (ROOT / "README.md").read_text(encoding="utf-8")
-
-
-def test_the_links_of_the_page_lead_somewhere() -> None:
-    for link in re.findall(r"\]\(([^)]+)\)", PAGE):
-        assert (ROOT / "docs" / link).exists(), link

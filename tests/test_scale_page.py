@@ -67,11 +67,6 @@ def test_a_kernel_takes_as_much_as_the_page_says() -> None:
     assert f"From {MOST_STORED:,} kernels on" in PAGE
 
 
-def test_the_links_of_the_page_lead_somewhere() -> None:
-    for link in re.findall(r"\]\(([^)]+)\)", PAGE):
-        assert (ROOT / "docs" / link).exists(), link
-
-
 def test_what_auto_takes_is_what_the_page_says() -> None:
     from mklbench.kernels.row_factors import MANY
     from mklbench.optim import joint_search
