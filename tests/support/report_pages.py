@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import base64
+import json
+import re
+import zlib
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
+from typing import Any
 
 
 @dataclass
@@ -75,3 +80,11 @@ def read(html: str) -> Page:
     page = Page()
     page.feed(html)
     return page
+
+
+def data_of(html: str) -> dict[str, Any]:
+    """Return what the scripts of a page read."""
+    found = re.search(r'<script type="text/plain" id="data">(.*?)</script>', html, re.DOTALL)
+    assert found is not None
+    content: dict[str, Any] = json.loads(zlib.decompress(base64.b64decode(found[1])))
+    return content

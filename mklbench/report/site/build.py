@@ -17,8 +17,9 @@ from mklbench.report.site.collected import Collected, collect
 from mklbench.report.site.compare import MOVED, compare
 from mklbench.report.site.content import content
 from mklbench.report.site.grid import KINDS, UNFINISHED, UNJUDGED
+from mklbench.report.site.packing import packed, packed_json
 from mklbench.report.site.papers import paper_pages
-from mklbench.report.site.plotting import embedded, library
+from mklbench.report.site.plotting import LICENCE, library
 
 SCRIPTS = ("page.js", "tables.js", "explore.js", "advise.js", "plots.js")
 
@@ -86,9 +87,10 @@ def _page(
             store=None if store is None else str(store.path),
             compared=compared,
             n_moved=sum(one.state == MOVED for one in compared),
-            library=script,
+            library=packed(script) if script else "",
+            licence=LICENCE,
             asked=asked,
-            data=embedded(known),
+            data=packed_json(known),
             scripts=[_text(name) for name in SCRIPTS],
             style=_text("report.css"),
         )

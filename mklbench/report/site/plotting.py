@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
-
 from mklbench.extras import missing
 
 # What the page has to say of the library that it carries.
@@ -24,13 +21,4 @@ def library() -> tuple[str, str]:
         return "", sentence
     import vl_convert
 
-    script = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
-    # A script ends at the first "</script", wherever it stands.
-    script = re.sub(r"</(script)", r"<\\/\1", script, flags=re.IGNORECASE)
-    return LICENCE + script.replace("<!--", "<\\!--"), ""
-
-
-def embedded(content: object) -> str:
-    """Return JSON that may stand inside a script of HTML."""
-    text = json.dumps(content, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+    return LICENCE + vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"), ""

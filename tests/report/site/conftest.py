@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+import report_pages
 
 from mklbench.report.site.build import build
 
@@ -28,6 +27,4 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
     html, notes = build()
     path = tmp_path_factory.mktemp("report") / "report.html"
     path.write_text(html, encoding="utf-8")
-    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', html, re.DOTALL)
-    assert found is not None
-    return Built(path, html, json.loads(found[1]), notes)
+    return Built(path, html, report_pages.data_of(html), notes)

@@ -76,6 +76,7 @@ def visit(driver: Driver, built: Built) -> Callable[..., Driver]:
         driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
         driver.get("about:blank")
         driver.get(f"{built.path.as_uri()}#{place}")
+        wait_for(driver, "return document.body.dataset.ready")
         return driver
 
     return at
@@ -91,7 +92,7 @@ def wait_for(driver: Driver, script: str, seconds: float = 60.0) -> Any:
 
 
 def drawn(driver: Driver) -> None:
-    if not driver.execute_script("return Boolean(window.vegaEmbed)"):
+    if not driver.execute_script("return Boolean(document.getElementById('library'))"):
         pytest.skip("vl-convert-python is not installed, so that there are no plots")
     wait_for(driver, "return document.body.dataset.plots === 'drawn'")
 

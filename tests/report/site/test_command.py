@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 import time
 from pathlib import Path
 
 import pytest
+import report_pages
 from experiment_fakes import TINY
 from report_fakes import TINY_TABLE
 
@@ -44,8 +44,6 @@ def test_it_lays_a_store_of_ones_own_beside_all_records(
     assert "moved" not in states
     assert '<article class="table" id="tiny"' in html
     assert "mklbench run split.n_splits=2 algo=svm search=fixed" in html  # what is missing of it
-    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', html, re.DOTALL)
-    assert found is not None
-    data = json.loads(found[1])
+    data = report_pages.data_of(html)
     (loose,) = (shown for shown in data["tables"] if not shown["name"])
     assert [data["cells"][place[3]]["own"] for place in loose["places"]] == [True]

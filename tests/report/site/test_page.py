@@ -156,4 +156,6 @@ def test_what_the_scripts_read_cannot_end_their_script(built: Built) -> None:
     scripts = re.findall(r"<script[^>]*>(.*?)</script>", built.html, re.DOTALL)
     assert len(scripts) == (6 if built.notes else 7)
     assert all("<!--" not in script for script in scripts)
+    large = sorted(scripts, key=len)[5:]
+    assert all(re.fullmatch(r"[A-Za-z0-9+/=]+", script) for script in large)
     assert Path(resources.checkout() or "/nowhere").name not in built.data["cells"][0]["run"]

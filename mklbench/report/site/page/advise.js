@@ -1,6 +1,6 @@
 // Which method for data like these: what was measured on the most similar recorded sets.
 "use strict";
-(() => {
+ready.then((data) => {
   const form = document.getElementById("advise");
   const place = document.getElementById("advice");
   const MOST_SETS = 3, MOST_METHODS = 8, FEWEST_METHODS = 8;
@@ -85,4 +85,4 @@
   form.addEventListener("input", answer);
   form.addEventListener("submit", (event) => event.preventDefault());
   answer();
-})();
+});

@@ -1,6 +1,6 @@
 // Explore: every cell as a line, with its splits below it; search, filters, groups, CSV.
 "use strict";
-(() => {
+ready.then((data) => {
   const form = document.getElementById("find");
   const table = document.getElementById("cells");
   const more = document.getElementById("more");
@@ -154,4 +154,4 @@
   form.addEventListener("submit", (event) => event.preventDefault());
   more.addEventListener("click", () => { limit += 10 * STEP; draw(); });
   draw();
-})();
+});

@@ -1,6 +1,14 @@
 // The pages: which one is shown, dark or light, commands to copy.
 "use strict";
-const data = JSON.parse(document.getElementById("data").textContent);
+
+// What is large stands packed in the page: deflated, in base 64.
+async function unpacked(id) {
+  const packed = Uint8Array.from(atob(document.getElementById(id).textContent), (letter) => letter.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Response(stream).text();
+}
+// All that is known of tables, cells and numbers; the other scripts begin when it is there.
+const ready = unpacked("data").then(JSON.parse);
 
 // An element with attributes and content: texts, which are escaped, or other elements.
 function make(name, attributes, ...content) {
@@ -68,4 +76,9 @@ if (onlyMoved) {
     }
   });
 }
-window.addEventListener("load", show);
+show();
+window.addEventListener("load", () => ready.then(() => {
+  document.body.dataset.ready = "yes";
+  show();
+}, () => document.getElementById("content").prepend(make("p", {class: "warning", role: "alert"},
+  "This browser cannot unpack the numbers: the tables stand below, but filters, what is told of a number, and plots need a browser of 2023 or later."))));

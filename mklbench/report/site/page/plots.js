@@ -1,7 +1,7 @@
 // The plots of Explore, by Vega-Lite; each has its numbers as a table, too.
 "use strict";
-(() => {
-  if (!window.vegaEmbed) return;
+ready.then((data) => {
+  if (!document.getElementById("library")) return;
   const colourOf = (name) => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
   const PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7a7a7a", "#8c6d00"];
   const heading = (name) => data.metrics[name].heading;
@@ -9,6 +9,13 @@
   const SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left"];
   const plots = [];
   let drawn = false;
+
+  // The library is unpacked when its first plot is to be drawn.
+  let library = null;
+  function load() {
+    library = library || unpacked("library").then((text) => document.head.append(make("script", {}, text)));
+    return library;
+  }
 
   function config() {
     const ink = colourOf("ink"), line = colourOf("line");
@@ -49,6 +56,7 @@
         this.section.querySelector(".as-table").replaceChildren();
         return;
       }
+      await load();
       const width = Math.max(240, chart.clientWidth - 12);
       const whole = {
         width, height: 300,
@@ -288,4 +296,4 @@
     clearTimeout(wait);
     wait = setTimeout(() => { if (drawn && !document.getElementById("explore").hidden) drawAll(); }, 200);
   });
-})();
+});

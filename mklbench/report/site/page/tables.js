@@ -1,6 +1,6 @@
 // The tables of the papers: what is told of a number, sorting, filters, arrow keys.
 "use strict";
-(() => {
+ready.then((data) => {
   const tip = document.getElementById("tip");
   let told = null;  // the number that the tip is about
   let pinned = false;
@@ -209,4 +209,4 @@
     form.addEventListener("submit", (event) => event.preventDefault());
     filter(table, form);
   }
-})();
+});
