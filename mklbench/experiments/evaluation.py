@@ -23,6 +23,7 @@ from mklbench.data.preprocessing import fit_scaling
 from mklbench.data.splits import split_seed
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
+from mklbench.experiments.descent import compact
 from mklbench.experiments.provenance import provenance
 from mklbench.experiments.record import DONE, Ended, Record, Selection
 from mklbench.experiments.responses import Responses
@@ -302,6 +303,7 @@ def _with_solver(record: Record, solutions: Sequence[Solution], operator: Kernel
         n_problems=len(solutions),
         n_iter=sum(int(s.n_iter) for s in solutions),
         ascents=int(max(ascents)) if ascents else None,
+        descent=compact([solution.history for solution in solutions]),
     )
 
 

@@ -126,6 +126,9 @@ class Record:
         Iterations, summed over the problems.
     ascents : int, optional
         The most ascents that an iteration of VSKL's block coordinate ascent took.
+    descent : dict of str to list, optional
+        The course of the fit over its iterations: ``svm_calls``, ``objective`` and, where it is
+        known, ``gap`` (`mklbench.experiments.descent`); None where it took no more than one.
     fit_seconds, fit_cpu_seconds : float, optional
         Seconds of wall clock and of processor time in `solve`.
     svm_seconds : float, optional
@@ -189,6 +192,7 @@ class Record:
     n_problems: int | None = _later()
     n_iter: int | None = None
     ascents: int | None = _later()
+    descent: Mapping[str, Sequence[float | None]] | None = _later()
     fit_seconds: float | None = None
     fit_cpu_seconds: float | None = _later()
     svm_seconds: float | None = None

@@ -85,7 +85,8 @@ def describe(
     -------
     A JSON object. ``mean`` and ``split`` have, by the name of a metric of `SHOWN`, the mean and
     standard deviation over the finished splits and the values by split: one value where all are
-    equal. ``splits`` are the numbers of the finished splits.
+    equal. ``splits`` are the numbers of the finished splits. ``descent`` is the course of the fit
+    on the first split that has one, with the number of that ``split``; absent where none has.
     """
     done = [record for record in records if record.is_done]
     first = done[0] if done else (records[0] if records else None)
@@ -95,7 +96,7 @@ def describe(
         name: Sample.of([value for value in of_metric if value is not None])
         for name, of_metric in values.items()
     }
-    return {
+    described: dict[str, Any] = {
         "algo": first.algo if first else "",
         "kernel": first.kernel if first else "",
         "data": first.data if first else "",
@@ -119,6 +120,9 @@ def describe(
             if samples[name] is not None
         },
     }
+    if (followed := next((record for record in done if record.descent), None)) is not None:
+        described["descent"] = {"split": followed.split, **(followed.descent or {})}
+    return described
 
 
 def rounded(value: float | None, digits: int) -> float | int | None:
