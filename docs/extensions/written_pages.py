@@ -9,14 +9,12 @@ import contextlib
 import importlib
 import io
 import re
-from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-import yaml
+import method_pages
+from rst import heading, literal
 
-import mklbench
 from mklbench import cli, resources
 from mklbench.commands import grammar
 
@@ -41,8 +39,6 @@ _LINKS = {
 }
 # Links to what has no page.
 _SOURCES = re.compile(r"\[([^\]]+)\]\((?:tests|mklbench)/[^)]+\)")
-# The comparison that the pages of the methods show, and what they are compared with there.
-COMPARISON, UNIFORM, TUNED = "all_methods", "uniform", "svm"
 # A bar, or the underscore at the end of a word, with an even number of backticks behind it.
 _FOREIGN = re.compile(r":ref:`([^<`]+?) ?<[^`]+>`")
 _FORMULA = re.compile(r"(\||(?<=\w)_(?!\w))(?=(?:[^`]*`[^`]*`)*[^`]*$)")
@@ -103,9 +99,7 @@ def write(source: Path) -> None:
     source : Path
         The folder of the documentation.
     """
-    measured = Measured()
-    pages = {f"methods/{name}.rst": _method(name, measured) for name in methods()}
-    pages["methods/index.rst"] = _methods(measured)
+    pages = method_pages.pages()
     pages["reference/python.rst"] = _python()
     pages["reference/command-line.rst"] = _command_line()
     pages["reference/configs.rst"] = _configs_index()
@@ -141,98 +135,8 @@ def _of_files(root: Path) -> dict[str, str]:
     return pages
 
 
-def methods() -> dict[str, dict[str, Any]]:
-    """Return the configs of the algorithms by their names."""
-    return {name: _read(path) for name, path in resources.choices("algo").items()}
-
-
-class Measured:
-    """What the recorded comparison of all methods says of each."""
-
-    def __init__(self) -> None:
-        records = mklbench.records(COMPARISON)
-        records = records[records.status == "done"]
-        cells = records.groupby(["column", "algo", "row"], sort=False, as_index=False)
-        means = cells.agg(
-            accuracy=("accuracy", "mean"),
-            sd=("accuracy", "std"),
-            kernels=("n_kernels", "mean"),
-            seconds=("fit_cpu_seconds", "median"),
-        )
-        self._algo = means.groupby("column").algo.first()
-        self.cells = means.pivot(index="row", columns="column")
-        accuracies = self.cells.loc[:, ["accuracy"]].droplevel(0, axis=1).dropna(axis=1)
-        self.ranks = accuracies.rank(axis=1, ascending=False).mean()
-
-    def columns(self, algo: str) -> list[str]:
-        """Return the names of the columns of an algorithm, some of which have options."""
-        return [str(column) for column in self._algo.index[self._algo == algo]]
-
-
-def _method(name: str, measured: Measured) -> str:
-    config = methods()[name]
-    module = config["_target_"].rpartition(".")[0]
-    lines = [*_heading(name, "="), f"*{config['title']}*", ""]
-    of_module = module.rpartition(".")[2]
-    lines += [f".. automodule:: {module}" if of_module == name else f"See :doc:`{of_module}`.", ""]
-    lines += [*_heading("In use", "-")]
-    classes = _estimators_of(module)
-    if classes:
-        lines += [f"In Python: {', '.join(f':class:`mklbench.{each}`' for each in classes)}.", ""]
-    lines += ["On the command line, with the options of the config as they stand:", ""]
-    lines += [*_literal([f"mklbench run algo={name} data=wdbc"], "sh")]
-    lines += [*_literal(_options(resources.choices("algo")[name]), "yaml")]
-    columns = [column for column in measured.columns(name) if column in measured.ranks.index]
-    if columns:
-        lines += [*_heading("Measured", "-"), *_measured(columns, measured)]
-    return "\n".join(lines)
-
-
-def _measured(columns: Sequence[str], measured: Measured) -> Iterator[str]:
-    yield "Accuracy in per cent (mean and standard deviation over ten splits) beside a single tuned"
-    yield "Gaussian and the uniform combination, number of kernels in use, and median CPU seconds"
-    yield f"of a fit: from the table ``{COMPARISON}``, which ``mklbench table {COMPARISON}"
-    yield "--recorded`` prints with all methods."
-    yield ""
-    for column in columns:
-        others = [each for each in (TUNED, UNIFORM) if each != column]
-        yield ".. list-table::"
-        yield "   :header-rows: 1"
-        yield ""
-        headings = [f"``{column}``", *(f"``{each}``" for each in others), "kernels", "seconds"]
-        yield from _row(["data", *headings])
-        for row, cell in measured.cells.iterrows():
-            if pd.isna(cell["accuracy", column]):
-                continue
-            accuracies = [
-                f"{100 * cell['accuracy', each]:.1f} ± {100 * cell['sd', each]:.1f}"
-                for each in (column, *others)
-            ]
-            kernels, seconds = cell["kernels", column], cell["seconds", column]
-            yield from _row([str(row), *accuracies, f"{kernels:.1f}", f"{seconds:.2g}"])
-        yield ""
-        yield f"Mean rank of {len(measured.ranks)}: {measured.ranks[column]:.1f}."
-        yield ""
-
-
-def _methods(measured: Measured) -> str:
-    lines = _heading("Methods", "=")
-    lines += (Path(__file__).parents[1] / "which-method.inc").read_text("utf-8").splitlines()
-    lines += ["", *_heading("All of them", "-"), ".. list-table::", "   :header-rows: 1", ""]
-    lines += _row(["method", "what it is", f"mean rank of {len(measured.ranks)}"])
-    for name, config in methods().items():
-        ranks = [
-            f"{measured.ranks[column]:.1f}"
-            for column in measured.columns(name)
-            if column in measured.ranks.index
-        ]
-        lines += _row([f":doc:`{name}`", config["title"], ", ".join(ranks)])
-    lines += ["", ".. toctree::", "   :hidden:", "", *(f"   {name}" for name in methods()), ""]
-    return "\n".join(lines)
-
-
 def _python() -> str:
-    lines = [*_heading("Python", "=")]
+    lines = [*heading("Python", "=")]
     parts = {
         "Estimators": ("mklbench", sorted(_names("mklbench.estimators"))),
         "Displays": ("mklbench", _names("mklbench.displays")),
@@ -250,7 +154,7 @@ def _python() -> str:
         ),
     }
     for title, (package, names) in parts.items():
-        lines += [*_heading(title, "-"), ".. autosummary::", "   :toctree: python", ""]
+        lines += [*heading(title, "-"), ".. autosummary::", "   :toctree: python", ""]
         lines += [f"   {package}.{name}" for name in names]
         lines += [""]
     return "\n".join(lines)
@@ -261,9 +165,9 @@ def _names(package: str) -> list[str]:
 
 
 def _command_line() -> str:
-    lines = [*_heading("Command line", "="), *_literal(_help([]), "text")]
+    lines = [*heading("Command line", "="), *literal(_help([]), "text")]
     for name in grammar.COMMANDS:
-        lines += [*_heading(f"mklbench {name}", "-"), *_literal(_help([name]), "text")]
+        lines += [*heading(f"mklbench {name}", "-"), *literal(_help([name]), "text")]
     return "\n".join(lines)
 
 
@@ -274,55 +178,23 @@ def _help(command: list[str]) -> list[str]:
 
 
 def _configs_index() -> str:
-    lines = [*_heading("Configs", "=")]
+    lines = [*heading("Configs", "=")]
     lines += ["Every option of a run is in one of these files, and can be overridden by its name:"]
     lines += ["``mklbench run algo=mkl algo.C=10``.", "", ".. toctree::", "   :maxdepth: 1", ""]
     return "\n".join([*lines, *(f"   configs-{group}" for group in GROUPS), ""])
 
 
 def _configs(group: str) -> str:
-    lines = _heading(GROUPS[group], "=")
+    lines = heading(GROUPS[group], "=")
     for name, path in resources.choices(group).items():
-        content = _read(path)
-        lines += [*_heading(f"{group}={name}" if group != "table" else name, "-")]
+        content = method_pages.read(path)
+        lines += [*heading(f"{group}={name}" if group != "table" else name, "-")]
         lines += [str(content.get("title", "")), ""]
         if group != "table":  # which are long: their pages are their tables
-            lines += _literal(_options(path), "yaml")
+            lines += literal(method_pages.options(path), "yaml")
     return "\n".join(lines)
 
 
 def _modules() -> list[str]:
-    targets = (config["_target_"] for config in methods().values())
+    targets = (config["_target_"] for config in method_pages.methods().values())
     return sorted({target.split(".")[-2] for target in targets})
-
-
-def _estimators_of(module: str) -> list[str]:
-    found = ((name, getattr(mklbench, name)) for name in sorted(_names("mklbench.estimators")))
-    return [
-        name
-        for name, each in found
-        if getattr(each, "_algorithm").__name__ == module  # noqa: B009
-    ]
-
-
-def _read(path: Path) -> dict[str, Any]:
-    content: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
-    return content
-
-
-def _options(path: Path) -> list[str]:
-    """Return the lines of a config that are options, with their comments."""
-    lines = path.read_text(encoding="utf-8").splitlines()
-    return [line for line in lines if not line.startswith(("name:", "title:", "_target_:"))]
-
-
-def _heading(text: str, mark: str) -> list[str]:
-    return [text, mark * len(text), ""]
-
-
-def _literal(lines: Iterable[str], language: str) -> list[str]:
-    return [f".. code-block:: {language}", "", *(f"   {line}".rstrip() for line in lines), ""]
-
-
-def _row(cells: Sequence[str]) -> list[str]:
-    return [f"   {'*' if i == 0 else ' '} - {cell}" for i, cell in enumerate(cells)]

@@ -1,0 +1,224 @@
+"""What the pages on Cortes et al. 2009 and on the lecture state, computed from the records again.
+
+The other findings are held in tests/report/test_stated_numbers.py.
+"""
+
+from __future__ import annotations
+
+import re
+import statistics
+from functools import cache
+
+import numpy as np
+import pytest
+from narrowing import present
+from stated import lines_of, mean, recorded, states, text_of
+
+from mklbench.experiments.record import Record
+from mklbench.report.analysis.significance import LEVEL, corrected_p_value
+
+CORTES, ROUSU = "docs/findings/cortes2009.md", "docs/findings/rousu2017.md"
+UCI, REVIEWS, ARM = "cortes2009_uci", "cortes2009_sentiment", "cortes2009_degrees"
+pytestmark = pytest.mark.slow
+
+
+@cache
+def cells(table: str) -> dict[tuple[str, str, str], list[Record]]:
+    found = recorded(table).slots.items()
+    return {(place[0], place[1], place[2]): slots.done for place, (_, slots) in found}
+
+
+def differ(first: list[Record], second: list[Record], field: str) -> float:
+    """Return how much more the first has where the corrected test finds a difference, else 0."""
+    one, other = ({r.split: getattr(r, field) for r in records} for records in (first, second))
+    share = present(first[0].n_test) / present(first[0].n_train)
+    if corrected_p_value(one, other, share) >= LEVEL:
+        return 0.0
+    return float(np.mean(list(one.values())) - np.mean(list(other.values())))
+
+
+# Cortes et al. 2009.
+
+
+def test_learned_weights_on_the_uci_sets() -> None:
+    found = [
+        differ(records, cells(UCI)[row, f"{degree}_base", protocol], "rmse")
+        for (row, column, protocol), records in cells(UCI).items()
+        for degree, learned in [column.split("_")]
+        if learned != "base"
+    ]
+    better, worse = (sum(np.sign(found) == sign) for sign in (-1, 1))
+    states(
+        CORTES,
+        f"in {len(found)} comparisons of learned with equal weights (degree 1 and 2, norm-1 and "
+        "norm-2, four sets, three scalings) a corrected test finds "
+        f"{better} better and {worse} worse",
+    )
+
+
+def test_degree_2_on_the_uci_sets() -> None:
+    found: dict[str, set[float]] = {}
+    for row, column, protocol in cells(UCI):
+        if column == "quadratic_base":
+            pair = cells(UCI)[row, column, protocol], cells(UCI)[row, "linear_base", protocol]
+            found.setdefault(row, set()).add(np.sign(differ(*pair, "rmse")))
+    helps = {row for row, signs in found.items() if -1 in signs and 1 not in signs}
+    hurts = {row for row, signs in found.items() if 1 in signs and -1 not in signs}
+    assert helps == {"ionosphere", "sonar"}
+    assert hurts == {"breast_cancer_wisconsin"}
+    states(CORTES, "It helps on Ionosphere and Sonar and hurts on Breast")
+    breast = [
+        mean(UCI, "breast_cancer_wisconsin", column, protocol, "rmse")
+        for protocol in ("standard", "minmax")
+        for column in ("linear_base", "quadratic_base")
+    ]
+    states(
+        CORTES,
+        "standardised, Breast has an RMSE of {:.2f} at degree 1 and {:.2f} at degree 2, scaled to "
+        "-1, 1  {:.2f} and {:.2f}.".format(*breast),
+    )
+
+
+def test_learned_weights_on_reviews() -> None:
+    gains = [
+        abs(mean(REVIEWS, row, column, protocol, "rmse")
+            - mean(REVIEWS, row, "linear_base", protocol, "rmse"))
+        for row, column, protocol in cells(REVIEWS)
+        if column.startswith("linear") and column != "linear_base"
+    ]  # fmt: skip
+    states(CORTES, f"and on reviews to {max(gains):.3f} in RMSE")
+    last = "features=5000"
+    quadratic, linear = (
+        mean(REVIEWS, "electronics", f"{degree}_base", last, "rmse")
+        for degree in ("quadratic", "linear")
+    )
+    states(CORTES, f"it is worse throughout, {quadratic:.2f} against {linear:.2f} on electronics")
+    for row, column, protocol in cells(REVIEWS):
+        if column == "quadratic_base":
+            other = mean(REVIEWS, row, "linear_base", protocol, "rmse")
+            assert mean(REVIEWS, row, column, protocol, "rmse") > other
+
+
+def test_learned_weights_on_the_arm() -> None:
+    def rmse(column: str, n: int) -> float:
+        return mean(ARM, "arm", column, f"training samples={n}", "rmse")
+
+    states(
+        CORTES,
+        f"the RMSE at 500 training samples is {rmse('norm1_4', 500):.3f} with learned weights "
+        f"(norm-1) and {rmse('uniform4', 500):.3f} with equal ones; at 1000 samples it is "
+        f"{rmse('norm1_4', 1000):.3f}, where the best of all degrees with equal weights has "
+        f"{min(rmse(f'uniform{d}', 1000) for d in (1, 2, 3, 4)):.3f}",
+    )
+    states(
+        CORTES,
+        f"learned weights gain from degree 2 on ({rmse('norm1_2', 100):.3f} against "
+        f"{rmse('uniform2', 100):.3f})",
+    )
+
+
+def test_steps_of_the_projected_gradient() -> None:
+    learned = [record for record in lines_of(UCI) if record.algo == "nkrr"]
+    steps = [present(record.n_iter) for record in learned]
+    share = sum(count <= 20 for count in steps) / len(steps)
+    assert all(record.converged for record in lines_of(UCI))
+    states(
+        CORTES,
+        f"takes {statistics.median(steps):.0f} steps of projected gradient to a gap or residual of "
+        f"1e-4, and {100 * share:.0f} % take 20 at most; all {len(lines_of(UCI)):,} fits met",
+    )
+
+
+# The lecture.
+
+
+def of(column: str) -> dict[str, list[Record]]:
+    return {row: records for (row, name, _), records in cells("all_methods").items()
+            if name == column}  # fmt: skip
+
+
+def accuracy(column: str) -> float:
+    """Return the mean over the sets in per cent."""
+    means = [np.mean([present(r.accuracy) for r in records]) for records in of(column).values()]
+    return 100 * float(np.mean(means))
+
+
+def seconds(column: str) -> dict[str, float]:
+    return {
+        row: statistics.median(present(record.fit_cpu_seconds) for record in records)
+        for row, records in of(column).items()
+    }
+
+
+def against_uniform(column: str) -> dict[str, float]:
+    return {
+        row: 100 * differ(records, of("uniform")[row], "accuracy")
+        for row, records in of(column).items()
+    }
+
+
+WAYS = {
+    "early_fusion": "early fusion",
+    "late_fusion": "late fusion",
+    "align": "ALIGN",
+    "alignf": "ALIGNF",
+    "align_sdp": "semidefinite alignment",
+    "simplemkl": "SimpleMKL",
+}
+
+
+@pytest.mark.parametrize("name", ["uniform", *WAYS])
+def test_the_table_of_the_lecture(name: str) -> None:
+    gains = list(against_uniform(name).values())
+    counts = [sum(np.sign(gains) == sign) for sign in (1, 0, -1)]
+    held = "" if name == "uniform" else " / ".join(map(str, counts))
+    label = WAYS.get(name, "plain sum of kernels")
+    time = statistics.median(seconds(name).values())
+    row = f"| {label} | {accuracy(name):.1f} | {held} | {time:.2g} |"
+    assert " ".join(row.split()) in text_of(ROUSU)
+
+
+def test_who_beats_the_plain_sum() -> None:
+    found = {name: against_uniform(name) for name in WAYS if name != "simplemkl"}
+    found |= {name: against_uniform(name) for name in ("simplemkl", "f_heuristic")}
+    beaten = [(name, row) for name, gains in found.items() for row in gains if gains[row] > 0]
+    assert beaten == [("early_fusion", "ionosphere")]
+    n = sum(map(len, found.values()))
+    states(
+        ROUSU,
+        f"is beaten once in {n} comparisons with these and the F-heuristic, by early fusion on",
+    )
+
+
+def test_semidefinite_programmes() -> None:
+    slow, fast = seconds("align_sdp"), seconds("alignf")
+    ratios = [slow[row] / fast[row] for row in slow]
+    early = [r for records in of("align_sdp").values() for r in records if r.converged is False]
+    said = re.findall(r"takes (\d+) to (\d+) times as long as of the other", text_of(ROUSU))
+    ((low, high),) = said
+    assert float(low) == pytest.approx(min(ratios), rel=0.1)
+    assert float(high) == pytest.approx(max(ratios), rel=0.1)
+    states(ROUSU, f"and {len(early)} of 90 fits ended above their tolerance")
+
+
+def test_calls_of_the_svm() -> None:
+    for name, opening in (("simplemkl", "which it calls"), ("mkl", "solves the same problem in")):
+        calls = [
+            statistics.mean(present(record.svm_calls) for record in records)
+            for records in of(name).values()
+        ]
+        states(ROUSU, f"{opening} {min(calls):.0f} to {max(calls):.0f}")
+
+
+def test_centring_and_late_fusion() -> None:
+    for name in ("align", "f_heuristic"):
+        assert not any(against_uniform(name).values())
+    states(ROUSU, f"at {accuracy('align'):.1f} and {accuracy('f_heuristic'):.1f} % in the mean")
+    lost = [-gain for gain in against_uniform("late_fusion").values() if gain < 0]
+    assert len(lost) == 6
+    states(ROUSU, f"loses {min(lost):.0f} to {max(lost):.0f} points on six of the nine sets")
+    late, plain = (
+        100 * np.mean([present(r.accuracy) for r in of(name)["mfeat"]])
+        for name in ("late_fusion", "uniform")
+    )
+    states(ROUSU, f"it has {late:.1f} % and the plain sum {plain:.1f}")

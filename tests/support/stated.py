@@ -1,0 +1,58 @@
+"""What texts state of the recorded tables, and these tables without a minute of composing."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+from mklbench.experiments.record import Record
+from mklbench.experiments.records import read_records
+from mklbench.report.analysis.assemble import Report, SlotRecords, assemble
+from mklbench.report.loading import load_table
+from mklbench.report.table.paper_table import Slot
+
+ROOT = Path(__file__).parents[2]
+
+
+def lines_of(name: str) -> list[Record]:
+    return read_records(ROOT / "results" / "records" / f"{name}.jsonl")
+
+
+@cache
+def recorded(name: str) -> Report:
+    """The recorded table, its cells in the order in which they were exported.
+
+    So nothing has to be composed, which takes a minute for all tables.
+    """
+    table = load_table(name)
+    cells: list[list[Record]] = []
+    for line in lines_of(name):
+        if line.split == 0:
+            cells.append([])
+        cells[-1].append(line)
+    of_place = {s.place: cell for s, cell in zip(table.slots(), cells, strict=True)}
+
+    def find(slot: Slot) -> SlotRecords:
+        found = of_place[slot.place]
+        assert {record.status for record in found} == {"done"}
+        return SlotRecords("done", found, len(found))
+
+    return assemble(table, find)
+
+
+@cache
+def text_of(path: str) -> str:
+    """The words of files with single spaces, without the signs of links, code and quoting."""
+    text = "\n".join(file.read_text(encoding="utf-8") for file in sorted(ROOT.glob(path)))
+    return " ".join(re.sub(r"\]\([^)]*\)|[`\[\]*]", " ", text).split())
+
+
+def states(path: str, sentence: str) -> None:
+    assert " ".join(sentence.split()) in text_of(path)
+
+
+def mean(table: str, *place: str) -> float:
+    found = recorded(table).finished_mean(place)  # type: ignore[arg-type]
+    assert found is not None
+    return found
