@@ -182,7 +182,7 @@ def _nearest(group: str, name: str, config: DictConfig) -> str:
     if not name or group not in config or not OmegaConf.is_dict(config[group]):
         return hint(group, (str(key) for key in config))
     if group == "executor" and config[group].name == "local":
-        return "executor=local has no options, executor=slurm and executor=dask have"
+        return "executor=local has executor.rows alone, executor=slurm and executor=dask have more"
     names = {path for path in _leaves(config[group]) if path not in LABELS and path[0] != "_"}
     if group in ("algo", "kernel"):
         names |= set(keywords(group, config[group]) or ())

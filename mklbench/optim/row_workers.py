@@ -9,6 +9,7 @@ multipliers go through the driver every few iterations, and what follows rests o
 from __future__ import annotations
 
 import itertools
+import logging
 import platform
 from collections.abc import Iterator, Sequence
 from concurrent.futures import CancelledError
@@ -38,6 +39,8 @@ _A_SLOT = 2
 _FAN_IN = 8
 # Iterations from one copy of the variables to the next.
 _COPIED = 5
+# Seconds to wait for a scheduler.
+_CONNECT = 10.0
 # The question that ends an iteration.
 _LAST = "advance"
 
@@ -53,28 +56,33 @@ def on_dask(client: Any) -> Iterator[None]:
 
     Parameters
     ----------
-    client : distributed.Client
-        Of a scheduler with workers that have this version of mklbench.
+    client : distributed.Client or str
+        Of a scheduler with workers that have this version of mklbench; or where that is, as in
+        "tcp://host:8786", to be connected with as long as the context lasts.
 
     Raises
     ------
     InputError
-        If distributed is not installed, `client` is none, or it has no workers of this version.
+        If distributed is not installed, `client` is none, no scheduler answers, or it has no
+        workers of this version.
 
     Examples
     --------
-    >>> from distributed import Client
-    >>> with Client("tcp://host:8786") as client, on_dask(client):  # doctest: +SKIP
+    >>> with on_dask("tcp://host:8786"):  # doctest: +SKIP
     ...     model = MKL(kernel="feature_gaussians").fit(X, y)
     """
     if (sentence := extras.missing("dask", "on_dask", "distributed")) is not None:
         raise InputError(sentence)
     from distributed import Client
 
+    if isinstance(client, str):
+        with connected(client, f"client={client}") as own, on_dask(own):
+            yield
+        return
     if not isinstance(client, Client) or client.asynchronous:
         raise InputError(
-            f"client={client!r} is not accepted: give a distributed Client, and not an "
-            "asynchronous one."
+            f"client={client!r} is not accepted: give the address of a scheduler, as in "
+            "tcp://host:8786, or a distributed Client that is not asynchronous."
         )
     _check_workers(client)
 
@@ -89,6 +97,51 @@ def on_dask(client: Any) -> Iterator[None]:
 
     with made_by(maker):
         yield
+
+
+@contextmanager
+def connected(address: str, option: str) -> Iterator[Any]:
+    """Give a client of a scheduler.
+
+    Parameters
+    ----------
+    address : str
+        Of the scheduler, as in "tcp://host:8786".
+    option : str
+        What gave the address, as the user typed it.
+
+    Raises
+    ------
+    InputError
+        If distributed is not installed, what is given is no address, or no scheduler answers.
+    """
+    if (sentence := extras.missing("dask", option, "distributed")) is not None:
+        raise InputError(sentence)
+    from distributed import Client
+    from distributed.comm.addressing import get_address_host_port
+
+    try:  # as a client that fails on it takes long to end
+        get_address_host_port(address)
+    except ValueError as error:
+        raise InputError(
+            f"{option} is no address of a scheduler ({_in_short(error)}): write it as in "
+            "tcp://host:8786, which is what dask scheduler prints."
+        ) from error
+    # Its tracebacks on a scheduler that is away say less than the sentence does.
+    logger = logging.getLogger("distributed.client")
+    level = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        client = Client(address, timeout=_CONNECT, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"{option} does not answer ({_in_short(error)}): start a scheduler there, with "
+            "dask scheduler, and workers."
+        ) from error
+    finally:
+        logger.setLevel(level)
+    with client:
+        yield client
 
 
 class Workers:

@@ -14,9 +14,11 @@ import numpy as np
 import pytest
 from dask_cluster import DaskCluster
 
-from mklbench import MKL, _version, on_dask
+from mklbench import MKL, _version, cli, on_dask
 from mklbench.algorithms import mkl, mkl_svr
 from mklbench.errors import InputError
+from mklbench.experiments.record import Record
+from mklbench.experiments.store import Store
 from mklbench.kernels import FeatureBank, feature_gaussians
 from mklbench.optim import row_engines, row_workers
 from mklbench.solution import Solution
@@ -228,6 +230,50 @@ def test_a_worker_of_another_version_is_refused_in_a_sentence(
     monkeypatch.setattr(row_workers, "_check_workers", lambda client: client.nthreads())
     with pytest.raises(InputError, match=sentence), on_dask(client):
         solved(bank, y)
+
+
+def run(folder: Path, *options: str) -> tuple[str, Record]:
+    """Run a cell with the joint method in this process; return its key and its one record."""
+    cell = [
+        "algo=mkl", "kernel=feature_gaussians", "algo.method=joint", "data=waveform",
+        "data.n_samples=400", "split.n_splits=1", "progress=none", f"results_dir={folder}",
+    ]  # fmt: skip
+    assert cli.main(["run", *cell, *options]) == 0
+    (record,) = Store(folder).all_records()
+    return record.key, record
+
+
+def test_a_run_on_workers_makes_the_same_cell(
+    client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[str] = []
+    make = row_workers.Workers.__init__
+
+    def counted(self: Any, *arguments: Any) -> None:
+        made.append(arguments[0].scheduler.address)
+        make(self, *arguments)
+
+    key, expected = run(tmp_path / "here")
+    assert not made
+    monkeypatch.setattr(row_workers.Workers, "__init__", counted)
+    address = client.scheduler.address
+    there, found = run(tmp_path / "there", f"executor.rows={address}")
+    assert set(made) == {address}
+    assert there == key
+    assert (found.status, found.accuracy, found.n_iter) == (
+        "done",
+        expected.accuracy,
+        expected.n_iter,
+    )
+    assert found.objective == pytest.approx(expected.objective, rel=1e-6)
+    assert found.weights == pytest.approx(expected.weights, abs=1e-6)
+
+
+def test_a_scheduler_is_named_by_its_address(client: Client) -> None:
+    bank, y = problem(300)
+    with on_dask(client.scheduler.address):
+        found = solved(bank, y)
+    assert_same(found, solved(bank, y))
 
 
 def test_the_engine_is_that_of_the_context_only(client: Client) -> None:

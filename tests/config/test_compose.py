@@ -249,20 +249,34 @@ def test_the_two_bounds_on_jobs_are_one() -> None:
     [
         ("executor=slrm", "executor=slrm is not known: did you mean slurm"),
         ("executor=5", "executor=5 is not known: choose one of dask, local, slurm."),
-        ("+executor.jobs=3", "executor.jobs=3 is not known: there is nothing to set here."),
-        ("executor.address=x", "executor.address=x is not known: executor=local has no options"),
+        ("+executor.jobs=3", "executor.jobs=3 is not known: did you mean executor.rows."),
+        (
+            "executor.address=x",
+            "executor.address=x is not known: executor=local has executor.rows alone",
+        ),
         (
             "~executor",
             "executor is taken away, and a cell needs one: choose it with executor=NAME.",
         ),
-        ("++executor._target_=os.getcwd", "executor=local cannot be used: .* takes no arguments"),
+        (
+            "++executor._target_=os.getcwd",
+            "executor.rows=None is not known: there is nothing to set",
+        ),
         ("++executor._target_=os.nothing", "executor._target_=os.nothing cannot be used: "),
-        ("++executor._target_=operator.eq", "executor=local cannot be used: it makes nothing"),
     ],
 )
 def test_an_executor_that_cannot_be_used_is_said(override: str, said: str) -> None:
     with pytest.raises(InputError, match=f"^{said}"):
         configs.executor(configs.run_config(configs.compose([override])).executor, 1, None)
+
+
+@pytest.mark.parametrize(
+    ("function", "said"),
+    [("os.getcwd", ".* takes no arguments"), ("operator.eq", "it makes nothing")],
+)
+def test_a_function_that_is_no_executor_is_said(function: str, said: str) -> None:
+    with pytest.raises(InputError, match=f"^executor=mine cannot be used: {said}"):
+        configs.executor({"name": "mine", "_target_": function}, 1, None)
 
 
 def test_the_executor_is_no_part_of_a_cell() -> None:

@@ -60,7 +60,20 @@ def test_a_file_that_has_become_shorter_is_an_error(X: np.ndarray) -> None:
         there[:]
 
 
-@pytest.mark.parametrize("client", [None, "tcp://host:8786"])
-def test_what_is_no_client_is_refused(client: object) -> None:
-    with pytest.raises(InputError, match="give a distributed Client"), on_dask(client):
+@pytest.mark.parametrize(
+    ("client", "sentence"),
+    [
+        (None, "client=None is not accepted: give the address of a scheduler"),
+        (
+            "host",
+            r"client=host is no address of a scheduler \(.+\): write it as in tcp://host:8786",
+        ),
+        ("tcp://127.0.0.1:1", r"client=tcp://127\.0\.0\.1:1 does not answer \(.+\): start a"),
+    ],
+)
+def test_what_is_no_client_and_leads_to_none_is_refused(
+    client: object, sentence: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mklbench.optim.row_workers._CONNECT", 0.5)
+    with pytest.raises(InputError, match=sentence), on_dask(client):
         pass

@@ -89,7 +89,7 @@ class Executor(Protocol):
         """
 
 
-def local(jobs: int = 1, timeout: float | None = None) -> Executor:
+def local(jobs: int = 1, timeout: float | None = None, *, rows: str | None = None) -> Executor:
     """Return the executor for this machine: in this process, or in workers.
 
     Parameters
@@ -99,8 +99,24 @@ def local(jobs: int = 1, timeout: float | None = None) -> Executor:
     timeout : float or None, default=None
         Seconds of computing a cell may take, summed over the workers, in which alone it can
         be interrupted; None for no limit.
+    rows : str or None, default=None
+        Of a Dask scheduler, as in "tcp://host:8786", whose workers keep the training samples of
+        fits by the joint method (`mklbench.on_dask`); one step is taken after the other then.
+
+    Raises
+    ------
+    InputError
+        If `rows` is given with several jobs or a timeout.
     """
-    return Inline() if jobs == 1 and timeout is None else Processes(jobs, timeout)
+    if rows is None:
+        return Inline() if jobs == 1 and timeout is None else Processes(jobs, timeout)
+    if jobs > 1 or timeout is not None:
+        other = f"jobs={jobs}" if jobs > 1 else f"timeout={timeout:g}"
+        raise InputError(
+            f"executor.rows={rows} is not possible with {other}, as one fit at a time is spread "
+            "over the workers, from this process: leave one of them out."
+        )
+    return Inline(rows)
 
 
 def run_cells(
