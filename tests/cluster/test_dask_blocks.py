@@ -19,7 +19,7 @@ from mklbench.algorithms import mkl, mkl_svr
 from mklbench.errors import InputError
 from mklbench.experiments.record import Record
 from mklbench.experiments.store import Store
-from mklbench.kernels import FeatureBank, feature_gaussians
+from mklbench.kernels import FeatureBank, feature_gaussians, simplemkl_bank
 from mklbench.optim import row_engines, row_workers
 from mklbench.solution import Solution
 
@@ -230,6 +230,40 @@ def test_a_worker_of_another_version_is_refused_in_a_sentence(
     monkeypatch.setattr(row_workers, "_check_workers", lambda client: client.nthreads())
     with pytest.raises(InputError, match=sentence), on_dask(client):
         solved(bank, y)
+
+
+@pytest.mark.parametrize("p", [None, 2.0])
+def test_landmarks_are_the_same_as_with_threads(
+    client: Client, p: float | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Kernels on all features beside exact ones of single features, chosen on some samples."""
+    monkeypatch.setattr("mklbench.optim.landmark_search._FEW_COLUMNS", 10)
+    rng = np.random.default_rng(4)
+    X = rng.standard_normal((900, 4))
+    y = np.where(X[:, 0] * X[:, 1] + 0.3 * X[:, 2] + 0.3 * rng.standard_normal(900) > 0, 1.0, -1.0)
+    bank = simplemkl_bank(X, widths=(1.0, 3.0), degrees=())
+    options: dict[str, Any] = {"method": "joint", "landmarks": 40, "tol": DOUBLE, "p": p}
+    made: list[int] = []
+    make = row_workers.Workers.__init__
+
+    def counted(self: Any, *arguments: Any) -> None:
+        made.append(arguments[1].factors.rank)
+        make(self, *arguments)
+
+    monkeypatch.setattr(row_workers.Workers, "__init__", counted)
+    with on_dask(client):
+        found = mkl.solve(bank, y, 3000.0, **options)
+    assert made
+    n_made = len(made)
+    expected = mkl.solve(bank, y, 3000.0, **options)
+    assert len(made) == n_made
+    assert_same(found, expected)
+    assert found.approximation is not None
+    assert expected.approximation is not None
+    assert found.approximation.effect_on_objective > 0.0
+    assert found.approximation.effect_on_objective == pytest.approx(
+        expected.approximation.effect_on_objective, rel=1e-4
+    )
 
 
 def run(folder: Path, *options: str) -> tuple[str, Record]:
