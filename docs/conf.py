@@ -49,6 +49,8 @@ sphinx_gallery_conf = {
 }
 
 html_theme = "pydata_sphinx_theme"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
 html_title = f"mklbench {version}"
 html_show_sourcelink = False
 html_copy_source = False

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import yaml
 from evidence import COMPARISON, TUNED, UNIFORM, Evidence, Growth
-from rst import heading, listing, literal, table
+from rst import NO_BREAK, heading, listing, literal, table
 from which_method import which_method
 
 import mklbench
@@ -30,7 +30,6 @@ FINDINGS = {
 }
 # Solvers whose growth is measured by itself as well, one size varied at a time.
 SCALED = ("hessianmkl", "ikl", "mkl", "simplemkl", "vskl")
-NO_BREAK = "\u00a0"
 
 
 def pages() -> dict[str, str]:
@@ -75,15 +74,15 @@ def method(name: str, evidence: Evidence) -> str:
     lines += [*heading("Problem", "-")]
     lines += [f".. automodule:: {module}" if is_own else f"That of :doc:`{of_module}`.", ""]
     lines += [*heading("In use", "-"), *_in_use(name, module)]
-    if is_own:
-        lines += [*heading("Parameters", "-"), f".. autofunction:: {config['_target_']}"]
-        lines += ["   :no-index:", ""]
-    lines += [*heading("What it costs", "-"), *_cost(name, evidence)]
     lines += [*heading("When it pays", "-"), *_pays(name, evidence)]
+    lines += [*heading("What it costs", "-"), *_cost(name, evidence)]
     lines += [*heading("How its fits end", "-"), *_ends(name, evidence)]
     columns = evidence.columns(name)
     if columns:
         lines += [*heading("Measured", "-"), *_measured(columns, evidence)]
+    if is_own:
+        lines += [*heading("Parameters", "-"), f".. autofunction:: {config['_target_']}"]
+        lines += ["   :no-index:", ""]
     return "\n".join(lines)
 
 
@@ -182,11 +181,14 @@ def _sets(sets: Mapping[str, float]) -> str:
 
 def _findings(name: str, evidence: Evidence) -> Iterator[str]:
     tables = evidence.of(name)
-    for beginning, title in FINDINGS.items():
-        if any(table.startswith(beginning) for table in tables):
-            page = "learning" if beginning == COMPARISON else beginning
-            yield f"- :doc:`{title} <../findings/{page}>`: what came out"
-    yield ""
+    links = [
+        f":doc:`{title} <../findings/{'learning' if beginning == COMPARISON else beginning}>`"
+        for beginning, title in FINDINGS.items()
+        if any(table.startswith(beginning) for table in tables)
+    ]
+    if links:
+        yield f"In words: {', '.join(links)}."
+        yield ""
 
 
 def _ends(name: str, evidence: Evidence) -> Iterator[str]:

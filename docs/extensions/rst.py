@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+NO_BREAK = "\u00a0"
+
 
 def heading(text: str, mark: str) -> list[str]:
     """Return the lines of a heading."""

@@ -6,12 +6,13 @@ bear it out, the documentation is not built, and tests/docs/test_method_pages.py
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from evidence import TUNED, UNIFORM, Evidence
-from rst import table
+from rst import NO_BREAK, table
 
 from mklbench.kernels.row_factors import MANY
 
@@ -49,7 +50,8 @@ def which_method(evidence: Evidence) -> Iterator[str]:
                 f"the advice for {each.situation} is not what the records say: {said.sentence} "
                 "Change it in docs/extensions/which_method.py."
             )
-        rows.append([each.situation, each.advice, said.sentence])
+        sentence = re.sub(r"(?<=\d) (?=%|ms|times)", NO_BREAK, said.sentence)
+        rows.append([each.situation, each.advice, sentence])
     yield from table(rows, "Which method when")
 
 
@@ -73,7 +75,7 @@ def _exact(evidence: Evidence) -> Said:
     calls = {
         name: _mean(evidence, name, "svm_calls") for name in ("mkl", "hessianmkl", "simplemkl")
     }
-    listed = ", ".join(f"{name} {count:.0f}" for name, count in calls.items())
+    listed = ", ".join(f"``{name}`` {count:.0f}" for name, count in calls.items())
     return Said(
         f"SVM calls of a fit, mean over nine sets: {listed}",
         min(calls, key=calls.__getitem__) == "mkl",

@@ -216,7 +216,7 @@ def made_small(words: list[str], n_splits: int) -> list[str]:
             small.append(f"{name}={min(int(value), 5 * SMALL)}")
         elif name not in ("jobs", "split.n_splits"):
             small.append(word)
-    if "data=wdbc" in small and not any(word.startswith("kernel=") for word in small):
+    if "data=wdbc" in small and not any("kernel" in word for word in small):
         small.append("kernel=gaussians")  # in the place of 403
     options = dict(word.split("=", 1) for word in small)
     if "data.label" in options:

@@ -222,3 +222,11 @@ def test_centring_and_late_fusion() -> None:
         for name in ("late_fusion", "uniform")
     )
     states(ROUSU, f"it has {late:.1f} % and the plain sum {plain:.1f}")
+
+
+def test_what_a_gap_of_a_hundredth_does_to_the_accuracy() -> None:
+    states(
+        "docs/certificate-says-no.md",
+        f"to a gap of 1e-2, is {accuracy('simplemkl'):.1f} %, and that of mkl , to 1e-4, is "
+        f"{accuracy('mkl'):.1f} %",
+    )
