@@ -1,6 +1,6 @@
 # mklbench: `make` prints the targets.
 .DEFAULT_GOAL := help
-.PHONY: help run test test-fast test-oldest test-cluster archives lint check check-all bench mutants faults faults-short report reproduce-tables wheel-check docs clean
+.PHONY: help run test test-fast test-oldest test-newest test-cluster archives licences lint check check-all bench mutants faults faults-short report reproduce-tables wheel-check docs clean
 
 VENV   ?= .venv
 ALGO   ?= qnpkl
@@ -62,16 +62,28 @@ test: $(VENV)/.installed-test  ## set up and run all tests, JOBS at a time; unde
 test-fast: $(VENV)/.installed-test  ## the tests that take no time, in a minute: after every change
 	$(BIN)/python -m pytest -m "not slow and not alone" -n $(JOBS) --dist worksteal
 
-# Of each dependency the oldest version that pyproject.toml allows, in an environment of its own.
+# Of each dependency the oldest version that pyproject.toml allows and that has a wheel for this
+# Python, in an environment of its own; three packages there are in source only.
 OLDEST := $(VENV)-oldest
+SOURCES := --no-binary mklbench --no-binary libsvm-official --no-binary antlr4-python3-runtime
 $(OLDEST)/.installed: pyproject.toml
 	test -n "$(PYTHON)" && $(PYTHON) -m venv $(OLDEST)
 	$(OLDEST)/bin/python -m pip install --quiet uv
-	$(OLDEST)/bin/uv pip install --quiet --python $(OLDEST)/bin/python --resolution lowest-direct --editable '.[test]'
+	$(OLDEST)/bin/uv pip install --quiet --python $(OLDEST)/bin/python --resolution lowest-direct --only-binary :all: $(SOURCES) --editable '.[test]'
 	@touch $@
 
 test-oldest: $(OLDEST)/.installed  ## the fast tests with the oldest versions of all dependencies
 	$(OLDEST)/bin/python -m pytest -m "not slow and not alone" -n $(JOBS) --dist worksteal $(AGAIN)
+
+# And the newest that there is for this Python, whatever is in the first environment.
+NEWEST := $(VENV)-newest
+$(NEWEST)/.installed: pyproject.toml
+	test -n "$(PYTHON)" && $(PYTHON) -m venv $(NEWEST)
+	$(NEWEST)/bin/python -m pip install --quiet --upgrade --upgrade-strategy eager --editable '.[test]'
+	@touch $@
+
+test-newest: $(NEWEST)/.installed  ## the fast tests with the newest versions of all dependencies
+	$(NEWEST)/bin/python -m pytest -m "not slow and not alone" -n $(JOBS) --dist worksteal $(AGAIN)
 
 test-cluster: $(VENV)/.installed-test  ## the tests on a real Slurm and a real Dask, which it starts; as root it installs Slurm
 	tests/cluster/install
@@ -117,6 +129,9 @@ archives: $(VENV)/.installed-release  ## the wheel and the source archive of a r
 	$(BIN)/python -m build --outdir dist
 	$(BIN)/python -m twine check --strict dist/*
 
+licences: $(VENV)/.installed-test  ## the licences of all that is installed with the program: may it use them?
+	PYTHONPATH=. $(BIN)/python tests/support/licences.py
+
 $(VENV)/.installed-docs: $(VENV)/.installed-extras
 	$(BIN)/python -m pip install --quiet --editable '.[docs]'
 	@touch $@
@@ -149,4 +164,4 @@ wheel-check: $(VENV)/.installed  ## build the wheel twice, install it, and run, 
 		$$wheel check $(WHEEL_TABLE) --jobs $(JOBS)
 
 clean:  ## remove the environment and what was built (not the results)
-	rm -rf $(VENV) build dist
+	rm -rf $(VENV) $(OLDEST) $(NEWEST) build dist
