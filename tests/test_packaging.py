@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import yaml
+from packaging.specifiers import SpecifierSet
 
 import mklbench
 from mklbench import extras
@@ -52,4 +53,35 @@ def test_what_contributing_names_is_there() -> None:
             assert there or path == "configs/executor/mine.yaml", path
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     for target in re.findall(r"`make ([a-z-]+)", text):
+        assert f"\n{target}:" in makefile, target
+
+
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+
+
+def steps_of(workflow: Path) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """Return every step of a workflow with its job."""
+    jobs = yaml.safe_load(workflow.read_text(encoding="utf-8"))["jobs"].values()
+    return [(job, step) for job in jobs for step in job["steps"]]
+
+
+def test_workflows_run_all_of_the_gate() -> None:
+    commands = [step.get("run", "") for path in WORKFLOWS for _, step in steps_of(path)]
+    assert "bash .ci/run" in commands
+
+
+def test_workflows_make_what_there_is_on_every_python(project: dict[str, Any]) -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    allowed = SpecifierSet(project["requires-python"])
+    pythons = {f"3.{minor}" for minor in range(30) if f"3.{minor}" in allowed}
+    made = set()
+    for path in WORKFLOWS:
+        for job, step in steps_of(path):
+            matrix = job.get("strategy", {}).get("matrix", {})
+            assert set(matrix.get("python", pythons)) == pythons, path
+            for target in re.findall(r"make (\S+|\$\{\{.*?\}\})", step.get("run", "")):
+                named = matrix["target"] if target.startswith("${{") else [target]
+                made |= set(named)
+    assert {"test-oldest", "test-newest", "archives", "docs"} <= made
+    for target in made:
         assert f"\n{target}:" in makefile, target
