@@ -16,8 +16,10 @@ from stated import lines_of, mean, recorded, states, text_of
 
 from mklbench.experiments.record import Record
 from mklbench.report.analysis.significance import LEVEL, corrected_p_value
+from mklbench.report.table.verdict import Verdict
 
 CORTES, ROUSU = "docs/findings/cortes2009.md", "docs/findings/rousu2017.md"
+GEHLER, LEARNING = "docs/findings/gehler2008.md", "docs/findings/learning.md"
 UCI, REVIEWS, ARM = "cortes2009_uci", "cortes2009_sentiment", "cortes2009_degrees"
 pytestmark = pytest.mark.slow
 
@@ -230,3 +232,55 @@ def test_what_a_gap_of_a_hundredth_does_to_the_accuracy() -> None:
         f"to a gap of 1e-2, is {accuracy('simplemkl'):.1f} %, and that of mkl , to 1e-4, is "
         f"{accuracy('mkl'):.1f} %",
     )
+
+
+# Gehler & Nowozin 2008, and what learning costs.
+
+
+def test_what_differs_in_the_table_of_gehler() -> None:
+    report = recorded("gehler2008_table1")
+    judged = [
+        (place[0], place[1], number)
+        for place, number in report.numbers.items()
+        if place[3] == "error" and number.verdict is not None
+    ]
+    of_products = [
+        number.verdict for _, column, number in judged
+        if column == "ikl_products" and number.published is not None
+    ]  # fmt: skip
+    matches, closes = (of_products.count(each) for each in (Verdict.MATCH, Verdict.CLOSE))
+    states(
+        GEHLER,
+        f"Of the {len(of_products)} errors published for it {matches} match and {closes} is close",
+    )
+    differ = [
+        (row, column, present(number.difference))
+        for row, column, number in judged
+        if number.verdict in (Verdict.HIGHER, Verdict.LOWER)
+    ]
+    columns = [column for _, column, _ in differ]
+    assert len(differ) == 8
+    assert columns.count("svm") + columns.count("mkl_single") == 3
+    assert columns.count("mkl_separate") == 3
+    assert columns.count("ikl_single") == 2
+    assert all(abs(gap) < 1 for _, column, gap in differ if column != "ikl_single")
+    measured = mean("gehler2008_table1", "splice", "ikl_single", "paper", "error")
+    states(GEHLER, f"Splice has {measured:.1f} % where the paper has 12.6")
+    early = sum(
+        record.converged is False
+        for (_, column, _), records in cells("gehler2008_table1").items()
+        for record in records
+        if column == "ikl_products"
+    )
+    n_fits = sum(len(r) for place, r in cells("gehler2008_table1").items()
+                 if place[1] == "ikl_products")  # fmt: skip
+    states(GEHLER, f"{early} of {n_fits} fits of IKL (products) ended above their tolerance")
+
+
+def test_what_learning_costs() -> None:
+    plain = seconds("uniform")
+    mkl, ikl = (
+        statistics.median(time / plain[row] for row, time in seconds(name).items())
+        for name in ("mkl", "ikl")
+    )
+    states(LEARNING, f"takes {mkl:.0f} times as long as one of the plain sum, one of ikl {ikl:.0f}")
