@@ -1,4 +1,4 @@
-"""From files that hold arrays (NumPy's npz, MATLAB's mat, svmlight) to a `Table`.
+"""From files that hold arrays (NumPy's npz, MATLAB's mat) to a `Table`.
 
 Their content is checked as that of a text file is: finite inputs, whole labels, sound splits.
 """
@@ -19,16 +19,13 @@ from numpy.typing import NDArray
 from mklbench import mat_files
 from mklbench.data.dataset import Split
 from mklbench.data.download import read_file
-from mklbench.data.faults import AbsentError, TooLargeError
-from mklbench.data.limits import DEFAULT_BYTES, beyond, megabytes, most_bytes
+from mklbench.data.faults import AbsentError
+from mklbench.data.limits import DEFAULT_BYTES, most_bytes
 from mklbench.data.own_arrays import AUTO, LAST, NONE, choose_arrays, texts
 from mklbench.data.schema import Layout
 from mklbench.data.table import Table
-from mklbench.data.unpacking import too_large, unpack, unzip
+from mklbench.data.unpacking import too_large, unzip
 from mklbench.errors import DataError, first_line
-
-# Bytes of a number in memory, and of the shortest with its comma in a text file.
-_NUMBER, _SHORTEST = 8, 2
 
 
 def parse_npz(content: bytes, layout: Layout, place: str) -> Table:
@@ -220,47 +217,6 @@ def _splits_content(path: str, place: str) -> bytes:
         raise DataError(f"{place} does not exist: give the path of a MATLAB file.") from error
     except DataError as error:
         raise DataError(f"{place} {error}: give the path of a MATLAB file of splits.") from error
-
-
-def parse_svmlight(contents: Sequence[bytes], layout: Layout, place: str) -> Table:
-    """Parse files of lines ``label index:value ...``, with indices from 1, as LIBSVM has them.
-
-    With ``layout.zero_based`` the indices begin at 0.
-
-    Parameters
-    ----------
-    contents : sequence of bytes
-        The bytes of each file; gzip, xz and bzip2 are unpacked. The number of features is
-        the largest index in any of them.
-    place : str
-        Where the files are, in messages.
-
-    Raises
-    ------
-    DataError
-        A file is not of that form.
-    """
-    from sklearn.datasets import load_svmlight_files
-
-    limit = most_bytes(layout)
-    streams = [io.BytesIO(unpack(content, place, limit)) for content in contents]
-    try:
-        parts = load_svmlight_files(streams, zero_based=layout.zero_based)
-    except (ValueError, OverflowError, MemoryError) as error:
-        raise DataError(f"{place} is not in svmlight's format: {first_line(error)}.") from error
-    # A single index can ask for any number of columns. Text of this size makes as many at most.
-    n_bytes = sum(part.shape[0] * part.shape[1] * _NUMBER for part in parts[::2])
-    if n_bytes > _NUMBER // _SHORTEST * limit:
-        raise TooLargeError(
-            f"{place} has rows of {parts[0].shape[1]} features, {megabytes(n_bytes)} of numbers "
-            f"and so more than {beyond(limit)}."
-        )
-    X = np.empty((sum(part.shape[0] for part in parts[::2]), parts[0].shape[1]))
-    start = 0
-    for part in parts[::2]:  # each to its place, so that no second copy is made
-        part.toarray(out=X[start : start + part.shape[0]])
-        start += part.shape[0]
-    return _table({"x": X, "y": np.concatenate(parts[1::2])}, Layout(label="y"), (), place)
 
 
 def _table(

@@ -8,12 +8,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from mklbench.data.arrays import parse_mat, parse_npz, parse_svmlight
+from mklbench.data.arrays import parse_mat, parse_npz
 from mklbench.data.images import parse_images
 from mklbench.data.number_tables import parse_npy
 from mklbench.data.openml import parse_openml
 from mklbench.data.parse import parse_table
 from mklbench.data.schema import FileFormat, Layout
+from mklbench.data.svmlight import parse_svmlight
 from mklbench.data.table import Table
 from mklbench.data.typed_tables import parse_parquet, parse_xlsx
 from mklbench.errors import DataError
