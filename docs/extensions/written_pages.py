@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import method_pages
-from rst import heading, literal
+from rst import NO_BREAK, heading, literal
 
 from mklbench import cli, resources
 from mklbench.commands import grammar
@@ -37,6 +37,7 @@ _LINKS = {
     r"CONTRIBUTING\.md": "contributing.md",
     r"CHANGELOG\.md": "changes.md",
 }
+_SPREAD = f"{NO_BREAK}±{NO_BREAK}"
 # Links to what has no page.
 _SOURCES = re.compile(r"\[([^\]]+)\]\((?:tests|mklbench)/[^)]+\)")
 # A bar, or the underscore at the end of a word, with an even number of backticks behind it.
@@ -81,8 +82,12 @@ def _is_deeper(line: str, above: str) -> bool:
 
 
 def _relink(app: Any, page: str, source: list[str]) -> None:
-    """Lead links out of this folder to the pages that are made of what they lead to."""
-    source[0] = _relinked(source[0], "../" * page.count("/"))
+    """Lead links out of this folder to the pages that are made of what they lead to.
+
+    In tables a number and its spread stay on one line.
+    """
+    text = _relinked(source[0], "../" * page.count("/"))
+    source[0] = re.sub(r"^\|.*$", lambda row: row[0].replace(" ± ", _SPREAD), text, flags=re.M)
 
 
 def _relinked(text: str, to_root: str) -> str:

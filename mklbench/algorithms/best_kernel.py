@@ -3,6 +3,8 @@
 Each kernel is tried alone on stratified folds of the training samples, at the hyperparameters that
 are given; on that with the fewest errors (for real targets, the smallest squared error) a machine
 is learned from all samples. A search over C outside looks at the kernel chosen for each C.
+
+    m = argmin over k of  sum over folds F of  #{i in F: y_i f_k(x_i) <= 0},   f_k learned without F
 """
 
 from __future__ import annotations

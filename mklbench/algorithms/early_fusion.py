@@ -2,6 +2,8 @@
 
 The features are joined before anything is learned, and scaled so that no source outweighs the
 others by its units (`mklbench.kernels.Standardised`). It is the baseline without kernel learning.
+
+    k(x, z) = k((x_1, ..., x_V), (z_1, ..., z_V)),   x_v the standardised features of source v
 """
 
 from __future__ import annotations

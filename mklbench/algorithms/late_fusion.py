@@ -1,7 +1,11 @@
 """Late fusion: one machine on each kernel or each group of them, and the mean or vote of all.
 
 The machines are learned independently. With f_j the decision function of machine j of k, that of
-the fusion is 1/k sum_j f_j, or with `vote` the majority of the signs of f_j, ties broken by the
+the fusion is
+
+    f = 1/k sum_j f_j,
+
+or with `vote` the majority of the signs of f_j, ties broken by the
 mean. A group of kernels, such as those of one view, has one machine on their mean.
 """
 

@@ -1,4 +1,11 @@
-"""The support vector machine at fixed kernel weights."""
+"""The support vector machine at fixed kernel weights (Cortes & Vapnik 1995).
+
+With the kernel K_d = sum_m d_m K_m of given weights d, or a member of a family,
+
+    maximise over 0 <= alpha <= C, y'alpha = 0   sum_i alpha_i - 1/2 a' K_d a,   a = alpha o y,
+
+by LIBSVM (Chang & Lin 2011). The label of a new sample z is the sign of sum_i a_i k_d(x_i, z) + b.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,11 @@
 """The uniform combination: the baseline that learned weights have to beat.
 
+One SVM (`mklbench.algorithms.svm`) on the mean of all kernels, d_m = 1/M: the kernel of the joined
+feature maps. It is often as good as learned weights (Gehler & Nowozin, "On feature combination for
+multiclass object classification", ICCV 2009).
+
+    K = 1/M sum_m K_m
+
 For many samples there is the method of `mklbench.optim.joint`, which forms no matrix (n, n).
 """
 

@@ -170,3 +170,9 @@ def test_fits_that_ended_early_are_those_of_the_tables(records: Any) -> None:
         if table == "all_methods"
     ]
     assert [str(sum(counts))] == ended
+
+
+def test_every_method_states_its_problem_as_a_formula(extensions: SimpleNamespace) -> None:
+    for name, config in extensions.pages.methods().items():
+        module = importlib.import_module(config["_target_"].rpartition(".")[0])
+        assert re.search(r"^ {4}\S", module.__doc__ or "", re.MULTILINE), name
