@@ -38,7 +38,7 @@ from scipy.linalg import LinAlgError, block_diag
 
 from mklbench.kernels.row_factors import RowFactors
 from mklbench.optim.joint_newton import NewtonSystem, root
-from mklbench.optim.row_blocks import Linearised
+from mklbench.optim.row_blocks import Linearised, Variables
 from mklbench.optim.row_engines import Engine, OfSamples
 from mklbench.optim.weight_sets import WeightSet
 
@@ -88,21 +88,28 @@ class Iterate:
 
 @dataclass(frozen=True)
 class Point:
-    """A function and its weights, to go on from with other factors.
+    """All variables, to go on from with other factors.
 
     Attributes
     ----------
-    x : ndarray of shape (k,)
-        x > 0.
+    x, prices : ndarray of shape (k,)
+        x > 0 and z.
     expansion : ndarray of shape (q,)
         v, in the bases before these were reduced.
     intercept : float
         b.
+    levels : ndarray of shape (c,)
+        lam.
+    of_samples : Variables
+        alpha, l and u.
     """
 
     x: Array
+    prices: Array
     expansion: Array
     intercept: float
+    levels: Array
+    of_samples: Variables
 
 
 class Path:
@@ -174,7 +181,10 @@ class Path:
     def resume(
         cls, factors: RowFactors, engine: Engine, weight_set: WeightSet, point: Point, mu: float
     ) -> Path:
-        """Set out from a function that another path has come to.
+        """Set out from where another path has come to.
+
+        On a curved set only its function is kept: that path's other variables can be far from the
+        central one, whose equations are linear no longer.
 
         Parameters
         ----------
@@ -185,11 +195,16 @@ class Path:
         weight_set : WeightSet
             Where the weights may be.
         point : Point
-            The function and its weights.
+            Where that is.
         mu : float
-            Where on the central path to set out.
+            Where on the central path to set out, if from the function alone.
         """
         v, x = factors.lowered(point.expansion), point.x
+        if not weight_set.curved:
+            t = engine.total("resume", OfSamples(point.of_samples))
+            return cls(
+                factors, engine, weight_set, t, v, x, point.prices, point.intercept, point.levels
+            )
         function = factors.expanded(weight_set.weights(x), v)
         t = engine.total("begin", function, point.intercept, mu)
         prices, levels = _prices(factors, weight_set, x, v, mu)
@@ -199,7 +214,11 @@ class Path:
 
     def point(self) -> Point:
         """Return where the path has come to."""
-        return Point(self.x, self.factors.lifted(self.v), self.b)
+        parts = self.engine.each("variables")
+        of_samples = Variables(
+            *(np.concatenate(each, axis=-1) for each in zip(*parts, strict=True))
+        )
+        return Point(self.x, self.z, self.factors.lifted(self.v), self.b, self.lam, of_samples)
 
     @property
     def d(self) -> Array:

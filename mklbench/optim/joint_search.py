@@ -33,8 +33,9 @@ Array = NDArray[np.float64]
 _DROPPED = (1e-5, 1e-8, 1e-11, 1e-14)
 # The gap on the factors that is aimed at, in units of the gap asked for.
 _AIM = 0.5
-# A first look is taken at this gap: factors that add more than this to it are too coarse.
-_EARLY, _TOO_COARSE = 20.0, 0.6
+# A first look is taken at this gap, a later one with finer factors: where some were too coarse,
+# what the next leave out comes to bear late. Too coarse are those that add more than this to it.
+_EARLY, _LATER, _TOO_COARSE = 20.0, 4.0, 0.6
 # Where the gap on factors is less than this share of the certified one, more iterations are vain.
 _LIMITED = 0.05
 # A gap asked for below this needs factors in double precision; so do entries beyond the other, of
@@ -197,8 +198,9 @@ def search(
                 between, point = best[0].bounds, best[1]
                 mu = _RESUMED * (between.upper - between.lower) / factors.n_samples
                 path = Path.resume(coarse, engine, weight_set, point, mu)
+            early = _EARLY if best is None else _LATER
             finest = dropped == _DROPPED[-1]
-            found = _followed(path, factors, loss, tol, max_iter, history, finest)
+            found = _followed(path, factors, loss, tol, early, max_iter, history, finest)
             best = found if best is None or found[0].gap < best[0].gap else best
             if best[0].gap <= tol:
                 break
@@ -211,6 +213,7 @@ def _followed(
     factors: RowFactors,
     loss: Hinge | Tube,
     tol: float,
+    early: float,
     max_iter: int,
     history: iterations.History,
     finest: bool,
@@ -230,7 +233,7 @@ def _followed(
         closest = min(closest, max(state.gap, 0.0))
         if best is not None and state.gap > _ASTRAY * closest:
             break
-        if state.gap > (_EARLY if best is None else _AIM) * tol:
+        if state.gap > (early if best is None else _AIM) * tol:
             continue
         found = _certified(path, state, factors, loss, tol)
         if best is None or found.gap < best[0].gap:

@@ -186,9 +186,10 @@ class Rows:
         self._lower, self._upper = mu / self._alpha, mu / self._slack
         return self._projected(self.dual_coef())
 
-    def resume(self, variables: Variables) -> None:
-        """Take the variables of the samples."""
+    def resume(self, variables: Variables) -> Array:
+        """Take the variables of the samples, and return B' Y alpha (R,)."""
         self._alpha, self._slack, self._lower, self._upper = variables
+        return self._projected(self.dual_coef())
 
     def variables(self) -> Variables:
         """Return the variables of the samples."""

@@ -39,7 +39,7 @@ class OfSamples:
 
     Attributes
     ----------
-    arrays : tuple of ndarray of shape (n,)
+    arrays : tuple of ndarray of shape (..., n)
         Of all samples; a block is given a tuple, or the array where there is only one.
     """
 
@@ -47,7 +47,7 @@ class OfSamples:
 
     def of(self, rows: slice) -> Any:
         """Return what the block with these rows is given."""
-        own = tuple(each[rows] for each in self.arrays)
+        own = tuple(each[..., rows] for each in self.arrays)
         return own if len(own) > 1 else own[0]
 
 

@@ -17,7 +17,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from mklbench import MKL
 from mklbench.algorithms import mkl
-from mklbench.certify import Hinge, PrimalDualPoint, bounds
+from mklbench.certify import Hinge, PrimalDualPoint, Tube, bounds
 from mklbench.errors import InputError
 from mklbench.kernels import (
     Bank,
@@ -33,8 +33,11 @@ from mklbench.kernels import (
 from mklbench.kernels.row_factors import MANY, RowFactors
 from mklbench.multiclass import decision_function
 from mklbench.optim import joint_search, row_blocks, row_engines
+from mklbench.optim.joint import Path
+from mklbench.optim.loss_terms import terms_of
 from mklbench.optim.row_blocks import expand, project
 from mklbench.optim.row_engines import Engine, Problem
+from mklbench.optim.weight_sets import OneSum
 from mklbench.penalties.simplex import Simplex
 from mklbench.solution import Solution
 
@@ -202,6 +205,26 @@ def test_blocks_do_not_matter(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
     assert parts.objective == pytest.approx(whole.objective, rel=1e-9)
     assert parts.weights == pytest.approx(whole.weights, abs=1e-6)
     assert parts.dual_coef == pytest.approx(whole.dual_coef, abs=1e-3)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "tube"])
+def test_finer_factors_go_on_from_all_variables(loss: str) -> None:
+    """The gap on them is about where it was, not that of a start."""
+    X, y = problem(400, 3, seed=13)
+    bank = feature_gaussians(X)
+    exact = bank.row_factors()
+    terms = terms_of(Hinge(y, 100.0) if loss == "hinge" else Tube(X[:, 0] * y, 10.0, 0.1))
+    weight_set = OneSum(bank.n_kernels)
+    coarse, fine = exact.reduced(1e-5), exact.reduced(1e-9)
+    with row_engines.threads(Problem(coarse, exact, terms, np.float64)) as engine:
+        path = Path.begin(coarse, engine, weight_set)
+        before = next(each for each in path.iterates(100) if each.gap < 1e-2)
+        first = path.point()
+    with row_engines.threads(Problem(fine, exact, terms, np.float64)) as engine:
+        after = next(Path.resume(fine, engine, weight_set, first, 1.0).iterates(1))
+    assert fine.rank > coarse.rank
+    assert abs(after.gap) < 10.0 * before.gap
+    assert np.array_equal(after.weights, before.weights)
 
 
 def test_rows_that_are_made_anew_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
