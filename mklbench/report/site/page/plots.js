@@ -94,7 +94,7 @@ ready.then((data) => {
   const isLog = (metric) => ["time", "gap", "svm_calls"].includes(metric);
   const positive = (rows, ...names) => rows.filter((row) => names.every((name) => row[name] > 0));
 
-  // The rows whose labels do not cover one another on a plot: the first ones keep theirs.
+  // The rows whose labels cover neither one another nor a point: the first ones keep theirs.
   function labelled(rows, [x, logX], [y, logY], label) {
     const at = (row, name, log) => (log ? Math.log(row[name]) : row[name]);
     const span = (name, log) => {
@@ -103,10 +103,12 @@ ready.then((data) => {
     };
     const [fromX, wide] = span(x, logX), [fromY, high] = span(y, logY);
     const taken = [];
-    return rows.map((row) => {
-      const left = (at(row, x, logX) - fromX) / wide, top = (at(row, y, logY) - fromY) / high;
+    const points = rows.map((row) => ({left: (at(row, x, logX) - fromX) / wide, top: (at(row, y, logY) - fromY) / high}));
+    return rows.map((row, number) => {
+      const {left, top} = points[number];
       const width = 0.025 + 0.014 * String(row[label]).length;
-      const free = taken.every((box) => left + width < box.left || left > box.left + box.width || Math.abs(top - box.top) > 0.055);
+      const free = taken.every((box) => left + width < box.left || left > box.left + box.width || Math.abs(top - box.top) > 0.055) &&
+        points.every((point) => point.left <= left || point.left > left + width || Math.abs(top - point.top) > 0.03);
       if (free) taken.push({left, top, width});
       return {...row, label: free ? row[label] : ""};
     });
@@ -114,8 +116,9 @@ ready.then((data) => {
 
   class TablePlot extends Plot {
     get table() { return tables[Number(select(this, "table").value)] || tables[0]; }
+    get pairs() { return tablePairs; }
     refill() {
-      if (!select(this, "table").options.length) keep(select(this, "table"), tablePairs, defaultTable);
+      if (!select(this, "table").options.length) keep(select(this, "table"), this.pairs, defaultTable);
       const table = this.table;
       const fillings = {
         protocol: () => options(table, 2, table.protocols), row: () => options(table, 0, table.rows),
@@ -262,6 +265,42 @@ ready.then((data) => {
         {transform: [{calculate: "'splits'", as: "what"}], mark: {type: "tick", thickness: 2, bandSize: 26, color: PALETTE[0], opacity: 0.7}, encoding: {x, y: {field: "what", type: "nominal"}, tooltip: [{field: "split"}, {field: "value", title: heading(chosen.metric)}]}},
         {data: {values: [{mean, what: "splits"}]}, mark: {type: "point", shape: "diamond", filled: true, size: 110, color: PALETTE[1]}, encoding: {x: {field: "mean", type: "quantitative"}, y: {field: "what", type: "nominal"}, tooltip: [{field: "mean"}]}},
       ],
+    }};
+  }));
+
+  // The course of single fits, as their records have it.
+  const COURSES = {gap: "certified gap", objective: "J", above: "J above the lowest here"};
+  class CoursePlot extends TablePlot {
+    get pairs() { return tablePairs.filter(([at]) => tables[at].places.some((place) => data.cells[place[3]].descent)); }
+    refill() {
+      if (!this.pairs.length) return;
+      super.refill();
+      const table = this.table;
+      const rows = [...new Set(table.places.filter((place) => data.cells[place[3]].descent).map((place) => place[0]))];
+      keep(select(this, "row"), rows.sort((a, b) => a - b).map((row) => [row, table.rows[row]]));
+      keep(select(this, "course"), Object.entries(COURSES), "gap");
+    }
+  }
+  plots.push(new CoursePlot("courses", {table: "Table", row: "Data set", course: "Up"}, (chosen, plot) => {
+    const {table} = plot, several = table.protocols.length > 1;
+    const fits = !plot.pairs.length ? [] : table.places
+      .filter((place) => place[0] === Number(chosen.row) && data.cells[place[3]].descent)
+      .map(([, column, protocol, number]) => ({
+        method: table.columns[column] + (several ? ", " + table.protocols[protocol] : "") + (data.cells[number].own ? ", yours" : ""),
+        descent: data.cells[number].descent,
+      }));
+    const lowest = Math.min(...fits.flatMap(({descent}) => descent.objective.filter((value) => value !== null)));
+    const worth = ({objective, gap}, at) => {
+      if (chosen.course === "gap") return gap ? gap[at] : null;
+      return objective[at] === null ? null : chosen.course === "objective" ? objective[at] : objective[at] - lowest;
+    };
+    const rows = fits.flatMap(({method, descent}) => descent.svm_calls.map((calls, at) => ({method, calls, value: worth(descent, at), split: descent.split})))
+      .filter((row) => row.calls > 0 && row.value > 0);
+    return {rows, note: "No cell here keeps the course of its fits: those that are run from version 0.2 on do.", spec: {
+      mark: {type: "line", point: {filled: true, size: 45}},
+      encoding: {x: axis("calls", "SVM calls", true), y: axis("value", COURSES[chosen.course], true),
+        color: {field: "method", title: "method"}, shape: {field: "method", scale: {range: SHAPES}, legend: null},
+        tooltip: [{field: "method"}, {field: "calls", title: "SVM calls"}, {field: "value", title: COURSES[chosen.course]}, {field: "split"}]},
     }};
   }));
 
