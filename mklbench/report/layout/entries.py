@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from mklbench.experiments.record import DONE
 from mklbench.report.analysis.assemble import Number, NumberPlace, Report
@@ -37,9 +38,14 @@ def tone(verdict: Verdict | None) -> str:
 
 
 def format_sample(metric: Metric, sample: Published | Sample | None) -> str:
-    """Print ``mean ± std``, the mean alone where there is no spread, or a dash."""
+    """Print ``mean ± std``, the mean alone where there is no spread, or a dash.
+
+    A published number has the digits that the paper prints.
+    """
     if sample is None:
         return NOTHING
+    if isinstance(sample, Published) and sample.decimals is not None:
+        metric = replace(metric, decimals=sample.decimals)
     if sample.std is None:
         return metric.format(sample.mean)
     return f"{metric.format(sample.mean)} ± {metric.format(sample.std)}"

@@ -149,8 +149,12 @@ def _mirror(report: Report) -> Iterator[Block]:
 
 
 def _published(report: Report, place: tuple[str, str, str]) -> Entry:
-    text = format_sample(METRICS[place[-1]], report.table.published.get(place))
-    return Entry(text, "published", emphasis(report.published_standings.get(place)))
+    found = report.table.published.get(place)
+    text = format_sample(METRICS[place[-1]], found)
+    is_bold = found is not None and found.is_bold
+    return Entry(
+        text, "published", "bold" if is_bold else emphasis(report.published_standings.get(place))
+    )
 
 
 def _measured(report: Report, place: NumberPlace) -> Entry:
@@ -159,9 +163,11 @@ def _measured(report: Report, place: NumberPlace) -> Entry:
 
 def _legend(report: Report) -> str:
     fewer = any(has_fewer_splits(number) for number in report.numbers.values())
+    bold = any(number.is_bold for number in report.table.published.values())
     return (
         "Mean ± standard deviation over the splits"
         + (", whose number follows in parentheses where the paper has more. " if fewer else ". ")
+        + ("Bold, published: as the paper prints it. " if bold else "")
         + ", ".join(f"{mark} {verdict}" for verdict, (mark, _) in JUDGEMENTS.items())
         + "; the rules stand at the end."
     )

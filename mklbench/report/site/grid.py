@@ -14,7 +14,6 @@ from mklbench.report.analysis.assemble import Number, Report
 from mklbench.report.analysis.baseline import Standing
 from mklbench.report.layout.entries import (
     JUDGEMENTS,
-    NOTHING,
     format_measured,
     format_sample,
 )
@@ -38,11 +37,15 @@ _MOST_COLUMNS = 12
 
 @dataclass(frozen=True)
 class Head:
-    """The head of one column: a method or a data set, and a metric."""
+    """The head of one column: a method or a data set, and a metric.
+
+    `is_published` tells whether the paper prints it.
+    """
 
     name: str
     label: str
     metric: Metric
+    is_published: bool = False
 
 
 @dataclass(frozen=True)
@@ -121,15 +124,17 @@ def grid_of(report: Report) -> Grid:
     table = report.table
     if not table.published and len(table.columns) > len(table.rows):
         return _by_method(report)
+    of_paper = {(column, metric) for _, column, metric in table.published}
     heads = [
-        Head(column.name, column.label, METRICS[name])
+        Head(column.name, column.label, METRICS[name], (column.name, name) in of_paper)
         for column in table.columns
         for name in column.metrics
     ]
     heads = [head for head in heads if _is_filled(report, head)]
     grid = Grid(False, heads)
     for row in table.rows:
-        lines = [_published(report, row, heads)] if table.published else []
+        printed = any(place[0] == row.name for place in table.published)
+        lines = [_published(report, row, heads)] if printed else []
         lines += _measured(report, grid, [(row.name, head.name, head) for head in heads])
         if len(lines) == 1 and lines[0].is_published:
             lines.append(Line("", "data not at hand", [None] * len(heads)))
@@ -167,13 +172,18 @@ def _is_filled(report: Report, head: Head) -> bool:
 
 def _published(report: Report, row: Row, heads: Sequence[Head]) -> Line:
     entries: list[Entry | None] = []
+    first = {column.name: column.metrics[0] for column in report.table.columns}
     for head in heads:
         place = (row.name, head.name, head.metric.name)
         found = report.table.published.get(place)
         emphasis = _EMPHASES.get(report.published_standings.get(place), "")
-        value = None if found is None else found.mean
+        if found is None:
+            is_first = head.metric.name == first[head.name]
+            entries.append(Entry(report.table.published_absent if is_first else ""))
+            continue
         text = format_sample(head.metric, found)
-        entries.append(Entry("" if text == NOTHING else text, value=value, emphasis=emphasis))
+        emphasis = "better" if found.is_bold else emphasis
+        entries.append(Entry(text, value=found.mean, emphasis=emphasis))
     return Line("published", "published", entries, is_published=True)
 
 

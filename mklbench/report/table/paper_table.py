@@ -305,6 +305,8 @@ class PaperTable:
     published_n_splits : int
         Number of splits assumed behind each published mean, but for the rows that
         state their own (`published_n_splits_of`).
+    published_absent : str
+        What the paper prints where it has no number of a method, such as "n/a".
     ratios, figures, claims, comparisons, ledger, notes : tuple
         What else the report shows.
     findings : tuple of str
@@ -331,6 +333,7 @@ class PaperTable:
     columns: tuple[Column, ...] = ()
     published: Mapping[tuple[str, str, str], Published] = field(default_factory=dict)
     published_n_splits: int = 20
+    published_absent: str = ""
     ratios: tuple[Ratio, ...] = ()
     figures: tuple[Figure, ...] = ()
     claims: tuple[Claim, ...] = ()

@@ -5,6 +5,7 @@ Every rule takes a value and its place, and raises an `InputError` that names bo
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from math import isfinite
 from typing import Any, ClassVar
@@ -13,6 +14,9 @@ from mklbench.errors import InputError
 from mklbench.reader import Rule, Where, flag, read, value
 from mklbench.report.table.paper_table import Claim, Figure, known
 from mklbench.report.table.verdict import Published
+
+# A number as a paper prints it, in bold between pairs of asterisks.
+_PRINTED = re.compile(r"(?P<bold>\*\*)?(?P<mean>\d+(?:\.(?P<digits>\d+))?)(?(bold)\*\*)")
 
 
 def text(found: Any, where: Where) -> str:
@@ -62,10 +66,19 @@ def published(found: Any, where: Where) -> dict[tuple[str, str, str], Published]
 
 
 def published_number(found: Any, where: Where) -> Published:
-    """Read ``[mean, std]`` or ``[mean]``."""
-    if not isinstance(found, list) or len(found) not in (1, 2) or not all(map(_is_number, found)):
+    """Read ``[mean, std]`` or ``[mean]``; a mean in quotes keeps its digits, and may be bold.
+
+    So ``["34.40"]`` is printed with its last digit, and ``["**86.6**", 3.4]`` in bold.
+    """
+    fits = isinstance(found, list) and len(found) in (1, 2)
+    printed = _PRINTED.fullmatch(found[0]) if fits and isinstance(found[0], str) else None
+    values = [float(printed["mean"]), *found[1:]] if printed else found
+    if not fits or not all(map(_is_number, values)):
         raise InputError(f"{where}={found!r} must be [mean] or [mean, std].")
-    return Published(*map(float, found))
+    if printed is None:
+        return Published(*map(float, values))
+    std = float(values[1]) if len(values) == 2 else None
+    return Published(values[0], std, len(printed["digits"] or ""), printed["bold"] is not None)
 
 
 def figure(found: Any, where: Where) -> Figure:

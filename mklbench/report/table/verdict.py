@@ -25,10 +25,16 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Published:
-    """A number as the paper prints it; `std` is None where it prints no spread."""
+    """A number as the paper prints it; `std` is None where it prints no spread.
+
+    `decimals` are its digits after the point, where they are not those that its metric has here;
+    `is_bold` says that the paper prints it in bold.
+    """
 
     mean: float
     std: float | None = None
+    decimals: int | None = None
+    is_bold: bool = False
 
 
 @dataclass(frozen=True)

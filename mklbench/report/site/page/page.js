@@ -68,6 +68,20 @@ document.addEventListener("click", async (event) => {
   }
 });
 
+// On paper nothing can be opened: the ledger and what explains the tables is printed open.
+window.addEventListener("beforeprint", () => {
+  for (const folded of document.querySelectorAll("details.printed:not([open])")) {
+    folded.dataset.opened = "";
+    folded.open = true;
+  }
+});
+window.addEventListener("afterprint", () => {
+  for (const opened of document.querySelectorAll("details[data-opened]")) {
+    delete opened.dataset.opened;
+    opened.open = false;
+  }
+});
+
 const onlyMoved = document.getElementById("only-moved");
 if (onlyMoved) {
   onlyMoved.addEventListener("change", () => {

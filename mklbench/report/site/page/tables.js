@@ -149,10 +149,12 @@ ready.then((data) => {
     const kinds = new Set(chosen.getAll("kind"));
     const every = kinds.size === form.querySelectorAll("[name=kind]").length;
     const is = (name, value) => !chosen.get(name) || chosen.get(name) === value;
+    const alone = chosen.get("line") === "published";  // the table of the paper by itself
     const heads = [...table.tHead.rows[0].cells];
     heads.forEach((head, at) => {
       if (at < 2) return;
-      const out = !is("column", head.dataset.column) || !is("metric", head.dataset.metric);
+      const out = !is("column", head.dataset.column) || !is("metric", head.dataset.metric) ||
+        (alone && head.dataset.published === undefined);
       head.hidden = out;
       for (const row of table.querySelectorAll("tbody tr")) row.cells[at].hidden = out;
     });
@@ -160,7 +162,7 @@ ready.then((data) => {
     for (const body of table.tBodies) {
       let any = false, first = true;
       for (const row of body.rows) {
-        row.hidden = !(row.matches(".published") || is("line", row.dataset.line));
+        row.hidden = !(row.matches(".published") || (!alone && is("line", row.dataset.line)));
         for (const place of row.querySelectorAll("td.number")) {
           const shown = [...kinds].some((kind) => place.classList.contains(kind));
           place.classList.toggle("dim", !shown);
@@ -172,13 +174,14 @@ ready.then((data) => {
         }
       }
       const measured = body.querySelector("td.number") !== null;
-      body.hidden = !is("group", body.dataset.group) || (measured ? !any : !every);
+      const empty = alone ? !body.querySelector(".published") : measured ? !any : !every;
+      body.hidden = !is("group", body.dataset.group) || empty;
       for (const row of body.rows) {
         row.classList.toggle("first", first && !row.hidden);
         first = first && row.hidden;
       }
     }
-    form.querySelector(".count").textContent = count === all ? all + " numbers" : count + " of " + all + " numbers";
+    form.querySelector(".count").textContent = alone ? "the paper's numbers alone" : count === all ? all + " numbers" : count + " of " + all + " numbers";
     const tabbed = table.querySelector("td.number[tabindex='0']");
     if (tabbed) tabbed.tabIndex = -1;
     const next = [...table.querySelectorAll("td.number")].find((place) =>
