@@ -87,6 +87,7 @@ def _page(
             store=None if store is None else str(store.path),
             compared=compared,
             n_moved=sum(one.state == MOVED for one in compared),
+            n_loose=sum(len(table["places"]) for table in known["tables"] if not table["name"]),
             library=packed(script) if script else "",
             licence=LICENCE,
             asked=asked,

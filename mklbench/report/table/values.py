@@ -75,10 +75,10 @@ def published_number(found: Any, where: Where) -> Published:
     values = [float(printed["mean"]), *found[1:]] if printed else found
     if not fits or not all(map(_is_number, values)):
         raise InputError(f"{where}={found!r} must be [mean] or [mean, std].")
+    mean, std = float(values[0]), float(values[1]) if len(values) == 2 else None
     if printed is None:
-        return Published(*map(float, values))
-    std = float(values[1]) if len(values) == 2 else None
-    return Published(values[0], std, len(printed["digits"] or ""), printed["bold"] is not None)
+        return Published(mean, std)
+    return Published(mean, std, len(printed["digits"] or ""), printed["bold"] is not None)
 
 
 def figure(found: Any, where: Where) -> Figure:

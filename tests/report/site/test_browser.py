@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import csv
 import importlib.util
 import io
@@ -10,15 +11,19 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from narrowing import present
 
+from mklbench.experiments.store import Store, copy_records
 from mklbench.report.analysis.assemble import assemble
 from mklbench.report.analysis.places import CellFinder, recorded_source
 from mklbench.report.layout.ranking import rank_methods
 from mklbench.report.loading import load_table
+from mklbench.report.site.build import build
 
 Built = Any
 Driver = Any
@@ -63,6 +68,7 @@ def driver(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Iterator[D
     options.binary_location = str(CHROMIUM)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     with webdriver.Chrome(options=options, service=Service(CHROMEDRIVER)) as found:
+        found.set_script_timeout(120)
         found.set_window_size(1280, 1000)
         yield found
 
@@ -95,6 +101,14 @@ def drawn(driver: Driver) -> None:
     if not driver.execute_script("return Boolean(document.getElementById('library'))"):
         pytest.skip("vl-convert-python is not installed, so that there are no plots")
     wait_for(driver, "return document.body.dataset.plots === 'drawn'")
+
+
+def painted(driver: Driver) -> None:
+    """Return when what has changed was painted."""
+    driver.execute_async_script(
+        "const done = arguments[0];"
+        "requestAnimationFrame(() => requestAnimationFrame(() => done()));"
+    )
 
 
 def texts(driver: Driver, selector: str) -> list[str]:
@@ -136,9 +150,29 @@ def test_no_page_is_wider_than_the_screen(
         driver = visit(place, width)
         if place == "explore":
             drawn(driver)
-        time.sleep(0.2)
+        painted(driver)
         driver.save_screenshot(str(directory / f"{place}-{width}.png"))
         assert driver.execute_script("return document.documentElement.scrollWidth") <= width, place
+
+
+@pytest.mark.parametrize("place", ["start", "gehler2008", "explore"])
+def test_it_is_dark_where_the_screen_is(
+    visit: Callable[..., Driver], place: str, tmp_path: Path
+) -> None:
+    directory = Path(os.environ.get("MKLBENCH_SCREENSHOTS", tmp_path))
+    directory.mkdir(parents=True, exist_ok=True)
+    driver = visit(place, dark=True)
+    if place == "explore":
+        drawn(driver)
+    painted(driver)
+    driver.save_screenshot(str(directory / f"{place}-dark.png"))
+    colours = driver.execute_script(
+        "const style = getComputedStyle(document.body); return [style.backgroundColor, style.color]"
+    )
+    back, ink = (sum(map(int, colour[4:-1].split(","))) for colour in colours)
+    assert back < 150 < 500 < ink
+    driver.execute_script("document.getElementById('theme').click()")
+    assert driver.execute_script("return document.documentElement.dataset.theme") == "light"
 
 
 def test_every_link_leads_to_something_that_is_then_seen(visit: Callable[..., Driver]) -> None:
@@ -149,8 +183,12 @@ def test_every_link_leads_to_something_that_is_then_seen(visit: Callable[..., Dr
         (async () => {
           const wrong = [];
           for (const link of links) {
-            location.hash = link;
-            await new Promise(resolve => setTimeout(resolve, 5));
+            if (location.hash !== link) {
+              const once = {once: true};
+              const there = new Promise(done => addEventListener('hashchange', done, once));
+              location.hash = link;
+              await there;
+            }
             const target = document.getElementById(link.slice(1));
             if (!target || !target.getClientRects().length) wrong.push(link);
           }
@@ -210,6 +248,92 @@ def test_the_keyboard_reaches_every_number(visit: Callable[..., Driver]) -> None
     assert third.startswith("Breast-cancer · MKL (single)")
     driver.switch_to.active_element.send_keys(Keys.ESCAPE)
     assert driver.execute_script("return document.getElementById('tip').hidden")
+
+
+def test_a_tap_tells_of_a_number_and_another_tap_hides_it(visit: Callable[..., Driver]) -> None:
+    driver = visit("gehler2008_table1", width=360)
+    number = f"{TABLE} tbody[data-group=splice] tr[data-line=paper] td.number"
+    driver.execute_script(
+        f"document.querySelector('{number}')"
+        ".scrollIntoView({block: 'center', behavior: 'instant'})"
+    )
+
+    def tap(selector: str) -> None:
+        x, y = driver.execute_script(
+            f"const box = document.querySelector('{selector}').getBoundingClientRect();"
+            "return [box.x + box.width / 2, box.y + box.height / 2]"
+        )
+        for kind, points in (("touchStart", [{"x": x, "y": y}]), ("touchEnd", [])):
+            touch = {"type": kind, "touchPoints": points}
+            driver.execute_cdp_cmd("Input.dispatchTouchEvent", touch)
+
+    driver.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": True})
+    tap(number)
+    tip = wait_for(
+        driver, "const tip = document.getElementById('tip'); return !tip.hidden && tip.innerText"
+    )
+    assert tip.startswith("Splice · SVM (single)")
+    box = driver.execute_script(
+        "const {left, right} = document.getElementById('tip').getBoundingClientRect();"
+        "return [left, right]"
+    )
+    assert 0 <= box[0] < box[1] <= 360
+    tap(f"{TABLE} tbody[data-group=splice] tr[data-line=paper] td.line")
+    wait_for(driver, "return document.getElementById('tip').hidden")
+    driver.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": False})
+
+
+@pytest.mark.parametrize(
+    ("table", "row", "printed", "bold"),
+    [
+        ("gehler2008_table1", "splice", "10.6 ± 0.7|11.1 ± 0.7|2.0|12.6 ± 0.9|2.0", None),
+        ("gehler2008_table1", "dna", "7.7 ± 0.7|7.8 ± 0.7|1.4|7.7 ± 0.8|2.0|n/a||n/a|", None),
+        ("picard2012_table1", "sonar", "77.9 ± 5.5|6.2|86.6 ± 3.4|1.0|82.3 ± 4.8|81.3 ± 3.9", 2),
+        ("picard2012_table1", "pima", "71.4 ± 4.1|4.4|76.4 ± 1.9|2.8|77.2 ± 2.1|75.4 ± 2.3", 4),
+        ("picard2012_table2", "ionosphere", "91.2 ± 2.6|67.2|93.3 ± 2.4|99.9", 2),
+        (
+            "aflalo2011_table1",
+            "caltech256",
+            "32.06|100|34.71|201|35.39|188|36.69|151|21.07|21",
+            None,
+        ),
+        ("aflalo2011_table1", "flowers17", "85.59|41|85.69|70", None),
+    ],
+)
+def test_the_table_of_the_paper_stands_as_the_paper_prints_it(
+    visit: Callable[..., Driver], table: str, row: str, printed: str, bold: int | None
+) -> None:
+    """Typed from the papers: their columns, digits, bold, and where they have no number."""
+    driver = visit(table)
+    found = driver.execute_script(
+        """
+        const [table, group] = arguments;
+        const form = document.querySelector(`form[data-table=${table}]`);
+        if (form.elements.metric) form.elements.metric.value = '';
+        form.elements.line.value = 'published';
+        form.elements.line.dispatchEvent(new Event('input', {bubbles: true}));
+        const numbers = document.querySelector(`table[data-table=${table}]`);
+        const seen = element => element.getClientRects().length > 0;
+        const rows = [...numbers.tBodies].filter(seen).flatMap(body => [...body.rows].filter(seen));
+        const row = rows.find(row => row.parentElement.dataset.group === group);
+        const cells = [...row.cells].slice(2).filter(cell => !cell.hidden);
+        return {
+          lines: [...new Set(rows.map(row => row.dataset.line))],
+          texts: cells.map(cell => cell.innerText),
+          bold: cells.findIndex(cell => Number(getComputedStyle(cell).fontWeight) >= 600),
+          numbers: numbers.querySelectorAll('td.number').length,
+        };
+        """,
+        table,
+        row,
+    )
+    assert found["lines"] == ["published"]
+    expected = printed.split("|")
+    assert found["texts"][: len(expected)] == expected
+    if bold is not None:
+        assert len(found["texts"]) == len(expected)
+        assert found["bold"] == bold
+    assert found["numbers"] > 0
 
 
 def test_a_table_sorts_and_filters(visit: Callable[..., Driver]) -> None:
@@ -312,7 +436,7 @@ def test_explore_finds_groups_and_downloads(visit: Callable[..., Driver], built:
 def test_the_plots_show_what_is_chosen(visit: Callable[..., Driver]) -> None:
     driver = visit("explore")
     drawn(driver)
-    assert driver.execute_script("return document.querySelectorAll('.plot svg').length") == 5
+    assert driver.execute_script("return document.querySelectorAll('.plot svg').length") == 6
     driver.execute_script("""
         const form = document.getElementById('plot-methods');
         const second = form.elements.second;
@@ -330,6 +454,46 @@ def test_the_plots_show_what_is_chosen(visit: Callable[..., Driver]) -> None:
     )
     assert len(told) == 8  # QN-PKL is not run on mfeat
     assert any("Sonar" in text for text in told)
+
+
+def test_the_course_of_a_fit_is_drawn_as_its_record_has_it(visit: Callable[..., Driver]) -> None:
+    driver = visit("explore")
+    drawn(driver)
+    table = load_table("aflalo2011_descents")
+    finder = CellFinder(recorded_source(table))
+    courses = {}
+    for slot in table.slots():
+        if slot.row.name == "sonar":
+            courses[slot.column.label] = present(finder(slot).done[0].descent)
+    choose = """
+        const form = document.getElementById('plot-courses');
+        for (const [name, text] of Object.entries(arguments[0])) {
+          const select = form.elements[name];
+          select.value = [...select.options].find(option => option.text === text).value;
+        }
+        form.elements.course.dispatchEvent(new Event('input', {bubbles: true}));
+    """
+    for shown, name in (("certified gap", "gap"), ("J", "objective")):
+        driver.execute_script(choose, {"row": "Sonar", "course": shown})
+        title = (
+            f"document.querySelector('#plot-courses ~ .chart svg').textContent.includes('{shown}')"
+        )
+        wait_for(driver, f"return {title}")
+        told = wait_for(
+            driver,
+            f"""
+            const rows = [...document.querySelectorAll('#plot-courses ~ details tbody tr')];
+            const told = rows.map(row => [...row.cells].map(cell => cell.textContent));
+            return told.some(row => Number(row[2]) === {courses["mkl (ours)"][name][-1]}) && told;
+            """,
+        )
+        for method, course in courses.items():
+            kept = [
+                (calls, value)
+                for calls, value in zip(course["svm_calls"], course[name], strict=True)
+                if value is not None
+            ]
+            assert [(int(row[1]), float(row[2])) for row in told if row[0] == method] == kept
 
 
 def test_the_ranks_are_those_of_the_table(visit: Callable[..., Driver]) -> None:
@@ -393,12 +557,76 @@ def test_axe_finds_no_serious_violation(
 
 
 def test_it_prints_the_page_without_its_controls(visit: Callable[..., Driver]) -> None:
-    driver = visit("gehler2008")
-    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    driver = visit("gehler2008", dark=True)
+    light = "rgb(255, 255, 255)"
+    media = {"media": "print", "features": [{"name": "prefers-color-scheme", "value": "dark"}]}
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
     shown = """
         const controls = [...document.querySelectorAll('.controls, .top, .copy')];
         return controls.filter(control => control.getClientRects().length).length;
     """
     assert driver.execute_script(shown) == 0
-    assert len(driver.print_page()) > 10_000
+    back = "return getComputedStyle(document.body).backgroundColor"
+    assert driver.execute_script(back) == light
+    chip = "return getComputedStyle(document.querySelector('.page:not([hidden]) .match')).color"
+    assert driver.execute_script(chip) == "rgb(5, 62, 107)"  # of the light page
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+
+
+def test_the_ledger_is_printed_open_and_folded_again(visit: Callable[..., Driver]) -> None:
+    from selenium.webdriver.common.print_page_options import PrintOptions
+
+    driver = visit("gehler2008")
+    opened = "[...document.querySelectorAll('#gehler2008 details.printed[open]')].length"
+    driver.execute_script(
+        f"window.addEventListener('beforeprint', () => {{ window.printed = {opened}; }})"
+    )
+    assert driver.execute_script(f"return {opened}") == 0
+    paper = driver.print_page(PrintOptions())
+    assert base64.b64decode(paper).startswith(b"%PDF")
+    ledger = load_table("gehler2008_table1").ledger
+    assert wait_for(driver, "return window.printed") == len(ledger) + 1  # and how to read it
+    wait_for(driver, f"return {opened} === 0")
+
+
+@pytest.fixture(scope="module")
+def mine(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page with a store of two cells beside it, in one of which an accuracy is another."""
+    folder = tmp_path_factory.mktemp("mine")
+    table = load_table("picard2012_speed")
+    finder = CellFinder(recorded_source(table))
+    first, second = (finder.cell(slot) for slot in list(table.slots())[:2])
+    store = Store(folder / "store")
+    record = finder.source.read(first).records[0]
+    store.write(first, replace(record, accuracy=present(record.accuracy) - 0.2))
+    copy_records([first, second], finder.source, store)
+    page = folder / "mine.html"
+    page.write_text(build(store)[0], encoding="utf-8")
+    return page
+
+
+def test_differences_of_an_own_store_are_marked_and_found(driver: Driver, mine: Path) -> None:
+    driver.get(f"{mine.as_uri()}#compare")
+    wait_for(driver, "return document.body.dataset.ready")
+    states = driver.execute_script(
+        "return [...document.querySelectorAll('#compared tbody tr')]"
+        ".map(row => [row.dataset.state, row.cells[2].innerText, row.innerText])"
+    )
+    moved = [(metric, text) for state, metric, text in states if state == "moved"]
+    assert {metric for metric, _ in moved} == {"accuracy %"}  # of a cell of two tables
+    for _, text in moved:
+        assert {"✗ differs", "-1.00", "20.00"} <= set(text.split("\t"))  # on one of 20 splits
+    same = [text for state, _, text in states if state == "same"]
+    assert len(same) >= 3
+    assert all("✓ same" in text for text in same)
+    driver.execute_script("document.getElementById('only-moved').click()")
+    assert len(texts(driver, "#compared tbody tr:not([hidden])")) == len(moved)
+    driver.execute_script("location.hash = 'explore'")
+    driver.execute_script("""
+        const search = document.querySelector('#find [name=text]');
+        search.value = 'yours';
+        search.dispatchEvent(new Event('input', {bubbles: true}));
+    """)
+    rows = texts(driver, "#cells tbody tr")
+    assert len(rows) >= 2
+    assert all("done, yours" in row for row in rows)
