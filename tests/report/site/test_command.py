@@ -15,8 +15,11 @@ from mklbench import cli
 from mklbench.experiments.store import Store, copy_records
 from mklbench.report.analysis.places import CellFinder, recorded_source
 from mklbench.report.loading import load_table
+from mklbench.report.site.collected import collect
 
-SECONDS = 20.0  # of the processor, for all records
+# What building may take beside reading all records once, both in seconds of the processor, which a
+# busy machine stretches alike: 3 where it was measured, 12 seconds of a quiet one.
+MOST = 8.0
 
 
 def test_it_lays_a_store_of_ones_own_beside_all_records(
@@ -32,9 +35,12 @@ def test_it_lays_a_store_of_ones_own_beside_all_records(
     capsys.readouterr()
 
     before = time.process_time()
+    collect(Store("store"), "own")
+    reading = time.process_time() - before
+    before = time.process_time()
     arguments = ["--out", "mine.html", "--results-dir", "store", "--config-dir", "own"]
     assert cli.main(["report", *arguments]) == 0
-    assert time.process_time() - before < SECONDS
+    assert time.process_time() - before < MOST * reading
     assert capsys.readouterr().out == "Wrote mine.html\n"
 
     html = Path("mine.html").read_text(encoding="utf-8")
