@@ -29,9 +29,9 @@ def machine(n_classes: int) -> tuple[LogisticRegression, np.ndarray, np.ndarray]
 @pytest.mark.parametrize("name", [*OF_CLASSES, "f1", "roc_auc", "precision", "d2_log_loss_score"])
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_of_classes_are_those_of_a_real_estimator(name: str, n_classes: int) -> None:
-    of_two = ("f1", "roc_auc", "precision")
+    of_two = ["f1", "roc_auc", "precision"]
     if Version(sklearn.__version__) < Version("1.7"):
-        of_two += ("neg_brier_score",)
+        of_two.append("neg_brier_score")
     if n_classes == 3 and name in of_two:
         with pytest.raises(InputError, match="is not defined for the 3 classes of data=d: "):
             scoring.check_task("metrics", name, "d", n_classes)
