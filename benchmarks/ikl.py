@@ -134,7 +134,7 @@ def _by_ikl(split: Split, C: float, name: str, **options: Any) -> tuple[Learned,
     started = process_time()
     family = MeteredFamily(_family(split), meter)
     # The yardstick has no independent search, and neither has what is compared with it.
-    solution = ikl.solve(family, split.y, C, explore=0, **options)
+    solution = ikl.solve(family, split.y, C, explore=0, slide=0, **options)
     seconds = process_time() - started
     return _learned(split, C, name, solution, seconds, meter), solution
 
@@ -198,7 +198,7 @@ def _table(compared: Sequence[Sequence[Learned]]) -> str:
     )  # fmt: skip
     legend = (
         "IKL on products of Gaussians, gamma in [0, 30]^D, on the first split of each set, by "
-        "`ikl.solve` at its defaults but for `tol` and `explore=0`: the yardstick has no "
+        "`ikl.solve` at its defaults but for `tol`, `explore=0` and `slide=0`: the yardstick has no "
         "independent search. `yardstick` is `benchmarks/ikl_prototype.py`; "
         f"`{AS_LOW}` is `ikl.solve` with `max_iter` so small that its objective has just come "
         "within 1e-3 of the yardstick's, or below. J is computed anew at the weights that were "

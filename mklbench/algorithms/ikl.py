@@ -17,7 +17,10 @@ on the kernels at hand of `mklbench.optim.kernel_columns`:
    family a search finds local maxima (`mklbench.optim.kernel_search`);
 3. the largest violators join with weight 0 (multiple pricing), after a decrease of the objective
    in the places of kernels without, and the master is solved again over all weights (totally
-   corrective), from the weights before.
+   corrective), from the weights before;
+4. in a family, the kernels with weight then slide to where they are better, all together
+   (`mklbench.optim.sliding`), and the master is solved on them: without that, kernel after kernel
+   is added beside those at hand, and alpha swings.
 
 It ends where no violation is left that could lower the objective by more than the tolerance. On a
 bank that is an exact solver of MKL: the gap is certified. In a family T is not concave, and nobody
@@ -49,14 +52,15 @@ from mklbench.libsvm import SVM
 from mklbench.optim.fit_memory import at_changing_weights
 from mklbench.optim.kernel_columns import Columns, first_columns
 from mklbench.optim.restricted_master import MasterSolver
+from mklbench.optim.sliding import bytes_kept
 from mklbench.optim.svm_value import check_samples
 from mklbench.solution import Mixture, Solution
 from mklbench.validation import check_choice, check_count, check_positive
 
 VERSION = 2
 EXACT = True
-# What was recorded before there was an independent search was made without one.
-NEW_OPTIONS = {"explore": 0}
+# What was recorded before there was an independent search, or kernels that slide, was made without.
+NEW_OPTIONS = {"explore": 0, "slide": 0}
 
 Array = NDArray[np.float64]
 
@@ -84,6 +88,7 @@ def bytes_needed(
     pricing: int = 12,
     samples: int = 1000,
     explore: int = 5000,
+    slide: int = 8,
     **options: object,
 ) -> float:
     """Return the bytes that `solve` takes beside the kernels.
@@ -97,6 +102,7 @@ def bytes_needed(
         likely = _KEPT + _KEPT_PER_PARAMETER * n_parameters
         kept = min(likely, _MOST_KEPT, 1 + pricing * max_iter)
         drawn = _DRAWN_ARRAYS * NUMBER * max(samples, explore) * n_parameters
+        drawn += bytes_kept(shape.n, kept) if slide else 0.0
     return at_changing_weights(kernels, shape, _MASTER_MATRICES + 0.5 * kept) + drawn
 
 
@@ -122,6 +128,7 @@ def solve(
     pricing: int = 12,
     samples: int = 1000,
     explore: int = 5000,
+    slide: int = 8,
     master: str = "mkl",
     start: Mixture | ArrayLike | None = None,
     class_weight: Mapping[int, float] | str | None = None,
@@ -140,7 +147,7 @@ def solve(
     tol : float, default=0.001
         Stop where `gap`, and in a family `family_gap` as well, is at most this.
     max_iter : int, default=100
-        At most so many masters.
+        At most so many rounds, each of a master, and of a second where kernels have moved.
     pricing : int, default=12
         At most so many kernels join at once; 1 is Algorithm 1 to the letter.
     samples : int, default=1000
@@ -153,6 +160,12 @@ def solve(
         24 of them are climbed from. With 0 there is no such search: `family_gap` is then None, and
         `converged` says that the gap of the kernels found is at most `tol`, no more. On a bank,
         where all kernels are priced, it plays no part.
+    slide : int, default=8
+        Iterations of a descent in the parameters of all kernels with weight, after a master; it
+        rests for a round after one that lowered the objective by little. The independent search then
+        looks about at every round, with a fifth of its draws, and so many more kernels may join.
+        With 0 kernels stay as they were found, which takes several times as many rounds. On a bank
+        it plays no part.
     master : str, default="mkl"
         "mkl", the default exact solver, or "simplemkl", which the paper used.
     start : Mixture, array_like or None, default=None
@@ -183,11 +196,12 @@ def solve(
     check_count("pricing", pricing)
     check_count("samples", samples, minimum=0)
     check_count("explore", explore, minimum=0)
+    check_count("slide", slide, minimum=0)
     machine = SVM(y, C, class_weight=class_weight, sample_weight=sample_weight)
     check_samples(kernels, len(machine.y))
     check_choice("master", master, _MASTERS)
     solver = MasterSolver(_MASTERS[master], C, machine.class_factors, machine.sample_weight)
-    columns = first_columns(kernels, machine, solver, start, samples, explore)
+    columns = first_columns(kernels, machine, solver, start, samples, explore, slide)
     history = _generate(columns, solver, tol, max_iter, pricing)
     gap, family_gap = columns.certified_gaps()
     if gap > tol and columns.resort(tol, gap):
@@ -218,6 +232,7 @@ def _generate(
     master_tol = max(_LOOSEST_MASTER, tightest)
     while True:
         columns.solve_master(master_tol)
+        columns.slide(master_tol)
         restricted = columns.restricted
         for thorough in (False, True):
             gap = 1.0 - restricted.lower(columns.search(thorough)) / restricted.upper

@@ -102,6 +102,9 @@ class IKL(KernelLearner):
     explore : int, default=5000
         Kernels that an independent search draws, each time that nothing more is found; 0 for no
         such search.
+    slide : int, default=8
+        Iterations of a descent in the parameters of all kernels with weight, after a master; 0 for
+        none.
     master : str, default="mkl"
         "mkl" or "simplemkl".
     class_weight : ClassWeights, default=None
@@ -122,6 +125,7 @@ class IKL(KernelLearner):
         pricing: int = 12,
         samples: int = 1000,
         explore: int = 5000,
+        slide: int = 8,
         master: str = "mkl",
         class_weight: ClassWeights = None,
         verbose: int = 0,
@@ -133,6 +137,7 @@ class IKL(KernelLearner):
         self.pricing = pricing
         self.samples = samples
         self.explore = explore
+        self.slide = slide
         self.master = master
         self.class_weight = class_weight
         self.verbose = verbose

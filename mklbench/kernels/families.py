@@ -201,7 +201,9 @@ class ProductGaussians(_Gaussians):
         return 2.0 * (np.einsum("im,im->m", X, W @ X) - W.sum(axis=1) @ (X * X))
 
     def rough(self) -> RoughFamily:
-        return _RoughProducts(self, self._X) if not self._by_differences else super().rough()
+        if self._by_differences:
+            return super().rough()
+        return _RoughProducts(self, self._X, self._centre)
 
     def starts(self) -> Array:
         """Return `scales` and, for each feature, the Gaussians of the same widths on it alone."""
@@ -327,8 +329,9 @@ def _own_order(X: Array) -> NDArray[np.intp]:
 class _RoughProducts(RoughFamily):
     """Products of Gaussians in single precision."""
 
-    def __init__(self, family: Family, X: Array) -> None:
+    def __init__(self, family: Family, X: Array, centre: Array) -> None:
         super().__init__(family)
+        self._centre = centre
         self._X = X.astype(np.float32)
         self._squares = self._X * self._X
         self._with_ones = np.hstack((np.ones((len(X), 1), np.float32), self._X))
@@ -377,6 +380,16 @@ class _RoughProducts(RoughFamily):
                     np.float32
                 )
         return found
+
+    def outputs(self, theta: Array, a: Array, samples: Array) -> Array:
+        used = np.flatnonzero(theta)
+        root = np.sqrt(theta[used]).astype(np.float32)
+        Z = (samples[:, used] - self._centre[used]).astype(np.float32) * root
+        X = self._X[:, used] * root
+        exponents = (2.0 * Z) @ X.T
+        exponents -= np.einsum("im,im->i", Z, Z)[:, None]
+        exponents -= np.einsum("im,im->i", X, X)
+        return (_exp(exponents) @ a.astype(np.float32)).astype(np.float64)
 
 
 class _RoughIsotropic(RoughFamily):

@@ -41,11 +41,12 @@ class FamilyBank(StackedBank):
         Parameters
         ----------
         thetas : array_like of shape (k', M)
-            Parameters, one row a kernel; k' is at least the number of kernels there are.
+            Parameters, one row a kernel.
         """
         wanted = check_thetas(self._family, thetas)
+        self._grams.truncate(len(wanted))
         for k, theta in enumerate(wanted):
-            if k >= self.n_kernels:
+            if k >= len(self._grams):
                 self._grams.append(self._family.gram(theta))
             elif not np.array_equal(theta, self.thetas[k]):
                 self._grams.replace(k, self._family.gram(theta))
@@ -143,6 +144,18 @@ def training_outputs(
     machine = family.restrict(support)
     combined = _combined(lambda theta: machine.between(theta, samples), weights, thetas)
     return combined @ dual_coef[support]
+
+
+def rough_outputs(
+    family: Family, weights: Array, thetas: Array, dual_coef: Array, rows: NDArray[np.intp]
+) -> Array:
+    """Return what `training_outputs` does, in single precision where the family has it."""
+    support = np.flatnonzero(dual_coef)
+    machine, a = family.restrict(support).rough(), dual_coef[support]
+    samples, outputs = family.samples[rows], np.zeros(len(rows))
+    for k in np.flatnonzero(weights):
+        outputs += weights[k] * machine.outputs(thetas[k], a, samples)
+    return outputs
 
 
 def _combined(block: Callable[[Array], Array], weights: Array, thetas: Array) -> Array:

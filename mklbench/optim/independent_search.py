@@ -11,12 +11,21 @@ such a search can tell.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import Bounds
 
 from mklbench.kernels.base import Family
-from mklbench.optim.kernel_search import DECADES, Found, climb, distinct
+from mklbench.optim.kernel_search import (
+    DECADES,
+    LEAST_GROWTH,
+    MOST_ITERATIONS,
+    Found,
+    climb,
+    distinct,
+)
 from mklbench.solution import Mixture
 
 Array = NDArray[np.float64]
@@ -29,6 +38,8 @@ _SPREAD, _REPLACED = 0.5, 2.0
 _CLIMBS = 12
 # They go on for longer than those of the search that generates: nothing comes after them.
 _GROWTH, _ITERATIONS = 1e-5, 40
+# A look while generation goes on has this share of the draws, and so many climbs of either kind.
+_LOOK, _CLIMBS_OF_A_LOOK = 0.2, 12
 
 
 class IndependentSearch:
@@ -59,10 +70,29 @@ class IndependentSearch:
         known : Mixture
             The kernels at hand with their weights.
         """
+        return self._search(dual_coef, known, 1.0, _CLIMBS, _GROWTH, _ITERATIONS)
+
+    def look(self, dual_coef: Array, known: Mixture) -> list[Found]:
+        """Do so with a fifth of the draws and shorter climbs, for a search that goes on."""
+        return self._search(
+            dual_coef, known, _LOOK, _CLIMBS, _GROWTH, _ITERATIONS
+        )
+
+    def _search(
+        self,
+        dual_coef: Array,
+        known: Mixture,
+        share: float,
+        climbs: int,
+        growth: float,
+        iterations: int,
+    ) -> list[Found]:
+        """Draw a `share` of the kernels, and climb from at most so many beside and elsewhere."""
         support = np.flatnonzero(dual_coef)
         family, a = self._family.restrict(support).rough(), dual_coef[support]
-        beside, origins = self._beside(known.thetas[known.weights > 0])
-        drawn = np.concatenate([beside, self._sparse()])
+        weighted = known.thetas[known.weights > 0]
+        beside, origins = self._beside(weighted, math.ceil(share * self._n_beside))
+        drawn = np.concatenate([beside, self._sparse(math.ceil(share * self._n_sparse))])
         drawn = np.clip(drawn, self._family.lower, self._family.upper, out=drawn)
         prices = family.values(drawn, a)
         by_price = np.argsort(-prices, kind="stable")
@@ -70,16 +100,16 @@ class IndependentSearch:
         # The best one beside each kernel: the best of all would lead to the same few maxima.
         near, far = by_price[is_beside], by_price[~is_beside]
         _, firsts = np.unique(origins[near], return_index=True)
-        chosen = [*near[np.sort(firsts)][:_CLIMBS], *far[:_CLIMBS]]
+        chosen = [*near[np.sort(firsts)][:climbs], *far[:climbs]]
         return distinct(
-            climb(family, self._box, a, drawn[i], float(prices[i]), _GROWTH, _ITERATIONS)
+            climb(family, self._box, a, drawn[i], float(prices[i]), growth, iterations)
             for i in chosen
         )
 
-    def _beside(self, thetas: Array) -> tuple[Array, NDArray[np.intp]]:
-        """Return draws (k, M) beside the kernels at hand, and beside which (k,) each is."""
+    def _beside(self, thetas: Array, count: int) -> tuple[Array, NDArray[np.intp]]:
+        """Return draws (count, M) beside the kernels at hand, and beside which (count,) each is."""
         random, upper = self._random, self._family.upper
-        origins = np.resize(random.permutation(len(thetas)), self._n_beside)
+        origins = np.resize(random.permutation(len(thetas)), count)
         perturbed, crossed, changed = np.array_split(thetas[origins], 3)
         perturbed *= np.exp(_SPREAD * random.standard_normal(perturbed.shape))
         others = thetas[random.integers(len(thetas), size=len(crossed))]
@@ -95,9 +125,9 @@ class IndependentSearch:
         np.copyto(changed, values, where=replaced)
         return np.concatenate([perturbed, crossed, changed]), origins
 
-    def _sparse(self) -> Array:
-        """Return kernels (k, M) with 1 to M parameters above 0, few as often as many."""
-        shape = self._n_sparse, self._family.n_kernels
+    def _sparse(self, count: int) -> Array:
+        """Return kernels (count, M) with 1 to M parameters above 0, few as often as many."""
+        shape = count, self._family.n_kernels
         share = shape[1] ** -self._random.uniform(size=(shape[0], 1))
         used = self._random.uniform(size=shape) < share
         used[np.arange(shape[0]), self._random.integers(shape[1], size=shape[0])] = True

@@ -25,6 +25,7 @@ from mklbench.optim.inner_svm import InnerSVM
 from mklbench.optim.kernel_search import Found, KernelSearch, distinct, is_new
 from mklbench.optim.last_resort import Seen
 from mklbench.optim.restricted_master import FamilyMaster, MasterSolver, Restricted, on_bank
+from mklbench.optim.sliding import slide
 from mklbench.optim.svm_value import balanced
 from mklbench.penalties.simplex import Simplex
 from mklbench.solution import Mixture
@@ -37,6 +38,11 @@ _LAST_CALLS = 2
 # Of the kernels that the last search of either kind found, so many enter the certificate. They are
 # as many as rounding in single precision could put in the place of the best.
 _RIVALS = 10
+# Kernels slide on the support vectors and the samples this near the margin, until an iteration
+# lowers J by less than this share.
+_BAND, _LEAST_DESCENT = 0.02, 2e-5
+# After a descent of J by less than this share they rest for a round.
+_WORTHWHILE = 3e-4
 
 
 class Columns(ABC):
@@ -47,6 +53,13 @@ class Columns(ABC):
     @abstractmethod
     def solve_master(self, tol: float) -> None:
         """Solve the master on the kernels at hand, and set `restricted`."""
+
+    def slide(self, tol: float) -> None:
+        """Move the kernels with weight to where they are better, and solve the master again.
+
+        Nothing happens where they cannot move, or that was not asked for.
+        """
+        return
 
     @abstractmethod
     def search(self, thorough: bool) -> float:
@@ -165,11 +178,14 @@ class FamilyColumns(Columns):
         start: Mixture | ArrayLike | None,
         samples: int,
         explore: int,
+        slide: int,
     ) -> None:
         self._family, self._order = family.in_own_order()
         self._machine = machine
-        self._master = FamilyMaster(solver, self._family, machine)
-        self._search = KernelSearch(self._family, samples)
+        self._solver = solver
+        self._slide, self._resting = slide, False
+        self._master = FamilyMaster(solver, self._family, machine, rough=slide > 0)
+        self._search = KernelSearch(self._family, samples, slid=slide > 0)
         self._found: list[Found] = []
         self._independent = IndependentSearch(self._family, explore) if explore else None
         self._beyond: list[Found] | None = None  # what it has found at the master's alpha
@@ -184,8 +200,32 @@ class FamilyColumns(Columns):
         self._mixture = self._mixture._replace(weights=self.restricted.weights)
         self._beyond = None
 
+    def slide(self, tol: float) -> None:
+        before, known = self.restricted, self._weighted()
+        if not self._slide or len(known.weights) == 1 or self._resting:
+            self._resting = False
+            return
+        near = self._master.margins < 1.0 + _BAND
+        rows = np.flatnonzero((before.dual_coef != 0) | near)
+        machine = self._solver.machine(self._machine.y, rows)
+        self._mixture = slide(
+            self._family.restrict(rows), machine, known, self._slide, _LEAST_DESCENT
+        )
+        self._solver.note(machine)
+        self._master.change_all()
+        self.solve_master(tol)
+        descent = 1.0 - self.restricted.objective / before.objective
+        self._resting = descent < _WORTHWHILE
+        if self.restricted.objective > before.upper:  # samples on which nothing slid count
+            self._mixture = known
+            self.solve_master(tol)
+
     def search(self, thorough: bool) -> float:
-        self._found = self._search.run(self.restricted.dual_coef, self._mixture, thorough)
+        a = self.restricted.dual_coef
+        self._found = self._search.run(a, self._mixture, thorough)
+        if self._slide and self._independent is not None and not thorough:
+            looked = self._independent.look(a, self._mixture)
+            self._found = distinct([*self._found, *looked])
         return self._found[0].price
 
     def explore(self) -> float | None:
@@ -201,6 +241,8 @@ class FamilyColumns(Columns):
 
     def extend(self, excess: float, count: int, drop: bool) -> bool:
         least = self.restricted.multiplier + excess
+        if self._slide:  # there are two searches
+            count *= 2
         violators = [
             found
             for found in distinct([*self._found, *(self._beyond or ())])
@@ -255,6 +297,7 @@ def first_columns(
     start: Mixture | ArrayLike | None,
     samples: int,
     explore: int = 0,
+    slide: int = 0,
 ) -> Columns:
     """Return the kernels to begin with.
 
@@ -273,6 +316,8 @@ def first_columns(
         So many random members of a family are looked at before a search in it ends.
     explore : int, default=0
         Kernels that an independent search in a family draws; 0 for no such search.
+    slide : int, default=0
+        Iterations of a descent in the parameters of the kernels in use; 0 for none.
 
     Raises
     ------
@@ -281,7 +326,7 @@ def first_columns(
     """
     if isinstance(kernels, Bank):
         return BankColumns(kernels, machine, solver, start)
-    return FamilyColumns(_check_bounded(kernels), machine, solver, start, samples, explore)
+    return FamilyColumns(_check_bounded(kernels), machine, solver, start, samples, explore, slide)
 
 
 def _first_kernel(family: Family, y: Array) -> Mixture:

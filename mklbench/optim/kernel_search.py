@@ -23,9 +23,9 @@ from mklbench.solution import Mixture
 Array = NDArray[np.float64]
 
 # Iterations of one local search; the authors' Newton method has as many.
-_ITERATIONS = 20
+MOST_ITERATIONS = 20
 # It ends where T grows by less than this share: alpha will not stay, so more is not worth its time.
-_LEAST_GROWTH = 1e-4
+LEAST_GROWTH = 1e-4
 # Starts of a search: so many of the family's own, those with the largest T; so many of the kernels
 # at hand, by turns; and so many of the local maxima that the search before found beyond those that
 # joined. A thorough search has that many times as many of the first two.
@@ -53,9 +53,13 @@ class KernelSearch:
         On the training samples, with a bounded box.
     samples : int, default=0
         Number of random members of the family among which a thorough search looks for starts.
+    slid : bool, default=False
+        Whether the kernels at hand have been moved to where they are best (`sliding`). Then only a
+        thorough search climbs from them, and no start is priced before its climb.
     """
 
-    def __init__(self, family: Family, samples: int = 0) -> None:
+    def __init__(self, family: Family, samples: int = 0, slid: bool = False) -> None:
+        self._slid = slid
         self._family = family
         self._samples = samples
         self._random = np.random.default_rng(0)
@@ -83,10 +87,11 @@ class KernelSearch:
             own = np.concatenate([own, self._sampled()])
         values = np.array([family.value(theta, a) for theta in own])
         best = np.argsort(-values, kind="stable")[: more * _BEST_STARTS]
-        starts = [(own[i], float(values[i])) for i in best]
-        for theta in (*self._left, *self._at_hand(known, more * _AT_HAND)):
+        starts: list[tuple[Array, float | None]] = [(own[i], float(values[i])) for i in best]
+        at_hand = 0 if self._slid and not thorough else more * _AT_HAND
+        for theta in (*self._left, *self._at_hand(known, at_hand)):
             within = np.clip(theta, self._family.lower, self._family.upper)
-            starts.append((within, family.value(within, a)))
+            starts.append((within, None if self._slid else family.value(within, a)))
         return distinct(climb(family, self._box, a, *start) for start in starts)
 
     def keep(self, found: Iterable[Found]) -> None:
@@ -116,9 +121,9 @@ def climb(
     box: Bounds,
     a: Array,
     start: Array,
-    price: float,
-    growth: float = _LEAST_GROWTH,
-    iterations: int = _ITERATIONS,
+    price: float | None,
+    growth: float = LEAST_GROWTH,
+    iterations: int = MOST_ITERATIONS,
 ) -> Found:
     """Return the local maximum of T = a' K_theta a / 2 above `start`.
 
@@ -132,17 +137,23 @@ def climb(
         Alpha o y.
     start : ndarray of shape (M,)
         Where to begin, within the box.
-    price : float
-        a' K_start a, the unit in which L-BFGS-B sees a' K_theta a.
+    price : float or None
+        a' K_start a, the unit in which L-BFGS-B sees a' K_theta a; None where it is not known.
     growth : float, default=1e-4
         It ends where an iteration adds less than this share.
     iterations : int, default=20
         At most so many.
     """
+    known: tuple[float, Array] | None = None
+    if price is None:
+        known = family.quadratic_form(start, a, family.gram(start))
+        price = known[0]
     unit = max(abs(price), float(np.finfo(np.float32).tiny))
 
     def descended(theta: Array) -> tuple[float, Array]:
-        value, gradient = family.quadratic_form(theta, a, family.gram(theta))
+        nonlocal known
+        value, gradient = known or family.quadratic_form(theta, a, family.gram(theta))
+        known = None  # L-BFGS-B begins where it starts
         return -value / unit, -gradient / unit
 
     result = minimize(

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from mklbench import certify
 from mklbench.iterations import watched
 from mklbench.kernels import Bank, Family, FamilyBank, training_outputs
+from mklbench.kernels.mixtures import rough_outputs
 from mklbench.libsvm import SVM
 from mklbench.solution import KernelMachine, Mixture, Solution
 
@@ -30,8 +31,12 @@ Array = NDArray[np.float64]
 _BAND = 0.1
 # It shrinks, and the Gram matrices are computed anew, when it could be this much smaller.
 _MUCH_SMALLER = 0.7
+# So much, where they are computed anew in any case.
+_SMALLER = 0.95
 # After so many working sets for one master none shrinks, so that the next ones end.
 _WORKING_SETS = 20
+# Margins in single precision are off by less than this.
+_ROUGH = 1e-2
 # Samples outside of the working set may add this share of the tolerance to the primal value.
 _OUTSIDE = 0.1
 
@@ -106,6 +111,17 @@ class MasterSolver:
         return solution
 
 
+    def machine(self, y: Array, rows: NDArray[np.intp]) -> SVM:
+        """Return the SVM on these `rows` of all samples."""
+        weights = None if self.sample_weight is None else self.sample_weight[rows]
+        return SVM(y[rows], self.C, class_weight=self.class_weight, sample_weight=weights)
+
+    def note(self, machine: SVM) -> None:
+        """Count what an SVM beside the masters has used."""
+        self.calls += machine.calls
+        self.svm_seconds += machine.seconds
+
+
 def on_bank(
     solver: MasterSolver,
     bank: Bank,
@@ -154,20 +170,30 @@ class FamilyMaster:
         On the n training samples.
     machine : SVM
         The SVM on the same samples, for its labels and its bounds on alpha.
+    rough : bool, default=False
+        Whether the margins of samples outside of the working set are computed in single precision,
+        and in double only of those that it finds at the margin or within.
 
     Attributes
     ----------
     working_set : ndarray of int
         Indices of the samples that the next master begins with.
+    margins : ndarray of shape (n,)
+        y_i f(x_i) of all samples at the last master.
     """
 
-    def __init__(self, solver: MasterSolver, family: Family, machine: SVM) -> None:
+    def __init__(
+        self, solver: MasterSolver, family: Family, machine: SVM, rough: bool = False
+    ) -> None:
         self._solver = solver
+        self._rough = rough
         self._family = family
         self._y = machine.y
         self._box = machine.upper
         self.working_set: NDArray[np.intp] = np.arange(len(self._y))
         self._bank: FamilyBank | None = None
+        self.margins = np.zeros(len(self._y))
+        self._near = np.ones(len(self._y), dtype=bool)
 
     def solve(self, mixture: Mixture, tol: float) -> Restricted:
         """Solve the master on the kernels of `mixture` from its weights, to the gap `tol`.
@@ -193,9 +219,15 @@ class FamilyMaster:
             if not complete or near.sum() < _MUCH_SMALLER * len(self.working_set):
                 self.working_set, self._bank = np.flatnonzero(near), None
             if complete:
+                self.margins, self._near = margins, near
                 return Restricted(
                     inside.weights, dual_coef, inside.intercept, inside.prices, inside.upper + added
                 )
+
+    def change_all(self) -> None:
+        """Expect a master whose kernels are all new, so that the working set may shrink."""
+        if self._near.sum() < _SMALLER * len(self.working_set):
+            self.working_set, self._bank = np.flatnonzero(self._near), None
 
     def _bank_of(self, thetas: Array) -> FamilyBank:
         if self._bank is None:
@@ -210,8 +242,15 @@ class FamilyMaster:
         """Return y_i f(x_i) (n,) for all samples, those `outside` of the working set included."""
         outputs = np.empty(len(self._y))
         outputs[self.working_set] = bank.combine(inside.weights) @ inside.dual_coef
-        if len(outside):
-            outputs[outside] = training_outputs(
+        asked = outside
+        if self._rough and len(outside):
+            outputs[outside] = rough_outputs(
                 self._family, inside.weights, bank.thetas, dual_coef, outside
+            )
+            margins = self._y[outside] * (outputs[outside] + inside.intercept)
+            asked = outside[margins < 1.0 + _ROUGH]
+        if len(asked):
+            outputs[asked] = training_outputs(
+                self._family, inside.weights, bank.thetas, dual_coef, asked
             )
         return self._y * (outputs + inside.intercept)

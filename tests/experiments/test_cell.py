@@ -74,15 +74,17 @@ def test_an_option_that_came_later_keeps_the_keys_of_records() -> None:
 
 
 def test_an_option_may_state_which_value_old_records_were_made_with() -> None:
-    """Of `explore` that is 0, and not the default; a config without it means the default."""
+    """Of `explore` and `slide` that is 0, not the default; without them means the default."""
     cell, none = (
-        Cell.from_overrides(["algo=ikl", "data=sonar", *own]) for own in ([], ["algo.explore=0"])
+        Cell.from_overrides(["algo=ikl", "data=sonar", *own])
+        for own in ([], ["algo.explore=0", "algo.slide=0"])
     )
-    without = {name: value for name, value in cell.config["algo"].items() if name != "explore"}
     assert none.key != cell.key
-    assert "explore" not in none.identity["algo"]
-    assert cell.identity["algo"]["explore"] == cell.config["algo"]["explore"] > 0
-    assert Cell({**cell.config, "algo": without}).key == cell.key
+    for new in ("explore", "slide"):
+        without = {name: value for name, value in cell.config["algo"].items() if name != new}
+        assert new not in none.identity["algo"]
+        assert cell.identity["algo"][new] == cell.config["algo"][new] > 0
+        assert Cell({**cell.config, "algo": without}).key == cell.key
 
 
 def test_a_new_version_of_a_kernel_has_a_new_key(monkeypatch: pytest.MonkeyPatch) -> None:

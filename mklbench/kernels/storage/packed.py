@@ -78,6 +78,10 @@ class PackedGrams:
         """Put the lower half of `gram` in the place of matrix `kernel`."""
         self._buffer[kernel] = pack(gram)
 
+    def truncate(self, count: int) -> None:
+        """Keep the first `count` matrices at most; the room stays."""
+        self._size = min(self._size, count)
+
     def combination(self, weights: Array) -> Array:
         """Return the half of sum_m weights_m K_m."""
         halves = self.halves

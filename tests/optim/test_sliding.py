@@ -1,0 +1,143 @@
+"""Kernels in use slide downhill, and what is the same kernel in the end is one."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from problems import random_problem
+
+from mklbench.algorithms import ikl
+from mklbench.kernels import Family, isotropic_gaussians, product_gaussians
+from mklbench.libsvm import SVM
+from mklbench.optim import sliding
+from mklbench.optim.sliding import merged, slide
+from mklbench.solution import Mixture
+
+Array = NDArray[np.float64]
+
+products = partial(product_gaussians, gamma_max=30.0)
+isotropic = partial(isotropic_gaussians, gamma_max=30.0)
+
+
+def kernels_of(family: Family, count: int = 3) -> Mixture:
+    rng = np.random.default_rng(0)
+    thetas = rng.uniform(0.0, 2.0, (count, family.n_kernels))
+    return Mixture(rng.dirichlet(np.ones(count)), thetas)
+
+
+def value(family: Family, y: Array, C: float, known: Mixture) -> float:
+    """Return J of a mixture by one SVM on exact Gram matrices."""
+    grams = [family.gram(theta) for theta in known.thetas]
+    K = np.tensordot(known.weights, grams, axes=1)
+    return SVM(y, C, tol=1e-6).solve(K).dual_objective(K)
+
+
+@pytest.mark.parametrize("build", [products, isotropic], ids=["products", "isotropic"])
+class TestSlide:
+    @pytest.mark.parametrize("C", [0.1, 5.0, 1000.0])
+    def test_lowers_j_inside_the_box_at_the_same_sum_of_weights(
+        self, build: partial[Family], C: float
+    ) -> None:
+        X, y = random_problem(80)
+        family = build(X)
+        known = kernels_of(family)
+        slid = slide(family, SVM(y, C), known, 8, 1e-6)
+        assert value(family, y, C, slid) < value(family, y, C, known)
+        assert (slid.thetas >= family.lower).all()
+        assert (slid.thetas <= family.upper).all()
+        assert slid.weights.sum() == pytest.approx(1.0)
+
+    def test_ends_where_no_direction_leads_down(self, build: partial[Family]) -> None:
+        """Each parameter by itself, a little more or less, leaves J as it is or higher."""
+        X, y = random_problem(60)
+        family = build(X)
+        slid = slide(family, SVM(y, 2.0), kernels_of(family, 2), 500, 1e-12)
+        least = value(family, y, 2.0, slid)
+        for k, m in np.ndindex(slid.thetas.shape):
+            for step in (-0.05, 0.05):
+                moved = slid.thetas.copy()
+                moved[k, m] = np.clip(moved[k, m] + step, family.lower[m], family.upper[m])
+                beside = value(family, y, 2.0, slid._replace(thetas=moved))
+                assert beside >= least * (1.0 - 1e-4)
+
+    def test_without_room_for_the_matrices_they_are_computed_again(
+        self, build: partial[Family], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        X, y = random_problem(60)
+        family = build(X)
+        known = kernels_of(family)
+        kept = slide(family, SVM(y, 2.0), known, 8, 1e-6)
+        monkeypatch.setattr(sliding, "_BYTES_KEPT", 4 * 60**2)  # one of three
+        again = slide(family, SVM(y, 2.0), known, 8, 1e-6)
+        assert value(family, y, 2.0, again) == pytest.approx(value(family, y, 2.0, kept), rel=1e-3)
+
+
+def test_a_box_of_one_kernel_leaves_it_there() -> None:
+    X, y = random_problem(40)
+    family = products(X, gamma_min=0.3, gamma_max=0.3)
+    known = Mixture(np.ones(1), np.full((1, 4), 0.3))
+    slid = slide(family, SVM(y, 2.0), known, 8, 1e-6)
+    np.testing.assert_array_equal(slid.thetas, known.thetas)
+
+
+def test_samples_far_out_slide_by_differences() -> None:
+    X, y = random_problem(60)
+    X[0] *= 1e8
+    family = products(X)
+    known = kernels_of(family)
+    slid = slide(family, SVM(y, 2.0), known, 8, 1e-6)
+    assert value(family, y, 2.0, slid) < value(family, y, 2.0, known)
+
+
+class TestMerged:
+    def test_kernels_that_differ_by_less_than_a_thousandth_are_one_and_j_stays(self) -> None:
+        X, y = random_problem(60)
+        family = products(X)
+        known = kernels_of(family, 3)
+        twice = Mixture(
+            np.concatenate([0.7 * known.weights, 0.3 * known.weights]),
+            np.concatenate([known.thetas, known.thetas + 5e-4]),
+        )
+        one = merged(twice)
+        assert len(one.weights) == 3
+        assert one.weights.sum() == pytest.approx(1.0)
+        assert {tuple(theta) for theta in one.thetas} == {tuple(theta) for theta in known.thetas}
+        assert value(family, y, 5.0, one) == pytest.approx(value(family, y, 5.0, twice), rel=1e-3)
+
+    def test_others_stay_apart(self) -> None:
+        known = Mixture(np.array([0.5, 0.5]), np.array([[0.1, 0.0], [0.1, 0.01]]))
+        assert len(merged(known).weights) == 2
+
+
+@pytest.mark.parametrize("C", [0.5, 20.0])
+def test_sliding_takes_fewer_rounds_to_an_optimum_as_low(C: float) -> None:
+    X, y = random_problem(120, 8)
+    still, slid = (ikl.solve(products(X), y, C=C, slide=iterations) for iterations in (0, 8))
+    assert slid.converged
+    assert slid.objective <= still.objective * (1.0 + 2e-3)
+    assert slid.n_iter < still.n_iter
+
+
+def test_on_a_bank_nothing_slides() -> None:
+    from mklbench.kernels import feature_gaussians
+
+    X, y = random_problem(60)
+    bank = feature_gaussians(X, gammas=(0.1, 1.0, 10.0))
+    first, second = (ikl.solve(bank, y, C=5.0, slide=iterations) for iterations in (0, 8))
+    assert first.objective == second.objective
+    np.testing.assert_array_equal(first.weights, second.weights)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_weights_of_samples_and_classes_count(weighted: bool) -> None:
+    """A sample of weight 2 is one that is there twice, also where kernels slide."""
+    X, y = random_problem(50)
+    factors = np.random.default_rng(0).integers(1, 3, 50) if weighted else np.full(50, 2)
+    options = {"C": 1.0, "tol": 1e-3}
+    once = ikl.solve(products(X), y, sample_weight=factors.astype(float), **options)
+    rows = np.repeat(np.arange(50), factors)
+    twice = ikl.solve(products(X[rows]), y[rows], **options)
+    assert once.objective == pytest.approx(twice.objective, rel=3e-3)
