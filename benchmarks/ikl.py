@@ -198,8 +198,8 @@ def _table(compared: Sequence[Sequence[Learned]]) -> str:
     )  # fmt: skip
     legend = (
         "IKL on products of Gaussians, gamma in [0, 30]^D, on the first split of each set, by "
-        "`ikl.solve` at its defaults but for `tol`, `explore=0` and `slide=0`: the yardstick has no "
-        "independent search. `yardstick` is `benchmarks/ikl_prototype.py`; "
+        "`ikl.solve` at its defaults but for `tol`, `explore=0` and `slide=0`: the yardstick has "
+        "neither. `yardstick` is `benchmarks/ikl_prototype.py`; "
         f"`{AS_LOW}` is `ikl.solve` with `max_iter` so small that its objective has just come "
         "within 1e-3 of the yardstick's, or below. J is computed anew at the weights that were "
         "returned. Evaluations are of T, at the starts of a search without its gradient. Seconds "

@@ -162,10 +162,10 @@ def solve(
         where all kernels are priced, it plays no part.
     slide : int, default=8
         Iterations of a descent in the parameters of all kernels with weight, after a master; it
-        rests for a round after one that lowered the objective by little. The independent search then
-        looks about at every round, with a fifth of its draws, and so many more kernels may join.
-        With 0 kernels stay as they were found, which takes several times as many rounds. On a bank
-        it plays no part.
+        rests for a round after one that lowered the objective by little. The independent search
+        then looks about at every round, with a fifth of its draws, and twice as many kernels may
+        join at once. With 0 kernels stay as they were found, which takes many more rounds. On a
+        bank it plays no part.
     master : str, default="mkl"
         "mkl", the default exact solver, or "simplemkl", which the paper used.
     start : Mixture, array_like or None, default=None
@@ -202,8 +202,15 @@ def solve(
     check_choice("master", master, _MASTERS)
     solver = MasterSolver(_MASTERS[master], C, machine.class_factors, machine.sample_weight)
     columns = first_columns(kernels, machine, solver, start, samples, explore, slide)
-    history = _generate(columns, solver, tol, max_iter, pricing)
+    history = iterations.begin()
+    _generate(columns, solver, tol, max_iter, pricing, history)
     gap, family_gap = columns.certified_gaps()
+    if columns.slides and max(gap, family_gap or 0.0) > tol and len(history) < max_iter:
+        # Where alpha is not unique, as with samples that are equal, kernels that slid may leave a
+        # master without an alpha that proves anything. Those that were found do not.
+        columns = first_columns(kernels, machine, solver, start, samples, explore)
+        _generate(columns, solver, tol, max_iter, pricing, history)
+        gap, family_gap = columns.certified_gaps()
     if gap > tol and columns.resort(tol, gap):
         gap, family_gap = columns.certified_gaps()
     weights, thetas = columns.weights()
@@ -224,10 +231,14 @@ def solve(
 
 
 def _generate(
-    columns: Columns, solver: MasterSolver, tol: float, max_iter: int, pricing: int
-) -> History:
+    columns: Columns,
+    solver: MasterSolver,
+    tol: float,
+    max_iter: int,
+    pricing: int,
+    history: History,
+) -> None:
     """Generate columns until both gaps are at most `tol`, or no progress is made."""
-    history = iterations.begin()
     tightest, lowest, failures = _TIGHTEST_MASTER * tol, np.inf, 0
     master_tol = max(_LOOSEST_MASTER, tightest)
     while True:
@@ -252,12 +263,12 @@ def _generate(
         failures = 0 if progress else failures + 1
         lowest = min(lowest, restricted.objective)
         if gap <= tol or len(history) == max_iter or failures == _PATIENCE:
-            return history
+            return
         # Kernels leave after a decrease only: where alpha is not unique, as with kernels of low
         # rank, those that just joined with weight 0 may be needed together with the next.
         extended = columns.extend(_ACCEPTED * tol * restricted.upper, pricing, drop=progress)
         if not extended and master_tol <= tightest:
-            return history
+            return
         master_tol = (
             max(min(_MASTER_TOL * gap, _LOOSEST_MASTER), tightest) if extended else tightest
         )

@@ -18,14 +18,7 @@ from numpy.typing import NDArray
 from scipy.optimize import Bounds
 
 from mklbench.kernels.base import Family
-from mklbench.optim.kernel_search import (
-    DECADES,
-    LEAST_GROWTH,
-    MOST_ITERATIONS,
-    Found,
-    climb,
-    distinct,
-)
+from mklbench.optim.kernel_search import DECADES, Found, climb, distinct
 from mklbench.solution import Mixture
 
 Array = NDArray[np.float64]
@@ -38,8 +31,8 @@ _SPREAD, _REPLACED = 0.5, 2.0
 _CLIMBS = 12
 # They go on for longer than those of the search that generates: nothing comes after them.
 _GROWTH, _ITERATIONS = 1e-5, 40
-# A look while generation goes on has this share of the draws, and so many climbs of either kind.
-_LOOK, _CLIMBS_OF_A_LOOK = 0.2, 12
+# A look while generation goes on has this share of the draws.
+_LOOK = 0.2
 
 
 class IndependentSearch:
@@ -70,29 +63,20 @@ class IndependentSearch:
         known : Mixture
             The kernels at hand with their weights.
         """
-        return self._search(dual_coef, known, 1.0, _CLIMBS, _GROWTH, _ITERATIONS)
+        return self._search(dual_coef, known, self._n_beside, self._n_sparse)
 
     def look(self, dual_coef: Array, known: Mixture) -> list[Found]:
-        """Do so with a fifth of the draws and shorter climbs, for a search that goes on."""
-        return self._search(
-            dual_coef, known, _LOOK, _CLIMBS, _GROWTH, _ITERATIONS
-        )
+        """Do so with a fifth of the draws, for a search that goes on."""
+        counts = (math.ceil(_LOOK * count) for count in (self._n_beside, self._n_sparse))
+        return self._search(dual_coef, known, *counts)
 
     def _search(
-        self,
-        dual_coef: Array,
-        known: Mixture,
-        share: float,
-        climbs: int,
-        growth: float,
-        iterations: int,
+        self, dual_coef: Array, known: Mixture, n_beside: int, n_sparse: int
     ) -> list[Found]:
-        """Draw a `share` of the kernels, and climb from at most so many beside and elsewhere."""
         support = np.flatnonzero(dual_coef)
         family, a = self._family.restrict(support).rough(), dual_coef[support]
-        weighted = known.thetas[known.weights > 0]
-        beside, origins = self._beside(weighted, math.ceil(share * self._n_beside))
-        drawn = np.concatenate([beside, self._sparse(math.ceil(share * self._n_sparse))])
+        beside, origins = self._beside(known.thetas[known.weights > 0], n_beside)
+        drawn = np.concatenate([beside, self._sparse(n_sparse)])
         drawn = np.clip(drawn, self._family.lower, self._family.upper, out=drawn)
         prices = family.values(drawn, a)
         by_price = np.argsort(-prices, kind="stable")
@@ -100,9 +84,9 @@ class IndependentSearch:
         # The best one beside each kernel: the best of all would lead to the same few maxima.
         near, far = by_price[is_beside], by_price[~is_beside]
         _, firsts = np.unique(origins[near], return_index=True)
-        chosen = [*near[np.sort(firsts)][:climbs], *far[:climbs]]
+        chosen = [*near[np.sort(firsts)][:_CLIMBS], *far[:_CLIMBS]]
         return distinct(
-            climb(family, self._box, a, drawn[i], float(prices[i]), growth, iterations)
+            climb(family, self._box, a, drawn[i], float(prices[i]), _GROWTH, _ITERATIONS)
             for i in chosen
         )
 

@@ -49,6 +49,7 @@ class Columns(ABC):
     """The kernels at hand, which masters weigh and subproblems add to."""
 
     restricted: Restricted
+    slides = False  # whether `slide` does anything
 
     @abstractmethod
     def solve_master(self, tol: float) -> None:
@@ -184,6 +185,7 @@ class FamilyColumns(Columns):
         self._machine = machine
         self._solver = solver
         self._slide, self._resting = slide, False
+        self.slides = slide > 0
         self._master = FamilyMaster(solver, self._family, machine, rough=slide > 0)
         self._search = KernelSearch(self._family, samples, slid=slide > 0)
         self._found: list[Found] = []
@@ -201,7 +203,7 @@ class FamilyColumns(Columns):
         self._beyond = None
 
     def slide(self, tol: float) -> None:
-        before, known = self.restricted, self._weighted()
+        before, mixture, known = self.restricted, self._mixture, self._weighted()
         if not self._slide or len(known.weights) == 1 or self._resting:
             self._resting = False
             return
@@ -216,9 +218,10 @@ class FamilyColumns(Columns):
         self.solve_master(tol)
         descent = 1.0 - self.restricted.objective / before.objective
         self._resting = descent < _WORTHWHILE
-        if self.restricted.objective > before.upper:  # samples on which nothing slid count
-            self._mixture = known
-            self.solve_master(tol)
+        if descent < _LEAST_DESCENT:
+            # Samples on which nothing slid count, or J is as low as it can be: alpha may then need
+            # the kernels without weight, too.
+            self._mixture, self.restricted, self._beyond = mixture, before, None
 
     def search(self, thorough: bool) -> float:
         a = self.restricted.dual_coef

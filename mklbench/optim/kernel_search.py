@@ -23,9 +23,9 @@ from mklbench.solution import Mixture
 Array = NDArray[np.float64]
 
 # Iterations of one local search; the authors' Newton method has as many.
-MOST_ITERATIONS = 20
+_ITERATIONS = 20
 # It ends where T grows by less than this share: alpha will not stay, so more is not worth its time.
-LEAST_GROWTH = 1e-4
+_LEAST_GROWTH = 1e-4
 # Starts of a search: so many of the family's own, those with the largest T; so many of the kernels
 # at hand, by turns; and so many of the local maxima that the search before found beyond those that
 # joined. A thorough search has that many times as many of the first two.
@@ -122,8 +122,8 @@ def climb(
     a: Array,
     start: Array,
     price: float | None,
-    growth: float = LEAST_GROWTH,
-    iterations: int = MOST_ITERATIONS,
+    growth: float = _LEAST_GROWTH,
+    iterations: int = _ITERATIONS,
 ) -> Found:
     """Return the local maximum of T = a' K_theta a / 2 above `start`.
 

@@ -110,7 +110,6 @@ class MasterSolver:
         self.svm_seconds += solution.svm_seconds
         return solution
 
-
     def machine(self, y: Array, rows: NDArray[np.intp]) -> SVM:
         """Return the SVM on these `rows` of all samples."""
         weights = None if self.sample_weight is None else self.sample_weight[rows]

@@ -120,9 +120,16 @@ class TestGaps:
         assert solution.family_gap == pytest.approx(solution.gap, abs=1e-9)
 
 
+@pytest.fixture
+def without_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Generation finds by its own search alone, what it is made to find."""
+    monkeypatch.setattr(IndependentSearch, "look", lambda *_: [])
+
+
 class TestCertificate:
     """Each search is given a kernel to find, and the certificate must have it."""
 
+    @pytest.mark.usefixtures("without_looks")
     @pytest.mark.parametrize("which", ["gap", "family_gap"])
     def test_has_what_the_search_of_its_kind_has_found(
         self, which: str, monkeypatch: pytest.MonkeyPatch
@@ -154,6 +161,7 @@ class TestCertificate:
         assert solution.family_gap == pytest.approx(beyond, abs=1e-6)
         assert not solution.converged
 
+    @pytest.mark.usefixtures("without_looks")
     def test_what_the_independent_search_finds_joins(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Generation that finds nothing by itself goes on with what is found beyond."""
         X, y = random_problem(60)
@@ -166,6 +174,26 @@ class TestCertificate:
         assert len(present(helped.thetas)) > 2
         assert helped.objective < 0.9 * alone.objective
 
+    def test_gap_has_what_a_look_has_found(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Where kernels slide the independent search looks about at every round."""
+        X, y = random_problem(60)
+        family = products(X)
+        better = present(ikl.solve(family, y, C=5.0).thetas)[:1]
+        poor = [Found(0.0, np.full(4, BOX))]
+        _, order = family.in_own_order()
+
+        def found(self: object, dual_coef: Array, *rest: object) -> list[Found]:
+            K = family.gram(better[0])
+            return [Found(0.5 * float(dual_coef @ K @ dual_coef), better[0, order])]
+
+        monkeypatch.setattr(KernelSearch, "run", lambda *_: poor)
+        monkeypatch.setattr(IndependentSearch, "run", lambda *_: poor)
+        monkeypatch.setattr(IndependentSearch, "look", found)
+        solution = ikl.solve(family, y, C=5.0, max_iter=1)
+        assert solution.gap == pytest.approx(gap_with(family, y, 5.0, solution, better), abs=1e-6)
+        assert solution.gap > 1e-3
+
+    @pytest.mark.usefixtures("without_looks")
     def test_is_of_the_last_alpha(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """What was found at another alpha proves nothing where the iterations end."""
         generated, explored = KernelSearch.run, IndependentSearch.run
@@ -236,6 +264,7 @@ class TestEstimator:
         assert gaps.shape == (3,)
         assert (gaps >= model.gap_).all()
 
+    @pytest.mark.usefixtures("without_looks")
     def test_warns_of_the_family_gap(self, monkeypatch: pytest.MonkeyPatch) -> None:
         X, y = random_problem(60)
         monkeypatch.setattr(KernelSearch, "run", lambda *_: [Found(0.0, np.full(4, BOX))])
