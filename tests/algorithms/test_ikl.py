@@ -277,7 +277,8 @@ def test_more_kernels_never_raise_the_optimum() -> None:
 
 
 class TestWorkingSet:
-    def test_the_samples_left_out_do_not_matter(self) -> None:
+    @pytest.mark.parametrize("rough", [False, True])
+    def test_the_samples_left_out_do_not_matter(self, rough: bool) -> None:
         """Classes far apart: a master on few of the samples, and the same solution."""
         rng = np.random.default_rng(0)
         y = np.repeat([-1.0, 1.0], 100)
@@ -285,7 +286,8 @@ class TestWorkingSet:
         family = product_gaussians(X, gamma_max=30.0)
         thetas = family.scales()
         start = Mixture(np.full(len(thetas), 1.0 / len(thetas)), thetas)
-        master = FamilyMaster(MasterSolver(mkl.solve_master, 10.0, None), family, SVM(y, 10.0))
+        solver = MasterSolver(mkl.solve_master, 10.0, None)
+        master = FamilyMaster(solver, family, SVM(y, 10.0), rough=rough)
         whole = master.solve(start, 1e-5)
         assert len(master.working_set) < 150
         part = master.solve(start._replace(weights=whole.weights), 1e-5)
@@ -294,13 +296,15 @@ class TestWorkingSet:
         assert part.objective == pytest.approx(optimum.value, rel=1e-4)
         assert part.upper >= optimum.value * (1 - 1e-9)
 
-    def test_samples_come_back_when_they_are_needed(self) -> None:
+    @pytest.mark.parametrize("rough", [False, True])
+    def test_samples_come_back_when_they_are_needed(self, rough: bool) -> None:
         """The second master has other kernels, at which other samples are support vectors."""
         rng = np.random.default_rng(0)
         y = np.repeat([-1.0, 1.0], 100)
         X = rng.standard_normal((200, 2)) + 1.5 * y[:, None]
         family = product_gaussians(X, gamma_max=30.0)
-        master = FamilyMaster(MasterSolver(mkl.solve_master, 10.0, None), family, SVM(y, 10.0))
+        solver = MasterSolver(mkl.solve_master, 10.0, None)
+        master = FamilyMaster(solver, family, SVM(y, 10.0), rough=rough)
         master.solve(Mixture(np.ones(1), np.array([[0.01, 0.01]])), 1e-5)
         other = np.array([[0.0, 5.0]])
         found = master.solve(Mixture(np.ones(1), other), 1e-5)

@@ -101,3 +101,21 @@ class TestSearch:
         monkeypatch.setattr(type(rough), "value", refused)
         IndependentSearch(family, 200).run(y, Mixture(np.ones(1), family.scales()[:1]))
         assert passes == [200]
+
+    def test_a_look_has_a_fifth_of_the_draws(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        X, y = random_problem(40)
+        family = products(X)
+        priced: list[int] = []
+        rough = type(family.rough())
+        values = rough.values
+
+        def counted(self: RoughFamily, thetas: np.ndarray, a: np.ndarray) -> np.ndarray:
+            priced.append(len(thetas))
+            return values(self, thetas, a)
+
+        monkeypatch.setattr(rough, "values", counted)
+        known = Mixture(np.ones(1), family.scales()[:1])
+        found = IndependentSearch(family, 200).look(y, known)
+        assert priced == [40]
+        for price, theta in found:
+            assert price == pytest.approx(0.5 * y @ family.gram(theta) @ y, rel=1e-4)

@@ -112,13 +112,12 @@ class TestMerged:
         assert len(merged(known).weights) == 2
 
 
-@pytest.mark.parametrize("C", [0.5, 20.0])
-def test_sliding_takes_fewer_rounds_to_an_optimum_as_low(C: float) -> None:
+def test_sliding_takes_fewer_rounds_to_an_optimum_as_low() -> None:
     X, y = random_problem(120, 8)
-    still, slid = (ikl.solve(products(X), y, C=C, slide=iterations) for iterations in (0, 8))
+    still, slid = (ikl.solve(products(X), y, C=20.0, slide=iterations) for iterations in (0, 8))
     assert slid.converged
     assert slid.objective <= still.objective * (1.0 + 2e-3)
-    assert slid.n_iter < still.n_iter
+    assert slid.n_iter < 0.7 * still.n_iter
 
 
 def test_on_a_bank_nothing_slides() -> None:
