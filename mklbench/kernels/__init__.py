@@ -11,12 +11,13 @@ from mklbench.kernels.banks.function_bank import FunctionBank, NamedFunction
 from mklbench.kernels.banks.generated import GeneratedBank
 from mklbench.kernels.banks.linear import LinearBank
 from mklbench.kernels.banks.unpacked import UnpackedBank
+from mklbench.kernels.banks.view_widths import ViewWidths
 from mklbench.kernels.banks.views import DistanceBank
 from mklbench.kernels.banks.widths import FeatureWidths, PairWidths
 from mklbench.kernels.base import Bank, Family, KernelOperator
 from mklbench.kernels.builders.columns import KernelList, kernel_list, takes_sparse
 from mklbench.kernels.builders.derived import Combination, Normalised, Standardised
-from mklbench.kernels.builders.descriptors import Descriptors
+from mklbench.kernels.builders.descriptors import Descriptors, DescriptorWidths
 from mklbench.kernels.builders.fitted_views import FittedViews
 from mklbench.kernels.builders.forms import no_kernels
 from mklbench.kernels.builders.from_files import MatrixDescriptors, MatrixKernels
@@ -65,6 +66,7 @@ __all__ = [
     "CosineBank",
     "CrossKernels",
     "DenseBank",
+    "DescriptorWidths",
     "Descriptors",
     "DistanceBank",
     "Family",
@@ -102,6 +104,7 @@ __all__ = [
     "Standardised",
     "StandardisedBank",
     "UnpackedBank",
+    "ViewWidths",
     "Views",
     "check_thetas",
     "chi2_distances",

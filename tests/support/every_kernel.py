@@ -14,6 +14,7 @@ from mklbench.kernels import (
     BUILDERS,
     Combination,
     Descriptors,
+    DescriptorWidths,
     KernelBuilder,
     Normalised,
     Standardised,
@@ -45,6 +46,7 @@ BOUNDED: dict[str, KernelBuilder] = {
     "euclidean": Descriptors(distance="euclidean"),
     "seuclidean": Descriptors(distance="seuclidean"),
     "chi2": Descriptors(distance="chi2"),
+    "widths of views": DescriptorWidths(n_widths=7),
 }  # fmt: skip
 # ... and on these only those that are not too large.
 UNBOUNDED: dict[str, KernelBuilder] = {

@@ -258,6 +258,20 @@ class FeatureDistances(Distances):
         """Return the features of each view."""
         return [part.columns for part in self._parts]
 
+    def between(self, view: int, X: Array, Z: Array) -> Array:
+        """Return the distances (n, n_z) of a view between samples, which are not kept.
+
+        Parameters
+        ----------
+        view : int
+            Its number.
+        X, Z : ndarray of shape (n, d) and (n_z, d)
+            Samples with the features of all views.
+        """
+        part = self._parts[view]
+        left = part.of(X)
+        return part.between(left, left if Z is X else part.of(Z), keep=False)
+
     def gaussian(self, view: int, gamma: float) -> GaussianOfView:
         """Return exp(-gamma D) of the features of a view.
 

@@ -129,8 +129,7 @@ class DistanceBank(StackedBank):
         self._gammas = np.array([check_positive("gamma", gamma) for gamma in given])
         n = distances.n_samples
         if isinstance(distances, FeatureDistances) and n >= MANY:
-            few = distances.restrict(np.arange(0, n, n // _SAMPLED)[:_SAMPLED])
-            self._means = np.array([_mean(matrix) for matrix in few.within()])
+            self._means = mean_distances(distances)
             self._bind()
             return
         grams = PackedGrams(n, distances.n_views * len(gammas))
@@ -259,6 +258,21 @@ class DistanceBank(StackedBank):
         views, gammas = np.divmod(kernels, n_gammas)
         factors = -self._gammas[gammas] / self._means[views]
         self._cross = DistanceCross(self._distances, views, factors)
+
+
+def mean_distances(distances: FeatureDistances) -> Array:
+    """Return the mean of each view (V,) over pairs of samples; of many samples over some of them.
+
+    Parameters
+    ----------
+    distances : FeatureDistances
+        Of V views between n samples: the mean is over 4,000 of these where there are more.
+    """
+    n = distances.n_samples
+    few = distances
+    if n >= MANY:
+        few = distances.restrict(np.arange(0, n, n // _SAMPLED)[:_SAMPLED])
+    return np.array([_mean(matrix) for matrix in few.within()])
 
 
 def _mean(distances: Array) -> float:
