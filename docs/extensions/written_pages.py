@@ -37,7 +37,8 @@ _LINKS = {
     r"CONTRIBUTING\.md": "contributing.md",
     r"CHANGELOG\.md": "changes.md",
 }
-_SPREAD = f"{NO_BREAK}±{NO_BREAK}"
+# Spaces in a table that belong to a number: around its spread, and before its verdict.
+_JOINED = re.compile(r"(?<=\d) (?=[±✓≈▲▼])|(?<=±) (?=\d)")
 # Links to what has no page.
 _SOURCES = re.compile(r"\[([^\]]+)\]\((?:tests|mklbench)/[^)]+\)")
 # A bar, or the underscore at the end of a word, with an even number of backticks behind it.
@@ -84,10 +85,10 @@ def _is_deeper(line: str, above: str) -> bool:
 def _relink(app: Any, page: str, source: list[str]) -> None:
     """Lead links out of this folder to the pages that are made of what they lead to.
 
-    In tables a number and its spread stay on one line.
+    In tables a number, its spread and its verdict stay on one line.
     """
     text = _relinked(source[0], "../" * page.count("/"))
-    source[0] = re.sub(r"^\|.*$", lambda row: row[0].replace(" ± ", _SPREAD), text, flags=re.M)
+    source[0] = re.sub(r"^\|.*$", lambda row: _JOINED.sub(NO_BREAK, row[0]), text, flags=re.M)
 
 
 def _relinked(text: str, to_root: str) -> str:

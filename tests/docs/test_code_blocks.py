@@ -42,7 +42,7 @@ NOT_RUN = {
 ONLY_READ = {
     r"executor[=.]|--detach": "needs a cluster: tests/cluster has one",
     r"data=(flowers17|msrc_v1|mfeat|leaves100|scene15|caltech101)": "has to be downloaded",
-    r"data=openml|data fetch": "has to be downloaded",
+    r"data=openml|data (fetch|verify)": "has to be downloaded",
     r"--config-dir": "needs files of one's own, which tests/examples and tests/commands have",
     r"mklbench (check|report|compare|doctor|plot|reproduce)\b": "takes long; tests/commands has it",
     r"status --watch": "goes on until it is stopped",
