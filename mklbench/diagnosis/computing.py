@@ -68,9 +68,9 @@ def blas() -> Iterator[Finding]:
         yield Finding(
             "note",
             "BLAS",
-            f"{count(threads, 'thread')} for {count(usable, 'processor')}, as "
-            f"{' and '.join(f'{name}={value}' for name, value in stated.items())} says: one large "
-            "fit takes no more",
+            f"{count(threads, 'thread')} for {count(usable, 'processor')}, because of "
+            f"{' and '.join(f'{name}={value}' for name, value in stated.items())}: one large fit "
+            "takes no more",
             f"unset {' and '.join(stated)}, if one fit at a time is to have the whole machine; "
             "jobs=N needs nothing",
         )

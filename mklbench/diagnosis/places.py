@@ -150,7 +150,7 @@ def _temporary_files() -> Iterator[Finding]:
         )
         return
     yield _room("temporary files", directory, "TMPDIR")
-    if stated and Path(stated[1]).absolute() != directory:
+    if stated and Path(os.path.abspath(stated[1])) != directory:
         name, value = stated
         yield Finding(
             "note",

@@ -77,7 +77,7 @@ class TestLinearAlgebra:
         assert levels(list(computing.blas())) == ["ok"]  # the library has so many by itself
         monkeypatch.setenv("OMP_NUM_THREADS", "1")
         found = only(list(computing.blas()), "note")
-        assert found.said.startswith("1 thread for 2 processors, as OMP_NUM_THREADS=1 says")
+        assert found.said.startswith("1 thread for 2 processors, because of OMP_NUM_THREADS=1:")
         assert found.remedy.startswith("unset OMP_NUM_THREADS")
 
     def test_more_threads_of_openmp_than_processors(self, threads: dict[str, int]) -> None:

@@ -129,8 +129,11 @@ class TestDisks:
         assert f"TMPDIR={tmp_path / 'gone'} is not there" in found.said
         monkeypatch.setattr(tempfile, "tempdir", None)
         (tmp_path / "gone").mkdir()
-        (room,) = places._temporary_files()
-        assert str(tmp_path / "gone") in room.said
+        for spelled in (f"{tmp_path}/gone", f"{tmp_path}/gone/../gone/"):
+            monkeypatch.setattr(tempfile, "tempdir", None)
+            monkeypatch.setenv("TMPDIR", spelled)
+            (room,) = places._temporary_files()
+            assert str(tmp_path / "gone") in room.said
 
     def test_no_directory_for_temporary_files(self, monkeypatch: pytest.MonkeyPatch) -> None:
         def fail() -> str:
