@@ -464,7 +464,7 @@ def view_distances(X: Array, Z: Array, spread: Array) -> list[Array]:
     return [dense_distances(Z[:, :3], X[:, :3]), dense_distances(Z[:, 3:], X[:, 3:], spread)]
 
 
-def _descriptors() -> BankCase:
+def _descriptors(generated: bool = False) -> BankCase:
     X, Z = awkward_features(30)
     views = [View("first", 0, 3), View("second", 3, 6, "seuclidean")]
     within = view_distances(X, X, X[:, 3:].std(axis=0))
@@ -479,7 +479,8 @@ def _descriptors() -> BankCase:
         )
         for of in (within, view_distances(X, Z, X[:, 3:].std(axis=0)))
     ]
-    bank = kernels.DistanceBank(kernels.FeatureDistances(X, views), (0.1, 2.0))
+    kind = kernels.ViewWidths if generated else kernels.DistanceBank
+    bank = kind(kernels.FeatureDistances(X, views), (0.1, 2.0))
     return BankCase(bank, stacks[0], Z, stacks[1])
 
 
@@ -492,6 +493,7 @@ BANK_CASES: dict[str, Callable[[], BankCase]] = {
     "generated, on features": lambda: _generated("features"),
     "generated, on pairs": lambda: _generated("pairs"),
     "generated, on groups": lambda: _generated("groups"),
+    "generated, on views": lambda: _descriptors(generated=True),
     "linear": lambda: _linear(6),
     "linear, more features than one product takes": lambda: _linear(300),
     "concatenated": _concatenated,
