@@ -100,7 +100,7 @@ def find(
 
 def from_generator(config: GeneratedConfig) -> Dataset:
     """Draw a generated set, before the choices of its configuration."""
-    X, drawn = generate(config.generator, config.n_samples, config.seed)
+    X, drawn = generate(config.generator, config.n_samples, config.seed, config.options)
     is_real = np.issubdtype(drawn.dtype, np.floating)
     y: NDArray[np.int64] = np.zeros(len(drawn), np.int64) if is_real else drawn.astype(np.int64)
     return Dataset(

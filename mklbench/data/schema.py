@@ -312,8 +312,20 @@ class GeneratedConfig(DataConfig):
         Number of rows to draw.
     seed : FromZero
         Of the generator.
+    dimension : int or None
+        Number of features, of a generator that has this option.
+    informative_percent : int or None
+        Of the features, those that tell the classes apart; likewise.
     """
 
     generator: str = ""
     n_samples: Annotated[int, Whole(2, _MOST_DRAWN)] = field(kw_only=True)
     seed: FromZero = 0
+    dimension: Annotated[int, Whole(1, 10_000)] | None = None
+    informative_percent: Annotated[int, Whole(1, 100)] | None = None
+
+    @property
+    def options(self) -> dict[str, int]:
+        """The options of the generator's own that are set."""
+        given = {"dimension": self.dimension, "informative_percent": self.informative_percent}
+        return {name: value for name, value in given.items() if value is not None}

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from data_fakes import CONFIG_DIRECTORY
+from scipy.stats import norm
 
 from mklbench.data import load, read_configs
 from mklbench.data.generate import GENERATORS, generate
@@ -16,17 +17,51 @@ N = 40_000
 # Five standard errors of a mean of N / 2 values of unit variance; variances get twice that.
 TOLERANCE = 5 / np.sqrt(N / 2)
 CONFIGS = read_configs(CONFIG_DIRECTORY)
+OWN_OPTIONS = {"sparsenorm": {"dimension": 40, "informative_percent": 10}}
 
 
 @pytest.mark.parametrize("name", GENERATORS)
 def test_a_set_is_a_function_of_its_seed_and_name(name: str) -> None:
-    X, y = generate(name, 50, seed=3)
-    again, _ = generate(name, 50, seed=3)
-    other, _ = generate(name, 50, seed=4)
+    X, y = generate(name, 50, 3, OWN_OPTIONS.get(name, {}))
+    again, _ = generate(name, 50, 3, OWN_OPTIONS.get(name, {}))
+    other, _ = generate(name, 50, 4, OWN_OPTIONS.get(name, {}))
     np.testing.assert_array_equal(X, again)
     varied = np.ptp(X, axis=0) > 0  # the arm has a constant
     assert not np.isin(other[:, varied], X).any()
     assert set(y.tolist()) == {0, 1} or len(set(y.tolist())) == 50
+
+
+@pytest.mark.parametrize(
+    ("dimension", "percent", "n_informative"), [(40, 100, 40), (40, 5, 2), (8, 50, 4), (8, 1, 1)]
+)
+def test_the_means_of_sparsenorm_differ_in_the_informative_features_alone(
+    dimension: int, percent: int, n_informative: int
+) -> None:
+    options = {"dimension": dimension, "informative_percent": percent}
+    X, y = generate("sparsenorm", N, 0, options)
+    shift = np.zeros(dimension)
+    shift[:n_informative] = 1.75 / np.sqrt(n_informative)
+    for code, sign in ((0, -1), (1, 1)):
+        part = X[y == code]
+        np.testing.assert_allclose(part.mean(axis=0), sign * shift, atol=TOLERANCE)
+        np.testing.assert_allclose(part.var(axis=0), 1.0, atol=2 * TOLERANCE)
+    # Along the means lies all that tells the classes apart: the best rule errs at Phi(-1.75).
+    error = ((X @ shift > 0) != (y == 1)).mean()
+    assert abs(error - norm.cdf(-1.75)) < TOLERANCE
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "expected"),
+    [
+        ("twonorm", {"dimension": 3}, "data.dimension=3 is no option of data.generator=twonorm"),
+        ("sparsenorm", {"dimension": 3}, "data.informative_percent is not set"),
+    ],
+)
+def test_options_are_those_of_the_definition(
+    name: str, options: dict[str, int], expected: str
+) -> None:
+    with pytest.raises(InputError, match=expected):
+        generate(name, 50, 0, options)
 
 
 def test_two_sets_of_one_seed_share_no_noise() -> None:

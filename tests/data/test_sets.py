@@ -120,7 +120,7 @@ def test_the_protein_folds_have_the_split_of_their_file(mirror: Path, tmp_path: 
 
 # Smallest and largest value of features, as the descriptions of the sets state them: a copy that
 # has lost its decimal points, as one of these sets' siblings has, does not keep to them.
-RANGES = {
+RANGES: dict[str, dict[str, tuple[float, float]]] = {
     "saheart": {"x1": (101, 218), "x2": (0, 31.2), "x3": (0.98, 15.33), "x7": (14.7, 46.58)},
     "spambase": {"x1": (0, 4.54), "x49": (0, 4.385), "x55": (1, 1102.5), "x57": (1, 15841)},
     "vehicle": {"compactness": (73, 119), "radius_ratio": (104, 333), "hollows_ratio": (181, 211)},
