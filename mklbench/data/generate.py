@@ -194,8 +194,8 @@ def generate(
     Raises
     ------
     InputError
-        The name is not known, an option is not one of its own or is missing, so few rows were asked for that only one class came up, or more than
-        there is memory for.
+        The name is not known, an option is not one of its own or is missing, so few rows were asked
+        for that only one class came up, or more than there is memory for.
     """
     if name not in GENERATORS:
         raise unknown("data.generator", name, GENERATORS)

@@ -164,6 +164,8 @@ def _references(table: PaperTable) -> Iterator[tuple[str, str, str]]:
         yield "protocol of the ranking", "protocol", table.ranking.protocol
         for name in (*table.ranking.references, *table.ranking.learners):
             yield "column of the ranking", "column", name
+        for label, rows in table.ranking.groups.items():
+            yield from ((f"row of group {label} of the ranking", "row", name) for name in rows)
     if table.sweep is not None and table.sweep.axis is not None:
         yield "axis of the sweep", "metric", table.sweep.axis
 

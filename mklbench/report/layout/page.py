@@ -30,6 +30,7 @@ from mklbench.report.layout.entries import (
     measured_text,
     tone,
 )
+from mklbench.report.layout.evidence import evidence_blocks
 from mklbench.report.layout.overview import overview_blocks
 from mklbench.report.layout.ranking import ranking_blocks
 from mklbench.report.layout.split_sources import describe_split_sources
@@ -64,6 +65,7 @@ def lay_out(report: Report, figures: Mapping[str, Path] | None = None) -> Docume
         blocks.extend(_every_number(report))
     else:
         blocks.extend(ranking_blocks(report))
+        blocks.extend(evidence_blocks(report))
         blocks.extend(comparison_blocks(report))
         blocks.extend(overview_blocks(report))
     blocks.extend(_pictures(report, figures or {}))

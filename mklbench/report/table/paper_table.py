@@ -225,13 +225,17 @@ class Ranking:
     """Methods ranked over the rows in `metric` under `protocol`.
 
     They are held against each of `references`; `learners` are those that learn a combination of
-    kernels, of which the question is asked whether it pays.
+    kernels, of which the question is asked whether it pays. Differences of up to `rope`, in the
+    printed unit, count as none in practice (None: without the tests that need it); `groups` are
+    rows by a label, to be looked at apart.
     """
 
     metric: str
     protocol: str
     references: tuple[str, ...] = ()
     learners: tuple[str, ...] = ()
+    rope: float | None = None
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from report_fakes import found, record
+from ranking_fakes import LEVELS, SETS, cell, report, table
+from report_fakes import found
 from scipy import stats
 
 from mklbench.errors import InputError, MissingExtraError
-from mklbench.report.analysis.assemble import Report, SlotRecords, assemble
+from mklbench.report.analysis.assemble import SlotRecords, assemble
 from mklbench.report.analysis.significance import (
     corrected_p_value,
     critical_difference,
@@ -22,7 +22,6 @@ from mklbench.report.analysis.significance import (
 )
 from mklbench.report.document.markdown import to_markdown
 from mklbench.report.figures.draw import unfinished_cells, write_figure
-from mklbench.report.figures.ranks import Ranks
 from mklbench.report.layout.comparisons import tally
 from mklbench.report.layout.page import lay_out
 from mklbench.report.layout.ranking import rank_methods
@@ -30,51 +29,9 @@ from mklbench.report.loading import read_table
 from mklbench.report.results import write_figures
 from mklbench.report.table.metrics import METRICS
 from mklbench.report.table.paper_table import (
-    Column,
-    Comparison,
-    PaperTable,
-    Protocol,
     Ranking,
-    Row,
     Slot,
 )
-
-SETS = ("a", "b", "c", "d", "e", "f")
-LEVELS = {"good": 0.9, "plain": 0.8, "same": 0.8, "bad": 0.7}
-
-
-def table(**changes: object) -> PaperTable:
-    made = PaperTable(
-        name="methods",
-        title="Methods",
-        citation="Nobody, nowhere.",
-        url="",
-        common=(),
-        rows=tuple(Row(name, name.upper(), ()) for name in SETS),
-        columns=tuple(Column(name, f"The {name} one", (), ("accuracy",)) for name in LEVELS),
-        protocols=(Protocol("once", "measured", ()),),
-        published={},
-        published_n_splits=20,
-        comparisons=(Comparison("does good beat plain?", "good", "plain", "accuracy"),),
-        ranking=Ranking("accuracy", "once", ("plain",), ("good", "bad")),
-        figures=(Ranks(name="ranks", title="Ranks"),),
-    )
-    return replace(made, **changes)  # type: ignore[arg-type]
-
-
-def cell(slot: Slot) -> SlotRecords:
-    """Return ten splits around the level of the method; sets differ more than methods do."""
-    noise = np.random.default_rng(100 + SETS.index(slot.row.name)).normal(0, 0.01, 10)
-    own = np.random.default_rng(len(slot.column.name)).normal(0, 0.002, 10)
-    level = LEVELS[slot.column.name] - 0.05 * SETS.index(slot.row.name)
-    if slot.column.name == "same":
-        own = np.random.default_rng(5).normal(0, 0.002, 10)
-    accuracies = level + noise + own
-    return found([record(i, accuracy=float(accuracies[i])) for i in range(10)], n_splits=10)
-
-
-def report(**changes: object) -> Report:
-    return assemble(table(**changes), cell)
 
 
 def test_the_corrected_t_test_widens_the_error_by_the_test_share() -> None:

@@ -1,0 +1,71 @@
+"""What a comparison could have seen, against simulation and cases that are known."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from mklbench.report.analysis.power import (
+    cliques,
+    detectable_difference,
+    detectable_on_a_set,
+    detectable_over_sets,
+    mean_rank_intervals,
+)
+
+
+@pytest.mark.parametrize(("n", "n_tests"), [(8, 1), (40, 1), (40, 20)])
+def test_the_detectable_difference_is_found_four_times_of_five(n: int, n_tests: int) -> None:
+    rng = np.random.default_rng(0)
+    shift = detectable_difference(2.0 / math.sqrt(n), n - 1, n_tests)
+    draws = rng.normal(shift, 2.0, (20_000, n))
+    found = stats.ttest_1samp(draws, 0.0, axis=1).pvalue < 0.05 / n_tests
+    assert found.mean() == pytest.approx(0.8, abs=0.015)  # five standard errors
+
+
+def test_more_sets_and_more_splits_see_smaller_differences() -> None:
+    rng = np.random.default_rng(1)
+    many = rng.normal(0, 1, 60).tolist()
+    assert detectable_over_sets(many) < detectable_over_sets(many[:10])
+    assert detectable_over_sets(many, n_tests=20) > detectable_over_sets(many)
+    # As spread out as the first ones, but more of them.
+    assert detectable_on_a_set(many[:10] * 4, 3 / 7) < detectable_on_a_set(many[:10], 3 / 7)
+    assert detectable_over_sets(many[:1]) == detectable_on_a_set(many[:1], 0.5) == math.inf
+
+
+def test_without_overlap_a_set_is_tested_as_by_a_plain_t_test() -> None:
+    gains = [0.3, -0.1, 0.4, 0.2, 0.25]
+    error = float(stats.sem(gains))
+    assert detectable_on_a_set(gains, 0.0) == pytest.approx(detectable_difference(error, 4))
+
+
+def test_intervals_of_mean_ranks_hold_the_mean_and_shrink_to_it() -> None:
+    rng = np.random.default_rng(2)
+    ranks = stats.rankdata(rng.normal(size=(30, 4)), axis=1)
+    intervals = mean_rank_intervals(ranks)
+    assert (intervals[:, 0] <= ranks.mean(axis=0)).all()
+    assert (intervals[:, 1] >= ranks.mean(axis=0)).all()
+    # Of a mean the interval is that of the normal distribution, nearly.
+    width = 2 * 1.96 * ranks.std(axis=0) / math.sqrt(30)
+    np.testing.assert_allclose(np.ptp(intervals, axis=1), width, rtol=0.1)
+    same = np.tile([1.0, 2.0, 3.0], (9, 1))
+    np.testing.assert_allclose(mean_rank_intervals(same), [[1, 1], [2, 2], [3, 3]])
+
+
+def test_cliques_are_runs_of_methods_that_no_test_tells_apart() -> None:
+    rng = np.random.default_rng(3)
+    base = rng.normal(80, 10, (25, 1))
+    levels = np.array([0.0, 5.0, 0.0, -5.0, -5.0])  # the second is best, two pairs are alike
+    means = base + levels + rng.normal(0, 0.1, (25, 5))
+    ranks = stats.rankdata(-means, axis=1).mean(axis=0)
+    found = [sorted(clique) for clique in cliques(means, ranks.tolist())]
+    assert found == [[0, 2], [3, 4]]
+
+
+def test_where_nothing_differs_there_is_one_clique_of_all() -> None:
+    means = np.random.default_rng(4).normal(size=(6, 4))
+    ranks = stats.rankdata(-means, axis=1).mean(axis=0)
+    assert [sorted(clique) for clique in cliques(means, ranks.tolist())] == [[0, 1, 2, 3]]
