@@ -8,6 +8,7 @@ from pathlib import Path
 from mklbench import interruption, resources
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
+from mklbench.experiments.execution.estimates import of_program
 from mklbench.experiments.execution.plan import Executor, local, run_cells
 from mklbench.experiments.files import check_writable_directory
 from mklbench.experiments.progress import counting, progress
@@ -94,7 +95,7 @@ def reproduce(
         recorded = list(earlier.values())
         if Path(results_dir).resolve() != resources.recorded_results():
             recorded += _record_files(resources.recorded_results() / "records", tables).values()
-        work = outstanding_work(cells, Layers([store, *taken_over.values()]), recorded)
+        work = outstanding_work(cells, Layers([store, *taken_over.values()]), recorded, of_program)
         print(describe_work(work, jobs))
         return 0
     check_writable_directory("--out-dir", results_dir)  # before hours of work, not after

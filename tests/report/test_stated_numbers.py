@@ -215,6 +215,92 @@ def test_the_readme_on_learning_the_combination() -> None:
     )
 
 
+LEARNING = "docs/findings/learning.md"
+
+
+def test_the_findings_on_what_nine_sets_can_tell() -> None:
+    table = (ROOT / "results" / "tables" / "all_methods.md").read_text(encoding="utf-8")
+    block = table.partition("Against uniform combination, on all sets:")[2].partition("Against ")[0]
+    lines = re.findall(r"^\| .+? \| +\d \| +(\S+) \| +(.+?) \| +.+? \|$", block, re.MULTILINE)
+    regions = [tuple(map(float, found.strip("*").split(" / "))) for _, found in lines]
+    (over_sets, on_one) = re.findall(r"gain over such sets of (\S+) .+ one of (\S+) on", block)[0]
+    states(
+        LEARNING,
+        f"gives no method a probability of more than {max(one[2] for one in regions):.2f} of "
+        f"being better than the uniform combination, and "
+        f"{sum(one[1] >= 0.95 for one in regions)} of {len(regions)} one of at least 0.95 of being "
+        f"alike. But nine sets are few: a mean gain of {over_sets} points would have been found, "
+        f"and one of {on_one} on a single set; the largest mean gain is "
+        f"{max(float(gain) for gain, _ in lines):.2f}.",
+    )
+
+
+def error(table: str, row: str, column: str, protocol: str) -> float:
+    return mean(table, row, column, protocol, "error")
+
+
+def test_the_findings_on_noise_kernels() -> None:
+    at = {
+        percent: {
+            name: error("learning_noise", "n50", name, f"informative kernels in %={percent}")
+            for name in ("uniform", "l1", "p2", "alignf")
+        }
+        for percent in (5, 10, 25, 50, 100)
+    }
+    few, all_of_them = at[5], at[100]
+    states(
+        LEARNING,
+        f"Where 95 % are, the uniform combination errs at {few['uniform']:.1f} %, l1 at "
+        f"{few['l1']:.1f} % and ALIGNF at {few['alignf']:.1f} %; where none is, the uniform "
+        f"combination errs at {all_of_them['uniform']:.1f} % and l1 at {all_of_them['l1']:.1f} %.",
+    )
+    states(LEARNING, f"informative, at {at[25]['l1']:.1f} % and {at[25]['uniform']:.1f} %.")
+    gains = [few["uniform"] - few[name] for name in ("p2", "l1")]
+    losses = [all_of_them[name] - all_of_them["uniform"] for name in ("p2", "l1")]
+    states(
+        LEARNING,
+        f"it had {gains[0]:.1f} of the {gains[1]:.1f} points that l1 gained, and where none was it "
+        f"lost {losses[0]:.1f} of the {losses[1]:.1f} that l1 lost",
+    )
+
+
+def gained(table: str, row: str, label: str, values: tuple[int, ...]) -> list[str]:
+    """How much lower the error of l1 is than that of the uniform combination, printed."""
+    places = [(row, f"{label}={value}") for value in values]
+    return [
+        f"{error(table, row, 'uniform', name) - error(table, row, 'l1', name):.1f}"
+        for row, name in places
+    ]
+
+
+def test_the_findings_on_samples_and_views() -> None:
+    sizes = ("training samples", (50, 200, 1000))
+    gain = gained("learning_samples", "sparse", *sizes)
+    loss = [one.removeprefix("-") for one in gained("learning_samples", "dense", *sizes)]
+    states(
+        LEARNING,
+        f"l1 gains {gain[0]} points on the uniform combination with 50 training samples, {gain[1]} "
+        f"with 200 and {gain[2]} with 1000; where half of them are, it loses {loss[0]}, {loss[1]} "
+        f"and {loss[2]}.",
+    )
+    views = ("views", (4, 16, 64))
+    gain = gained("learning_views", "one", *views)
+    loss = [one.removeprefix("-") for one in gained("learning_views", "all", *views)]
+    states(LEARNING, f"the gain is {gain[0]}, {gain[1]} and {gain[2]} points; where all views are")
+    states(LEARNING, f"informative the loss is {loss[0]}, {loss[1]} and {loss[2]}.")
+
+
+def test_the_findings_count_what_is_planned() -> None:
+    planned = load_table("learning_pays", str(ROOT / "planned"))
+    states(LEARNING, f"{len(planned.rows)} sets")
+    states(LEARNING, f"{len(planned.columns)} methods, with rules that are fixed")
+    assert planned.ranking is not None
+    assert planned.ranking.rope == 1.0
+    grouped = [name for names in planned.ranking.groups.values() for name in names]
+    assert sorted(grouped) == sorted(row.name for row in planned.rows)
+    assert {"What counts", "The limit of 40 hours"} <= {entry.point for entry in planned.ledger}
+
+
 def test_every_method_learns_a_combination_or_is_named_as_one_that_does_not() -> None:
     table = load_table("all_methods")
     assert table.ranking is not None

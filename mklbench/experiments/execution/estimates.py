@@ -39,7 +39,7 @@ class Estimates:
         self, store: Store, recorded: Callable[[], Iterable[RecordFile]] | None = None
     ) -> None:
         self._store = store
-        self._recorded_by = recorded or _of_program
+        self._recorded_by = recorded or of_program
         self._seconds: dict[tuple[str, bool], float] = {}
         self._seen: dict[tuple[str, bool], list[float]] = {}
         self._bytes: dict[str, float] = {}
@@ -77,24 +77,29 @@ class Estimates:
             for file in self._recorded:
                 if (found := _of_records(look(file), step)) is not None:
                     return found
-        return self._scaled(step)
+        scaled = scaled_seconds(step, self._recorded)
+        return GUESS * _n_fits(step) if scaled is None else scaled
 
-    def _scaled(self, step: Step) -> float:
-        """Return the seconds of a step by those of single fits on other data, or the guess."""
-        cell = step.cell
-        n_train = len(cell.rows(step.split)[0])
-        fits = [
-            (record.n_train, fit_seconds(record))
-            for file in self._recorded
-            for record in file.of_method(cell.algo, cell.kernel)
-            if record.is_done and record.n_train
-        ]
-        one = GUESS
-        if fits:  # of the nearest size
-            nearest = min(abs(math.log(n / n_train)) for n, _ in fits)
-            sizes = [(n, s) for n, s in fits if abs(math.log(n / n_train)) <= nearest + 1e-9]
-            one = fmean(seconds * (n_train / n) ** 2 for n, seconds in sizes)
-        return one * _n_fits(step)
+
+def scaled_seconds(step: Step, recorded: Iterable[RecordFile]) -> float | None:
+    """Return the seconds of a step by those of single fits on other data; None without such.
+
+    They are taken to grow with the square of n, and not with features or classes.
+    """
+    cell = step.cell
+    n_train = len(cell.rows(step.split)[0])
+    fits = [
+        (record.n_train, fit_seconds(record))
+        for file in recorded
+        for record in file.of_method(cell.algo, cell.kernel)
+        if record.is_done and record.n_train
+    ]
+    if not fits:
+        return None
+    # Of the nearest size.
+    nearest = min(abs(math.log(n / n_train)) for n, _ in fits)
+    sizes = [(n, s) for n, s in fits if abs(math.log(n / n_train)) <= nearest + 1e-9]
+    return fmean(seconds * (n_train / n) ** 2 for n, seconds in sizes) * _n_fits(step)
 
 
 def fit_seconds(record: Record) -> float:
@@ -123,6 +128,7 @@ def _n_fits(step: Step) -> int:
     return n_searched + 1
 
 
-def _of_program() -> Iterable[RecordFile]:
+def of_program() -> Iterable[RecordFile]:
+    """Yield the recorded results of the program, table by table."""
     records = resources.recorded_results() / "records"
     return (RecordFile(path) for path in sorted(records.glob("*.jsonl*")))

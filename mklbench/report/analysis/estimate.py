@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from statistics import fmean
 
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
+from mklbench.experiments.execution.estimates import scaled_seconds
+from mklbench.experiments.execution.steps import Step
 from mklbench.experiments.progress import duration
+from mklbench.experiments.record import Record
 from mklbench.experiments.records import RecordFile, RecordSource, split_seconds
 
 
@@ -17,7 +22,8 @@ from mklbench.experiments.records import RecordFile, RecordSource, split_seconds
 class Work:
     """What is missing of one cell; `seconds` is None where nothing was measured to go by.
 
-    `n_missing` are its splits, `n_selections` the selections of hyperparameters that come before.
+    `n_missing` are its splits, `n_selections` the selections of hyperparameters that come before;
+    `is_scaled` where the seconds are those of fits on other data, scaled by the square of n.
     """
 
     cell: Cell
@@ -25,10 +31,14 @@ class Work:
     seconds: float | None
     problem: str = ""
     n_selections: int = 0
+    is_scaled: bool = False
 
 
 def outstanding_work(
-    cells: Iterable[Cell], store: RecordSource, recorded: Sequence[RecordFile]
+    cells: Iterable[Cell],
+    store: RecordSource,
+    recorded: Sequence[RecordFile],
+    others: Callable[[], Iterable[RecordFile]] = tuple,
 ) -> list[Work]:
     """Return the work on every distinct cell, finished ones included.
 
@@ -41,12 +51,16 @@ def outstanding_work(
     recorded : sequence of RecordFile
         Where to look for times of cells that the store has not; if they have not either,
         for times of cells that are alike in algorithm, kernel, data and search.
+    others : callable, optional
+        Returns the records of other tables, which are read where those have none: times of cells
+        that are alike, and then of single fits of the same algorithm and kernel on other data.
     """
     work: dict[str, Work] = {}
+    known = _Known(recorded, others)
     for cell in cells:
         try:
             if cell.key not in work:
-                work[cell.key] = _work(cell, store, recorded)
+                work[cell.key] = _work(cell, store, known)
         except InputError as error:  # without its data a cell may have no key
             work[repr(cell.config)] = Work(cell, cell.n_splits, None, str(error))
     return list(work.values())
@@ -63,7 +77,7 @@ def describe_work(work: Sequence[Work], jobs: int = 1) -> str:
             _value_of_C(item.cell),
             f"{item.n_missing}/{item.cell.n_splits}",
             f"{item.n_selections}/{len(item.cell.selection_splits)}" if item.n_selections else "",
-            item.problem or _estimate(item.seconds),
+            item.problem or _estimate(item),
         ]
         for item in work
     ]
@@ -75,19 +89,49 @@ def describe_work(work: Sequence[Work], jobs: int = 1) -> str:
     if n_unknown < len(work):
         total += f", about {duration(known)} on one core"
         total += f" or {duration(known / jobs)} on {jobs}" if jobs > 1 else ""
+    scaled = [item.seconds for item in work if item.is_scaled and item.seconds is not None]
+    if scaled:
+        total += f" ({duration(math.fsum(scaled))} of it by fits on other data, for n alone)"
     if n_unknown:
         total += f", {n_unknown} cells whose time is not known"
     return f"{tabulate(rows, headings, disable_numparse=True)}\n\n{total}."
 
 
-def _work(cell: Cell, store: RecordSource, recorded: Sequence[RecordFile]) -> Work:
+class _Known:
+    """Where to look for times, those of other tables only when they are needed."""
+
+    def __init__(
+        self, recorded: Sequence[RecordFile], others: Callable[[], Iterable[RecordFile]]
+    ) -> None:
+        self.recorded = recorded
+        self._others = others
+
+    @cached_property
+    def others(self) -> list[RecordFile]:
+        return list(self._others())
+
+    def records(self, cell: Cell) -> Iterator[list[Record]]:
+        """Yield what was recorded of a cell, then of cells that are alike."""
+        yield from (source.read(cell).records for source in self.recorded)
+        yield from (source.alike(cell) for source in self.recorded)
+        yield from (source.alike(cell) for source in self.others)
+
+    def scaled(self, cell: Cell, n_missing: int, n_selections: int) -> float | None:
+        """Return the seconds of a cell's splits and selections by fits on other data."""
+        of_split = scaled_seconds(Step(cell, 0), self.others)
+        if of_split is None or not n_selections:
+            return None if of_split is None else n_missing * of_split
+        of_selection = scaled_seconds(Step(cell, 0, selects=True), self.others)
+        return n_missing * of_split + n_selections * (of_selection or 0.0)
+
+
+def _work(cell: Cell, store: RecordSource, known: _Known) -> Work:
     found = store.read(cell)
     n_missing = len(found.missing)
     if n_missing == 0:
         return Work(cell, 0, 0.0)
     n_selections = len(found.missing_selections)
-    sources = [found.records, *(source.read(cell).records for source in recorded)]
-    for records in (*sources, *(source.alike(cell) for source in recorded)):
+    for records in itertools.chain([found.records], known.records(cell)):
         done = [record for record in records if record.is_done]
         shared = (selection for r in done for selection in r.shared_selections.values())
         selections = [selection.seconds for selection in shared]
@@ -95,11 +139,14 @@ def _work(cell: Cell, store: RecordSource, recorded: Sequence[RecordFile]) -> Wo
             seconds = n_missing * fmean(map(split_seconds, done))
             seconds += n_selections * fmean(selections or [0.0])
             return Work(cell, n_missing, seconds, n_selections=n_selections)
-    return Work(cell, n_missing, None, n_selections=n_selections)
+    scaled = known.scaled(cell, n_missing, n_selections)
+    return Work(cell, n_missing, scaled, n_selections=n_selections, is_scaled=scaled is not None)
 
 
-def _estimate(seconds: float | None) -> str:
-    return "not known" if seconds is None else duration(seconds)
+def _estimate(item: Work) -> str:
+    if item.seconds is None:
+        return "not known"
+    return f"{'about ' if item.is_scaled else ''}{duration(item.seconds)}"
 
 
 def _value_of_C(cell: Cell) -> str:

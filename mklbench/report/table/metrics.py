@@ -144,6 +144,7 @@ METRICS: dict[str, Metric] = _Metrics(
             lower_is_better=True,
         ),
         Metric("cpu_time", "CPU time", "s", "fit_cpu_seconds", decimals=None),
+        Metric("search_time", "time of the search", "s", "search_seconds", decimals=None),
         Metric("relevant_weight", "R", "%", "relevant_weight", scale=100.0),
         Metric("n_kernels", "kernels", "", "n_kernels"),
         Metric("n_base_kernels", "kernels given", "", "n_base_kernels", decimals=0),

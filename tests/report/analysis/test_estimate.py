@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -91,6 +92,21 @@ def test_selections_nobody_has_timed_leave_the_time_unknown(store: Store, tmp_pa
     alone = tiny_cell(*SHARED, "search.splits=null")
     recorded = record_file(tmp_path, alone, finished(alone, 0))
     assert estimate(tiny_cell(*SHARED), store, recorded).seconds is None
+
+
+def test_a_cell_that_has_no_like_goes_by_fits_on_other_data(store: Store, tmp_path: Path) -> None:
+    other = tiny_cell("data.n_samples=200")
+    measured = finished(other, 0, n_train=400, fit_seconds=2.0)
+    file = record_file(tmp_path, other, measured)
+    cell = tiny_cell("search=cv")
+    n_train = len(cell.rows(0)[0])
+    n_fits = 1 + math.prod(map(len, cell.config["search"]["grid"].values())) * 5
+    (work,) = outstanding_work([cell], store, [], lambda: [file])
+    assert cell.config["search"]["folds"] == 5
+    assert work.seconds == pytest.approx(4 * n_fits * (1 + 2 + 3) * (n_train / 400) ** 2)
+    assert "by fits on other data, for n alone" in describe_work([work])
+    (work,) = outstanding_work([tiny_cell("algo=uniform")], store, [], lambda: [file])
+    assert work.seconds is None
 
 
 def test_several_jobs_share_the_time() -> None:
