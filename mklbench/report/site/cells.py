@@ -46,6 +46,8 @@ class Cells:
             if "accuracy" in described["mean"] and "rmse" not in slot.column.metrics:
                 for name in ("mean", "split"):  # of decision values: nobody asks for it
                     described[name].pop("rmse", None)
+            if not found.records:
+                described |= _asked_for(slot)
             described |= {"key": key, "run": run_command(slot), "own": own}
             self._numbers[identity] = len(self.content)
             self.content.append(described)
@@ -67,6 +69,12 @@ def run_command(slot: Slot) -> str:
     if slot.config_dir is not None:
         words += ["--config-dir", slot.config_dir]
     return shlex.join(words)
+
+
+def _asked_for(slot: Slot) -> dict[str, str]:
+    """Return the names of the configs of a cell that has no record to tell them."""
+    given = dict(override.split("=", 1) for override in slot.overrides)
+    return {name: given[name] for name in ("algo", "kernel", "data", "search") if name in given}
 
 
 def describe(

@@ -46,11 +46,16 @@ class Section:
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure of a table: an address with all of it in it, or none, and what it shows."""
+    """A figure of a table: an address with all of it in it, or none, and what it shows.
+
+    Its `width` and `height` in pixels keep its place free until it is drawn.
+    """
 
     name: str
     title: str
     address: str
+    width: int = 0
+    height: int = 0
 
 
 @dataclass(frozen=True)
@@ -177,7 +182,7 @@ def _table_page(
         counts=Counter(map(kind_of, grid.numbers)),
         claims=judge_claims(report),
         pictures=[
-            Picture(figure.name, figure.title, _address(figures.get(figure.name)))
+            _picture(figure.name, figure.title, figures.get(figure.name))
             for figure in table.figures
         ],
         sections=[
@@ -215,11 +220,19 @@ def _html(blocks: Sequence[Block]) -> str:
     )
 
 
-def _address(path: Path | None) -> str:
-    """Return a picture as an address that holds all of it; coordinates keep two decimals."""
+def _picture(name: str, title: str, path: Path | None) -> Picture:
     if path is None:
-        return ""
-    text = re.sub(r"(\d+\.\d\d)\d+", r"\1", path.read_text(encoding="utf-8"))
+        return Picture(name, title, "")
+    text = path.read_text(encoding="utf-8")
+    size = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', text)
+    assert size is not None
+    width, height = (round(float(points) * 4 / 3) for points in size.groups())
+    return Picture(name, title, _address(text), width, height)
+
+
+def _address(text: str) -> str:
+    """Return a picture as an address that holds all of it; coordinates keep two decimals."""
+    text = re.sub(r"(\d+\.\d\d)\d+", r"\1", text)
     text = re.sub(r"<\?xml.*?\?>|<!DOCTYPE.*?>|<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     text = re.sub(r">\s+<", "><", text.strip())
     # In an attribute of HTML, in double quotes, all but these would be three letters each.

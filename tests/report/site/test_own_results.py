@@ -110,6 +110,16 @@ def test_a_cell_that_is_missing_has_the_command_that_would_run_it(
     assert page.counts == {"unfinished": 6}  # numbers: one column has two
 
 
+def test_a_cell_that_is_missing_is_found_by_what_it_would_run(tmp_path: Path) -> None:
+    path = tmp_path / "tiny.yaml"
+    path.write_text(TINY_TABLE, encoding="utf-8")
+    report = assemble(read_table(path), CellFinder(Store(tmp_path / "store")))
+    slot, found = next(iter(report.slots.values()))
+    cells = Cells()
+    cell = cells.content[cells.number(slot, found)]
+    assert (cell["status"], cell["algo"], cell["search"]) == ("missing", "svm", "fixed")
+
+
 @pytest.mark.parametrize(
     ("finding", "says"),
     [
