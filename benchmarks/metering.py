@@ -61,6 +61,10 @@ class MeteredFamily(Family):
         with self._meter.measured("gram"):
             return self._family.cross(weights, Z)
 
+    def between(self, theta: ArrayLike, samples: Array) -> Array:
+        with self._meter.measured("gram"):
+            return self._family.between(theta, samples)
+
     def gradient(self, theta: ArrayLike, a: ArrayLike, K: Array | None = None) -> Array:
         return self._family.gradient(theta, a, K)
 
@@ -101,3 +105,12 @@ class _MeteredRough(RoughFamily):
         self._meter.evaluations += 1
         with self._meter.measured("search"):
             return self._rough.value(theta, a)
+
+    def outputs(self, theta: Array, a: Array, Z: Array) -> Array:
+        with self._meter.measured("gram"):
+            return self._rough.outputs(theta, a, Z)
+
+    def values(self, thetas: Array, a: Array) -> Array:
+        self._meter.evaluations += len(thetas)
+        with self._meter.measured("search"):
+            return self._rough.values(thetas, a)
