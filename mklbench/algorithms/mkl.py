@@ -22,6 +22,7 @@ in turn (`mklbench.optim.alternation`), or all is found together by the joint me
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from numbers import Real
 
 import numpy as np
@@ -181,7 +182,9 @@ def solve_all(
     if factors is not None:
         where = _weight_set(bank.n_kernels, norm)
         losses = (_loss(bank, y, C, class_weight, sample_weight) for y in labels)
-        with shared():
+        # Rows are kept for who takes them again: the next label, or the next search for landmarks.
+        again = len(labels) > 1 or factors.approximated
+        with shared() if again else nullcontext():
             return [
                 joint_method.solve(factors, where, loss, tol, max_iter, landmarks)
                 for loss in losses

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from mklbench.cores import n_threads
+from mklbench.cores import allowing, n_threads
 from mklbench.kernels.row_factors import ROWS, RowFactors
 from mklbench.optim.loss_terms import Terms
 from mklbench.optim.row_blocks import Rows
@@ -232,7 +232,8 @@ def shared() -> Iterator[None]:
     """
     maker = _Shared(_MAKER.get())
     try:
-        with made_by(maker):
+        # An engine that is kept leaves linear algebra one thread, which are not those of the next.
+        with allowing(n_threads()), made_by(maker):
             yield
     finally:
         maker.close()
