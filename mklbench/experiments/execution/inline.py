@@ -27,6 +27,7 @@ class Inline:
     """
 
     at_once = 1
+    _rows: str | None = None  # also of a subclass that has options of its own
 
     def __init__(self, rows: str | None = None) -> None:
         self._rows = rows
