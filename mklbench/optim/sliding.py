@@ -90,30 +90,28 @@ class _Value:
     """J and its gradient as a function of the parameters of all kernels."""
 
     def __init__(self, family: Family, machine: SVM, weights: Array) -> None:
-        self._family, self._rough = family, family.rough()
-        self._machine, self._weights = machine, weights
-        self._n_kept = int(_BYTES_KEPT / (4.0 * family.n_samples**2))
+        n = family.n_samples
+        self._rough, self._machine = family.rough(), machine
+        self._weights = weights.astype(np.float32)
+        self._n_kept = min(len(weights), int(_BYTES_KEPT / (4.0 * n**2)))
+        self._kept = np.empty((self._n_kept, n, n), dtype=np.float32)
 
     def __call__(self, thetas: Array) -> tuple[float, Array]:
-        n, machine = self._family.n_samples, self._machine
-        combined = np.zeros((n, n), dtype=np.float32)
-        kept: list[NDArray[np.floating]] = []
-        for weight, theta in zip(self._weights, thetas, strict=True):
-            gram = self._rough.gram(theta)
-            if len(kept) < self._n_kept:
-                kept.append(gram)
-            combined += np.float32(weight) * gram
+        machine, n_kept = self._machine, self._n_kept
+        for k, theta in enumerate(thetas[:n_kept]):
+            self._kept[k] = self._rough.gram(theta)
+        combined = np.tensordot(self._weights[:n_kept], self._kept, axes=1)
+        for weight, theta in zip(self._weights[n_kept:], thetas[n_kept:], strict=True):
+            combined += weight * self._rough.gram(theta)
         machine.gram[...] = combined
         solution = machine.solve(tol=_SVM_TOL)
-        support = solution.support
-        rough, a = self._family.restrict(support).rough(), solution.dual_coef[support]
+        a = solution.dual_coef
         value, gradient = float(np.abs(a).sum()), np.empty_like(thetas)
-        block = np.ix_(support, support)
         for k, (weight, theta) in enumerate(zip(self._weights, thetas, strict=True)):
-            gram = kept[k][block] if k < len(kept) else rough.gram(theta)
-            form, slope = rough.quadratic_form(theta, a, gram)
-            value -= 0.5 * weight * form
-            gradient[k] = -0.5 * weight * slope
+            gram = self._kept[k] if k < n_kept else self._rough.gram(theta)
+            form, slope = self._rough.quadratic_form(theta, a, gram)
+            value -= 0.5 * float(weight) * form
+            gradient[k] = -0.5 * float(weight) * slope
         return value, gradient
 
 
