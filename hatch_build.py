@@ -1,10 +1,10 @@
 """What a wheel carries of the recorded results: their numbers, packed, in a twelfth of the space.
 
 In a checkout the records are plain JSON lines, so that what has changed can be read in a diff. Half
-of that is repeated in every line, and most of the rest are digits of kernel weights. In a wheel
-weights have six digits, which is what `mklbench check` compares, seconds have whole nanoseconds,
-which is all that a clock tells, and the check sum that xz keeps of a file stands in for that of
-every line. The same records make the same wheel.
+of that is repeated in every line, and most of the rest are digits. In a wheel kernel weights have
+six of them, which is what `mklbench check` compares, and so have seconds, which is more than a
+clock repeats; the check sum that xz keeps of a file stands in for that of every line. The same
+records make the same wheel. Records that are packed in the checkout already are too many for it.
 """
 
 from __future__ import annotations
@@ -60,16 +60,18 @@ def pack(lines: bytes) -> bytes:
 
 
 def _abridged(record: dict[str, Any]) -> dict[str, Any]:
-    kept = {name: _in_nanoseconds(name, record[name]) for name in record if name != "checksum"}
+    kept = {name: _shorter(name, record[name]) for name in record if name != "checksum"}
     return kept | {"schema": 1, "weights": _rounded(record["weights"])}  # 1: without a checksum
 
 
-def _in_nanoseconds(name: str, value: Any) -> Any:
+def _shorter(name: str, value: Any) -> Any:
+    """Return the value of a field with as many digits of seconds as are kept."""
     if isinstance(value, list):  # of selections
-        return [_in_nanoseconds(name, item) for item in value]
+        return [_shorter(name, item) for item in value]
     if isinstance(value, dict):
-        return {key: _in_nanoseconds(key, item) for key, item in value.items()}
-    return round(value, 9) if name.endswith("seconds") and isinstance(value, float) else value
+        return {key: _shorter(key, item) for key, item in value.items()}
+    is_time = name.endswith("seconds") and isinstance(value, float)
+    return float(f"{value:.{_DIGITS}g}") if is_time else value
 
 
 def _rounded(weights: Any) -> Any:

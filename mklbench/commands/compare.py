@@ -12,7 +12,6 @@ from mklbench.experiments.progress import progress
 from mklbench.experiments.store import Store
 from mklbench.report.analysis.assemble import Report, assemble
 from mklbench.report.analysis.candidate import (
-    COMPARISON,
     NAME,
     WITH_ITS_KERNELS,
     CandidateFinder,
@@ -28,6 +27,7 @@ from mklbench.report.table.paper_table import Ranking
 def compare(
     overrides: Sequence[str],
     *,
+    table_name: str,
     quick: bool,
     jobs: int,
     results_dir: str,
@@ -39,6 +39,8 @@ def compare(
     ----------
     overrides : sequence of str
         ``algo=mine`` and what else is to differ from its config.
+    table_name : str
+        A table that ranks methods, with its records.
     quick : bool
         Whether only five small sets are taken.
     jobs : int
@@ -59,7 +61,7 @@ def compare(
     """
     store = Store(results_dir)
     store.check()
-    table = with_candidate(load_table(COMPARISON), overrides, quick, config_dir)
+    table = with_candidate(load_table(table_name), overrides, quick, config_dir)
     find = CandidateFinder(table, store)
     cells = find.own.cells(slot for slot in table.slots() if slot.column.name == NAME)
     kept = f"finished splits are kept in {store.path}; the same command goes on from there."
@@ -79,7 +81,8 @@ def _lines(report: Report, ranking: Ranking) -> Iterator[str]:
     from tabulate import tabulate
 
     candidate, *others = report.table.columns
-    yield f"{candidate.label} beside {len(others)} methods of the table {COMPARISON}, accuracy in %"
+    name = report.table.name
+    yield f"{candidate.label} beside {len(others)} methods of the table {name}, accuracy in %"
     yield ""
     yield tabulate(list(_sets(report, ranking)), _HEADINGS, disable_numparse=True)
     yield ""

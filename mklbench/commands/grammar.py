@@ -302,14 +302,20 @@ def _redo(parsed: argparse.Namespace) -> int:
 
 def _compare_arguments(parser: argparse.ArgumentParser) -> None:
     parser.usage = (
-        "mklbench compare algo=NAME [OVERRIDE ...] [--quick] [--jobs N] [--results-dir DIR] "
-        "[--config-dir DIR]"
+        "mklbench compare algo=NAME [OVERRIDE ...] [--table TABLE] [--quick] [--jobs N] "
+        "[--results-dir DIR] [--config-dir DIR]"
     )
     parser.epilog = (
         "Data, splits and folds are those of the comparison, and so are the grid of C and the "
         "kernels unless overrides name others."
     )
     parser.set_defaults(overrides=[])
+    parser.add_argument(
+        "--table",
+        metavar="TABLE",
+        default="all_methods",
+        help="a recorded comparison; default: all_methods",
+    )
     parser.add_argument("--quick", action="store_true", help="five small sets instead of all")
     jobs_argument(parser)
     store_argument(parser)
@@ -321,6 +327,7 @@ def _compare(parsed: argparse.Namespace) -> int:
 
     return compare(
         parsed.overrides,
+        table_name=parsed.table,
         quick=parsed.quick,
         jobs=parsed.jobs,
         results_dir=parsed.results_dir,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import lzma
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
@@ -173,7 +174,7 @@ def split_seconds(record: Record) -> float:
 
 
 def record_path(directory: Path, table: str) -> Path:
-    """Return the file of the records of a table in `directory`: packed where a wheel has it so."""
+    """Return the file of the records of a table in `directory`: packed where it is there so."""
     plain, packed = (directory / f"{table}.jsonl{ending}" for ending in ("", ".xz"))
     return packed if packed.is_file() and not plain.is_file() else plain
 
@@ -181,14 +182,18 @@ def record_path(directory: Path, table: str) -> Path:
 def export_records(cells: Iterable[Cell], source: RecordSource, path: Path | str) -> int:
     """Write all records of `cells` to one file of JSON lines, in order; return how many.
 
+    It is packed where the name of the file ends in ``.xz``; the same records make the same file.
+
     Raises
     ------
     InputError
         If the file cannot be written.
     """
     records = [record for cell in cells for record in source.read(cell).records]
+    lines = "".join(sealed(record.to_json()) for record in records)
+    is_packed = Path(path).suffix == ".xz"
     try:
-        write_atomically(path, "".join(sealed(record.to_json()) for record in records))
+        write_atomically(path, lzma.compress(lines.encode()) if is_packed else lines)
     except OSError as error:
         raise InputError(f"The records cannot be written to {path}: {reason(error)}.") from error
     return len(records)

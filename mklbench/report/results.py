@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mklbench.errors import DataError, MissingExtraError
-from mklbench.experiments.records import export_records
+from mklbench.experiments.records import export_records, record_path
 from mklbench.experiments.store import Store
 from mklbench.report.analysis.assemble import Report, assemble
 from mklbench.report.analysis.places import CellFinder, recorded_source
@@ -21,7 +21,8 @@ def write_results(table: PaperTable, finder: CellFinder, results: Path) -> Repor
     """Write tables, figures and records of `table` below `results`.
 
     The files are ``tables/NAME.{md,csv,html}``, ``figures/FIGURE.{png,pdf}`` for every figure
-    whose cells are done, and ``records/NAME.jsonl``. Each is replaced as a whole.
+    whose cells are done, and ``records/NAME.jsonl``, or ``.jsonl.xz`` where there is one. Each is
+    replaced as a whole.
 
     Raises
     ------
@@ -29,7 +30,7 @@ def write_results(table: PaperTable, finder: CellFinder, results: Path) -> Repor
         If a file cannot be written.
     """
     report = assemble(table, finder)
-    records = results / "records" / f"{table.name}.jsonl"
+    records = record_path(results / "records", table.name)
     records.parent.mkdir(parents=True, exist_ok=True)
     export_records(finder.cells(table.slots()), finder.source, records)
     figures = write_figures(report, results / "figures")

@@ -11,12 +11,13 @@ import pytest
 import mklbench
 from mklbench import cli
 from mklbench.errors import InputError
-from mklbench.report.analysis.candidate import COMPARISON, NAME, with_candidate
+from mklbench.report.analysis.candidate import NAME, with_candidate
 from mklbench.report.loading import load_table
 from mklbench.report.table.paper_table import Column
 
 ROOT = Path(mklbench.__file__).parents[1]
 OWN = str(ROOT / "examples" / "own_algorithm")
+COMPARISON = "all_methods"
 
 
 def candidate(*overrides: str, quick: bool = False, config_dir: str | None = None) -> Column:
@@ -73,6 +74,10 @@ class TestCandidate:
     def test_what_is_refused(self, overrides: list[str], message: str) -> None:
         with pytest.raises(InputError, match=re.escape(message)):
             with_candidate(load_table(COMPARISON), overrides, False, None)
+
+    def test_a_table_that_ranks_nothing(self) -> None:
+        with pytest.raises(InputError, match="--table picard2012_table1 ranks no methods"):
+            with_candidate(load_table("picard2012_table1"), ["algo=mkl"], False, None)
 
 
 @pytest.mark.slow

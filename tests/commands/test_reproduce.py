@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import functools
 import json
+import lzma
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -116,6 +117,17 @@ def test_reproduce_goes_on_from_records(
     again = path.read_text(encoding="utf-8").splitlines(keepends=True)
     assert again[:-1] == lines[:-1]
     assert again[-1] != lines[-1]  # measured anew
+
+
+def test_records_that_are_packed_stay_so(store: Store, results: Path) -> None:
+    reproduce(["tiny"], store=store, results_dir=str(results))
+    plain, packed = (results / "records" / f"tiny.jsonl{ending}" for ending in ("", ".xz"))
+    lines = plain.read_bytes()
+    packed.write_bytes(lzma.compress(b""))
+    plain.unlink()
+    reproduce(["tiny"], store=store, results_dir=str(results))
+    assert not plain.exists()
+    assert lzma.decompress(packed.read_bytes()) == lines
 
 
 def test_reproduce_measures_anew_unless_told(store: Store, results: Path, tmp_path: Path) -> None:

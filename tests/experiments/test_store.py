@@ -277,9 +277,22 @@ def test_records_are_read_packed_as_in_a_wheel(
         )
         times = {name: getattr(before, name) for name in vars(before) if name.endswith("_seconds")}
         for name, seconds in times.items():
-            assert getattr(now, name) == (None if seconds is None else round(seconds, 9)), name
+            assert getattr(now, name) == (None if seconds is None else float(f"{seconds:.6g}"))
         alike = {**times, "weights": before.weights, "selections": before.selections}
         assert replace(now, **alike) == before
+
+
+def test_records_are_written_packed_without_loss(
+    store: Store, cell: Cell, done: list[Record], tmp_path: Path
+) -> None:
+    for record in done:
+        store.write(cell, record)
+    packed = tmp_path / "tiny.jsonl.xz"
+    assert export_records([cell], store, packed) == len(done)
+    assert read_records(packed) == done
+    first = packed.read_bytes()
+    export_records([cell], RecordFile(packed), packed)
+    assert packed.read_bytes() == first
 
 
 def test_packed_records_that_are_damaged_are_one_sentence(

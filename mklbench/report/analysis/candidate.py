@@ -13,8 +13,8 @@ from mklbench.report.analysis.assemble import SlotRecords
 from mklbench.report.analysis.places import CellFinder, recorded_source
 from mklbench.report.table.paper_table import Column, PaperTable, Row, Slot
 
-# The table of the comparison, and the column whose kernels a candidate gets that takes a bank.
-COMPARISON, WITH_ITS_KERNELS = "all_methods", "uniform"
+# The column of a comparison whose kernels a candidate gets that takes a bank.
+WITH_ITS_KERNELS = "uniform"
 # Of the candidate among the columns.
 NAME = "candidate"
 # Sets of a quick comparison.
@@ -31,7 +31,7 @@ def with_candidate(
     Parameters
     ----------
     table : PaperTable
-        The comparison; it has a ranking.
+        The comparison.
     overrides : sequence of str
         Of the candidate: ``algo=mine`` and what else is to differ from its config.
     quick : bool
@@ -42,8 +42,14 @@ def with_candidate(
     Raises
     ------
     InputError
-        If the overrides name no algorithm, or name what the comparison fixes.
+        If the overrides name no algorithm, or name what the comparison fixes, or the table compares
+        nothing.
     """
+    if table.ranking is None or all(one.name != WITH_ITS_KERNELS for one in table.columns):
+        raise InputError(
+            f"--table {table.name} ranks no methods beside a uniform combination: leave it out, or "
+            "choose another."
+        )
     column = _column(table, overrides, config_dir)
     rows = _cheapest(table) if quick else table.rows
     others = (one for one in table.columns if one.overrides != column.overrides)
