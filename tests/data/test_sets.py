@@ -5,8 +5,12 @@ from __future__ import annotations
 import gzip
 import subprocess
 import sys
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -139,6 +143,39 @@ def test_features_of_keel_sets_have_the_ranges_of_their_descriptions(
     columns = dict(zip(dataset.feature_names, dataset.X.T, strict=True))
     found = {feature: (columns[feature].min(), columns[feature].max()) for feature in RANGES[name]}
     assert found == RANGES[name]
+
+
+@pytest.fixture
+def server(mirror: Path) -> Iterator[str]:
+    """A web server of the mirror's files; its address."""
+    handler = partial(SilentHandler, directory=str(mirror))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as http:
+        thread = Thread(target=http.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{http.server_port}"
+        http.shutdown()
+        thread.join()
+
+
+class SilentHandler(SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *args: Any) -> None:
+        return
+
+
+@pytest.mark.parametrize("name", ["bands", "hayes_roth", "phoneme", "tae"])
+def test_a_keel_set_is_downloaded_once(
+    name: str, server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("MKLBENCH_MIRROR", raising=False)
+    (file, upstream) = CONFIGS[name]["sources"]
+    assert upstream["url"].endswith(f"/{Path(file['mirror']).name}")
+    config = CONFIGS[name] | {"sources": [{"url": f"{server}/{file['mirror']}"}]}
+    first = load(config, cache_dir=tmp_path)
+    assert first.digest == CONFIGS[name]["expected"]["digest"]
+    again = load(config, cache_dir=tmp_path)
+    assert first.source.startswith(server)
+    assert again.source.startswith(str(tmp_path))
+    assert again.digest == first.digest
 
 
 def rows_of(X: Any, y: Any) -> list[tuple[float, ...]]:
