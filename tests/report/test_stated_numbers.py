@@ -290,15 +290,68 @@ def test_the_findings_on_samples_and_views() -> None:
     states(LEARNING, f"informative the loss is {loss[0]}, {loss[1]} and {loss[2]}.")
 
 
-def test_the_findings_count_what_is_planned() -> None:
-    planned = load_table("learning_pays", str(ROOT / "planned"))
-    states(LEARNING, f"{len(planned.rows)} sets")
-    states(LEARNING, f"{len(planned.columns)} methods, with rules that are fixed")
-    assert planned.ranking is not None
-    assert planned.ranking.rope == 1.0
-    grouped = [name for names in planned.ranking.groups.values() for name in names]
-    assert sorted(grouped) == sorted(row.name for row in planned.rows)
-    assert {"What counts", "The limit of 40 hours"} <= {entry.point for entry in planned.ledger}
+def set_by_set(text: str, reference: str) -> tuple[int, int, int]:
+    """In how many comparisons with `reference` learning is better, of how many, and worse."""
+    block = text.partition(f"Against {reference}: of")[2].partition("Against ")[0]
+    found = re.search(r"better in (\d+) of (\d+) comparisons, worse in (\d+)", block)
+    assert found is not None
+    return int(found[1]), int(found[2]), int(found[3])
+
+
+def regions(text: str, reference: str, group: str) -> dict[str, tuple[float, list[float]]]:
+    """Of each learner its mean gain, and how likely it is worse, alike, better on another set."""
+    block = text.partition(f"Against {reference}, on {group}:")[2].partition("What could")[0]
+    lines = re.findall(r"^\| (.+?) +\| +\d+ \| +(\S+) \| +.+? \| +(.+?) \|$", block, re.MULTILINE)
+    return {
+        name: (float(gain), [float(one) for one in shares.strip("*").split(" / ")])
+        for name, gain, shares in lines
+    }
+
+
+def test_the_findings_on_many_sets() -> None:
+    table = load_table("learning_pays")
+    text = (ROOT / "results" / "tables" / "learning_pays.md").read_text(encoding="utf-8")
+    better, n, worse = set_by_set(text, "uniform combination")
+    beside_svm = set_by_set(text, "one Gaussian, tuned")
+    states(LEARNING, f"## {len(table.rows)} sets")
+    states(
+        LEARNING,
+        f"in {n} comparisons with the uniform combination, set by set, learning is better in "
+        f"{better} and worse in {worse}; in {beside_svm[1]} with the tuned Gaussian it is better "
+        f"in {beside_svm[0]} and worse in {beside_svm[2]}.",
+    )
+    found = regions(text, "uniform combination", "sets of one view")
+    assert table.ranking is not None
+    assert len(found) == len(table.ranking.learners)
+    not_better = sum(shares[0] + shares[1] >= 0.95 for _, shares in found.values())
+    likeliest = max(shares[2] for _, shares in found.values())
+    best = max(found, key=lambda name: found[name][0])
+    states(
+        LEARNING,
+        f"On another set of one view {not_better} of {len(found)} methods are alike or worse with "
+        f"a probability of at least 0.95, and none is better with one of more than "
+        f"{likeliest:.2f}. The largest mean gain is {found[best][0]:.2f} points ({best})",
+    )
+    detected = re.search(r"a mean gain over such sets of (\S+) percentage points", text)
+    assert detected is not None
+    states(LEARNING, f"one of {detected[1]} would have been found.")
+
+
+def test_what_has_been_run_is_a_part_of_the_plan() -> None:
+    done, plan = load_table("learning_pays"), load_table("learning_pays", str(ROOT / "planned"))
+    states(LEARNING, f"{len(plan.rows)} sets, of which {len(done.rows)} have been run")
+    states(LEARNING, f"{len(plan.columns)} methods")
+    planned = {(slot.row.name, slot.column.name): slot.overrides for slot in plan.slots()}
+    names = {row.name for row in done.rows}
+    slots = {(slot.row.name, slot.column.name): slot.overrides for slot in done.slots()}
+    assert slots == {place: texts for place, texts in planned.items() if place[0] in names}
+    for table in (done, plan):
+        assert table.ranking is not None
+        assert table.ranking.rope == 1.0
+        grouped = [name for group in table.ranking.groups.values() for name in group]
+        assert sorted(grouped) == sorted(row.name for row in table.rows)
+    assert done.ledger == plan.ledger
+    assert {"What counts", "The limit of 40 hours"} <= {entry.point for entry in plan.ledger}
 
 
 def test_every_method_learns_a_combination_or_is_named_as_one_that_does_not() -> None:

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from mklbench.experiments.record import Record
-from mklbench.experiments.records import read_records
+from mklbench.experiments.records import read_records, record_path
 from mklbench.report.analysis.assemble import Report, SlotRecords, assemble
 from mklbench.report.loading import load_table
 from mklbench.report.table.paper_table import Slot
@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def lines_of(name: str) -> list[Record]:
-    return read_records(ROOT / "results" / "records" / f"{name}.jsonl")
+    return read_records(record_path(ROOT / "results" / "records", name))
 
 
 @cache

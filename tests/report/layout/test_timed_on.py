@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import html
 import io
-import json
 import random
 import re
 from collections.abc import Mapping, Sequence
@@ -16,6 +15,7 @@ import pytest
 from report_fakes import found, record, records
 
 from mklbench.experiments.record import Record
+from mklbench.experiments.records import read_records, record_path
 from mklbench.report.analysis.assemble import Place, Report, SlotRecords, assemble
 from mklbench.report.claims.judged import Judged, judge_claims
 from mklbench.report.document.html import to_html
@@ -369,8 +369,8 @@ def test_the_recorded_tables_have_letters_where_their_times_are_of_several_model
     marked = set()
     for path in sorted((RESULTS / "tables").glob("*.csv")):
         lines = csv_lines(path.read_text(encoding="utf-8"))
-        records_of_table = (RESULTS / "records" / f"{path.stem}.jsonl").read_text(encoding="utf-8")
-        models = {json.loads(one)["provenance"]["cpu"] for one in records_of_table.splitlines()}
+        records_of_table = read_records(record_path(RESULTS / "records", path.stem))
+        models = {one.provenance["cpu"] for one in records_of_table}
         is_mixed = len(models) > 1 and any(line["metric"] in times for line in lines)
         page = path.with_suffix(".md").read_text(encoding="utf-8")
         for there in ("cpu" in lines[0], bool(set(page) & set(LETTERS)), NOTE in page):
