@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from mklbench import interruption, resources
@@ -105,21 +106,29 @@ def reproduce(
     if write_only:
         for source in earlier.values():
             _check_nothing_is_lost(cells, source, store)
+        refused: dict[str | None, str] = {}
     else:
-        _run(cells, store, executor or local(jobs, timeout))
+        refused = _run(cells, store, executor or local(jobs, timeout))
     reports = [write_results(table, finders[table.name], Path(results_dir)) for table in tables]
     for report in reports:
-        print(_outcome(report, Path(results_dir)))
+        print(_outcome(report, Path(results_dir), refused))
     return 1 if any(report.unfinished for report in reports) else 0
 
 
-def _run(cells: Sequence[Cell], store: Store, executor: Executor) -> None:
+def _run(cells: Sequence[Cell], store: Store, executor: Executor) -> dict[str | None, str]:
+    """Run what is missing; return by key the sentences of the cells that were refused."""
     kept = (
         f"finished splits are kept in {store.path}; the same command goes on from there, "
         "and with --write-only it writes what there is."
     )
     with interruption.saying(lambda: kept):
-        run_cells(cells, store, executor=executor, progress=progress("auto", store=store))
+        ended = run_cells(cells, store, executor=executor, progress=progress("auto", store=store))
+    refused: dict[str | None, str] = {}
+    for one in ended:
+        if one.error is not None:
+            with suppress(InputError):  # without its data a cell has no key; its place says why
+                refused[one.cell.key] = one.error
+    return refused
 
 
 def _record_files(directory: Path, tables: Sequence[PaperTable]) -> dict[str, RecordFile]:
@@ -140,7 +149,7 @@ def _check_nothing_is_lost(cells: Sequence[Cell], earlier: RecordFile, store: St
         )
 
 
-def _outcome(report: Report, results: Path) -> str:
+def _outcome(report: Report, results: Path, refused: Mapping[str | None, str]) -> str:
     """Say in a few lines where a table was written, how it ended and why."""
     n_cells = len(report.slots)
     lines = [
@@ -148,7 +157,8 @@ def _outcome(report: Report, results: Path) -> str:
         f"written to {results / 'tables' / report.table.name}.md, .csv and .html"
     ]
     for slot, found in report.unfinished:
-        reason = f": {found.message}" if found.message else ""
+        message = found.message or refused.get(found.key, "")
+        reason = f": {message}" if message else ""
         n_done = f"{len(found.done)}/{found.n_splits} splits"
         lines.append(f"  {' '.join(slot.place)}: {found.status}, {n_done}{reason}")
     return "\n".join(lines)

@@ -119,6 +119,28 @@ def test_reproduce_goes_on_from_records(
     assert again[-1] != lines[-1]  # measured anew
 
 
+def test_a_cell_that_is_refused_says_why(
+    store: Store, results: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    slot = next(iter(load_table("tiny").slots()))
+    refused = CellFinder(store).cell(slot)
+    check = Cell.check
+
+    def refusing(self: Cell, *arguments: Any) -> None:
+        if self.key == refused.key:
+            raise InputError("algo.C=-1 is not positive: choose another.")
+        check(self, *arguments)
+
+    monkeypatch.setattr(Cell, "check", refusing)
+    assert reproduce(["tiny"], store=store, results_dir=str(results)) == 1
+    printed = capsys.readouterr().out
+    n_splits = refused.n_splits
+    assert (
+        f"{' '.join(slot.place)}: missing, 0/{n_splits} splits: algo.C=-1 is not positive: "
+        "choose another.\n"
+    ) in printed + "\n"
+
+
 def test_records_that_are_packed_stay_so(store: Store, results: Path) -> None:
     reproduce(["tiny"], store=store, results_dir=str(results))
     plain, packed = (results / "records" / f"tiny.jsonl{ending}" for ending in ("", ".xz"))
