@@ -162,7 +162,8 @@ def _references(table: PaperTable) -> Iterator[tuple[str, str, str]]:
     if table.ranking is not None:
         yield "metric of the ranking", "metric", table.ranking.metric
         yield "protocol of the ranking", "protocol", table.ranking.protocol
-        for name in (*table.ranking.references, *table.ranking.learners):
+        also = [table.ranking.alignments] if table.ranking.alignments else []
+        for name in (*table.ranking.references, *table.ranking.learners, *also):
             yield "column of the ranking", "column", name
         for label, rows in table.ranking.groups.items():
             yield from ((f"row of group {label} of the ranking", "row", name) for name in rows)

@@ -91,7 +91,7 @@ def evidence_blocks(report: Report) -> Iterator[Block]:
         return
     yield Heading(2, "How much these records say")
     yield Paragraph(_rule(ranking, ranking.rope))
-    for label, rows in _groups(report, ranking):
+    for label, rows in groups_of(report, ranking):
         for reference in ranking.references:
             yield from _against(report, ranking, label, rows, reference)
         ranks = rank_methods(report, ranking, rows)
@@ -115,7 +115,8 @@ def _unit(metric: Metric, value: float) -> str:
     return metric.difference_unit.removesuffix("s" if value == 1.0 else "")
 
 
-def _groups(report: Report, ranking: Ranking) -> Iterator[tuple[str, tuple[Row, ...]]]:
+def groups_of(report: Report, ranking: Ranking) -> Iterator[tuple[str, tuple[Row, ...]]]:
+    """Yield the groups of sets that are looked at apart, by label; one of all sets without any."""
     if not ranking.groups:
         yield "all sets", report.table.rows
     for label, names in ranking.groups.items():

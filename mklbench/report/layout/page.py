@@ -18,6 +18,7 @@ from mklbench.report.document.blocks import (
 from mklbench.report.layout.appendix import appendix
 from mklbench.report.layout.claims import claim_blocks
 from mklbench.report.layout.comparisons import comparison_blocks
+from mklbench.report.layout.costs import cost_blocks
 from mklbench.report.layout.entries import (
     JUDGEMENTS,
     NOTHING,
@@ -32,6 +33,7 @@ from mklbench.report.layout.entries import (
 )
 from mklbench.report.layout.evidence import evidence_blocks
 from mklbench.report.layout.overview import overview_blocks
+from mklbench.report.layout.predictors import predictor_blocks
 from mklbench.report.layout.ranking import ranking_blocks
 from mklbench.report.layout.split_sources import describe_split_sources
 from mklbench.report.layout.stopping import ending_summary
@@ -66,6 +68,8 @@ def lay_out(report: Report, figures: Mapping[str, Path] | None = None) -> Docume
     else:
         blocks.extend(ranking_blocks(report))
         blocks.extend(evidence_blocks(report))
+        blocks.extend(cost_blocks(report))
+        blocks.extend(predictor_blocks(report))
         blocks.extend(comparison_blocks(report))
         blocks.extend(overview_blocks(report))
     blocks.extend(_pictures(report, figures or {}))

@@ -26,8 +26,8 @@ class Metric:
         The printed value is offset + scale times that of the record.
     scorer : bool
         Whether it is among the record's scores, under its name, where it was asked for.
-    plus : str or None
-        Attribute of the record that is added to it, if any.
+    plus : tuple of str
+        Attributes of the record that are added to it; one that the record has not counts 0.
     per : str or None
         Attribute of the record it is divided by, if any.
     decimals : int or None
@@ -45,7 +45,7 @@ class Metric:
     field: str
     scale: float = 1.0
     offset: float = 0.0
-    plus: str | None = None
+    plus: tuple[str, ...] = ()
     per: str | None = None
     decimals: int | None = 1
     compared_by_ratio: bool = False
@@ -77,8 +77,8 @@ class Metric:
         raw = (record.scores or {}).get(self.name) if self.scorer else getattr(record, self.field)
         if raw is None:
             return None
-        raw = float(raw) if self.plus is None else float(raw) + float(getattr(record, self.plus))
-        value = self.offset + raw * self.scale
+        added = sum(float(getattr(record, name) or 0.0) for name in self.plus)
+        value = self.offset + (float(raw) + added) * self.scale
         return value if self.per is None else value / float(getattr(record, self.per))
 
     def format(self, value: float) -> str:
@@ -139,7 +139,16 @@ METRICS: dict[str, Metric] = _Metrics(
             "CPU time with kernels",
             "s",
             "fit_cpu_seconds",
-            plus="kernel_seconds",
+            plus=("kernel_seconds",),
+            decimals=None,
+            lower_is_better=True,
+        ),
+        Metric(
+            "total_time",
+            "time of selection and training",
+            "s",
+            "fit_cpu_seconds",
+            plus=("kernel_seconds", "search_seconds"),
             decimals=None,
             lower_is_better=True,
         ),

@@ -227,7 +227,8 @@ class Ranking:
     They are held against each of `references`; `learners` are those that learn a combination of
     kernels, of which the question is asked whether it pays. Differences of up to `rope`, in the
     printed unit, count as none in practice (None: without the tests that need it); `groups` are
-    rows by a label, to be looked at apart.
+    rows by a label, to be looked at apart. `alignments` is the column whose weights are the
+    alignments of the kernels with the labels, if there is one.
     """
 
     metric: str
@@ -236,6 +237,7 @@ class Ranking:
     learners: tuple[str, ...] = ()
     rope: float | None = None
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    alignments: str | None = None
 
 
 @dataclass(frozen=True)

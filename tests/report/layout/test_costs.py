@@ -1,0 +1,102 @@
+"""What methods cost beside what they gain: quotients of times, hours, and the figure of both."""
+
+from __future__ import annotations
+
+import io
+import re
+from dataclasses import replace
+
+import pytest
+from ranking_fakes import SETS, cell, table
+from report_fakes import found
+
+from mklbench.errors import InputError
+from mklbench.report.analysis.assemble import Report, SlotRecords, assemble
+from mklbench.report.document.markdown import to_markdown
+from mklbench.report.figures.costs import Costs
+from mklbench.report.layout.costs import costs_of
+from mklbench.report.layout.page import lay_out
+from mklbench.report.table.paper_table import PaperTable, Ranking, Slot
+
+RANKING = Ranking("accuracy", "once", ("plain",), ("good", "bad"), rope=1.0)
+FACTORS = {"good": 8.0, "plain": 1.0, "same": 2.0, "bad": 0.5}
+
+
+def timed(slot: Slot) -> SlotRecords:
+    """Return records that take (set + 1) seconds a split times the factor of the method."""
+    seconds = FACTORS[slot.column.name] * (SETS.index(slot.row.name) + 1)
+    # Half is the search, a quarter the kernels and a quarter the fit.
+    return found(
+        [
+            replace(
+                one,
+                search_seconds=seconds / 2,
+                kernel_seconds=seconds / 4,
+                fit_cpu_seconds=seconds / 4,
+            )
+            for one in cell(slot).done
+        ],
+        n_splits=10,
+    )
+
+
+def ranked() -> PaperTable:
+    return table(ranking=RANKING, figures=(Costs(name="costs", title="Costs"),))
+
+
+def test_the_whole_time_is_held_against_the_reference_set_by_set() -> None:
+    made = assemble(ranked(), timed)
+    costs = {cost.column.name: cost for cost in costs_of(made, RANKING, "plain")}
+    assert list(costs) == ["bad", "plain", "same", "good"]  # cheapest first
+    for name, cost in costs.items():
+        assert cost.ratio == pytest.approx(FACTORS[name])
+        assert cost.hours == pytest.approx(FACTORS[name] * 10 * sum(range(1, 7)) / 3600)
+        assert cost.n_sets == 6
+    assert costs["good"].gain == pytest.approx(10.0, abs=0.5)
+    assert costs["plain"].gain == 0.0
+
+
+def test_the_page_says_it_and_a_table_without_a_region_does_not() -> None:
+    text = to_markdown(lay_out(assemble(ranked(), timed)))
+    assert re.search(r"^\| The good one +\| +6 \| +0\.47 \| +8 \| +\+\d+\.\d\d \|$", text, re.M)
+    plain = replace(ranked(), ranking=replace(RANKING, rope=None))
+    assert "What it costs" not in to_markdown(lay_out(assemble(plain, timed)))
+
+
+def test_times_of_another_cpu_make_no_quotient() -> None:
+    def find(slot: Slot) -> SlotRecords:
+        there = timed(slot)
+        if slot.column.name != "good":
+            return there
+        moved = [
+            replace(one, provenance={**(one.provenance or {}), "cpu": "Another"})
+            for one in there.done
+        ]
+        return found(moved, n_splits=10)
+
+    costs = costs_of(assemble(ranked(), find), RANKING, "plain")
+    assert [cost.column.name for cost in costs] == ["bad", "plain", "same"]
+
+
+def test_the_figure_names_every_method_and_no_name_hides_another() -> None:
+    made = assemble(ranked(), timed)
+    (figure,) = made.table.figures
+    assert figure.needs(made) == set()
+    canvas = figure.draw(made)
+    canvas.savefig(io.BytesIO(), format="png")
+    (axis,) = canvas.axes
+    assert {text.get_text() for text in axis.texts} == {c.label for c in made.table.columns}
+    boxes = [text.get_window_extent() for text in axis.texts]
+    assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+
+
+def test_the_figure_waits_for_two_methods_and_asks_for_a_reference() -> None:
+    def find(slot: Slot) -> SlotRecords:
+        return timed(slot) if slot.column.name == "plain" else found([], n_splits=10)
+
+    made: Report = assemble(ranked(), find)
+    (figure,) = made.table.figures
+    assert figure.needs(made) == set(made.slots)
+    without = table(ranking=replace(RANKING, references=()))
+    with pytest.raises(InputError, match="kind costs needs a reference"):
+        figure.check(without, "mine.yaml")

@@ -1,0 +1,89 @@
+"""What gains go with over the sets, and what choosing by cross-validation brings."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from ranking_fakes import table
+from report_fakes import found, record
+
+from mklbench.report.analysis.assemble import SlotRecords, assemble
+from mklbench.report.document.markdown import to_markdown
+from mklbench.report.layout.page import lay_out
+from mklbench.report.layout.predictors import evenness
+from mklbench.report.table.paper_table import Ranking, Row, Slot
+
+SETS = tuple("abcdefghijkl")
+RANKING = Ranking("accuracy", "once", ("plain",), ("good", "bad"), rope=1.0, alignments="same")
+
+
+@given(st.lists(st.floats(0.0, 1e3), min_size=1, max_size=30), st.floats(1e-3, 1e3))
+def test_evenness_is_a_part_of_the_kernels_and_has_no_scale(
+    weights: list[float], scale: float
+) -> None:
+    value = evenness(weights)
+    if max(weights) > 1e-3:
+        assert 1 / len(weights) - 1e-12 <= value <= 1 + 1e-12
+        assert evenness([scale * weight for weight in weights]) == pytest.approx(value)
+    assert evenness([1.0, 1.0, 0.0, 0.0]) == 0.5
+
+
+def page(promise: float = 0.0, noise: float = 0.0, sets: tuple[str, ...] = SETS) -> str:
+    """Lay out a table in which `good` gains half a point for every set further down.
+
+    `promise` times its gain is that of its cross-validated accuracy.
+    """
+    generator = np.random.default_rng(0)
+
+    def find(slot: Slot) -> SlotRecords:
+        place = sets.index(slot.row.name)
+        gain = {"good": 0.005 * place, "plain": 0.0, "same": 0.0, "bad": -0.1}[slot.column.name]
+        records = []
+        for i in range(5):
+            at = 0.8 + 0.002 * i + gain + noise * float(generator.normal())
+            one = record(i, accuracy=at, search_accuracy=0.8 + promise * gain, n_base_kernels=7)
+            weights = [1.0] * (place + 1) + [0.0] * (len(sets) - place)
+            records.append(replace(one, n_train=1000 - 10 * place, n_test=300, weights=weights))
+        return found(records, n_splits=5)
+
+    rows = tuple(Row(name, name.upper(), ()) for name in sets)
+    made = table(rows=rows, ranking=RANKING, figures=())
+    return to_markdown(lay_out(assemble(made, find)))
+
+
+def line_of(text: str, label: str) -> list[str]:
+    section = text[text.index("## Where it pays") :]
+    line = next(line for line in section.splitlines() if line.startswith(f"| {label} "))
+    return [part.strip() for part in line.strip("|").split("|")][1:]
+
+
+def test_gains_that_go_with_a_property_are_found() -> None:
+    n_sets, samples, kernels, even, promised = line_of(page(promise=1.0), "The good one")
+    assert (n_sets, samples, even, promised) == ("12", "**-1.00**", "**+1.00**", "**+1.00**")
+    assert kernels == ""  # all sets have as many
+
+
+def test_gains_without_a_pattern_are_not() -> None:
+    assert "**" not in " ".join(line_of(page(noise=0.05), "The bad one"))
+
+
+def test_choosing_by_an_honest_cross_validation_gains() -> None:
+    text = page(promise=1.0)
+    share, gain = re.findall(r"another than that on (\d+) % .* gains ([+-]\d\.\d\d)", text)[0]
+    assert share == "92"  # on the first set nothing is promised, and a tie goes to the plain one
+    assert float(gain) == pytest.approx(100 * 0.005 * np.mean(range(12)), abs=0.01)
+
+
+def test_choosing_by_a_lying_one_loses() -> None:
+    text = page(promise=-1.0)
+    (gain,) = re.findall(r"and gains ([+-]\d+\.\d\d)", text)
+    assert float(gain) == pytest.approx(-10.0)
+
+
+def test_few_sets_say_nothing() -> None:
+    assert "## Where it pays" not in page(sets=SETS[:7])
