@@ -63,7 +63,7 @@ def _about(report: Report, ranking: Ranking) -> str:
         "Spearman's rank correlation, over the sets, of the mean gain over "
         f"{_label(report, ranking.references[0])} with {', '.join(names[:-1])} and {names[-1]}. "
         "The promised gain is the difference of the cross-validated accuracies, of the training "
-        "parts alone."
+        "parts alone; as splits overlap, its mean over them has samples that others test on."
         + (
             " The evenness is that of the kernels' alignments with the labels: 1 where all are "
             "alike, near 0 where a few of many tell anything."
