@@ -99,9 +99,9 @@ class IKL(KernelLearner):
         At most so many kernels join at once.
     samples : int, default=1000
         Random members of the family looked at before the search ends.
-    explore : int, default=5000
-        Kernels that an independent search draws, each time that nothing more is found; 0 for no
-        such search.
+    explore : int, default=50
+        Ascents of an independent search, each time that nothing more is found; 0 for no such
+        search.
     slide : int, default=8
         Iterations of a descent in the parameters of all kernels with weight, after a master; 0 for
         none.
@@ -124,7 +124,7 @@ class IKL(KernelLearner):
         max_iter: int = 100,
         pricing: int = 12,
         samples: int = 1000,
-        explore: int = 5000,
+        explore: int = 50,
         slide: int = 8,
         master: str = "mkl",
         class_weight: ClassWeights = None,

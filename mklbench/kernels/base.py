@@ -432,3 +432,38 @@ class RoughFamily:
     def outputs(self, theta: Array, a: Array, samples: Array) -> Array:
         """Return sum_i a_i K_theta(x_i, z) (k,) at samples z (k, d) that are known at training."""
         return self._family.between(theta, samples) @ a
+
+    def lines(self, theta: Array, a: Array) -> Lines:
+        """Return a' K a along each parameter, at `theta` (M,) to begin with."""
+        return Lines(self, theta, a)
+
+
+class Lines:
+    """The quadratic form a' K_theta a along one parameter of theta at a time, without gradients.
+
+    Parameters
+    ----------
+    rough : RoughFamily
+        The kernels.
+    theta : ndarray of shape (M,)
+        Where to begin.
+    a : ndarray of shape (n,)
+        The vector of the form.
+    """
+
+    def __init__(self, rough: RoughFamily, theta: Array, a: Array) -> None:
+        self.theta = np.array(theta, dtype=np.float64)
+        self._rough, self._a = rough, a
+
+    def along(self, m: int, values: Array) -> Array:
+        """Return the form (k,) with parameter `m` at each of `values` (k,), the others as they are.
+
+        Subclasses may be off by a percent: what is found is to be priced once more.
+        """
+        thetas = np.repeat(self.theta[None], len(values), axis=0)
+        thetas[:, m] = values
+        return self._rough.values(thetas, self._a)
+
+    def move(self, m: int, value: float) -> None:
+        """Set parameter `m` to `value`."""
+        self.theta[m] = value

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench.errors import InputError
-from mklbench.kernels.base import Array, Family, RoughFamily
+from mklbench.kernels.base import Array, Family, Lines, RoughFamily
 from mklbench.kernels.euclidean import (
     centre_of,
     centred_squared_distances,
@@ -26,6 +26,7 @@ from mklbench.kernels.naming import (
     named,
     product_names,
 )
+from mklbench.kernels.product_lines import ProductLines
 from mklbench.validation import check_features, check_training_features
 
 Single = NDArray[np.floating]
@@ -390,6 +391,9 @@ class _RoughProducts(RoughFamily):
         exponents -= np.einsum("im,im->i", Z, Z)[:, None]
         exponents -= np.einsum("im,im->i", X, X)
         return (_exp(exponents) @ a.astype(np.float32)).astype(np.float64)
+
+    def lines(self, theta: Array, a: Array) -> Lines:
+        return ProductLines(self, self._X, theta, a)
 
 
 class _RoughIsotropic(RoughFamily):

@@ -1,12 +1,18 @@
 """A second search in a family, of another kind than the one that generates kernels.
 
 Column generation ends where its own search (`mklbench.optim.kernel_search`) finds no kernel beyond
-the tolerance. That search climbs from the family's own starts and from the kernels at hand, and may
-miss the same local maximum of T(theta) = 1/2 a' K_theta a every time. Here many kernels are drawn
-and priced in one pass, without gradients: kernels beside those at hand, with parameters that are
-perturbed, exchanged or replaced, and sparse ones anywhere in the box. Only the best are climbed
-from. What it finds beyond says how far the solution is from the optimum of the family, as far as
-such a search can tell.
+the tolerance. That search climbs along gradients from the family's own starts and from the kernels
+at hand, and may miss the same local maximum of T(theta) = 1/2 a' K_theta a every time. Here many
+kernels are drawn and priced in one pass: kernels beside those at hand, with parameters that are
+perturbed, exchanged or replaced, and sparse ones anywhere in the box. From the best of them, and
+from the kernel with all parameters at the lower end of the box, T ascends coordinate by coordinate:
+each parameter in turn takes the value, of its whole interval, that is best with the others as they
+are. Such a step leaves a local maximum for a better one far away, where a gradient cannot. The
+coordinates come in random order, so ascents from one start end at different maxima.
+
+What it finds beyond says how far the solution is from the optimum of the family, as far as such a
+search can tell: a kernel to which a share p of ascents would lead is missed by k of them with
+probability (1 - p)^k.
 """
 
 from __future__ import annotations
@@ -17,21 +23,27 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import Bounds
 
-from mklbench.kernels.base import Family
+from mklbench.kernels.base import Family, RoughFamily
 from mklbench.optim.kernel_search import DECADES, Found, climb, distinct
 from mklbench.solution import Mixture
 
 Array = NDArray[np.float64]
 
-# So many of all draws are sparse kernels, the others beside the kernels at hand.
-_SPARSE = 0.4
+# So many kernels are drawn for each ascent, and so many of them are sparse, the others beside the
+# kernels at hand.
+DRAWS, _SPARSE = 100, 0.4
 # Parameters are perturbed by factors exp(s N(0, 1)), or so many of a kernel are replaced.
 _SPREAD, _REPLACED = 0.5, 2.0
-# Climbs from the best draws beside different kernels at hand, and as many from the sparse ones.
-_CLIMBS = 12
-# They go on for longer than those of the search that generates: nothing comes after them.
+# Half of the ascents begin at the best draws beside different kernels at hand, a quarter at the
+# best sparse ones and a quarter at the lower end of the box.
+_BESIDE, _FAR = 0.5, 0.25
+# Values of a parameter on an ascent: none, and so many on a logarithmic scale.
+_VALUES = 33
+# It ends after so many rounds through all parameters, or where one adds less than this share.
+_ROUNDS, _LEAST_ASCENT = 5, 1e-4
+# What follows along the gradient is short; nothing comes after it.
 _GROWTH, _ITERATIONS = 1e-5, 40
-# A look while generation goes on has this share of the draws.
+# A look while generation goes on has this share of the ascents.
 _LOOK = 0.2
 
 
@@ -42,16 +54,17 @@ class IndependentSearch:
     ----------
     family : Family
         On the training samples, with a bounded box.
-    draws : int
-        Kernels drawn for each search.
+    ascents : int
+        Of each search; it draws a hundred times as many kernels.
     """
 
-    def __init__(self, family: Family, draws: int) -> None:
+    def __init__(self, family: Family, ascents: int) -> None:
         self._family = family
-        self._n_sparse = round(_SPARSE * draws)
-        self._n_beside = draws - self._n_sparse
+        self._ascents = ascents
         self._random = np.random.default_rng(1)  # another than that of the first search
         self._box = Bounds(family.lower, family.upper)
+        shares = np.append(0.0, np.geomspace(10.0**-DECADES, 1.0, _VALUES))
+        self._grid = np.clip(shares[:, None] * family.upper, family.lower, family.upper)
 
     def run(self, dual_coef: Array, known: Mixture) -> list[Found]:
         """Return local maxima of T, the largest first, no two of them the same.
@@ -63,32 +76,49 @@ class IndependentSearch:
         known : Mixture
             The kernels at hand with their weights.
         """
-        return self._search(dual_coef, known, self._n_beside, self._n_sparse)
+        return self._search(dual_coef, known, self._ascents)
 
     def look(self, dual_coef: Array, known: Mixture) -> list[Found]:
-        """Do so with a fifth of the draws, for a search that goes on."""
-        counts = (math.ceil(_LOOK * count) for count in (self._n_beside, self._n_sparse))
-        return self._search(dual_coef, known, *counts)
+        """Do so with a fifth of the ascents, for a search that goes on."""
+        return self._search(dual_coef, known, math.ceil(_LOOK * self._ascents))
 
-    def _search(
-        self, dual_coef: Array, known: Mixture, n_beside: int, n_sparse: int
-    ) -> list[Found]:
+    def _search(self, dual_coef: Array, known: Mixture, n_ascents: int) -> list[Found]:
+        n_sparse = round(_SPARSE * DRAWS * n_ascents)
+        n_beside = DRAWS * n_ascents - n_sparse
         support = np.flatnonzero(dual_coef)
         family, a = self._family.restrict(support).rough(), dual_coef[support]
         beside, origins = self._beside(known.thetas[known.weights > 0], n_beside)
         drawn = np.concatenate([beside, self._sparse(n_sparse)])
         drawn = np.clip(drawn, self._family.lower, self._family.upper, out=drawn)
-        prices = family.values(drawn, a)
-        by_price = np.argsort(-prices, kind="stable")
+        by_price = np.argsort(-family.values(drawn, a), kind="stable")
         is_beside = by_price < len(beside)
         # The best one beside each kernel: the best of all would lead to the same few maxima.
         near, far = by_price[is_beside], by_price[~is_beside]
         _, firsts = np.unique(origins[near], return_index=True)
-        chosen = [*near[np.sort(firsts)][:_CLIMBS], *far[:_CLIMBS]]
-        return distinct(
-            climb(family, self._box, a, drawn[i], float(prices[i]), _GROWTH, _ITERATIONS)
-            for i in chosen
-        )
+        n_near, n_far = math.ceil(_BESIDE * n_ascents), round(_FAR * n_ascents)
+        starts = [
+            *drawn[near[np.sort(firsts)][:n_near]],
+            *drawn[far[:n_far]],
+            *[self._family.lower] * (n_ascents - n_near - n_far),
+        ]
+        return distinct(self._ascended(family, start, a) for start in starts)
+
+    def _ascended(self, family: RoughFamily, start: Array, a: Array) -> Found:
+        """Return the local maximum to which an ascent from `start` leads."""
+        lines = family.lines(start, a)
+        reached = -np.inf
+        for _ in range(_ROUNDS):
+            before = reached
+            for m in self._random.permutation(len(start)):
+                values = np.append(self._grid[:, m], lines.theta[m])
+                prices = lines.along(m, values)
+                best = int(prices.argmax())
+                if prices[best] > prices[-1]:
+                    lines.move(m, float(values[best]))
+                reached = float(prices[best])
+            if reached - before < _LEAST_ASCENT * abs(reached):
+                break
+        return climb(family, self._box, a, lines.theta, None, _GROWTH, _ITERATIONS)
 
     def _beside(self, thetas: Array, count: int) -> tuple[Array, NDArray[np.intp]]:
         """Return draws (count, M) beside the kernels at hand, and beside which (count,) each is."""

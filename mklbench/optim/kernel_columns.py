@@ -318,7 +318,7 @@ def first_columns(
     samples : int
         So many random members of a family are looked at before a search in it ends.
     explore : int, default=0
-        Kernels that an independent search in a family draws; 0 for no such search.
+        Ascents of an independent search in a family; 0 for no such search.
     slide : int, default=0
         Iterations of a descent in the parameters of the kernels in use; 0 for none.
 

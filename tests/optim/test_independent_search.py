@@ -6,11 +6,15 @@ from functools import partial
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from problems import random_problem
+from scipy.optimize import Bounds
 
 from mklbench.kernels import Family, isotropic_gaussians, product_gaussians
 from mklbench.kernels.base import RoughFamily
 from mklbench.optim.independent_search import IndependentSearch
+from mklbench.optim.kernel_search import climb
 from mklbench.solution import Mixture
 
 products = partial(product_gaussians, gamma_max=30.0)
@@ -40,14 +44,14 @@ def test_samples_far_out_are_priced_by_differences() -> None:
 
 
 class TestSearch:
-    @pytest.mark.parametrize("draws", [1, 7, 500])
+    @pytest.mark.parametrize("ascents", [1, 3, 10])
     @pytest.mark.parametrize("n_known", [1, 30])
-    def test_stays_in_the_box_and_tells_prices(self, draws: int, n_known: int) -> None:
+    def test_stays_in_the_box_and_tells_prices(self, ascents: int, n_known: int) -> None:
         X, y = random_problem(40)
         family = product_gaussians(X, gamma_min=0.01, gamma_max=3.0)
         thetas = np.random.default_rng(0).uniform(0.01, 3.0, (n_known, 4))
         known = Mixture(np.full(n_known, 1.0 / n_known), thetas)
-        found = IndependentSearch(family, draws).run(y, known)
+        found = IndependentSearch(family, ascents).run(y, known)
         prices = [each.price for each in found]
         assert prices == sorted(prices, reverse=True)
         for price, theta in found:
@@ -58,17 +62,18 @@ class TestSearch:
     def test_leaves_the_kernels_at_hand_as_they_are(self) -> None:
         X, y = random_problem(40)
         thetas = np.random.default_rng(0).uniform(0, 3.0, (5, 4))
-        IndependentSearch(products(X), 300).run(y, Mixture(np.full(5, 0.2), thetas.copy()))
         known = Mixture(np.full(5, 0.2), thetas.copy())
-        IndependentSearch(products(X), 300).run(y, known)
+        IndependentSearch(products(X), 3).run(y, known)
         np.testing.assert_array_equal(known.thetas, thetas)
 
-    def test_draws_others_each_time(self) -> None:
+    def test_draws_others_each_time(self, priced: list[np.ndarray]) -> None:
         X, y = random_problem(40)
         known = Mixture(np.ones(1), products(X).scales()[:1])
         search = IndependentSearch(products(X), 3)
-        first, second = (search.run(y, known) for _ in range(2))
-        assert not np.array_equal(first[0].theta, second[0].theta)
+        for _ in range(2):
+            search.run(y, known)
+        first, second = priced
+        assert not np.array_equal(first, second)
 
     def test_finds_a_sparse_kernel_that_nothing_at_hand_leads_to(self) -> None:
         """The labels are the sign of a product of two of 20 features: single ones say nothing."""
@@ -78,44 +83,58 @@ class TestSearch:
         y -= y.mean()
         family = products(X)
         known = Mixture(np.ones(1), family.scales()[:1])
-        best = IndependentSearch(family, 2000).run(y, known)[0]
+        best = IndependentSearch(family, 20).run(y, known)[0]
         assert set(np.argsort(-best.theta)[:2]) == {3, 11}
         assert best.price > 1.2 * 0.5 * y @ family.gram(family.scales()[0]) @ y
 
-    def test_no_start_is_priced_twice(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """All are priced in one pass, and none again before L-BFGS-B asks for its gradient."""
+    @pytest.mark.parametrize("build", [products, isotropic], ids=["products", "isotropic"])
+    def test_leaves_a_maximum_that_a_gradient_does_not(self, build: partial[Family]) -> None:
+        """Of labels with a slow wave and a fast one T has two maxima along the width."""
+        x = np.linspace(0.0, 20.0, 400)[:, None]
+        a = np.sin(0.1 * np.pi * x[:, 0]) + 8.0 * np.sin(2.0 * np.pi * x[:, 0])
+        a -= a.mean()
+        family = build(x)
+        wide = np.array([0.03])
+        box = Bounds(family.lower, family.upper)
+        climbed = climb(family.rough(), box, a, wide, None)
+        best = IndependentSearch(family, 1).run(a, Mixture(np.ones(1), climbed.theta[None]))[0]
+        assert climbed.theta[0] < 0.3 < 3.0 < best.theta[0]
+        assert best.price > 1.1 * climbed.price
+
+    @given(st.integers(0, 10**6))
+    @settings(max_examples=15, deadline=None)
+    def test_no_parameter_alone_leads_further(self, seed: int) -> None:
+        """Of what is found first, by exact prices on a grid that the search does not use."""
+        rng = np.random.default_rng(seed)
+        X, y = rng.standard_normal((50, 6)), rng.standard_normal(50)
+        family = products(X)
+        best = IndependentSearch(family, 2).run(y, Mixture(np.ones(1), family.scales()[:1]))[0]
+        for m in range(6):
+            for value in (0.0, *np.geomspace(0.003, 30.0, 50)):
+                theta = best.theta.copy()
+                theta[m] = value
+                assert 0.5 * y @ family.gram(theta) @ y <= 1.02 * best.price
+
+    def test_a_look_has_a_fifth_of_the_ascents(self, priced: list[np.ndarray]) -> None:
         X, y = random_problem(40)
         family = products(X)
-        passes: list[int] = []
-        rough = family.rough()
-        values = type(rough).values
-
-        def counted(self: RoughFamily, thetas: np.ndarray, a: np.ndarray) -> np.ndarray:
-            passes.append(len(thetas))
-            return values(self, thetas, a)
-
-        def refused(*_: object) -> float:
-            raise AssertionError("a kernel was priced by itself")
-
-        monkeypatch.setattr(type(rough), "values", counted)
-        monkeypatch.setattr(type(rough), "value", refused)
-        IndependentSearch(family, 200).run(y, Mixture(np.ones(1), family.scales()[:1]))
-        assert passes == [200]
-
-    def test_a_look_has_a_fifth_of_the_draws(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        X, y = random_problem(40)
-        family = products(X)
-        priced: list[int] = []
-        rough = type(family.rough())
-        values = rough.values
-
-        def counted(self: RoughFamily, thetas: np.ndarray, a: np.ndarray) -> np.ndarray:
-            priced.append(len(thetas))
-            return values(self, thetas, a)
-
-        monkeypatch.setattr(rough, "values", counted)
         known = Mixture(np.ones(1), family.scales()[:1])
-        found = IndependentSearch(family, 200).look(y, known)
-        assert priced == [40]
+        found = IndependentSearch(family, 10).look(y, known)
+        assert [len(thetas) for thetas in priced] == [200]
         for price, theta in found:
             assert price == pytest.approx(0.5 * y @ family.gram(theta) @ y, rel=1e-4)
+
+
+@pytest.fixture
+def priced(monkeypatch: pytest.MonkeyPatch) -> list[np.ndarray]:
+    """The kernels that were priced, pass by pass."""
+    X, _ = random_problem(40)
+    rough, noted = type(products(X).rough()), []
+    values = rough.values
+
+    def counted(self: RoughFamily, thetas: np.ndarray, a: np.ndarray) -> np.ndarray:
+        noted.append(thetas)
+        return values(self, thetas, a)
+
+    monkeypatch.setattr(rough, "values", counted)
+    return noted

@@ -1,0 +1,90 @@
+"""The quadratic form of a product of Gaussians along one parameter at a time."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from mklbench.kernels import Family, isotropic_gaussians, product_gaussians, product_lines
+
+products = partial(product_gaussians, gamma_max=30.0)
+isotropic = partial(isotropic_gaussians, gamma_max=30.0)
+VALUES = np.append(0.0, np.geomspace(1e-3, 30.0, 20))
+
+
+def exact(
+    family: Family, theta: NDArray[np.float64], m: int, a: NDArray[np.float64]
+) -> list[float]:
+    thetas = np.repeat(theta[None], len(VALUES), axis=0)
+    thetas[:, m] = VALUES
+    return [float(a @ family.gram(one) @ a) for one in thetas]
+
+
+@given(st.integers(0, 10**6), st.integers(1, 60), st.integers(1, 6))
+@settings(max_examples=60, deadline=None)
+def test_is_the_form_at_each_value(seed: int, n: int, d: int) -> None:
+    rng = np.random.default_rng(seed)
+    X, a = rng.standard_normal((n, d)), rng.standard_normal(n)
+    family = products(X)
+    theta = 10.0 ** rng.uniform(-2, 1, d) * (rng.uniform(size=d) < 0.6)
+    lines = family.rough().lines(np.zeros(d), a)
+    for m in rng.permutation(d):
+        lines.move(int(m), float(theta[m]))
+    np.testing.assert_array_equal(lines.theta, theta)
+    scale = np.abs(a).sum() ** 2
+    for m in range(d):
+        found = lines.along(m, VALUES)
+        np.testing.assert_allclose(found, exact(family, theta, m, a), rtol=0, atol=1e-2 * scale)
+
+
+def test_blocks_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    X, a = rng.standard_normal((50, 3)), rng.standard_normal(50)
+    theta = np.array([0.5, 0.0, 2.0])
+    whole = products(X).rough().lines(theta, a).along(1, VALUES)
+    monkeypatch.setattr(product_lines, "_PAIRS_AT_ONCE", 7)
+    in_blocks = products(X).rough().lines(theta, a)
+    np.testing.assert_allclose(in_blocks.along(1, VALUES), whole, rtol=1e-4)
+
+
+def test_many_moves_leave_no_trace() -> None:
+    rng = np.random.default_rng(1)
+    X, a = rng.standard_normal((60, 4)), rng.standard_normal(60)
+    theta = np.array([0.1, 3.0, 0.0, 0.5])
+    lines = products(X).rough().lines(theta, a)
+    fresh = lines.along(2, VALUES)
+    for value in rng.uniform(0, 30.0, 200):
+        lines.move(int(rng.integers(4)), float(value))
+    for m in range(4):
+        lines.move(m, float(theta[m]))
+    np.testing.assert_allclose(lines.along(2, VALUES), fresh, rtol=1e-3)
+
+
+def test_a_feature_of_one_value_changes_nothing() -> None:
+    rng = np.random.default_rng(2)
+    X, a = rng.standard_normal((30, 2)), rng.standard_normal(30)
+    X[:, 1] = 5.0
+    found = products(X).rough().lines(np.array([0.3, 0.0]), a).along(1, VALUES)
+    np.testing.assert_allclose(found, found[0], rtol=1e-5)
+
+
+@pytest.mark.parametrize("far", [1.0, 1e8], ids=["isotropic", "far out"])
+def test_other_families_price_their_kernels(far: float) -> None:
+    rng = np.random.default_rng(3)
+    X, a = rng.standard_normal((30, 2)), rng.standard_normal(30)
+    X[0] *= far
+    family = isotropic(X) if far == 1.0 else products(X)
+    theta = np.full(family.n_kernels, 0.5)
+    lines = family.rough().lines(theta, a)
+    scale = np.abs(a).sum() ** 2
+    np.testing.assert_allclose(
+        lines.along(0, VALUES), exact(family, theta, 0, a), atol=1e-5 * scale
+    )
+    lines.move(0, 2.0)
+    assert lines.theta[0] == 2.0
+    assert theta[0] == 0.5
