@@ -19,6 +19,9 @@ Array = NDArray[np.float64]
 
 # Draws beside each kernel found, sparse draws anywhere, and the best of each that are climbed from.
 _BESIDE, _ANYWHERE, _CLIMBS = 300, 4000, 12
+# Ascents coordinate by coordinate, half of them from nothing and half from a kernel found, three of
+# whose parameters are dropped; values that a parameter may take, and rounds through all of them.
+_ASCENTS, _VALUES, _ROUNDS = 40, 25, 4
 _LEAST_GAMMA = 1e-4
 
 
@@ -26,7 +29,8 @@ def decrease_by_more_search(X: Array, y: Array, C: float, box: float, found: Sol
     """Return by what share J falls when the finite problem is solved with what is found here.
 
     300 perturbations theta * exp(0.5 N(0, 1)) of every kernel found, sparse log-uniform draws, long
-    climbs from the best of both and from the best beside each kernel, and differential evolution.
+    climbs from the best of both and from the best beside each kernel, differential evolution, and
+    ascents coordinate by coordinate.
     """
     rng = np.random.default_rng(77)
     d = X.shape[1]
@@ -54,6 +58,22 @@ def decrease_by_more_search(X: Array, y: Array, C: float, box: float, found: Sol
         )
         return np.asarray(ended.x)
 
+    def ascended(start: Array) -> Array:
+        theta = start.copy()
+        values = np.append(0.0, np.geomspace(_LEAST_GAMMA * box, box, _VALUES))
+        for _ in range(_ROUNDS):
+            for m in rng.permutation(d):
+                others = np.where(np.arange(d) == m, 0.0, theta)
+                terms = rough_signed * np.exp(-(rough @ others.astype(np.float32)))
+                along = np.exp(-np.outer(values, rough[:, m]).astype(np.float32))
+                theta[m] = values[np.argmax(along @ terms)]
+        return theta
+
+    def dropped() -> Array:
+        theta = thetas[rng.integers(len(thetas))].copy()
+        theta[rng.choice(d, min(3, d), replace=False)] = 0.0
+        return theta
+
     def evolved(exponents: Array) -> float:
         return -float(priced(_parameters(exponents)[None])[0])
 
@@ -77,6 +97,8 @@ def decrease_by_more_search(X: Array, y: Array, C: float, box: float, found: Sol
         *beside[prices.argmax(axis=0), np.arange(len(thetas))],
         *anywhere[np.argsort(-priced(anywhere))[:_CLIMBS]],
         _parameters(evolution.x),
+        *(ascended(start) for start in np.zeros((_ASCENTS // 2, d))),
+        *(ascended(dropped()) for _ in range(_ASCENTS // 2)),
     ]
     ends = np.unique(np.round([climbed(start) for start in starts], 9), axis=0)
     bank = FamilyBank(product_gaussians(X, gamma_max=box), np.concatenate([thetas, ends]))
