@@ -2,7 +2,7 @@
 
 `ikl.solve` ends where neither its own search nor an independent one finds a kernel beyond the
 tolerance. Nobody can search all kernels of a family; this says what a search of the second kind
-with ten times as many ascents, and other random draws, finds at the alpha that a fit ended with:
+with five times as many ascents, and other random draws, finds at the alpha that a fit ended with:
 the largest excess T - lambda over J, beside the gap that the fit tells. Fits without an independent
 search (``explore=0``) stand beside those with the default.
 """
@@ -28,9 +28,9 @@ from mklbench.solution import Mixture, Solution
 # Sets, the first split of which is taken, with C = 1.
 SETS = ("heart", "ida_ringnorm", "german")
 C, TOL = 1.0, 1e-3
-EXPLORED = (0, 50)
+EXPLORED = (0, 50, 200)
 # Ascents of the search that looks afterwards.
-_ASCENTS = 500
+_ASCENTS = 1000
 
 _ABOUT = (
     f"Products of Gaussians, C = {C:g}, tol = {TOL:g}, the first split. Found beyond is the "
@@ -87,7 +87,7 @@ def run() -> list[Result]:
             one.beyond <= TOL,
         )
         for one in checked
-        if one.explore
+        if one.explore == EXPLORED[-1]
     ]
 
 

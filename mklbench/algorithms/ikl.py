@@ -88,7 +88,7 @@ def bytes_needed(
     max_iter: int = 100,
     pricing: int = 12,
     samples: int = 1000,
-    explore: int = 50,
+    explore: int = 200,
     slide: int = 8,
     **options: object,
 ) -> float:
@@ -128,7 +128,7 @@ def solve(
     max_iter: int = 100,
     pricing: int = 12,
     samples: int = 1000,
-    explore: int = 50,
+    explore: int = 200,
     slide: int = 8,
     master: str = "mkl",
     start: Mixture | ArrayLike | None = None,
@@ -155,7 +155,7 @@ def solve(
         So many random members of the family are looked at before the search in it ends, and
         the best of them are starts, too. The paper has none; without them a search takes a third
         of the time and now and then leaves a sparse kernel unseen, with most parameters 0.
-    explore : int, default=50
+    explore : int, default=200
         So many times an independent search ascends, coordinate by coordinate, each time that the
         first one finds nothing more: from the best of a hundred times as many random kernels,
         beside those at hand and anywhere, and from the lower end of the box. With 0 there is no
@@ -164,8 +164,8 @@ def solve(
     slide : int, default=8
         Iterations of a descent in the parameters of all kernels with weight, after a master; it
         rests for a round after one that lowered the objective by little. The independent search
-        then looks about at every round, with a fifth of its ascents, and twice as many kernels may
-        join at once. With 0 kernels stay as they were found, which takes many more rounds. On a
+        then looks about at every round, with a twentieth of its ascents, and twice as many kernels
+        may join at once. With 0 kernels stay as they were found, which takes many more rounds. On a
         bank it plays no part.
     master : str, default="mkl"
         "mkl", the default exact solver, or "simplemkl", which the paper used.

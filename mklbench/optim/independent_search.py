@@ -44,7 +44,7 @@ _ROUNDS, _LEAST_ASCENT = 5, 1e-4
 # What follows along the gradient is short; nothing comes after it.
 _GROWTH, _ITERATIONS = 1e-5, 40
 # A look while generation goes on has this share of the ascents.
-_LOOK = 0.2
+_LOOK = 0.05
 
 
 class IndependentSearch:
@@ -79,7 +79,7 @@ class IndependentSearch:
         return self._search(dual_coef, known, self._ascents)
 
     def look(self, dual_coef: Array, known: Mixture) -> list[Found]:
-        """Do so with a fifth of the ascents, for a search that goes on."""
+        """Do so with a twentieth of the ascents, for a search that goes on."""
         return self._search(dual_coef, known, math.ceil(_LOOK * self._ascents))
 
     def _search(self, dual_coef: Array, known: Mixture, n_ascents: int) -> list[Found]:
