@@ -3,8 +3,9 @@
 `ikl.solve` ends where neither its own search nor an independent one finds a kernel beyond the
 tolerance. Nobody can search all kernels of a family; this says what a search of the second kind
 with five times as many ascents, and other random draws, finds at the alpha that a fit ended with:
-the largest excess T - lambda over J, beside the gap that the fit tells. Fits without an independent
-search (``explore=0``) stand beside those with the default.
+the largest excess T - lambda over J, beside the gap that the fit tells, and by what share J falls
+when MKL is solved again with all that was found. Fits without an independent search (``explore=0``)
+stand beside those with the default.
 """
 
 from __future__ import annotations
@@ -14,28 +15,33 @@ from dataclasses import dataclass
 from time import process_time
 
 import numpy as np
+from numpy.typing import NDArray
 
 from benchmarks.output import missing, publish, table
 from benchmarks.problems import Split, first_split
 from benchmarks.timing import Result
-from mklbench.algorithms import ikl
+from mklbench.algorithms import ikl, mkl
 from mklbench.errors import DataError
-from mklbench.kernels import product_gaussians
+from mklbench.kernels import Family, FamilyBank, product_gaussians
 from mklbench.kernels.builders.named import GEHLER_GAMMA_MAX
 from mklbench.optim.independent_search import IndependentSearch
 from mklbench.solution import Mixture, Solution
+
+Array = NDArray[np.float64]
 
 # Sets, the first split of which is taken, with C = 1.
 SETS = ("heart", "ida_ringnorm", "german")
 C, TOL = 1.0, 1e-3
 EXPLORED = (0, 50, 200)
-# Ascents of the search that looks afterwards.
-_ASCENTS = 1000
+# Ascents of the search that looks afterwards, and the kernels of it that join for J.
+_ASCENTS, _JOINING = 1000, 100
+_MKL_TOL = 1e-4
 
 _ABOUT = (
     f"Products of Gaussians, C = {C:g}, tol = {TOL:g}, the first split. Found beyond is the "
     f"largest excess of a kernel, in units of J, that {_ASCENTS} ascents from other draws find at "
-    "the alpha of the fit. With explore = 0 the gap told is that of the kernels found."
+    "the alpha of the fit; J falls by that share when MKL is solved again with the best of them. "
+    "With explore = 0 the gap told is that of the kernels found."
 )
 
 
@@ -55,6 +61,8 @@ class Checked:
         The larger of the gaps that the fit tells.
     beyond : float
         The largest excess T - lambda that was found afterwards, in units of J; 0 if none.
+    fall : float
+        By what share J falls with what was found.
     seconds : float
         Of the processor, of the fit.
     """
@@ -64,6 +72,7 @@ class Checked:
     objective: float
     told: float
     beyond: float
+    fall: float
     seconds: float
 
 
@@ -81,10 +90,10 @@ def run() -> list[Result]:
                 *missing(absent))  # fmt: skip
     return [
         Result(
-            f"ikl on {one.problem}: excess found beyond / gap told",
-            f"{one.beyond:.1e} / {one.told:.1e}",
+            f"ikl on {one.problem}: J falls with what is found beyond, by a share of",
+            f"{one.fall:.1e} (gap told {one.told:.1e}, excess found {one.beyond:.1e})",
             f"<= {TOL:g}",
-            one.beyond <= TOL,
+            one.fall <= TOL,
         )
         for one in checked
         if one.explore == EXPLORED[-1]
@@ -98,23 +107,23 @@ def _of_set(split: Split) -> Iterator[Checked]:
         solution = ikl.solve(family, split.y, C, tol=TOL, explore=explore)
         seconds = process_time() - start
         gaps = (solution.gap, solution.family_gap or 0.0)
-        yield Checked(
-            split.name, explore, solution.objective, max(gaps), _beyond(split, solution), seconds
-        )
+        beyond, fall = _look_again(family, split.y, solution)
+        yield Checked(split.name, explore, solution.objective, max(gaps), beyond, fall, seconds)
 
 
-def _beyond(split: Split, solution: Solution) -> float:
-    """Return the largest excess over the kernels of a solution, in units of J."""
-    family = product_gaussians(split.X, gamma_max=GEHLER_GAMMA_MAX)
+def _look_again(family: Family, y: Array, solution: Solution) -> tuple[float, float]:
+    """Return the largest excess over the kernels of a solution, and by what share J falls."""
     assert solution.thetas is not None
     a = solution.dual_coef
     known = Mixture(solution.weights, solution.thetas)
-    found = [theta for _, theta in IndependentSearch(family, _ASCENTS).run(a, known)[:5]]
+    found = [theta for _, theta in IndependentSearch(family, _ASCENTS).run(a, known)[:_JOINING]]
     at_hand, beyond = (
         max(0.5 * float(a @ family.gram(theta) @ a) for theta in thetas)
-        for thetas in (solution.thetas, np.array(found))
+        for thetas in (solution.thetas, found)
     )
-    return max(0.0, beyond - at_hand) / solution.objective
+    bank = FamilyBank(family, np.concatenate([solution.thetas, found]))
+    lower = mkl.solve(bank, y, C=C, tol=_MKL_TOL).objective
+    return max(0.0, beyond - at_hand) / solution.objective, 1.0 - lower / solution.objective
 
 
 def _table(checked: Sequence[Checked]) -> str:
@@ -125,8 +134,11 @@ def _table(checked: Sequence[Checked]) -> str:
             f"{one.objective:.3f}",
             f"{one.told:.1e}",
             f"{one.beyond:.1e}",
+            f"{one.fall:.1e}",
             f"{one.seconds:.0f}",
         ]
         for one in checked
     ]
-    return table(lines, ["set", "explore", "J", "gap told", "found beyond", "CPU s"], 1)
+    return table(
+        lines, ["set", "explore", "J", "gap told", "found beyond", "J falls by", "CPU s"], 1
+    )

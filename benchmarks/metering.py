@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench.kernels import Family
-from mklbench.kernels.base import RoughFamily
+from mklbench.kernels.base import Lines, RoughFamily
 
 Array = NDArray[np.float64]
 
@@ -22,7 +22,8 @@ class Meter:
 
     Attributes
     ----------
-    evaluations : of a' K_theta a and its gradient, in searches.
+    evaluations : of a' K_theta a and its gradient, in searches; all values of one parameter count
+        as one.
     seconds : in those searches' Gram matrices and quadratic forms ("search"), and in all other
         kernel values ("gram").
     """
@@ -114,3 +115,24 @@ class _MeteredRough(RoughFamily):
         self._meter.evaluations += len(thetas)
         with self._meter.measured("search"):
             return self._rough.values(thetas, a)
+
+    def lines(self, theta: Array, a: Array) -> Lines:
+        with self._meter.measured("search"):
+            lines = self._rough.lines(theta, a)
+        return _MeteredLines(self, lines, a, self._meter)
+
+
+class _MeteredLines(Lines):
+    def __init__(self, rough: RoughFamily, lines: Lines, a: Array, meter: Meter) -> None:
+        super().__init__(rough, lines.theta, a)
+        self._lines, self._meter = lines, meter
+
+    def along(self, m: int, values: Array) -> Array:
+        self._meter.evaluations += 1
+        with self._meter.measured("search"):
+            return self._lines.along(m, values)
+
+    def move(self, m: int, value: float) -> None:
+        super().move(m, value)
+        with self._meter.measured("search"):
+            self._lines.move(m, value)
