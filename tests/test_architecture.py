@@ -54,7 +54,7 @@ INSIDE = {
         {"row_factors"},
         {"contract", "base"},
         {"functions", "groups"},
-        {"naming", "landmarks"},
+        {"naming", "landmarks", "product_lines"},
         {"families", "storage"},
         {"banks"},
         {"mixtures", "transforms"},
