@@ -479,6 +479,7 @@ def test_the_course_of_a_fit_is_drawn_as_its_record_has_it(visit: Callable[..., 
         form.elements.course.dispatchEvent(new Event('input', {bubbles: true}));
     """
     for shown, name in (("certified gap", "gap"), ("J", "objective")):
+        driver.execute_script(choose, {"table": table.title})
         driver.execute_script(choose, {"row": "Sonar", "course": shown})
         title = (
             f"document.querySelector('#plot-courses ~ .chart svg').textContent.includes('{shown}')"
