@@ -121,14 +121,14 @@ def _sets(report: Report, ranking: Ranking) -> Iterator[list[str]]:
         if own is None or not known:
             yield [row.label, "not done" if own is None else metric.format(own), *[""] * 4]
             continue
-        sign = -1.0 if metric.lower_is_better else 1.0
+        sign = metric.sign
         rank = 1 + sum(sign * mean > sign * own for mean in known.values())
         best = max(known, key=lambda name: sign * known[name])
         beside = [
             metric.format(known[name]) if name in known else ""
             for name in (WITH_ITS_KERNELS, "svm")
         ]
-        label = next(column.label for column in report.table.columns if column.name == best)
+        label = report.table.label_of(best)
         yield [
             row.label,
             metric.format(own),
@@ -143,7 +143,7 @@ def _methods(
 ) -> Iterator[tuple[float, list[str]]]:
     """Yield a line a method, behind its mean rank, by which they are sorted."""
     metric = METRICS[ranking.metric]
-    sign = -1.0 if metric.lower_is_better else 1.0
+    sign = metric.sign
     mean_ranks = {}
     if ranks is not None:
         names = [column.name for column in ranks.columns]

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from mklbench.report.analysis.assemble import Report, compared_splits
 from mklbench.report.analysis.baseline import N_STANDARD_ERRORS, paired_difference
-from mklbench.report.claims.judged import Judged, label_of, with_limits
+from mklbench.report.claims.judged import Judged, with_limits
 from mklbench.report.table.metrics import METRICS
 from mklbench.report.table.paper_table import Claim
 
@@ -40,7 +40,7 @@ class Difference(Claim):
         extreme, name = (max, "largest") if self.is_upper else (min, "smallest")
         quantity = (
             f"{'mean' if self.is_mean else name} {metric.label} of "
-            f"{label_of(report, minuend)} minus {label_of(report, subtrahend)}"
+            f"{report.table.label_of(minuend)} minus {report.table.label_of(subtrahend)}"
         )
         if not differences:
             return Judged(self, quantity, None, with_limits("", limits))

@@ -62,8 +62,3 @@ def _listed(places: Sequence[str]) -> str:
     shown = "; ".join(places[:_MOST_NAMED])
     rest = len(places) - _MOST_NAMED
     return f"{shown} and {rest} more" if rest > 0 else shown
-
-
-def label_of(report: Report, name: str) -> str:
-    """Return the label of a column."""
-    return next(column.label for column in report.table.columns if column.name == name)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from mklbench.report.analysis.assemble import Report, compared_means
-from mklbench.report.claims.judged import Judged, label_of, with_limits
+from mklbench.report.claims.judged import Judged, with_limits
 from mklbench.report.table.metrics import METRICS
 from mklbench.report.table.paper_table import Claim
 
@@ -38,7 +38,8 @@ class Ratio(Claim):
                     if divisor > 0:
                         quotients[where] = dividend / divisor
         extreme, name = (max, "largest") if self.is_largest else (min, "smallest")
-        quantity = f"{name} {metric.label} of {label_of(report, over)} / {label_of(report, under)}"
+        label_of = report.table.label_of
+        quantity = f"{name} {metric.label} of {label_of(over)} / {label_of(under)}"
         if not quotients:
             return Judged(self, quantity, None, with_limits("", limits))
         place = extreme(quotients, key=lambda name: quotients[name])

@@ -58,7 +58,7 @@ class Costs(Figure):
         axis.set_xscale("log")
         axis.set_xlim(right=3.0 * max(cost.ratio for cost in costs))  # room for the last names
         axis.xaxis.set_major_formatter("{x:g}")
-        label = next(c.column.label for c in costs if c.column.name == ranking.references[0])
+        label = report.table.label_of(ranking.references[0])
         metric = METRICS[ranking.metric]
         axis.set_xlabel(f"time of selection and training, times {label} (median over the sets)")
         axis.set_ylabel(f"mean gain ({metric.difference_unit})")

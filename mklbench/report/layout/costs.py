@@ -67,7 +67,7 @@ def cost_blocks(report: Report) -> Iterator[Block]:
     costs = costs_of(report, ranking, reference)
     if len(costs) < 2:
         return
-    label = next(cost.column.label for cost in costs if cost.column.name == reference)
+    label = report.table.label_of(reference)
     metric = METRICS[ranking.metric]
     yield Heading(2, "What it costs")
     yield Paragraph(

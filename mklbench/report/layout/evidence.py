@@ -67,7 +67,7 @@ def pair_of(report: Report, ranking: Ranking, rows: Sequence[Row], *names: str) 
     Sets on which they have fewer than two splits in common are left out.
     """
     metric = METRICS[ranking.metric]
-    sign = -1.0 if metric.lower_is_better else 1.0
+    sign = metric.sign
     gains, shares = [], []
     for row in rows:
         first, second = ((row.name, name, ranking.protocol) for name in names)

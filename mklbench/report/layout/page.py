@@ -180,8 +180,7 @@ def _legend(report: Report) -> str:
 
 
 def _baseline_legend(report: Report, baseline: Baseline) -> str:
-    columns = report.table.columns
-    label = next(column.label for column in columns if column.name == baseline.column)
+    label = report.table.label_of(baseline.column)
     metric = METRICS[baseline.metric]
     of_several_models = metric.is_time and report.timed_on.others
     return (

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mklbench.experiments.record import Record
+from mklbench.experiments.record import DONE, Record
 from mklbench.report.analysis.assemble import Report
 from mklbench.report.analysis.significance import LEVEL, holm
 from mklbench.report.document.blocks import Block, Entry, Grid, Heading, Paragraph
@@ -59,9 +59,10 @@ def evenness(weights: Sequence[float]) -> float:
 
 def _about(report: Report, ranking: Ranking) -> str:
     names = list(_predictors(ranking))
+    reference = report.table.label_of(ranking.references[0])
     return (
         "Spearman's rank correlation, over the sets, of the mean gain over "
-        f"{_label(report, ranking.references[0])} with {', '.join(names[:-1])} and {names[-1]}. "
+        f"{reference} with {', '.join(names[:-1])} and {names[-1]}. "
         "The promised gain is the difference of the cross-validated accuracies, of the training "
         "parts alone; as splits overlap, its mean over them has samples that others test on."
         + (
@@ -109,7 +110,7 @@ def _promised(report: Report, ranking: Ranking, on: _OnASet) -> float | None:
 def _done(report: Report, ranking: Ranking, row: Row, name: str) -> dict[int, Record]:
     """Return the records of a cell by split; none unless it is done."""
     cell = report.slots.get((row.name, name, ranking.protocol))
-    if cell is None or cell[1].status != "done":
+    if cell is None or cell[1].status != DONE:
         return {}
     return {record.split: record for record in cell[1].done}
 
@@ -151,7 +152,7 @@ def _gain(ranking: Ranking, on: _OnASet) -> float:
     metric = METRICS[ranking.metric]
     mine, theirs = (metric.by_split(part.values()) for part in (on.learner, on.reference))
     difference = statistics.fmean(mine.values()) - statistics.fmean(theirs.values())
-    return -difference if metric.lower_is_better else difference
+    return metric.sign * difference
 
 
 def _correlation(values: Sequence[float | None], gains: Sequence[float]) -> tuple[float, float]:
@@ -175,7 +176,7 @@ def _choice(report: Report, ranking: Ranking, rows: Sequence[Row]) -> str:
     """Say what is gained by the method that cross-validation prefers on each split."""
     assert ranking.rope is not None
     metric = METRICS[ranking.metric]
-    sign = -1.0 if metric.lower_is_better else 1.0
+    sign = metric.sign
     gains, shares, n_splits, n_others = [], [], 0, 0
     for row in rows:
         pairs = list(_preferred(report, ranking, row))
@@ -193,7 +194,7 @@ def _choice(report: Report, ranking: Ranking, rows: Sequence[Row]) -> str:
     _, found = outcomes(pair, ranking.rope)
     return (
         "Taking on every split, of the methods above and "
-        f"{_label(report, ranking.references[0])}, the one with the highest cross-validated "
+        f"{report.table.label_of(ranking.references[0])}, the one with the highest cross-validated "
         f"accuracy takes another than that on {100 * n_others / n_splits:.0f} % of {n_splits} "
         f"splits, and gains {statistics.fmean(pair.means):+.2f} {metric.difference_unit} on the "
         f"mean of {len(gains)} sets: worse, alike or better on another set with probabilities of "
@@ -211,7 +212,3 @@ def _preferred(report: Report, ranking: Ranking, row: Row) -> Iterator[tuple[Rec
     for split, record in plain.items():
         rivals = [records[split] for records in others if split in records]
         yield max([record, *rivals], key=lambda one: one.search_accuracy or 0.0), record
-
-
-def _label(report: Report, name: str) -> str:
-    return next(column.label for column in report.table.columns if column.name == name)

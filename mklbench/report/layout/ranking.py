@@ -82,7 +82,7 @@ def rank_methods(
     if len(rows) < 2 or len(table.columns) < 3:
         return None
     means = np.array([_means(report, ranking, row, table.columns) for row in rows])
-    ranks = rankdata(means if metric.lower_is_better else -means, axis=1)
+    ranks = rankdata(-metric.sign * means, axis=1)
     return Ranks(
         columns=table.columns,
         rows=rows,
@@ -137,7 +137,7 @@ class _HeldAgainst:
             name: tally(report, name, reference, ranking.protocol, metric) for name in by_name
         }
         pairs = {name: _paired(report, ranking, by_name[name], self.reference) for name in by_name}
-        sign = -1.0 if metric.lower_is_better else 1.0
+        sign = metric.sign
         self.gains = {
             name: sign * (np.array(mine) - np.array(theirs))
             for name, (mine, theirs) in pairs.items()

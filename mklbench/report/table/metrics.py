@@ -63,6 +63,11 @@ class Metric:
         return "percentage points" if self.unit == "%" else self.unit
 
     @property
+    def sign(self) -> float:
+        """1 where larger values are better, -1 where smaller ones are."""
+        return -1.0 if self.lower_is_better else 1.0
+
+    @property
     def is_time(self) -> bool:
         """Whether it is in seconds, which of two CPU models cannot be compared."""
         return self.unit == "s"

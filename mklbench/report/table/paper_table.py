@@ -361,6 +361,10 @@ class PaperTable:
             "metric": METRICS,
         }
 
+    def label_of(self, name: str) -> str:
+        """Return the label of a column."""
+        return next(column.label for column in self.columns if column.name == name)
+
     def published_n_splits_of(self, row: Row) -> int:
         """Return the number of splits behind the paper's means of one row."""
         return row.published_n_splits or self.published_n_splits
