@@ -4,8 +4,8 @@
 tolerance. Nobody can search all kernels of a family; this says what a search of the second kind
 with five times as many ascents, and other random draws, finds at the alpha that a fit ended with:
 the largest excess T - lambda over J, beside the gap that the fit tells, and by what share J falls
-when MKL is solved again with all that was found. Fits without an independent search (``explore=0``)
-stand beside those with the default.
+when MKL is solved again with the best of what was found. Fits without an independent search
+(``explore=0``) stand beside those with the default.
 """
 
 from __future__ import annotations

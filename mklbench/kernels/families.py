@@ -16,6 +16,7 @@ from mklbench.kernels.euclidean import (
     centred_squared_distances,
     distances_of_differences,
     distances_of_products,
+    exp_in_place,
     squared_distances,
 )
 from mklbench.kernels.memory import NUMBER, Memory, Shape
@@ -31,9 +32,6 @@ from mklbench.validation import check_features, check_training_features
 
 Single = NDArray[np.floating]
 
-# Exponents below this are set to it: exp of less is nothing beside the 1 on the diagonal, and in
-# single precision it is denormal, with which processors are slow.
-_LOWEST_EXPONENT = -60.0
 # Samples are that far from their centre at most where matrix products and single precision serve:
 # what is lost to rounding, in units of a squared feature, would be as large as a gradient.
 _FAR = 1e6
@@ -377,9 +375,8 @@ class _RoughProducts(RoughFamily):
             differences *= differences
             for some in range(0, len(thetas), _KERNELS_AT_ONCE):
                 part = slice(some, some + _KERNELS_AT_ONCE)
-                found[part] += _exp(factors[part] @ differences.T) @ (twice[i] * a[j]).astype(
-                    np.float32
-                )
+                products = exp_in_place(factors[part] @ differences.T)
+                found[part] += products @ (twice[i] * a[j]).astype(np.float32)
         return found
 
     def outputs(self, theta: Array, a: Array, samples: Array) -> Array:
@@ -390,7 +387,7 @@ class _RoughProducts(RoughFamily):
         exponents = (2.0 * Z) @ X.T
         exponents -= np.einsum("im,im->i", Z, Z)[:, None]
         exponents -= np.einsum("im,im->i", X, X)
-        return (_exp(exponents) @ a.astype(np.float32)).astype(np.float64)
+        return (exp_in_place(exponents) @ a.astype(np.float32)).astype(np.float64)
 
     def lines(self, theta: Array, a: Array) -> Lines:
         return ProductLines(self, self._X, theta, a)
@@ -404,7 +401,7 @@ class _RoughIsotropic(RoughFamily):
         self._distances = centred_squared_distances(X).astype(np.float32)
 
     def gram(self, theta: Array) -> Single:
-        return _exp(self._distances * np.float32(-theta[0]))
+        return exp_in_place(self._distances * np.float32(-theta[0]))
 
     def quadratic_form(
         self, theta: Array, a: Array, K: NDArray[np.floating]
@@ -419,10 +416,4 @@ def _gaussian(X: Single) -> Single:
     norms = np.einsum("im,im->i", X, X)[:, None]
     ones = np.ones_like(norms)
     # The exponents 2 x_i'x_j - |x_i|^2 - |x_j|^2 come from one product.
-    return _exp(np.hstack((2.0 * X, -norms, ones)) @ np.hstack((X, ones, -norms)).T)
-
-
-def _exp(exponents: Single) -> Single:
-    """Return exp of the `exponents` in their place, those above 0 by rounding taken for 0."""
-    np.clip(exponents, _LOWEST_EXPONENT, 0.0, out=exponents)
-    return np.exp(exponents, out=exponents)
+    return exp_in_place(np.hstack((2.0 * X, -norms, ones)) @ np.hstack((X, ones, -norms)).T)

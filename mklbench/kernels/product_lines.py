@@ -6,13 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklbench.kernels.base import Array, Lines, RoughFamily
+from mklbench.kernels.euclidean import exp_in_place
 
 Single = NDArray[np.float32]
 
 # Differences of a feature are rounded to so many of its range.
 _N_BINS = 1024
-# Exponents below this are set to it, as exp of less is denormal, with which processors are slow.
-_LOWEST_EXPONENT = -60.0
 # Pairs of samples that are worked on at once: with more, memory is asked of the system anew each
 # time, which takes as long as the sums.
 _PAIRS_AT_ONCE = 2**14
@@ -71,16 +70,14 @@ class ProductLines(Lines):
             W = np.square(u, out=u)
             W *= np.float32(self.theta[m])
             W -= exponents
-            np.clip(W, _LOWEST_EXPONENT, 0.0, out=W)
-            np.exp(W, out=W)
+            exp_in_place(W)
             W *= self._single[first:end, None]
             W[:, : end - first] *= self._single[first:end]
             W[:, end - first :] *= 2.0 * self._single[end:]
             sums += np.bincount(bins.ravel(), W.ravel(), _N_BINS)
         squares = np.square(np.arange(_N_BINS) * (reach / (_N_BINS - 1))).astype(np.float32)
         exponents = np.multiply.outer(-values.astype(np.float32), squares)
-        np.maximum(exponents, _LOWEST_EXPONENT, out=exponents)
-        found: Array = np.exp(exponents).astype(np.float64) @ sums
+        found: Array = exp_in_place(exponents).astype(np.float64) @ sums
         return found
 
     def move(self, m: int, value: float) -> None:
