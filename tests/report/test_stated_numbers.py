@@ -384,6 +384,34 @@ def test_the_findings_on_many_sets() -> None:
         states(LEARNING, "by the rule that was written down learning does not pay on sets of one")
 
 
+def test_the_findings_on_targets_that_are_numbers() -> None:
+    table = load_table("learning_regression")
+    text = (ROOT / "results" / "tables" / "learning_regression.md").read_text(encoding="utf-8")
+    answers = re.findall(r"^\| does (.+?)\? +\| RMSE +\| +(.+?) \|", text, re.MULTILINE)
+    assert dict(answers) == {
+        "the best single kernel beat the uniform combination": "1 / 2 / 0 (better on Arm)",
+        "ALIGN beat the uniform combination": "1 / 2 / 0 (better on Arm)",
+        "ALIGNF beat the uniform combination": "0 / 3 / 0",
+        "MKL regression beat the uniform combination": "0 / 3 / 0",
+        "MKL regression beat one tuned Gaussian": "0 / 2 / 1 (worse on Arm)",
+        "one tuned Gaussian beat the uniform combination": "1 / 2 / 0 (better on Arm)",
+        "NKRR of degree 1 beat KRR with uniform weights": "0 / 3 / 0",
+        "NKRR of degree 2 beat KRR with uniform weights, squared": "0 / 3 / 0",
+    }
+    states(LEARNING, f"with {len(table.columns)} methods of regression")
+
+    def rmse(name: str) -> str:
+        return f"{mean('learning_regression', 'arm', name, 'cv', 'rmse'):.3f}"
+
+    records = fits("learning_regression", lambda row, name, _: (row, name) == ("arm", "uniform"))
+    states(
+        LEARNING,
+        f"has an RMSE of {rmse('best_kernel')} and the uniform combination of "
+        f"{present(records[0].n_base_kernels)} kernels {rmse('uniform')}; ALIGN has "
+        f"{rmse('align')} and MKL regression {rmse('mkl_svr')}.",
+    )
+
+
 def test_what_has_been_run_is_a_part_of_the_plan() -> None:
     done, plan = load_table("learning_pays"), load_table("learning_pays", str(ROOT / "planned"))
     states(LEARNING, f"{len(plan.rows)} sets, of which {len(done.rows)} have been run")
