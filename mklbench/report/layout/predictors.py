@@ -66,8 +66,10 @@ def _about(report: Report, ranking: Ranking) -> str:
         "The promised gain is the difference of the cross-validated accuracies, of the training "
         "parts alone; as splits overlap, its mean over them has samples that others test on."
         + (
-            " The evenness is that of the kernels' alignments with the labels: 1 where all are "
-            "alike, near 0 where a few of many tell anything."
+            " The alignment is that of the kernels with the labels, combined by weights that are "
+            "their own alignments; of several classes the mean over one against the rest. The "
+            "evenness is that of these weights: 1 where all are alike, near 0 where a few of many "
+            "tell anything."
             if ranking.alignments
             else ""
         )
@@ -83,6 +85,7 @@ def _predictors(ranking: Ranking) -> dict[str, Predictor]:
         ),
     }
     if ranking.alignments:
+        found["alignment of the kernels"] = _alignment_on
         found["evenness of the kernels"] = _evenness_on
     found["promised gain"] = _promised
     return found
@@ -91,6 +94,14 @@ def _predictors(ranking: Ranking) -> dict[str, Predictor]:
 def _mean(values: Iterator[float | None]) -> float | None:
     known = [float(value) for value in values if value is not None]
     return statistics.fmean(known) if known else None
+
+
+def _alignment_on(report: Report, ranking: Ranking, on: _OnASet) -> float | None:
+    records = _done(report, ranking, on.row, str(ranking.alignments)).values()
+    return _mean(
+        None if record.objective is None else record.objective / (record.n_problems or 1)
+        for record in records
+    )
 
 
 def _evenness_on(report: Report, ranking: Ranking, on: _OnASet) -> float | None:

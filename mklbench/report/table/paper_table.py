@@ -228,7 +228,8 @@ class Ranking:
     kernels, of which the question is asked whether it pays. Differences of up to `rope`, in the
     printed unit, count as none in practice (None: without the tests that need it); `groups` are
     rows by a label, to be looked at apart. `alignments` is the column whose weights are the
-    alignments of the kernels with the labels, if there is one.
+    alignments of the kernels with the labels, and whose objective is that of their combination, if
+    there is one.
     """
 
     metric: str
