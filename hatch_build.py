@@ -2,8 +2,8 @@
 
 In a checkout the records are plain JSON lines, so that what has changed can be read in a diff. Half
 of that is repeated in every line, and most of the rest are digits. In a wheel kernel weights have
-six of them, which is what `mklbench check` compares, and so have seconds, which is more than a
-clock repeats; the check sum that xz keeps of a file stands in for that of every line. The same
+six of them, which is what `mklbench check` compares, and seconds four, which is more than a clock
+repeats; the check sum that xz keeps of a file stands in for that of every line. The same
 records make the same wheel. Records that are packed in the checkout already are too many for it.
 """
 
@@ -18,7 +18,8 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-_DIGITS = 6  # `mklbench.report.analysis.confirmed` rounds alike
+_DIGITS = 6  # of weights; `mklbench.report.analysis.confirmed` rounds alike
+_TIME_DIGITS = 4
 
 
 class RecordsHook(BuildHookInterface):
@@ -71,7 +72,7 @@ def _shorter(name: str, value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _shorter(key, item) for key, item in value.items()}
     is_time = name.endswith("seconds") and isinstance(value, float)
-    return float(f"{value:.{_DIGITS}g}") if is_time else value
+    return float(f"{value:.{_TIME_DIGITS}g}") if is_time else value
 
 
 def _rounded(weights: Any) -> Any:
