@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 from mklbench.experiments.record import Record
 
+# From here on a gap is printed with its power of ten: no digit of it means anything.
+_LARGE = 1e4
+
 
 @dataclass(frozen=True)
 class Metric:
@@ -31,7 +34,8 @@ class Metric:
     per : str or None
         Attribute of the record it is divided by, if any.
     decimals : int or None
-        Digits after the point; None prints tenths, and two significant digits below 1.
+        Digits after the point; None prints tenths, two significant digits below 1, and
+        the power of ten from 1e4 on.
     compared_by_ratio : bool
         Whether a published value is set beside the measured one as a ratio only,
         because it belongs to a machine and not to a method.
@@ -90,6 +94,8 @@ class Metric:
         """Print a value of this quantity without its unit."""
         if self.decimals is not None:
             return f"{value:.{self.decimals}f}"
+        if value >= _LARGE:
+            return f"{value:.1e}"
         return f"{value:.1f}" if value >= 0.995 else f"{value:.2g}"
 
 
