@@ -54,8 +54,11 @@ class Sample:
         mean = math.fsum(values) / n
         if n == 1:
             return cls(mean, None, 1)
-        variance = math.fsum((value - mean) ** 2 for value in values) / (n - 1)
-        return cls(mean, math.sqrt(variance), n)
+        deviations = [value - mean for value in values]
+        # In units of a power of two, which rounds nothing, squares of any deviation can be held.
+        _, power = math.frexp(max(map(abs, deviations)))
+        squares = (math.ldexp(deviation, -power) ** 2 for deviation in deviations)
+        return cls(mean, math.ldexp(math.sqrt(math.fsum(squares) / (n - 1)), power), n)
 
 
 def standard_error_of_difference(

@@ -6,6 +6,9 @@ import math
 from dataclasses import FrozenInstanceError
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from narrowing import present
 
 from mklbench.optim.svm_value import value_at_identity
 from mklbench.report.table.verdict import Published, Sample, Verdict, judge
@@ -99,3 +102,14 @@ def test_value_at_identity_is_the_optimum_of_the_dual(C: float) -> None:
     assert value_at_identity((n_positive / n, C), (n_negative / n, C)) == pytest.approx(
         best / n, rel=1e-4
     )
+
+
+@given(st.lists(st.floats(-1e3, 1e3), min_size=2, max_size=20), st.integers(-200, 900))
+def test_the_spread_of_a_sample_is_the_same_in_any_unit(values: list[float], power: int) -> None:
+    values = [round(value, 6) for value in values]
+    sample = present(Sample.of(values))
+    mean = math.fsum(values) / len(values)
+    plain = math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1)
+    assert sample.std == math.sqrt(plain)
+    scaled = present(Sample.of([math.ldexp(value, power) for value in values]))
+    assert scaled.std == math.ldexp(present(sample.std), power)
