@@ -7,6 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+# From here on the square of a number is not safe from overflow.
+_LARGE = 1e150
+
 
 class Verdict(StrEnum):
     """What the comparison of a measured mean with a published one says.
@@ -55,10 +58,10 @@ class Sample:
         if n == 1:
             return cls(mean, None, 1)
         deviations = [value - mean for value in values]
-        # In units of a power of two, which rounds nothing, squares of any deviation can be held.
-        _, power = math.frexp(max(map(abs, deviations)))
-        squares = (math.ldexp(deviation, -power) ** 2 for deviation in deviations)
-        return cls(mean, math.ldexp(math.sqrt(math.fsum(squares) / (n - 1)), power), n)
+        # Gaps of fits that have run away are in a unit in which their squares can be held.
+        unit = 1.0 if max(map(abs, deviations)) < _LARGE else _LARGE
+        variance = math.fsum((deviation / unit) ** 2 for deviation in deviations) / (n - 1)
+        return cls(mean, unit * math.sqrt(variance), n)
 
 
 def standard_error_of_difference(
