@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from mklbench.errors import InputError
 from mklbench.kernels.base import Array, Family, Lines, RoughFamily
 from mklbench.kernels.euclidean import (
+    Single,
     centre_of,
     centred_squared_distances,
     distances_of_differences,
@@ -29,8 +30,6 @@ from mklbench.kernels.naming import (
 )
 from mklbench.kernels.product_lines import ProductLines
 from mklbench.validation import check_features, check_training_features
-
-Single = NDArray[np.floating]
 
 # Samples are that far from their centre at most where matrix products and single precision serve:
 # what is lost to rounding, in units of a squared feature, would be as large as a gradient.

@@ -64,8 +64,8 @@ def line_of(text: str, label: str) -> list[str]:
 
 
 def test_gains_that_go_with_a_property_are_found() -> None:
-    found = line_of(page(promise=1.0), "The good one")
-    n_sets, samples, kernels, aligned, even, promised = found
+    line = line_of(page(promise=1.0), "The good one")
+    n_sets, samples, kernels, aligned, even, promised = line
     assert (n_sets, samples, aligned) == ("12", "**-1.00**", "**-1.00**")
     assert (even, promised) == ("**+1.00**", "**+1.00**")
     assert kernels == ""  # all sets have as many
