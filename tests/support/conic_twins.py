@@ -91,14 +91,16 @@ def mkl(stack: Array, y: Array, box: ArrayLike) -> ConicSolution:
 
 def mkl_svr(stack: Array, y: Array, C: float, epsilon: float) -> ConicSolution:
     """Maximise a'y - epsilon sum |a| - t with 1/2 a' K_m a <= t for all m, |a| <= C, sum a = 0."""
+    unit = min(C, 10.0)  # that of a: with a large C the numbers are too far apart otherwise
     a, t = cp.Variable(len(y)), cp.Variable()
     balance = cp.sum(a) == 0
     forms = [0.5 * cp.sum_squares(root(K) @ a) <= t for K in stack]
-    value = a @ y - epsilon * cp.norm(a, 1) - t
-    problem = cp.Problem(cp.Maximize(value), [balance, cp.abs(a) <= C, *forms])
+    value = a @ (y / unit) - epsilon / unit * cp.norm(a, 1) - t
+    problem = cp.Problem(cp.Maximize(value), [balance, cp.abs(a) <= C / unit, *forms])
     _solve(problem)
     weights = np.array([float(np.squeeze(form.dual_value)) for form in forms])
-    return ConicSolution(float(problem.value), weights, a.value, float(balance.dual_value))
+    dual_coef, intercept = unit * a.value, unit * float(balance.dual_value)
+    return ConicSolution(unit**2 * float(problem.value), weights, dual_coef, intercept)
 
 
 def one_class_mkl(stack: Array, nu: float, box: Array | None = None) -> ConicSolution:
