@@ -54,7 +54,7 @@ INSIDE = {
         {"row_factors"},
         {"contract", "base"},
         {"functions", "groups"},
-        {"naming", "landmarks", "product_lines"},
+        {"naming", "landmarks", "product_lines", "gram_factors"},
         {"families", "storage"},
         {"banks"},
         {"mixtures", "transforms"},

@@ -204,7 +204,7 @@ class Part:
         spread, axes = np.linalg.eigh(root.T @ moments @ root)
         spread, axes = spread[::-1], axes[:, ::-1]
         to_axes = inverse @ axes
-        shares = np.einsum("qr,kqp,pr->kr", to_axes, self.cores, to_axes) * spread
+        shares = np.einsum("qr,kqr->kr", to_axes, self.cores @ to_axes) * spread
         totals = np.tensordot(self.cores, moments, 2) if rare else traces
         left = (totals * units)[:, None] - np.cumsum(shares * units[:, None], axis=1)
         enough = np.flatnonzero((left[traces > 0] <= dropped).all(axis=0))

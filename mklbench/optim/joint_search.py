@@ -251,7 +251,7 @@ def _certified(
     path: Path, state: Iterate, factors: RowFactors, loss: Hinge | Tube, tol: float
 ) -> Found:
     """Certify a point for the kernels themselves; small weights are 0 if the gap allows."""
-    dual_coef = _balanced(path.dual_coef())
+    dual_coef = balanced(path.dual_coef())
     projected = path.engine.total("projected_exactly", OfSamples((dual_coef,)))
     dual_forms = factors.forms(projected)
     expansion = path.factors.lifted(state.expansion)
@@ -273,8 +273,14 @@ def _certified(
     return few if few.gap <= max(tol, all_of_them.gap) else all_of_them
 
 
-def _balanced(dual_coef: Array) -> Array:
-    """Return a (n,) with the sum 0 to rounding: those of the longer sign are scaled down."""
+def balanced(dual_coef: Array) -> Array:
+    """Return a (n,) with the sum 0 to rounding: those of the longer sign are scaled down.
+
+    Parameters
+    ----------
+    dual_coef : ndarray of shape (n,)
+        a, whose sum is nearly 0.
+    """
     positive, negative = (float(np.maximum(sign * dual_coef, 0.0).sum()) for sign in (1.0, -1.0))
     less = min(positive, negative)
     if less == 0.0:

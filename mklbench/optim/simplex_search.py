@@ -19,6 +19,7 @@ single precision: the alpha that the model expects is computed in double precisi
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,7 +29,7 @@ from mklbench import iterations
 from mklbench.certify import Bounds
 from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
-from mklbench.optim import local_model
+from mklbench.optim import joint_resort, local_model
 from mklbench.optim.inner_svm import InnerSVM, Trained
 from mklbench.optim.last_resort import Seen
 from mklbench.optim.local_model import Expansion
@@ -130,12 +131,23 @@ class Search:
                 break
             trained = self._descend(trained, step)
         if self._resort and self._best.gap > self._tol:
-            candidate = self._seen.best(self._tol, self._max_iter)
-            if candidate is not None and candidate.gap < self._best.gap * (1.0 - _LEAST_GAIN):
-                self._best = candidate
+            for candidate in self._resorts():
+                if candidate.gap < self._best.gap * (1.0 - _LEAST_GAIN):
+                    self._best = candidate
+                if self._best.gap <= self._tol:
+                    break
         if self._best.gap < self.history[-1]["gap"] * (1.0 - _LEAST_GAIN):
             self._record(self._best.weights, self._best.objective, self._best.gap)
         return self._best
+
+    def _resorts(self) -> Iterator[Trained]:
+        """Yield what may be better than the best so far, as long as SVMs are left."""
+        seen = self._seen.best(self._tol, self._max_iter)
+        if seen is not None:
+            yield seen
+        if self._svm.calls < self._max_iter:
+            kernels = self._working_set(self._best.weights)
+            yield from joint_resort.candidates(self._bank, self._svm, kernels, self._tol)
 
     def _aligned(self) -> Array:
         """Return equal weights on the kernels that agree best with the labels or targets.

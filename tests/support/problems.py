@@ -50,6 +50,21 @@ def random_stack(n: int = 30, n_kernels: int = 5, seed: int = 0) -> tuple[Array,
     return on_each_feature([dense_gaussian(0.7)], X, X), y
 
 
+def categories(seed: int, n: int = 50) -> tuple[Array, Array]:
+    """Return Gram matrices (M, n, n) and labels of samples of which many are equal.
+
+    They have three categories, of 6, 8 and 2 values, and a number; there is a Gaussian on every
+    column of their one-hot code, and the labels tell nothing of them.
+    """
+    rng = np.random.default_rng(seed)
+    codes = [rng.integers(0, k, n)[:, None] == np.arange(k) for k in (6, 8, 2)]
+    X = np.column_stack([*codes, rng.integers(3, 10, n)]).astype(float)
+    y = np.where(rng.random(n) < 0.4, 1.0, -1.0)
+    X = X[:, X.std(axis=0) > 0]
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    return on_each_feature([dense_gaussian(1.0)], X, X), y
+
+
 def read_set(mirror: Path, name: str) -> tuple[Array, Array]:
     """Return the features (n, d) of a real set without its constant columns, and its labels."""
     path, skipped, label, positive = _SETS[name]

@@ -1,0 +1,60 @@
+"""The joint method as a last resort: certified candidates, and when there are none."""
+
+from __future__ import annotations
+
+import conic_twins
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from problems import categories, random_stack
+
+from mklbench.kernels import PrecomputedBank
+from mklbench.kernels.gram_factors import gram_factors
+from mklbench.libsvm import SVM, OneClassSVM
+from mklbench.optim import joint_resort, svm_dual
+from mklbench.optim.inner_svm import InnerSVM
+
+
+def test_begins_with_some_kernels_and_ends_with_all_that_count() -> None:
+    stack, y = categories(28)
+    bank, tol = PrecomputedBank(stack), 1e-5
+    svm = InnerSVM(bank, SVM(y, 100.0))
+    optimum = conic_twins.mkl(stack, y, 100.0).value
+    found = list(joint_resort.candidates(bank, svm, np.array([0]), tol))
+    assert svm.calls == 0
+    assert min(each.gap for each in found) <= tol
+    for each in found:
+        assert each.bounds.lower <= optimum * (1 + 1e-6)
+        assert each.upper >= optimum * (1 - 1e-6)
+        assert each.weights.sum() == pytest.approx(1.0)
+        alpha = y * each.dual_coef
+        assert alpha.min() >= -1e-9
+        assert alpha.max() <= 100 * (1 + 1e-9)
+        assert each.dual_coef.sum() == pytest.approx(0.0, abs=1e-6)
+    # The first of each pair has its alpha at the bounds that they are near to.
+    at_bounds = [np.count_nonzero(np.isin(np.abs(each.dual_coef), [0, 100])) for each in found]
+    assert at_bounds[-2] > at_bounds[-1]
+
+
+def test_nothing_of_one_class_nor_without_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    stack, y = random_stack(n=20)
+    bank, kernels = PrecomputedBank(stack), np.arange(len(stack))
+    machine = OneClassSVM(20, 0.5)
+    one_class = InnerSVM(bank, machine, svm_dual.of_one_class(20, 1.0, 10.0, -1.0))
+    assert list(joint_resort.candidates(bank, one_class, kernels, 1e-4)) == []
+    monkeypatch.setattr(joint_resort, "_MOST_NUMBERS", 1999)
+    svm = InnerSVM(bank, SVM(y, 1.0))
+    assert list(joint_resort.candidates(bank, svm, kernels, 1e-4)) == []
+
+
+def test_factors_are_the_kernels() -> None:
+    stack, y = random_stack(n=20)
+    bank = PrecomputedBank(stack)
+    factors = gram_factors(bank, np.array([3, 1]))
+    assert (factors.n_samples, factors.n_kernels, factors.rank) == (20, 2, 20)
+    B = factors.rows(0, 20)
+    assert_allclose(factors.forms(B.T @ y), bank.quadratic_forms(y)[[3, 1]])
+    weights = np.array([0.25, 2.0])
+    (core,) = factors.combined(weights)
+    assert_allclose(B @ core @ B.T, 0.25 * stack[3] + 2.0 * stack[1])
+    assert_allclose(factors.rows(5, 7), B[5:7])
