@@ -27,7 +27,7 @@ weights are learned only.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -38,8 +38,8 @@ from mklbench.algorithms.radius_margin import bytes_needed as bytes_needed
 from mklbench.certify import Bounds
 from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
-from mklbench.optim import radius
 from mklbench.optim.hulls import MEETING, Hulls
+from mklbench.optim.radius_search import Candidate, RadiusSearch
 from mklbench.optim.second_stage import Learner
 from mklbench.optim.svm_value import balanced, check_bank
 from mklbench.solution import Solution
@@ -107,13 +107,7 @@ def solve(
     machine = Learner("svm", C, 1.0, 0.0, svm_tol, class_weight, MACHINES)
     labels = machine.check(bank, y)
     search = _Search(bank, labels, lam, tol)
-    for _ in range(_SEARCHES):
-        left = max_iter - len(search.history)
-        if left <= 0 or search.gap <= tol:
-            break
-        radius.minimise(search, search.best_start(), left)
-    best = search.best
-    assert best is not None
+    best = search.run(_SEARCHES, max_iter)
     weights = best.weights * len(labels) / float(best.weights @ bank.traces())
     solution = machine.learn(bank, labels, weights)
     calls = search.calls + solution.n_svm_calls
@@ -130,30 +124,14 @@ def solve(
     )
 
 
-@dataclass(frozen=True)
-class _Best:
-    """The point with the smallest gap: u in units of the kernels, v, and bounds of the ratio."""
-
-    u: Array
-    weights: Array
-    bounds: Bounds
-
-
-class _Search:
+class _Search(RadiusSearch[Bounds]):
     """The ratio and its gradient, for weights in units of the spread of each kernel."""
 
     def __init__(self, bank: Bank, y: Array, lam: float, tol: float) -> None:
-        self.bank, self.lam, self.tol = bank, lam, tol
+        super().__init__(bank, tol)
+        self.bank, self.lam = bank, lam
         self._floor = lam * float(np.square(balanced(y)).sum())  # of the ridge
-        self.radius = radius.Radius(bank)
         self.hulls = Hulls(y, _HULLS_TOL)
-        self.best: _Best | None = None
-        self.history = iterations.begin()
-
-    @property
-    def gap(self) -> float:
-        """The smallest gap so far."""
-        return np.inf if self.best is None else self.best.bounds.relative_gap
 
     @property
     def calls(self) -> int:
@@ -165,12 +143,7 @@ class _Search:
         """Wall-clock seconds spent inside LIBSVM."""
         return self.radius.seconds + self.hulls.seconds
 
-    def best_start(self) -> Array:
-        """Return where to begin: at equal shares, or at the best point so far."""
-        return (self.radius.units > 0).astype(float) if self.best is None else self.best.u
-
-    def __call__(self, u: Array) -> tuple[float, Array]:
-        """Return the ratio and its gradient at u (M,)."""
+    def evaluated(self, u: Array) -> tuple[Candidate[Bounds], float, Array]:
         inside = self.radius.scaled(u * self.radius.units)
         K = inside.K + self.lam * np.eye(len(inside.K))
         closest = self.hulls.closest(K, self._floor)
@@ -179,16 +152,24 @@ class _Search:
                 "lam=0 asks for kernels that separate the classes, and these overlap: choose lam "
                 "above 0, or narrower Gaussians."
             )
-        forms = self.bank.quadratic_forms(closest.coefficients)
-        ridge = self.lam * float(closest.shares @ closest.shares)
+        forms, ridge = self.bank.quadratic_forms(closest.coefficients), self._ridge(closest.shares)
         bounds = certify.ratio_bounds(closest.bounds, inside.radii, forms, ridge)
-        gap, calls = bounds.relative_gap, self.calls
         iterations.note(
-            self.history, inside.weights, objective=bounds.upper, gap=gap, n_svm_calls=calls
+            self.history,
+            inside.weights,
+            objective=bounds.upper,
+            gap=bounds.relative_gap,
+            n_svm_calls=self.calls,
         )
-        if bounds.relative_gap < self.gap:
-            self.best = _Best(u / u.max(), inside.weights, bounds)
-            if self.gap <= self.tol:
-                radius.stop()
+        # What is sought is the largest D.
+        self.seen.note(closest.coefficients, -ridge, forms, inside.shares, inside.radii)
         ratio = 1.0 / max(closest.squared_distance, MEETING)
-        return ratio, inside.gradient(-(ratio**2) * forms) * self.radius.units
+        gradient = inside.gradient(-(ratio**2) * forms) * self.radius.units
+        return Candidate(u, inside.weights, closest.bounds, bounds), ratio, gradient
+
+    def bounded(self, lowest: Candidate[Bounds], point: Array, radii: Array) -> Bounds:
+        forms = self.bank.quadratic_forms(point)
+        return certify.ratio_bounds(lowest.at, radii, forms, self._ridge(point))
+
+    def _ridge(self, shares: Array) -> float:
+        return self.lam * float(shares @ shares)

@@ -17,13 +17,15 @@ a = alpha o y. G does not depend on the scale of d, nor of any kernel but for it
 
 J is convex and falls in v, R^2 is convex: it is the convex problem min J(v) over v >= 0, R^2(v) <=
 1. For every alpha in the box and every beta of a ball, sum alpha - 1/2 max_m q_m / r_m(beta) is
-below its minimum (`mklbench.penalties.budget`); that certifies the gap.
+below its minimum (`mklbench.penalties.budget`); that certifies the gap. Where R^2 has a kink, no
+alpha and beta of one point of the search prove much, but mixtures of them do
+(`mklbench.optim.radius_bound`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -32,8 +34,8 @@ from mklbench import iterations
 from mklbench.certify import Bounds
 from mklbench.kernels.base import Bank
 from mklbench.kernels.memory import NUMBER, Memory, Shape
-from mklbench.optim import radius
 from mklbench.optim.fit_memory import at_changing_weights
+from mklbench.optim.radius_search import Candidate, RadiusSearch
 from mklbench.optim.svm_value import Objective, Point, check_bank
 from mklbench.penalties.budget import Budget
 from mklbench.solution import Solution
@@ -43,9 +45,9 @@ VERSION = 1
 
 Array = NDArray[np.float64]
 
-# LIBSVM's buffers of the SVM and of the ball, the kernel as it is, scaled, of the best point, and
-# with one more sample, and the system of the active set.
-_HELD = 9.0
+# LIBSVM's buffers of the SVM and of the ball, the kernel as it is, scaled, of the best and of the
+# lowest point, and with one more sample, and the system of the active set.
+_HELD = 10.0
 # The search is begun anew from its best point, with a more accurate SVM, where it ends early.
 _SEARCHES = 4
 
@@ -100,17 +102,9 @@ def solve(
     check_positive("tol", tol)
     check_count("max_iter", max_iter)
     search = _Search(bank, Objective(bank, y, C, svm_tol, class_weight), tol)
-    for _ in range(_SEARCHES):
-        left = max_iter - len(search.history)
-        if left <= 0 or search.gap <= tol:
-            break
-        radius.minimise(search, search.best_start(), left)
-        if not search.objective.tighten():
-            break
-    best = search.best
-    assert best is not None
+    best = search.run(_SEARCHES, max_iter)
     solution = search.objective.solution(
-        best.point, gap=search.gap, converged=search.gap <= tol, history=search.history
+        best.at, gap=search.gap, converged=search.gap <= tol, history=search.history
     )
     return replace(
         solution,
@@ -120,41 +114,21 @@ def solve(
     )
 
 
-@dataclass(frozen=True)
-class _Best:
-    """The point with the smallest gap: u, in units of the kernels, and the SVM there."""
-
-    u: Array
-    point: Point
-    bounds: Bounds
-
-
-class _Search:
+class _Search(RadiusSearch[Point]):
     """G and its gradient, for weights in units of the spread of each kernel."""
 
     def __init__(self, bank: Bank, objective: Objective, tol: float) -> None:
-        self.radius = radius.Radius(bank)
+        super().__init__(bank, tol)
         self.objective = objective
-        self.tol = tol
-        self.best: _Best | None = None
-        self.history = iterations.begin()
 
-    @property
-    def gap(self) -> float:
-        """The smallest gap so far."""
-        return np.inf if self.best is None else self.best.bounds.relative_gap
+    def tighten(self) -> bool:
+        return self.objective.tighten()
 
-    def best_start(self) -> Array:
-        """Return where to begin: at equal shares, or at the best point so far."""
-        if self.best is None:
-            return (self.radius.units > 0).astype(float)
-        return self.best.u
-
-    def __call__(self, u: Array) -> tuple[float, Array]:
-        """Return G and its gradient at u (M,)."""
+    def evaluated(self, u: Array) -> tuple[Candidate[Point], float, Array]:
         units = self.radius.units
         inside = self.radius.scaled(u * units)
         point = self.objective(inside.weights, inside.K)
+        a = point.trained.dual_coef
         bounds = self.objective.bounds(point, Budget(inside.radii))
         iterations.note(
             self.history,
@@ -163,8 +137,9 @@ class _Search:
             gap=bounds.relative_gap,
             n_svm_calls=self.objective.machine.calls + self.radius.calls,
         )
-        if bounds.relative_gap < self.gap:
-            self.best = _Best(u / u.max(), point, bounds)
-            if self.gap <= self.tol:
-                radius.stop()
-        return point.objective, inside.gradient(point.gradient) * units
+        self.seen.note(a, float(np.abs(a).sum()), 0.5 * point.forms, inside.shares, inside.radii)
+        gradient = inside.gradient(point.gradient) * units
+        return Candidate(u, inside.weights, point, bounds), point.objective, gradient
+
+    def bounded(self, lowest: Candidate[Point], point: Array, radii: Array) -> Bounds:
+        return self.objective.bounds_by(lowest.at, point, Budget(radii))

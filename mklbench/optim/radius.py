@@ -43,6 +43,8 @@ class InUnitBall:
         v.
     K : ndarray of shape (n, n)
         sum_m v_m K_m.
+    shares : ndarray of shape (n,)
+        beta of the ball.
     radii : ndarray of shape (M,)
         r(beta), with v'r(beta) = 1 up to the tolerance of the ball.
     """
@@ -50,6 +52,7 @@ class InUnitBall:
     squared_radius: float
     weights: Array
     K: Array
+    shares: Array
     radii: Array
 
     def gradient(self, gradient: Array) -> Array:
@@ -83,7 +86,7 @@ class Radius:
         self._diagonals = bank.diagonals()
         n = bank.n_samples
         self._balls = EnclosingBall(n, _BALL_TOL)
-        spreads = self._radii(np.full(n, 1.0 / n))
+        spreads = self.radii(np.full(n, 1.0 / n))
         varies = spreads > _CONSTANT * np.abs(self._diagonals).mean(axis=1)
         if not varies.any():
             raise InputError(
@@ -107,9 +110,11 @@ class Radius:
         K = self._bank.combine(weights)
         ball = self._balls.smallest(K)
         squared = ball.bounds.upper
-        return InUnitBall(squared, weights / squared, K / squared, self._radii(ball.shares))
+        shares = ball.shares
+        return InUnitBall(squared, weights / squared, K / squared, shares, self.radii(shares))
 
-    def _radii(self, beta: Array) -> Array:
+    def radii(self, beta: Array) -> Array:
+        """Return r(beta) (M,) for beta (n,) >= 0 with the sum 1."""
         return np.maximum(self._diagonals @ beta - self._bank.quadratic_forms(beta), 0.0)
 
 

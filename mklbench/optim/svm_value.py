@@ -10,7 +10,7 @@ the objective at fixed alpha (Danskin): -1/2 d(a' K_w a)/dw. For a bank that is 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import cast
 
@@ -137,6 +137,19 @@ class Objective:
             PrimalDualPoint(self.loss, point.weights, point.forms, point.outputs, a, intercept),
             penalty,
         )
+
+    def bounds_by(self, point: Point, dual_coef: Array, penalty: Penalty) -> Bounds:
+        """Bound the same value from above at `point`, and from below at another a (n,).
+
+        The penalty has to be that of a set of weights in which those of `point` are.
+        """
+        bank = cast(Bank, self.operator)
+        here, intercept = point.trained.dual_coef, point.trained.intercept
+        primal = PrimalDualPoint(
+            self.loss, point.weights, point.forms, point.outputs, here, intercept
+        )
+        dual = replace(primal, forms=bank.quadratic_forms(dual_coef), dual_coef=dual_coef)
+        return Bounds(certify.bounds(primal, penalty).upper, certify.bounds(dual, penalty).lower)
 
     def tighten(self) -> bool:
         """Make the SVM ten times more accurate; return False where that is no longer possible."""

@@ -11,7 +11,7 @@ import pytest
 from conic_twins import root
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
-from problems import random_problem, random_stack
+from problems import categories, random_problem, random_stack
 
 from mklbench import certify
 from mklbench.algorithms import gram, mkl, radius_margin, svm
@@ -128,6 +128,41 @@ def test_bounds_of_the_ratio_hold() -> None:
         radii -= np.einsum("i,mij,j->m", beta, stack, beta)
         forms = np.einsum("i,mij,j->m", y * gamma, stack, y * gamma)
         assert certify.ratio_bounds(Bounds(1.0, 1e-3), radii, forms).lower <= best * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("seed", [3, 12])
+def test_equal_samples_leave_no_gap_of_radius_margin(seed: int) -> None:
+    """The balls of single points tell nothing there: L-BFGS ends with gaps of 1 % and more."""
+    stack, y = categories(seed)
+    solution = radius_margin.solve(PrecomputedBank(stack), y, 100.0, max_iter=300)
+    optimum = conic_radius_margin(stack, y, 100.0)
+    assert solution.converged
+    assert solution.n_iter <= 300
+    assert solution.objective * (1 - solution.gap) <= optimum * (1 + 1e-5)
+    assert optimum <= solution.objective * (1 + 1e-4)
+
+
+@pytest.mark.parametrize("seed", [0, 4, 30])
+def test_equal_samples_leave_no_gap_of_gram(seed: int) -> None:
+    """25 evaluations by L-BFGS alone leave gaps of 2 to 8 %."""
+    stack, y = categories(seed)
+    bank = PrecomputedBank(stack)
+    solution = gram.solve(bank, y, max_iter=25)
+    assert solution.converged
+    assert solution.n_iter <= 25
+    closer = gram.solve(bank, y, tol=1e-6, max_iter=200)
+    assert closer.objective <= solution.objective * (1 + 1e-9)
+    assert solution.objective * (1 - solution.gap) <= closer.objective
+
+
+@BOTH
+@pytest.mark.parametrize("most", [1, 2, 30])
+def test_a_limit_of_evaluations_holds(algorithm: ModuleType, most: int) -> None:
+    stack, y = categories(3)
+    solution = algorithm.solve(PrecomputedBank(stack), y, tol=1e-9, max_iter=most)
+    assert solution.n_iter <= most
+    assert len(solution.history) == solution.n_iter
+    assert solution.history[-1]["gap"] == pytest.approx(solution.gap) or algorithm is gram
 
 
 @BOTH
