@@ -14,32 +14,47 @@ J being the value of the SVM with the kernel sum_m d_m K_m, and its dual is to
     maximise  sum_i alpha_i - 1/(2 mix) sum_m max(0, sqrt(a' K_m a) - (1 - mix))^2
 
 over 0 <= alpha <= C, y'alpha = 0, a = alpha o y. A kernel has weight where sqrt(a' K_m a) exceeds
-1 - mix: correlated kernels share it, of which MKL picks one. SVMs and the best weights for their
-functions, d_m = ||f_m|| / (1 - mix + mix ||f_m||), are taken in turn
-(`mklbench.optim.alternation`).
+1 - mix: correlated kernels share it, of which MKL picks one.
+
+SVMs and the best weights for their functions, d_m = ||f_m|| / (1 - mix + mix ||f_m||), are taken in
+turn (`mklbench.optim.alternation`). Where that has not ended soon the joint method has the weights
+and alpha at once (`mklbench.optim.joint`): at a large C the weights change slowly, and LIBSVM takes
+long for each SVM. Where the kernels have exact factors with few columns it is the faster one from
+the beginning.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from numbers import Real
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
+from mklbench import iterations
 from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
-from mklbench.libsvm import check_svm_options
-from mklbench.optim import side_by_side
+from mklbench.kernels.memory import Memory, Shape
+from mklbench.kernels.row_factors import RowFactors
+from mklbench.libsvm import SVMSolution, check_svm_options
+from mklbench.optim import joint_method, joint_resort, joint_search, side_by_side, svm_dual
 from mklbench.optim.alternation import alternate
-from mklbench.optim.svm_value import Objective, check_bank
+from mklbench.optim.joint_method import METHODS, Method
+from mklbench.optim.svm_value import Objective, Point, check_bank
+from mklbench.optim.weight_sets import ElasticBox, Given, WeightSet
 from mklbench.penalties.elastic_net import ElasticNet
 from mklbench.solution import Solution
-from mklbench.validation import check_count, check_positive
+from mklbench.validation import check_choice, check_count, check_positive
 
-VERSION = 1
+VERSION = 2
+NEW_OPTIONS = ("method",)
 
-bytes_needed = side_by_side.bytes_needed
+Array = NDArray[np.float64]
+
+# Changes of the weights after which the joint method takes over.
+_CHANGES = 20
+# Factors have few columns where these are so small a share of the samples, and the kernels too.
+_FEW_COLUMNS, _FEW_KERNELS = 0.25, 1.0 / 3.0
 
 
 def solve(
@@ -51,6 +66,7 @@ def solve(
     tol: float = 1e-4,
     max_iter: int = 1000,
     svm_tol: float = 1e-3,
+    method: Method = "auto",
     class_weight: Mapping[int, float] | str | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> Solution:
@@ -74,6 +90,9 @@ def solve(
     svm_tol : float, default=0.001
         LIBSVM's stopping tolerance; it is tightened by itself where it, not the weights,
         keeps the gap above `tol`.
+    method : {"auto", "libsvm", "joint"}, default="auto"
+        "libsvm" takes SVMs and weights in turn; "joint" finds all together on factors of the
+        kernels; "auto" takes what is faster, the second as `mklbench.algorithms.mkl` does.
     class_weight : mapping of int to float, str or None, default=None
         Factors on C by class, ``{-1: ..., +1: ...}``, or "balanced".
     sample_weight : array_like of shape (n,) or None, default=None
@@ -84,7 +103,8 @@ def solve(
     Solution
         Of the iterate with the smallest certified gap. `objective` is J plus the price of the
         weights. Each entry of `history` has the objective and the gap of an iterate, and the SVM
-        calls so far ("n_svm_calls").
+        calls so far ("n_svm_calls"). With "joint", and "auto" on many samples, it has an
+        `expansion`.
 
     Raises
     ------
@@ -94,13 +114,144 @@ def solve(
     bank = check_bank("elastic_net", bank)
     if not isinstance(mix, Real) or isinstance(mix, bool) or not 0.0 < mix <= 1.0:
         raise InputError(f"mix={mix!r} is not accepted: it must be a number in (0, 1].")
+    check_choice("method", method, METHODS)
     check_positive("tol", tol)
     check_count("max_iter", max_iter)
     check_svm_options(C, svm_tol, class_weight, sample_weight)
-    penalty = ElasticNet(float(mix))
+    factors = joint_method.factors_for(bank, method, tol)
     objective = Objective(bank, y, C, svm_tol, class_weight, sample_weight)
-    start = penalty.best_weights(np.ones(bank.n_kernels))
-    (solution,) = side_by_side.run(
-        bank, [alternate(objective, penalty, start, tol, None, max_iter)]
-    )
-    return solution
+    search = _Search(bank, objective, float(mix), tol)
+    if factors is not None:
+        where = search.weight_set(bank.n_kernels)
+        return joint_method.solve(factors, where, objective.loss, tol, max_iter)
+    return search.run(max_iter, alone=method == "libsvm" or mix == 1.0)
+
+
+def bytes_needed(kernels: Memory, shape: Shape, n_problems: int = 1, **options: object) -> float:
+    """Return the bytes that a fit takes, beside the kernels.
+
+    Parameters
+    ----------
+    kernels : Memory
+        What the kernels need.
+    shape : Shape
+        Of the samples.
+    n_problems : int, default=1
+        Number of binary problems.
+    **options : object
+        Those of `solve`, which do not count.
+    """
+    searches = side_by_side.bytes_needed(kernels, shape, n_problems)
+    return searches + joint_resort.bytes_needed(kernels, shape)
+
+
+def bytes_on_factors(
+    kernels: Memory, shape: Shape, *, tol: float = 1e-4, method: str = "auto", **options: object
+) -> float | None:
+    """Return the bytes of kernels and a fit by the joint method; None where it is not taken.
+
+    Parameters
+    ----------
+    kernels : Memory
+        What the kernels need.
+    shape : Shape
+        Of the samples.
+    tol, method : float or str
+        As in `solve`.
+    **options : object
+        The others, which do not count.
+    """
+    return joint_method.bytes_on_factors(kernels, shape, method, tol)
+
+
+class _Search:
+    """SVMs and weights in turn, and the joint method where these take long."""
+
+    def __init__(self, bank: Bank, objective: Objective, mix: float, tol: float) -> None:
+        self._bank, self._objective, self._mix, self._tol = bank, objective, mix, tol
+        self._penalty = ElasticNet(mix)
+        self._dual = svm_dual.of_classes(objective.machine.y, objective.machine.upper)
+        self._history: iterations.History = []
+
+    def weight_set(self, n_kernels: int) -> WeightSet:
+        """Return where the weights are."""
+        return ElasticBox(n_kernels, self._mix) if self._mix < 1.0 else Given(np.ones(n_kernels))
+
+    def run(self, max_iter: int, alone: bool) -> Solution:
+        """Return the best that is found; `alone` is without the joint method."""
+        self._history = iterations.begin()
+        start = self._penalty.best_weights(np.ones(self._bank.n_kernels))
+        if alone:
+            return self._in_turn(start, max_iter)
+        factors = self._narrow_factors()
+        if factors is not None:
+            best = self._best_of(self._on_factors(factors))
+            if best is not None and best.converged:
+                return best
+        solution = self._in_turn(start, min(max_iter, _CHANGES))
+        if solution.converged or max_iter <= _CHANGES:
+            return solution
+        kernels = np.flatnonzero(solution.weights)
+        jointly = joint_resort.searches(self._bank, self._dual, kernels, self.weight_set, self._tol)
+        best = self._best_of((weights, dual_coef) for weights, dual_coef, _ in jointly)
+        if best is None or not best.converged:
+            further = self._in_turn(solution.weights, max_iter - _CHANGES)
+            best = further if best is None or further.gap < best.gap else best
+        return best
+
+    def _in_turn(self, start: Array, max_iter: int) -> Solution:
+        """Return what SVMs and weights in turn come to from weights (M,)."""
+        alternation = alternate(
+            self._objective, self._penalty, start, self._tol, None, max_iter, self._history
+        )
+        (solution,) = side_by_side.run(self._bank, [alternation])
+        return solution
+
+    def _narrow_factors(self) -> RowFactors | None:
+        """Return exact factors of the kernels if they have few columns."""
+        bank, n = self._bank, self._bank.n_samples
+        if bank.n_approximated or bank.n_kernels > _FEW_KERNELS * n:
+            return None
+        factors = bank.row_factors()
+        if factors is None or joint_search.first_rank(factors) > _FEW_COLUMNS * n:
+            return None
+        return factors
+
+    def _on_factors(self, factors: RowFactors) -> Iterator[tuple[Array, Array]]:
+        """Yield weights (M,) and a (n,), with alpha at their bounds and as they are."""
+        where, loss = self.weight_set(self._bank.n_kernels), self._objective.loss
+        found = joint_resort.search(factors, where, loss, self._tol)
+        yield found.weights, joint_resort.at_bounds(found.dual_coef, self._dual)
+        yield found.weights, found.dual_coef
+
+    def _best_of(self, candidates: Iterable[tuple[Array, Array]]) -> Solution | None:
+        """Return the first that is good enough, else the best; None of none."""
+        best: tuple[float, Point] | None = None
+        for weights, dual_coef in candidates:
+            K = self._bank.gram(weights)
+            outputs = K @ dual_coef
+            intercept = self._dual.best_intercept(outputs)
+            trained = SVMSolution(dual_coef, np.flatnonzero(dual_coef), intercept)
+            point = Point(self._bank, weights, K, trained, outputs)
+            gap = self._objective.bounds(point, self._penalty).relative_gap
+            if best is None or gap < best[0]:
+                best = gap, point
+                iterations.note(
+                    self._history,
+                    weights,
+                    objective=point.objective + self._penalty.of_weights(weights),
+                    gap=gap,
+                    n_svm_calls=self._objective.machine.calls,
+                )
+            if gap <= self._tol:
+                break
+        if best is None:
+            return None
+        gap, point = best
+        return self._objective.solution(
+            point,
+            gap=gap,
+            converged=gap <= self._tol,
+            history=self._history,
+            objective=point.objective + self._penalty.of_weights(point.weights),
+        )

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from mklbench.algorithms import elastic_net
 from mklbench.estimators.base import KernelLearner
+from mklbench.estimators.methods import TakesMethod
 from mklbench.estimators.weights import ClassWeights
 from mklbench.kernels import KernelBuilder
 
 __all__ = ["ElasticNetMKL"]
 
 
-class ElasticNetMKL(KernelLearner):
+class ElasticNetMKL(TakesMethod, KernelLearner):
     """Kernels between a sparse combination and their plain sum (`mklbench.algorithms.elastic_net`).
 
     Parameters
@@ -28,6 +31,10 @@ class ElasticNetMKL(KernelLearner):
         At most so many changes of the weights.
     svm_tol : float, default=0.001
         LIBSVM's stopping tolerance, to begin with.
+    method : {"auto", "libsvm", "joint"}, default="auto"
+        "libsvm" takes SVMs and weights in turn; "joint" finds all together on factors, for many
+        samples with kernels on single features; "auto" takes what is faster. `method_` says which
+        it was.
     class_weight : ClassWeights, default=None
         Factors on C by class label, or "balanced" for classes that all weigh the same
         (`mklbench.estimators.weights`).
@@ -45,6 +52,7 @@ class ElasticNetMKL(KernelLearner):
         tol: float = 1e-4,
         max_iter: int = 1000,
         svm_tol: float = 1e-3,
+        method: Literal["auto", "libsvm", "joint"] = "auto",
         class_weight: ClassWeights = None,
         verbose: int = 0,
     ) -> None:
@@ -54,5 +62,6 @@ class ElasticNetMKL(KernelLearner):
         self.tol = tol
         self.max_iter = max_iter
         self.svm_tol = svm_tol
+        self.method = method
         self.class_weight = class_weight
         self.verbose = verbose

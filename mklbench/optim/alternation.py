@@ -31,16 +31,19 @@ def alternate(
     tol: float,
     objective_tol: float | None,
     max_iter: int,
+    history: iterations.History | None = None,
 ) -> Search[Solution]:
     """Alternate from weights (M,) until a certified relative gap is at most `tol`.
 
     Where `objective_tol` is not None, it ends as well where the objective of an iterate differs
     from that of the one before by less than this share of it; or after `max_iter` changes of the
-    weights. The solution is that of the iterate with the smallest gap.
+    weights. The solution is that of the iterate with the smallest gap. It goes on with the
+    `history` of a search that it is a step of.
     """
     machine = objective.machine
     best, smallest_gap, accuracy = None, np.inf, 1.0
-    history = iterations.begin()
+    history = iterations.begin() if history is None else history
+    before = len(history)
     while True:
         used = np.where(weights < _NEGLIGIBLE * weights.max(), 0.0, weights)
         K = yield used
@@ -51,10 +54,10 @@ def alternate(
         iterations.note(history, used, objective=total, gap=gap, n_svm_calls=machine.calls)
         if best is None or gap < smallest_gap:
             best, smallest_gap = point, gap
-        ended = len(history) > 1 and settled(
+        ended = len(history) > before + 1 and settled(
             history[-2]["objective"], history[-1]["objective"], objective_tol
         )
-        if gap <= tol or ended or len(history) > max_iter:
+        if gap <= tol or ended or len(history) > before + max_iter:
             break
         weights = penalty.best_weights(weights * np.sqrt(np.maximum(point.forms, 0.0)))
         accuracy = max(tol, min(gap, 1.0))

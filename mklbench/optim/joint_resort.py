@@ -1,4 +1,4 @@
-"""The joint method where the search for weights on the simplex could not close the gap.
+"""The joint method on Gram matrices, where a search by SVMs could not close the gap.
 
 Where samples are equal and their labels are not, and where C is so large that the kernels at hand
 separate the others, many alpha solve the SVM, and J has a kink: no SVM shows the way from there,
@@ -8,23 +8,29 @@ notice of either.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mklbench import iterations
 from mklbench.certify import Hinge, Tube
 from mklbench.kernels.base import Bank
 from mklbench.kernels.gram_factors import gram_factors
+from mklbench.kernels.memory import NUMBER, Memory, Shape
+from mklbench.kernels.row_factors import RowFactors
 from mklbench.optim import joint_search
 from mklbench.optim.inner_svm import InnerSVM, Trained
-from mklbench.optim.weight_sets import OneSum
+from mklbench.optim.svm_dual import SVMDual
+from mklbench.optim.weight_sets import OneSum, WeightSet
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 # Numbers of all Gram matrices up to which they are taken as factors.
 _MOST_NUMBERS = 4e7
+# So many numbers are held of one, at most.
+_COPIES = 3.0
 _ITERATIONS = 100
 # Kernels that join at a time, and how often they do.
 _FURTHER_KERNELS, _ROUNDS = 20, 10
@@ -36,10 +42,7 @@ _AT_BOUND = 1e-6
 
 
 def candidates(bank: Bank, svm: InnerSVM, kernels: Indices, tol: float) -> Iterator[Trained]:
-    """Yield what the joint method finds, certified: with alpha at their bounds, and as they are.
-
-    It solves the problem of some kernels; then those join that are dearest at its alpha. Nothing
-    comes of a one-class SVM, nor where the Gram matrices would take too much room.
+    """Yield what the joint method finds of MKL, certified.
 
     Parameters
     ----------
@@ -52,31 +55,102 @@ def candidates(bank: Bank, svm: InnerSVM, kernels: Indices, tol: float) -> Itera
     tol : float
         The certified relative gap asked for.
     """
-    loss = svm.dual.loss(0.0)
+    for weights, dual_coef, forms in searches(bank, svm.dual, kernels, OneSum, tol):
+        svm.combine(weights)
+        intercept = svm.dual.best_intercept(svm.gram @ dual_coef)
+        yield svm.certified(weights, dual_coef, intercept, forms)
+
+
+def searches(
+    bank: Bank,
+    dual: SVMDual,
+    kernels: Indices,
+    weight_set: Callable[[int], WeightSet],
+    tol: float,
+) -> Iterator[tuple[Array, Array, Array]]:
+    """Yield weights (M,), a (n,) and its forms (M,): with alpha at their bounds, and as they are.
+
+    The joint method solves the problem of some kernels; then those join that are dearest at its
+    alpha. Nothing comes of a one-class SVM, nor where the Gram matrices would take too much room.
+
+    Parameters
+    ----------
+    bank : Bank
+        M kernels on n training samples.
+    dual : SVMDual
+        The programme of the machine.
+    kernels : ndarray of int of shape (k,)
+        Those to begin with.
+    weight_set : callable
+        Gives the set of the weights of so many kernels.
+    tol : float
+        The certified relative gap asked for.
+    """
+    loss = dual.loss(0.0)
     if not isinstance(loss, Hinge | Tube):
         return
     for _ in range(_ROUNDS):
         if len(kernels) * float(bank.n_samples) ** 2 > _MOST_NUMBERS:
             return
-        factors, where = gram_factors(bank, kernels), OneSum(len(kernels))
-        found, _ = joint_search.search(factors, where, loss, _AIM * tol, _ITERATIONS)
+        factors, where = gram_factors(bank, kernels), weight_set(len(kernels))
+        found = search(factors, where, loss, tol)
         weights = np.zeros(bank.n_kernels)
         weights[kernels] = found.weights
-        svm.combine(weights)
-        for dual_coef in (_at_bounds(found.dual_coef, svm), found.dual_coef):
-            prices = bank.quadratic_forms(dual_coef)
-            intercept = svm.dual.best_intercept(svm.gram @ dual_coef)
-            yield svm.certified(weights, dual_coef, intercept, prices)
+        for dual_coef in (at_bounds(found.dual_coef, dual), found.dual_coef):
+            forms = bank.quadratic_forms(dual_coef)
+            yield weights, dual_coef, forms
         count = int(np.count_nonzero(weights)) + _FURTHER_KERNELS
-        joined = np.union1d(kernels, bank.dearest(prices, count))
+        joined = np.union1d(kernels, bank.dearest(forms, count))
         if len(joined) == len(kernels):
             return
         kernels = joined
 
 
-def _at_bounds(dual_coef: Array, svm: InnerSVM) -> Array:
-    """Return a (n,) with those that are nearly at 0 or at a bound there, balanced again."""
-    dual = svm.dual
+def search(
+    factors: RowFactors, weight_set: WeightSet, loss: Hinge | Tube, tol: float
+) -> joint_search.Found:
+    """Return what the joint method finds as a step of another search.
+
+    Parameters
+    ----------
+    factors : RowFactors
+        Of the kernels.
+    weight_set : WeightSet
+        Where the weights may be.
+    loss : Hinge or Tube
+        With the labels or targets.
+    tol : float
+        The certified relative gap asked for of alpha alone.
+    """
+    with iterations.watched(None):
+        found, _ = joint_search.search(factors, weight_set, loss, _AIM * tol, _ITERATIONS)
+    return found
+
+
+def bytes_needed(kernels: Memory, shape: Shape) -> float:
+    """Return the bytes that `searches` takes.
+
+    Parameters
+    ----------
+    kernels : Memory
+        Of all of them.
+    shape : Shape
+        Of the samples.
+    """
+    matrices = (kernels.n_kernels or 1) * float(shape.n) ** 2
+    return NUMBER * _COPIES * min(matrices, _MOST_NUMBERS)
+
+
+def at_bounds(dual_coef: Array, dual: SVMDual) -> Array:
+    """Return a (n,) with those that are nearly at 0 or at a bound there, balanced again.
+
+    Parameters
+    ----------
+    dual_coef : ndarray of shape (n,)
+        a, from inside the bounds.
+    dual : SVMDual
+        The programme, of labels or targets.
+    """
     alpha = dual.alpha(dual_coef)
     alpha = np.where(alpha < _AT_BOUND * dual.upper, 0.0, alpha)
     alpha = np.where(alpha > (1.0 - _AT_BOUND) * dual.upper, dual.upper, alpha)

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from mklbench.kernels.groups import Groups
 from mklbench.penalties.base import Penalty
+from mklbench.penalties.elastic_net import ElasticNet
 from mklbench.penalties.fixed import Fixed
 from mklbench.penalties.mixed_norm import MixedNorm
 from mklbench.penalties.simplex import Simplex
@@ -67,14 +68,14 @@ class WeightSet(ABC):
 
     @abstractmethod
     def curvature(self, x: Array, halves: Array) -> Array:
-        """Return -s o the Hessian (k, k) of d(x)'q / 2 in x, for `halves` q / 2 (M,)."""
+        """Return the derivative (k, k) of -`slopes` in x, for `halves` q / 2 (M,)."""
 
     def candidates(self, x: Array) -> tuple[Array, ...]:
         """Return weights (M,) of the set near d(x), those with most zeros first."""
         return (self.weights(self.on_set(x)),)
 
     def slopes(self, x: Array, halves: Array) -> Array:
-        """Return s o J'q / 2 (k,), for `halves` q / 2 (M,)."""
+        """Return s o J'q / 2, less the slopes of a price (k,), for `halves` q / 2 (M,)."""
         return self.signs * self.times_slopes(x, halves)
 
     def on_set(self, x: Array) -> Array:
@@ -167,6 +168,50 @@ class Ball(WeightSet):
     def curvature(self, x: Array, halves: Array) -> Array:
         bends = self._power * (1.0 - self._power) * x ** (self._power - 2.0)
         return np.diag(bends * np.maximum(halves, 0.0))
+
+
+class ElasticBox(WeightSet):
+    """The price of the elastic net (`mklbench.penalties.elastic_net`): d_m = u_m / mix.
+
+    x is u and the room left to each bound, u_m + w_m = 1. The price is c sum_m (1 / w_m - 1), c =
+    (1 - mix)^2 / (2 mix), which is convex in x.
+
+    Parameters
+    ----------
+    n_kernels : int
+        M.
+    mix : float
+        0 < mix < 1.
+    """
+
+    curved = True
+
+    def __init__(self, n_kernels: int, mix: float) -> None:
+        self._mix, self._price = mix, 0.5 * (1.0 - mix) ** 2 / mix
+        self.penalty = ElasticNet(mix)
+        self.start = np.full(2 * n_kernels, 0.5)
+        self.signs = np.ones(2 * n_kernels)
+        self.sums = np.tile(np.eye(n_kernels), 2)
+
+    def weights(self, x: Array) -> Array:
+        return x[: len(x) // 2] / self._mix
+
+    def times_slopes(self, x: Array, columns: Array) -> Array:
+        return np.concatenate([columns / self._mix, np.zeros_like(columns)], axis=-1)
+
+    def slopes(self, x: Array, halves: Array) -> Array:
+        return super().slopes(x, halves) + self._of_room(x, self._price * x**-2.0)
+
+    def curvature(self, x: Array, halves: Array) -> Array:
+        return np.diag(self._of_room(x, 2.0 * self._price * x**-3.0))
+
+    def candidates(self, x: Array) -> tuple[Array, ...]:
+        dense = self.weights(self.on_set(x))
+        return np.where(dense < _NEGLIGIBLE * dense.max(), 0.0, dense), dense
+
+    def _of_room(self, x: Array, values: Array) -> Array:
+        """Return `values` (2 M,) with 0 for all that is not w."""
+        return np.where(np.arange(len(x)) < len(x) // 2, 0.0, values)
 
 
 class Grouped(WeightSet):

@@ -10,11 +10,13 @@ import numpy as np
 import pytest
 from certificates import bank_bounds
 from numpy.testing import assert_allclose
-from problems import random_problem, random_stack
+from problems import categories, random_problem, random_stack
 
 from mklbench.algorithms import elastic_net, mkl, svm
 from mklbench.errors import InputError
-from mklbench.kernels import PrecomputedBank, product_gaussians
+from mklbench.kernels import PrecomputedBank, feature_gaussians, product_gaussians
+from mklbench.kernels.memory import Memory, Shape
+from mklbench.optim import side_by_side
 from mklbench.penalties.elastic_net import ElasticNet
 from mklbench.solution import Solution
 
@@ -56,6 +58,55 @@ def test_optimum_of_a_conic_solver(C: float, mix: float, seed: int) -> None:
     assert solution.objective == pytest.approx(value, rel=4.0 * tol + 1e-6)
     forms = np.einsum("i,mij,j->m", solution.dual_coef, stack, solution.dual_coef)
     assert_allclose(solution.weights * np.sqrt(forms), lengths, atol=0.02 * max(1.0, lengths.max()))
+
+
+@pytest.mark.parametrize("mix", [0.1, 0.5])
+@pytest.mark.parametrize("seed", range(3))
+def test_ends_where_svms_and_weights_in_turn_do_not(mix: float, seed: int) -> None:
+    """Samples are equal and their labels are not, and C is large."""
+    stack, y = categories(seed, 60)
+    C, tol = 1e3, 1e-5
+    solution = solve(stack, y, C, mix, tol=tol, max_iter=40)
+    assert solution.converged
+    in_turn = elastic_net.solve(
+        PrecomputedBank(stack), y, C, mix=mix, tol=tol, max_iter=40, method="libsvm"
+    )
+    assert not in_turn.converged
+    value, _ = twin(stack, y, C, mix)
+    assert solution.objective == pytest.approx(value, rel=1e-4)
+
+
+def test_exact_factors_with_few_columns_need_no_svm() -> None:
+    X, y = random_problem(400)
+    bank = feature_gaussians(X[:, :2])
+    solution = elastic_net.solve(bank, y, 100.0, tol=1e-5)
+    assert solution.converged
+    assert (solution.n_svm_calls, solution.expansion) == (0, None)
+    stack = np.array([bank.gram(unit) for unit in np.eye(bank.n_kernels)])
+    assert solution.objective == pytest.approx(twin(stack, y, 100.0, 0.5)[0], rel=1e-4)
+    alpha = y * solution.dual_coef
+    assert np.isin(alpha, [0.0, 100.0]).mean() > 0.5
+
+
+def test_at_most_as_many_changes_as_asked_for() -> None:
+    stack, y = categories(0, 60)
+    for most in (3, 30):
+        solution = elastic_net.solve(
+            PrecomputedBank(stack), y, 1e3, tol=1e-12, max_iter=most, svm_tol=1e-6
+        )
+        assert not solution.converged
+        noted = [entry["n_svm_calls"] for entry in solution.history]
+        assert noted == sorted(noted)
+        assert len(noted) - 1 <= most + 20
+
+
+def test_what_a_fit_holds_is_told_with_the_matrices_of_the_joint_method() -> None:
+    kernels, shape = Memory(n_kernels=10), Shape(1000)
+    beside = side_by_side.bytes_needed(kernels, shape)
+    assert elastic_net.bytes_needed(kernels, shape) == beside + 3 * 8 * 10 * 1000**2
+    many = Memory(n_kernels=10_000)
+    most = side_by_side.bytes_needed(many, shape) + 3 * 8 * 4e7
+    assert elastic_net.bytes_needed(many, shape) == most
 
 
 def test_at_1_it_is_the_svm_on_the_sum_of_kernels() -> None:

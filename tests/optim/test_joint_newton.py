@@ -13,7 +13,7 @@ from mklbench.kernels import feature_gaussians
 from mklbench.kernels.groups import Groups
 from mklbench.optim.joint_newton import NewtonSystem, root
 from mklbench.optim.row_blocks import Linearised
-from mklbench.optim.weight_sets import Ball, Given, Grouped, OneSum, WeightSet
+from mklbench.optim.weight_sets import Ball, ElasticBox, Given, Grouped, OneSum, WeightSet
 
 N = 40
 
@@ -23,6 +23,7 @@ SETS: dict[str, WeightSet] = {
     "given": Given(np.arange(1.0, 7.0)),
     "ball": Ball(6, 1.7),
     "vskl": Grouped(Groups([[0, 1, 4], [2, 3], [5]], 6), 2.5),
+    "elastic net": ElasticBox(6, 0.4),
     "vskl, q = 1": Grouped(Groups([[0, 1, 4], [2, 3], [5]], 6), 1.0),
 }
 

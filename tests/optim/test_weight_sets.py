@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from mklbench import MKL, VSKL, UniformMKL
-from mklbench.algorithms import mkl, uniform, vskl
+from mklbench import MKL, VSKL, ElasticNetMKL, UniformMKL
+from mklbench.algorithms import elastic_net, mkl, uniform, vskl
 from mklbench.certify import Hinge, PrimalDualPoint, bounds
 from mklbench.errors import InputError
 from mklbench.kernels import (
@@ -28,7 +28,8 @@ from mklbench.kernels.row_factors import MANY
 from mklbench.multiclass import decision_function
 from mklbench.optim import joint_search, row_blocks, row_engines
 from mklbench.optim.row_blocks import expand, project
-from mklbench.optim.weight_sets import Ball, Given, Grouped, OneSum, WeightSet
+from mklbench.optim.weight_sets import Ball, ElasticBox, Given, Grouped, OneSum, WeightSet
+from mklbench.penalties.elastic_net import ElasticNet
 from mklbench.penalties.mixed_norm import MixedNorm, power_sum
 from mklbench.solution import Solution
 
@@ -90,6 +91,14 @@ class TestCandidates:
         groups = Groups([[0, 3], [1, 2, 4]], 5)
         for weights in Grouped(groups, 3.0).candidates(random_x(Grouped(groups, 3.0))):
             assert power_sum(1.0 / groups.sums(weights), 1.5) == pytest.approx(1.0)
+
+    @pytest.mark.parametrize("mix", [0.1, 0.9])
+    def test_of_the_elastic_net_are_below_their_bound(self, mix: float) -> None:
+        where = ElasticBox(3, mix)
+        sparse, dense = where.candidates(np.array([0.5, 1e-4, 0.6, 0.01, 0.9, 0.4]))
+        assert_allclose(dense, np.array([0.5 / 0.51, 1e-4 / 0.9001, 0.6]) / mix)
+        assert_allclose(sparse, np.where([True, False, True], dense, 0.0))
+        assert dense.max() < 1.0 / mix
 
     def test_given_weights_stay(self) -> None:
         given = np.array([0.2, 3.0])
@@ -169,6 +178,67 @@ class TestBall:
         found = ball(feature_gaussians(X, [0.3, 3.0]), y, 1e4, p)
         assert found.converged
         assert found.n_iter <= 60
+
+
+class TestElasticNet:
+    @pytest.mark.parametrize("mix", [0.1, 0.5, 0.9])
+    def test_slopes_are_those_of_the_price(self, mix: float) -> None:
+        """Along d, with the room w = 1 - mix d that it leaves."""
+        where, step = ElasticBox(4, mix), 1e-6
+        u, halves = random_x(where)[:4], np.array([3.0, 0.0, 0.2, 1.0])
+
+        def priced(u: np.ndarray) -> float:
+            d = u / mix
+            return where.penalty.of_weights(d) - float(d @ halves)
+
+        slopes = where.slopes(np.concatenate([u, 1.0 - u]), halves)
+        numerical = [
+            (priced(u + step * unit) - priced(u - step * unit)) / (2.0 * step) for unit in np.eye(4)
+        ]
+        assert_allclose(slopes[4:] - slopes[:4], numerical, rtol=1e-6)
+
+    @pytest.mark.slow
+    @settings(max_examples=30, deadline=None)
+    @given(
+        n=st.integers(12, 100),
+        d=st.integers(2, 5),
+        seed=st.integers(0, 10_000),
+        log_C=st.floats(-2, 3),
+        mix=st.floats(0.02, 1.0),
+        noise=st.floats(0.0, 2.0),
+    )
+    def test_has_the_bounds_of_dense_matrices(
+        self, n: int, d: int, seed: int, log_C: float, mix: float, noise: float
+    ) -> None:
+        X, y = problem(n, d, seed, noise)
+        bank, C = feature_gaussians(X), 10.0**log_C
+        found = elastic_net.solve(bank, y, C, mix=mix, method="joint", tol=TOL)
+        assert found.gap <= TOL
+        assert found.weights.max() <= 1.0 / mix
+        assert found.expansion is not None
+        stack, a = stack_of(bank), found.dual_coef
+        factors = bank.row_factors()
+        assert factors is not None
+        outputs = decision_function(bank, [found], X) - found.intercept
+        loss, penalty = Hinge(y, C), ElasticNet(mix)
+        lengths = factors.forms(found.expansion)
+        upper = bounds(
+            PrimalDualPoint(loss, found.weights, lengths, outputs, a, found.intercept), penalty
+        ).upper
+        lower = loss.dual_value(a) - penalty.dual_value(np.einsum("i,mij,j->m", a, stack, a))
+        assert found.gap == pytest.approx((upper - lower) / upper, rel=1e-4, abs=1e-9)
+        slow = elastic_net.solve(bank, y, C, mix=mix, method="libsvm", tol=TOL)
+        assert lower <= slow.objective + slow.gap * abs(slow.objective)
+        assert slow.objective * (1.0 - slow.gap) <= upper * (1.0 + 1e-9)
+
+    def test_an_estimator_takes_it(self) -> None:
+        X, y = problem(200, 3, seed=1)
+        model = ElasticNetMKL(C=10.0, method="joint").fit(X, y)
+        assert model.method_ == "joint"
+        other = ElasticNetMKL(C=10.0, method="libsvm").fit(X, y)
+        assert other.method_ == "libsvm"
+        ours, theirs = model.decision_function(X), other.decision_function(X)
+        assert np.abs(ours - theirs).max() <= 0.05 * np.abs(theirs).max()
 
 
 class TestDegenerate:

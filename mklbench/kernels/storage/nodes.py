@@ -51,8 +51,9 @@ class Interpolation(Basis):
         return middle + radius * np.cos(self._angles)
 
     def __call__(self, X: Array) -> Array:
-        scale = 2.0 / (self.last - self.first)
-        return interpolation(scale * (X[:, self.feature] - self.first) - 1.0, self._angles)
+        # A share first: 2 over the width of an interval of denormal numbers is infinite.
+        share = (X[:, self.feature] - self.first) / (self.last - self.first)
+        return interpolation(2.0 * share - 1.0, self._angles)
 
     def shifted(self, by: int) -> Interpolation:
         return replace(self, feature=self.feature + by)
