@@ -26,25 +26,27 @@ the beginning.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench import iterations
+from mklbench.certify import Hinge
 from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
 from mklbench.kernels.memory import Memory, Shape
 from mklbench.kernels.row_factors import RowFactors
-from mklbench.libsvm import SVMSolution, check_svm_options
+from mklbench.libsvm import SVMSolution, check_svm_options, class_factors, upper_bounds
 from mklbench.optim import joint_method, joint_resort, joint_search, side_by_side, svm_dual
 from mklbench.optim.alternation import alternate
 from mklbench.optim.joint_method import METHODS, Method
-from mklbench.optim.svm_value import Objective, Point, check_bank
+from mklbench.optim.svm_value import Objective, Point, check_bank, check_samples
 from mklbench.optim.weight_sets import ElasticBox, Given, WeightSet
 from mklbench.penalties.elastic_net import ElasticNet
 from mklbench.solution import Solution
-from mklbench.validation import check_choice, check_count, check_positive
+from mklbench.validation import check_choice, check_count, check_labels, check_positive
 
 VERSION = 2
 NEW_OPTIONS = ("method",)
@@ -119,11 +121,16 @@ def solve(
     check_count("max_iter", max_iter)
     check_svm_options(C, svm_tol, class_weight, sample_weight)
     factors = joint_method.factors_for(bank, method, tol)
+    if factors is not None:
+        labels = check_labels(y)
+        check_samples(bank, len(labels))
+        box = upper_bounds(labels, C, class_factors(class_weight, labels), sample_weight)
+        where = _weight_set(bank.n_kernels, float(mix))
+        found = joint_method.solve(factors, where, Hinge(labels, box), tol, max_iter)
+        price = where.penalty.of_weights(found.weights)
+        return replace(found, objective=found.objective + price)
     objective = Objective(bank, y, C, svm_tol, class_weight, sample_weight)
     search = _Search(bank, objective, float(mix), tol)
-    if factors is not None:
-        where = search.weight_set(bank.n_kernels)
-        return joint_method.solve(factors, where, objective.loss, tol, max_iter)
     return search.run(max_iter, alone=method == "libsvm" or mix == 1.0)
 
 
@@ -164,6 +171,11 @@ def bytes_on_factors(
     return joint_method.bytes_on_factors(kernels, shape, method, tol)
 
 
+def _weight_set(n_kernels: int, mix: float) -> WeightSet:
+    """Return where the weights are."""
+    return ElasticBox(n_kernels, mix) if mix < 1.0 else Given(np.ones(n_kernels))
+
+
 class _Search:
     """SVMs and weights in turn, and the joint method where these take long."""
 
@@ -173,9 +185,8 @@ class _Search:
         self._dual = svm_dual.of_classes(objective.machine.y, objective.machine.upper)
         self._history: iterations.History = []
 
-    def weight_set(self, n_kernels: int) -> WeightSet:
-        """Return where the weights are."""
-        return ElasticBox(n_kernels, self._mix) if self._mix < 1.0 else Given(np.ones(n_kernels))
+    def _weight_set(self, n_kernels: int) -> WeightSet:
+        return _weight_set(n_kernels, self._mix)
 
     def run(self, max_iter: int, alone: bool) -> Solution:
         """Return the best that is found; `alone` is without the joint method."""
@@ -192,7 +203,9 @@ class _Search:
         if solution.converged or max_iter <= _CHANGES:
             return solution
         kernels = np.flatnonzero(solution.weights)
-        jointly = joint_resort.searches(self._bank, self._dual, kernels, self.weight_set, self._tol)
+        jointly = joint_resort.searches(
+            self._bank, self._dual, kernels, self._weight_set, self._tol
+        )
         best = self._best_of((weights, dual_coef) for weights, dual_coef, _ in jointly)
         if best is None or not best.converged:
             further = self._in_turn(solution.weights, max_iter - _CHANGES)
@@ -219,7 +232,7 @@ class _Search:
 
     def _on_factors(self, factors: RowFactors) -> Iterator[tuple[Array, Array]]:
         """Yield weights (M,) and a (n,), with alpha at their bounds and as they are."""
-        where, loss = self.weight_set(self._bank.n_kernels), self._objective.loss
+        where, loss = self._weight_set(self._bank.n_kernels), self._objective.loss
         found = joint_resort.search(factors, where, loss, self._tol)
         yield found.weights, joint_resort.at_bounds(found.dual_coef, self._dual)
         yield found.weights, found.dual_coef

@@ -88,6 +88,18 @@ def test_exact_factors_with_few_columns_need_no_svm() -> None:
     assert np.isin(alpha, [0.0, 100.0]).mean() > 0.5
 
 
+def test_on_factors_there_is_no_gram_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What an `Objective` begins with is LIBSVM's buffer for one."""
+    X, y = random_problem(100)
+    bank = feature_gaussians(X)
+    expected = elastic_net.solve(bank, y, 10.0, tol=1e-5, method="libsvm").objective
+    monkeypatch.setattr(elastic_net, "Objective", None)
+    solution = elastic_net.solve(bank, y, 10.0, tol=1e-5, method="joint")
+    assert solution.objective == pytest.approx(expected, rel=3e-5)
+    plain = elastic_net.solve(bank, y, 10.0, mix=1.0, tol=1e-5, method="joint")
+    assert_allclose(plain.weights, 1.0)
+
+
 def test_at_most_as_many_changes_as_asked_for() -> None:
     stack, y = categories(0, 60)
     for most in (3, 30):
