@@ -195,27 +195,26 @@ class _Search:
         if alone:
             return self._in_turn(start, max_iter)
         factors = self._narrow_factors()
-        if factors is not None:
-            best = self._best_of(self._on_factors(factors))
-            if best is not None and best.converged:
-                return best
-        solution = self._in_turn(start, min(max_iter, _CHANGES))
-        if solution.converged or max_iter <= _CHANGES:
-            return solution
-        kernels = np.flatnonzero(solution.weights)
-        jointly = joint_resort.searches(
-            self._bank, self._dual, kernels, self._weight_set, self._tol
-        )
-        best = self._best_of((weights, dual_coef) for weights, dual_coef, _ in jointly)
-        if best is None or not best.converged:
-            further = self._in_turn(solution.weights, max_iter - _CHANGES)
-            best = further if best is None or further.gap < best.gap else best
-        return best
+        best = None if factors is None else self._best_of(self._on_factors(factors))
+        if best is not None and best.converged:
+            return best
+        in_turn = self._in_turn(start, min(max_iter, _CHANGES), patient=False)
+        best = _better(best, in_turn)
+        if best.converged:
+            return best
+        kernels = np.flatnonzero(in_turn.weights)
+        found = joint_resort.searches(self._bank, self._dual, kernels, self._weight_set, self._tol)
+        jointly = self._best_of((weights, dual_coef) for weights, dual_coef, _ in found)
+        best = best if jointly is None else _better(best, jointly)
+        left = max_iter - in_turn.n_iter
+        if best.converged or left <= 0:
+            return best
+        return _better(best, self._in_turn(in_turn.weights, left))
 
-    def _in_turn(self, start: Array, max_iter: int) -> Solution:
+    def _in_turn(self, start: Array, max_iter: int, patient: bool = True) -> Solution:
         """Return what SVMs and weights in turn come to from weights (M,)."""
         alternation = alternate(
-            self._objective, self._penalty, start, self._tol, None, max_iter, self._history
+            self._objective, self._penalty, start, self._tol, None, max_iter, self._history, patient
         )
         (solution,) = side_by_side.run(self._bank, [alternation])
         return solution
@@ -268,3 +267,15 @@ class _Search:
             history=self._history,
             objective=point.objective + self._penalty.of_weights(point.weights),
         )
+
+
+def _better(first: Solution | None, second: Solution) -> Solution:
+    """Return that of the smaller gap, with what both have taken: the second counts on."""
+    if first is None or second.gap < first.gap:
+        return second
+    return replace(
+        first,
+        n_iter=second.n_iter,
+        n_svm_calls=second.n_svm_calls,
+        svm_seconds=second.svm_seconds,
+    )

@@ -151,9 +151,14 @@ class Objective:
         dual = replace(primal, forms=bank.quadratic_forms(dual_coef), dual_coef=dual_coef)
         return Bounds(certify.bounds(primal, penalty).upper, certify.bounds(dual, penalty).lower)
 
+    @property
+    def is_tightest(self) -> bool:
+        """Whether LIBSVM gains nothing from a smaller tolerance than that of the next call."""
+        return self.svm_tol <= _SMALLEST_SVM_TOLERANCE
+
     def tighten(self) -> bool:
         """Make the SVM ten times more accurate; return False where that is no longer possible."""
-        if self.svm_tol <= _SMALLEST_SVM_TOLERANCE:
+        if self.is_tightest:
             return False
         self.svm_tol /= 10.0
         return True

@@ -61,17 +61,16 @@ def test_optimum_of_a_conic_solver(C: float, mix: float, seed: int) -> None:
 
 
 @pytest.mark.parametrize("mix", [0.1, 0.5])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_ends_where_svms_and_weights_in_turn_do_not(mix: float, seed: int) -> None:
     """Samples are equal and their labels are not, and C is large."""
     stack, y = categories(seed, 60)
     C, tol = 1e3, 1e-5
     solution = solve(stack, y, C, mix, tol=tol, max_iter=40)
     assert solution.converged
-    in_turn = elastic_net.solve(
-        PrecomputedBank(stack), y, C, mix=mix, tol=tol, max_iter=40, method="libsvm"
-    )
-    assert not in_turn.converged
+    *_, before, last = solution.history
+    assert last["gap"] <= tol < before["gap"]
+    assert last["n_svm_calls"] == before["n_svm_calls"] <= 15
     value, _ = twin(stack, y, C, mix)
     assert solution.objective == pytest.approx(value, rel=1e-4)
 
@@ -100,16 +99,15 @@ def test_on_factors_there_is_no_gram_matrix(monkeypatch: pytest.MonkeyPatch) -> 
     assert_allclose(plain.weights, 1.0)
 
 
-def test_at_most_as_many_changes_as_asked_for() -> None:
-    stack, y = categories(0, 60)
-    for most in (3, 30):
-        solution = elastic_net.solve(
-            PrecomputedBank(stack), y, 1e3, tol=1e-12, max_iter=most, svm_tol=1e-6
-        )
-        assert not solution.converged
-        noted = [entry["n_svm_calls"] for entry in solution.history]
-        assert noted == sorted(noted)
-        assert len(noted) - 1 <= most + 20
+@pytest.mark.parametrize("most", [3, 30])
+def test_at_most_as_many_changes_as_asked_for(most: int) -> None:
+    stack, y = random_stack()
+    solution = elastic_net.solve(PrecomputedBank(stack), y, 1.0, mix=0.2, tol=1e-15, max_iter=most)
+    assert not solution.converged
+    calls = [entry["n_svm_calls"] for entry in solution.history]
+    assert calls == sorted(calls)
+    assert len(set(calls)) <= most + 2  # the first, and the one with which it goes on
+    assert (solution.n_iter, solution.n_svm_calls) == (len(calls) - 1, calls[-1])
 
 
 def test_what_a_fit_holds_is_told_with_the_matrices_of_the_joint_method() -> None:
