@@ -54,7 +54,7 @@ NEW_OPTIONS = ("method",)
 Array = NDArray[np.float64]
 
 # Changes of the weights after which the joint method takes over.
-_CHANGES = 20
+_CHANGES = 100
 # Factors have few columns where these are so small a share of the samples, and the kernels too.
 _FEW_COLUMNS, _FEW_KERNELS = 0.25, 1.0 / 3.0
 

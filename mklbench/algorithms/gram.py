@@ -45,7 +45,7 @@ from mklbench.optim.svm_value import balanced, check_bank
 from mklbench.solution import Solution
 from mklbench.validation import check_count, check_not_negative, check_positive
 
-VERSION = 1
+VERSION = 2
 
 Array = NDArray[np.float64]
 

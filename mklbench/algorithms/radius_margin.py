@@ -41,7 +41,7 @@ from mklbench.penalties.budget import Budget
 from mklbench.solution import Solution
 from mklbench.validation import check_count, check_positive
 
-VERSION = 1
+VERSION = 2
 
 Array = NDArray[np.float64]
 

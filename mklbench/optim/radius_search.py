@@ -1,7 +1,7 @@
 """The search for the kernel weights of a problem that is measured in units of the radius.
 
 L-BFGS-B comes first (`mklbench.optim.radius.minimise`), which each point tells its own bounds.
-Where it has come to an end with a gap, all of its points prove more together
+Where it has not closed the gap soon, all of its points prove more together
 (`mklbench.optim.radius_bound`), and the weights at which these bounds are lowest lead to the next.
 """
 
@@ -23,8 +23,8 @@ from mklbench.optim.radius_bound import Seen
 Array = NDArray[np.float64]
 At = TypeVar("At")
 
-# Of all evaluations, those that are kept for points which close the gap by all of them together.
-_KEPT = 0.05
+# The evaluations of L-BFGS-B. What needs more has a kink, where it goes on for hundreds in vain.
+_FIRST = 30
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class RadiusSearch(ABC, Generic[At]):
         max_iter : int
             At most so many evaluations.
         """
-        first = max_iter - int(_KEPT * max_iter)
+        first = min(_FIRST, max_iter)
         for _ in range(n_searches):
             left = first - len(self.history)
             if left <= 0 or self.gap <= self.tol:
