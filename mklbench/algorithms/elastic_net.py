@@ -39,7 +39,14 @@ from mklbench.kernels.base import Bank
 from mklbench.kernels.memory import Memory, Shape
 from mklbench.kernels.row_factors import RowFactors
 from mklbench.libsvm import SVMSolution, check_svm_options, class_factors, upper_bounds
-from mklbench.optim import joint_method, joint_resort, joint_search, side_by_side, svm_dual
+from mklbench.optim import (
+    joint_method,
+    joint_resort,
+    joint_search,
+    local_model,
+    side_by_side,
+    svm_dual,
+)
 from mklbench.optim.alternation import alternate
 from mklbench.optim.joint_method import METHODS, Method
 from mklbench.optim.svm_value import Objective, Point, check_bank, check_samples
@@ -57,6 +64,8 @@ Array = NDArray[np.float64]
 _CHANGES = 100
 # Factors have few columns where these are so small a share of the samples, and the kernels too.
 _FEW_COLUMNS, _FEW_KERNELS = 0.25, 1.0 / 3.0
+# The relative gap of the SVM at the weights of the joint method.
+_DOUBLE_PRECISION = 1e-11
 
 
 def solve(
@@ -230,42 +239,50 @@ class _Search:
         return factors
 
     def _on_factors(self, factors: RowFactors) -> Iterator[tuple[Array, Array]]:
-        """Yield weights (M,) and a (n,), with alpha at their bounds and as they are."""
+        """Yield weights (M,) and a (n,)."""
         where, loss = self._weight_set(self._bank.n_kernels), self._objective.loss
         found = joint_resort.search(factors, where, loss, self._tol)
-        yield found.weights, joint_resort.at_bounds(found.dual_coef, self._dual)
         yield found.weights, found.dual_coef
 
     def _best_of(self, candidates: Iterable[tuple[Array, Array]]) -> Solution | None:
-        """Return the first that is good enough, else the best; None of none."""
+        """Return the first that is good enough, else the best; None of none.
+
+        At the weights of each comes the SVM first, and then the alpha that came with them: it may
+        be one of many that solve the SVM, and the one that proves the weights.
+        """
         best: tuple[float, Point] | None = None
         for weights, dual_coef in candidates:
             K = self._bank.gram(weights)
-            outputs = K @ dual_coef
-            intercept = self._dual.best_intercept(outputs)
-            trained = SVMSolution(dual_coef, np.flatnonzero(dual_coef), intercept)
-            point = Point(self._bank, weights, K, trained, outputs)
-            gap = self._objective.bounds(point, self._penalty).relative_gap
-            if best is None or gap < best[0]:
-                best = gap, point
-                iterations.note(
-                    self._history,
-                    weights,
-                    objective=point.objective + self._penalty.of_weights(weights),
-                    gap=gap,
-                    n_svm_calls=self._objective.machine.calls,
-                )
-            if gap <= self._tol:
+            exact, _ = local_model.solve_svm(K, self._dual, dual_coef, _DOUBLE_PRECISION)
+            for own in (exact, dual_coef):
+                outputs = K @ own
+                intercept = self._dual.best_intercept(outputs)
+                trained = SVMSolution(own, np.flatnonzero(own), intercept)
+                point = Point(self._bank, weights, K, trained, outputs)
+                gap = self._objective.bounds(point, self._penalty).relative_gap
+                if best is None or gap < best[0]:
+                    best = gap, point
+                if gap <= self._tol:
+                    break
+            if best is not None and best[0] <= self._tol:
                 break
         if best is None:
             return None
         gap, point = best
+        objective = point.objective + self._penalty.of_weights(point.weights)
+        iterations.note(
+            self._history,
+            point.weights,
+            objective=objective,
+            gap=gap,
+            n_svm_calls=self._objective.machine.calls,
+        )
         return self._objective.solution(
             point,
             gap=gap,
             converged=gap <= self._tol,
             history=self._history,
-            objective=point.objective + self._penalty.of_weights(point.weights),
+            objective=objective,
         )
 
 

@@ -8,7 +8,8 @@ points are certified for the kernels themselves, on factors that leave out nothi
 - the dual at alpha, balanced to y'alpha = 0, bounds it from below.
 
 Where that gap is wider than asked for though the gap on the factors is not, the factors are made
-finer, and the search goes on from where it is.
+finer, and the search goes on from where it is. Where that leads nowhere, it begins anew on the
+finest.
 """
 
 from __future__ import annotations
@@ -187,18 +188,18 @@ def search(
     history = iterations.begin() if history is None else history
     terms = terms_of(loss)
     best: tuple[Found, Point] | None = None
-    for dropped in _DROPPED:
+    for dropped, anew in [*((dropped, False) for dropped in _DROPPED), (_DROPPED[-1], True)]:
         coarse = factors.reduced(dropped)
         double = best is not None or tol < _SINGLE or coarse.largest_entry() > _LARGEST
         problem = Problem(coarse, factors, terms, np.float64 if double else np.float32)
         with engine_of(problem) as engine:
-            if best is None:
+            if best is None or anew:
                 path = Path.begin(coarse, engine, weight_set)
             else:
                 between, point = best[0].bounds, best[1]
                 mu = _RESUMED * (between.upper - between.lower) / factors.n_samples
                 path = Path.resume(coarse, engine, weight_set, point, mu)
-            early = _EARLY if best is None else _LATER
+            early = _EARLY if best is None or anew else _LATER
             finest = dropped == _DROPPED[-1]
             found = _followed(path, factors, loss, tol, early, max_iter, history, finest)
             best = found if best is None or found[0].gap < best[0].gap else best

@@ -100,6 +100,11 @@ def test_has_it_on_any_problem(
     assert_same_optimum(*both(bank, y, 10.0**log_C))
 
 
+def test_begins_anew_where_a_start_in_single_precision_leads_nowhere() -> None:
+    X, y = problem(91, 4, seed=192, noise=0.0)
+    assert_same_optimum(*both(feature_gaussians(X, [1.0]), y, 1e3))
+
+
 class TestDegenerate:
     def test_kernels_twice(self) -> None:
         X, y = problem(150, 3, seed=1)
