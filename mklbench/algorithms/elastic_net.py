@@ -42,7 +42,6 @@ from mklbench.libsvm import SVMSolution, check_svm_options, class_factors, upper
 from mklbench.optim import (
     joint_method,
     joint_resort,
-    joint_search,
     local_model,
     side_by_side,
     svm_dual,
@@ -62,8 +61,6 @@ Array = NDArray[np.float64]
 
 # Changes of the weights after which the joint method takes over.
 _CHANGES = 100
-# Factors have few columns where these are so small a share of the samples, and the kernels too.
-_FEW_COLUMNS, _FEW_KERNELS = 0.25, 1.0 / 3.0
 # The relative gap of the SVM at the weights of the joint method.
 _DOUBLE_PRECISION = 1e-11
 
@@ -203,7 +200,7 @@ class _Search:
         start = self._penalty.best_weights(np.ones(self._bank.n_kernels))
         if alone:
             return self._in_turn(start, max_iter)
-        factors = self._narrow_factors()
+        factors = joint_resort.narrow_factors(self._bank)
         best = None if factors is None else self._best_of(self._on_factors(factors))
         if best is not None and best.converged:
             return best
@@ -227,16 +224,6 @@ class _Search:
         )
         (solution,) = side_by_side.run(self._bank, [alternation])
         return solution
-
-    def _narrow_factors(self) -> RowFactors | None:
-        """Return exact factors of the kernels if they have few columns."""
-        bank, n = self._bank, self._bank.n_samples
-        if bank.n_approximated or bank.n_kernels > _FEW_KERNELS * n:
-            return None
-        factors = bank.row_factors()
-        if factors is None or joint_search.first_rank(factors) > _FEW_COLUMNS * n:
-            return None
-        return factors
 
     def _on_factors(self, factors: RowFactors) -> Iterator[tuple[Array, Array]]:
         """Yield weights (M,) and a (n,)."""

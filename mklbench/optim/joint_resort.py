@@ -1,4 +1,4 @@
-"""The joint method on Gram matrices, where a search by SVMs could not close the gap.
+"""The joint method where a search by SVMs could not close the gap.
 
 Where samples are equal and their labels are not, and where C is so large that the kernels at hand
 separate the others, many alpha solve the SVM, and J has a kink: no SVM shows the way from there,
@@ -27,6 +27,8 @@ from mklbench.optim.weight_sets import OneSum, WeightSet
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
+# Factors have few columns where these are so small a share of the samples, and the kernels too.
+_FEW_COLUMNS, _FEW_KERNELS = 0.25, 1.0 / 3.0
 # Numbers of all Gram matrices up to which they are taken as factors.
 _MOST_NUMBERS = 4e7
 # So many numbers are held of one, at most.
@@ -70,8 +72,9 @@ def searches(
 ) -> Iterator[tuple[Array, Array, Array]]:
     """Yield weights (M,), a (n,) and its forms (M,): with alpha at their bounds, and as they are.
 
-    The joint method solves the problem of some kernels; then those join that are dearest at its
-    alpha. Nothing comes of a one-class SVM, nor where the Gram matrices would take too much room.
+    The joint method solves the problem on factors with few columns, if the kernels have these. Else
+    it solves that of some kernels on their Gram matrices; then those join that are dearest at its
+    alpha. Nothing comes of a one-class SVM, nor where these matrices would take too much room.
 
     Parameters
     ----------
@@ -89,6 +92,12 @@ def searches(
     loss = dual.loss(0.0)
     if not isinstance(loss, Hinge | Tube):
         return
+    narrow = narrow_factors(bank)
+    if narrow is not None:
+        found = search(narrow, weight_set(bank.n_kernels), loss, tol)
+        for dual_coef in (at_bounds(found.dual_coef, dual), found.dual_coef):
+            yield found.weights, dual_coef, bank.quadratic_forms(dual_coef)
+        return
     for _ in range(_ROUNDS):
         if len(kernels) * float(bank.n_samples) ** 2 > _MOST_NUMBERS:
             return
@@ -104,6 +113,22 @@ def searches(
         if len(joined) == len(kernels):
             return
         kernels = joined
+
+
+def narrow_factors(bank: Bank) -> RowFactors | None:
+    """Return exact factors of the kernels if they have few columns, and with them the joint method.
+
+    Parameters
+    ----------
+    bank : Bank
+        M kernels on n training samples.
+    """
+    if bank.n_approximated or bank.n_kernels > _FEW_KERNELS * bank.n_samples:
+        return None
+    factors = bank.row_factors()
+    if factors is None or joint_search.first_rank(factors) > _FEW_COLUMNS * bank.n_samples:
+        return None
+    return factors
 
 
 def search(

@@ -6,9 +6,10 @@ import conic_twins
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from problems import categories, random_stack
+from problems import categories, random_problem, random_stack
 
-from mklbench.kernels import PrecomputedBank
+from mklbench.algorithms import mkl
+from mklbench.kernels import PrecomputedBank, feature_gaussians, linear_features
 from mklbench.kernels.gram_factors import gram_factors
 from mklbench.libsvm import SVM, OneClassSVM
 from mklbench.optim import joint_resort, svm_dual
@@ -34,6 +35,25 @@ def test_begins_with_some_kernels_and_ends_with_all_that_count() -> None:
     # The first of each pair has its alpha at the bounds that they are near to.
     at_bounds = [np.count_nonzero(np.isin(np.abs(each.dual_coef), [0, 100])) for each in found]
     assert at_bounds[-2] > at_bounds[-1]
+
+
+def test_takes_exact_factors_with_few_columns() -> None:
+    X, y = random_problem(400)
+    bank, tol = feature_gaussians(X[:, :2]), 1e-5
+    assert joint_resort.narrow_factors(bank) is not None
+    svm = InnerSVM(bank, SVM(y, 100.0))
+    found = list(joint_resort.candidates(bank, svm, np.array([0]), tol))
+    assert len(found) == 2
+    assert min(each.gap for each in found) <= tol
+    optimum = mkl.solve(bank, y, 100.0, tol=1e-6, method="libsvm").objective
+    assert min(each.upper for each in found) == pytest.approx(optimum, rel=2 * tol)
+
+
+def test_factors_with_many_columns_or_of_many_kernels_are_not_narrow() -> None:
+    X, _ = random_problem(60)
+    assert joint_resort.narrow_factors(feature_gaussians(X)) is None
+    assert joint_resort.narrow_factors(linear_features(np.tile(X, 6))) is None
+    assert joint_resort.narrow_factors(PrecomputedBank(random_stack(n=20)[0])) is None
 
 
 def test_nothing_of_one_class_nor_without_room(monkeypatch: pytest.MonkeyPatch) -> None:
