@@ -11,6 +11,7 @@ import statistics
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import chain
 
 import pytest
 import yaml
@@ -123,16 +124,14 @@ def test_the_findings_on_fits_that_ended_early() -> None:
     gmkl, every = column("picard2012_table1", "gmkl"), column("all_methods", "gmkl")
     separate = column("gehler2008_table1", "mkl_separate")
     products = column("gehler2008_table1", "ikl_products")
-    worst = {
-        id(x): max(present(r.gap) for r in stopped(x)) for x in (gmkl, every, separate, products)
-    }
+    worst = {id(x): max(present(r.gap) for r in stopped(x)) for x in (gmkl, every, products)}
+    assert not stopped(separate)
     states(
         FINDINGS,
         f"{len(stopped(gmkl))} of {len(gmkl)} of GMKL in Picard's Table 1 (gaps of up to "
         f"{worst[id(gmkl)]:.2f}) and {len(stopped(every))} of {len(every)} among all methods "
-        f"({worst[id(every)]:.2f}); {len(stopped(separate))} of {len(separate):,} of MKL "
-        f"(separate) ({worst[id(separate)]:.2f}) and {len(stopped(products))} of "
-        f"{len(products)} of IKL (products) ({worst[id(products)]:.2f}) in Gehler's.",
+        f"({worst[id(every)]:.2f}); {len(stopped(products))} of {len(products)} of IKL (products) "
+        f"({worst[id(products)]:.2f}) and none of {len(separate):,} of MKL (separate) in Gehler's.",
     )
 
 
@@ -178,16 +177,16 @@ def test_the_readme_on_single_kernels_and_products() -> None:
         states(FINDINGS, f"{opening}{pair}{published}")
 
 
-def better_than_uniform(name: str) -> list[str]:
+def better_than(reference: str, table: str, name: str) -> list[str]:
     """Return the sets on which a method is better by the corrected test at the 5 % level."""
     found = []
-    for row in load_table("all_methods").rows:
-        ours, uniform = (
-            [record for record in column("all_methods", method) if record.data == row.name]
-            for method in (name, "uniform")
+    for row in load_table(table).rows:
+        ours, theirs = (
+            [record for record in column(table, method) if record.data == row.name]
+            for method in (name, reference)
         )
-        if ours:
-            one, other = ({r.split: present(r.accuracy) for r in rs} for rs in (ours, uniform))
+        if ours and len(ours) == len(theirs):
+            one, other = ({r.split: present(r.accuracy) for r in rs} for rs in (ours, theirs))
             share = present(ours[0].n_test) / present(ours[0].n_train)
             ahead = sum(one.values()) > sum(other.values())
             if ahead and corrected_p_value(one, other, share) < 0.05:
@@ -199,7 +198,7 @@ def test_the_readme_on_learning_the_combination() -> None:
     table = (ROOT / "results" / "tables" / "all_methods.md").read_text(encoding="utf-8")
     counted = r"better in (\d+) of (\d+) comparisons, worse in (\d+)"
     (over_uniform, n, uniform), (over_tuned, _, tuned) = re.findall(counted, table)
-    assert better_than_uniform("ikl") == []
+    assert better_than("uniform", "all_methods", "ikl") == []
     ranked = table.partition("## Ranks")[2].partition("\n## ")[0]
     ranks = dict(re.findall(r"^\| (.+?) +\| +(\d+\.\d\d) \|", ranked, flags=re.MULTILINE))
     first, second = ranks["QN-PKL"], ranks["one Gaussian, tuned"]
@@ -316,6 +315,12 @@ def number_in_words(number: int) -> str:
     return ["none", "one", "two", "three", "four", "five", "six"][number]
 
 
+def _hours_of_many_sets() -> float:
+    names = ("fit_seconds", "search_seconds", "kernel_seconds")
+    records = fits("learning_pays", lambda *place: True)
+    return sum(getattr(record, name) for record in records for name in names) / 3600
+
+
 def said_of_many_sets(text: str) -> Iterator[str]:
     """Yield what the page says of the table of many sets, from the Markdown of the table."""
     better, n, worse = set_by_set(text, "uniform combination")
@@ -346,13 +351,20 @@ def said_of_many_sets(text: str) -> Iterator[str]:
         f"the hierarchical test is certain of {n_certain} of them: so few sets do not tell."
     )
     costs = text.partition("## What it costs")[2].partition("## Where it pays")[0]
-    lines = re.findall(r"^\| (.+?) +\| +\d+ \| +(\S+) \| +(\S+) \| .+$", costs, re.MULTILINE)
-    times = {name: ratio for name, _, ratio in lines}
-    hours = sum(float(hours) for _, hours, _ in lines)
+    lines = re.findall(r"^\| (.+?) +\| +(\d+) \| +\S+ \| +(\S+) \| .+$", costs, re.MULTILINE)
+    times = {name: (ratio, int(n_sets)) for name, n_sets, ratio in lines}
     yield (
-        f"mkl takes {times['mkl']} times as long as the uniform combination, its hyperparameters "
-        f"chosen, ALIGN {times['ALIGN']} and radius-margin MKL {times['radius-margin MKL']} times "
-        f"(medians over the sets). All that is shown took {hours:.1f} hours of one core."
+        f"mkl takes {times['mkl'][0]} times as long as the uniform combination, its "
+        f"hyperparameters chosen, ALIGN {times['ALIGN'][0]} and PWMK {times['PWMK'][0]} times "
+        f"(medians over the sets). All that is shown took {_hours_of_many_sets():.1f} hours of one "
+        f"core."
+    )
+    elsewhere = ("the elastic net", "radius-margin MKL", "GRAM")
+    counts = [times.get(name.removeprefix("the "), ("", 0))[1] for name in elsewhere]
+    yield (
+        f"{elsewhere[0].capitalize()}, {elsewhere[1]} and {elsewhere[2]} were run again on a "
+        f"processor of another model, so that only {counts[0]}, {counts[1]} and {counts[2]} of "
+        f"their sets can be held against it."
     )
     where = text.partition("## Where it pays")[2].partition("## Measured")[0]
     promised = re.findall(r"^\| .+ \| +(\S+) \|$", where, re.MULTILINE)
@@ -390,7 +402,19 @@ def test_the_findings_on_many_sets() -> None:
     states(LEARNING, f"## {len(table.rows)} sets")
     for sentence in said_of_many_sets(text):
         states(LEARNING, sentence)
+
+    plain, tuned = (
+        mean("learning_pays", "splice", name, "cv", "accuracy") for name in ("uniform", "svm")
+    )
+    states(
+        LEARNING,
+        f"All {set_by_set(text, 'one Gaussian, tuned')[0]} are on Splice, where a sum of Gaussians "
+        f"of single features ({plain:.1f} % with equal weights) sees what one Gaussian on all "
+        f"features does not ({tuned:.1f} %).",
+    )
     assert table.ranking is not None
+    better = [better_than("svm", "learning_pays", name) for name in table.ranking.learners]
+    assert set(chain(*better)) == {"splice"}
     found = regions(text, "uniform combination", "sets of one view")
     assert len(found) == len(table.ranking.learners)
     if all(shares[0] + shares[1] >= 0.95 for _, shares in found.values()):
