@@ -74,7 +74,7 @@ class TestStrongerSearch:
     ) -> None:
         """By no more than the tolerance, but with 20 features, where no search is a proof.
 
-        With the rounding of one processor of two it lowers J by 1.6e-3 there.
+        By the rounding of some processors it lowers J by 1.6e-3 there.
         """
         X, y = held_out_problem(n, d, seed=1000 + d)
         solution = ikl.solve(products(X), y, C=C, tol=1e-3, **setting)
