@@ -33,12 +33,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench import iterations
-from mklbench.certify import Hinge
 from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
 from mklbench.kernels.memory import Memory, Shape
 from mklbench.kernels.row_factors import RowFactors
-from mklbench.libsvm import SVMSolution, check_svm_options, class_factors, upper_bounds
+from mklbench.libsvm import SVMSolution, check_svm_options
 from mklbench.optim import (
     joint_method,
     joint_resort,
@@ -48,11 +47,11 @@ from mklbench.optim import (
 )
 from mklbench.optim.alternation import alternate
 from mklbench.optim.joint_method import METHODS, Method
-from mklbench.optim.svm_value import Objective, Point, check_bank, check_samples
+from mklbench.optim.svm_value import Objective, Point, check_bank, hinge_on
 from mklbench.optim.weight_sets import ElasticBox, Given, WeightSet
 from mklbench.penalties.elastic_net import ElasticNet
 from mklbench.solution import Solution
-from mklbench.validation import check_choice, check_count, check_labels, check_positive
+from mklbench.validation import check_choice, check_count, check_positive
 
 VERSION = 2
 NEW_OPTIONS = ("method",)
@@ -128,13 +127,9 @@ def solve(
     check_svm_options(C, svm_tol, class_weight, sample_weight)
     factors = joint_method.factors_for(bank, method, tol)
     if factors is not None:
-        labels = check_labels(y)
-        check_samples(bank, len(labels))
-        box = upper_bounds(labels, C, class_factors(class_weight, labels), sample_weight)
+        loss = hinge_on(bank, y, C, class_weight, sample_weight)
         where = _weight_set(bank.n_kernels, float(mix))
-        found = joint_method.solve(factors, where, Hinge(labels, box), tol, max_iter)
-        price = where.penalty.of_weights(found.weights)
-        return replace(found, objective=found.objective + price)
+        return joint_method.solve(factors, where, loss, tol, max_iter)
     objective = Objective(bank, y, C, svm_tol, class_weight, sample_weight)
     search = _Search(bank, objective, float(mix), tol)
     return search.run(max_iter, alone=method == "libsvm" or mix == 1.0)
@@ -189,14 +184,13 @@ class _Search:
         self._bank, self._objective, self._mix, self._tol = bank, objective, mix, tol
         self._penalty = ElasticNet(mix)
         self._dual = svm_dual.of_classes(objective.machine.y, objective.machine.upper)
-        self._history: iterations.History = []
+        self._history = iterations.begin()
 
     def _weight_set(self, n_kernels: int) -> WeightSet:
         return _weight_set(n_kernels, self._mix)
 
     def run(self, max_iter: int, alone: bool) -> Solution:
         """Return the best that is found; `alone` is without the joint method."""
-        self._history = iterations.begin()
         start = self._penalty.best_weights(np.ones(self._bank.n_kernels))
         if alone:
             return self._in_turn(start, max_iter)
@@ -206,12 +200,16 @@ class _Search:
             return best
         in_turn = self._in_turn(start, min(max_iter, _CHANGES), patient=False)
         best = _better(best, in_turn)
-        if best.converged:
-            return best
-        kernels = np.flatnonzero(in_turn.weights)
-        found = joint_resort.searches(self._bank, self._dual, kernels, self._weight_set, self._tol)
-        jointly = self._best_of((weights, dual_coef) for weights, dual_coef, _ in found)
-        best = best if jointly is None else _better(best, jointly)
+        if factors is None and not best.converged:
+            kernels = np.flatnonzero(in_turn.weights)
+            found = joint_resort.searches(
+                self._bank, self._dual, kernels, self._weight_set, self._tol
+            )
+            jointly = self._best_of(
+                (weights, (joint_resort.at_bounds(own, self._dual), own))
+                for weights, own, _ in found
+            )
+            best = best if jointly is None else _better(best, jointly)
         left = max_iter - in_turn.n_iter
         if best.converged or left <= 0:
             return best
@@ -225,23 +223,23 @@ class _Search:
         (solution,) = side_by_side.run(self._bank, [alternation])
         return solution
 
-    def _on_factors(self, factors: RowFactors) -> Iterator[tuple[Array, Array]]:
+    def _on_factors(self, factors: RowFactors) -> Iterator[tuple[Array, tuple[Array, ...]]]:
         """Yield weights (M,) and a (n,)."""
         where, loss = self._weight_set(self._bank.n_kernels), self._objective.loss
         found = joint_resort.search(factors, where, loss, self._tol)
-        yield found.weights, found.dual_coef
+        yield found.weights, (found.dual_coef,)
 
-    def _best_of(self, candidates: Iterable[tuple[Array, Array]]) -> Solution | None:
+    def _best_of(self, candidates: Iterable[tuple[Array, tuple[Array, ...]]]) -> Solution | None:
         """Return the first that is good enough, else the best; None of none.
 
         At the weights of each comes the SVM first, and then the alpha that came with them: it may
         be one of many that solve the SVM, and the one that proves the weights.
         """
         best: tuple[float, Point] | None = None
-        for weights, dual_coef in candidates:
+        for weights, duals in candidates:
             K = self._bank.gram(weights)
-            exact, _ = local_model.solve_svm(K, self._dual, dual_coef, _DOUBLE_PRECISION)
-            for own in (exact, dual_coef):
+            exact, _ = local_model.solve_svm(K, self._dual, duals[0], _DOUBLE_PRECISION)
+            for own in (exact, *duals):
                 outputs = K @ own
                 intercept = self._dual.best_intercept(outputs)
                 trained = SVMSolution(own, np.flatnonzero(own), intercept)

@@ -29,13 +29,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench import memory
-from mklbench.certify import Hinge
 from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
 from mklbench.kernels.groups import groups_of
 from mklbench.kernels.landmarks import check_landmarks
 from mklbench.kernels.memory import Memory, Shape, gram_bytes
-from mklbench.libsvm import SVM, check_svm_options, class_factors, upper_bounds
+from mklbench.libsvm import SVM, check_svm_options
 from mklbench.optim import joint_method, side_by_side
 from mklbench.optim.alternation import alternate
 from mklbench.optim.fit_memory import at_changing_weights
@@ -43,11 +42,11 @@ from mklbench.optim.inner_svm import InnerSVM
 from mklbench.optim.joint_method import METHODS, Method
 from mklbench.optim.row_engines import shared
 from mklbench.optim.simplex_search import Search, given_weights
-from mklbench.optim.svm_value import Objective, check_bank, check_samples
+from mklbench.optim.svm_value import Objective, check_bank, hinge_on
 from mklbench.optim.weight_sets import Ball, Given, OneSum, WeightSet
 from mklbench.penalties.mixed_norm import MixedNorm, power_sum
 from mklbench.solution import Solution
-from mklbench.validation import check_choice, check_count, check_labels, check_positive
+from mklbench.validation import check_choice, check_count, check_positive
 
 VERSION = 1
 NEW_OPTIONS = ("p", "method", "landmarks")
@@ -181,7 +180,7 @@ def solve_all(
     factors = joint_method.factors_for(check_bank("mkl", bank), method, tol, landmarks)
     if factors is not None:
         where = _weight_set(bank.n_kernels, norm)
-        losses = (_loss(bank, y, C, class_weight, sample_weight) for y in labels)
+        losses = (hinge_on(bank, y, C, class_weight, sample_weight) for y in labels)
         # Rows are kept for who takes them again: the next label, or the next search for landmarks.
         again = len(labels) > 1 or factors.approximated
         with shared() if again else nullcontext():
@@ -268,20 +267,6 @@ def solve_master(
     Where the gap does not close, the next master or the end of the series makes up for it.
     """
     return _solve(bank, y, C, tol, _MASTER_CALLS, start, class_weight, sample_weight, resort=False)
-
-
-def _loss(
-    bank: Bank,
-    y: ArrayLike,
-    C: float,
-    class_weight: Mapping[int, float] | str | None,
-    sample_weight: ArrayLike | None,
-) -> Hinge:
-    labels = check_labels(y)
-    check_samples(bank, len(labels))
-    return Hinge(
-        labels, upper_bounds(labels, C, class_factors(class_weight, labels), sample_weight)
-    )
 
 
 def _weight_set(n_kernels: int, p: float) -> WeightSet:

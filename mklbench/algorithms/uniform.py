@@ -16,16 +16,15 @@ from collections.abc import Mapping
 from numpy.typing import ArrayLike
 
 from mklbench.algorithms import svm
-from mklbench.certify import Hinge
 from mklbench.kernels.base import KernelOperator
 from mklbench.kernels.memory import Memory, Shape
-from mklbench.libsvm import check_svm_options, class_factors, upper_bounds
+from mklbench.libsvm import check_svm_options
 from mklbench.optim import joint_method
 from mklbench.optim.joint_method import METHODS, Method
-from mklbench.optim.svm_value import check_operator, check_samples
+from mklbench.optim.svm_value import check_operator, hinge_on
 from mklbench.optim.weight_sets import Given
 from mklbench.solution import Solution
-from mklbench.validation import check_choice, check_labels
+from mklbench.validation import check_choice
 
 VERSION = svm.VERSION
 NEW_OPTIONS = ("method",)
@@ -106,11 +105,9 @@ def solve(
     check_operator(operator)
     factors = joint_method.factors_for(operator, method, svm_tol)
     if factors is not None:
-        labels = check_labels(y)
-        check_samples(operator, len(labels))
-        box = upper_bounds(labels, C, class_factors(class_weight, labels), sample_weight)
+        loss = hinge_on(operator, y, C, class_weight, sample_weight)
         where = Given(operator.uniform_weights())
-        return joint_method.solve(factors, where, Hinge(labels, box), svm_tol, _ITERATIONS)
+        return joint_method.solve(factors, where, loss, svm_tol, _ITERATIONS)
     return svm.solve(
         operator,
         y,

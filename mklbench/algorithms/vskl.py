@@ -37,24 +37,23 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench import iterations
-from mklbench.certify import Bounds, Hinge
+from mklbench.certify import Bounds
 from mklbench.errors import InputError
 from mklbench.iterations import History
 from mklbench.kernels.base import Bank
 from mklbench.kernels.groups import GroupLists, Groups, groups_of
 from mklbench.kernels.memory import Memory, Shape
-from mklbench.libsvm import check_svm_options, class_factors, upper_bounds
+from mklbench.libsvm import check_svm_options
 from mklbench.optim import joint_method, side_by_side
 from mklbench.optim.joint_method import METHODS, Method
 from mklbench.optim.side_by_side import Search
-from mklbench.optim.svm_value import Objective, Point, check_bank, check_samples, settled
+from mklbench.optim.svm_value import Objective, Point, check_bank, hinge_on, settled
 from mklbench.optim.weight_sets import Grouped
 from mklbench.penalties.mixed_norm import MixedNorm
 from mklbench.solution import Solution
 from mklbench.validation import (
     check_choice,
     check_count,
-    check_labels,
     check_positive,
     check_positive_or_none,
 )
@@ -225,11 +224,9 @@ def solve_all(
     if factors is not None:
         solutions = []
         for y in labels:
-            own = check_labels(y)
-            check_samples(bank, len(own))
-            box = upper_bounds(own, C, class_factors(class_weight, own), sample_weight)
+            loss = hinge_on(bank, y, C, class_weight, sample_weight)
             where = Grouped(partition, float(q))
-            solutions.append(joint_method.solve(factors, where, Hinge(own, box), tol, max_iter))
+            solutions.append(joint_method.solve(factors, where, loss, tol, max_iter))
         return solutions
     A = _STEP_SIZE * math.sqrt(len(partition)) if step_size is None else step_size
     rate = A * math.sqrt(math.log(partition.sizes.max()))

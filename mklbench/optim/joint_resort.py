@@ -44,7 +44,7 @@ _AT_BOUND = 1e-6
 
 
 def candidates(bank: Bank, svm: InnerSVM, kernels: Indices, tol: float) -> Iterator[Trained]:
-    """Yield what the joint method finds of MKL, certified.
+    """Yield what the joint method finds of MKL, certified: with alpha at bounds, and as they are.
 
     Parameters
     ----------
@@ -57,10 +57,12 @@ def candidates(bank: Bank, svm: InnerSVM, kernels: Indices, tol: float) -> Itera
     tol : float
         The certified relative gap asked for.
     """
-    for weights, dual_coef, forms in searches(bank, svm.dual, kernels, OneSum, tol):
+    for weights, found, forms in searches(bank, svm.dual, kernels, OneSum, tol):
         svm.combine(weights)
-        intercept = svm.dual.best_intercept(svm.gram @ dual_coef)
-        yield svm.certified(weights, dual_coef, intercept, forms)
+        rounded = at_bounds(found, svm.dual)
+        for dual_coef, prices in ((rounded, bank.quadratic_forms(rounded)), (found, forms)):
+            intercept = svm.dual.best_intercept(svm.gram @ dual_coef)
+            yield svm.certified(weights, dual_coef, intercept, prices)
 
 
 def searches(
@@ -70,7 +72,7 @@ def searches(
     weight_set: Callable[[int], WeightSet],
     tol: float,
 ) -> Iterator[tuple[Array, Array, Array]]:
-    """Yield weights (M,), a (n,) and its forms (M,): with alpha at their bounds, and as they are.
+    """Yield weights (M,), a (n,) and its forms (M,) at every stage.
 
     The joint method solves the problem on factors with few columns, if the kernels have these. Else
     it solves that of some kernels on their Gram matrices; then those join that are dearest at its
@@ -95,8 +97,7 @@ def searches(
     narrow = narrow_factors(bank)
     if narrow is not None:
         found = search(narrow, weight_set(bank.n_kernels), loss, tol)
-        for dual_coef in (at_bounds(found.dual_coef, dual), found.dual_coef):
-            yield found.weights, dual_coef, bank.quadratic_forms(dual_coef)
+        yield found.weights, found.dual_coef, bank.quadratic_forms(found.dual_coef)
         return
     for _ in range(_ROUNDS):
         if len(kernels) * float(bank.n_samples) ** 2 > _MOST_NUMBERS:
@@ -105,9 +106,8 @@ def searches(
         found = search(factors, where, loss, tol)
         weights = np.zeros(bank.n_kernels)
         weights[kernels] = found.weights
-        for dual_coef in (at_bounds(found.dual_coef, dual), found.dual_coef):
-            forms = bank.quadratic_forms(dual_coef)
-            yield weights, dual_coef, forms
+        forms = bank.quadratic_forms(found.dual_coef)
+        yield weights, found.dual_coef, forms
         count = int(np.count_nonzero(weights)) + _FURTHER_KERNELS
         joined = np.union1d(kernels, bank.dearest(forms, count))
         if len(joined) == len(kernels):

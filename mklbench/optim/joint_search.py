@@ -132,7 +132,7 @@ class Found:
     expansion : ndarray of shape (R,)
         The coefficients of the function on the nodes of the kernels.
     objective : float
-        The dual value at the weights and `dual_coef`.
+        The dual value at the weights and `dual_coef`, and the price of the weights.
     bounds : Bounds
         On the optimum, for the kernels themselves.
     on_factors : float
@@ -267,8 +267,9 @@ def _certified(
         # Of VSKL the value at the weights may be above the primal at the functions.
         upper = max(bounds(primal, penalty).upper, dual.objective)
         both = Bounds(upper, bounds(dual, penalty).lower)
+        objective = dual.objective + penalty.of_weights(weights)
         results.append(
-            Found(weights, dual_coef, state.intercept, expansion, dual.objective, both, state.gap)
+            Found(weights, dual_coef, state.intercept, expansion, objective, both, state.gap)
         )
     few, all_of_them = results[0], results[-1]
     return few if few.gap <= max(tol, all_of_them.gap) else all_of_them

@@ -21,11 +21,11 @@ from mklbench import certify
 from mklbench.certify import Bounds, Hinge, PrimalDualPoint
 from mklbench.errors import InputError, KindError
 from mklbench.kernels.base import Bank, Family, KernelOperator
-from mklbench.libsvm import SVM, SVMSolution
+from mklbench.libsvm import SVM, SVMSolution, class_factors, upper_bounds
 from mklbench.penalties.base import Penalty
 from mklbench.penalties.simplex import Simplex
 from mklbench.solution import Solution
-from mklbench.validation import real_array
+from mklbench.validation import check_labels, real_array
 
 Array = NDArray[np.float64]
 
@@ -132,11 +132,7 @@ class Objective:
 
     def bounds(self, point: Point, penalty: Penalty) -> Bounds:
         """Bound the value of learning the weights of a bank with a penalty, at `point`."""
-        a, intercept = point.trained.dual_coef, point.trained.intercept
-        return certify.bounds(
-            PrimalDualPoint(self.loss, point.weights, point.forms, point.outputs, a, intercept),
-            penalty,
-        )
+        return certify.bounds(self._pair(point), penalty)
 
     def bounds_by(self, point: Point, dual_coef: Array, penalty: Penalty) -> Bounds:
         """Bound the same value from above at `point`, and from below at another a (n,).
@@ -144,12 +140,13 @@ class Objective:
         The penalty has to be that of a set of weights in which those of `point` are.
         """
         bank = cast(Bank, self.operator)
-        here, intercept = point.trained.dual_coef, point.trained.intercept
-        primal = PrimalDualPoint(
-            self.loss, point.weights, point.forms, point.outputs, here, intercept
-        )
+        primal = self._pair(point)
         dual = replace(primal, forms=bank.quadratic_forms(dual_coef), dual_coef=dual_coef)
         return Bounds(certify.bounds(primal, penalty).upper, certify.bounds(dual, penalty).lower)
+
+    def _pair(self, point: Point) -> PrimalDualPoint:
+        a, intercept = point.trained.dual_coef, point.trained.intercept
+        return PrimalDualPoint(self.loss, point.weights, point.forms, point.outputs, a, intercept)
 
     @property
     def is_tightest(self) -> bool:
@@ -217,6 +214,21 @@ def balanced(y: Array) -> Array:
     """Return the labels (n,) divided by the size of their class: both classes weigh the same."""
     positive = y > 0
     return np.where(positive, 1.0 / positive.sum(), -1.0 / (~positive).sum())
+
+
+def hinge_on(
+    operator: KernelOperator,
+    y: ArrayLike,
+    C: float,
+    class_weight: Mapping[int, float] | str | None,
+    sample_weight: ArrayLike | None,
+) -> Hinge:
+    """Return the loss of labels on the samples of `operator`, parameters as in `Objective`."""
+    labels = check_labels(y)
+    check_samples(operator, len(labels))
+    return Hinge(
+        labels, upper_bounds(labels, C, class_factors(class_weight, labels), sample_weight)
+    )
 
 
 def check_samples(operator: KernelOperator, n_labels: int) -> None:
