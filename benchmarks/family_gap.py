@@ -2,7 +2,7 @@
 
 `ikl.solve` ends where neither its own search nor an independent one finds a kernel beyond the
 tolerance. Nobody can search all kernels of a family; this says what a search of the second kind
-with five times as many ascents, and other random draws, finds at the alpha that a fit ended with:
+with three times as many ascents, and other random draws, finds at the alpha that a fit ended with:
 the largest excess T - lambda over J, beside the gap that the fit tells, and by what share J falls
 when MKL is solved again with the best of what was found. Fits without an independent search
 (``explore=0``) stand beside those with the default.
@@ -32,7 +32,7 @@ Array = NDArray[np.float64]
 # Sets, the first split of which is taken, with C = 1.
 SETS = ("heart", "ida_ringnorm", "german")
 C, TOL = 1.0, 1e-3
-EXPLORED = (0, 50, 200)
+EXPLORED = (0, 50, 300)
 # Ascents of the search that looks afterwards, and the kernels of it that join for J.
 _ASCENTS, _JOINING = 1000, 100
 _MKL_TOL = 1e-4

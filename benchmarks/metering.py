@@ -116,16 +116,21 @@ class _MeteredRough(RoughFamily):
         with self._meter.measured("search"):
             return self._rough.values(thetas, a)
 
-    def lines(self, theta: Array, a: Array) -> Lines:
+    def lines(self, a: Array) -> Lines:
         with self._meter.measured("search"):
-            lines = self._rough.lines(theta, a)
+            lines = self._rough.lines(a)
         return _MeteredLines(self, lines, a, self._meter)
 
 
 class _MeteredLines(Lines):
     def __init__(self, rough: RoughFamily, lines: Lines, a: Array, meter: Meter) -> None:
-        super().__init__(rough, lines.theta, a)
+        super().__init__(rough, len(lines.theta), a)
         self._lines, self._meter = lines, meter
+
+    def begin(self, theta: Array) -> None:
+        with self._meter.measured("search"):
+            self._lines.begin(theta)
+        super().begin(theta)
 
     def along(self, m: int, values: Array) -> Array:
         self._meter.evaluations += 1

@@ -50,7 +50,6 @@ from mklbench.kernels import Bank, KernelOperator
 from mklbench.kernels.memory import NUMBER, Memory, Shape
 from mklbench.libsvm import SVM
 from mklbench.optim.fit_memory import at_changing_weights
-from mklbench.optim.independent_search import DRAWS
 from mklbench.optim.kernel_columns import Columns, first_columns
 from mklbench.optim.restricted_master import MasterSolver
 from mklbench.optim.sliding import bytes_kept
@@ -88,7 +87,7 @@ def bytes_needed(
     max_iter: int = 100,
     pricing: int = 12,
     samples: int = 1000,
-    explore: int = 200,
+    explore: int = 300,
     slide: int = 8,
     **options: object,
 ) -> float:
@@ -102,7 +101,7 @@ def bytes_needed(
         n_parameters = kernels.n_kernels or 0
         likely = _KEPT + _KEPT_PER_PARAMETER * n_parameters
         kept = min(likely, _MOST_KEPT, 1 + pricing * max_iter)
-        drawn = _DRAWN_ARRAYS * NUMBER * max(samples, DRAWS * explore) * n_parameters
+        drawn = _DRAWN_ARRAYS * NUMBER * max(samples, explore) * n_parameters
         drawn += bytes_kept(shape.n, kept) if slide else 0.0
     return at_changing_weights(kernels, shape, _MASTER_MATRICES + 0.5 * kept) + drawn
 
@@ -128,7 +127,7 @@ def solve(
     max_iter: int = 100,
     pricing: int = 12,
     samples: int = 1000,
-    explore: int = 200,
+    explore: int = 300,
     slide: int = 8,
     master: str = "mkl",
     start: Mixture | ArrayLike | None = None,
@@ -155,12 +154,12 @@ def solve(
         So many random members of the family are looked at before the search in it ends, and
         the best of them are starts, too. The paper has none; without them a search takes a third
         of the time and now and then leaves a sparse kernel unseen, with most parameters 0.
-    explore : int, default=200
+    explore : int, default=300
         So many times an independent search ascends, coordinate by coordinate, each time that the
-        first one finds nothing more: from the best of a hundred times as many random kernels,
-        beside those at hand and anywhere, and from the lower end of the box. With 0 there is no
-        such search: `family_gap` is then None, and `converged` says that the gap of the kernels
-        found is at most `tol`, no more. On a bank, where all kernels are priced, it plays no part.
+        first one finds nothing more: from random kernels, beside those at hand and anywhere, and
+        from the lower end of the box. With 0 there is no such search: `family_gap` is then None,
+        and `converged` says that the gap of the kernels found is at most `tol`, no more. On a bank,
+        where all kernels are priced, it plays no part.
     slide : int, default=8
         Iterations of a descent in the parameters of all kernels with weight, after a master; it
         rests for a round after one that lowered the objective by little. The independent search

@@ -99,7 +99,7 @@ class IKL(KernelLearner):
         At most so many kernels join at once.
     samples : int, default=1000
         Random members of the family looked at before the search ends.
-    explore : int, default=200
+    explore : int, default=300
         Ascents of an independent search, each time that nothing more is found; 0 for no such
         search.
     slide : int, default=8
@@ -124,7 +124,7 @@ class IKL(KernelLearner):
         max_iter: int = 100,
         pricing: int = 12,
         samples: int = 1000,
-        explore: int = 200,
+        explore: int = 300,
         slide: int = 8,
         master: str = "mkl",
         class_weight: ClassWeights = None,

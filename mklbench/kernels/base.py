@@ -433,9 +433,9 @@ class RoughFamily:
         """Return sum_i a_i K_theta(x_i, z) (k,) at samples z (k, d) that are known at training."""
         return self._family.between(theta, samples) @ a
 
-    def lines(self, theta: Array, a: Array) -> Lines:
-        """Return a' K a along each parameter, at `theta` (M,) to begin with."""
-        return Lines(self, theta, a)
+    def lines(self, a: Array) -> Lines:
+        """Return a' K a along each parameter, for `a` (n,)."""
+        return Lines(self, self._family.n_kernels, a)
 
 
 class Lines:
@@ -445,15 +445,19 @@ class Lines:
     ----------
     rough : RoughFamily
         The kernels.
-    theta : ndarray of shape (M,)
-        Where to begin.
+    count : int
+        Number M of parameters; all are 0 until another `begin`.
     a : ndarray of shape (n,)
         The vector of the form.
     """
 
-    def __init__(self, rough: RoughFamily, theta: Array, a: Array) -> None:
-        self.theta = np.array(theta, dtype=np.float64)
+    def __init__(self, rough: RoughFamily, count: int, a: Array) -> None:
+        self.theta = np.zeros(count)
         self._rough, self._a = rough, a
+
+    def begin(self, theta: Array) -> None:
+        """Set all parameters, to `theta` (M,)."""
+        self.theta[:] = theta
 
     def along(self, m: int, values: Array) -> Array:
         """Return the form (k,) with parameter `m` at each of `values` (k,), the others as they are.

@@ -388,8 +388,8 @@ class _RoughProducts(RoughFamily):
         exponents -= np.einsum("im,im->i", X, X)
         return (exp_in_place(exponents) @ a.astype(np.float32)).astype(np.float64)
 
-    def lines(self, theta: Array, a: Array) -> Lines:
-        return ProductLines(self, self._X, theta, a)
+    def lines(self, a: Array) -> Lines:
+        return ProductLines(self, self._X, a)
 
 
 class _RoughIsotropic(RoughFamily):

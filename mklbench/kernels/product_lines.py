@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,24 +13,30 @@ from mklbench.kernels.euclidean import exp_in_place
 
 Single = NDArray[np.float32]
 
-# Differences of a feature are rounded to so many of its range.
+# Differences of a feature of many values are rounded to so many of its range.
 _N_BINS = 1024
+# Up to so many values the sums over pairs are products of matrices.
+_FEW_VALUES = 24
 # Pairs of samples that are worked on at once: with more, memory is asked of the system anew each
 # time, which takes as long as the sums.
 _PAIRS_AT_ONCE = 2**14
+# A parameter that adds more than this to an exponent is not divided out of the kernel's values:
+# those of pairs that are far apart have no digits left.
+_STEEP = 40.0
+_LOWEST_EXPONENT = np.float32(-60.0)
 
 
 class ProductLines(Lines):
     """a' K_theta a along one parameter of a product of Gaussians, for all of its values at once.
 
-    With E_ij = sum_m theta_m (x_im - x_jm)^2 kept for the current theta, and the contribution of
-    parameter m taken out of it,
+    The values W_ij = a_i a_j exp(-sum_m theta_m u_ijm^2), u_ijm = |x_im - x_jm|, are kept for the
+    current theta. With parameter m at c instead,
 
-        a' K a = sum_ij a_i a_j exp(-E_ij + theta_m u_ij^2) exp(-c u_ij^2),    u_ij = |x_im - x_jm|,
+        a' K a = sum_ij W_ij exp((theta_m - c) u_ijm^2).
 
-    at theta_m = c. The sum over pairs with the same u is a histogram of u that does not depend on
-    c: one pass over the pairs serves all values. Pairs are of one bin where u is alike to within a
-    thousandth of the feature's range.
+    The sum over pairs with the same u does not depend on c: one pass over the pairs serves all
+    values. Of a feature of few values it is a product of matrices, of others a histogram, whose
+    bins are a thousandth of the feature's range.
 
     Parameters
     ----------
@@ -35,60 +44,144 @@ class ProductLines(Lines):
         The kernels.
     X : ndarray of shape (n, M)
         The samples, of single precision.
-    theta : ndarray of shape (M,)
-        Where to begin.
     a : ndarray of shape (n,)
         The vector of the form.
     """
 
-    def __init__(self, rough: RoughFamily, X: Single, theta: Array, a: Array) -> None:
-        super().__init__(rough, np.zeros(len(theta)), a)
-        self._X = np.ascontiguousarray(X.T)
-        self._single = a.astype(np.float32)
-        n = len(a)
+    def __init__(self, rough: RoughFamily, X: Single, a: Array) -> None:
+        super().__init__(rough, X.shape[1], a)
+        self._features = [_feature(x) for x in np.ascontiguousarray(X.T)]
+        n, single = len(a), a.astype(np.float32)
         # Blocks of rows, each with its own columns and all later ones: later ones count twice.
-        self._starts = [0]
-        while self._starts[-1] < n:
-            first = self._starts[-1]
-            self._starts.append(min(n, first + max(1, _PAIRS_AT_ONCE // (n - first))))
-        self._exponents = [
-            np.zeros((end - first, n - first), dtype=np.float32)
-            for first, end in zip(self._starts, self._starts[1:], strict=False)
-        ]
+        self._blocks = []
+        first = 0
+        while first < n:
+            end = min(n, first + max(1, _PAIRS_AT_ONCE // (n - first)))
+            self._blocks.append(_Block(first, end, single))
+            first = end
+
+    def begin(self, theta: Array) -> None:
+        self.theta[:] = 0.0
+        for block in self._blocks:
+            block.clear()
         for m in np.flatnonzero(theta):
             self.move(int(m), float(theta[m]))
 
     def along(self, m: int, values: Array) -> Array:
-        x = self._X[m]
-        reach = float(x.max() - x.min())
-        scale = np.float32((_N_BINS - 1) / reach if reach > 0.0 else 0.0)
-        sums = np.zeros(_N_BINS)
-        for first, exponents in zip(self._starts, self._exponents, strict=False):
-            end = first + len(exponents)
-            u = self._differences(m, first, end)
-            bins = (u * scale + np.float32(0.5)).astype(np.intp)
-            W = np.square(u, out=u)
-            W *= np.float32(self.theta[m])
-            W -= exponents
-            exp_in_place(W)
-            W *= self._single[first:end, None]
-            W[:, : end - first] *= self._single[first:end]
-            W[:, end - first :] *= 2.0 * self._single[end:]
-            sums += np.bincount(bins.ravel(), W.ravel(), _N_BINS)
-        squares = np.square(np.arange(_N_BINS) * (reach / (_N_BINS - 1))).astype(np.float32)
-        exponents = np.multiply.outer(-values.astype(np.float32), squares)
-        found: Array = exp_in_place(exponents).astype(np.float64) @ sums
+        feature, theta = self._features[m], float(self.theta[m])
+        is_steep = theta * feature.reach**2 > _STEEP
+        squares, sums = feature.sums(
+            (block.first, block.without(feature, theta) if is_steep else block.values())
+            for block in self._blocks
+        )
+        changes = (0.0 if is_steep else theta) - values
+        exponents = np.multiply.outer(changes.astype(np.float32), squares)
+        np.maximum(exponents, _LOWEST_EXPONENT, out=exponents)
+        found: Array = np.exp(exponents, out=exponents).astype(np.float64) @ sums
         return found
 
     def move(self, m: int, value: float) -> None:
         change = np.float32(value - self.theta[m])
-        for first, exponents in zip(self._starts, self._exponents, strict=False):
-            u = self._differences(m, first, first + len(exponents))
-            exponents += change * np.square(u, out=u)
+        for block in self._blocks:
+            block.move(self._features[m], change)
         self.theta[m] = value
 
-    def _differences(self, m: int, first: int, end: int) -> Single:
-        """Return |x_im - x_jm| for the samples i of a block and j from its first on."""
-        x = self._X[m]
-        found = x[first:end, None] - x[first:]
-        return np.abs(found, out=found)
+
+class _Block:
+    """Some rows of pairs: the exponents sum_m theta_m u_ijm^2 and the values W_ij."""
+
+    def __init__(self, first: int, end: int, a: Single) -> None:
+        self.first = first
+        self._coefficients = np.multiply.outer(a[first:end], a[first:])
+        self._coefficients[:, end - first :] *= 2.0
+        self._exponents = np.zeros_like(self._coefficients)
+        self._values = np.empty_like(self._coefficients)
+        self._known = False
+
+    def clear(self) -> None:
+        self._exponents[:] = 0.0
+        self._known = False
+
+    def move(self, feature: _Feature, change: np.float32) -> None:
+        squares = feature.squares(self.first, len(self._exponents))
+        self._exponents += np.multiply(squares, change, out=squares)
+        self._known = False
+
+    def values(self) -> Single:
+        """Return W at the current theta."""
+        if not self._known:
+            np.negative(self._exponents, out=self._values)
+            exp_in_place(self._values)
+            self._values *= self._coefficients
+            self._known = True
+        return self._values
+
+    def without(self, feature: _Feature, theta: float) -> Single:
+        """Return W with the parameter of a feature, which is `theta`, at 0."""
+        W = feature.squares(self.first, len(self._exponents))
+        W *= np.float32(theta)
+        W -= self._exponents
+        exp_in_place(W)
+        W *= self._coefficients
+        return W
+
+
+class _Feature(ABC):
+    """One feature of the samples."""
+
+    def __init__(self, x: Single) -> None:
+        self._x = x
+        self.reach = float(x.max() - x.min())
+
+    def squares(self, first: int, count: int) -> Single:
+        """Return u^2 (count, n - first) of `count` samples from the `first` on and all later."""
+        u = self._x[first : first + count, None] - self._x[first:]
+        return np.square(u, out=u)
+
+    @abstractmethod
+    def sums(self, pairs: Iterable[tuple[int, Single]]) -> tuple[Single, Array]:
+        """Return different u^2 (k,), and the sums (k,) of W over the pairs of each.
+
+        The blocks of `pairs` are the number of the first row and W.
+        """
+
+
+class _FewValues(_Feature):
+    """One of few different values: of each pair of these u^2 is told from the others."""
+
+    def __init__(self, x: Single, values: Single, which: NDArray[np.intp]) -> None:
+        super().__init__(x)
+        self._indicators = np.eye(len(values), dtype=np.float32)[which]
+        self._squares = np.square(np.subtract.outer(values, values)).ravel()
+
+    def sums(self, pairs: Iterable[tuple[int, Single]]) -> tuple[Single, Array]:
+        total = np.zeros(len(self._squares))
+        for first, W in pairs:
+            rows = self._indicators[first : first + len(W)]
+            total += (rows.T @ (W @ self._indicators[first:])).ravel()
+        return self._squares, total
+
+
+class _ManyValues(_Feature):
+    """One of many values, rounded: each u is in a bin."""
+
+    def __init__(self, x: Single) -> None:
+        super().__init__(x)
+        self._codes = np.rint((x - x.min()) * ((_N_BINS - 1) / self.reach)).astype(np.int16)
+        self._width = self.reach / (_N_BINS - 1)
+
+    def sums(self, pairs: Iterable[tuple[int, Single]]) -> tuple[Single, Array]:
+        total = np.zeros(_N_BINS)
+        for first, W in pairs:
+            bins = self._codes[first : first + len(W), None] - self._codes[first:]
+            np.abs(bins, out=bins)
+            total += np.bincount(bins.ravel(), W.ravel(), _N_BINS)
+        used = np.flatnonzero(total)
+        return np.square(used * self._width).astype(np.float32), total[used]
+
+
+def _feature(x: Single) -> _Feature:
+    values, which = np.unique(x, return_inverse=True)
+    if len(values) <= _FEW_VALUES:
+        return _FewValues(x, values, which)
+    return _ManyValues(x)

@@ -2,13 +2,14 @@
 
 Column generation ends where its own search (`mklbench.optim.kernel_search`) finds no kernel beyond
 the tolerance. That search climbs along gradients from the family's own starts and from the kernels
-at hand, and may miss the same local maximum of T(theta) = 1/2 a' K_theta a every time. Here many
-kernels are drawn and priced in one pass: kernels beside those at hand, with parameters that are
-perturbed, exchanged or replaced, and sparse ones anywhere in the box. From the best of them, and
-from the kernel with all parameters at the lower end of the box, T ascends coordinate by coordinate:
-each parameter in turn takes the value, of its whole interval, that is best with the others as they
-are. Such a step leaves a local maximum for a better one far away, where a gradient cannot. The
-coordinates come in random order, so ascents from one start end at different maxima.
+at hand, and may miss the same local maximum of T(theta) = 1/2 a' K_theta a every time. Here T
+ascends coordinate by coordinate: each parameter in turn takes the value, of its whole interval,
+that is best with the others as they are. Such a step leaves a local maximum for a better one far
+away, where a gradient cannot. The coordinates come in random order, so ascents from one start end
+at different maxima. They begin at random: beside the kernels at hand, with parameters that are
+perturbed, exchanged or replaced; at sparse kernels anywhere in the box; and at the kernel with all
+parameters at the lower end. To take the best of many random kernels as starts, by their T, was
+measured to find no better maxima, and it takes longer than the ascents.
 
 What it finds beyond says how far the solution is from the optimum of the family, as far as such a
 search can tell: a kernel to which a share p of ascents would lead is missed by k of them with
@@ -23,20 +24,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import Bounds
 
-from mklbench.kernels.base import Family, RoughFamily
+from mklbench.kernels.base import Family, Lines, RoughFamily
 from mklbench.optim.kernel_search import DECADES, Found, climb, distinct
 from mklbench.solution import Mixture
 
 Array = NDArray[np.float64]
 
-# So many kernels are drawn for each ascent, and so many of them are sparse, the others beside the
-# kernels at hand.
-DRAWS, _SPARSE = 100, 0.4
 # Parameters are perturbed by factors exp(s N(0, 1)), or so many of a kernel are replaced.
 _SPREAD, _REPLACED = 0.5, 2.0
-# Half of the ascents begin at the best draws beside different kernels at hand, a quarter at the
-# best sparse ones and a quarter at the lower end of the box.
-_BESIDE, _FAR = 0.5, 0.25
+# Half of the ascents begin beside kernels at hand, a quarter at sparse ones and a quarter at the
+# lower end of the box.
+_BESIDE, _SPARSE = 0.5, 0.25
 # Values of a parameter on an ascent: none, and so many on a logarithmic scale.
 _VALUES = 33
 # It ends after so many rounds through all parameters, or where one adds less than this share.
@@ -48,14 +46,14 @@ _LOOK = 0.05
 
 
 class IndependentSearch:
-    """Searches in one family, each with other draws.
+    """Searches in one family, each from other starts.
 
     Parameters
     ----------
     family : Family
         On the training samples, with a bounded box.
     ascents : int
-        Of each search; it draws a hundred times as many kernels.
+        Of each search.
     """
 
     def __init__(self, family: Family, ascents: int) -> None:
@@ -83,29 +81,21 @@ class IndependentSearch:
         return self._search(dual_coef, known, math.ceil(_LOOK * self._ascents))
 
     def _search(self, dual_coef: Array, known: Mixture, n_ascents: int) -> list[Found]:
-        n_sparse = round(_SPARSE * DRAWS * n_ascents)
-        n_beside = DRAWS * n_ascents - n_sparse
+        n_beside, n_sparse = math.ceil(_BESIDE * n_ascents), round(_SPARSE * n_ascents)
         support = np.flatnonzero(dual_coef)
         family, a = self._family.restrict(support).rough(), dual_coef[support]
-        beside, origins = self._beside(known.thetas[known.weights > 0], n_beside)
-        drawn = np.concatenate([beside, self._sparse(n_sparse)])
-        drawn = np.clip(drawn, self._family.lower, self._family.upper, out=drawn)
-        by_price = np.argsort(-family.values(drawn, a), kind="stable")
-        is_beside = by_price < len(beside)
-        # The best one beside each kernel: the best of all would lead to the same few maxima.
-        near, far = by_price[is_beside], by_price[~is_beside]
-        _, firsts = np.unique(origins[near], return_index=True)
-        n_near, n_far = math.ceil(_BESIDE * n_ascents), round(_FAR * n_ascents)
-        starts = [
-            *drawn[near[np.sort(firsts)][:n_near]],
-            *drawn[far[:n_far]],
-            *[self._family.lower] * (n_ascents - n_near - n_far),
-        ]
-        return distinct(self._ascended(family, start, a) for start in starts)
+        starts = np.concatenate([
+            self._beside(known.thetas[known.weights > 0], n_beside),
+            self._sparse(n_sparse),
+            np.zeros((n_ascents - n_beside - n_sparse, self._family.n_kernels)),
+        ])  # fmt: skip
+        starts = np.clip(starts, self._family.lower, self._family.upper, out=starts)
+        lines = family.lines(a)
+        return distinct(self._ascended(family, lines, start, a) for start in starts)
 
-    def _ascended(self, family: RoughFamily, start: Array, a: Array) -> Found:
+    def _ascended(self, family: RoughFamily, lines: Lines, start: Array, a: Array) -> Found:
         """Return the local maximum to which an ascent from `start` leads."""
-        lines = family.lines(start, a)
+        lines.begin(start)
         reached = -np.inf
         for _ in range(_ROUNDS):
             before = reached
@@ -118,10 +108,10 @@ class IndependentSearch:
                 reached = float(prices[best])
             if reached - before < _LEAST_ASCENT * abs(reached):
                 break
-        return climb(family, self._box, a, lines.theta, None, _GROWTH, _ITERATIONS)
+        return climb(family, self._box, a, lines.theta.copy(), None, _GROWTH, _ITERATIONS)
 
-    def _beside(self, thetas: Array, count: int) -> tuple[Array, NDArray[np.intp]]:
-        """Return draws (count, M) beside the kernels at hand, and beside which (count,) each is."""
+    def _beside(self, thetas: Array, count: int) -> Array:
+        """Return random kernels (count, M), each beside another one of those at hand."""
         random, upper = self._random, self._family.upper
         origins = np.resize(random.permutation(len(thetas)), count)
         perturbed, crossed, changed = np.array_split(thetas[origins], 3)
@@ -137,7 +127,7 @@ class IndependentSearch:
         )
         replaced = random.uniform(size=shape) < _REPLACED / shape[1]
         np.copyto(changed, values, where=replaced)
-        return np.concatenate([perturbed, crossed, changed]), origins
+        return np.concatenate([perturbed, crossed, changed])
 
     def _sparse(self, count: int) -> Array:
         """Return kernels (count, M) with 1 to M parameters above 0, few as often as many."""

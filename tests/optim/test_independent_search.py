@@ -1,4 +1,4 @@
-"""The independent search: what it draws, what it pays for it, and what it finds."""
+"""The independent search: where it begins, and what it finds."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from problems import random_problem
 from scipy.optimize import Bounds
 
 from mklbench.kernels import Family, isotropic_gaussians, product_gaussians
-from mklbench.kernels.base import RoughFamily
+from mklbench.kernels.product_lines import ProductLines
 from mklbench.optim.independent_search import IndependentSearch
 from mklbench.optim.kernel_search import climb
 from mklbench.solution import Mixture
@@ -66,14 +66,26 @@ class TestSearch:
         IndependentSearch(products(X), 3).run(y, known)
         np.testing.assert_array_equal(known.thetas, thetas)
 
-    def test_draws_others_each_time(self, priced: list[np.ndarray]) -> None:
+    def test_starts_elsewhere_each_time(self, begun: list[np.ndarray]) -> None:
         X, y = random_problem(40)
         known = Mixture(np.ones(1), products(X).scales()[:1])
         search = IndependentSearch(products(X), 3)
         for _ in range(2):
             search.run(y, known)
-        first, second = priced
+        first, second = np.split(np.array(begun), 2)
         assert not np.array_equal(first, second)
+
+    def test_starts_beside_those_at_hand_at_sparse_ones_and_at_the_lower_end(
+        self, begun: list[np.ndarray]
+    ) -> None:
+        X, y = random_problem(40)
+        thetas = np.diag([1.0, 2.0, 3.0, 4.0]) + 0.1
+        IndependentSearch(products(X), 40).run(y, Mixture(np.full(4, 0.25), thetas))
+        assert len(begun) == 40
+        assert sum(not theta.any() for theta in begun) >= 10
+        beside = begun[:20]
+        nearest = [int(np.abs(thetas - theta).sum(axis=1).argmin()) for theta in beside]
+        assert set(nearest) == {0, 1, 2, 3}
 
     def test_finds_a_sparse_kernel_that_nothing_at_hand_leads_to(self) -> None:
         """The labels are the sign of a product of two of 20 features: single ones say nothing."""
@@ -101,26 +113,12 @@ class TestSearch:
         assert climbed.theta[0] < 0.3 < 3.0 < best.theta[0]
         assert best.price > 1.1 * climbed.price
 
-    def test_no_start_is_priced_twice(
-        self, priced: list[np.ndarray], monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """All draws are priced in one pass, and none by itself."""
-        X, y = random_problem(40)
-        family = products(X)
-
-        def refused(*_: object) -> float:
-            raise AssertionError("a kernel was priced by itself")
-
-        monkeypatch.setattr(type(family.rough()), "value", refused)
-        IndependentSearch(family, 2).run(y, Mixture(np.ones(1), family.scales()[:1]))
-        assert [len(thetas) for thetas in priced] == [200]
-
-    def test_a_look_has_a_twentieth_of_the_ascents(self, priced: list[np.ndarray]) -> None:
+    def test_a_look_has_a_twentieth_of_the_ascents(self, begun: list[np.ndarray]) -> None:
         X, y = random_problem(40)
         family = products(X)
         known = Mixture(np.ones(1), family.scales()[:1])
         found = IndependentSearch(family, 40).look(y, known)
-        assert [len(thetas) for thetas in priced] == [200]
+        assert len(begun) == 2
         for price, theta in found:
             assert price == pytest.approx(0.5 * y @ family.gram(theta) @ y, rel=1e-4)
 
@@ -141,15 +139,14 @@ def test_no_parameter_alone_leads_further(seed: int) -> None:
 
 
 @pytest.fixture
-def priced(monkeypatch: pytest.MonkeyPatch) -> list[np.ndarray]:
-    """The kernels that were priced, pass by pass."""
-    X, _ = random_problem(40)
-    rough, noted = type(products(X).rough()), []
-    values = rough.values
+def begun(monkeypatch: pytest.MonkeyPatch) -> list[np.ndarray]:
+    """Where ascents began."""
+    noted: list[np.ndarray] = []
+    begin = ProductLines.begin
 
-    def counted(self: RoughFamily, thetas: np.ndarray, a: np.ndarray) -> np.ndarray:
-        noted.append(thetas)
-        return values(self, thetas, a)
+    def noting(self: ProductLines, theta: np.ndarray) -> None:
+        noted.append(theta.copy())
+        begin(self, theta)
 
-    monkeypatch.setattr(rough, "values", counted)
+    monkeypatch.setattr(ProductLines, "begin", noting)
     return noted
