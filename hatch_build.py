@@ -4,7 +4,8 @@ In a checkout the records are plain JSON lines, so that what has changed can be 
 of that is repeated in every line, and most of the rest are digits. In a wheel kernel weights have
 six of them, which is what `mklbench check` compares, and seconds four, which is more than a clock
 repeats; the check sum that xz keeps of a file stands in for that of every line. The same
-records make the same wheel. Records that are packed in the checkout already are too many for it.
+records make the same wheel. Records that are packed in the checkout already are too many for it,
+and their table is of no use without them.
 """
 
 from __future__ import annotations
@@ -34,7 +35,11 @@ class RecordsHook(BuildHookInterface):
         self._packed = Path(tempfile.mkdtemp(prefix="mklbench-records-"))
         results = Path(self.root) / "results"
         included = {results / "records" / "confirmed.json": "records/confirmed.json"}
-        included |= {path: f"tables/{path.name}" for path in (results / "tables").glob("*.csv")}
+        included |= {
+            path: f"tables/{path.name}"
+            for path in (results / "tables").glob("*.csv")
+            if not (results / "records" / f"{path.stem}.jsonl.xz").exists()
+        }
         gaps = results / "figures" / "bench_gaps.csv"  # which the report shows
         included |= {gaps: "figures/bench_gaps.csv"} if gaps.is_file() else {}
         for path in sorted((results / "records").glob("*.jsonl")):
