@@ -335,15 +335,21 @@ def test_the_code_of_the_page_runs(client: Client) -> None:
 
 
 @pytest.mark.slow
-def test_a_hundred_thousand_samples_on_two_workers(client: Client) -> None:
+@pytest.mark.parametrize("tol", [1e-2, DOUBLE])
+def test_a_hundred_thousand_samples_on_two_workers(client: Client, tol: float) -> None:
     rng = np.random.default_rng(2)
     X = rng.standard_normal((100_000, 6))
     y = np.where(np.sin(2 * X[:, 0]) + 0.6 * rng.standard_normal(100_000) > 0, 1, -1)
-    model = MKL(kernel="feature_gaussians", C=1.0, tol=1e-2)
+    model = MKL(kernel="feature_gaussians", C=1.0, tol=tol)
     with on_dask(client):
         found = model.fit(X, y).solutions_[0]
     assert model.method_ == "joint"
     expected = model.fit(X, y).solutions_[0]
-    assert found.gap <= 1e-2
-    assert found.objective == pytest.approx(expected.objective, rel=1e-4)
-    assert found.weights == pytest.approx(expected.weights, abs=1e-3)
+    if tol == DOUBLE:
+        assert_same(found, expected)
+    else:
+        # In single precision the rounding of sums may end one of them an iteration later: both are
+        # below the optimum, and by no more than their gap.
+        assert found.gap <= tol
+        assert found.objective == pytest.approx(expected.objective, rel=tol)
+        assert found.weights == pytest.approx(expected.weights, abs=1e-3)
