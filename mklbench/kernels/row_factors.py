@@ -254,7 +254,7 @@ class RowFactors:
         self.columns = [slice(a, b) for a, b in pairwise(ends.tolist())]
         self.n_samples, self.rank = len(X), int(ends[-1])
         self.n_kernels = sum(len(part.kernels) for part in self.parts)
-        self._reduced: dict[float, RowFactors] = {}
+        self._reduced: dict[tuple[float, ...], RowFactors] = {}
 
     def rows(self, start: int, stop: int, dtype: type[np.floating] = np.float64) -> NDArray:
         """Return the rows of B (stop - start, R) from `start` to `stop`."""
@@ -384,25 +384,26 @@ class RowFactors:
                 outputs += part.basis.outputs(X, x[columns])
         return outputs
 
-    def reduced(self, dropped: float) -> RowFactors:
+    def reduced(self, dropped: float | Sequence[float]) -> RowFactors:
         """Return factors in fewer directions, which leave out a share of each kernel's trace.
 
         Each is a compression of the kernel, so that it is positive semidefinite, too. For the same
-        share they are the same object.
+        shares they are the same object.
 
         Parameters
         ----------
-        dropped : float
-            The share, > 0.
+        dropped : float or sequence of float
+            The share, > 0, or that of each part.
         """
-        if dropped not in self._reduced:
-            self._reduced[dropped] = self._in_fewer_directions(dropped)
-        return self._reduced[dropped]
+        shares = (dropped,) * len(self.parts) if isinstance(dropped, float) else tuple(dropped)
+        if shares not in self._reduced:
+            self._reduced[shares] = self._in_fewer_directions(shares)
+        return self._reduced[shares]
 
-    def _in_fewer_directions(self, dropped: float) -> RowFactors:
+    def _in_fewer_directions(self, shares: Sequence[float]) -> RowFactors:
         step = max(1, self.n_samples // _SAMPLED)
         X = np.asarray(self.X[::step], dtype=np.float64)
-        reduced = [part.reduced(X, dropped) for part in self.parts]
+        reduced = [part.reduced(X, own) for part, own in zip(self.parts, shares, strict=True)]
         return RowFactors(self.X, reduced, self.cross)
 
     def lifted(self, expansion: Array) -> Array:

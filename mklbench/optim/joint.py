@@ -240,8 +240,10 @@ class Path:
         double = False
         for _ in range(max_iter):
             at = self._linearised(double)
-            if not double and self._roundoff(at) > _LARGEST_ERROR:
-                double, at = True, self._linearised(True)
+            rough = self._roundoff(at) > _LARGEST_ERROR
+            if rough and not double:
+                at = self._linearised(True)
+            double = rough
             iterate = self._iterate(at)
             yield iterate
             try:

@@ -8,12 +8,13 @@ points are certified for the kernels themselves, on factors that leave out nothi
 - the dual at alpha, balanced to y'alpha = 0, bounds it from below.
 
 Where that gap is wider than asked for though the gap on the factors is not, the factors are made
-finer, and the search goes on from where it is. Where that leads nowhere, it begins anew on the
-finest.
+finer of those kernels whose forms a'K_m a lose too much, and the search goes on from where it is.
+Where that leads nowhere, it begins anew on the finest of all.
 """
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -31,7 +32,10 @@ from mklbench.optim.weight_sets import WeightSet
 Array = NDArray[np.float64]
 
 # The shares of the traces that factors leave out, from one to the next where they are too coarse.
-_DROPPED = (1e-5, 1e-8, 1e-11, 1e-14)
+_DROPPED = (1e-5, 1e-11, 1e-14)
+# Too coarse for a kernel are those that leave out more of its form than this times the gap asked
+# for, in units of the largest form. So often they are made finer of some kernels, then of all.
+_LACKING, _ROUNDS = 0.3, 4
 # The gap on the factors that is aimed at, in units of the gap asked for.
 _AIM = 0.5
 # A first look is taken at this gap, a later one with finer factors: where some were too coarse,
@@ -131,6 +135,8 @@ class Found:
         b.
     expansion : ndarray of shape (R,)
         The coefficients of the function on the nodes of the kernels.
+    projected : ndarray of shape (R,)
+        B'a.
     objective : float
         The dual value at the weights and `dual_coef`, and the price of the weights.
     bounds : Bounds
@@ -143,6 +149,7 @@ class Found:
     dual_coef: Array
     intercept: float
     expansion: Array
+    projected: Array
     objective: float
     bounds: Bounds
     on_factors: float
@@ -188,8 +195,9 @@ def search(
     history = iterations.begin() if history is None else history
     terms = terms_of(loss)
     best: tuple[Found, Point] | None = None
-    for dropped, anew in [*((dropped, False) for dropped in _DROPPED), (_DROPPED[-1], True)]:
-        coarse = factors.reduced(dropped)
+    levels, anew = np.zeros(len(factors.parts), dtype=int), False
+    for attempt in itertools.count(1):
+        coarse = factors.reduced([_DROPPED[level] for level in levels])
         double = best is not None or tol < _SINGLE or coarse.largest_entry() > _LARGEST
         problem = Problem(coarse, factors, terms, np.float64 if double else np.float32)
         with engine_of(problem) as engine:
@@ -200,13 +208,32 @@ def search(
                 mu = _RESUMED * (between.upper - between.lower) / factors.n_samples
                 path = Path.resume(coarse, engine, weight_set, point, mu)
             early = _EARLY if best is None or anew else _LATER
-            finest = dropped == _DROPPED[-1]
+            finest = bool((levels == len(_DROPPED) - 1).all())
             found = _followed(path, factors, loss, tol, early, max_iter, history, finest)
-            best = found if best is None or found[0].gap < best[0].gap else best
-            if best[0].gap <= tol:
-                break
+        best = found if best is None or found[0].gap < best[0].gap else best
+        if best[0].gap <= tol or anew:
+            break
+        anew = finest
+        levels = _finer(levels, attempt, _lost(factors, coarse, found[0]), tol)
     assert best is not None
     return best[0], history
+
+
+def _finer(levels: NDArray[np.intp], attempt: int, lost: Array, tol: float) -> NDArray[np.intp]:
+    """Return how fine the factors of each part are to be next, as places in `_DROPPED`."""
+    last = len(_DROPPED) - 1
+    if attempt >= _ROUNDS:
+        return np.full_like(levels, last)
+    lacking = (lost > _LACKING * tol) & (levels < last)
+    return np.minimum(levels + (lacking if lacking.any() else 1), last)
+
+
+def _lost(factors: RowFactors, coarse: RowFactors, found: Found) -> Array:
+    """Return what coarser factors leave out of the forms of each part, the largest being 1."""
+    forms = factors.forms(found.projected)
+    left_out = forms - coarse.forms(coarse.lowered(found.projected))
+    shares = left_out / (forms.max() or 1.0)
+    return np.array([shares[part.kernels].max() for part in factors.parts])
 
 
 def _followed(
@@ -268,9 +295,8 @@ def _certified(
         upper = max(bounds(primal, penalty).upper, dual.objective)
         both = Bounds(upper, bounds(dual, penalty).lower)
         objective = dual.objective + penalty.of_weights(weights)
-        results.append(
-            Found(weights, dual_coef, state.intercept, expansion, objective, both, state.gap)
-        )
+        point = weights, dual_coef, state.intercept, expansion, projected
+        results.append(Found(*point, objective, both, state.gap))
     few, all_of_them = results[0], results[-1]
     return few if few.gap <= max(tol, all_of_them.gap) else all_of_them
 

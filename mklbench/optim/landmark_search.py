@@ -94,16 +94,15 @@ def search(
     history = iterations.begin()
     if not isinstance(weight_set, OneSum):  # all have a weight
         own, _ = joint_search.search(factors, weight_set, loss, tol, max_iter, history)
-        t = _projected(factors, own.dual_coef)
-        return _with_effect(factors, own, t, loss, weight_set.penalty), history
+        return _with_effect(factors, own, loss, weight_set.penalty), history
     chosen = {*_exact(factors), *_in_use(factors, loss, max_iter)}
     while True:
         parts = sorted(chosen)
         own = _on_parts(factors, parts, loss, tol, max_iter, history)
-        found, t = _of_all(factors, parts, own, loss)
-        missing = _missing(factors, parts, factors.forms(t))
+        found = _of_all(factors, parts, own, loss)
+        missing = _missing(factors, parts, factors.forms(found.projected))
         if not missing or found.gap <= max(tol, own.gap):
-            return _with_effect(factors, found, t, loss, weight_set.penalty), history
+            return _with_effect(factors, found, loss, weight_set.penalty), history
         chosen.update(missing)
 
 
@@ -149,8 +148,8 @@ def _in_use(factors: RowFactors, loss: Hinge | Tube, max_iter: int) -> list[int]
     while True:
         with iterations.watched(None):
             own = _on_parts(few, chosen, rough, _ROUGH, max_iter)
-        found, t = _of_all(few, chosen, own, rough)
-        missing = _missing(few, chosen, few.forms(t))
+        found = _of_all(few, chosen, own, rough)
+        missing = _missing(few, chosen, few.forms(found.projected))
         if not missing or found.gap <= max(_ROUGH, own.gap):
             return [i for i in approximated if found.weights[few.parts[i].kernels].any()]
         chosen = sorted([*chosen, missing[0]])
@@ -165,8 +164,8 @@ def _with_fewer(part: Part) -> Part:
     return replace(part, basis=basis, cores=core, nodes=basis.directions)
 
 
-def _of_all(factors: RowFactors, parts: list[int], own: Found, loss: Loss) -> tuple[Found, Array]:
-    """Return a point on some parts as one on all, with the bounds of all, and B'a (R,)."""
+def _of_all(factors: RowFactors, parts: list[int], own: Found, loss: Loss) -> Found:
+    """Return a point on some parts as one on all, with the bounds of all."""
     kernels = np.concatenate([factors.parts[i].kernels for i in parts])
     weights = np.zeros(factors.n_kernels)
     weights[kernels] = own.weights
@@ -180,7 +179,7 @@ def _of_all(factors: RowFactors, parts: list[int], own: Found, loss: Loss) -> tu
     nothing = np.zeros(factors.n_samples)
     dual = PrimalDualPoint(loss, weights, factors.forms(t), nothing, own.dual_coef, own.intercept)
     both = Bounds(own.bounds.upper, bounds(dual, Simplex()).lower)
-    return replace(own, weights=weights, expansion=expansion, bounds=both), t
+    return replace(own, weights=weights, expansion=expansion, projected=t, bounds=both)
 
 
 def _missing(factors: RowFactors, parts: list[int], forms: Array) -> list[int]:
@@ -191,12 +190,10 @@ def _missing(factors: RowFactors, parts: list[int], forms: Array) -> list[int]:
     return sorted(others, key=lambda i: -largest[i])
 
 
-def _with_effect(
-    factors: RowFactors, found: Found, t: Array, loss: Loss, penalty: Penalty
-) -> Approximated:
+def _with_effect(factors: RowFactors, found: Found, loss: Loss, penalty: Penalty) -> Approximated:
     approximated = [factors.parts[i] for i in factors.approximated]
-    left_out = _left_out_forms(factors, found.dual_coef, t)
-    forms = factors.forms(t)
+    left_out = _left_out_forms(factors, found.dual_coef, found.projected)
+    forms = factors.forms(found.projected)
     whole = forms.copy()
     for part, more in zip(approximated, left_out, strict=True):
         whole[part.kernels] += more

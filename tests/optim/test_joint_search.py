@@ -232,6 +232,85 @@ def test_finer_factors_go_on_from_all_variables(loss: str) -> None:
     assert np.array_equal(after.weights, before.weights)
 
 
+def shares_asked_for(monkeypatch: pytest.MonkeyPatch) -> list[list[float]]:
+    """The shares of every search's factors, noted from now on."""
+    asked: list[list[float]] = []
+    reduced = RowFactors.reduced
+
+    def noted(factors: RowFactors, dropped: Any) -> RowFactors:
+        if not isinstance(dropped, float):
+            asked.append(list(dropped))
+        return reduced(factors, dropped)
+
+    monkeypatch.setattr(RowFactors, "reduced", noted)
+    return asked
+
+
+def test_factors_are_made_finer_of_the_kernels_that_lack(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first feature, of two values, lacks nothing; the others do, of which one matters most."""
+    X, y = problem(400, 4, seed=20)
+    X[:, 0] = X[:, 0] > 0
+    bank = feature_gaussians(X)
+    monkeypatch.setattr(joint_search, "_DROPPED", (1e-2, 1e-11))
+    asked = shares_asked_for(monkeypatch)
+    found = joint(bank, y, 10.0)
+    assert found.converged
+    assert asked[0] == [1e-2] * 4
+    assert asked[1][0] == 1e-2
+    assert 1e-11 in asked[1]
+    exact = mkl.solve(bank, y, 10.0, tol=TOL, method="libsvm")
+    assert found.objective == pytest.approx(exact.objective, rel=2.0 * TOL)
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    seed=st.integers(0, 10_000),
+    C=st.sampled_from([0.01, 1.0, 100.0]),
+    noise=st.sampled_from([0.02, 1.0]),
+    gamma=st.sampled_from([0.1, 2.0, 50.0]),
+)
+def test_factors_that_are_too_coarse_at_first_lead_to_the_same(
+    seed: int, C: float, noise: float, gamma: float
+) -> None:
+    X, y = problem(150, 3, seed, noise)
+    bank = feature_gaussians(X, [gamma, 1.0])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(joint_search, "_DROPPED", (0.3, 1e-2, 1e-14))
+        found = joint(bank, y, C)
+    exact = mkl.solve(bank, y, C, tol=TOL, method="libsvm")
+    assert found.converged
+    assert found.objective == pytest.approx(exact.objective, rel=2.0 * TOL)
+
+
+def test_in_the_end_factors_are_the_finest_of_all_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A gap beyond rounding is not reached, and the search ends all the same."""
+    X, y = problem(200, 3, seed=21)
+    asked = shares_asked_for(monkeypatch)
+    found = joint(feature_gaussians(X), y, 10.0, tol=1e-15)
+    assert not found.converged
+    assert found.gap < 1e-6
+    assert asked[-2:] == [[joint_search._DROPPED[-1]] * 3] * 2
+    assert len(asked) <= joint_search._ROUNDS + 3
+
+
+def test_double_precision_is_for_the_iterations_that_need_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Products that are rough in single precision are made anew; the next begin in double."""
+    X, y = problem(300, 3, seed=22)
+    rough = iter([True, True, False, False, True] + [False] * 100)
+    monkeypatch.setattr(Path, "_roundoff", lambda *_: float("inf") if next(rough) else 0.0)
+    asked = []
+    linearised = Path._linearised
+    monkeypatch.setattr(
+        Path,
+        "_linearised",
+        lambda path, double: (asked.append(double), linearised(path, double))[1],
+    )
+    joint(feature_gaussians(X), y, 10.0, tol=1e-3)
+    assert asked[:7] == [False, True, True, True, False, False, True]
+
+
 def test_rows_that_are_made_anew_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = problem(400, 3, seed=12)
     bank = feature_gaussians(X)
@@ -277,6 +356,17 @@ class TestFactors:
             whole, part = (gram(each, m) for each in (factors, reduced))
             left = np.trace(whole - part) / np.trace(whole)
             assert -1e-12 <= left <= 1.5 * dropped
+
+    def test_shares_may_differ_by_part(self) -> None:
+        X, _ = problem(200, 3, seed=17)
+        factors = feature_gaussians(X).row_factors()
+        mixed = factors.reduced([1e-2, 1e-6, 1e-2])
+        rough, fine = factors.reduced(1e-2), factors.reduced(1e-6)
+        for i, same in enumerate((rough, fine, rough)):
+            assert mixed.parts[i].basis.rank == same.parts[i].basis.rank
+            assert np.array_equal(gram(mixed, i), gram(same, i))
+        assert factors.reduced([1e-2] * 3) is rough
+        assert factors.reduced([1e-2, 1e-6, 1e-2]) is mixed
 
     def test_what_is_lowered_and_lifted_comes_back(self) -> None:
         X, _ = problem(200, 3, seed=17)
