@@ -35,7 +35,7 @@ from mklbench.multiclass import decision_function
 from mklbench.optim import joint_search, row_blocks, row_engines
 from mklbench.optim.joint import Path
 from mklbench.optim.loss_terms import terms_of
-from mklbench.optim.row_blocks import expand, project
+from mklbench.optim.row_blocks import Linearised, expand, project
 from mklbench.optim.row_engines import Engine, Problem
 from mklbench.optim.weight_sets import OneSum
 from mklbench.penalties.simplex import Simplex
@@ -300,13 +300,14 @@ def test_double_precision_is_for_the_iterations_that_need_it(
     X, y = problem(300, 3, seed=22)
     rough = iter([True, True, False, False, True] + [False] * 100)
     monkeypatch.setattr(Path, "_roundoff", lambda *_: float("inf") if next(rough) else 0.0)
-    asked = []
+    asked: list[bool] = []
     linearised = Path._linearised
-    monkeypatch.setattr(
-        Path,
-        "_linearised",
-        lambda path, double: (asked.append(double), linearised(path, double))[1],
-    )
+
+    def noted(path: Path, double: bool) -> Linearised:
+        asked.append(double)
+        return linearised(path, double)
+
+    monkeypatch.setattr(Path, "_linearised", noted)
     joint(feature_gaussians(X), y, 10.0, tol=1e-3)
     assert asked[:7] == [False, True, True, True, False, False, True]
 
