@@ -80,6 +80,10 @@ class Landmarks(Basis):
     def outputs(self, X: Array, x: Array) -> Array:
         return self._values(X) @ (self.directions @ x)
 
+    def both(self, X: Array, a: Array, x: Array) -> tuple[Array, Array]:
+        values = self._values(X)
+        return self.directions.T @ (values.T @ a), values @ (self.directions @ x)
+
     def shifted(self, by: int) -> Landmarks:
         return replace(self, first=self.first + by)
 

@@ -67,6 +67,11 @@ class Basis(ABC):
         """Return B x (n, k) for B at samples (n, d) and vectors (r, k)."""
         return self(X) @ x
 
+    def both(self, X: Array, a: Array, x: Array) -> tuple[Array, Array]:
+        """Return `projected` and `outputs`, for which the rows are made once."""
+        B = self(X)
+        return B.T @ a, B @ x
+
     @abstractmethod
     def shifted(self, by: int) -> Basis:
         """Return the basis where other features stand before those that it looks at."""
@@ -144,6 +149,10 @@ class Projected(Basis):
 
     def outputs(self, X: Array, x: Array) -> Array:
         return self.basis.outputs(X, self.directions @ x)
+
+    def both(self, X: Array, a: Array, x: Array) -> tuple[Array, Array]:
+        projected, outputs = self.basis.both(X, a, self.directions @ x)
+        return self.directions.T @ projected, outputs
 
 
 @dataclass(frozen=True, eq=False)
@@ -367,22 +376,28 @@ class RowFactors:
         X, own = np.asarray(self.X[rows], dtype=np.float64), a[rows]
         return np.concatenate([part.basis.projected(X, own) for part in self.parts])
 
-    def outputs(self, rows: slice, x: Array) -> Array:
-        """Return B x of some rows, a part at a time.
+    def both(self, rows: slice, a: Array, x: Array) -> tuple[Array, Array]:
+        """Return B'a (R,) and B x (n', k) of some rows, a part at a time.
 
         Parameters
         ----------
         rows : slice
-            The rows.
+            The n' rows.
+        a : ndarray of shape (n,)
+            A vector, of which these rows are taken.
         x : ndarray of shape (R, k)
             Vectors.
         """
-        X = np.asarray(self.X[rows], dtype=np.float64)
-        outputs = np.zeros((len(X), x.shape[1]))
+        X, own = np.asarray(self.X[rows], dtype=np.float64), a[rows]
+        projected, outputs = [], np.zeros((len(X), x.shape[1]))
         for part, columns in zip(self.parts, self.columns, strict=True):
             if x[columns].any():
-                outputs += part.basis.outputs(X, x[columns])
-        return outputs
+                along, more = part.basis.both(X, own, x[columns])
+                outputs += more
+            else:
+                along = part.basis.projected(X, own)
+            projected.append(along)
+        return np.concatenate(projected), outputs
 
     def reduced(self, dropped: float | Sequence[float]) -> RowFactors:
         """Return factors in fewer directions, which leave out a share of each kernel's trace.

@@ -280,13 +280,14 @@ def _certified(
 ) -> Found:
     """Certify a point for the kernels themselves; small weights are 0 if the gap allows."""
     dual_coef = balanced(path.dual_coef())
-    projected = path.engine.total("projected_exactly", OfSamples((dual_coef,)))
-    dual_forms = factors.forms(projected)
     expansion = path.factors.lifted(state.expansion)
     forms = factors.forms(expansion)
     candidates, penalty = path.weight_set.candidates(state.x), path.weight_set.penalty
-    functions = [factors.expanded(each, expansion) for each in candidates]
-    outputs = np.concatenate(path.engine.each("outputs_exactly", np.stack(functions, axis=1)))
+    functions = np.stack([factors.expanded(each, expansion) for each in candidates], axis=1)
+    answers = path.engine.each("both_exactly", OfSamples((dual_coef,)), functions)
+    projections, parts = zip(*answers, strict=True)
+    projected, outputs = np.asarray(sum(projections)), np.concatenate(parts)
+    dual_forms = factors.forms(projected)
     results = []
     for weights, own in zip(candidates, outputs.T, strict=True):
         primal = PrimalDualPoint(loss, weights, forms, own, dual_coef, state.intercept)

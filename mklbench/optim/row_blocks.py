@@ -203,9 +203,11 @@ class Rows:
         """Return B'a for the exact B, in double precision."""
         return project(self._exact, a)
 
-    def outputs_exactly(self, x: Array) -> Array:
-        """Return B x, for the exact B and vectors x (q, k), in double precision."""
-        return expand(self._exact, x)
+    def both_exactly(self, a: Array, x: Array) -> tuple[Array, Array]:
+        """Return B'a and B x, for the exact B and vectors x (q, k), in double precision."""
+        parts = [self._exact.both(rows, a, x) for rows in _pieces(self._exact)]
+        projected, outputs = zip(*parts, strict=True)
+        return np.asarray(sum(projected)), np.concatenate(outputs)
 
     def linearise(self, x: Array, b: float, double: bool) -> Linearised:
         """Return the equations at the point whose outputs are B x + b."""
@@ -330,19 +332,6 @@ def project(factors: RowFactors, a: Array) -> Array:
         A vector.
     """
     return np.asarray(sum(factors.projected(rows, a) for rows in _pieces(factors)))
-
-
-def expand(factors: RowFactors, x: Array) -> Array:
-    """Return B x (n, k) in double precision, some rows at a time.
-
-    Parameters
-    ----------
-    factors : RowFactors
-        The kernels on n samples.
-    x : ndarray of shape (R, k)
-        Vectors.
-    """
-    return np.concatenate([factors.outputs(rows, x) for rows in _pieces(factors)])
 
 
 def _pieces(factors: RowFactors) -> list[slice]:

@@ -119,7 +119,12 @@ def test_products_without_rows_are_those_with_rows() -> None:
     a, x = rng.standard_normal(100), rng.standard_normal((factors.rank, 2))
     B = factors.rows(0, 100)
     np.testing.assert_allclose(factors.projected(slice(0, 100), a), B.T @ a, atol=1e-9)
-    np.testing.assert_allclose(factors.outputs(slice(0, 100), x), B @ x, atol=1e-9)
+    projected, outputs = factors.both(slice(0, 100), a, x)
+    np.testing.assert_allclose(projected, B.T @ a, atol=1e-9)
+    np.testing.assert_allclose(outputs, B @ x, atol=1e-9)
+    for part, columns in zip(factors.parts, factors.columns, strict=True):
+        own = part.basis.outputs(X, x[columns])
+        np.testing.assert_allclose(own, B[:, columns] @ x[columns], atol=1e-9)
     reduced = factors.reduced(1e-3)
     np.testing.assert_allclose(
         reduced.projected(slice(0, 100), a), reduced.rows(0, 100).T @ a, atol=1e-9

@@ -21,6 +21,7 @@ from mklbench.certify import Hinge, PrimalDualPoint, Tube, bounds
 from mklbench.errors import InputError
 from mklbench.kernels import (
     Bank,
+    ConcatenatedBank,
     FeatureBank,
     Gaussian,
     Linear,
@@ -35,7 +36,7 @@ from mklbench.multiclass import decision_function
 from mklbench.optim import joint_search, row_blocks, row_engines
 from mklbench.optim.joint import Path
 from mklbench.optim.loss_terms import terms_of
-from mklbench.optim.row_blocks import Linearised, expand, project
+from mklbench.optim.row_blocks import Linearised, project
 from mklbench.optim.row_engines import Engine, Problem
 from mklbench.optim.weight_sets import OneSum
 from mklbench.penalties.simplex import Simplex
@@ -192,7 +193,7 @@ def test_its_gap_holds_for_the_kernels_themselves() -> None:
     # The length of a function that is an expansion on samples is that of its Gram matrices.
     t = project(factors, a)
     assert factors.forms(t) == pytest.approx(forms, rel=1e-9)
-    outputs = expand(factors, factors.expanded(found.weights, t)[:, None])[:, 0]
+    outputs = factors.rows(0, factors.n_samples) @ factors.expanded(found.weights, t)
     K = np.tensordot(found.weights, grams, 1)
     assert outputs == pytest.approx(K @ a, rel=1e-8, abs=1e-8 * np.abs(a).sum())
 
@@ -358,6 +359,27 @@ class TestFactors:
             left = np.trace(whole - part) / np.trace(whole)
             assert -1e-12 <= left <= 1.5 * dropped
 
+    def test_both_products_are_those_of_the_rows(self) -> None:
+        """Of interpolation, values, a feature as it is and features side by side; in some rows."""
+        X, _ = problem(300, 3, seed=16)
+        X[:, 2] = np.round(X[:, 2])
+        whole = ConcatenatedBank([feature_gaussians(X), linear_features(X[:, :2])])
+        factors = whole.row_factors()
+        assert factors is not None
+        rng = np.random.default_rng(4)
+        for each in (
+            factors,
+            factors.reduced(1e-4),
+            factors.reduced([1e-2, 1e-6, 1e-4] + [1e-4] * 2),
+        ):
+            a, x = rng.standard_normal(300), rng.standard_normal((each.rank, 2))
+            x[each.columns[1]] = 0.0
+            B = each.rows(50, 200)
+            projected, outputs = each.both(slice(50, 200), a, x)
+            assert projected == pytest.approx(B.T @ a[50:200], abs=1e-10)
+            assert projected == pytest.approx(each.projected(slice(50, 200), a), abs=1e-12)
+            assert outputs == pytest.approx(B @ x, abs=1e-10)
+
     def test_shares_may_differ_by_part(self) -> None:
         X, _ = problem(200, 3, seed=17)
         factors = feature_gaussians(X).row_factors()
@@ -381,8 +403,8 @@ class TestFactors:
         reduced = factors.reduced(1e-4)
         v = np.random.default_rng(3).standard_normal(reduced.rank)
         weights = np.array([0.5, 0.2, 0.3])
-        few = expand(reduced, reduced.expanded(weights, v)[:, None])
-        many = expand(factors, factors.expanded(weights, reduced.lifted(v))[:, None])
+        few = reduced.rows(0, reduced.n_samples) @ reduced.expanded(weights, v)
+        many = factors.rows(0, factors.n_samples) @ factors.expanded(weights, reduced.lifted(v))
         assert many == pytest.approx(few, rel=1e-8, abs=1e-8)
 
 

@@ -11,7 +11,7 @@ from mklbench.kernels.banks.function_bank import needs_on_all_features, on_all_f
 from mklbench.kernels.banks.inner_product import InnerProductBank
 from mklbench.kernels.memory import Shape
 from mklbench.kernels.row_factors import MANY
-from mklbench.optim.row_blocks import expand, project
+from mklbench.optim.row_blocks import project
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((30, 4))
@@ -52,7 +52,7 @@ def test_has_factors() -> None:
     a = RNG.standard_normal(30)
     t = project(factors, a)
     assert factors.forms(t) == pytest.approx(bank.quadratic_forms(a))
-    outputs = expand(factors, factors.expanded(np.array([0.5]), t)[:, None])[:, 0]
+    outputs = factors.rows(0, factors.n_samples) @ factors.expanded(np.array([0.5]), t)
     assert outputs == pytest.approx(bank.combine([0.5]) @ a)
     assert factors.cross.cross([0.5], Z) @ t == pytest.approx(bank.cross([0.5], Z) @ a)
 
