@@ -199,7 +199,9 @@ def search(
     for attempt in itertools.count(1):
         coarse = factors.reduced([_DROPPED[level] for level in levels])
         double = best is not None or tol < _SINGLE or coarse.largest_entry() > _LARGEST
-        problem = Problem(coarse, factors, terms, np.float64 if double else np.float32)
+        dtype = np.float64 if double else np.float32
+        # Which factors are finer depends on the loss: nobody else takes them.
+        problem = Problem(coarse, factors, terms, dtype, alone=best is not None)
         with engine_of(problem) as engine:
             if best is None or anew:
                 path = Path.begin(coarse, engine, weight_set)

@@ -65,12 +65,15 @@ class Problem:
         The loss.
     dtype : type
         Of the rows of B.
+    alone : bool
+        Whether no other problem has the same rows.
     """
 
     factors: RowFactors
     exact: RowFactors
     terms: Terms
     dtype: type[np.floating]
+    alone: bool = False
 
     @property
     def size(self) -> int:
@@ -196,7 +199,7 @@ class _Shared:
 
     @contextmanager
     def __call__(self, problem: Problem) -> Iterator[Engine]:
-        if self._in_use:  # of one problem within another
+        if self._in_use or problem.alone:  # in use: of one problem within another
             with self._make(problem) as own:
                 yield own
             return

@@ -247,6 +247,7 @@ def shares_asked_for(monkeypatch: pytest.MonkeyPatch) -> list[list[float]]:
     return asked
 
 
+@pytest.mark.slow
 def test_factors_are_made_finer_of_the_kernels_that_lack(monkeypatch: pytest.MonkeyPatch) -> None:
     """The first feature, of two values, lacks nothing; the others do, of which one matters most."""
     X, y = problem(400, 4, seed=20)
@@ -263,6 +264,7 @@ def test_factors_are_made_finer_of_the_kernels_that_lack(monkeypatch: pytest.Mon
     assert found.objective == pytest.approx(exact.objective, rel=2.0 * TOL)
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None)
 @given(
     seed=st.integers(0, 10_000),
