@@ -34,7 +34,7 @@ Array = NDArray[np.float64]
 # The shares of the traces that factors leave out, from one to the next where they are too coarse.
 _DROPPED = (1e-5, 1e-11, 1e-14)
 # Too coarse for a kernel are those that leave out more of its form than this times the gap asked
-# for, in units of the largest form. So often they are made finer of some kernels, then of all.
+# for, in units of the largest form. After so many rounds they are the finest of all kernels.
 _LACKING, _ROUNDS = 0.3, 4
 # The gap on the factors that is aimed at, in units of the gap asked for.
 _AIM = 0.5
