@@ -7,6 +7,7 @@ import csv
 import importlib
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -131,6 +132,22 @@ def start(arguments: list[str], here: Path, **how: Any) -> subprocess.Popen[str]
         preexec_fn=how.pop("preexec_fn", partial(signal.signal, signal.SIGINT, signal.SIG_DFL)),
         **how,
     )
+
+
+def has_begun(process: subprocess.Popen[str]) -> bool:
+    """Wait until the program listens for SIGINT, which is its first act; False if it ended before.
+
+    Until then Python starts, and what a signal does in that time is not in the program's hands. On
+    Linux; elsewhere nothing is waited for.
+    """
+    status = Path(f"/proc/{process.pid}/status")
+    while sys.platform == "linux" and process.poll() is None:
+        with contextlib.suppress(FileNotFoundError):
+            blocked = re.search(r"^SigBlk:\s*([0-9a-f]+)$", status.read_text(), re.MULTILINE)
+            if blocked and int(blocked[1], 16) >> (signal.SIGINT - 1) & 1:
+                return True
+        time.sleep(0.001)
+    return process.returncode is None
 
 
 def rows(here: Path) -> list[Mapping[str, str]]:

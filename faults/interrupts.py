@@ -43,7 +43,7 @@ def run(place: Ground, tries: int) -> None:
 def _interrupt(
     place: Ground, process: subprocess.Popen[str], tally: Tally, latest: float | None = None
 ) -> None:
-    in_time = place.reaches(process, latest)
+    in_time = place.reaches(process, latest) and ground.has_begun(process)
     number = place.random.choice((signal.SIGINT, signal.SIGINT, signal.SIGTERM))
     began = time.monotonic()
     with contextlib.suppress(ProcessLookupError):
@@ -62,7 +62,6 @@ def _interrupt(
         return
     tally.tries += 1
     tally.slowest = max(tally.slowest or 0.0, seconds)
-    # Before Python itself is up a signal does what it does to any process.
-    right = {128 + number, 0} | ({-number} if not said else set())
-    tally.check(process.returncode in right, f"exit status {process.returncode} after {number!r}")
+    right = process.returncode in (128 + number, 0)
+    tally.check(right, f"exit status {process.returncode} after {number!r}")
     tally.check(seconds < _LIMIT, f"{seconds:.1f} s after {number!r}")
