@@ -49,6 +49,7 @@ def checked_groups(groups: dict[str, Any]) -> dict[str, Any]:
         Naming the first key or value that cannot be accepted.
     """
     groups["search"]["grid"] = _grid(groups["search"].get("grid"))
+    groups["search"]["fits"] = _fits(groups["search"].get("fits"))
     groups["split"] = asdict(checked("split", SplitConfig, groups["split"]))
     groups["search"] = asdict(checked("search", SearchConfig, groups["search"]))
     for group in ("algo", "kernel", "data"):
@@ -68,6 +69,13 @@ def checked_groups(groups: dict[str, Any]) -> dict[str, Any]:
         group, _, name = path.partition(".")
         for value in values:
             check_arguments(group, groups[group], {name: value})
+    fits = {}
+    for path, value in (groups["search"]["fits"] or {}).items():
+        name = path.removeprefix("algo.")
+        check_arguments("algo", groups["algo"], {name: value})
+        if groups["algo"].get(name) != value:
+            fits[path] = value
+    groups["search"]["fits"] = fits or None  # those that change nothing change no key
     tol = groups["search"]["tol"]
     if tol is not None and "tol" not in groups["algo"]:
         raise InputError(
@@ -305,6 +313,16 @@ def _grid(grid: object) -> dict[str, Any]:
             "in +search.grid.algo.C=[1,10]."
         )
     return _flatten(grid or {})
+
+
+def _fits(fits: object) -> dict[str, Any] | None:
+    """Return the options of the fits of a search keyed by dotted paths; without any, None."""
+    if fits is not None and not isinstance(fits, Mapping):
+        raise InputError(
+            f"search.fits={fits} is not accepted: it maps options of the algorithm to values, as "
+            "in +search.fits.algo.max_iter=50."
+        )
+    return _flatten(fits or {}) or None
 
 
 def _flatten(tree: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

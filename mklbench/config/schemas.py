@@ -180,7 +180,8 @@ class SearchConfig:
     cross-validation looks at, "accuracy", "rmse" or one of scikit-learn's scorers; null is the
     accuracy of classes and the RMSE of real targets. `tol` takes the place of ``algo.tol`` while
     the cross-validation is done: errors can be told apart before an objective is exact. Null keeps
-    that of the config.
+    that of the config. `fits` maps dotted paths of other options of the algorithm to the values
+    that the fits of the cross-validation have, such as ``algo.explore`` to 0.
     """
 
     name: str = "custom"
@@ -189,11 +190,19 @@ class SearchConfig:
     splits: Annotated[int, _from(1, MAX_SPLITS)] | None = None
     score: Annotated[str, _scorer] | None = None
     tol: float | None = None
+    fits: dict[str, Any] | None = None
     grid: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.tol is not None and not 0 < self.tol < math.inf:
             raise InputError(f"search.tol={self.tol} is not accepted: it must be a number above 0.")
+        for path in self.fits or ():
+            group, _, key = path.partition(".")
+            if group != "algo" or key in ("", "name", "title", "tol") or path in self.grid:
+                raise InputError(
+                    f"search.fits.{path} is not accepted: name an option of the algorithm that is "
+                    "not in search.grid, such as algo.max_iter; of algo.tol set search.tol."
+                )
         for path, values in self.grid.items():
             group, _, key = path.partition(".")
             if group not in ("algo", "kernel") or not key or key in ("name", "title"):

@@ -67,7 +67,8 @@ def select(
     ----------
     config : mapping of str to object
         The cell's config; ``config["search"]`` has the grid, the number of folds, the
-        tolerance of the fits if it is another than that of the algorithm, and the score:
+        tolerance of the fits and their options where these are others than those of the
+        algorithm, and the score:
         "accuracy", "rmse", one of scikit-learn's scorers, or null for the accuracy of classes and
         the RMSE of real targets.
     build : Build
@@ -96,8 +97,7 @@ def select(
         return Selection()
     start = time.perf_counter()
     score: str = config["search"]["score"] or responses.default_score
-    if config["search"]["tol"] is not None:
-        config = configs.with_values(config, {"algo.tol": config["search"]["tol"]})
+    config = configs.with_values(config, _of_fits(config["search"]))
     entries = grid_entries(grid)
     if validation is None:
         parts = folds(responses.codes, config["search"]["folds"], seed)
@@ -224,6 +224,12 @@ def medians(choices: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """
     paths = choices[0]
     return {path: statistics.median_low(choice[path] for choice in choices) for path in paths}
+
+
+def _of_fits(search: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the fits of a search have in the place of the config's values."""
+    tol = {} if search["tol"] is None else {"algo.tol": search["tol"]}
+    return tol | (search["fits"] or {})
 
 
 def _complexity(entry: Mapping[str, Any]) -> tuple[float, float]:

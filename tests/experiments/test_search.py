@@ -372,6 +372,33 @@ def test_the_fits_of_a_search_may_have_a_tolerance_of_their_own(
     assert tiny_cell(*loose).key != tiny_cell(*grid).key
 
 
+def test_the_fits_of_a_search_may_have_other_options(monkeypatch: pytest.MonkeyPatch) -> None:
+    grid = ("algo=mkl", "kernel=gaussians", "search=cv", "search.grid.algo.C=[1,100]")
+    fewer = (*grid, "+search.fits.algo.max_iter=3")
+    limits: list[int] = []
+    solve = mkl.solve
+
+    def noting(*args: Any, max_iter: int, **options: Any) -> Solution:
+        limits.append(max_iter)
+        return solve(*args, max_iter=max_iter, **options)
+
+    monkeypatch.setattr(mkl, "solve", noting)
+    select(*fewer)
+    assert set(limits) == {3}
+    assert tiny_cell(*fewer).config["algo"]["max_iter"] != 3  # what the fit after it has
+    assert tiny_cell(*fewer).key != tiny_cell(*grid).key
+
+
+def test_a_search_without_options_of_its_fits_keeps_the_keys_of_records() -> None:
+    cell = tiny_cell("search=cv")
+    assert cell.config["search"]["fits"] is None
+    search = {name: value for name, value in cell.config["search"].items() if name != "fits"}
+    assert "fits" not in cell.identity["search"]
+    assert Cell({**cell.config, "search": search}).key == cell.key
+    limit = cell.config["algo"]["svm_tol"]
+    assert tiny_cell("search=cv", f"+search.fits.algo.svm_tol={limit}").key == cell.key
+
+
 def test_classes_may_be_searched_by_the_rmse_of_their_decision_values() -> None:
     grid = ("search=cv", "search.grid.algo.C=[0.001,1,1000]")
     by_rmse, _ = select(*grid, "search.score=rmse")
