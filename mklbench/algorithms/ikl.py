@@ -158,8 +158,9 @@ def solve(
         So many times an independent search ascends, coordinate by coordinate, each time that the
         first one finds nothing more: from random kernels, beside those at hand and anywhere, and
         from the lower end of the box. With 0 there is no such search: `family_gap` is then None,
-        and `converged` says that the gap of the kernels found is at most `tol`, no more. On a bank,
-        where all kernels are priced, it plays no part.
+        and `converged` says that the gap of the kernels found is at most `tol`, no more. In a
+        family of one parameter, where all ascents were the same, so many values of it are priced.
+        On a bank, where all kernels are priced, it plays no part.
     slide : int, default=8
         Iterations of a descent in the parameters of all kernels with weight, after a master; it
         rests for a round after one that lowered the objective by little. The independent search

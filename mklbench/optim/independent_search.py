@@ -19,6 +19,7 @@ probability (1 - p)^k.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,6 +85,8 @@ class IndependentSearch:
         n_beside, n_sparse = math.ceil(_BESIDE * n_ascents), round(_SPARSE * n_ascents)
         support = np.flatnonzero(dual_coef)
         family, a = self._family.restrict(support).rough(), dual_coef[support]
+        if self._family.n_kernels == 1:
+            return distinct(self._swept(family, max(_VALUES, n_ascents), a))
         starts = np.concatenate([
             self._beside(known.thetas[known.weights > 0], n_beside),
             self._sparse(n_sparse),
@@ -109,6 +112,17 @@ class IndependentSearch:
             if reached - before < _LEAST_ASCENT * abs(reached):
                 break
         return climb(family, self._box, a, lines.theta.copy(), None, _GROWTH, _ITERATIONS)
+
+    def _swept(self, family: RoughFamily, count: int, a: Array) -> Iterator[Found]:
+        """Yield the local maxima along the one parameter, by so many values of it."""
+        shares = np.append(0.0, np.geomspace(10.0**-DECADES, 1.0, count))
+        values = np.unique(
+            np.clip(shares * self._family.upper, self._family.lower, self._family.upper)
+        )
+        prices = np.pad(family.values(values[:, None], a), 1, constant_values=-np.inf)
+        inner = prices[1:-1]
+        for best in np.flatnonzero((inner >= prices[:-2]) & (inner >= prices[2:])):
+            yield climb(family, self._box, a, values[[best]], None, _GROWTH, _ITERATIONS)
 
     def _beside(self, thetas: Array, count: int) -> Array:
         """Return random kernels (count, M), each beside another one of those at hand."""

@@ -113,6 +113,21 @@ class TestSearch:
         assert climbed.theta[0] < 0.3 < 3.0 < best.theta[0]
         assert best.price > 1.1 * climbed.price
 
+    def test_of_one_parameter_the_values_are_priced_once(self, begun: list[np.ndarray]) -> None:
+        """Ascents would all be the same; what they find is found, and the second maximum, too."""
+        x = np.linspace(0.0, 20.0, 400)[:, None]
+        a = np.sin(0.1 * np.pi * x[:, 0]) + 8.0 * np.sin(2.0 * np.pi * x[:, 0])
+        a -= a.mean()
+        family = products(x)
+        found = IndependentSearch(family, 300).run(a, Mixture(np.ones(1), np.array([[1.0]])))
+        assert len(begun) == 0
+        assert found[0].theta[0] > 3.0
+        assert any(theta[0] < 0.3 for _, theta in found)
+        for price, theta in found:
+            around = [0.5 * a @ family.gram(theta * factor) @ a for factor in (0.98, 1.0, 1.02)]
+            assert price == pytest.approx(around[1], rel=1e-4)
+            assert around[1] >= (1.0 - 1e-4) * max(around)
+
     def test_a_look_has_a_twentieth_of_the_ascents(self, begun: list[np.ndarray]) -> None:
         X, y = random_problem(40)
         family = products(X)
