@@ -150,7 +150,7 @@ def bytes_needed(kernels: Memory, shape: Shape, n_problems: int = 1, **options: 
         Those of `solve`, which do not count.
     """
     searches = side_by_side.bytes_needed(kernels, shape, n_problems)
-    return searches + joint_resort.bytes_needed(kernels, shape)
+    return searches + joint_resort.bytes_needed(kernels.n_kernels or 1, shape)
 
 
 def bytes_on_factors(

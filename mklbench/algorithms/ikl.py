@@ -38,6 +38,7 @@ can tell for certain that no kernel was left out. Two numbers say what is known:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,7 @@ from mklbench.iterations import History
 from mklbench.kernels import Bank, KernelOperator
 from mklbench.kernels.memory import NUMBER, Memory, Shape
 from mklbench.libsvm import SVM
+from mklbench.optim import joint_resort
 from mklbench.optim.fit_memory import at_changing_weights
 from mklbench.optim.kernel_columns import Columns, first_columns
 from mklbench.optim.restricted_master import MasterSolver
@@ -102,7 +104,8 @@ def bytes_needed(
         likely = _KEPT + _KEPT_PER_PARAMETER * n_parameters
         kept = min(likely, _MOST_KEPT, 1 + pricing * max_iter)
         drawn = _DRAWN_ARRAYS * NUMBER * max(samples, explore) * n_parameters
-        drawn += bytes_kept(shape.n, kept) if slide else 0.0
+        if slide:
+            drawn += bytes_kept(shape.n, kept) + joint_resort.bytes_needed(kept, shape)
     return at_changing_weights(kernels, shape, _MASTER_MATRICES + 0.5 * kept) + drawn
 
 
@@ -201,17 +204,16 @@ def solve(
     machine = SVM(y, C, class_weight=class_weight, sample_weight=sample_weight)
     check_samples(kernels, len(machine.y))
     check_choice("master", master, _MASTERS)
-    solver = MasterSolver(_MASTERS[master], C, machine.class_factors, machine.sample_weight)
+    solve_master = _MASTERS[master]
+    if slide and master == "mkl" and not isinstance(kernels, Bank):
+        # Where alpha is not unique, as with samples that are equal, that of an SVM at kernels that
+        # have moved proves little, and so do those of the masters after it.
+        solve_master = partial(mkl.solve_master, resort=True)
+    solver = MasterSolver(solve_master, C, machine.class_factors, machine.sample_weight)
     columns = first_columns(kernels, machine, solver, start, samples, explore, slide)
     history = iterations.begin()
     _generate(columns, solver, tol, max_iter, pricing, history)
     gap, family_gap = columns.certified_gaps()
-    if columns.slides and max(gap, family_gap or 0.0) > tol and len(history) < max_iter:
-        # Where alpha is not unique, as with samples that are equal, kernels that slid may leave a
-        # master without an alpha that proves anything. Those that were found do not.
-        columns = first_columns(kernels, machine, solver, start, samples, explore)
-        _generate(columns, solver, tol, max_iter, pricing, history)
-        gap, family_gap = columns.certified_gaps()
     if gap > tol and columns.resort(tol, gap):
         gap, family_gap = columns.certified_gaps()
     weights, thetas = columns.weights()

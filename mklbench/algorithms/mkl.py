@@ -261,12 +261,14 @@ def solve_master(
     start: Array,
     class_weight: Mapping[int, float] | str | None,
     sample_weight: ArrayLike | None = None,
+    resort: bool = False,
 ) -> Solution:
     """Solve one of a series of problems as `solve` does, or give it up.
 
-    Where the gap does not close, the next master or the end of the series makes up for it.
+    Where SVMs do not close the gap, the joint method does, with `resort`; else the next master or
+    the end of the series makes up for it.
     """
-    return _solve(bank, y, C, tol, _MASTER_CALLS, start, class_weight, sample_weight, resort=False)
+    return _solve(bank, y, C, tol, _MASTER_CALLS, start, class_weight, sample_weight, resort)
 
 
 def _weight_set(n_kernels: int, p: float) -> WeightSet:

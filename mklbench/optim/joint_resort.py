@@ -17,7 +17,7 @@ from mklbench import iterations
 from mklbench.certify import Hinge, Tube
 from mklbench.kernels.base import Bank
 from mklbench.kernels.gram_factors import gram_factors
-from mklbench.kernels.memory import NUMBER, Memory, Shape
+from mklbench.kernels.memory import NUMBER, Shape
 from mklbench.kernels.row_factors import RowFactors
 from mklbench.optim import joint_search
 from mklbench.optim.inner_svm import InnerSVM, Trained
@@ -152,17 +152,17 @@ def search(
     return found
 
 
-def bytes_needed(kernels: Memory, shape: Shape) -> float:
+def bytes_needed(n_kernels: int, shape: Shape) -> float:
     """Return the bytes that `searches` takes.
 
     Parameters
     ----------
-    kernels : Memory
-        Of all of them.
+    n_kernels : int
+        Of the bank.
     shape : Shape
         Of the samples.
     """
-    matrices = (kernels.n_kernels or 1) * float(shape.n) ** 2
+    matrices = n_kernels * float(shape.n) ** 2
     return NUMBER * _COPIES * min(matrices, _MOST_NUMBERS)
 
 

@@ -49,7 +49,6 @@ class Columns(ABC):
     """The kernels at hand, which masters weigh and subproblems add to."""
 
     restricted: Restricted
-    slides = False  # whether `slide` does anything
 
     @abstractmethod
     def solve_master(self, tol: float) -> None:
@@ -185,7 +184,6 @@ class FamilyColumns(Columns):
         self._machine = machine
         self._solver = solver
         self._slide, self._resting = slide, False
-        self.slides = slide > 0
         self._master = FamilyMaster(solver, self._family, machine, rough=slide > 0)
         self._search = KernelSearch(self._family, samples, slid=slide > 0)
         self._found: list[Found] = []

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 from narrowing import present
 from numpy.typing import NDArray
 from problems import random_problem, random_stack
@@ -124,6 +126,28 @@ class TestGaps:
         solution = ikl.solve(family, y, C=5.0)
         assert solution.converged
         assert solution.family_gap == pytest.approx(solution.gap, abs=1e-9)
+
+
+@given(st.integers(0, 10**6), st.sampled_from([0.1, 1.0, 10.0]))
+@example(4, 1.0)
+@example(9, 1.0)
+@example(11, 1.0)
+@settings(max_examples=10, deadline=None)
+def test_samples_that_are_equal_with_other_labels(seed: int, C: float) -> None:
+    """Of three features with few values, as in Titanic: many alpha solve an SVM, few prove it."""
+    rng = np.random.default_rng(seed)
+    n = 120
+    X = np.column_stack([rng.integers(0, high, n) for high in (4, 2, 2)]).astype(float)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    y = np.where(rng.uniform(size=n) < np.where(X[:, 1] > 0, 0.25, 0.75), 1.0, -1.0)
+    family = products(X)
+    solution = ikl.solve(family, y, C=C, explore=50)
+    assert solution.converged
+    rivals = IndependentSearch(family, 50).run(
+        solution.dual_coef, Mixture(solution.weights, present(solution.thetas))
+    )
+    checked = gap_with(family, y, C, solution, np.array([theta for _, theta in rivals]))
+    assert checked <= 2e-3
 
 
 @pytest.fixture
