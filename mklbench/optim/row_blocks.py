@@ -311,14 +311,25 @@ class Rows:
         if self._double:
             return self._outputs(x)
         narrow = x.astype(self._dtype)
-        return np.concatenate([block @ narrow for _, block in self._each()]).astype(np.float64)
+        with _flags_of_blas():
+            return np.concatenate([block @ narrow for _, block in self._each()]).astype(np.float64)
 
     def _projected(self, a: Array) -> Array:
         """Return B'a in the precision of B, added up in doubles."""
         dtype = np.float64 if self._double else self._dtype
         narrow = a.astype(dtype)
         parts = (block.astype(dtype, copy=False).T @ narrow[rows] for rows, block in self._each())
-        return np.asarray(sum(part.astype(np.float64) for part in parts))
+        with _flags_of_blas():
+            return np.asarray(sum(part.astype(np.float64) for part in parts))
+
+
+def _flags_of_blas() -> np.errstate:
+    """Return a context without warnings of products of single precision with a vector.
+
+    OpenBLAS for AVX-512 raises the flag of an invalid operation where the memory behind a short
+    vector happens to hold no number; the product is right. What is not finite ends the method.
+    """
+    return np.errstate(invalid="ignore")
 
 
 def project(factors: RowFactors, a: Array) -> Array:

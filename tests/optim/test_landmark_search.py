@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from mklbench import MKL
@@ -106,6 +106,7 @@ class TestBesideGramMatrices:
         log_C=st.floats(-2, 3),
         landmarks=st.integers(1, 20),
     )
+    @example(150, 2, 382, -0.7386318694645051, 0.5, 1.4381747999251115, 3)  # a flag of BLAS
     def test_is_above_it_on_any_problem(
         self,
         n: int,
