@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklbench.kernels.base import Bank
+from mklbench.kernels.bases import Basis
 from mklbench.kernels.cross import ChosenKernels
-from mklbench.kernels.row_factors import Basis, Part, RowFactors
+from mklbench.kernels.row_factors import Part, RowFactors
 
 Array = NDArray[np.float64]
 

@@ -25,9 +25,10 @@ from numpy.typing import ArrayLike
 from scipy.linalg import lapack, solve_triangular
 
 from mklbench.errors import InputError
+from mklbench.kernels.bases import Array, Basis
 from mklbench.kernels.cross import CrossKernels
 from mklbench.kernels.functions import KernelFunction
-from mklbench.kernels.row_factors import Array, Basis, Part, RowFactors
+from mklbench.kernels.row_factors import Part, RowFactors
 from mklbench.validation import check_count, check_features
 
 # Landmarks of a kernel, where their number is not given: as many as leave out this share of the

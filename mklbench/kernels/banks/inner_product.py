@@ -10,10 +10,11 @@ from numpy.typing import ArrayLike
 
 from mklbench.kernels.banks.cross import FunctionsCross, Indices
 from mklbench.kernels.base import Array, Bank
+from mklbench.kernels.bases import Columns
 from mklbench.kernels.functions import Linear, check_values
 from mklbench.kernels.memory import NUMBER, Memory, Shape
 from mklbench.kernels.naming import ALL_COLUMNS, named
-from mklbench.kernels.row_factors import Columns, Part, RowFactors
+from mklbench.kernels.row_factors import Part, RowFactors
 from mklbench.kernels.samples import is_sparse
 from mklbench.validation import check_training_features
 

@@ -10,9 +10,10 @@ from scipy.linalg import blas
 
 from mklbench.kernels.banks.cross import Indices, LinearCross
 from mklbench.kernels.base import Array, Bank
+from mklbench.kernels.bases import Column
 from mklbench.kernels.memory import NUMBER, Memory, Shape
 from mklbench.kernels.naming import column_names, named
-from mklbench.kernels.row_factors import Column, Part, RowFactors
+from mklbench.kernels.row_factors import Part, RowFactors
 from mklbench.kernels.storage.packed import write_lower
 from mklbench.validation import check_features, check_scale
 

@@ -14,10 +14,11 @@ from mklbench.errors import InputError
 from mklbench.kernels.banks.cross import NodesCross
 from mklbench.kernels.banks.generated import GeneratedBank
 from mklbench.kernels.base import Array
+from mklbench.kernels.bases import Basis
 from mklbench.kernels.euclidean import squared_distances
 from mklbench.kernels.functions import Gaussian
 from mklbench.kernels.memory import NUMBER, Memory, Shape
-from mklbench.kernels.row_factors import Basis, RowFactors
+from mklbench.kernels.row_factors import RowFactors
 from mklbench.kernels.storage import pairs
 from mklbench.kernels.storage.factored import ROWS
 from mklbench.kernels.storage.nodes import Interpolation, Values, basis_of, feature_parts

@@ -17,8 +17,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mklbench.errors import InputError
+from mklbench.kernels.bases import Array, Basis
 from mklbench.kernels.functions import KernelFunction, matrices
-from mklbench.kernels.row_factors import Array, Basis, Part, Samples
+from mklbench.kernels.row_factors import Part, Samples
 from mklbench.kernels.storage.factored import interpolation, n_nodes
 
 # A feature with more nodes than this is too rough for a basis of this kind.
