@@ -130,7 +130,7 @@ def test_the_findings_on_fits_that_ended_early() -> None:
         f"{len(stopped(gmkl))} of {len(gmkl)} of GMKL in Picard's Table 1 (gaps of up to "
         f"{worst[id(gmkl)]:.2f}) and {len(stopped(every))} of {len(every)} among all methods "
         f"({worst[id(every)]:.2f}); {len(stopped(products))} of {len(products)} of IKL (products) "
-        f"({worst[id(products)]:.2f}) and none of {len(separate):,} of MKL (separate) in Gehler's.",
+        f"({worst[id(products)]:.3f}) and none of {len(separate):,} of MKL (separate) in Gehler's.",
     )
 
 
