@@ -24,6 +24,12 @@ from mklbench.contract import Algorithm, algorithm_of
 from mklbench.errors import InputError, hint
 from mklbench.kernels.contract import builder_of
 
+# Options of the search that are keyed by dotted paths, and what they map.
+_PATHS_OF_SEARCH = {
+    "grid": "hyperparameters to lists of values, as in +search.grid.algo.C=[1,10]",
+    "fits": "options of the algorithm to values, as in +search.fits.algo.max_iter=50",
+}
+
 
 def cell_config(composed: DictConfig | Mapping[str, Any]) -> dict[str, Any]:
     """Return the resolved, checked groups of a composed config as plain dicts.
@@ -48,8 +54,8 @@ def checked_groups(groups: dict[str, Any]) -> dict[str, Any]:
     InputError
         Naming the first key or value that cannot be accepted.
     """
-    groups["search"]["grid"] = _grid(groups["search"].get("grid"))
-    groups["search"]["fits"] = _fits(groups["search"].get("fits"))
+    for option in _PATHS_OF_SEARCH:
+        groups["search"][option] = _by_path(option, groups["search"].get(option))
     groups["split"] = asdict(checked("split", SplitConfig, groups["split"]))
     groups["search"] = asdict(checked("search", SearchConfig, groups["search"]))
     for group in ("algo", "kernel", "data"):
@@ -70,7 +76,7 @@ def checked_groups(groups: dict[str, Any]) -> dict[str, Any]:
         for value in values:
             check_arguments(group, groups[group], {name: value})
     fits = {}
-    for path, value in (groups["search"]["fits"] or {}).items():
+    for path, value in groups["search"]["fits"].items():
         name = path.removeprefix("algo.")
         check_arguments("algo", groups["algo"], {name: value})
         if groups["algo"].get(name) != value:
@@ -305,24 +311,12 @@ def _first_line(error: Exception) -> str:
     return str(error).strip().splitlines()[0].rstrip(".")
 
 
-def _grid(grid: object) -> dict[str, Any]:
-    """Return a grid keyed by dotted paths; none is an empty one."""
-    if grid is not None and not isinstance(grid, Mapping):
-        raise InputError(
-            f"search.grid={grid} is not accepted: it maps hyperparameters to lists of values, as "
-            "in +search.grid.algo.C=[1,10]."
-        )
-    return _flatten(grid or {})
-
-
-def _fits(fits: object) -> dict[str, Any] | None:
-    """Return the options of the fits of a search keyed by dotted paths; without any, None."""
-    if fits is not None and not isinstance(fits, Mapping):
-        raise InputError(
-            f"search.fits={fits} is not accepted: it maps options of the algorithm to values, as "
-            "in +search.fits.algo.max_iter=50."
-        )
-    return _flatten(fits or {}) or None
+def _by_path(option: str, tree: object) -> dict[str, Any]:
+    """Return an option of the search keyed by dotted paths; none is an empty one."""
+    if tree is not None and not isinstance(tree, Mapping):
+        maps = _PATHS_OF_SEARCH[option]
+        raise InputError(f"search.{option}={tree} is not accepted: it maps {maps}.")
+    return _flatten(tree or {})
 
 
 def _flatten(tree: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

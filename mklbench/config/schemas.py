@@ -190,13 +190,13 @@ class SearchConfig:
     splits: Annotated[int, _from(1, MAX_SPLITS)] | None = None
     score: Annotated[str, _scorer] | None = None
     tol: float | None = None
-    fits: dict[str, Any] | None = None
+    fits: dict[str, Any] = field(default_factory=dict)
     grid: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.tol is not None and not 0 < self.tol < math.inf:
             raise InputError(f"search.tol={self.tol} is not accepted: it must be a number above 0.")
-        for path in self.fits or ():
+        for path in self.fits:
             group, _, key = path.partition(".")
             if group != "algo" or key in ("", "name", "title", "tol") or path in self.grid:
                 raise InputError(

@@ -62,8 +62,7 @@ class IndependentSearch:
         self._ascents = ascents
         self._random = np.random.default_rng(1)  # another than that of the first search
         self._box = Bounds(family.lower, family.upper)
-        shares = np.append(0.0, np.geomspace(10.0**-DECADES, 1.0, _VALUES))
-        self._grid = np.clip(shares[:, None] * family.upper, family.lower, family.upper)
+        self._grid = self._values(_VALUES)
 
     def run(self, dual_coef: Array, known: Mixture) -> list[Found]:
         """Return local maxima of T, the largest first, no two of them the same.
@@ -115,14 +114,16 @@ class IndependentSearch:
 
     def _swept(self, family: RoughFamily, count: int, a: Array) -> Iterator[Found]:
         """Yield the local maxima along the one parameter, by so many values of it."""
-        shares = np.append(0.0, np.geomspace(10.0**-DECADES, 1.0, count))
-        values = np.unique(
-            np.clip(shares * self._family.upper, self._family.lower, self._family.upper)
-        )
+        values = np.unique(self._values(count))
         prices = np.pad(family.values(values[:, None], a), 1, constant_values=-np.inf)
         inner = prices[1:-1]
         for best in np.flatnonzero((inner >= prices[:-2]) & (inner >= prices[2:])):
             yield climb(family, self._box, a, values[[best]], None, _GROWTH, _ITERATIONS)
+
+    def _values(self, count: int) -> Array:
+        """Return values (count + 1, M) of each parameter: none, and so many on a log scale."""
+        shares = np.append(0.0, np.geomspace(10.0**-DECADES, 1.0, count))
+        return np.clip(shares[:, None] * self._family.upper, self._family.lower, self._family.upper)
 
     def _beside(self, thetas: Array, count: int) -> Array:
         """Return random kernels (count, M), each beside another one of those at hand."""

@@ -297,8 +297,8 @@ def first_columns(
     solver: MasterSolver,
     start: Mixture | ArrayLike | None,
     samples: int,
-    explore: int = 0,
-    slide: int = 0,
+    explore: int,
+    slide: int,
 ) -> Columns:
     """Return the kernels to begin with.
 
@@ -315,9 +315,9 @@ def first_columns(
         that agrees best with the labels.
     samples : int
         So many random members of a family are looked at before a search in it ends.
-    explore : int, default=0
+    explore : int
         Ascents of an independent search in a family; 0 for no such search.
-    slide : int, default=0
+    slide : int
         Iterations of a descent in the parameters of the kernels in use; 0 for none.
 
     Raises

@@ -35,8 +35,8 @@ Array = NDArray[np.float64]
 
 # That of configs/kernel/products.yaml, and of the tables.
 BOX = 30.0
-# What the tables set beside the defaults; they leave the random starts out, and were measured
-# before kernels could slide.
+# What tables set beside the defaults: all leave the random starts out, and in some kernels stay as
+# they were found.
 DEFAULT: dict[str, Any] = {}
 SLIDING: dict[str, Any] = {"samples": 0}
 OF_THE_TABLES: dict[str, Any] = {"samples": 0, "slide": 0}

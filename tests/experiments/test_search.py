@@ -354,39 +354,26 @@ def test_a_ridge_that_is_too_small_is_not_chosen() -> None:
         select_ridge(*twice, "+search.grid.algo.lam=[1e-30]")
 
 
-def test_the_fits_of_a_search_may_have_a_tolerance_of_their_own(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize(
+    ("override", "option", "value"),
+    [("search.tol=0.5", "tol", 0.5), ("+search.fits.algo.max_iter=3", "max_iter", 3)],
+)
+def test_the_fits_of_a_search_may_have_options_of_their_own(
+    monkeypatch: pytest.MonkeyPatch, override: str, option: str, value: float
 ) -> None:
     grid = ("algo=mkl", "kernel=gaussians", "search=cv", "search.grid.algo.C=[1,100]")
-    loose = (*grid, "search.tol=0.5")
-    tolerances: list[float] = []
+    values: list[float] = []
     solve = mkl.solve
 
-    def noting(*args: Any, tol: float, **options: Any) -> Solution:
-        tolerances.append(tol)
-        return solve(*args, tol=tol, **options)
+    def noting(*args: Any, **options: Any) -> Solution:
+        values.append(options[option])
+        return solve(*args, **options)
 
     monkeypatch.setattr(mkl, "solve", noting)
-    select(*loose)
-    assert set(tolerances) == {0.5}
-    assert tiny_cell(*loose).key != tiny_cell(*grid).key
-
-
-def test_the_fits_of_a_search_may_have_other_options(monkeypatch: pytest.MonkeyPatch) -> None:
-    grid = ("algo=mkl", "kernel=gaussians", "search=cv", "search.grid.algo.C=[1,100]")
-    fewer = (*grid, "+search.fits.algo.max_iter=3")
-    limits: list[int] = []
-    solve = mkl.solve
-
-    def noting(*args: Any, max_iter: int, **options: Any) -> Solution:
-        limits.append(max_iter)
-        return solve(*args, max_iter=max_iter, **options)
-
-    monkeypatch.setattr(mkl, "solve", noting)
-    select(*fewer)
-    assert set(limits) == {3}
-    assert tiny_cell(*fewer).config["algo"]["max_iter"] != 3  # what the fit after it has
-    assert tiny_cell(*fewer).key != tiny_cell(*grid).key
+    select(*grid, override)
+    assert set(values) == {value}
+    assert tiny_cell(*grid, override).config["algo"][option] != value  # what the fit after it has
+    assert tiny_cell(*grid, override).key != tiny_cell(*grid).key
 
 
 def test_a_search_without_options_of_its_fits_keeps_the_keys_of_records() -> None:
