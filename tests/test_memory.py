@@ -24,6 +24,7 @@ from mklbench.cli import main
 from mklbench.contract import DEFAULT_MATRICES
 from mklbench.data import load
 from mklbench.errors import InputError
+from mklbench.experiments.cell_checks import check_cell
 from mklbench.experiments.execution.plan import run_cells
 from mklbench.experiments.memory import bytes_of_step
 from mklbench.experiments.store import Store
@@ -312,19 +313,19 @@ class TestCells:
 
     def test_what_it_proposes_is_accepted(self, two_gib: None) -> None:
         with pytest.raises(InputError) as refused:
-            tiny_cell(*TWONORM).check([0])
+            check_cell(tiny_cell(*TWONORM), [0])
         proposed = str(refused.value).split("set ")[1].split(",")[0].split()
-        tiny_cell(*TWONORM, *proposed).check([0])
+        check_cell(tiny_cell(*TWONORM, *proposed), [0])
         with pytest.raises(InputError, match=r"set split.n_train=\d+,"):
-            tiny_cell(*TWONORM, *proposed[::2], "split.n_train=13000").check([0])
+            check_cell(tiny_cell(*TWONORM, *proposed[::2], "split.n_train=13000"), [0])
 
     def test_workers_share(self, two_gib: None) -> None:
         cell = tiny_cell(
             *TWONORM, "split.test_fraction=null", "split.n_train=5000", "split.n_test=9"
         )
-        cell.check([0])
+        check_cell(cell, [0])
         with pytest.raises(InputError, match="1 GiB are free for each of 2 processes") as refused:
-            cell.check([0], jobs=2)
+            check_cell(cell, [0], jobs=2)
         assert "or jobs=1" in str(refused.value)
 
     def test_a_search_needs_more(self) -> None:

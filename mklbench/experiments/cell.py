@@ -1,9 +1,8 @@
-"""A cell: what is run, as resolved configs, on which rows; and what of it cannot be run."""
+"""A cell: what is run, as resolved configs, and on which rows."""
 
 from __future__ import annotations
 
 import json
-import logging
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
@@ -15,25 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklbench import config as configs
-from mklbench.config.schemas import MEASURES, SCORES
 from mklbench.data import Dataset, load, open_editions, registered_digest, settle
 from mklbench.data.split_files import FixedSplits, read_splits
-from mklbench.data.splits import SplitProtocol, folds, random_split
-from mklbench.data.standard_input import shown
-from mklbench.errors import InputError
+from mklbench.data.splits import SplitProtocol, random_split
 from mklbench.experiments import sources
 from mklbench.experiments.identity import digest_of, identity_of
-from mklbench.experiments.memory import check_fits
-from mklbench.kernels.contract import builder_of
-from mklbench.optim.option_check import check_options
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
 
-logger = logging.getLogger(__name__)
-
 # The place of a file, the time of its last change in nanoseconds, and its size in bytes.
-_FileState = tuple[str, int, int]
+FileState = tuple[str, int, int]
 
 
 class Cell:
@@ -179,7 +170,7 @@ class Cell:
         DataError
             If the data cannot be had, read or verified.
         """
-        return _load(json.dumps(self.config["data"]), _files_named(self.config["data"]))
+        return _load(json.dumps(self.config["data"]), files_named(self.config["data"]))
 
     @cached_property
     def sources(self) -> dict[str, str]:
@@ -230,131 +221,21 @@ class Cell:
             return False
         return tuple(map(len, splits[split])) == (protocol.n_train, protocol.n_test)
 
-    def check(self, splits: Iterable[int] | None = None, jobs: int = 1) -> None:
-        """Raise InputError for what can be seen to be wrong before anything is run.
-
-        Loads the data, draws the splits (all if not given), those of the search and their folds,
-        and makes the callables. `jobs` steps at the same time have to fit into the memory of this
-        machine, which is not asked if there are none.
-        """
-        check_options(configs.algorithm(self.config["algo"]))
-        for path, values in self.config["search"]["grid"].items():
-            for value in values if path.startswith("algo.") else ():
-                tried = configs.with_values(self.config, {path: value})
-                check_options(configs.algorithm(tried["algo"]))
-        builder = configs.kernel(self.config["kernel"])
-        self._check_rows_of_files(builder)
-        self._check_own_rows(builder)
-        if self.dataset().targets is not None:
-            self._check_regression()
-        self._check_scores()
-        wanted = tuple(range(self.n_splits) if splits is None else splits)
-        searched = self.selection_splits or (wanted if self.config["search"]["grid"] else ())
-        drawn_from = {group: self.config[group] for group in ("data", "split", "search")}
-        _check_splits(json.dumps(drawn_from), wanted, tuple(searched), _files_named(drawn_from))
-        if jobs:
-            check_fits(self, next(iter(wanted)), jobs, builder)
-
-    def _check_regression(self) -> None:
-        """Raise InputError for what needs classes where the data have real targets."""
-        if not configs.declared(self.config["algo"]).regression:
-            raise InputError(
-                f"algo={self.algo} needs classes, and data={self.data} has real numbers to "
-                "predict: choose an algorithm for regression, such as algo=krr."
-            )
-        for option, asked in (
-            ("split.stratified=true", self.config["split"]["stratified"]),
-            ("search.score=accuracy", self.config["search"]["score"] == "accuracy"),
-        ):
-            if asked:
-                raise InputError(
-                    f"{option} needs classes, and data={self.data} has real numbers to predict: "
-                    "leave it out."
-                )
-
-    def _check_scores(self) -> None:
-        """Raise InputError for scorers that the data or the algorithm have nothing for."""
-        score = self.config["search"]["score"]
-        sought = () if score in (None, *SCORES) else (score,)
-        scorers = [name for name in self.metrics if name not in MEASURES]
-        if not (scorers or sought):
-            return
-        from mklbench.scoring import check_task  # loads scikit-learn
-
-        data = self.dataset()
-        n_classes = 0 if data.targets is not None else len(data.classes)
-        for name in sought:
-            check_task("search.score", name, self.data, n_classes, probabilities=False)
-        for name in scorers:
-            check_task("metrics", name, self.data, n_classes)
-
-    def _check_rows_of_files(self, builder: Any) -> None:
-        """Raise InputError unless matrices from files are on the rows of the data, if on any."""
-        n_samples, n_rows = builder_of(builder).n_samples, len(self.dataset().y)
-        if n_samples not in (None, n_rows):
-            raise InputError(
-                f"kernel={self.kernel} has matrices on {n_samples} samples, and data={self.data} "
-                f"has {n_rows} rows: they must be of the same samples, in the same order."
-            )
-
-    def _check_own_rows(self, builder: Any) -> None:
-        """Raise InputError for a kernel on features where there are none, or shifted row numbers.
-
-        What was found out about the user's own files is said once.
-        """
-        data = self.dataset()
-        if not data.X.shape[1] and not builder_of(builder).takes_rows:
-            raise InputError(
-                f"kernel={self.kernel} needs features, and data={self.data} has labels alone: "
-                "choose kernel=grams kernel.files=FILE for Gram matrices, or a file with features."
-            )
-        if path := self.config["data"].get("path"):
-            for note in data.notes:
-                _say(f"data.path={shown(path)}: {note}.")
-        if self.fixed_splits is None:
-            return
-        _say(self.fixed_splits.note)
-        if data.dropped_rows or self.config["data"].get("keep_classes"):
-            raise InputError(
-                f"split.path={self.config['split']['path']} numbers the rows of the data, and "
-                f"data={self.data} leaves some of them out: give files without those rows."
-            )
-
     def __repr__(self) -> str:
         return f"Cell({self.label}, n_splits={self.n_splits})"
 
 
-@lru_cache(maxsize=64)
-def _say(note: str) -> None:
-    """Tell the user once what was found out about a file."""
-    if note:
-        logger.warning("%s", note)
-
-
-@lru_cache(maxsize=16)
-def _check_splits(
-    config: str, wanted: tuple[int, ...], searched: tuple[int, ...], files: tuple[_FileState, ...]
-) -> None:
-    """Draw splits and the folds of those that are searched; once for the cells that share them."""
-    cell = Cell(json.loads(config))
-    codes = cell.dataset().y
-    for split in sorted({*wanted, *searched}):
-        train, _ = cell.rows(split)
-        if split in searched and cell.validation(split) is None:
-            folds(codes[train], cell.config["search"]["folds"], seed=0)
-
-
 @lru_cache(maxsize=4)
-def _load(config: str, files: tuple[_FileState, ...]) -> Dataset:
+def _load(config: str, files: tuple[FileState, ...]) -> Dataset:
     return load(json.loads(config))
 
 
-def _files_named(value: Any) -> tuple[_FileState, ...]:
+def files_named(value: Any) -> tuple[FileState, ...]:
     """Return the state of every file that a configuration names, by which a changed one is seen."""
     if isinstance(value, Mapping):
-        return tuple(state for item in value.values() for state in _files_named(item))
+        return tuple(state for item in value.values() for state in files_named(item))
     if isinstance(value, list):
-        return tuple(state for item in value for state in _files_named(item))
+        return tuple(state for item in value for state in files_named(item))
     if not isinstance(value, str):
         return ()
     try:

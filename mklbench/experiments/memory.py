@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mklbench import config as configs
 from mklbench import memory
 from mklbench.errors import InputError
+from mklbench.experiments.cell import Cell
 from mklbench.kernels.contract import memory_of
 from mklbench.kernels.memory import NUMBER, Shape
 from mklbench.optim.fit_memory import fitting, searching
-
-if TYPE_CHECKING:
-    from mklbench.experiments.cell import Cell
 
 
 def check_fits(cell: Cell, split: int, jobs: int = 1, builder: Any = None) -> None:

@@ -19,6 +19,7 @@ from mklbench.commands.reproduce import reproduce
 from mklbench.commands.table import table as print_table
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
+from mklbench.experiments.cell_checks import check_cell
 from mklbench.experiments.execution.plan import run_cells
 from mklbench.experiments.records import RecordFile
 from mklbench.experiments.sealing import sealed
@@ -124,14 +125,13 @@ def test_a_cell_that_is_refused_says_why(
 ) -> None:
     slot = next(iter(load_table("tiny").slots()))
     refused = CellFinder(store).cell(slot)
-    check = Cell.check
 
-    def refusing(self: Cell, *arguments: Any) -> None:
-        if self.key == refused.key:
+    def refusing(cell: Cell, *arguments: Any) -> None:
+        if cell.key == refused.key:
             raise InputError("algo.C=-1 is not positive: choose another.")
-        check(self, *arguments)
+        check_cell(cell, *arguments)
 
-    monkeypatch.setattr(Cell, "check", refusing)
+    monkeypatch.setattr("mklbench.experiments.execution.plan.check_cell", refusing)
     assert reproduce(["tiny"], store=store, results_dir=str(results)) == 1
     printed = capsys.readouterr().out
     n_splits = refused.n_splits

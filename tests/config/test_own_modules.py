@@ -10,6 +10,7 @@ import pytest
 
 from mklbench import resources
 from mklbench.experiments.cell import Cell
+from mklbench.experiments.cell_checks import check_cell
 
 MODULE = """\
 from mklbench.algorithms import svm
@@ -47,7 +48,7 @@ def test_a_module_is_found_beside_its_yaml(tmp_path: Path, place: str) -> None:
     name = f"own_{'root' if place == '.' else place}"
     directory = own(tmp_path, name, place)
     cell = Cell.from_overrides([f"algo={name}", "data=twonorm", "data.n_samples=30"], directory)
-    cell.check([0], jobs=0)
+    check_cell(cell, [0], jobs=0)
     assert sys.modules[name].__file__ == str((directory / place / f"{name}.py").resolve())
 
 

@@ -15,6 +15,7 @@ from narrowing import present
 from mklbench import kernels
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
+from mklbench.experiments.cell_checks import check_cell
 from mklbench.experiments.evaluation import run_split
 from mklbench.experiments.execution.plan import CellResult
 from mklbench.experiments.record import Record
@@ -51,9 +52,9 @@ def test_the_key_knows_on_how_many_splits_hyperparameters_are_chosen() -> None:
 
 
 def test_the_splits_of_a_search_are_checked_before_running() -> None:
-    tiny_cell("search=first_splits").check([1])
+    check_cell(tiny_cell("search=first_splits"), [1])
     with pytest.raises(InputError, match="folds=40"):
-        tiny_cell("search=first_splits", "search.folds=40").check([9])
+        check_cell(tiny_cell("search=first_splits", "search.folds=40"), [9])
 
 
 def test_a_new_version_of_the_algorithm_has_a_new_key(
@@ -289,12 +290,12 @@ def test_a_split_without_one_of_the_classes_is_found_before_running(tmp_path: Pa
     (tmp_path / "rare.csv").write_text("\n".join(rows) + "\n")
     cell = Cell.from_overrides(["algo=svm", "data=csv", f"data.path='{tmp_path}/rare.csv'"])
     with pytest.raises(InputError, match="class"):
-        cell.check()
+        check_cell(cell)
 
 
 def test_too_many_folds_are_found_before_running() -> None:
     with pytest.raises(InputError, match="folds=40"):
-        tiny_cell("search=cv", "search.folds=40").check()
+        check_cell(tiny_cell("search=cv", "search.folds=40"))
 
 
 def test_a_file_that_has_changed_is_read_again(

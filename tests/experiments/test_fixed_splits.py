@@ -14,6 +14,7 @@ from sklearn.svm import SVC
 
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
+from mklbench.experiments.cell_checks import check_cell
 from mklbench.experiments.evaluation import run_selection, run_split
 
 N = 60
@@ -56,7 +57,7 @@ def overrides(directory: Path, algo: str = "svm", splits: str = "splits.json") -
 def test_a_cell_has_the_rows_of_the_file(files: dict[str, Any]) -> None:
     cell = Cell.from_overrides(overrides(files["directory"]))
     assert cell.n_splits == 2
-    cell.check()
+    check_cell(cell)
     for index, split in enumerate(files["splits"]):
         train, test = cell.rows(index)
         assert train.tolist() == sorted(split["train"] + split["validation"])
@@ -135,4 +136,4 @@ def test_rows_that_were_dropped_have_no_number(tmp_path: Path) -> None:
         ]
     )  # fmt: skip
     with pytest.raises(InputError, match="numbers the rows of the data, and data=csv leaves some"):
-        cell.check()
+        check_cell(cell)

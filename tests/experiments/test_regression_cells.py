@@ -17,6 +17,7 @@ from mklbench.algorithms import krr
 from mklbench.data.splits import random_split
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
+from mklbench.experiments.cell_checks import check_cell
 from mklbench.experiments.execution.plan import CellResult, run_cells
 from mklbench.experiments.progress import outcome
 from mklbench.experiments.rows import csv_text, summary
@@ -92,7 +93,7 @@ def test_classes_are_shown_as_before(tmp_path: Path) -> None:
 )
 def test_what_a_regression_cannot_be_asked(overrides: list[str], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        Cell.from_overrides([*ARM, *overrides]).check()
+        check_cell(Cell.from_overrides([*ARM, *overrides]))
 
 
 def test_the_number_of_features_changes_the_key() -> None:

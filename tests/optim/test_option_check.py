@@ -18,6 +18,7 @@ from mklbench import config as configs
 from mklbench.algorithms import all_algorithms, ikl, mkl, svm
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
+from mklbench.experiments.cell_checks import check_cell
 from mklbench.kernels import PrecomputedBank, product_gaussians
 from mklbench.optim.option_check import check_options
 
@@ -136,7 +137,7 @@ class TestBeforeTheKernels:
     )
     def test_the_command_line(self, overrides: list[str], message: str) -> None:
         with pytest.raises(InputError, match=message):
-            Cell.from_overrides(["data=wdbc", "split.n_splits=1", *overrides]).check()
+            check_cell(Cell.from_overrides(["data=wdbc", "split.n_splits=1", *overrides]))
 
 
 class TestClassWeight:

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from mklbench import interruption
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
+from mklbench.experiments.cell_checks import check_cell
 from mklbench.experiments.execution.claims import clear_done
 from mklbench.experiments.execution.inline import Inline
 from mklbench.experiments.execution.processes import Processes
@@ -231,7 +232,7 @@ def _plan(
         if not steps:
             continue
         try:
-            cell.check([step.split for step in steps], at_once)
+            check_cell(cell, [step.split for step in steps], at_once)
         except InputError as error:
             errors[cell.key] = str(error)
             continue

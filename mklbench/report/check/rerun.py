@@ -17,6 +17,7 @@ from typing import Any
 from mklbench import interruption
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
+from mklbench.experiments.cell_checks import check_cell
 from mklbench.experiments.execution.plan import Executor
 from mklbench.experiments.execution.steps import Step
 from mklbench.experiments.progress import duration
@@ -187,7 +188,7 @@ class _Judge:
         for item in batch:
             split = item.record.split
             try:
-                item.cell.check([split], executor.at_once)
+                check_cell(item.cell, [split], executor.at_once)
             except InputError as error:  # its data are not at hand, most often
                 errors[item.cell.key] = str(error)
                 continue

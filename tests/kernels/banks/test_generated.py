@@ -20,6 +20,7 @@ from problems import random_problem
 from mklbench import MKL
 from mklbench.algorithms import mkl
 from mklbench.errors import InputError
+from mklbench.experiments.cell_checks import check_cell
 from mklbench.kernels import (
     Bank,
     FeatureBank,
@@ -387,7 +388,7 @@ class TestMemory:
         assert said.endswith("; of fewer rows it would be as much: choose fewer kernels.")
         options = ["algo=mkl", "kernel=feature_widths", "kernel.n_widths=1000000"]
         with pytest.raises(InputError, match="as much: choose fewer kernels") as refused:
-            tiny_cell(*options).check([0])
+            check_cell(tiny_cell(*options), [0])
         assert "kernel=feature_widths (M = 20000000 kernels) needs about" in str(refused.value)
         few = partial(feature_widths, n_widths=2000)
         assert MKL(kernel=few, C=100.0, tol=1e-2).fit(X, y).gap_ <= 1e-2

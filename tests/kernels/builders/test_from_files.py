@@ -16,6 +16,7 @@ from scipy.io import savemat
 from mklbench import UniformMKL
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
+from mklbench.experiments.cell_checks import check_cell
 from mklbench.experiments.evaluation import run_split
 from mklbench.kernels import MatrixDescriptors, MatrixKernels, Precomputed, precomputed
 
@@ -143,7 +144,7 @@ def test_a_run_on_the_distances_of_a_data_set(tmp_path: Path) -> None:
     cell = Cell.from_overrides(
         [*overrides, "kernel=distances", f"kernel.files=['{tmp_path}/D.npz']"]
     )
-    cell.check()
+    check_cell(cell)
     record = run_split(cell, 0)
     assert (record.status, record.n_base_kernels) == ("done", 10)
     key = cell.key
@@ -154,7 +155,7 @@ def test_a_run_on_the_distances_of_a_data_set(tmp_path: Path) -> None:
     assert again.key != key
     np.savez(tmp_path / "D.npz", first=distances(0))
     with pytest.raises(InputError, match="matrices on 12 samples, and data=twonorm has 60 rows"):
-        again.check()
+        check_cell(again)
 
 
 class TestNames:

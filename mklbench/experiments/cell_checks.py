@@ -1,0 +1,136 @@
+"""What of a cell cannot be run, said before one of its steps is begun."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any
+
+from mklbench import config as configs
+from mklbench.config.schemas import MEASURES, SCORES
+from mklbench.data.splits import folds
+from mklbench.data.standard_input import shown
+from mklbench.errors import InputError
+from mklbench.experiments.cell import Cell, FileState, files_named
+from mklbench.experiments.memory import check_fits
+from mklbench.kernels.contract import builder_of
+from mklbench.optim.option_check import check_options
+
+logger = logging.getLogger(__name__)
+
+
+def check_cell(cell: Cell, splits: Iterable[int] | None = None, jobs: int = 1) -> None:
+    """Raise InputError for what can be seen to be wrong before anything is run.
+
+    Loads the data, draws the splits (all if not given), those of the search and their folds,
+    and makes the callables. `jobs` steps at the same time have to fit into the memory of this
+    machine, which is not asked if there are none.
+    """
+    check_options(configs.algorithm(cell.config["algo"]))
+    for path, values in cell.config["search"]["grid"].items():
+        for value in values if path.startswith("algo.") else ():
+            tried = configs.with_values(cell.config, {path: value})
+            check_options(configs.algorithm(tried["algo"]))
+    builder = configs.kernel(cell.config["kernel"])
+    _check_rows_of_files(cell, builder)
+    _check_own_rows(cell, builder)
+    if cell.dataset().targets is not None:
+        _check_regression(cell)
+    _check_scores(cell)
+    wanted = tuple(range(cell.n_splits) if splits is None else splits)
+    searched = cell.selection_splits or (wanted if cell.config["search"]["grid"] else ())
+    drawn_from = {group: cell.config[group] for group in ("data", "split", "search")}
+    _check_splits(json.dumps(drawn_from), wanted, tuple(searched), files_named(drawn_from))
+    if jobs:
+        check_fits(cell, next(iter(wanted)), jobs, builder)
+
+
+def _check_regression(cell: Cell) -> None:
+    """Raise InputError for what needs classes where the data have real targets."""
+    if not configs.declared(cell.config["algo"]).regression:
+        raise InputError(
+            f"algo={cell.algo} needs classes, and data={cell.data} has real numbers to "
+            "predict: choose an algorithm for regression, such as algo=krr."
+        )
+    for option, asked in (
+        ("split.stratified=true", cell.config["split"]["stratified"]),
+        ("search.score=accuracy", cell.config["search"]["score"] == "accuracy"),
+    ):
+        if asked:
+            raise InputError(
+                f"{option} needs classes, and data={cell.data} has real numbers to predict: "
+                "leave it out."
+            )
+
+
+def _check_scores(cell: Cell) -> None:
+    """Raise InputError for scorers that the data or the algorithm have nothing for."""
+    score = cell.config["search"]["score"]
+    sought = () if score in (None, *SCORES) else (score,)
+    scorers = [name for name in cell.metrics if name not in MEASURES]
+    if not (scorers or sought):
+        return
+    from mklbench.scoring import check_task  # loads scikit-learn
+
+    data = cell.dataset()
+    n_classes = 0 if data.targets is not None else len(data.classes)
+    for name in sought:
+        check_task("search.score", name, cell.data, n_classes, probabilities=False)
+    for name in scorers:
+        check_task("metrics", name, cell.data, n_classes)
+
+
+def _check_rows_of_files(cell: Cell, builder: Any) -> None:
+    """Raise InputError unless matrices from files are on the rows of the data, if on any."""
+    n_samples, n_rows = builder_of(builder).n_samples, len(cell.dataset().y)
+    if n_samples not in (None, n_rows):
+        raise InputError(
+            f"kernel={cell.kernel} has matrices on {n_samples} samples, and data={cell.data} "
+            f"has {n_rows} rows: they must be of the same samples, in the same order."
+        )
+
+
+def _check_own_rows(cell: Cell, builder: Any) -> None:
+    """Raise InputError for a kernel on features where there are none, or shifted row numbers.
+
+    What was found out about the user's own files is said once.
+    """
+    data = cell.dataset()
+    if not data.X.shape[1] and not builder_of(builder).takes_rows:
+        raise InputError(
+            f"kernel={cell.kernel} needs features, and data={cell.data} has labels alone: "
+            "choose kernel=grams kernel.files=FILE for Gram matrices, or a file with features."
+        )
+    if path := cell.config["data"].get("path"):
+        for note in data.notes:
+            _say(f"data.path={shown(path)}: {note}.")
+    if cell.fixed_splits is None:
+        return
+    _say(cell.fixed_splits.note)
+    if data.dropped_rows or cell.config["data"].get("keep_classes"):
+        raise InputError(
+            f"split.path={cell.config['split']['path']} numbers the rows of the data, and "
+            f"data={cell.data} leaves some of them out: give files without those rows."
+        )
+
+
+@lru_cache(maxsize=64)
+def _say(note: str) -> None:
+    """Tell the user once what was found out about a file."""
+    if note:
+        logger.warning("%s", note)
+
+
+@lru_cache(maxsize=16)
+def _check_splits(
+    config: str, wanted: tuple[int, ...], searched: tuple[int, ...], files: tuple[FileState, ...]
+) -> None:
+    """Draw splits and the folds of those that are searched; once for the cells that share them."""
+    cell = Cell(json.loads(config))
+    codes = cell.dataset().y
+    for split in sorted({*wanted, *searched}):
+        train, _ = cell.rows(split)
+        if split in searched and cell.validation(split) is None:
+            folds(codes[train], cell.config["search"]["folds"], seed=0)
