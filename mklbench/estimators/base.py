@@ -36,6 +36,7 @@ from mklbench.kernels import (
     KernelOperator,
     kernel_list,
     matrix_of,
+    rows_of,
     no_kernels,
     resolve,
     takes_sparse,
@@ -118,12 +119,17 @@ class KernelEstimator(Versioned, ReadableModel, BaseEstimator):
         check_constraints(self.get_params(deep=False), self._parameter_constraints)
         check_options(self._solver())
 
-    def _validated(self, X: Any, y: ArrayLike) -> tuple[Any, NDArray[Any]]:
-        """Return samples and responses as scikit-learn checks them; of a list of kernels the views,
-        and stacks of Gram matrices as they are."""
+    def _validated(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> tuple[Any, NDArray[Any]]:
+        """Return samples and responses as scikit-learn checks them; stacks of Gram matrices as they
+        are, and of a list of kernels the views, made of and on the rows with a weight > 0."""
         check_column_names(X)
         self._views: FittedViews | None = None
-        if self.kernel == "precomputed":
+        # At prediction what was fitted counts: the parameter may be another by then.
+        self._takes_matrices = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        self._takes_rows = callable(self.kernel) and builder_of(self.kernel).takes_rows
+        if self._takes_matrices:
             X = matrices = self._gram_matrices(X, sums_tell=self._at_fixed_weights)
             if matrices.ndim == 3:
                 responses = column_or_1d(y, warn=True)
@@ -138,7 +144,11 @@ class KernelEstimator(Versioned, ReadableModel, BaseEstimator):
         assert_all_finite(responses, input_name="y")
         check_consistent_length(samples, responses)
         validate_data(self, samples, responses, skip_check_array=True)
-        self._views = kernels.fitted(samples, responses)
+        _, rows = given_weights(sample_weight, len(responses))
+        if rows is None:
+            self._views = kernels.fitted(samples, responses)
+        else:
+            self._views = kernels.fitted(rows_of(samples, rows), responses[rows])
         return self._views.training_views(), responses
 
     def _new_samples(self, X: Any) -> Any:
@@ -148,7 +158,7 @@ class KernelEstimator(Versioned, ReadableModel, BaseEstimator):
             samples = matrix_of(X)
             validate_data(self, samples, skip_check_array=True, reset=False)
             return self._views.views(samples)
-        if self.kernel != "precomputed":
+        if not self._takes_matrices:
             return validate_data(self, self._samples(X), dtype=np.float64, reset=False)
         matrices = self._gram_matrices(X)
         if matrices.ndim == 3:
@@ -169,8 +179,7 @@ class KernelEstimator(Versioned, ReadableModel, BaseEstimator):
                 f"X has shape {X.shape}, but {type(self).__name__} takes features (n, d): choose "
                 "kernel='precomputed' for a stack of Gram matrices."
             )
-        takes_rows = callable(self.kernel) and builder_of(self.kernel).takes_rows
-        return np.reshape(X, (-1, 1)) if takes_rows and np.ndim(X) == 1 else X
+        return np.reshape(X, (-1, 1)) if self._takes_rows and np.ndim(X) == 1 else X
 
     def _built(self, samples: Any, n_problems: int = 1) -> KernelOperator:
         """Return the kernels on the training samples, if they and their fit have room in memory."""
@@ -243,7 +252,8 @@ class KernelEstimator(Versioned, ReadableModel, BaseEstimator):
     ) -> tuple[Any, NDArray[Any], Array | None, Rows | None]:
         """Return what has a weight > 0: samples, responses, the weights, and the rows if not all.
 
-        Kernels that are given, or made from views, are on all samples and restricted afterwards.
+        Kernels that are given are on all samples and restricted afterwards; views have these rows
+        alone (`_validated`).
         """
         weights, rows = given_weights(sample_weight, len(responses))
         if rows is None:
@@ -379,7 +389,7 @@ class KernelLearner(ClassifierMixin, KernelEstimator):
         ValueError
             If the data or a hyperparameter cannot be accepted; the message names it.
         """
-        samples, labels = self._validated(X, y)
+        samples, labels = self._validated(X, y, sample_weight)
         n = len(labels)
         samples, labels, weights, rows = self._counting(samples, labels, sample_weight)
         check_classes(labels)
@@ -460,7 +470,7 @@ class KernelRegressor(RegressorMixin, KernelEstimator):
         ValueError
             If the data or a hyperparameter cannot be accepted; the message names it.
         """
-        samples, responses = self._validated(X, y)
+        samples, responses = self._validated(X, y, sample_weight)
         n = len(responses)
         samples, responses, weights, rows = self._counting(samples, responses, sample_weight)
         targets, solve = check_targets(responses), self._solver(factors(None, responses, weights))

@@ -84,7 +84,7 @@ class OneClassMKL(OutlierMixin, KernelEstimator):
         """
         shape: tuple[int, ...] = getattr(X, "shape", ())
         n_samples = shape[1] if len(shape) == 3 else _num_samples(X)
-        samples, responses = self._validated(X, np.zeros(n_samples))
+        samples, responses = self._validated(X, np.zeros(n_samples), sample_weight)
         samples, responses, weights, rows = self._counting(samples, responses, sample_weight)
         solve = self._solver(factors(None, responses, weights))
         operator = self._built(samples)

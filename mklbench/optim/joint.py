@@ -70,7 +70,8 @@ class Iterate:
     expansion : ndarray of shape (R,)
         v; the function is B S_d v + b.
     upper, lower : float
-        Bounds on the optimum of the problem on the factors, the second up to y'alpha.
+        Bounds on the optimum of the problem on the factors. While y'alpha is not 0 the second is
+        no more than a guess; less |b y'alpha|, as it is, it is below the first.
     """
 
     x: Array
@@ -258,7 +259,7 @@ class Path:
     def _iterate(self, at: Linearised) -> Iterate:
         forms, d, penalty = self.factors.forms(self.t), self.d, self.weight_set.penalty
         upper = penalty.value(d, forms) + at.loss
-        lower = at.linear - penalty.dual_value(forms)
+        lower = at.linear - penalty.dual_value(forms) - abs(self.b * at.balance)
         return Iterate(self.x, d, self.b, self.v, upper, lower)
 
     def _roundoff(self, at: Linearised) -> float:

@@ -105,6 +105,7 @@ def bytes_on_factors(
         return None
     rank, kept = kernels.rank, kernels.streamed
     if landmarks is not None and approximated:
+        landmarks = min(landmarks, shape.n)  # more are refused, which is not for here to say
         rank += min(approximated, IN_USE) * (landmarks - min(shape.n, MOST))
         kept += NUMBER * approximated * landmarks**2
     return kept + joint_search.bytes_needed(shape.n, max(rank, 1), approximated, n_terms)

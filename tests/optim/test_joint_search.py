@@ -45,12 +45,15 @@ from mklbench.solution import Solution
 TOL = 1e-4
 
 
-def problem(n: int, d: int, seed: int, noise: float = 0.5) -> tuple[np.ndarray, np.ndarray]:
-    """Samples, and labels of an additive function of two features."""
+def problem(
+    n: int, d: int, seed: int, noise: float = 0.5, negative: float = 0.5
+) -> tuple[np.ndarray, np.ndarray]:
+    """Samples, and labels of an additive function of two features, this share of them negative."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, d))
     values = np.sin(2.0 * X[:, 0]) + np.square(X[:, 1]) - 1.0 + noise * rng.standard_normal(n)
-    return X, np.where(values > np.median(values), 1.0, -1.0)
+    bound = np.median(values) if negative == 0.5 else np.sort(values)[int(negative * n) - 1]
+    return X, np.where(values > bound, 1.0, -1.0)
 
 
 def joint(bank: Bank, y: np.ndarray, C: float, **options: Any) -> Solution:
@@ -92,11 +95,12 @@ def test_has_the_optimum_of_the_method_on_gram_matrices(C: float) -> None:
     log_C=st.floats(-3, 3),
     log_gamma=st.floats(-2, 1.5),
     noise=st.floats(0.0, 2.0),
+    negative=st.floats(0.1, 0.99),
 )
 def test_has_it_on_any_problem(
-    n: int, d: int, seed: int, log_C: float, log_gamma: float, noise: float
+    n: int, d: int, seed: int, log_C: float, log_gamma: float, noise: float, negative: float
 ) -> None:
-    X, y = problem(n, max(d, 2), seed, noise)
+    X, y = problem(n, max(d, 2), seed, noise, negative)
     bank = feature_gaussians(X, [10.0**log_gamma])
     assert_same_optimum(*both(bank, y, 10.0**log_C))
 
@@ -125,6 +129,13 @@ class TestDegenerate:
         y[:] = -1.0
         y[:4] = 1.0
         assert_same_optimum(*both(feature_gaussians(X), y, 10.0))
+
+    @pytest.mark.parametrize("C", [1e-4, 1e-2])
+    @pytest.mark.parametrize("options", [{}, {"p": 2.0}])
+    def test_a_rare_class_and_a_small_box(self, C: float, options: dict[str, Any]) -> None:
+        # y'alpha = 0 is met late here: a lower bound that leaves it out is above the upper one.
+        X, y = problem(1000, 3, seed=9, negative=0.99)
+        assert_same_optimum(*both(feature_gaussians(X), y, C, **options))
 
     @pytest.mark.parametrize("scale", [1e-6, 1e6])
     def test_features_of_any_size(self, scale: float) -> None:
