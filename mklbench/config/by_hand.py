@@ -30,7 +30,8 @@ def without_search_of(composed: DictConfig, overrides: Iterable[str]) -> DictCon
         if "search" in given or f"search.grid.{key}" in given:
             raise InputError(
                 f"{key}={value} is not accepted, as search={composed.search.name} chooses it: "
-                "leave it out, or set search=fixed."
+                "leave it out, set search=fixed, or have it alone tried with "
+                f"search.grid.{key}=[{value}]."
             )
         with open_dict(composed):
             del composed.search.grid[group][name]

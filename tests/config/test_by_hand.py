@@ -41,7 +41,7 @@ def test_each_cell_of_a_sweep_by_itself() -> None:
 @pytest.mark.parametrize("asked", ["search=cv", "search.grid.algo.C=[1,2]"])
 def test_what_is_set_and_searched_as_well_is_refused(asked: str) -> None:
     with pytest.raises(
-        InputError, match=r"as search=.* chooses it: leave it out, or set search=fix"
+        InputError, match=r"as search=.* chooses it: leave it out, set search=fixed"
     ):
         searches("algo=qnpkl", "algo.C=2", asked)
 
