@@ -21,11 +21,25 @@ from mklbench.errors import MissingExtraError, first_line
 from mklbench.extras import missing
 from mklbench.hdf5_files import DamagedMatError, LargeMatError, hdf5_variables, is_hdf5
 
-__all__ = ["DamagedMatError", "LargeMatError", "NoMatError", "check", "in_words", "read", "room"]
+__all__ = [
+    "DamagedMatError",
+    "LargeMatError",
+    "NoMatError",
+    "check",
+    "in_words",
+    "is_mat",
+    "read",
+    "room",
+]
 
 in_words = memory.in_words
 
 _HEADER = 128
+# A file of version 4 begins with a variable: its kind, its shape, whether it is complex, and the
+# length of its name. Of the kind's decimal digits the first tells the order of bytes.
+_HEADER_OF_4 = 20
+_KINDS_OF_4 = frozenset(10 * number + matrix for number in range(6) for matrix in range(3))
+_LONGEST_NAME = 64
 # The larger byte of the version of the format, of files of version 7.3.
 _HDF5 = 2
 _MATRIX, _COMPRESSED = 14, 15
@@ -54,6 +68,35 @@ def room() -> int:
     """
     there = memory.free()
     return sys.maxsize if there is None else max(_ALWAYS, int(there / 4))
+
+
+def is_mat(content: bytes) -> bool:
+    """Tell whether a file is one of MATLAB, by its first bytes.
+
+    Parameters
+    ----------
+    content : bytes
+        The bytes of the file.
+    """
+    return content.startswith(b"MATLAB ") or is_hdf5(content) or _is_of_4(content)
+
+
+def _is_of_4(content: bytes) -> bool:
+    if len(content) < _HEADER_OF_4:
+        return False
+    for order, first in (("<", 0), (">", 1000)):
+        kind, n_rows, n_columns, is_complex, length = struct.unpack_from(f"{order}5i", content)
+        name = content[_HEADER_OF_4 : _HEADER_OF_4 + length]
+        if (
+            kind - first in _KINDS_OF_4
+            and min(n_rows, n_columns) >= 0
+            and is_complex in (0, 1)
+            and 2 <= length == len(name) <= _LONGEST_NAME
+            and name[:-1].decode("latin-1").isidentifier()
+            and name[-1] == 0
+        ):
+            return True
+    return False
 
 
 def read(

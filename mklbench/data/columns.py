@@ -58,7 +58,18 @@ class Columns:
 def asking_about_index(numbering: list[int], columns: Columns) -> DataError:
     """Return the question whether columns that number the rows are to be learned from."""
     shown = described([columns.describe(column) for column in numbering])
+    return _asking(f"{columns.place} has {shown}, as an index does")
+
+
+def asking_about_unnamed(unnamed: list[int], columns: Columns) -> DataError:
+    """Return the question whether columns without a name are to be learned from."""
+    shown = " and ".join(columns.describe(column) for column in unnamed)
+    return _asking(
+        f"{columns.place} has {shown} without a name, as an index that numbers the rows has none"
+    )
+
+
+def _asking(found: str) -> DataError:
     return DataError(
-        f"{columns.place} has {shown}, as an index does: set data.index=drop to leave that out, or "
-        "data.index=keep to learn from it."
+        f"{found}: set data.index=drop to leave that out, or data.index=keep to learn from it."
     )

@@ -18,12 +18,17 @@ from mklbench.data.svmlight import parse_svmlight
 from mklbench.data.table import Table
 from mklbench.data.typed_tables import parse_parquet, parse_xlsx
 from mklbench.errors import DataError
-from mklbench.hdf5_files import is_hdf5
+from mklbench.mat_files import is_mat
 
-# Of two lines or more as svmlight has them; a comment may stand first.
+# An archive without a file: NumPy writes one where it is given no array.
+_EMPTY_ZIP = b"PK\x05\x06"
+# A line as svmlight has it, and what may stand before the first: comments, and samples whose
+# features are all zero, which have a label alone.
 _SVMLIGHT = re.compile(
-    rb"(?:\s*#[^\n]*\n)*\s*[-+.\deE]+(?:[ \t]+\d+:[-+.\deE]+)+[ \t]*(?:#|\r?\n|$)"
+    rb"\s*[-+.\deE]+(?:[ \t]+qid:\d+)?(?:[ \t]+\d+:[-+.\deE]+)+[ \t]*(?:#|\r?\n|$)"
 )
+_BEFORE_SVMLIGHT = re.compile(rb"(?:\s*(?:[-+.\deE]+[ \t]*)?(?:#[^\n]*)?\r?\n)*")
+_BEGINNING = 2**16
 
 
 def parse_files(contents: Sequence[bytes], layout: Layout, place: str) -> Table:
@@ -81,6 +86,8 @@ def detected(content: bytes) -> FileFormat:
     content : bytes
         The bytes of the file.
     """
+    if content.startswith(_EMPTY_ZIP):
+        return "npz"
     if content.startswith(b"PK\x03\x04"):
         if b".npy" in content[:4096]:
             return "npz"
@@ -90,9 +97,10 @@ def detected(content: bytes) -> FileFormat:
         return "npy"
     if content.startswith(b"PAR1"):
         return "parquet"
-    if is_hdf5(content) or content.startswith(b"MATLAB "):
+    if is_mat(content):
         return "mat"
-    return "svmlight" if _SVMLIGHT.match(content) else "text"
+    before = _BEFORE_SVMLIGHT.match(content, 0, _BEGINNING)
+    return "svmlight" if _SVMLIGHT.match(content, before.end() if before else 0) else "text"
 
 
 def _file(place: str, number: int, n_files: int) -> str:

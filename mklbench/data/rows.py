@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 
 from mklbench.data.body import Body, is_missing
-from mklbench.data.columns import Columns, asking_about_index
+from mklbench.data.columns import Columns, asking_about_unnamed
 from mklbench.data.decimals import Decimals
 from mklbench.data.row_numbers import is_unnamed
 from mklbench.data.schema import Layout
@@ -89,7 +89,7 @@ def used_columns(
         raise DataError(f"{place} has no inputs: all its columns are labels or ids.")
     unnamed = [column for column in inputs if header is not None and is_unnamed(header[column])]
     if layout.index == "ask" and unnamed:
-        raise asking_about_index(unnamed, columns)
+        raise asking_about_unnamed(unnamed, columns)
     if layout.index == "drop":
         inputs = [column for column in inputs if column not in unnamed]
     for column in sorted({*inputs, label} & set(others)):

@@ -11,7 +11,7 @@ import pytest
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 from mklbench.data import svmlight
-from mklbench.data.formats import parse_files
+from mklbench.data.formats import detected, parse_files
 from mklbench.data.schema import Layout
 from mklbench.errors import DataError
 
@@ -96,3 +96,25 @@ def test_beside_the_inputs_there_is_no_more_than_some_blocks(
     finally:
         tracemalloc.stop()
     assert peak < 1.3 * table.X.nbytes + 20 * 2**14
+
+
+@pytest.mark.parametrize(
+    ("content", "form"),
+    [
+        (b"1 1:2 3:4\n-1 1:3\n", "svmlight"),
+        (b"# rows\n\n1\r\n-1 # all zero\n1 3:4\n", "svmlight"),
+        (b"1 qid:3 1:2\n-1 qid:3 2:1\n", "svmlight"),
+        (b"1\n2\n3\n", "text"),
+        (b"1\n" * 100_000, "text"),
+        (b"1 2:3 hello\n", "text"),
+        (b"1,2\n", "text"),
+        (b"# x\n", "text"),
+    ],
+)
+def test_is_known_by_the_first_line_with_features(content: bytes, form: str) -> None:
+    assert detected(content) == form
+
+
+def test_a_row_without_features_may_be_the_first() -> None:
+    table = parse_files([b"-1\n1 1:2\n1 2:3\n"], Layout(format="auto"), "the file")
+    np.testing.assert_array_equal(table.X, [[0, 0], [2, 0], [0, 3]])

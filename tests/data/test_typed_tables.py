@@ -88,7 +88,7 @@ def test_text_and_missing_values_are_asked_about(kind: str, tmp_path: Path) -> N
 def test_an_index_that_numbers_the_rows_is_asked_about(kind: str, tmp_path: Path) -> None:
     path = written(frame().drop(columns="ward"), tmp_path, kind, index=True)
     said = refusal(path, label="sick")
-    assert "which numbers the rows, as an index does: set data.index=drop" in said
+    assert "without a name, as an index that numbers the rows has none: set data.index=drop" in said
     assert read(path, label="sick", index="drop").feature_names == ("a", "b", "count")
 
 
