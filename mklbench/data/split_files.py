@@ -91,6 +91,21 @@ class FixedSplits:
             digest.update(np.concatenate(parts).astype("<i8").tobytes())
         return f"sha256:{digest.hexdigest()}"
 
+    def number(self, wanted: int | None) -> int:
+        """Return how many splits are run: all of them if `wanted` is None.
+
+        Raises
+        ------
+        InputError
+            More are wanted than there are.
+        """
+        if wanted is not None and wanted > len(self.splits):
+            raise InputError(
+                f"split.n_splits={wanted} is more than the {len(self.splits)} of "
+                f"split.path={self.path}: leave it out to run all of them."
+            )
+        return len(self.splits) if wanted is None else wanted
+
     def checked(self, index: int, y: NDArray[np.int64], classes: Sequence[str]) -> FixedSplit:
         """Return a split that fits a data set.
 
@@ -109,11 +124,7 @@ class FixedSplits:
             There is no such split, or a row that the data do not have, or no row of a class to
             fit to.
         """
-        if index >= len(self.splits):
-            raise InputError(
-                f"split.n_splits={index + 1} is more than the {len(self.splits)} of "
-                f"split.path={self.path}: leave it out to run all of them."
-            )
+        self.number(index + 1)
         split, place = self.splits[index], f"split.path={self.path}, split {index}"
         rows = np.concatenate([split.train, split.validation, split.test])
         n_rows = len(y)

@@ -58,8 +58,8 @@ class Cell:
     def _settled_splits(self) -> dict[str, Any]:
         """Return the config of the splits with their number, which a file of them states."""
         split = dict(self.config["split"])
-        if self.fixed_splits is not None and split["n_splits"] is None:
-            split["n_splits"] = len(self.fixed_splits)
+        if (fixed := self.fixed_splits) is not None:
+            split["n_splits"] = fixed.number(split["n_splits"])
         return split
 
     @cached_property
