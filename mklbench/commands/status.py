@@ -196,12 +196,11 @@ def _details(cell: CellOverview) -> Iterator[str]:
         since = datetime.datetime.fromtimestamp(owner.since).isoformat(" ")
         yield f"{_words(name)}: running on {owner.host} (pid {owner.pid}) since {since}"
     for split, record in cell.failed.items():
-        first = ((record.error or "").splitlines() or [""])[0]
         place = cell.directory / f"split-{split:03d}.json"
         if (details := traceback_of(place)).exists():
-            yield f"split {split}: {record.status}: {first} (traceback: {details})"
+            yield f"split {split}: {record.status}: {record.reason} (traceback: {details})"
         else:
-            yield f"split {split}: {record.status}: {first} (the rest: {place})"
+            yield f"split {split}: {record.status}: {record.reason} (the rest: {place})"
 
 
 def _words(name: str) -> str:

@@ -222,7 +222,7 @@ def _fits(step: Step, n_done: int, n_fits: int) -> str:
 
 
 def _misfortune(cell: Cell, record: Record, store: Store | None) -> str:
-    text = f"{cell.label} split {record.split} {record.status}: {record.error}"
+    text = f"{cell.label} split {record.split} {record.status}: {record.reason}"
     path = None if store is None else store.traceback_path(cell, record.split)
     return text if path is None or not path.exists() else f"{text} (traceback: {path})"
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Final, Literal
 
+from mklbench.errors import first_line
 from mklbench.experiments.sealing import SCHEMA, DamagedError
 
 DONE: Final = "done"
@@ -217,6 +218,11 @@ class Record:
     def is_done(self) -> bool:
         """Whether there is a result."""
         return self.status == DONE
+
+    @property
+    def reason(self) -> str:
+        """The first line of `error`, which may have several; empty where there is a result."""
+        return first_line(self.error) if self.error else ""
 
     @property
     def cpu(self) -> str | None:

@@ -67,6 +67,12 @@ def test_of_a_split_that_failed_every_result_is_stated_as_none() -> None:
     assert Record.from_json(json.loads(json.dumps(content))) == failed
 
 
+def test_of_an_error_of_several_lines_the_first_is_the_reason(done: Record) -> None:
+    failed = unfinished(tiny_cell(), 0, "failed", "RuntimeError: I fail\non two lines")
+    assert failed.reason == "RuntimeError: I fail"
+    assert done.reason == ""
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [

@@ -91,7 +91,7 @@ class CellFinder:
 def slot_records(cell: Cell, source: RecordSource) -> SlotRecords:
     """Return what `source` has of `cell`."""
     found = source.read(cell)
-    message = next((record.error or "" for record in found.records if not record.is_done), "")
+    message = next((record.reason for record in found.records if not record.is_done), "")
     return SlotRecords(
         found.status, found.records, cell.n_splits, message, tolerances=_tolerances(cell)
     )

@@ -63,7 +63,7 @@ def record(config: CheckConfig, recorded: Path, *, jobs: int = 1) -> list[str]:
             missing, run_cells([cells[n] for n in missing], store, jobs=jobs), strict=True
         ):
             if result.status != DONE:
-                failed = next((r.error for r in result.records if r.error), "")
+                failed = next((r.reason for r in result.records if r.error), "")
                 raise InputError(
                     f"algo={name} cannot be recorded: {result.error or failed or result.status}"
                 )
@@ -112,7 +112,7 @@ def _finding(
             "it is in no cell of check.yaml and not recorded in this version: run mklbench check "
             "--record and keep the file it writes",
         )
-    failed = [str(r.error) for r in records if not r.is_done]
+    failed = [r.reason for r in records if not r.is_done]
     if failed or not records:
         return Finding(label, Outcome.FAILED, failed[0] if failed else "it was not run")
     moved = compare_splits(records, before, config.tolerance_of(name))

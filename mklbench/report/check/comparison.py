@@ -33,7 +33,7 @@ def compare(
 ) -> tuple[Outcome, str]:
     """Return how a rerun of a split compares with its record, and what is to be said of it."""
     if not now.is_done:
-        return Outcome.FAILED, str(now.error)
+        return Outcome.FAILED, now.reason
     changes = differences(now, before)
     if not changes:
         return Outcome.SAME, ""

@@ -207,7 +207,7 @@ def _compare_cell(checked: CheckedCell, result: CellResult, source: RecordSource
             f"version of the algorithm: run mklbench reproduce {checked.table}",
         )
     if result.status != DONE:
-        broken = (str(r.error) for r in result.records if not r.is_done)
+        broken = (r.reason for r in result.records if not r.is_done)
         return Finding(checked.label, Outcome.FAILED, result.error or next(broken, result.status))
     moved = compare_splits(result.records, before, checked.tolerance)
     if moved:

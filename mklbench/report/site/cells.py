@@ -56,7 +56,7 @@ class Cells:
     def add(self, records: Sequence[Record]) -> int:
         """Add a cell of the reader's own store that stands in no table; return its number."""
         done = all(record.is_done for record in records)
-        message = next((record.error or "" for record in records if not record.is_done), "")
+        message = next((record.reason for record in records if not record.is_done), "")
         described = describe(records, DONE if done else "incomplete", len(records), message)
         described |= {"key": records[0].key, "run": "", "own": True}
         self.content.append(described)
