@@ -53,6 +53,8 @@ Array = NDArray[np.float64]
 
 # A mean of the samples this near to the origin, beside the samples themselves, is at it.
 _AT_THE_ORIGIN = 1e-12
+# Weights of samples whose mean, or its inverse, is more leave no room for squares.
+_LARGEST_MEAN = 1e100
 # A lower bound is this much lower, for rounding.
 _ROUNDING = 1e-9
 
@@ -111,6 +113,7 @@ def solve(
     else:
         w = check_sample_weight(sample_weight, n)
         weight = float(w.sum())
+        _check_size(weight / n)
     forms = bank.quadratic_forms(w / weight)
     nearest = float(forms.max())
     if not nearest > _AT_THE_ORIGIN * float(bank.gram(bank.uniform_weights()).diagonal().max()):
@@ -147,6 +150,14 @@ def solve(
 def _check_nu(nu: float) -> None:
     if not isinstance(nu, Real) or isinstance(nu, bool) or not 0.0 < nu <= 1.0:
         raise InputError(f"nu={nu!r} is not accepted: it must be a number in (0, 1].")
+
+
+def _check_size(mean: float) -> None:
+    if not 1.0 / _LARGEST_MEAN <= mean <= _LARGEST_MEAN:
+        raise InputError(
+            f"sample_weight has the mean {mean:g}: scale the weights, of which only ratios count, "
+            "to numbers about 1."
+        )
 
 
 def _all_at_the_bound(bank: Bank, dual: SVMDual, forms: Array, a: Array) -> Solution:

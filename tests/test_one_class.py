@@ -201,3 +201,17 @@ def test_needs_a_bank() -> None:
     X, _ = random_problem(10)
     with pytest.raises(InputError, match="one_class needs a bank"):
         one_class.solve(product_gaussians(X))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("factor", [1e-310, 1e-160, 1e154, 1e308])
+def test_weights_without_room_for_squares_are_refused(factor: float) -> None:
+    bank = feature_gaussians(random_problem(20, 2, 0)[0])
+    with pytest.raises(InputError, match="sample_weight has the mean"):
+        one_class.solve(bank, sample_weight=np.full(20, factor))
+
+
+def test_takes_a_list_of_views() -> None:
+    X = random_problem(20, 4, 0)[0]
+    views = [X[:, :1], X[:, 1:]]
+    model = OneClassMKL("gaussians").fit(views)
+    assert model.decision_function(views).shape == (20,)

@@ -244,16 +244,24 @@ class TestSize:
         state = vars(model) | {"solutions_": None}
         assert len(pickle.dumps(state)) < 0.7 * 8 * 200 * 200
 
-    def test_of_row_numbers_is_that_of_the_columns(self) -> None:
+    @pytest.mark.parametrize("shape", [(-1,), (-1, 1)])
+    def test_of_row_numbers_is_that_of_the_columns(self, shape: tuple[int, ...]) -> None:
         K, y = grams(), problem()[1]
-        rows = np.arange(50.0)[:, None]
+        rows = np.arange(50.0).reshape(shape)
         model = mklbench.MKL(Precomputed(K), C=1.0).fit(rows, y)
-        new = np.arange(50.0, 80.0)[:, None]
+        new = np.arange(50.0, 80.0).reshape(shape)
         before = model.decision_function(new)
         model.set_params(kernel=None)  # without the Gram matrices it predicts, but cannot be fitted
         np.testing.assert_array_equal(model.decision_function(new), before)
         active = np.count_nonzero(model.weights_)
         assert len(pickle.dumps(model)) < 8 * active * 80 * 51 + 10_000
+
+    def test_of_given_matrices_does_not_ask_what_the_kernel_is_by_then(self) -> None:
+        K, y = grams(), problem()[1]
+        model = mklbench.MKL("precomputed", C=1.0).fit(K[:, :50, :50], y)
+        before = model.decision_function(K[:, 50:, :50])
+        model.set_params(kernel=None)
+        np.testing.assert_array_equal(model.decision_function(K[:, 50:, :50]), before)
 
 
 def test_memory_does_not_grow_with_the_number_of_predictions() -> None:

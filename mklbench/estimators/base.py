@@ -36,9 +36,9 @@ from mklbench.kernels import (
     KernelOperator,
     kernel_list,
     matrix_of,
-    rows_of,
     no_kernels,
     resolve,
+    rows_of,
     takes_sparse,
     unpacked,
 )

@@ -12,7 +12,8 @@ from sklearn.utils.validation import _num_samples
 from mklbench import one_class
 from mklbench.estimators.base import KernelEstimator
 from mklbench.estimators.weights import factors
-from mklbench.kernels import GramStack, Kernel
+from mklbench.kernels import GramStack, Kernel, matrix_of
+from mklbench.kernels.samples import are_views
 
 __all__ = ["OneClassMKL"]
 
@@ -82,9 +83,10 @@ class OneClassMKL(OutlierMixin, KernelEstimator):
         ValueError
             If the data or a hyperparameter cannot be accepted; the message names it.
         """
-        shape: tuple[int, ...] = getattr(X, "shape", ())
-        n_samples = shape[1] if len(shape) == 3 else _num_samples(X)
-        samples, responses = self._validated(X, np.zeros(n_samples), sample_weight)
+        given: Any = matrix_of(X) if are_views(X) else X
+        shape: tuple[int, ...] = getattr(given, "shape", ())
+        n_samples = shape[1] if len(shape) == 3 else _num_samples(given)
+        samples, responses = self._validated(given, np.zeros(n_samples), sample_weight)
         samples, responses, weights, rows = self._counting(samples, responses, sample_weight)
         solve = self._solver(factors(None, responses, weights))
         operator = self._built(samples)

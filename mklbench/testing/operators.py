@@ -263,6 +263,7 @@ def _check_inner_products(bank: Bank, name: str, dense: _Dense) -> None:
     # Centring leaves little of some kernels, with the rounding of the whole.
     smallest = 3e-3 * np.linalg.norm(stack, axis=(1, 2))
     units = np.maximum(np.linalg.norm(flat, axis=1), smallest)
+    units[units == 0.0] = 1.0  # of a kernel that is 0
     scale = np.outer(units, units)
     agree(
         f"{name}.inner_products of centred kernels", actual / scale, flat @ flat.T / scale,

@@ -8,6 +8,7 @@ from typing import Any
 
 import cvxpy as cp
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn
 from packaging.version import Version
@@ -33,6 +34,7 @@ from mklbench import (
     KRRClassifier,
     LateFusion,
     MKLRegressor,
+    OneClassMKL,
     RadiusMarginMKL,
     SimpleMKL,
     UniformMKL,
@@ -58,7 +60,15 @@ from mklbench.algorithms import (
 )
 from mklbench.certify import Hinge, PrimalDualPoint, Tube, bounds
 from mklbench.estimators.base import KernelEstimator
-from mklbench.kernels import GramStack, KernelOperator, feature_gaussians, gaussian, precomputed
+from mklbench.kernels import (
+    Gaussian,
+    GramStack,
+    KernelOperator,
+    Normalised,
+    feature_gaussians,
+    gaussian,
+    precomputed,
+)
 from mklbench.kernels.base import Array
 from mklbench.libsvm import SVM
 from mklbench.penalties.simplex import Simplex
@@ -229,6 +239,30 @@ def test_weight_0_is_the_row_left_out(model: KernelEstimator) -> None:
     np.testing.assert_array_equal(weighted.dual_coef_[KEPT], fewer.dual_coef_)
     assert not weighted.dual_coef_[~KEPT].any()
     np.testing.assert_array_equal(weighted.support_, np.flatnonzero(KEPT)[fewer.support_])
+
+
+@pytest.mark.parametrize("form", [np.asarray, pd.DataFrame, lambda X: [X[:, :1], X[:, 1:]]])
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        Gaussian(),
+        [("scaled", Gaussian(0.5), [0, 1], StandardScaler())],
+        [("fitted", Normalised("gaussians"), [1])],
+    ],
+)
+@pytest.mark.parametrize("estimator", [MKL, KRR, OneClassMKL])
+def test_nor_is_a_kernel_fitted_to_a_row_of_weight_0(
+    estimator: type[KernelEstimator], kernel: Any, form: Callable[[Array], Any]
+) -> None:
+    counts = ZERO > 0
+    far = np.where(counts[:, None], X, 100.0 * X)
+    y = Y if estimator is MKL else TARGETS
+    weighted = estimator(kernel).fit(form(far), y, sample_weight=1.0 * counts)
+    without = estimator(kernel).fit(form(far[counts]), y[counts])
+    assert_array_equal = np.testing.assert_array_equal
+    assert_array_equal(weighted._decision(form(Z)), without._decision(form(Z)))
+    assert weighted.dual_coef_.shape == (N,)
+    assert_array_equal(weighted.dual_coef_[counts], without.dual_coef_)
 
 
 def test_the_same_of_gram_matrices_which_stay_those_of_all_rows() -> None:

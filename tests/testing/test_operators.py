@@ -10,7 +10,7 @@ import pytest
 from dense_twins import PlainBank
 from numpy.typing import ArrayLike
 
-from mklbench.kernels import Bank, ProductGaussians, feature_gaussians
+from mklbench.kernels import Bank, Normalised, ProductGaussians, feature_gaussians
 from mklbench.kernels.contract import declares
 from mklbench.kernels.memory import Memory
 from mklbench.testing import check_operator
@@ -87,6 +87,10 @@ class TestOperators:
         stack[2] -= 2.0 * np.eye(25)
         with pytest.raises(AssertionError, match="kernel 2 of PlainBank is not positive semidef"):
             check_operator(PlainBank(stack))
+
+    def test_a_kernel_that_is_0_once_centred_is_none(self) -> None:
+        X = np.hstack([np.random.default_rng(0).standard_normal((25, 2)), np.ones((25, 1))])
+        check_operator(Normalised("feature_gaussians"), samples=X, new=X[:4])
 
     def test_a_wrong_gradient_is_found(self) -> None:
         class Wrong(ProductGaussians):
