@@ -325,7 +325,10 @@ class KernelEstimator(Versioned, ReadableModel, BaseEstimator):
         parameters = self.get_params(deep=False)
         if "max_iter" in parameters:
             limits = [name for name in ("max_iter", "max_evals") if name in parameters]
-            return f"raise {', '.join(limits)} or tol"
+            more = f"raise {', '.join(limits)} or tol"
+            # On factors more iterations are vain where kernels differ too much in size.
+            on_factors = any(s.expansion is not None for s in self.solutions_)
+            return f"scale the features alike, or {more}" if on_factors else more
         if "svm_tol" in parameters and parameters.get("learner") != "krr":
             return "lower C, scale the features or the kernels down, or raise svm_tol"
         return "raise lam"
