@@ -89,7 +89,7 @@ test-cluster: $(VENV)/.installed-test  ## the tests on a real Slurm and a real D
 	tests/cluster/install
 	$(BIN)/python -m pytest tests/cluster -n 2 --dist loadgroup $(AGAIN)
 
-lint: $(VENV)/.installed-lint  ## ruff, and mypy over the program, the tests and the benchmarks
+lint: $(VENV)/.installed-lint  ## ruff, and mypy over the program, tests, benchmarks and faults
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy

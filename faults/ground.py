@@ -24,6 +24,7 @@ import psutil
 from faults.tally import Tally
 from mklbench import cli
 from mklbench.experiments.cell import Cell
+from mklbench.experiments.cell_checks import check_cell
 from mklbench.experiments.sealing import DamagedError, opened
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -225,7 +226,7 @@ def _load_everything() -> None:
         "algorithms.mkl",
     ):
         importlib.import_module(f"mklbench.{name}")
-    Cell.from_overrides(["algo=svm", "data=wdbc", "kernel=feature_gaussians"]).check()
+    check_cell(Cell.from_overrides(["algo=svm", "data=wdbc", "kernel=feature_gaussians"]))
 
 
 def _forked(arguments: list[str], here: Path) -> tuple[int, str]:
