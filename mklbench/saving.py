@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from mklbench._version import __version__
-from mklbench.errors import InputError
+from mklbench.errors import InputError, first_line
 
 # Of the types in a file of skops, these need no word of the user.
 _TRUSTED = ("mklbench.", "sklearn.", "functools.partial")
@@ -101,7 +101,7 @@ def load(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> Any:
     except Exception as error:  # whatever the bytes that are left make of it
         if _is_of_names(error):
             raise InputError(
-                f"{path} needs what is not there ({_first_line(error)}): install or define it, or "
+                f"{path} needs what is not there ({first_line(error)}): install or define it, or "
                 "fit the model again."
             ) from error
         raise InputError(
@@ -144,7 +144,3 @@ def _is_of_names(error: Exception) -> bool:
     """Tell whether a module or something in one is missing, which a file names."""
     of_module = "on <module" in str(error) or str(error).startswith("module '")
     return isinstance(error, ImportError) or (isinstance(error, AttributeError) and of_module)
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).partition("\n")[0].rstrip(".")

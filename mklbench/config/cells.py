@@ -21,7 +21,7 @@ from mklbench.config.names import GROUPS
 from mklbench.config.schemas import RunConfig, SearchConfig, SplitConfig, checked, scorers
 from mklbench.config.signatures import arguments, check_arguments, root_cause, target
 from mklbench.contract import Algorithm, algorithm_of
-from mklbench.errors import InputError, hint
+from mklbench.errors import InputError, first_line, hint
 from mklbench.kernels.contract import builder_of
 
 # Options of the search that are keyed by dotted paths, and what they map.
@@ -96,7 +96,7 @@ def _metrics(node: DictConfig) -> Any:
     try:
         found = node.get("metrics")
     except OmegaConfBaseException as error:
-        raise InputError(f"metrics is not accepted: {_first_line(error)}.") from error
+        raise InputError(f"metrics is not accepted: {first_line(error)}.") from error
     return OmegaConf.to_container(found) if OmegaConf.is_config(found) else found
 
 
@@ -130,7 +130,7 @@ def _option(composed: DictConfig, key: str) -> Any:
     except MissingMandatoryValue as error:
         raise InputError(f"{key} is not set: give it a value, as in {key}=VALUE.") from error
     except OmegaConfBaseException as error:
-        raise InputError(f"{key} is not accepted: {_first_line(error)}.") from error
+        raise InputError(f"{key} is not accepted: {first_line(error)}.") from error
     if OmegaConf.is_config(value):
         text = str(OmegaConf.to_container(value)).replace("'", "").replace(", ", ",")
         raise InputError(
@@ -297,7 +297,7 @@ def unresolved(node: Any) -> Any:
 
 def _incomplete(node: DictConfig, group: str, error: OmegaConfBaseException) -> InputError:
     """Build the error for a group that refers to what is not there."""
-    reason = _first_line(error)
+    reason = first_line(error)
     if absent := re.search(r"'data\.([\w.]+)' not found", reason):
         return InputError(
             f"{group}={node[group].get('name')} takes {group}.{error.key} from data.{absent[1]}, "
@@ -305,10 +305,6 @@ def _incomplete(node: DictConfig, group: str, error: OmegaConfBaseException) -> 
         )
     remedy = f"; give {error.full_key} a value" if error.full_key else ""
     return InputError(f"The config of {group} is incomplete: {reason}{remedy}.")
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().splitlines()[0].rstrip(".")
 
 
 def _by_path(option: str, tree: object) -> dict[str, Any]:

@@ -43,8 +43,8 @@ def explain(error: Exception, overrides: list[str], compose: Composer) -> InputE
         Composes a config from override strings; used to look up which keys exist.
     """
     message = str(error)
-    if isinstance(error, BrokenPipeError) or isinstance(error.__context__, BrokenPipeError):
-        raise BrokenPipeError from error  # the reader of --help has gone
+    if isinstance(error, BrokenPipeError):  # the reader of --help has gone
+        raise error
     if isinstance(error, InputError):
         return error
     if isinstance(error, OverrideParseException):
