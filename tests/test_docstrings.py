@@ -84,6 +84,6 @@ def test_what_is_public_is_found() -> None:
         "mklbench.records",
     } <= found
     assert "mklbench.certify.duality.PrimalDualPoint.on_bank" in found
-    assert "mklbench.estimators.base.KernelLearner.fit" in found
+    assert "mklbench.estimators.learners.KernelLearner.fit" in found
     assert "mklbench.kernels.base.Bank.combine" in found
     assert "mklbench.kernels.banks.linear.LinearBank.combine" not in found  # says no more

@@ -6,11 +6,11 @@ import warnings
 from collections.abc import Callable, Mapping
 from functools import partial
 from types import ModuleType
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, _fit_context, clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import StrOptions
@@ -22,17 +22,18 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from mklbench import memory, multiclass
+from mklbench import memory
 from mklbench.errors import InputError
-from mklbench.estimators.checks import check_classes, check_column_names, check_constraints
+from mklbench.estimators.checks import check_column_names, check_constraints
 from mklbench.estimators.reading import ReadableModel, names_of
 from mklbench.estimators.verbosity import Printer
-from mklbench.estimators.weights import Rows, factors, given_weights, on_all_rows
+from mklbench.estimators.weights import Rows, given_weights, on_all_rows
 from mklbench.iterations import watched
 from mklbench.kernels import (
     FittedViews,
     GramStack,
     Kernel,
+    KernelList,
     KernelOperator,
     kernel_list,
     matrix_of,
@@ -50,7 +51,7 @@ from mklbench.optim.option_check import check_options
 from mklbench.prediction import DecisionFunction, kernels_in_use
 from mklbench.saving import Versioned
 from mklbench.solution import Solution
-from mklbench.validation import check_finite, check_targets, is_streamed, real_array
+from mklbench.validation import check_finite, is_streamed, real_array
 
 Array = NDArray[np.float64]
 
@@ -60,6 +61,30 @@ NOT_OF_SOLVE = ("kernel", "warm_start", "class_weight", "verbose")
 # but for these: weights to start from (a start with a name, "random", is a parameter like others),
 # factors on C by the classes -1 and +1 of one binary problem, and those by sample, which `fit` has.
 NOT_OF_ESTIMATORS = ("start", "class_weight", "sample_weight")
+
+
+class TrainingSet(NamedTuple):
+    """What an estimator learns from, weights of 0 left out.
+
+    Attributes
+    ----------
+    samples : object
+        As the kernels take them; of kernels that are given, all of them.
+    responses : ndarray
+        Labels or targets of the samples that count.
+    weights : ndarray or None
+        What each of these counts, > 0; None where all count the same.
+    rows : ndarray of int or None
+        Which of the n samples count; None if all do.
+    n_samples : int
+        n, of all samples.
+    """
+
+    samples: Any
+    responses: NDArray[Any]
+    weights: Array | None
+    rows: Rows | None
+    n_samples: int
 
 
 class KernelEstimator(Versioned, ReadableModel, BaseEstimator):
@@ -105,6 +130,7 @@ class KernelEstimator(Versioned, ReadableModel, BaseEstimator):
 
     kernel: Kernel
     _algorithm: ModuleType
+    _views: FittedViews | None
     # Whether it learns from one combination of the kernels, known before.
     _at_fixed_weights: ClassVar[bool] = False
     # Of the parameters that `solve` does not check, as scikit-learn declares them.
@@ -119,13 +145,32 @@ class KernelEstimator(Versioned, ReadableModel, BaseEstimator):
         check_constraints(self.get_params(deep=False), self._parameter_constraints)
         check_options(self._solver())
 
-    def _validated(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> tuple[Any, NDArray[Any]]:
-        """Return samples and responses as scikit-learn checks them; stacks of Gram matrices as they
-        are, and of a list of kernels the views, made of and on the rows with a weight > 0."""
+    def _validated(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> TrainingSet:
+        """Return samples and responses as scikit-learn checks them, and what each sample counts.
+
+        Kernels that are given are on all samples, and restricted afterwards. Of a list of kernels
+        the views are made of the rows that count, and on them.
+        """
+        samples, responses, kernels = self._checked(X, y)
+        weights, rows = given_weights(sample_weight, len(responses))
+        n = len(responses)
+        if rows is not None:
+            responses = responses[rows]
+        if kernels is not None:
+            counting = samples if rows is None else rows_of(samples, rows)
+            self._views = kernels.fitted(counting, responses)
+            samples = self._views.training_views()
+        elif rows is not None and not self._takes_matrices and isinstance(samples, np.ndarray):
+            samples = samples[rows]
+        return TrainingSet(samples, responses, weights, rows, n)
+
+    def _checked(self, X: Any, y: ArrayLike) -> tuple[Any, NDArray[Any], KernelList | None]:
+        """Return samples, stacks of Gram matrices as they are, responses and the list of kernels.
+
+        The last is None where the kernels are no list.
+        """
         check_column_names(X)
-        self._views: FittedViews | None = None
+        self._views = None
         # At prediction what was fitted counts: the parameter may be another by then.
         self._takes_matrices = isinstance(self.kernel, str) and self.kernel == "precomputed"
         self._takes_rows = callable(self.kernel) and builder_of(self.kernel).takes_rows
@@ -136,20 +181,15 @@ class KernelEstimator(Versioned, ReadableModel, BaseEstimator):
                 stack = training_stack(matrices, len(responses))
                 self._kernels_last = not isinstance(X, GramStack) and stack is not matrices
                 self.n_features_in_ = stack.shape[2]
-                return stack, responses
+                return stack, responses, None
         kernels = kernel_list(self.kernel, X)
         if kernels is None:
-            return validate_data(self, self._samples(X), y, dtype=self._dtype(X))
+            return *validate_data(self, self._samples(X), y, dtype=self._dtype(X)), None
         samples, responses = matrix_of(X), column_or_1d(y, warn=True)
         assert_all_finite(responses, input_name="y")
         check_consistent_length(samples, responses)
         validate_data(self, samples, responses, skip_check_array=True)
-        _, rows = given_weights(sample_weight, len(responses))
-        if rows is None:
-            self._views = kernels.fitted(samples, responses)
-        else:
-            self._views = kernels.fitted(rows_of(samples, rows), responses[rows])
-        return self._views.training_views(), responses
+        return samples, responses, kernels
 
     def _new_samples(self, X: Any) -> Any:
         """Return new samples as the kernels take them, checked against those of the fit."""
@@ -236,8 +276,7 @@ class KernelEstimator(Versioned, ReadableModel, BaseEstimator):
     def _kernels_on(self, X: ArrayLike, y: ArrayLike) -> KernelOperator:
         """Return the kernels on other samples; the estimator stays as it is."""
         fresh = clone(self)
-        samples, _ = fresh._validated(X, y)
-        return fresh._built(samples)
+        return fresh._built(fresh._validated(X, y, None).samples)
 
     def _solver(self, factors: Array | None = None) -> Callable[..., Solution]:
         """Return the `solve` of the algorithm with the parameters of the estimator.
@@ -246,21 +285,6 @@ class KernelEstimator(Versioned, ReadableModel, BaseEstimator):
         """
         weighted = {} if factors is None else {"sample_weight": factors}
         return partial(self._algorithm.solve, **self._hyperparameters(), **weighted)
-
-    def _counting(
-        self, samples: Any, responses: NDArray[Any], sample_weight: ArrayLike | None
-    ) -> tuple[Any, NDArray[Any], Array | None, Rows | None]:
-        """Return what has a weight > 0: samples, responses, the weights, and the rows if not all.
-
-        Kernels that are given are on all samples and restricted afterwards; views have these rows
-        alone (`_validated`).
-        """
-        weights, rows = given_weights(sample_weight, len(responses))
-        if rows is None:
-            return samples, responses, weights, None
-        if self.kernel != "precomputed" and isinstance(samples, np.ndarray):
-            samples = samples[rows]
-        return samples, responses[rows], weights, rows
 
     def _solved(
         self,
@@ -359,134 +383,3 @@ class KernelEstimator(Versioned, ReadableModel, BaseEstimator):
         tags.input_tags.pairwise = named and self.kernel == "precomputed"
         tags.input_tags.sparse = takes_sparse(self.kernel)
         return tags
-
-
-class KernelLearner(ClassifierMixin, KernelEstimator):
-    """A classifier, by one-versus-rest for more than two classes.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (k,)
-        The class labels; the others are in `KernelEstimator`. `dual_coef_` are
-        alpha_i * y_i.
-    """
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(
-        self, X: ArrayLike | GramStack, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> Self:
-        """Learn the kernel and the classifier.
-
-        Parameters
-        ----------
-        X : array_like of shape (n, d) or GramStack
-            Training samples (or Gram matrices, see `mklbench.estimators`).
-        y : array_like of shape (n,)
-            Class labels, at least two different ones.
-        sample_weight : array_like of shape (n,) or None, default=None
-            Factors on C by sample, >= 0; 0 leaves a sample out. Of ridge regressions they are
-            factors on the squared errors.
-
-        Raises
-        ------
-        ValueError
-            If the data or a hyperparameter cannot be accepted; the message names it.
-        """
-        samples, labels = self._validated(X, y, sample_weight)
-        n = len(labels)
-        samples, labels, weights, rows = self._counting(samples, labels, sample_weight)
-        check_classes(labels)
-        classes, codes = np.unique(labels, return_inverse=True)
-        if len(classes) < 2:
-            among = "" if rows is None else " where sample_weight is not 0"
-            raise InputError(
-                f"y has one class only ({classes.tolist()[0]!r}){among}: a classifier needs at "
-                "least two."
-            )
-        solve = self._solver(factors(getattr(self, "class_weight", None), labels, weights))
-        operator = self._built(samples, len(classes) if len(classes) > 2 else 1)
-        starts = self._starts(classes, operator.n_kernels)
-        self.classes_ = classes
-        self._solved(
-            operator,
-            rows,
-            lambda kernels: multiclass.fit(solve, kernels, codes, len(classes), starts=starts),
-            n,
-        )
-        return self
-
-    def decision_function(self, X: ArrayLike | GramStack) -> Array:
-        """Return the decision values (n_new,), or (n_new, k) for more than two classes.
-
-        Parameters
-        ----------
-        X : array_like of shape (n_new, d) or GramStack
-            New samples (or cross Gram matrices, see `mklbench.estimators`).
-        """
-        return self._decision(X)
-
-    def predict(self, X: ArrayLike | GramStack) -> NDArray[Any]:
-        """Return the predicted class labels (n_new,).
-
-        Parameters
-        ----------
-        X : array_like of shape (n_new, d) or GramStack
-            New samples (or cross Gram matrices, see `mklbench.estimators`).
-        """
-        decision = self.decision_function(X)
-        return self.classes_[multiclass.predict(decision)]
-
-    def _starts(self, classes: NDArray[Any], n_kernels: int) -> list[Array] | None:
-        """Return the weights (M,) to start each binary problem from; None to start from nothing.
-
-        They are those of the fit before, with 0 for kernels that it did not have.
-        """
-        if not (getattr(self, "warm_start", False) and hasattr(self, "solutions_")):
-            return None
-        before = [solution.weights for solution in self.solutions_]
-        n_new = n_kernels - len(before[0])
-        if n_new < 0 or not np.array_equal(classes, self.classes_):
-            return None
-        return [np.pad(weights, (0, n_new)) for weights in before]
-
-
-class KernelRegressor(RegressorMixin, KernelEstimator):
-    """A regression of one real target; its attributes are those of `KernelEstimator`."""
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(
-        self, X: ArrayLike | GramStack, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> Self:
-        """Learn the kernel and the regression.
-
-        Parameters
-        ----------
-        X : array_like of shape (n, d) or GramStack
-            Training samples (or Gram matrices, see `mklbench.estimators`).
-        y : array_like of shape (n,)
-            Real targets.
-        sample_weight : array_like of shape (n,) or None, default=None
-            Factors on C, or on the squared errors, by sample, >= 0; 0 leaves a sample out.
-
-        Raises
-        ------
-        ValueError
-            If the data or a hyperparameter cannot be accepted; the message names it.
-        """
-        samples, responses = self._validated(X, y, sample_weight)
-        n = len(responses)
-        samples, responses, weights, rows = self._counting(samples, responses, sample_weight)
-        targets, solve = check_targets(responses), self._solver(factors(None, responses, weights))
-        operator = self._built(samples)
-        self._solved(operator, rows, lambda kernels: [solve(kernels, targets)], n)
-        return self
-
-    def predict(self, X: ArrayLike | GramStack) -> Array:
-        """Return the predicted targets (n_new,).
-
-        Parameters
-        ----------
-        X : array_like of shape (n_new, d) or GramStack
-            New samples (or cross Gram matrices, see `mklbench.estimators`).
-        """
-        return self._decision(X)

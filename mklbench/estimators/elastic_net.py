@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from mklbench.algorithms import elastic_net
-from mklbench.estimators.base import KernelLearner
+from mklbench.estimators.learners import KernelLearner
 from mklbench.estimators.methods import TakesMethod
 from mklbench.estimators.weights import ClassWeights
 from mklbench.kernels import KernelBuilder

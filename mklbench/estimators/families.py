@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklbench.algorithms import gmkl, ikl, qnpkl
-from mklbench.estimators.base import KernelLearner
+from mklbench.estimators.learners import KernelLearner
 from mklbench.estimators.reading import one_or_all
 from mklbench.estimators.weights import ClassWeights
 from mklbench.kernels import Kernel

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mklbench.algorithms import f_heuristic, pwmk
-from mklbench.estimators.base import KernelLearner
+from mklbench.estimators.learners import KernelLearner
 from mklbench.estimators.two_stage import _WithFolds, _WithLearner
 from mklbench.estimators.weights import ClassWeights
 from mklbench.kernels import Kernel

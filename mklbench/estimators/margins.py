@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mklbench.algorithms import easymkl, gram, memo, radius_margin
-from mklbench.estimators.base import KernelLearner
+from mklbench.estimators.learners import KernelLearner
 from mklbench.estimators.weights import WithoutSampleWeight
 from mklbench.kernels import Kernel
 

@@ -86,11 +86,10 @@ class OneClassMKL(OutlierMixin, KernelEstimator):
         given: Any = matrix_of(X) if are_views(X) else X
         shape: tuple[int, ...] = getattr(given, "shape", ())
         n_samples = shape[1] if len(shape) == 3 else _num_samples(given)
-        samples, responses = self._validated(given, np.zeros(n_samples), sample_weight)
-        samples, responses, weights, rows = self._counting(samples, responses, sample_weight)
-        solve = self._solver(factors(None, responses, weights))
-        operator = self._built(samples)
-        self._solved(operator, rows, lambda kernels: [solve(kernels)], n_samples)
+        known = self._validated(given, np.zeros(n_samples), sample_weight)
+        solve = self._solver(factors(None, known.responses, known.weights))
+        operator = self._built(known.samples)
+        self._solved(operator, known.rows, lambda kernels: [solve(kernels)], n_samples)
         self.offset_ = -float(self.intercept_[0])
         return self
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from mklbench.algorithms import mkl_svr
-from mklbench.estimators.base import KernelRegressor
+from mklbench.estimators.learners import KernelRegressor
 from mklbench.estimators.methods import TakesMethod
 from mklbench.kernels import Kernel
 

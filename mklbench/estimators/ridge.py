@@ -10,7 +10,7 @@ from __future__ import annotations
 from numpy.typing import ArrayLike
 
 from mklbench.algorithms import krr, nkrr
-from mklbench.estimators.base import KernelLearner, KernelRegressor
+from mklbench.estimators.learners import KernelLearner, KernelRegressor
 from mklbench.kernels import Kernel
 
 __all__ = ["KRR", "NKRR", "KRRClassifier", "NKRRClassifier"]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mklbench.algorithms import hessianmkl, mkl, simplemkl, svm, uniform
-from mklbench.estimators.base import KernelLearner
+from mklbench.estimators.learners import KernelLearner
 from mklbench.estimators.methods import TakesMethod
 from mklbench.estimators.weights import ClassWeights
 from mklbench.kernels import Kernel, KernelOperator, resolve

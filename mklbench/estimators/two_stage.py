@@ -24,7 +24,7 @@ from mklbench.algorithms import (
     late_fusion,
     svr,
 )
-from mklbench.estimators.base import KernelLearner, KernelRegressor
+from mklbench.estimators.learners import KernelLearner, KernelRegressor
 from mklbench.estimators.weights import ClassWeights
 from mklbench.kernels import Kernel
 from mklbench.kernels.groups import GroupLists

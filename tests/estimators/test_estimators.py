@@ -33,7 +33,8 @@ from mklbench import (
     UniformMKL,
 )
 from mklbench.algorithms import mkl, simplemkl
-from mklbench.estimators.base import KernelEstimator, KernelLearner
+from mklbench.estimators.base import KernelEstimator
+from mklbench.estimators.learners import KernelLearner
 from mklbench.kernels import Bank, Precomputed, feature_gaussians
 from mklbench.kernels.base import Array
 from mklbench.solution import Solution

@@ -13,7 +13,8 @@ from sklearn.preprocessing import StandardScaler
 
 from mklbench import KRR, NKRR, KRRClassifier, NKRRClassifier
 from mklbench.algorithms import nkrr
-from mklbench.estimators.base import KernelEstimator, KernelLearner, KernelRegressor
+from mklbench.estimators.base import KernelEstimator
+from mklbench.estimators.learners import KernelLearner, KernelRegressor
 from mklbench.kernels import Precomputed, linear_features
 from mklbench.kernels.base import Array
 

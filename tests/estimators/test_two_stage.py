@@ -25,7 +25,8 @@ from mklbench import (
     LateFusion,
 )
 from mklbench.algorithms import align, alignf, best_kernel
-from mklbench.estimators.base import KernelEstimator, KernelLearner
+from mklbench.estimators.base import KernelEstimator
+from mklbench.estimators.learners import KernelLearner
 from mklbench.kernels import Combination, Normalised, Precomputed, feature_gaussians
 from mklbench.kernels.base import Array
 
