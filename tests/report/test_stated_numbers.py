@@ -390,15 +390,14 @@ def said_of_many_sets(text: str) -> Iterator[str]:
     assert where.count("**") == 2 * sum(map(len, told.values())), "something else tells as well"
     assert not told["training samples"]
     assert not told["evenness of the kernels"]
-    (agreeing, how_well), (first, rho), (second, other) = (
-        *told["alignment of the kernels"].items(),
-        *told["number of kernels"].items(),
-    )
+    ((agreeing, how_well),) = told["alignment of the kernels"].items()
+    (third, least), (first, rho), (second, other) = told["number of kernels"].items()
     yield (
         f"Of {first}, and {second} it goes with the number of kernels too ({rho:.2f} and "
         f"{other:.2f}): they learn a product over all features, and the sum that they are held "
-        f"against has kernels for single features. Of {agreeing} it goes with how well the kernels "
-        f"agree with the labels ({how_well:.2f})."
+        f"against has kernels for single features. Of {third} it does so as well ({least:.2f}), "
+        f"and of {agreeing} it goes with how well the kernels agree with the labels "
+        f"({how_well:.2f})."
     )
     promised = told["promised gain"].values()
     n_methods = len(re.findall(r"^\| .+ \| +\S+ \|$", where, re.MULTILINE))
@@ -444,6 +443,14 @@ def test_the_findings_on_many_sets() -> None:
         f"than one on all of them side by side ({accuracy('flowers17', 'svm')}); the other is "
         "QN-PKL on Image.",
     )
+    labels = {c.name: c.label for c in table.columns}
+    names = {row.name: row.label for row in table.rows}
+    told = [
+        f"{labels[name]} on {names[row]} ({accuracy(row, name)} against {accuracy(row, 'uniform')})"
+        for name in table.ranking.learners
+        for row in better_than("uniform", "learning_pays", name)
+    ]
+    states(LEARNING, f"Better it is with {', '.join(told[:-1])} and {told[-1]}.")
     found = regions(text, "uniform combination", "sets of one view")
     assert len(found) == len(table.ranking.learners)
     if all(shares[0] + shares[1] >= 0.95 for _, shares in found.values()):
