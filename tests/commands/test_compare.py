@@ -82,7 +82,7 @@ class TestCandidate:
 
 @pytest.mark.slow
 def test_a_recorded_method_has_its_recorded_numbers(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, mirror: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     arguments = ["compare", "algo=uniform", "--quick", "--results-dir", str(tmp_path / "store")]
     assert cli.main(arguments) == 0

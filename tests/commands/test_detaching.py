@@ -76,7 +76,7 @@ def test_what_has_to_wait_is_said(slurm: FakeSlurm, capsys: pytest.CaptureFixtur
 
 
 def test_reproduce_takes_the_executor_among_the_names(
-    slurm: FakeSlurm, capsys: pytest.CaptureFixture[str], here: Path
+    slurm: FakeSlurm, mirror: Path, capsys: pytest.CaptureFixture[str], here: Path
 ) -> None:
     arguments = ["executor=slurm", "picard2012_iterations", "executor.array=3", "--detach"]
     arguments += ["--results-dir", "store", "executor.partition=cpu"]

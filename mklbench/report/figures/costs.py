@@ -68,13 +68,19 @@ class Costs(Figure):
 
 
 def _name(axis: Axes, costs: Sequence[Cost]) -> None:
-    """Write the name of each method beside its mark, on the first side where nothing is yet."""
+    """Write the name of each method inside, on the first side of its mark where nothing is yet."""
     points = 72.0 / axis.figure.dpi
     marks = [points * axis.transData.transform((cost.ratio, cost.gain)) for cost in costs]
     taken = [_Box(x - 3.0, x + 3.0, y - 3.0, y + 3.0) for x, y in marks]
+    left, right = points * axis.bbox.x0, points * axis.bbox.x1
     for cost, (x, y) in zip(costs, marks, strict=True):
         boxes = [_box(x, y, side, cost.column.label) for side in SIDES]
-        free = [not any(box.overlaps(other) for other in taken) for box in boxes]
+        free = [
+            left <= box.left
+            and box.right <= right
+            and not any(box.overlaps(other) for other in taken)
+            for box in boxes
+        ]
         chosen = free.index(True) if any(free) else 0
         taken.append(boxes[chosen])
         dx, dy, ends_there = SIDES[chosen]
