@@ -450,7 +450,11 @@ def test_the_findings_on_many_sets() -> None:
         for name in table.ranking.learners
         for row in better_than("uniform", "learning_pays", name)
     ]
-    states(LEARNING, f"Better it is with {', '.join(told[:-1])} and {told[-1]}.")
+    states(
+        LEARNING,
+        f"The {len(told)} that are better than the uniform combination are "
+        f"{', '.join(told[:-1])} and {told[-1]}.",
+    )
     found = regions(text, "uniform combination", "sets of one view")
     assert len(found) == len(table.ranking.learners)
     if all(shares[0] + shares[1] >= 0.95 for _, shares in found.values()):
