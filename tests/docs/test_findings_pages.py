@@ -277,7 +277,7 @@ def test_what_differs_in_the_table_of_gehler() -> None:
     )
     n_fits = sum(len(r) for place, r in cells("gehler2008_table1").items()
                  if place[1] == "ikl_products")  # fmt: skip
-    states(GEHLER, f"{early} of {n_fits} fits of IKL (products) ended above their tolerance")
+    states(GEHLER, f"{early} of {n_fits} fits of IKL (products) ended above its tolerance, on DNA")
 
 
 def test_the_kernels_of_ikl_where_two_searches_have_ended() -> None:
@@ -298,6 +298,38 @@ def test_the_kernels_of_ikl_where_two_searches_have_ended() -> None:
         for row in ("german", "heart", "image")
     )
     states(GEHLER, f"more kernels than published on {len(more)} of these sets: {shown}")
+
+
+def test_the_kernels_of_ikl_with_one_width() -> None:
+    report = recorded("gehler2008_table1")
+    searched = {
+        row: records for (row, column, _), records in cells("gehler2008_table1").items()
+        if column == "ikl_single"
+    }  # fmt: skip
+    fits = [record for records in searched.values() for record in records]
+    assert all(record.converged for record in fits)
+    assert all(present(record.family_gap) <= 1e-3 for record in fits)
+    states(GEHLER, f"all {len(fits):,} fits of IKL, on {len(searched)} sets, have both gaps below")
+    numbers = {row: report.numbers[row, "ikl_single", "paper", "n_kernels"] for row in searched}
+
+    def both(row: str) -> tuple[float, float]:
+        return present(numbers[row].measured).mean, present(numbers[row].published).mean
+
+    distances = {row: abs(present(number.difference)) for row, number in numbers.items()}
+    furthest = max(distances, key=lambda row: distances[row])
+    ours, theirs = both(furthest)
+    states(
+        GEHLER,
+        f"less than one from the published one on {sum(far < 1 for far in distances.values())} of "
+        f"them, and furthest on {furthest.upper()} ({ours:.1f} against {theirs:.1f})",
+    )
+    measured, published = zip(*map(both, ("seg", "abe", "sat")), strict=True)
+    states(
+        GEHLER,
+        "became {:.1f}, {:.1f} and {:.1f} (published {:.1f}, {:.1f} and {:.1f})".format(
+            *measured, *published
+        ),
+    )
 
 
 def test_what_learning_costs() -> None:

@@ -28,7 +28,6 @@ from mklbench.report.table.metrics import METRICS
 from mklbench.report.table.verdict import Verdict
 
 FINDINGS, PICARD = "docs/findings/*.md", "docs/findings/picard2012.md"
-GEHLER = "docs/findings/gehler2008.md"
 
 
 def fits(table: str, is_meant: Callable[[str, str, str], bool]) -> list[Record]:
@@ -175,47 +174,6 @@ def test_the_readme_on_single_kernels_and_products() -> None:
     ):  # fmt: skip
         pair = f"{error(row, 'ikl_products'):.1f} % against {error(row, 'svm'):.1f} %"
         states(FINDINGS, f"{opening}{pair}{published}")
-
-
-def test_the_findings_on_both_gaps_of_ikl() -> None:
-    for name, sentence in (
-        ("ikl_products", "all {} fits on {} sets have both gaps below 1e-3"),
-        ("ikl_single", "all {:,} fits of IKL, on {} sets, have both gaps below 1e-3"),
-    ):
-        searched = [r for r in column("gehler2008_table1", name) if r.family_gap is not None]
-        assert max(max(present(r.gap), present(r.family_gap)) for r in searched) <= 1e-3
-        states(GEHLER, sentence.format(len(searched), len({record.data for record in searched})))
-
-
-def test_the_findings_on_the_numbers_of_kernels_of_ikl() -> None:
-    def both(name: str) -> dict[str, tuple[float, float]]:
-        """Return of each set the measured number and the published one."""
-        published = load_table("gehler2008_table1").published
-        return {
-            row: (mean("gehler2008_table1", row, name, "paper", metric), found.mean)
-            for (row, column, metric), found in published.items()
-            if (column, metric) == (name, "n_kernels")
-        }
-
-    products, single = both("ikl_products"), both("ikl_single")
-    more = {row: pair for row, pair in products.items() if pair[0] > pair[1]}
-    told = [f"{row.capitalize()} {more[row][0]:.0f} against {more[row][1]:.0f}"
-            for row in ("german", "heart", "image")]  # fmt: skip
-    states(GEHLER, f"on {len(more)} of these sets: {', '.join(told)}.")
-    distances = {row: abs(ours - theirs) for row, (ours, theirs) in single.items()}
-    furthest = max(distances, key=lambda row: distances[row])
-    states(
-        GEHLER,
-        f"on {sum(far < 1.0 for far in distances.values())} of them, and furthest on "
-        f"{furthest.upper()} ({single[furthest][0]:.1f} against {single[furthest][1]:.1f})",
-    )
-    measured, published = zip(*(single[row] for row in ("seg", "abe", "sat")), strict=True)
-    states(
-        GEHLER,
-        "became {:.1f}, {:.1f} and {:.1f} (published {:.1f}, {:.1f} and {:.1f})".format(
-            *measured, *published
-        ),
-    )
 
 
 def better_than(reference: str, table: str, name: str) -> list[str]:
