@@ -1,4 +1,4 @@
-"""What the pages on Cortes et al. 2009 and on the lecture state, computed from the records again.
+"""What pages of findings state, computed from the records again.
 
 The other findings are held in tests/report/test_stated_numbers.py.
 """
@@ -15,6 +15,7 @@ from narrowing import present
 from stated import lines_of, mean, recorded, states, text_of
 
 from mklbench.experiments.record import Record
+from mklbench.report.analysis.assemble import Number
 from mklbench.report.analysis.significance import LEVEL, corrected_p_value
 from mklbench.report.table.verdict import Verdict
 
@@ -269,61 +270,60 @@ def test_what_differs_in_the_table_of_gehler() -> None:
     assert all(abs(gap) < 1 for _, column, gap in differ if column != "ikl_single")
     measured = mean("gehler2008_table1", "splice", "ikl_single", "paper", "error")
     states(GEHLER, f"Splice has {measured:.1f} % where the paper has 12.6")
-    early = sum(
-        record.converged is False
-        for (_, column, _), records in cells("gehler2008_table1").items()
-        for record in records
-        if column == "ikl_products"
+    fits = [
+        (row, record) for (row, column, _), records in cells("gehler2008_table1").items()
+        for record in records if column == "ikl_products"
+    ]  # fmt: skip
+    early = [row for row, record in fits if record.converged is False]
+    assert set(early) == {"dna"}
+    states(
+        GEHLER,
+        f"{len(early)} of {len(fits)} fits of IKL (products) ended above its tolerance, on DNA",
     )
-    n_fits = sum(len(r) for place, r in cells("gehler2008_table1").items()
-                 if place[1] == "ikl_products")  # fmt: skip
-    states(GEHLER, f"{early} of {n_fits} fits of IKL (products) ended above its tolerance, on DNA")
 
 
-def test_the_kernels_of_ikl_where_two_searches_have_ended() -> None:
-    report = recorded("gehler2008_table1")
+def where_two_searches_have_ended(column: str) -> tuple[int, dict[str, Number]]:
+    """Return how many fits of IKL have both gaps, below 1e-3, and the kernels of each set."""
     searched = {
-        row: records for (row, column, _), records in cells("gehler2008_table1").items()
-        if column == "ikl_products" and records[0].family_gap is not None
+        row: records for (row, name, _), records in cells("gehler2008_table1").items()
+        if name == column and records[0].family_gap is not None
     }  # fmt: skip
     fits = [record for records in searched.values() for record in records]
     assert all(record.converged for record in fits)
     assert all(present(record.family_gap) <= 1e-3 for record in fits)
-    states(GEHLER, f"all {len(fits)} fits on {len(searched)} sets have both gaps below 1e-3")
-    numbers = {row: report.numbers[row, "ikl_products", "paper", "n_kernels"] for row in searched}
+    numbers = recorded("gehler2008_table1").numbers
+    return len(fits), {row: numbers[row, column, "paper", "n_kernels"] for row in searched}
+
+
+def measured_and_published(number: Number) -> tuple[float, float]:
+    return present(number.measured).mean, present(number.published).mean
+
+
+def test_the_kernels_of_ikl_where_two_searches_have_ended() -> None:
+    n_fits, numbers = where_two_searches_have_ended("ikl_products")
+    states(GEHLER, f"all {n_fits} fits on {len(numbers)} sets have both gaps below 1e-3")
     more = [row for row, number in numbers.items() if present(number.difference) > 0]
     shown = ", ".join(
-        f"{row.title()} {present(numbers[row].measured).mean:.0f} against "
-        f"{present(numbers[row].published).mean:.0f}"
+        "{} {:.0f} against {:.0f}".format(row.title(), *measured_and_published(numbers[row]))
         for row in ("german", "heart", "image")
     )
     states(GEHLER, f"more kernels than published on {len(more)} of these sets: {shown}")
 
 
 def test_the_kernels_of_ikl_with_one_width() -> None:
-    report = recorded("gehler2008_table1")
-    searched = {
-        row: records for (row, column, _), records in cells("gehler2008_table1").items()
-        if column == "ikl_single"
-    }  # fmt: skip
-    fits = [record for records in searched.values() for record in records]
-    assert all(record.converged for record in fits)
-    assert all(present(record.family_gap) <= 1e-3 for record in fits)
-    states(GEHLER, f"all {len(fits):,} fits of IKL, on {len(searched)} sets, have both gaps below")
-    numbers = {row: report.numbers[row, "ikl_single", "paper", "n_kernels"] for row in searched}
-
-    def both(row: str) -> tuple[float, float]:
-        return present(numbers[row].measured).mean, present(numbers[row].published).mean
-
+    n_fits, numbers = where_two_searches_have_ended("ikl_single")
+    assert set(numbers) == {row.name for row in recorded("gehler2008_table1").table.rows}
+    states(GEHLER, f"all {n_fits:,} fits of IKL, on {len(numbers)} sets, have both gaps below 1e-3")
     distances = {row: abs(present(number.difference)) for row, number in numbers.items()}
     furthest = max(distances, key=lambda row: distances[row])
-    ours, theirs = both(furthest)
+    ours, theirs = measured_and_published(numbers[furthest])
     states(
         GEHLER,
         f"less than one from the published one on {sum(far < 1 for far in distances.values())} of "
         f"them, and furthest on {furthest.upper()} ({ours:.1f} against {theirs:.1f})",
     )
-    measured, published = zip(*map(both, ("seg", "abe", "sat")), strict=True)
+    shown = [measured_and_published(numbers[row]) for row in ("seg", "abe", "sat")]
+    measured, published = zip(*shown, strict=True)
     states(
         GEHLER,
         "became {:.1f}, {:.1f} and {:.1f} (published {:.1f}, {:.1f} and {:.1f})".format(
