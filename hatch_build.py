@@ -2,10 +2,10 @@
 
 In a checkout the records are plain JSON lines, so that what has changed can be read in a diff. Half
 of that is repeated in every line, and most of the rest are digits. In a wheel kernel weights have
-six of them, which is what `mklbench check` compares, and seconds four, which is more than a clock
-repeats; the check sum that xz keeps of a file stands in for that of every line. The same
-records make the same wheel. Records that are packed in the checkout already are too many for it,
-and their table is of no use without them.
+six of them, which is what `mklbench check` compares, and so have numbers that it does not compare;
+seconds have four, which is more than a clock repeats; the check sum that xz keeps of a file stands
+in for that of every line. The same records make the same wheel. Records that are packed in the
+checkout already are too many for it, and their table is of no use without them.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 _DIGITS = 6  # of weights; `mklbench.report.analysis.confirmed` rounds alike
 _TIME_DIGITS = 4
+_NOT_COMPARED = frozenset({"family_gap", "relevant_weight", "search_accuracy", "search_rmse"})
 # Characters have no alignment to four bytes, and follow from all of the one before.
 _OF_TEXT = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "lc": 4, "lp": 0, "pb": 0}]
 
@@ -73,13 +74,16 @@ def _abridged(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def _shorter(name: str, value: Any) -> Any:
-    """Return the value of a field with as many digits of seconds as are kept."""
+    """Return the value of a field with as many digits as are kept of it."""
     if isinstance(value, list):  # of selections
         return [_shorter(name, item) for item in value]
     if isinstance(value, dict):
         return {key: _shorter(key, item) for key, item in value.items()}
-    is_time = name.endswith("seconds") and isinstance(value, float)
-    return float(f"{value:.{_TIME_DIGITS}g}") if is_time else value
+    if not isinstance(value, float):
+        return value
+    if name.endswith("seconds"):
+        return float(f"{value:.{_TIME_DIGITS}g}")
+    return float(f"{value:.{_DIGITS}g}") if name in _NOT_COMPARED else value
 
 
 def _rounded(weights: Any) -> Any:
