@@ -62,7 +62,7 @@ from mklbench.validation import check_choice, check_count, check_positive
 VERSION = 2
 EXACT = True
 # What was recorded before there was an independent search, or kernels that slide, was made without.
-NEW_OPTIONS = {"explore": 0, "slide": 0}
+NEW_OPTIONS = {"explore": 0, "slide": 0, "look": None}
 
 Array = NDArray[np.float64]
 
@@ -71,7 +71,9 @@ Array = NDArray[np.float64]
 _MASTER_TOL, _LOOSEST_MASTER, _TIGHTEST_MASTER = 0.1, 1e-2, 0.2
 # A violator joins if it exceeds lambda by this share of the tolerance, in units of the objective.
 _ACCEPTED = 0.1
-# So many rounds, each of which lowers the objective by less than this share of it, end the search.
+# So many rounds, each of which lowers the objective by less than this share of it, end the search;
+# where there is an independent one it is asked first, and as many rounds follow. Where alpha swings
+# from round to round, a kernel may be missing that only the independent one sees.
 _PATIENCE, _LEAST_DECREASE = 5, 1e-5
 # Matrices (n, n) that a master and the certificate hold at once.
 _MASTER_MATRICES = 4.5
@@ -91,6 +93,7 @@ def bytes_needed(
     samples: int = 1000,
     explore: int = 300,
     slide: int = 8,
+    look: int | None = None,
     **options: object,
 ) -> float:
     """Return the bytes that `solve` takes beside the kernels.
@@ -103,7 +106,7 @@ def bytes_needed(
         n_parameters = kernels.n_kernels or 0
         likely = _KEPT + _KEPT_PER_PARAMETER * n_parameters
         kept = min(likely, _MOST_KEPT, 1 + pricing * max_iter)
-        drawn = _DRAWN_ARRAYS * NUMBER * max(samples, explore) * n_parameters
+        drawn = _DRAWN_ARRAYS * NUMBER * max(samples, explore, look or 0) * n_parameters
         if slide:
             drawn += bytes_kept(shape.n, kept) + joint_resort.bytes_needed(kept, shape)
     return at_changing_weights(kernels, shape, _MASTER_MATRICES + 0.5 * kept) + drawn
@@ -132,6 +135,7 @@ def solve(
     samples: int = 1000,
     explore: int = 300,
     slide: int = 8,
+    look: int | None = None,
     master: str = "mkl",
     start: Mixture | ArrayLike | None = None,
     class_weight: Mapping[int, float] | str | None = None,
@@ -159,17 +163,21 @@ def solve(
         of the time and now and then leaves a sparse kernel unseen, with most parameters 0.
     explore : int, default=300
         So many times an independent search ascends, coordinate by coordinate, each time that the
-        first one finds nothing more: from random kernels, beside those at hand and anywhere, and
-        from the lower end of the box. With 0 there is no such search: `family_gap` is then None,
-        and `converged` says that the gap of the kernels found is at most `tol`, no more. In a
-        family of one parameter, where all ascents were the same, so many values of it are priced.
-        On a bank, where all kernels are priced, it plays no part.
+        first one finds nothing more, or that the objective stands still: from random kernels,
+        beside those at hand and anywhere, from the lower end of the box, and from a few products of
+        the kernels at hand. With 0 there is no such search: `family_gap` is then None, and
+        `converged` says that the gap of the kernels found is at most `tol`, no more. In a family of
+        one parameter, where all ascents were the same, so many values of it are priced. On a bank,
+        where all kernels are priced, it plays no part.
     slide : int, default=8
         Iterations of a descent in the parameters of all kernels with weight, after a master; it
         rests for a round after one that lowered the objective by little. The independent search
-        then looks about at every round, with a twentieth of its ascents, and twice as many kernels
-        may join at once. With 0 kernels stay as they were found, which takes many more rounds. On a
-        bank it plays no part.
+        then looks about at every round, and twice as many kernels may join at once. With 0 kernels
+        stay as they were found, which takes many more rounds. On a bank it plays no part.
+    look : int or None, default=None
+        So many ascents has the independent search at a round; a twentieth of `explore` if not
+        given. Where a hundred kernels are in use, as with many features of two values, a search
+        needs more of them, and a larger `pricing`, to end.
     master : str, default="mkl"
         "mkl", the default exact solver, or "simplemkl", which the paper used.
     start : Mixture, array_like or None, default=None
@@ -201,6 +209,8 @@ def solve(
     check_count("samples", samples, minimum=0)
     check_count("explore", explore, minimum=0)
     check_count("slide", slide, minimum=0)
+    if look is not None:
+        check_count("look", look)
     machine = SVM(y, C, class_weight=class_weight, sample_weight=sample_weight)
     check_samples(kernels, len(machine.y))
     check_choice("master", master, _MASTERS)
@@ -210,7 +220,7 @@ def solve(
         # have moved proves little, and so do those of the masters after it.
         solve_master = partial(mkl.solve_master, resort=True)
     solver = MasterSolver(solve_master, C, machine.class_factors, machine.sample_weight)
-    columns = first_columns(kernels, machine, solver, start, samples, explore, slide)
+    columns = first_columns(kernels, machine, solver, start, samples, explore, slide, look)
     history = iterations.begin()
     _generate(columns, solver, tol, max_iter, pricing, history)
     gap, family_gap = columns.certified_gaps()
@@ -265,7 +275,9 @@ def _generate(
         progress = restricted.objective < lowest * (1.0 - _LEAST_DECREASE)
         failures = 0 if progress else failures + 1
         lowest = min(lowest, restricted.objective)
-        if gap <= tol or len(history) == max_iter or failures == _PATIENCE:
+        if gap <= tol or len(history) == max_iter:
+            return
+        if failures == 2 * _PATIENCE or (failures == _PATIENCE and columns.explore() is None):
             return
         # Kernels leave after a decrease only: where alpha is not unique, as with kernels of low
         # rank, those that just joined with weight 0 may be needed together with the next.

@@ -105,6 +105,8 @@ class IKL(KernelLearner):
     slide : int, default=8
         Iterations of a descent in the parameters of all kernels with weight, after a master; 0 for
         none.
+    look : int or None, default=None
+        Ascents of the independent search at every round; a twentieth of `explore` if not given.
     master : str, default="mkl"
         "mkl" or "simplemkl".
     class_weight : ClassWeights, default=None
@@ -126,6 +128,7 @@ class IKL(KernelLearner):
         samples: int = 1000,
         explore: int = 300,
         slide: int = 8,
+        look: int | None = None,
         master: str = "mkl",
         class_weight: ClassWeights = None,
         verbose: int = 0,
@@ -138,6 +141,7 @@ class IKL(KernelLearner):
         self.samples = samples
         self.explore = explore
         self.slide = slide
+        self.look = look
         self.master = master
         self.class_weight = class_weight
         self.verbose = verbose

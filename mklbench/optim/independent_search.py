@@ -11,6 +11,11 @@ perturbed, exchanged or replaced; at sparse kernels anywhere in the box; and at 
 parameters at the lower end. To take the best of many random kernels as starts, by their T, was
 measured to find no better maxima, and it takes longer than the ascents.
 
+It ends with products of two or three of the kernels at hand, whose parameters are the sums of
+theirs. Where the labels depend on several groups of features together, each group has its kernel
+first, and no single parameter leads from there to the kernel of all. Most products are of no use,
+so that here the best by their T are starts.
+
 What it finds beyond says how far the solution is from the optimum of the family, as far as such a
 search can tell: a kernel to which a share p of ascents would lead is missed by k of them with
 probability (1 - p)^k.
@@ -42,7 +47,9 @@ _VALUES = 33
 _ROUNDS, _LEAST_ASCENT = 5, 1e-4
 # What follows along the gradient is short; nothing comes after it.
 _GROWTH, _ITERATIONS = 1e-5, 40
-# A look while generation goes on has this share of the ascents.
+# The product of so many kernels at hand, one or the other, is a start.
+_FACTORS = (2, 3)
+# A look while generation goes on has this share of the ascents, where it is not said how many.
 _LOOK = 0.05
 
 
@@ -55,12 +62,16 @@ class IndependentSearch:
         On the training samples, with a bounded box.
     ascents : int
         Of each search.
+    at_a_look : int or None, default=None
+        Of each look; a twentieth of `ascents` if not given.
     """
 
-    def __init__(self, family: Family, ascents: int) -> None:
+    def __init__(self, family: Family, ascents: int, at_a_look: int | None = None) -> None:
         self._family = family
         self._ascents = ascents
+        self._at_a_look = math.ceil(_LOOK * ascents) if at_a_look is None else at_a_look
         self._random = np.random.default_rng(1)  # another than that of the first search
+        self._of_products = np.random.default_rng(2)
         self._box = Bounds(family.lower, family.upper)
         self._grid = self._values(_VALUES)
 
@@ -74,11 +85,12 @@ class IndependentSearch:
         known : Mixture
             The kernels at hand with their weights.
         """
-        return self._search(dual_coef, known, self._ascents)
+        found = self._search(dual_coef, known, self._ascents)
+        return distinct([*found, *self._from_products(dual_coef, known)])
 
     def look(self, dual_coef: Array, known: Mixture) -> list[Found]:
-        """Do so with a twentieth of the ascents, for a search that goes on."""
-        return self._search(dual_coef, known, math.ceil(_LOOK * self._ascents))
+        """Do so with the ascents of a look, for a search that goes on."""
+        return self._search(dual_coef, known, self._at_a_look)
 
     def _search(self, dual_coef: Array, known: Mixture, n_ascents: int) -> list[Found]:
         n_beside, n_sparse = math.ceil(_BESIDE * n_ascents), round(_SPARSE * n_ascents)
@@ -93,15 +105,33 @@ class IndependentSearch:
         ])  # fmt: skip
         starts = np.clip(starts, self._family.lower, self._family.upper, out=starts)
         lines = family.lines(a)
-        return distinct(self._ascended(family, lines, start, a) for start in starts)
+        return distinct(self._ascended(family, lines, start, a, self._random) for start in starts)
 
-    def _ascended(self, family: RoughFamily, lines: Lines, start: Array, a: Array) -> Found:
-        """Return the local maximum to which an ascent from `start` leads."""
+    def _from_products(self, dual_coef: Array, known: Mixture) -> Iterator[Found]:
+        """Yield the local maxima to which ascents from the best products lead."""
+        thetas, random = known.thetas[known.weights > 0], self._of_products
+        if self._family.n_kernels == 1 or len(thetas) < min(_FACTORS):
+            return
+        support = np.flatnonzero(dual_coef)
+        family, a = self._family.restrict(support).rough(), dual_coef[support]
+        sizes = np.minimum(random.choice(_FACTORS, self._ascents), len(thetas))
+        chosen = (random.choice(len(thetas), size, replace=False) for size in sizes)
+        products = np.array([thetas[factors].sum(axis=0) for factors in chosen])
+        products = np.unique(np.clip(products, self._family.lower, self._family.upper), axis=0)
+        best = np.argsort(-family.values(products, a), kind="stable")
+        lines = family.lines(a)
+        for start in products[best[: math.ceil(_LOOK * self._ascents)]]:
+            yield self._ascended(family, lines, start, a, random)
+
+    def _ascended(
+        self, family: RoughFamily, lines: Lines, start: Array, a: Array, random: np.random.Generator
+    ) -> Found:
+        """Return the local maximum to which an ascent from `start` leads, in a random order."""
         lines.begin(start)
         reached = -np.inf
         for _ in range(_ROUNDS):
             before = reached
-            for m in self._random.permutation(len(start)):
+            for m in random.permutation(len(start)):
                 values = np.append(self._grid[:, m], lines.theta[m])
                 prices = lines.along(m, values)
                 best = int(prices.argmax())

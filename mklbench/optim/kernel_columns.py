@@ -179,6 +179,7 @@ class FamilyColumns(Columns):
         samples: int,
         explore: int,
         slide: int,
+        look: int | None,
     ) -> None:
         self._family, self._order = family.in_own_order()
         self._machine = machine
@@ -187,7 +188,7 @@ class FamilyColumns(Columns):
         self._master = FamilyMaster(solver, self._family, machine, rough=slide > 0)
         self._search = KernelSearch(self._family, samples, slid=slide > 0)
         self._found: list[Found] = []
-        self._independent = IndependentSearch(self._family, explore) if explore else None
+        self._independent = IndependentSearch(self._family, explore, look) if explore else None
         self._beyond: list[Found] | None = None  # what it has found at the master's alpha
         if start is None:
             self._mixture = _first_kernel(self._family, machine.y)
@@ -299,6 +300,7 @@ def first_columns(
     samples: int,
     explore: int,
     slide: int,
+    look: int | None,
 ) -> Columns:
     """Return the kernels to begin with.
 
@@ -319,6 +321,8 @@ def first_columns(
         Ascents of an independent search in a family; 0 for no such search.
     slide : int
         Iterations of a descent in the parameters of the kernels in use; 0 for none.
+    look : int or None
+        Ascents of the independent search at every round; a twentieth of `explore` for None.
 
     Raises
     ------
@@ -327,7 +331,9 @@ def first_columns(
     """
     if isinstance(kernels, Bank):
         return BankColumns(kernels, machine, solver, start)
-    return FamilyColumns(_check_bounded(kernels), machine, solver, start, samples, explore, slide)
+    return FamilyColumns(
+        _check_bounded(kernels), machine, solver, start, samples, explore, slide, look
+    )
 
 
 def _first_kernel(family: Family, y: Array) -> Mixture:

@@ -91,6 +91,46 @@ class TestStrongerSearch:
         assert decrease_by_more_search(X, y, 2.0, BOX, alone) > 2e-3
 
 
+class TestGroupsOfFeatures:
+    """Labels of the parities of two pairs of features and of a fifth, of forty of two values.
+
+    Each group has its kernel soon. That of all five features lowers J by 13 per cent more, and
+    nothing leads there from the others, one parameter at a time.
+    """
+
+    @staticmethod
+    def problem(seed: int) -> tuple[Array, Array]:
+        rng = np.random.default_rng(seed)
+        X = np.where(rng.random((120, 40)) < 0.5, 1.0, -1.0)
+        score = X[:, 0] * X[:, 1] + X[:, 2] * X[:, 3] + X[:, 4]
+        score += 0.5 * rng.standard_normal(120)
+        return X, np.where(score > 0, 1.0, -1.0)
+
+    @pytest.mark.parametrize("seed", [0, 1])
+    def test_their_kernels_are_multiplied(self, seed: int) -> None:
+        """At seed 0 alpha swings until then, and J stands still for more than five rounds."""
+        X, y = self.problem(seed)
+        solution = ikl.solve(products(X), y, C=1.0, **SLIDING)
+        assert solution.converged
+        assert decrease_by_more_search(X, y, 1.0, BOX, solution) <= 2e-3
+
+    def test_without_products_one_is_left_out(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """So the test above can fail."""
+        monkeypatch.setattr(IndependentSearch, "_from_products", lambda *_: iter(()))
+        X, y = self.problem(1)
+        solution = ikl.solve(products(X), y, C=1.0, **SLIDING)
+        assert solution.converged
+        assert decrease_by_more_search(X, y, 1.0, BOX, solution) > 0.1
+
+    def test_more_ascents_a_look_end_it_sooner(self) -> None:
+        X, y = self.problem(0)
+        few, many = (ikl.solve(products(X), y, C=1.0, look=look, **SLIDING) for look in (15, 100))
+        assert few.converged
+        assert many.converged
+        assert many.n_iter < 0.9 * few.n_iter
+        assert many.objective == pytest.approx(few.objective, rel=2e-3)
+
+
 @pytest.mark.parametrize("build", [products, isotropic], ids=["products", "isotropic"])
 class TestGaps:
     @pytest.mark.parametrize("options", [{}, {"max_iter": 2}, {"tol": 0.1}, {"samples": 0}])

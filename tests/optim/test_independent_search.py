@@ -81,11 +81,26 @@ class TestSearch:
         X, y = random_problem(40)
         thetas = np.diag([1.0, 2.0, 3.0, 4.0]) + 0.1
         IndependentSearch(products(X), 40).run(y, Mixture(np.full(4, 0.25), thetas))
-        assert len(begun) == 40
+        assert len(begun) == 42  # two are products
         assert sum(not theta.any() for theta in begun) >= 10
         beside = begun[:20]
         nearest = [int(np.abs(thetas - theta).sum(axis=1).argmin()) for theta in beside]
         assert set(nearest) == {0, 1, 2, 3}
+
+    def test_ends_with_products_of_two_or_three_of_those_at_hand(
+        self, begun: list[np.ndarray]
+    ) -> None:
+        X, y = random_problem(40)
+        thetas = np.diag([1.0, 2.0, 3.0, 4.0])
+        IndependentSearch(products(X), 100).run(y, Mixture(np.full(4, 0.25), thetas))
+        multiplied = np.array(begun[100:])
+        assert len(multiplied) == 5
+        used = multiplied > 0
+        assert set(used.sum(axis=1)) <= {2, 3}
+        assert np.array_equal(multiplied, used * [1.0, 2.0, 3.0, 4.0])
+        family = products(X)
+        prices = [y @ family.gram(theta) @ y for theta in multiplied]
+        assert prices == sorted(prices, reverse=True)
 
     def test_finds_a_sparse_kernel_that_nothing_at_hand_leads_to(self) -> None:
         """The labels are the sign of a product of two of 20 features: single ones say nothing."""

@@ -19,6 +19,8 @@ Array = NDArray[np.float64]
 
 # Draws beside each kernel found, sparse draws anywhere, and the best of each that are climbed from.
 _BESIDE, _ANYWHERE, _CLIMBS = 300, 4000, 12
+# Products of two and of three kernels found, so many of each.
+_PRODUCTS = 1000
 # Ascents coordinate by coordinate, half of them from nothing and half from a kernel found, three of
 # whose parameters are dropped; values that a parameter may take, and rounds through all of them.
 _ASCENTS, _VALUES, _ROUNDS = 40, 25, 4
@@ -29,8 +31,8 @@ def decrease_by_more_search(X: Array, y: Array, C: float, box: float, found: Sol
     """Return by what share J falls when the finite problem is solved with what is found here.
 
     300 perturbations theta * exp(0.5 N(0, 1)) of every kernel found, sparse log-uniform draws, long
-    climbs from the best of both and from the best beside each kernel, differential evolution, and
-    ascents coordinate by coordinate.
+    products of two or three kernels found, long climbs from the best of all these and from the best
+    beside each kernel, differential evolution, and ascents coordinate by coordinate.
     """
     rng = np.random.default_rng(77)
     d = X.shape[1]
@@ -83,6 +85,9 @@ def decrease_by_more_search(X: Array, y: Array, C: float, box: float, found: Sol
     shape = (_ANYWHERE, d)
     anywhere = 10.0 ** rng.uniform(np.log10(_LEAST_GAMMA), np.log10(box), shape)
     anywhere *= rng.uniform(size=shape) < rng.uniform(size=(_ANYWHERE, 1))
+    factors_of = [rng.integers(len(thetas), size=(_PRODUCTS, count)) for count in (2, 3)]
+    products = np.concatenate([thetas[factors].sum(axis=1) for factors in factors_of])
+    products = np.minimum(products, box)
     evolution = differential_evolution(
         evolved,
         [(np.log10(_LEAST_GAMMA) - 1.0, np.log10(box))] * d,
@@ -96,6 +101,7 @@ def decrease_by_more_search(X: Array, y: Array, C: float, box: float, found: Sol
         *beside.reshape(-1, d)[np.argsort(-prices.ravel())[:_CLIMBS]],
         *beside[prices.argmax(axis=0), np.arange(len(thetas))],
         *anywhere[np.argsort(-priced(anywhere))[:_CLIMBS]],
+        *products[np.argsort(-priced(products))[:_CLIMBS]],
         _parameters(evolution.x),
         *(ascended(start) for start in np.zeros((_ASCENTS // 2, d))),
         *(ascended(dropped()) for _ in range(_ASCENTS // 2)),
