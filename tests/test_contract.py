@@ -53,7 +53,9 @@ class TestAlgorithm:
         assert (found.version, found.takes, found.path_option) == (2, Family, "iterations")
         assert found.solve_path is qnpkl.solve_path
         assert found.new_options == {"max_evals": None}
-        assert algorithm_of(ikl.solve).new_options == {"explore": 0, "slide": 0, "look": None}
+        assert algorithm_of(ikl.solve).new_options == {
+            "explore": 0, "slide": 0, "look": None, "multiply": 0,
+        }  # fmt: skip
         assert found.options[:2] == ("C", "start")
         assert not found.takes_start  # its start is a name
         assert algorithm_of(ckl.solve).solve_all is ckl.solve_all

@@ -61,8 +61,9 @@ from mklbench.validation import check_choice, check_count, check_positive
 
 VERSION = 2
 EXACT = True
-# What was recorded before there was an independent search, or kernels that slide, was made without.
-NEW_OPTIONS = {"explore": 0, "slide": 0, "look": None}
+# What was recorded before there was an independent search, or one from products of kernels, or
+# kernels that slide, was made without.
+NEW_OPTIONS = {"explore": 0, "slide": 0, "look": None, "multiply": 0}
 
 Array = NDArray[np.float64]
 
@@ -136,6 +137,7 @@ def solve(
     explore: int = 300,
     slide: int = 8,
     look: int | None = None,
+    multiply: int = 15,
     master: str = "mkl",
     start: Mixture | ArrayLike | None = None,
     class_weight: Mapping[int, float] | str | None = None,
@@ -164,11 +166,11 @@ def solve(
     explore : int, default=300
         So many times an independent search ascends, coordinate by coordinate, each time that the
         first one finds nothing more, or that the objective stands still: from random kernels,
-        beside those at hand and anywhere, from the lower end of the box, and from a few products of
-        the kernels at hand. With 0 there is no such search: `family_gap` is then None, and
-        `converged` says that the gap of the kernels found is at most `tol`, no more. In a family of
-        one parameter, where all ascents were the same, so many values of it are priced. On a bank,
-        where all kernels are priced, it plays no part.
+        beside those at hand and anywhere, and from the lower end of the box. With 0 there is no
+        such search: `family_gap` is then None, and `converged` says that the gap of the kernels
+        found is at most `tol`, no more. In a family of one parameter, where all ascents were the
+        same, so many values of it are priced. On a bank, where all kernels are priced, it plays no
+        part.
     slide : int, default=8
         Iterations of a descent in the parameters of all kernels with weight, after a master; it
         rests for a round after one that lowered the objective by little. The independent search
@@ -178,6 +180,10 @@ def solve(
         So many ascents has the independent search at a round; a twentieth of `explore` if not
         given. Where a hundred kernels are in use, as with many features of two values, a search
         needs more of them, and a larger `pricing`, to end.
+    multiply : int, default=15
+        So many times more does the independent search ascend when the first one finds nothing, from
+        the best products of two or three kernels at hand. Where the labels depend on several groups
+        of features together, the kernel of all of them is found from those of the groups.
     master : str, default="mkl"
         "mkl", the default exact solver, or "simplemkl", which the paper used.
     start : Mixture, array_like or None, default=None
@@ -211,6 +217,7 @@ def solve(
     check_count("slide", slide, minimum=0)
     if look is not None:
         check_count("look", look)
+    check_count("multiply", multiply, minimum=0)
     machine = SVM(y, C, class_weight=class_weight, sample_weight=sample_weight)
     check_samples(kernels, len(machine.y))
     check_choice("master", master, _MASTERS)
@@ -220,7 +227,9 @@ def solve(
         # have moved proves little, and so do those of the masters after it.
         solve_master = partial(mkl.solve_master, resort=True)
     solver = MasterSolver(solve_master, C, machine.class_factors, machine.sample_weight)
-    columns = first_columns(kernels, machine, solver, start, samples, explore, slide, look)
+    columns = first_columns(
+        kernels, machine, solver, start, samples, explore, slide, look, multiply
+    )
     history = iterations.begin()
     _generate(columns, solver, tol, max_iter, pricing, history)
     gap, family_gap = columns.certified_gaps()

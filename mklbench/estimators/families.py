@@ -107,6 +107,8 @@ class IKL(KernelLearner):
         none.
     look : int or None, default=None
         Ascents of the independent search at every round; a twentieth of `explore` if not given.
+    multiply : int, default=15
+        Ascents of the independent search from products of kernels at hand; 0 for none.
     master : str, default="mkl"
         "mkl" or "simplemkl".
     class_weight : ClassWeights, default=None
@@ -129,6 +131,7 @@ class IKL(KernelLearner):
         explore: int = 300,
         slide: int = 8,
         look: int | None = None,
+        multiply: int = 15,
         master: str = "mkl",
         class_weight: ClassWeights = None,
         verbose: int = 0,
@@ -142,6 +145,7 @@ class IKL(KernelLearner):
         self.explore = explore
         self.slide = slide
         self.look = look
+        self.multiply = multiply
         self.master = master
         self.class_weight = class_weight
         self.verbose = verbose

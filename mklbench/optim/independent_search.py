@@ -47,8 +47,8 @@ _VALUES = 33
 _ROUNDS, _LEAST_ASCENT = 5, 1e-4
 # What follows along the gradient is short; nothing comes after it.
 _GROWTH, _ITERATIONS = 1e-5, 40
-# The product of so many kernels at hand, one or the other, is a start.
-_FACTORS = (2, 3)
+# A start is the product of so many kernels at hand, one or the other, the best of so many drawn.
+_FACTORS, _DRAWN = (2, 3), 20
 # A look while generation goes on has this share of the ascents, where it is not said how many.
 _LOOK = 0.05
 
@@ -64,11 +64,20 @@ class IndependentSearch:
         Of each search.
     at_a_look : int or None, default=None
         Of each look; a twentieth of `ascents` if not given.
+    from_products : int, default=0
+        Further ascents of each search, from products of kernels at hand.
     """
 
-    def __init__(self, family: Family, ascents: int, at_a_look: int | None = None) -> None:
+    def __init__(
+        self,
+        family: Family,
+        ascents: int,
+        at_a_look: int | None = None,
+        from_products: int = 0,
+    ) -> None:
         self._family = family
         self._ascents = ascents
+        self._n_products = from_products
         self._at_a_look = math.ceil(_LOOK * ascents) if at_a_look is None else at_a_look
         self._random = np.random.default_rng(1)  # another than that of the first search
         self._of_products = np.random.default_rng(2)
@@ -110,17 +119,17 @@ class IndependentSearch:
     def _from_products(self, dual_coef: Array, known: Mixture) -> Iterator[Found]:
         """Yield the local maxima to which ascents from the best products lead."""
         thetas, random = known.thetas[known.weights > 0], self._of_products
-        if self._family.n_kernels == 1 or len(thetas) < min(_FACTORS):
+        if not self._n_products or self._family.n_kernels == 1 or len(thetas) < min(_FACTORS):
             return
         support = np.flatnonzero(dual_coef)
         family, a = self._family.restrict(support).rough(), dual_coef[support]
-        sizes = np.minimum(random.choice(_FACTORS, self._ascents), len(thetas))
+        sizes = np.minimum(random.choice(_FACTORS, _DRAWN * self._n_products), len(thetas))
         chosen = (random.choice(len(thetas), size, replace=False) for size in sizes)
         products = np.array([thetas[factors].sum(axis=0) for factors in chosen])
         products = np.unique(np.clip(products, self._family.lower, self._family.upper), axis=0)
         best = np.argsort(-family.values(products, a), kind="stable")
         lines = family.lines(a)
-        for start in products[best[: math.ceil(_LOOK * self._ascents)]]:
+        for start in products[best[: self._n_products]]:
             yield self._ascended(family, lines, start, a, random)
 
     def _ascended(

@@ -180,6 +180,7 @@ class FamilyColumns(Columns):
         explore: int,
         slide: int,
         look: int | None,
+        multiply: int,
     ) -> None:
         self._family, self._order = family.in_own_order()
         self._machine = machine
@@ -188,7 +189,9 @@ class FamilyColumns(Columns):
         self._master = FamilyMaster(solver, self._family, machine, rough=slide > 0)
         self._search = KernelSearch(self._family, samples, slid=slide > 0)
         self._found: list[Found] = []
-        self._independent = IndependentSearch(self._family, explore, look) if explore else None
+        self._independent = (
+            IndependentSearch(self._family, explore, look, multiply) if explore else None
+        )
         self._beyond: list[Found] | None = None  # what it has found at the master's alpha
         if start is None:
             self._mixture = _first_kernel(self._family, machine.y)
@@ -301,6 +304,7 @@ def first_columns(
     explore: int,
     slide: int,
     look: int | None,
+    multiply: int,
 ) -> Columns:
     """Return the kernels to begin with.
 
@@ -323,6 +327,8 @@ def first_columns(
         Iterations of a descent in the parameters of the kernels in use; 0 for none.
     look : int or None
         Ascents of the independent search at every round; a twentieth of `explore` for None.
+    multiply : int
+        Further ascents of each independent search, from products of the kernels at hand.
 
     Raises
     ------
@@ -332,7 +338,7 @@ def first_columns(
     if isinstance(kernels, Bank):
         return BankColumns(kernels, machine, solver, start)
     return FamilyColumns(
-        _check_bounded(kernels), machine, solver, start, samples, explore, slide, look
+        _check_bounded(kernels), machine, solver, start, samples, explore, slide, look, multiply
     )
 
 

@@ -75,13 +75,13 @@ def test_an_option_that_came_later_keeps_the_keys_of_records() -> None:
 
 
 def test_an_option_may_state_which_value_old_records_were_made_with() -> None:
-    """Of `explore` and `slide` that is 0, not the default; without them means the default."""
+    """Of these options that is 0, not the default; without them means the default."""
     cell, none = (
         Cell.from_overrides(["algo=ikl", "data=sonar", *own])
-        for own in ([], ["algo.explore=0", "algo.slide=0"])
+        for own in ([], ["algo.explore=0", "algo.slide=0", "algo.multiply=0"])
     )
     assert none.key != cell.key
-    for new in ("explore", "slide"):
+    for new in ("explore", "slide", "multiply"):
         without = {name: value for name, value in cell.config["algo"].items() if name != new}
         assert new not in none.identity["algo"]
         assert cell.identity["algo"][new] == cell.config["algo"][new] > 0
