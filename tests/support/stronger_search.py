@@ -30,7 +30,7 @@ _LEAST_GAMMA = 1e-4
 def decrease_by_more_search(X: Array, y: Array, C: float, box: float, found: Solution) -> float:
     """Return by what share J falls when the finite problem is solved with what is found here.
 
-    300 perturbations theta * exp(0.5 N(0, 1)) of every kernel found, sparse log-uniform draws, long
+    300 perturbations theta * exp(0.5 N(0, 1)) of every kernel found, sparse log-uniform draws,
     products of two or three kernels found, long climbs from the best of all these and from the best
     beside each kernel, differential evolution, and ascents coordinate by coordinate.
     """
