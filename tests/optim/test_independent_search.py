@@ -103,6 +103,24 @@ class TestSearch:
         prices = [y @ family.gram(theta) @ y for theta in multiplied]
         assert prices == sorted(prices, reverse=True)
 
+    def test_finds_a_product_that_no_single_parameter_leads_to(self) -> None:
+        """The labels are the parity of six of 40 features; each pair of these has its kernel.
+
+        The kernel of all six is worth twice any other, and neither one nor two further features
+        improve a kernel of two or of four of them: what is found does not hang on rounding.
+        """
+        X = np.where(np.random.default_rng(0).random((400, 40)) < 0.5, 1.0, -1.0)
+        y = X[:, :6].prod(axis=1)
+        y -= y.mean()
+        family, pairs = products(X), np.zeros((3, 40))
+        pairs[[0, 0, 1, 1, 2, 2], range(6)] = 1.0
+        known = Mixture(np.full(3, 1.0 / 3.0), pairs)
+        without, found = (
+            IndependentSearch(family, 10, from_products=count).run(y, known)[0] for count in (0, 5)
+        )
+        assert set(np.argsort(-found.theta)[:6]) == set(range(6))
+        assert found.price > 1.5 * without.price
+
     def test_finds_a_sparse_kernel_that_nothing_at_hand_leads_to(self) -> None:
         """The labels are the sign of a product of two of 20 features: single ones say nothing."""
         rng = np.random.default_rng(4)
