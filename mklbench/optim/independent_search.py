@@ -94,43 +94,51 @@ class IndependentSearch:
         known : Mixture
             The kernels at hand with their weights.
         """
-        found = self._search(dual_coef, known, self._ascents)
-        return distinct([*found, *self._from_products(dual_coef, known)])
+        return self._search(dual_coef, known, self._ascents, self._n_products)
 
     def look(self, dual_coef: Array, known: Mixture) -> list[Found]:
         """Do so with the ascents of a look, for a search that goes on."""
-        return self._search(dual_coef, known, self._at_a_look)
+        return self._search(dual_coef, known, self._at_a_look, 0)
 
-    def _search(self, dual_coef: Array, known: Mixture, n_ascents: int) -> list[Found]:
-        n_beside, n_sparse = math.ceil(_BESIDE * n_ascents), round(_SPARSE * n_ascents)
+    def _search(
+        self, dual_coef: Array, known: Mixture, n_ascents: int, n_products: int
+    ) -> list[Found]:
         support = np.flatnonzero(dual_coef)
         family, a = self._family.restrict(support).rough(), dual_coef[support]
         if self._family.n_kernels == 1:
             return distinct(self._swept(family, max(_VALUES, n_ascents), a))
-        starts = np.concatenate([
-            self._beside(known.thetas[known.weights > 0], n_beside),
-            self._sparse(n_sparse),
-            np.zeros((n_ascents - n_beside - n_sparse, self._family.n_kernels)),
-        ])  # fmt: skip
-        starts = np.clip(starts, self._family.lower, self._family.upper, out=starts)
+        thetas = known.thetas[known.weights > 0]
+        starts = self._starts(thetas, n_ascents)
         lines = family.lines(a)
-        return distinct(self._ascended(family, lines, start, a, self._random) for start in starts)
+        found = distinct(self._ascended(family, lines, start, a, self._random) for start in starts)
+        products = self._best_products(family, a, thetas, n_products)
+        return distinct(
+            [
+                *found,
+                *(self._ascended(family, lines, start, a, self._of_products) for start in products),
+            ]
+        )
 
-    def _from_products(self, dual_coef: Array, known: Mixture) -> Iterator[Found]:
-        """Yield the local maxima to which ascents from the best products lead."""
-        thetas, random = known.thetas[known.weights > 0], self._of_products
-        if not self._n_products or self._family.n_kernels == 1 or len(thetas) < min(_FACTORS):
-            return
-        support = np.flatnonzero(dual_coef)
-        family, a = self._family.restrict(support).rough(), dual_coef[support]
-        sizes = np.minimum(random.choice(_FACTORS, _DRAWN * self._n_products), len(thetas))
+    def _starts(self, thetas: Array, count: int) -> Array:
+        """Return kernels (count, M): beside `thetas`, sparse ones, and at the lower end."""
+        n_beside, n_sparse = math.ceil(_BESIDE * count), round(_SPARSE * count)
+        starts = np.zeros((count, self._family.n_kernels))
+        starts[:n_beside] = self._beside(thetas, n_beside)
+        starts[n_beside : n_beside + n_sparse] = self._sparse(n_sparse)
+        return np.clip(starts, self._family.lower, self._family.upper, out=starts)
+
+    def _best_products(self, family: RoughFamily, a: Array, thetas: Array, count: int) -> Array:
+        """Return the `count` products of kernels of `thetas` whose T is largest, of some drawn."""
+        if not count or len(thetas) < min(_FACTORS):
+            return np.empty((0, self._family.n_kernels))
+        random = self._of_products
+        sizes = np.minimum(random.choice(_FACTORS, _DRAWN * count), len(thetas))
         chosen = (random.choice(len(thetas), size, replace=False) for size in sizes)
         products = np.array([thetas[factors].sum(axis=0) for factors in chosen])
         products = np.unique(np.clip(products, self._family.lower, self._family.upper), axis=0)
         best = np.argsort(-family.values(products, a), kind="stable")
-        lines = family.lines(a)
-        for start in products[best[: self._n_products]]:
-            yield self._ascended(family, lines, start, a, random)
+        found: Array = products[best[:count]]
+        return found
 
     def _ascended(
         self, family: RoughFamily, lines: Lines, start: Array, a: Array, random: np.random.Generator
