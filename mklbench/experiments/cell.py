@@ -102,6 +102,11 @@ class Cell:
         others = (other for other in self._editions if other != data["edition"])
         return self, *(Cell({**self.config, "data": {**data, "edition": o}}) for o in others)
 
+    def without_search(self, params: Mapping[str, Any]) -> Cell:
+        """Return the cell with values at dotted paths (``{"algo.C": 10}``) and no search."""
+        search = {**self.config["search"], "grid": {}}
+        return Cell({**configs.with_values(self.config, params), "search": search})
+
     @property
     def algo(self) -> str:
         """Name of the algorithm."""

@@ -22,8 +22,8 @@ from mklbench.experiments.execution.plan import CellResult, run_cells
 from mklbench.experiments.progress import outcome
 from mklbench.experiments.rows import csv_text, summary
 from mklbench.experiments.store import Store
+from mklbench.report.check.comparison import compare_splits
 from mklbench.report.check.config import Tolerance
-from mklbench.report.check.published import compare_splits
 
 ARM = ("data=arm", "data.n_samples=80", "split.scaling=none", "split.n_splits=2", "algo=krr")
 

@@ -17,8 +17,9 @@ from mklbench.experiments.progress import Progress
 from mklbench.experiments.record import DONE, Record
 from mklbench.experiments.records import Layers, RecordFile, RecordSource, export_records
 from mklbench.experiments.store import Store
+from mklbench.report.check.comparison import Outcome, compare_splits
 from mklbench.report.check.config import CheckConfig
-from mklbench.report.check.published import Finding, Outcome, compare_splits
+from mklbench.report.check.published import Finding
 
 # One split of a set that comes with the program, small enough for any algorithm.
 _CELL = (

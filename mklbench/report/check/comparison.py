@@ -7,13 +7,13 @@ recorded, and they agree within what the stopping rule leaves open; or they have
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from enum import StrEnum
 from typing import Any
 
 import numpy as np
 
 from mklbench.experiments.record import Record
-from mklbench.report.check.config import CheckConfig
-from mklbench.report.check.published import Outcome, compare_splits
+from mklbench.report.check.config import CheckConfig, Tolerance
 
 # Numbers that differ by no more are the same: other processors with the same BLAS kernels differ
 # in the last digits. Where the objective is flat, weights and what follows from them differ by up
@@ -26,6 +26,17 @@ _DIGITS = {
     "rmse": _WEIGHT_DIGITS,  # of itself
 }
 _COUNTS = ("svm_calls", "n_iter", "n_kernels", "params")
+
+
+class Outcome(StrEnum):
+    """How one comparison ended; `SAME` and `WITHIN` are good, and `NOT_CHECKED` is neither."""
+
+    SAME = "same"
+    WITHIN = "within the tolerance of its stopping rule"
+    MOVED = "MOVED"
+    FAILED = "FAILED"
+    NOT_RECORDED = "NOT RECORDED"
+    NOT_CHECKED = "not checked"
 
 
 def compare(
@@ -48,6 +59,34 @@ def compare(
     if compare_splits([now], {before.split: before}, tolerance):
         return Outcome.MOVED, text
     return Outcome.WITHIN, text
+
+
+def compare_splits(
+    now: Sequence[Record], before: Mapping[int, Record], tolerance: Tolerance
+) -> list[str]:
+    """Return one sentence for every number of the splits that moved further than allowed."""
+    moved = []
+    for record in now:
+        reference = before[record.split]
+        where = f"split {record.split}"
+        is_regression = record.accuracy is None
+        if record.accuracy is not None:
+            assert reference.accuracy is not None
+            assert record.n_test is not None
+            n_moved = abs(record.accuracy - reference.accuracy) * record.n_test
+            if n_moved > tolerance.accuracy + 0.5:  # counts of samples: half a sample is rounding
+                moved.append(
+                    f"{where}: accuracy {100 * record.accuracy:.2f}%, recorded "
+                    f"{100 * reference.accuracy:.2f}% ({n_moved:.0f} test samples)"
+                )
+        for name in ("objective", "rmse") if is_regression else ("objective",):
+            now_is, was = getattr(record, name), getattr(reference, name)
+            change = _relative_change(now_is, was)
+            if change > tolerance.objective:
+                moved.append(
+                    f"{where}: {name} {now_is}, recorded {was} (relative change {change:.1e})"
+                )
+    return moved
 
 
 def differences(now: Record, before: Record) -> list[str]:
@@ -90,6 +129,12 @@ def other_rounding(before: Record, now: Record, kernels_of: Mapping[str, str]) -
     if known != here["blas_kernels"]:
         parts.append(f"BLAS kernels for {known or then.get('cpu')}, here {here['blas_kernels']}")
     return "; ".join(parts)
+
+
+def _relative_change(now: float | None, before: float | None) -> float:
+    if now is None or before is None:
+        return 0.0 if now is before else float("inf")
+    return abs(now - before) / max(abs(before), 1e-12)
 
 
 def _distance(now: float | None, before: float | None) -> float:

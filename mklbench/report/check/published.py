@@ -8,10 +8,11 @@ and with that the recorded numbers with the published ones, since a verdict is t
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from mklbench import interruption
 from mklbench.errors import DataError, InputError
@@ -19,24 +20,14 @@ from mklbench.experiments.cell import Cell
 from mklbench.experiments.execution.plan import CellResult, Executor, run_cells
 from mklbench.experiments.progress import Progress
 from mklbench.experiments.record import DONE, Record
-from mklbench.experiments.records import RecordFile, RecordSource, record_path
+from mklbench.experiments.records import RecordFile, record_path
 from mklbench.experiments.store import Store
 from mklbench.report.analysis.assemble import NumberPlace, Report, assemble
 from mklbench.report.analysis.places import CellFinder
-from mklbench.report.check.config import CheckConfig, CheckedCell, Tolerance
+from mklbench.report.check.comparison import Outcome, compare_splits, other_rounding
+from mklbench.report.check.config import CheckConfig, CheckedCell
 from mklbench.report.layout.entries import JUDGEMENTS
 from mklbench.report.loading import load_table
-
-
-class Outcome(StrEnum):
-    """How one comparison ended; `SAME` and `WITHIN` are good, and `NOT_CHECKED` is neither."""
-
-    SAME = "same"
-    WITHIN = "within the tolerance of its stopping rule"
-    MOVED = "MOVED"
-    FAILED = "FAILED"
-    NOT_RECORDED = "NOT RECORDED"
-    NOT_CHECKED = "not checked"
 
 
 @dataclass(frozen=True)
@@ -77,15 +68,22 @@ def check_again(
     ]
     absent = _data_problems([cell for _, cell in composed])
     runnable = [cell for _, cell in composed if cell.data not in absent]
-    with interruption.temporary_directory("mklbench-check-", scratch) as directory:
-        results = run_cells(runnable, Store(directory), executor=executor, progress=progress)
-    ended = {id(result.cell): result for result in results}
     findings = []
-    for checked, cell in composed:
-        if cell.data in absent:
-            findings.append(Finding(checked.label, Outcome.NOT_CHECKED, absent[cell.data]))
-        else:
-            findings.append(_compare_cell(checked, ended[id(cell)], sources[checked.table]))
+    with interruption.temporary_directory("mklbench-check-", scratch) as directory:
+        run = partial(run_cells, store=Store(directory), executor=executor, progress=progress)
+        ended = {id(result.cell): result for result in run(runnable)}
+        for checked, cell in composed:
+            if cell.data in absent:
+                findings.append(Finding(checked.label, Outcome.NOT_CHECKED, absent[cell.data]))
+                continue
+            before = {record.split: record for record in sources[checked.table].read(cell).done}
+            finding = _compare_cell(checked, ended[id(cell)], before)
+            if finding.outcome is Outcome.MOVED:
+                # Elsewhere rounding may turn a choice between two that are as good.
+                other = _other_choice(ended[id(cell)].records, before, config.blas_kernels)
+                if other:
+                    finding = _compare_at_choice(checked, cell, before, run, other)
+            findings.append(finding)
     return findings
 
 
@@ -106,34 +104,6 @@ def check_verdicts(names: Sequence[str], recorded: Path) -> list[Finding]:
         path = recorded / "tables" / f"{name}.csv"
         findings.append(_compare_table(f"{name}, verdicts", report, _read_verdicts(path)))
     return findings
-
-
-def compare_splits(
-    now: Sequence[Record], before: Mapping[int, Record], tolerance: Tolerance
-) -> list[str]:
-    """Return one sentence for every number of the splits that moved further than allowed."""
-    moved = []
-    for record in now:
-        reference = before[record.split]
-        where = f"split {record.split}"
-        is_regression = record.accuracy is None
-        if record.accuracy is not None:
-            assert reference.accuracy is not None
-            assert record.n_test is not None
-            n_moved = abs(record.accuracy - reference.accuracy) * record.n_test
-            if n_moved > tolerance.accuracy + 0.5:  # counts of samples: half a sample is rounding
-                moved.append(
-                    f"{where}: accuracy {100 * record.accuracy:.2f}%, recorded "
-                    f"{100 * reference.accuracy:.2f}% ({n_moved:.0f} test samples)"
-                )
-        for name in ("objective", "rmse") if is_regression else ("objective",):
-            now_is, was = getattr(record, name), getattr(reference, name)
-            change = _relative_change(now_is, was)
-            if change > tolerance.objective:
-                moved.append(
-                    f"{where}: {name} {now_is}, recorded {was} (relative change {change:.1e})"
-                )
-    return moved
 
 
 def passed(again: Sequence[Finding], verdicts: Sequence[Finding]) -> bool:
@@ -164,12 +134,6 @@ def describe(again: Sequence[Finding], verdicts: Sequence[Finding]) -> str:
     return "\n\n".join([*parts, f"The check {ending}: {counts}."])
 
 
-def _relative_change(now: float | None, before: float | None) -> float:
-    if now is None or before is None:
-        return 0.0 if now is before else float("inf")
-    return abs(now - before) / max(abs(before), 1e-12)
-
-
 def _recorded(recorded: Path, name: str) -> RecordFile:
     path = record_path(recorded / "records", name)
     if not path.is_file():
@@ -196,8 +160,9 @@ def _data_problems(cells: Iterable[Cell]) -> dict[str, str]:
     return problems
 
 
-def _compare_cell(checked: CheckedCell, result: CellResult, source: RecordSource) -> Finding:
-    before = {record.split: record for record in source.read(result.cell).done}
+def _compare_cell(
+    checked: CheckedCell, result: CellResult, before: Mapping[int, Record]
+) -> Finding:
     wanted = range(result.cell.n_splits)
     if any(split not in before for split in wanted):
         return Finding(
@@ -207,12 +172,57 @@ def _compare_cell(checked: CheckedCell, result: CellResult, source: RecordSource
             f"version of the algorithm: run mklbench reproduce {checked.table}",
         )
     if result.status != DONE:
-        broken = (r.reason for r in result.records if not r.is_done)
-        return Finding(checked.label, Outcome.FAILED, result.error or next(broken, result.status))
+        return Finding(checked.label, Outcome.FAILED, _failure(result))
     moved = compare_splits(result.records, before, checked.tolerance)
     if moved:
         return Finding(checked.label, Outcome.MOVED, "; ".join(moved))
     return Finding(checked.label, Outcome.SAME, f"splits compared: {len(wanted)}")
+
+
+def _failure(result: CellResult) -> str:
+    broken = (record.reason for record in result.records if not record.is_done)
+    return result.error or next(broken, result.status)
+
+
+def _other_choice(
+    now: Iterable[Record], before: Mapping[int, Record], kernels_of: Mapping[str, str]
+) -> str:
+    """Say what the search takes here that it did not take on another machine; "" if nothing."""
+    for record in now:
+        reference = before[record.split]
+        rounding = other_rounding(reference, record, kernels_of)
+        if record.params != reference.params and rounding:
+            there, here = (_shown(each.params) for each in (reference, record))
+            return f"at {there} as recorded, where the search takes {here} here ({rounding})"
+    return ""
+
+
+def _shown(params: Mapping[str, Any] | None) -> str:
+    return ", ".join(f"{path}={value}" for path, value in (params or {}).items()) or "nothing"
+
+
+def _compare_at_choice(
+    checked: CheckedCell,
+    cell: Cell,
+    before: Mapping[int, Record],
+    run: Callable[[list[Cell]], list[CellResult]],
+    other: str,
+) -> Finding:
+    """Run a cell again with the recorded choice of each split, and compare."""
+    chosen: dict[str, Mapping[str, Any]] = {}
+    for split in range(cell.n_splits):
+        params = before[split].params or {}
+        chosen[repr(params)] = params
+    records = []
+    for name, params in chosen.items():
+        (result,) = run([cell.without_search(params)])
+        if result.status != DONE:
+            return Finding(checked.label, Outcome.FAILED, _failure(result))
+        records += [r for r in result.records if repr(before[r.split].params or {}) == name]
+    moved = compare_splits(records, before, checked.tolerance)
+    if moved:
+        return Finding(checked.label, Outcome.MOVED, "; ".join([*moved, other]))
+    return Finding(checked.label, Outcome.SAME, f"splits compared: {len(records)}, {other}")
 
 
 def _read_verdicts(path: Path) -> dict[NumberPlace, str]:

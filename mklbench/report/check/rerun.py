@@ -27,9 +27,9 @@ from mklbench.experiments.records import RecordFile, record_path, split_seconds
 from mklbench.experiments.store import Store
 from mklbench.report.analysis.confirmed import Confirmation, Confirmed, numbers_digest
 from mklbench.report.analysis.places import CellFinder
-from mklbench.report.check.comparison import compare
+from mklbench.report.check.comparison import Outcome, compare
 from mklbench.report.check.config import CheckConfig
-from mklbench.report.check.published import Finding, Outcome
+from mklbench.report.check.published import Finding
 from mklbench.report.layout.origins import Origin, origin
 from mklbench.report.table.paper_table import PaperTable
 

@@ -13,8 +13,8 @@ from mklbench.experiments.evaluation import run_split
 from mklbench.experiments.provenance import blas_kernels, cpu_model
 from mklbench.experiments.record import Record
 from mklbench.report.check import comparison
+from mklbench.report.check.comparison import Outcome
 from mklbench.report.check.config import load_check
-from mklbench.report.check.published import Outcome
 
 
 class TestComparing:

@@ -17,13 +17,14 @@ from mklbench.commands.check import check as run_check
 from mklbench.commands.check import record as record_algorithms
 from mklbench.commands.reproduce import reproduce
 from mklbench.errors import DataError, InputError
+from mklbench.experiments import provenance
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.records import RecordFile
 from mklbench.experiments.sealing import sealed
 from mklbench.experiments.store import Store
 from mklbench.report.check import algorithms
+from mklbench.report.check.comparison import compare_splits
 from mklbench.report.check.config import Tolerance, load_check
-from mklbench.report.check.published import compare_splits
 from mklbench.resources import recorded_results
 
 CHECK = """\
@@ -65,6 +66,75 @@ def edit_records(recorded: Path, change: Callable[[Record], Record | None]) -> N
 
 def check(recorded: Path) -> int:
     return run_check(results_dir=str(recorded))
+
+
+class TestAnotherChoice:
+    """On another machine rounding may turn a choice; then that of the record is compared."""
+
+    TABLE = TINY_TABLE.replace("  - {name: ten,", (
+        "  - {name: chosen, label: chosen, metrics: [accuracy],\n"
+        "     overrides: [search=cv, 'search.grid.algo.C=[1.0,10.0]']}\n  - {name: ten,"
+    ))  # fmt: skip
+    CHECK = (
+        "splits: 2\ntolerances: {accuracy: 0, objective: 1.0e-6, reason: the same code}\n"
+        "cells:\n  - {table: tiny, row: minmax, column: chosen, protocol: fixed}\n"
+    )
+
+    @pytest.fixture
+    def turned(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+        """Records of a machine of its own, where the search took the other C on every split."""
+        only_tables(monkeypatch, tmp_path, tiny=self.TABLE)
+        check_file = tmp_path / "check.yaml"
+        check_file.write_text(self.CHECK, encoding="utf-8")
+        monkeypatch.setattr("mklbench.commands.check.load_check", lambda: load_check(check_file))
+        monkeypatch.setattr(algorithms, "unlisted", lambda config: [])
+        directory = tmp_path / "results"
+        assert reproduce(["tiny"], store=Store(tmp_path / "s"), results_dir=str(directory)) == 0
+        path = directory / "records" / "tiny.jsonl"
+        lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        fixed = {
+            (line["split"], line["C"]): line for line in lines
+            if line["data"] == "twonorm" and line["search"] == "fixed"
+        }  # fmt: skip
+
+        def other(item: Record) -> Record:
+            if item["search"] != "cv":
+                return item
+            C = 11.0 - item["params"]["algo.C"]
+            numbers = {name: fixed[item["split"], C][name] for name in ("accuracy", "objective")}
+            there = {**item["provenance"], "blas_kernels": "Elsewhere"}
+            return {**item, **numbers, "C": C, "params": {"algo.C": C}, "provenance": there}
+
+        edit_records(directory, other)
+        return directory
+
+    def test_is_compared_where_it_was_recorded(
+        self, turned: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        run_check(results_dir=str(turned))
+        (line,) = (
+            line for line in capsys.readouterr().out.splitlines() if "minmax chosen fixed" in line
+        )
+        assert "same" in line
+        assert "splits compared: 2, at algo.C=" in line
+        assert "as recorded, where the search takes algo.C=" in line
+        assert "BLAS kernels for Elsewhere" in line
+
+    def test_a_number_that_moved_there_fails(
+        self, turned: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        edit_records(turned, lambda item: {**item, "objective": item["objective"] * (1 + 1e-5)})
+        assert check(turned) == 1
+        assert "relative change 1.0e-05" in capsys.readouterr().out
+
+    def test_on_the_machine_of_the_record_it_has_moved(
+        self, turned: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        edit_records(turned, lambda item: {**item, "provenance": {
+            **item["provenance"], "blas_kernels": provenance.blas_kernels(),
+        }})  # fmt: skip
+        assert check(turned) == 1
+        assert "tiny, minmax chosen fixed" in capsys.readouterr().out
 
 
 def test_nothing_moved(recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:
