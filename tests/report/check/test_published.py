@@ -43,17 +43,24 @@ cells:
 Record = dict[str, Any]
 
 
-@pytest.fixture
-def recorded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """A tiny table and its check, recorded by this code just now."""
-    only_tables(monkeypatch, tmp_path, tiny=TINY_TABLE)
-    check_file = tmp_path / "check.yaml"
-    check_file.write_text(CHECK, encoding="utf-8")
+def recorded_now(
+    monkeypatch: pytest.MonkeyPatch, directory: Path, table: str, check_text: str
+) -> Path:
+    """Return the results of a tiny table, recorded by this code just now, with its check."""
+    only_tables(monkeypatch, directory, tiny=table)
+    check_file = directory / "check.yaml"
+    check_file.write_text(check_text, encoding="utf-8")
     monkeypatch.setattr("mklbench.commands.check.load_check", lambda: load_check(check_file))
     monkeypatch.setattr(algorithms, "unlisted", lambda config: [])
-    directory = tmp_path / "results"
-    assert reproduce(["tiny"], store=Store(tmp_path / "s"), results_dir=str(directory)) == 0
-    return directory
+    results = directory / "results"
+    assert reproduce(["tiny"], store=Store(directory / "s"), results_dir=str(results)) == 0
+    return results
+
+
+@pytest.fixture
+def recorded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A tiny table and its check."""
+    return recorded_now(monkeypatch, tmp_path, TINY_TABLE, CHECK)
 
 
 def edit_records(recorded: Path, change: Callable[[Record], Record | None]) -> None:
@@ -83,13 +90,7 @@ class TestAnotherChoice:
     @pytest.fixture
     def turned(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
         """Records of a machine of its own, where the search took the other C on every split."""
-        only_tables(monkeypatch, tmp_path, tiny=self.TABLE)
-        check_file = tmp_path / "check.yaml"
-        check_file.write_text(self.CHECK, encoding="utf-8")
-        monkeypatch.setattr("mklbench.commands.check.load_check", lambda: load_check(check_file))
-        monkeypatch.setattr(algorithms, "unlisted", lambda config: [])
-        directory = tmp_path / "results"
-        assert reproduce(["tiny"], store=Store(tmp_path / "s"), results_dir=str(directory)) == 0
+        directory = recorded_now(monkeypatch, tmp_path, self.TABLE, self.CHECK)
         path = directory / "records" / "tiny.jsonl"
         lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
         fixed = {
