@@ -111,13 +111,13 @@ class IndependentSearch:
         starts = self._starts(thetas, n_ascents)
         lines = family.lines(a)
         found = distinct(self._ascended(family, lines, start, a, self._random) for start in starts)
+        if not n_products:
+            return found
         products = self._best_products(family, a, thetas, n_products)
-        return distinct(
-            [
-                *found,
-                *(self._ascended(family, lines, start, a, self._of_products) for start in products),
-            ]
+        multiplied = (
+            self._ascended(family, lines, start, a, self._of_products) for start in products
         )
+        return distinct([*found, *multiplied])
 
     def _starts(self, thetas: Array, count: int) -> Array:
         """Return kernels (count, M): beside `thetas`, sparse ones, and at the lower end."""
@@ -129,7 +129,7 @@ class IndependentSearch:
 
     def _best_products(self, family: RoughFamily, a: Array, thetas: Array, count: int) -> Array:
         """Return the `count` products of kernels of `thetas` whose T is largest, of some drawn."""
-        if not count or len(thetas) < min(_FACTORS):
+        if len(thetas) < min(_FACTORS):
             return np.empty((0, self._family.n_kernels))
         random = self._of_products
         sizes = np.minimum(random.choice(_FACTORS, _DRAWN * count), len(thetas))
