@@ -471,3 +471,23 @@ class Lines:
     def move(self, m: int, value: float) -> None:
         """Set parameter `m` to `value`."""
         self.theta[m] = value
+
+    def sweep(self, order: NDArray[np.intp], grid: Array) -> float:
+        """Take one parameter after the other to where the form is largest; return what it is then.
+
+        Parameters
+        ----------
+        order : ndarray of shape (M,)
+            The parameters, each once.
+        grid : ndarray of shape (k, M)
+            Values of each, with both ends of the box. A parameter may stay where it is, too.
+        """
+        reached = -np.inf
+        for m in order.tolist():
+            values = np.append(grid[:, m], self.theta[m])
+            forms = self.along(m, values)
+            best = int(forms.argmax())
+            if forms[best] > forms[-1]:
+                self.move(m, float(values[best]))
+            reached = float(forms[best])
+        return reached

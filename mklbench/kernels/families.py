@@ -20,6 +20,7 @@ from mklbench.kernels.euclidean import (
     exp_in_place,
     squared_distances,
 )
+from mklbench.kernels.indicator_lines import IndicatorLines, are_indicators
 from mklbench.kernels.memory import NUMBER, Memory, Shape
 from mklbench.kernels.naming import (
     ALL_COLUMNS,
@@ -389,6 +390,9 @@ class _RoughProducts(RoughFamily):
         return (exp_in_place(exponents) @ a.astype(np.float32)).astype(np.float64)
 
     def lines(self, a: Array) -> Lines:
+        lower, upper = self._family.lower, self._family.upper
+        if are_indicators(self._X, lower, upper):
+            return IndicatorLines(self, self._X, a, upper)
         return ProductLines(self, self._X, a)
 
 

@@ -148,13 +148,7 @@ class IndependentSearch:
         reached = -np.inf
         for _ in range(_ROUNDS):
             before = reached
-            for m in random.permutation(len(start)):
-                values = np.append(self._grid[:, m], lines.theta[m])
-                prices = lines.along(m, values)
-                best = int(prices.argmax())
-                if prices[best] > prices[-1]:
-                    lines.move(m, float(values[best]))
-                reached = float(prices[best])
+            reached = lines.sweep(random.permutation(len(start)), self._grid)
             if reached - before < _LEAST_ASCENT * abs(reached):
                 break
         return climb(family, self._box, a, lines.theta.copy(), None, _GROWTH, _ITERATIONS)

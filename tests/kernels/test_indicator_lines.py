@@ -1,0 +1,101 @@
+"""The quadratic form of a product of Gaussians on indicators, from one set to the next."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from mklbench.kernels import ProductGaussians, product_gaussians
+from mklbench.kernels.base import Lines
+from mklbench.kernels.indicator_lines import IndicatorLines
+from mklbench.kernels.product_lines import ProductLines
+
+VALUES = np.append(0.0, np.geomspace(1e-3, 30.0, 20))
+
+
+def indicators(
+    rng: np.random.Generator, n: int, d: int
+) -> tuple[ProductGaussians, NDArray[np.float64]]:
+    """Return products on features of two values, some of them on one only, and a vector."""
+    X = np.where(rng.uniform(size=(n, d)) < rng.uniform(size=d), 1.0, -1.0)
+    X = X * rng.uniform(1.0, 3.0, d) + rng.standard_normal(d)
+    return product_gaussians(X, gamma_max=30.0), rng.standard_normal(n)
+
+
+def exact(
+    family: ProductGaussians, theta: NDArray[np.float64], m: int, a: NDArray[np.float64]
+) -> list[float]:
+    thetas = np.repeat(theta[None], len(VALUES), axis=0)
+    thetas[:, m] = VALUES
+    return [float(a @ family.gram(one) @ a) for one in thetas]
+
+
+@given(st.integers(0, 10**6), st.integers(1, 60), st.integers(1, 6))
+@settings(max_examples=60, deadline=None)
+def test_is_the_form_at_each_value(seed: int, n: int, d: int) -> None:
+    rng = np.random.default_rng(seed)
+    family, a = indicators(rng, n, d)
+    lines = family.rough().lines(a)
+    assert isinstance(lines, IndicatorLines)
+    theta = np.where(rng.uniform(size=d) < 0.5, 30.0, 0.0)
+    lines.begin(theta)
+    for m in rng.integers(d, size=4 * d).tolist():
+        found, expected = lines.along(m, VALUES), exact(family, lines.theta, m, a)
+        np.testing.assert_allclose(found, expected, atol=1e-7 * np.abs(a).sum() ** 2)
+        lines.move(m, float(VALUES[found.argmax()]))
+        # The best value is an end of the box, so nothing is lost where only those are taken.
+        form = float(a @ family.gram(lines.theta) @ a)
+        assert form >= max(expected) - 1e-7 * np.abs(a).sum() ** 2
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=20, deadline=None)
+def test_moves_lead_where_begin_does(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    family, a = indicators(rng, 40, 5)
+    theta = rng.choice([0.0, 1e-3, 0.1, 30.0], 5)
+    begun, moved = family.rough().lines(a), family.rough().lines(a)
+    begun.begin(theta)
+    for m in rng.integers(5, size=20).tolist():
+        moved.move(m, float(rng.choice(VALUES)))
+    for m in range(5):
+        moved.move(m, float(theta[m]))
+    np.testing.assert_array_equal(moved.theta, begun.theta)
+    for m in range(5):
+        np.testing.assert_array_equal(moved.along(m, VALUES), begun.along(m, VALUES))
+
+
+@given(st.integers(0, 10**6), st.integers(1, 60), st.integers(1, 8))
+@settings(max_examples=60, deadline=None)
+def test_a_sweep_ends_where_one_parameter_after_the_other_leads(seed: int, n: int, d: int) -> None:
+    rng = np.random.default_rng(seed)
+    family, a = indicators(rng, n, d)
+    grid = np.repeat(VALUES[:, None], d, axis=1)
+    theta, order = rng.choice([0.0, 30.0], d), rng.permutation(d)
+    swept, stepped = family.rough().lines(a), family.rough().lines(a)
+    swept.begin(theta)
+    stepped.begin(theta)
+    reached = swept.sweep(order, grid)
+    assert reached == pytest.approx(Lines.sweep(stepped, order, grid))
+    assert reached == pytest.approx(float(a @ family.gram(swept.theta) @ a))
+    # A feature that tells no sample from others changes nothing in the set, and may be left out.
+    np.testing.assert_allclose(family.gram(swept.theta), family.gram(stepped.theta), atol=1e-6)
+
+
+@pytest.mark.parametrize("upper", [30.0, 0.5], ids=["apart", "close"])
+@pytest.mark.parametrize("lower", [0.0, 0.1], ids=["from none", "from some"])
+@pytest.mark.parametrize("values", [2, 3])
+def test_other_features_and_boxes_have_the_sums_over_pairs(
+    upper: float, lower: float, values: int
+) -> None:
+    # Between the ends of the box, or at ends where kernels are neither 1 nor 0, sets are not all.
+    rng = np.random.default_rng(0)
+    X = rng.integers(2, size=(30, 3)).astype(np.float64)
+    X[:, 2] = rng.integers(values, size=30)
+    family = product_gaussians(X, gamma_min=lower, gamma_max=upper)
+    are_sets = upper == 30.0 and lower == 0.0 and values == 2
+    expected = IndicatorLines if are_sets else ProductLines
+    assert type(family.rough().lines(rng.standard_normal(30))) is expected
