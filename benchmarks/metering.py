@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench.kernels import Family
-from mklbench.kernels.base import Lines, RoughFamily
+from mklbench.kernels.continuous import Lines, RoughFamily
 
 Array = NDArray[np.float64]
 

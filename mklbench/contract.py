@@ -46,7 +46,8 @@ from functools import cache
 from typing import Any, get_type_hints
 
 from mklbench.errors import InputError
-from mklbench.kernels.base import Bank, Family, KernelOperator
+from mklbench.kernels.base import Bank, KernelOperator
+from mklbench.kernels.continuous import Family
 from mklbench.kernels.contract import unbound
 from mklbench.solution import Solution
 

@@ -290,9 +290,13 @@ def _generate(
             return
         # Kernels leave after a decrease only: where alpha is not unique, as with kernels of low
         # rank, those that just joined with weight 0 may be needed together with the next.
-        extended = columns.extend(_ACCEPTED * tol * restricted.upper, pricing, drop=progress)
+        excess = _ACCEPTED * tol * restricted.upper
+        extended = columns.extend(excess, pricing, drop=progress)
         if not extended and master_tol <= tightest:
-            return
+            # The master has not closed the gap among its kernels; others may be missing, too.
+            if columns.explore() is None or not columns.extend(excess, pricing, drop=progress):
+                return
+            extended = True
         master_tol = (
             max(min(_MASTER_TOL * gap, _LOOSEST_MASTER), tightest) if extended else tightest
         )

@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 from mklbench import certify
 from mklbench.errors import InputError
 from mklbench.iterations import History, begin, note
-from mklbench.kernels.base import Family
+from mklbench.kernels.continuous import Family
 from mklbench.libsvm import check_svm_options
 from mklbench.optim import early_stopping
 from mklbench.optim.svm_value import Objective, Point, check_family, value_at_identity

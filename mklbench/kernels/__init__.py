@@ -14,7 +14,7 @@ from mklbench.kernels.banks.unpacked import UnpackedBank
 from mklbench.kernels.banks.view_widths import ViewWidths
 from mklbench.kernels.banks.views import DistanceBank
 from mklbench.kernels.banks.widths import FeatureWidths, PairWidths
-from mklbench.kernels.base import Bank, Family, KernelOperator
+from mklbench.kernels.base import Bank, KernelOperator
 from mklbench.kernels.builders.columns import KernelList, kernel_list, takes_sparse
 from mklbench.kernels.builders.derived import Combination, Normalised, Standardised
 from mklbench.kernels.builders.descriptors import Descriptors, DescriptorWidths
@@ -42,6 +42,7 @@ from mklbench.kernels.builders.named import (
     unpacked,
 )
 from mklbench.kernels.builders.stacks import GramStack
+from mklbench.kernels.continuous import Family
 from mklbench.kernels.cross import CrossKernels
 from mklbench.kernels.families import IsotropicGaussians, ProductGaussians
 from mklbench.kernels.functions import Gaussian, Linear, Polynomial

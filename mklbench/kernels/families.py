@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench.errors import InputError
-from mklbench.kernels.base import Array, Family, Lines, RoughFamily
+from mklbench.kernels.base import Array
+from mklbench.kernels.continuous import Family, Lines, RoughFamily
 from mklbench.kernels.euclidean import (
     Single,
     centre_of,

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from mklbench.kernels.base import Array, Lines, RoughFamily
+from mklbench.kernels.base import Array
+from mklbench.kernels.continuous import Lines, RoughFamily
 
 # Where a feature has its largest parameter, samples that differ in it have a kernel below exp(-20),
 # which is less than single precision adds to 1.

@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklbench.errors import InputError
 from mklbench.kernels.banks.dense import StackedBank
-from mklbench.kernels.base import Array, Family
+from mklbench.kernels.base import Array
+from mklbench.kernels.continuous import Family
 from mklbench.kernels.storage.packed import PackedGrams
 
 

@@ -8,7 +8,8 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from mklbench.kernels.base import Array, Lines, RoughFamily
+from mklbench.kernels.base import Array
+from mklbench.kernels.continuous import Lines, RoughFamily
 from mklbench.kernels.euclidean import exp_in_place
 
 Single = NDArray[np.float32]

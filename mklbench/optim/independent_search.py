@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import Bounds
 
-from mklbench.kernels.base import Family, Lines, RoughFamily
+from mklbench.kernels.continuous import Family, Lines, RoughFamily
 from mklbench.optim.kernel_search import DECADES, Found, climb, distinct
 from mklbench.solution import Mixture
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import Bounds, minimize
 
-from mklbench.kernels.base import Family, RoughFamily
+from mklbench.kernels.continuous import Family, RoughFamily
 from mklbench.solution import Mixture
 
 Array = NDArray[np.float64]

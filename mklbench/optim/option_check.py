@@ -15,7 +15,8 @@ import numpy as np
 
 from mklbench.contract import algorithm_of
 from mklbench.errors import InputError, KindError
-from mklbench.kernels.base import Bank, Family
+from mklbench.kernels.base import Bank
+from mklbench.kernels.continuous import Family
 
 _LABELS = np.array([-1.0, 1.0, -1.0, 1.0])
 

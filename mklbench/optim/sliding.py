@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import Bounds, minimize
 
-from mklbench.kernels.base import Family
+from mklbench.kernels.continuous import Family
 from mklbench.libsvm import SVM
 from mklbench.optim.kernel_search import is_new
 from mklbench.solution import Mixture

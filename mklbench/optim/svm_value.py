@@ -20,7 +20,8 @@ from numpy.typing import ArrayLike, NDArray
 from mklbench import certify
 from mklbench.certify import Bounds, Hinge, PrimalDualPoint
 from mklbench.errors import InputError, KindError
-from mklbench.kernels.base import Bank, Family, KernelOperator
+from mklbench.kernels.base import Bank, KernelOperator
+from mklbench.kernels.continuous import Family
 from mklbench.libsvm import SVM, SVMSolution, class_factors, upper_bounds
 from mklbench.penalties.base import Penalty
 from mklbench.penalties.simplex import Simplex

@@ -22,7 +22,8 @@ from mklbench.kernels import (
     isotropic_gaussians,
     product_gaussians,
 )
-from mklbench.kernels.base import Family, KernelOperator, RoughFamily
+from mklbench.kernels.base import KernelOperator
+from mklbench.kernels.continuous import Family, RoughFamily
 from mklbench.kernels.families import ProductGaussians
 from mklbench.testing import check_operator
 

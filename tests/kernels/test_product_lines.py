@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from mklbench.kernels import Family, isotropic_gaussians, product_gaussians, product_lines
-from mklbench.kernels.base import Lines
+from mklbench.kernels.continuous import Lines
 from mklbench.kernels.product_lines import ProductLines
 
 products = partial(product_gaussians, gamma_max=30.0)

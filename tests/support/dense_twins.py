@@ -16,7 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklbench import kernels
 from mklbench.data import View
-from mklbench.kernels.base import Bank, Family
+from mklbench.kernels.base import Bank
+from mklbench.kernels.continuous import Family
 from mklbench.kernels.functions import KernelFunction
 
 Array = NDArray[np.float64]
