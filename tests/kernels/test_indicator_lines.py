@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from exact_lines import VALUES, exact
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -11,8 +12,6 @@ from numpy.typing import NDArray
 from mklbench.kernels import ProductGaussians, product_gaussians
 from mklbench.kernels.indicator_lines import IndicatorLines
 from mklbench.kernels.product_lines import ProductLines
-
-VALUES = np.append(0.0, np.geomspace(1e-3, 30.0, 20))
 
 
 def indicators(
@@ -22,14 +21,6 @@ def indicators(
     X = np.where(rng.uniform(size=(n, d)) < rng.uniform(size=d), 1.0, -1.0)
     X = X * rng.uniform(1.0, 3.0, d) + rng.standard_normal(d)
     return product_gaussians(X, gamma_max=30.0), rng.standard_normal(n)
-
-
-def exact(
-    family: ProductGaussians, theta: NDArray[np.float64], m: int, a: NDArray[np.float64]
-) -> list[float]:
-    thetas = np.repeat(theta[None], len(VALUES), axis=0)
-    thetas[:, m] = VALUES
-    return [float(a @ family.gram(one) @ a) for one in thetas]
 
 
 @given(st.integers(0, 10**6), st.integers(1, 60), st.integers(1, 6))

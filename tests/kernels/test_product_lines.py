@@ -6,17 +6,17 @@ from functools import partial
 
 import numpy as np
 import pytest
+from exact_lines import VALUES, exact
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from mklbench.kernels import Family, isotropic_gaussians, product_gaussians, product_lines
+from mklbench.kernels import isotropic_gaussians, product_gaussians, product_lines
 from mklbench.kernels.continuous import Lines
 from mklbench.kernels.product_lines import ProductLines
 
 products = partial(product_gaussians, gamma_max=30.0)
 isotropic = partial(isotropic_gaussians, gamma_max=30.0)
-VALUES = np.append(0.0, np.geomspace(1e-3, 30.0, 20))
 
 
 def sums_over_pairs(X: NDArray[np.float64], a: NDArray[np.float64]) -> Lines:
@@ -27,14 +27,6 @@ def begun(X: NDArray[np.float64], theta: NDArray[np.float64], a: NDArray[np.floa
     lines = sums_over_pairs(X, a)
     lines.begin(theta)
     return lines
-
-
-def exact(
-    family: Family, theta: NDArray[np.float64], m: int, a: NDArray[np.float64]
-) -> list[float]:
-    thetas = np.repeat(theta[None], len(VALUES), axis=0)
-    thetas[:, m] = VALUES
-    return [float(a @ family.gram(one) @ a) for one in thetas]
 
 
 @given(st.integers(0, 10**6), st.integers(1, 60), st.integers(1, 6))
