@@ -177,9 +177,9 @@ def solve(
         then looks about at every round, and twice as many kernels may join at once. With 0 kernels
         stay as they were found, which takes many more rounds. On a bank it plays no part.
     look : int or None, default=None
-        So many ascents has the independent search at a round; a twentieth of `explore` if not
-        given. Where a hundred kernels are in use, as with many features of two values, a search
-        needs more of them, and a larger `pricing`, to end.
+        So many ascents has the independent search at a round. If not given they are a twentieth of
+        `explore`; all of it where every feature has two values: an ascent is quick there, and a
+        search in which hundreds of kernels are used needs many to end.
     multiply : int, default=15
         So many times more does the independent search ascend when the first one finds nothing, from
         the best products of two or three kernels at hand. Where the labels depend on several groups

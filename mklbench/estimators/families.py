@@ -106,7 +106,8 @@ class IKL(KernelLearner):
         Iterations of a descent in the parameters of all kernels with weight, after a master; 0 for
         none.
     look : int or None, default=None
-        Ascents of the independent search at every round; a twentieth of `explore` if not given.
+        Ascents of the independent search at every round. If not given a twentieth of `explore`, or
+        all of it where every feature has two values.
     multiply : int, default=15
         Ascents of the independent search from products of kernels at hand; 0 for none.
     master : str, default="mkl"

@@ -155,6 +155,11 @@ class RoughFamily:
         """Return sum_i a_i K_theta(x_i, z) (k,) at samples z (k, d) that are known at training."""
         return self._family.between(theta, samples) @ a
 
+    @property
+    def has_quick_lines(self) -> bool:
+        """Whether `lines` try a parameter in time linear in n."""
+        return False
+
     def lines(self, a: Array) -> Lines:
         """Return a' K a along each parameter, for `a` (n,)."""
         return Lines(self, self._family.n_kernels, a)

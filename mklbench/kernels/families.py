@@ -390,10 +390,13 @@ class _RoughProducts(RoughFamily):
         exponents -= np.einsum("im,im->i", X, X)
         return (exp_in_place(exponents) @ a.astype(np.float32)).astype(np.float64)
 
+    @property
+    def has_quick_lines(self) -> bool:
+        return are_indicators(self._X, self._family.lower, self._family.upper)
+
     def lines(self, a: Array) -> Lines:
-        lower, upper = self._family.lower, self._family.upper
-        if are_indicators(self._X, lower, upper):
-            return IndicatorLines(self, self._X, a, upper)
+        if self.has_quick_lines:
+            return IndicatorLines(self, self._X, a, self._family.upper)
         return ProductLines(self, self._X, a)
 
 

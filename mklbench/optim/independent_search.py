@@ -49,8 +49,9 @@ _ROUNDS, _LEAST_ASCENT = 5, 1e-4
 _GROWTH, _ITERATIONS = 1e-5, 40
 # A start is the product of so many kernels at hand, one or the other, the best of so many drawn.
 _FACTORS, _DRAWN = (2, 3), 20
-# A look while generation goes on has this share of the ascents, where it is not said how many.
-_LOOK = 0.05
+# A look while generation goes on has this share of the ascents, where it is not said how many. All
+# of them where an ascent is quick, on features of two values: there hundreds of kernels are needed.
+_LOOK, _QUICK_LOOK = 0.05, 1.0
 
 
 class IndependentSearch:
@@ -63,7 +64,7 @@ class IndependentSearch:
     ascents : int
         Of each search.
     at_a_look : int or None, default=None
-        Of each look; a twentieth of `ascents` if not given.
+        Of each look; if not given a twentieth of `ascents`, or all where ascents are quick.
     from_products : int, default=0
         Further ascents of each search, from products of kernels at hand.
     """
@@ -78,7 +79,8 @@ class IndependentSearch:
         self._family = family
         self._ascents = ascents
         self._n_products = from_products
-        self._at_a_look = math.ceil(_LOOK * ascents) if at_a_look is None else at_a_look
+        share = _QUICK_LOOK if family.rough().has_quick_lines else _LOOK
+        self._at_a_look = math.ceil(share * ascents) if at_a_look is None else at_a_look
         self._random = np.random.default_rng(1)  # another than that of the first search
         self._of_products = np.random.default_rng(2)
         self._box = Bounds(family.lower, family.upper)

@@ -326,7 +326,7 @@ def first_columns(
     slide : int
         Iterations of a descent in the parameters of the kernels in use; 0 for none.
     look : int or None
-        Ascents of the independent search at every round; a twentieth of `explore` for None.
+        Ascents of the independent search at every round; as that search has it for None.
     multiply : int
         Further ascents of each independent search, from products of the kernels at hand.
 

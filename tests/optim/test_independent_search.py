@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,9 +13,9 @@ from problems import random_problem
 from scipy.optimize import Bounds
 
 from mklbench.kernels import Family, isotropic_gaussians, product_gaussians
-from mklbench.kernels.product_lines import ProductLines
+from mklbench.kernels.continuous import Lines, RoughFamily
 from mklbench.optim.independent_search import IndependentSearch
-from mklbench.optim.kernel_search import climb
+from mklbench.optim.kernel_search import Found, climb
 from mklbench.solution import Mixture
 
 products = partial(product_gaussians, gamma_max=30.0)
@@ -191,11 +192,24 @@ def test_no_parameter_alone_leads_further(seed: int) -> None:
 def begun(monkeypatch: pytest.MonkeyPatch) -> list[np.ndarray]:
     """Where ascents began."""
     noted: list[np.ndarray] = []
-    begin = ProductLines.begin
+    ascended = IndependentSearch._ascended
 
-    def noting(self: ProductLines, theta: np.ndarray) -> None:
-        noted.append(theta.copy())
-        begin(self, theta)
+    def noting(
+        self: IndependentSearch, family: RoughFamily, lines: Lines, start: np.ndarray, *rest: Any
+    ) -> Found:
+        noted.append(start.copy())
+        return ascended(self, family, lines, start, *rest)
 
-    monkeypatch.setattr(ProductLines, "begin", noting)
+    monkeypatch.setattr(IndependentSearch, "_ascended", noting)
     return noted
+
+
+@pytest.mark.parametrize(("values", "expected"), [(2, 40), (3, 2)], ids=["two", "three"])
+def test_a_look_is_a_whole_search_where_ascents_are_quick(
+    values: int, expected: int, begun: list[np.ndarray]
+) -> None:
+    rng = np.random.default_rng(0)
+    family = product_gaussians(rng.integers(values, size=(30, 3)).astype(float), gamma_max=30.0)
+    known = Mixture(np.ones(1), family.scales()[:1])
+    IndependentSearch(family, 40).look(rng.standard_normal(30), known)
+    assert len(begun) == expected
