@@ -41,8 +41,8 @@ _FAN_IN = 8
 _COPIED = 5
 # Seconds to wait for a scheduler.
 _CONNECT = 10.0
-# The question that ends an iteration.
-_LAST = "advance"
+# The question that ends an iteration, and the one that another problem begins with.
+_LAST, _FIRST = "advance", "turned_to"
 
 
 @contextmanager
@@ -172,7 +172,7 @@ class Workers:
         options = {"dtype": problem.dtype, "kept": kept, "version": __version__}
         with _large_graphs_are_meant():
             self._made = self._each_on(places, _made, list(made), kernels=kernels, **options)
-        self._asked = self._map(_as_asked, self._made)
+        self._asked = self._made
 
     def each(self, question: str, *arguments: Any) -> list[Any]:
         """Return what every block answers, in their order."""
@@ -194,10 +194,11 @@ class Workers:
 
     def _ask(self, question: str, arguments: Sequence[Any]) -> list[Any]:
         own = [given(arguments, rows) for rows in self._rows]
+        before = self._made if question == _FIRST else self._asked
         with _large_graphs_are_meant():
-            self._asked = self._map(
-                _asked, self._asked, own, question=question, version=__version__
-            )
+            self._asked = self._map(_asked, before, own, question=question, version=__version__)
+        if question == _FIRST:  # what the next copies are joined to has the loss of this problem
+            self._made = self._asked
         answers = self._map(_answer, self._asked)
         if question == _LAST:
             self._iterations += 1
@@ -314,15 +315,11 @@ def _made(
     dtype: type[np.floating],
     kept: bool,
     version: str,
-) -> Rows:
+) -> tuple[Rows, Any]:
     _check_version(version)
     X, *terms = source
     factors, exact = kernels
-    return Rows(factors.on(X), exact.on(X), Terms(*terms), dtype, kept)
-
-
-def _as_asked(rows: Rows) -> tuple[Rows, Any]:
-    return rows, None
+    return Rows(factors.on(X), exact.on(X), Terms(*terms), dtype, kept), None
 
 
 def _asked(
@@ -345,8 +342,8 @@ def _variables(asked: tuple[Rows, Any]) -> Variables:
     return asked[0].variables()
 
 
-def _resumed(rows: Rows, variables: Variables) -> tuple[Rows, Any]:
-    return rows.asked("resume", (variables,))
+def _resumed(made: tuple[Rows, Any], variables: Variables) -> tuple[Rows, Any]:
+    return made[0].asked("resume", (variables,))
 
 
 def _same(what: Any) -> Any:

@@ -109,6 +109,18 @@ def test_is_the_same_as_with_threads(client: Client, tol: float) -> None:
     assert_same(found, solved(bank, y, tol), tol)
 
 
+def test_problems_on_the_same_samples_are_solved_each_for_its_own_labels(client: Client) -> None:
+    bank, y = problem(1000)
+    other = np.resize([1.0, 1.0, -1.0], len(y))
+    labels = [y, other, -y]
+    options: dict[str, Any] = {"C": 10.0, "tol": DOUBLE, "method": "joint", "max_iter": 50}
+    with on_dask(client):
+        together = mkl.solve_all(bank, labels, **options)
+    for found, own in zip(together, labels, strict=True):
+        assert found.n_iter > row_workers._COPIED
+        assert_same(found, mkl.solve(bank, own, **options))
+
+
 def test_blocks_of_seven_rows(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     bank, y = problem(84)
     monkeypatch.setattr(row_workers, "_A_SLOT", 6)
