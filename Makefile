@@ -55,7 +55,7 @@ run: $(VENV)/.installed  ## set up and run the main job: make run, make run DATA
 # and the summary lists it as RERUN.
 AGAIN := --reruns 1 --reruns-delay 2 -raR
 
-test: $(VENV)/.installed-test  ## set up and run all tests, JOBS at a time; under 8 minutes on 2 quiet cores
+test: $(VENV)/.installed-test  ## set up and run all tests, JOBS at a time; some 30 minutes on 2 cores
 	$(BIN)/python -m pytest -m "not alone" -n $(JOBS) $(AGAIN)
 	$(BIN)/python -m pytest -m alone $(AGAIN)
 
