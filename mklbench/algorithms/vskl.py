@@ -58,7 +58,7 @@ from mklbench.validation import (
     check_positive_or_none,
 )
 
-VERSION = 2
+VERSION = 3
 NEW_OPTIONS = ("method",)
 
 bytes_needed = side_by_side.bytes_needed
@@ -88,6 +88,8 @@ class _Answer:
         q_jk at its alpha.
     gamma : ndarray of shape (n,)
         The best gamma for this alpha, up to the tolerance that of `point`.
+    objective : float
+        f_lambda at this alpha and gamma: never below the lower bound.
     ascents : int
         Iterations of the block coordinate ascent.
     bounds : Bounds
@@ -97,6 +99,7 @@ class _Answer:
     point: Point
     forms: Array
     gamma: Array
+    objective: float
     ascents: int
     bounds: Bounds
 
@@ -290,13 +293,15 @@ def _descend(
         if answer.bounds.relative_gap < best.bounds.relative_gap:
             best = answer
         ended = (
-            settled(before.point.objective, answer.point.objective, objective_tol)
+            settled(before.objective, answer.objective, objective_tol)
             if rate > 0
             else _stands_still(before, answer)
         )
     gap = best.bounds.relative_gap
     converged = gap <= tol or (ended and rate > 0)
-    return oracle.objective.solution(best.point, gap=gap, converged=converged, history=history)
+    return oracle.objective.solution(
+        best.point, gap=gap, converged=converged, history=history, objective=best.objective
+    )
 
 
 def _stands_still(before: _Answer, answer: _Answer) -> bool:
@@ -336,14 +341,14 @@ class _Oracle:
             gamma = improved
             ascents += 1
         bounds = self.objective.bounds(point, self._penalty)
-        return _Answer(point, forms, improved, ascents, bounds)
+        return _Answer(point, forms, improved, point.objective + increase, ascents, bounds)
 
     def note(self, history: History, answer: _Answer) -> None:
         """Note an iterate in the history."""
         iterations.note(
             history,
             answer.point.weights,
-            objective=answer.point.objective,
+            objective=answer.objective,
             gap=answer.bounds.relative_gap,
             n_svm_calls=self.objective.machine.calls,
             ascents=answer.ascents,

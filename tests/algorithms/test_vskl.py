@@ -72,6 +72,28 @@ class TestGap:
         value = conic_twins.mixed_norm(stack, y, 10.0, groups, 2.0).value
         assert_allclose(solution.objective, value, rtol=2e-4)
 
+    @pytest.mark.parametrize("q", [1.5, 2, math.inf])
+    @pytest.mark.parametrize("groups", [GROUPINGS["two"], GROUPINGS["singletons"]])
+    def test_no_objective_is_below_what_its_alpha_proves(
+        self, groups: list[list[int]], q: float
+    ) -> None:
+        """No value of (D) is below max over gamma of sum alpha - 1/2 sum_j max_k q_jk / gamma_j.
+
+        Kernels of unlike sizes need a gamma far from that of the first SVM.
+        """
+        power = 0.5 if q == math.inf else q / (2.0 * q - 1.0)
+        for seed in range(10):
+            stack, y = random_stack(seed=seed)
+            stack *= np.exp(np.random.default_rng(seed).normal(size=5))[:, None, None]
+            bank = PrecomputedBank(stack, groups)
+            for tol in (0.01, 0.3):
+                solution = vskl.solve(bank, y, C=0.3, q=q, tol=tol)
+                a = solution.dual_coef
+                forms = np.einsum("i,mij,j->m", a, stack, a)
+                totals = np.array([forms[group].max() for group in groups])
+                proven = np.abs(a).sum() - 0.5 * power_sum(totals, power)
+                assert solution.objective >= proven * (1.0 - 1e-6)
+
 
 class TestWeights:
     @pytest.mark.parametrize("q", EXPONENTS)
