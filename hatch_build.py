@@ -3,7 +3,7 @@
 In a checkout the records are plain JSON lines, so that what has changed can be read in a diff. Half
 of that is repeated in every line, and most of the rest are digits. In a wheel kernel weights have
 six of them, which is what `mklbench check` compares, and so have numbers that it does not compare;
-seconds have three, which is more than a clock repeats; the check sum that xz keeps of a file stands
+a gap has eight; seconds have four, which is more than a clock repeats; the check sum that xz keeps of a file stands
 in for that of every line. The same records make the same wheel. Records that are packed in the
 checkout already are too many for it, and their table is of no use without them.
 """
@@ -19,8 +19,8 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-_DIGITS = 6  # of weights; `mklbench.report.analysis.confirmed` rounds alike
-_TIME_DIGITS = 3
+_DIGITS, _GAP_DIGITS = 6, 8  # of weights; `mklbench.report.analysis.confirmed` rounds alike
+_TIME_DIGITS = 4
 _NOT_COMPARED = frozenset({"family_gap", "relevant_weight", "search_accuracy", "search_rmse"})
 # Characters have no alignment to four bytes, and follow from all of the one before.
 _OF_TEXT = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "lc": 4, "lp": 0, "pb": 0}]
@@ -83,6 +83,8 @@ def _shorter(name: str, value: Any) -> Any:
         return value
     if name.endswith("seconds"):
         return float(f"{value:.{_TIME_DIGITS}g}")
+    if name == "gap":
+        return float(f"{value:.{_GAP_DIGITS}g}")
     return float(f"{value:.{_DIGITS}g}") if name in _NOT_COMPARED else value
 
 
