@@ -3,9 +3,9 @@
 In a checkout the records are plain JSON lines, so that what has changed can be read in a diff. Half
 of that is repeated in every line, and most of the rest are digits. In a wheel kernel weights have
 six of them, which is what `mklbench check` compares, and so have numbers that it does not compare;
-a gap has eight; seconds have four, which is more than a clock repeats; the check sum that xz keeps of a file stands
-in for that of every line. The same records make the same wheel. Records that are packed in the
-checkout already are too many for it, and their table is of no use without them.
+a gap has eight; seconds have four, which is more than a clock repeats; the check sum that xz keeps
+of a file stands in for that of every line. The same records make the same wheel. Records that are
+packed in the checkout already are too many for it, and their table is of no use without them.
 """
 
 from __future__ import annotations
