@@ -19,7 +19,8 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-_DIGITS, _GAP_DIGITS = 6, 8  # of weights; `mklbench.report.analysis.confirmed` rounds alike
+# Of weights and of a gap; `mklbench.report.analysis.confirmed` rounds alike.
+_DIGITS, _GAP_DIGITS = 6, 8
 _TIME_DIGITS = 4
 _NOT_COMPARED = frozenset({"family_gap", "relevant_weight", "search_accuracy", "search_rmse"})
 # Characters have no alignment to four bytes, and follow from all of the one before.
