@@ -30,7 +30,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 
 import numpy as np
@@ -58,7 +58,7 @@ from mklbench.validation import (
     check_positive_or_none,
 )
 
-VERSION = 3
+VERSION = 4
 NEW_OPTIONS = ("method",)
 
 bytes_needed = side_by_side.bytes_needed
@@ -93,7 +93,7 @@ class _Answer:
     ascents : int
         Iterations of the block coordinate ascent.
     bounds : Bounds
-        Of problem (D), at the numbers of `point`.
+        Of problem (D), at the numbers of `point`; `objective` is within.
     """
 
     point: Point
@@ -340,8 +340,10 @@ class _Oracle:
                 break
             gamma = improved
             ascents += 1
+        objective = point.objective + increase
         bounds = self.objective.bounds(point, self._penalty)
-        return _Answer(point, forms, improved, point.objective + increase, ascents, bounds)
+        covering = replace(bounds, upper=max(bounds.upper, objective))
+        return _Answer(point, forms, improved, objective, ascents, covering)
 
     def note(self, history: History, answer: _Answer) -> None:
         """Note an iterate in the history."""

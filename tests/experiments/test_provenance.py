@@ -37,7 +37,7 @@ def in_job(monkeypatch: pytest.MonkeyPatch, node: str = "n07", job: str = "12_3"
 def test_on_one_machine_a_record_says_neither_node_nor_job() -> None:
     with RECORDED[0].open(encoding="utf-8") as lines:
         recorded = json.loads(next(lines))
-    assert list(provenance()) == list(recorded["provenance"])
+    assert provenance().keys() == recorded["provenance"].keys()
 
 
 def test_a_variable_that_is_set_to_nothing_is_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
