@@ -8,20 +8,24 @@ With K_m = B S_m B' (`mklbench.kernels.row_factors`) the problem of SimpleMKL is
 With multipliers l, u (n,) of the bounds on alpha, z (M,) of d >= 0, b of y'alpha = 0 and lam of
 1'd = 1, the central path at mu > 0 is
 
-    Y (B S_d t + b) - 1 - l + u = 0,    l o alpha = mu,    u o (C - alpha) = mu,    y'alpha = 0,
-    lam - q_m / 2 - z_m = 0,            z o d = mu,        1'd = 1,
+    Y (B S_d v + b) - 1 - l + u = 0,    l o alpha = mu,    u o (C - alpha) = mu,    y'alpha = 0,
+    lam - q_m / 2 - z_m = 0,            z o d = mu,        1'd = 1,    v = t,
 
-S_d = sum_m d_m S_m. On another set the weights are functions of some x, which takes the place of d
-in the last line (`mklbench.optim.weight_sets`); of another loss there are other numbers in the
-place of y and 1, and of a regression two alpha a sample (`mklbench.optim.loss_terms`).
+S_d = sum_m d_m S_m and now q_m = v' S_m v. On another set the weights are functions of some x,
+which takes the place of d in the last line (`mklbench.optim.weight_sets`); of another loss there
+are other numbers in the place of y and 1, and of a regression two alpha a sample
+(`mklbench.optim.loss_terms`).
 
 There is no outer loop and no SVM: each iteration solves one linear system
 (`mklbench.optim.joint_newton`), which needs B' Theta B and products of B with a few vectors of n
 samples; all else is of the size of R, the columns of B, and of M.
 
-The predictor and corrector are those of Mehrotra (1992). At a start t is far from what it is at the
-optimum, as it sums over n samples: in T and in the prices stands v in its place, which begins at
-that of a least-squares fit, and of which t - v shrinks with every step.
+v (R,) is a variable of its own. It begins at that of a least-squares fit, where t is far from what
+it is at the optimum, as it sums over n samples; t - v shrinks with every step. The function is that
+of v, too: where C times the kernels is huge the terms of t cancel, and a rounding of alpha in its
+last digit is a large change of B S_d t.
+
+The predictor and corrector are those of Mehrotra (1992).
 
 Bounds of the problem on the factors come with each iteration; the certificate of the problem on the
 kernels themselves is made outside.
@@ -53,6 +57,8 @@ _SHARE = 0.995
 _SINGLE, _LARGEST_ERROR = 6e-8, 0.05
 # The start is on the central path at this times the mean primal value of a sample.
 _START = 2.0
+# Complementarity is not brought ahead of the equations: so much of what they lack is left of it.
+_BEHIND = 0.1
 # So much of the gap, in complementarity, is aimed at where weights are no linear function of x.
 _LAG = 1e-6
 
@@ -116,8 +122,7 @@ class Point:
 class Path:
     """The way along the central path on some factors.
 
-    The variables of n samples are with the blocks of an engine; the others are here. v (R,) is t =
-    B'Y alpha at the optimum, and not before: its difference from t shrinks with every step.
+    The variables of n samples are with the blocks of an engine; the others are here.
 
     Attributes
     ----------
@@ -134,7 +139,6 @@ class Path:
         factors: RowFactors,
         engine: Engine,
         weight_set: WeightSet,
-        t: Array,
         v: Array,
         x: Array,
         prices: Array,
@@ -142,7 +146,7 @@ class Path:
         levels: Array,
     ) -> None:
         self.factors, self.engine, self.weight_set = factors, engine, weight_set
-        self.t, self.v, self.x, self.z = t, v, x, prices
+        self.v, self.x, self.z = v, x, prices
         self.b, self.lam = intercept, levels
 
     @classmethod
@@ -173,10 +177,10 @@ class Path:
         primal = 0.5 * float(w[:-1] @ w[:-1])
         primal += engine.total("loss", function, b)
         mu = _START * primal / n
-        t = engine.total("begin", function, b, mu)
-        v = B.T @ (box * (y - B @ function - b))
+        engine.each("begin", function, b, mu)
+        v = L @ (w[:-1] / np.maximum((L**2).sum(axis=0), np.finfo(float).tiny))  # L'v = w
         prices, levels = _prices(factors, weight_set, x, v, mu)
-        return cls(factors, engine, weight_set, t, v, x, prices, b, levels)
+        return cls(factors, engine, weight_set, v, x, prices, b, levels)
 
     @classmethod
     def resume(
@@ -202,16 +206,16 @@ class Path:
         """
         v, x = factors.lowered(point.expansion), point.x
         if not weight_set.curved:
-            t = engine.total("resume", OfSamples(point.of_samples))
+            engine.each("resume", OfSamples(point.of_samples))
             return cls(
-                factors, engine, weight_set, t, v, x, point.prices, point.intercept, point.levels
+                factors, engine, weight_set, v, x, point.prices, point.intercept, point.levels
             )
         function = factors.expanded(weight_set.weights(x), v)
-        t = engine.total("begin", function, point.intercept, mu)
+        engine.each("begin", function, point.intercept, mu)
         prices, levels = _prices(factors, weight_set, x, v, mu)
         x = weight_set.on_set(np.maximum(x, mu / prices))
         prices = np.maximum(prices, mu / x)
-        return cls(factors, engine, weight_set, t, v, x, prices, point.intercept, levels)
+        return cls(factors, engine, weight_set, v, x, prices, point.intercept, levels)
 
     def point(self) -> Point:
         """Return where the path has come to."""
@@ -253,13 +257,14 @@ class Path:
                 return
 
     def _linearised(self, double: bool) -> Linearised:
-        x = self.factors.expanded(self.d, self.t)
+        x = self.factors.expanded(self.d, self.v)
         return self.engine.total("linearise", x, self.b, double)
 
     def _iterate(self, at: Linearised) -> Iterate:
-        forms, d, penalty = self.factors.forms(self.t), self.d, self.weight_set.penalty
-        upper = penalty.value(d, forms) + at.loss
-        lower = at.linear - penalty.dual_value(forms) - abs(self.b * at.balance)
+        d, penalty = self.d, self.weight_set.penalty
+        upper = penalty.value(d, self.factors.forms(self.v)) + at.loss
+        dual = at.linear - penalty.dual_value(self.factors.forms(at.expansion))
+        lower = dual - abs(self.b * at.balance)
         return Iterate(self.x, d, self.b, self.v, upper, lower)
 
     def _roundoff(self, at: Linearised) -> float:
@@ -277,9 +282,8 @@ class Path:
         n_pairs = at.n_pairs + len(self.x)
         mu = (at.complementarity + float(self.z @ self.x)) / n_pairs
         # The predictor, towards mu = 0.
-        ahead_v = self.t - self.v
         slopes = self.weight_set.slopes(self.x, 0.5 * self.factors.forms(self.v))
-        residual = slopes + self.z - self.lam @ self.weight_set.sums + system.prices_along(ahead_v)
+        residual = slopes + self.z - self.lam @ self.weight_set.sums
         first = system.solve(at.projected, at.labelled, residual - self.z)
         second = self.engine.total("predict", first.outputs, first.intercept)
         dz = -self.z - self.z * first.x / self.x
@@ -291,6 +295,7 @@ class Path:
             + longest**2 * (second.second + float(first.x @ dz))
         ) / n_pairs
         target = (max(ahead, 0.0) / mu) ** 3 * mu
+        target = max(target, min(mu, _BEHIND * at.excess / n_pairs))
         if self.weight_set.curved:  # not ahead of what the linear system cannot see
             target = max(target, _LAG * (iterate.upper - iterate.lower) / n_pairs)
         # The corrector.
@@ -309,8 +314,7 @@ class Path:
             _longest(self.z, dz),
         )
         self.engine.each("advance", step)
-        self.v = self.v + step * (ahead_v + direction.projected)
-        self.t = self.t + step * direction.projected
+        self.v = self.v + step * (at.expansion - self.v + direction.projected)
         self.x = self.x + step * final.x
         self.z = self.z + step * dz
         self.b += step * final.intercept

@@ -1,22 +1,24 @@
 """The linear system of an iteration of the joint method, for several right-hand sides.
 
-With Theta = 1 / (l / alpha + u / (C - alpha)) and Y = diag(y) the changes of alpha, x, b and lam at
-a point (`mklbench.optim.joint`) solve
+With Theta = 1 / (l / alpha + u / (C - alpha)) and Y = diag(y) the changes of alpha, v, x, b and
+lam at a point (`mklbench.optim.joint`) solve
 
-    (Y B S_d B' Y + Theta^-1) dalpha + Y B T dx + y db = rho,
-    -s o T' B' Y dalpha + D dx + A'dlam = r,    y' dalpha = -y'alpha,    A dx = 1 - A x,
+    Theta^-1 dalpha + Y B (S_d dv + T dx) + y db = rho,    dv - B'Y dalpha = t - v,
+    -s o T'dv + D dx + A'dlam = r,    y' dalpha = -y'alpha,    A dx = 1 - A x,
 
 T = [S_1 v ... S_M v] J for the slopes J = dd/dx, and D = diag(z / x) + the curvature of d(x)
-(`mklbench.optim.weight_sets`). With S_d = L L' and Woodbury's identity alpha goes, what remains is
+(`mklbench.optim.weight_sets`). With S_d = L L' and Woodbury's identity alpha and v go, what remains
+is
 
     P = L (I + L' H L)^-1 L',    N = I - H P,    H = B' Theta B,    h = B' Theta 1,
-    g = B'Y Theta rho,
+    g = B'Y Theta rho + t - v,
 
     [ s o T'N H T + D    s o T'N h            A' ] [ dx   ]   [ r + s o T'N g                 ]
     [ (T'N h)'           1'Theta 1 - h'P h    0  ] [ db   ] = [ y'Theta rho - h'P g + y'alpha ]
     [ A                  0                    0  ] [ dlam ]   [ 1 - A x                       ]
 
-after which dalpha = Theta (rho - Y (B o + db)) with o = T dx + P (g - H T dx - h db).
+after which dalpha = Theta (rho - Y (B o + db)) with o = S_d dv + T dx = T dx + P (g - H T dx - h
+db).
 """
 
 from __future__ import annotations
@@ -110,10 +112,7 @@ class NewtonSystem:
         matrix[:k, k + 1 :], matrix[k + 1 :, :k] = A.T, A
         self._matrix = matrix
         self._sums = at.balance, 1.0 - A @ x
-
-    def prices_along(self, change: Array) -> Array:
-        """Return s o T' times a change of v (R,): that of half the quadratic forms in x, (k,)."""
-        return self._signs * (self._T.T @ change)
+        self._behind = at.expansion - expansion
 
     def solve(self, projected: Array, labelled: float, prices: Array) -> Change:
         """Return the solution for a right-hand side.
@@ -128,19 +127,20 @@ class NewtonSystem:
             r.
         """
         at, T = self._at, self._T
-        reduced = self._reduce(projected)
+        g = projected + self._behind
+        reduced = self._reduce(g)
         balance, missing = self._sums
         right = np.concatenate(
             [
                 prices + self._signs * (T.T @ reduced),
-                [labelled - float(at.column_sums @ self._within(projected)) + balance],
+                [labelled - float(at.column_sums @ self._within(g)) + balance],
                 missing,
             ]
         )
         found = np.linalg.solve(self._matrix, right)
         k = len(prices)
         x, b, lam = found[:k], float(found[k]), found[k + 1 :]
-        left = projected - self._HT @ x - at.column_sums * b
+        left = g - self._HT @ x - at.column_sums * b
         return Change(x, b, lam, T @ x + self._within(left))
 
     def _within(self, vectors: Array) -> Array:

@@ -46,8 +46,8 @@ _LIMITED = 0.05
 # A gap asked for below this needs factors in double precision; so do entries beyond the other, of
 # which sums of squares would leave single precision.
 _SINGLE, _LARGEST = 1e-4, 1e6
-# Where the gap has grown by so much since it was smallest, rounding leads the way.
-_ASTRAY = 10.0
+# Where the gap stays so much wider than it was for so many iterations, rounding leads the way.
+_ASTRAY, _PATIENCE = 10.0, 5
 # With finer factors the search goes on at this times the mean gap of a sample, on the central path.
 _RESUMED = 10.0
 
@@ -251,7 +251,7 @@ def _followed(
     """Follow a path until its points are good enough, or finer factors are called for."""
     best: tuple[Found, Point] | None = None
     state: Iterate | None = None
-    closest = np.inf
+    closest, astray = np.inf, 0
     for state in path.iterates(max_iter):
         iterations.note(
             history,
@@ -261,7 +261,8 @@ def _followed(
             n_svm_calls=0,
         )
         closest = min(closest, max(state.gap, 0.0))
-        if best is not None and state.gap > _ASTRAY * closest:
+        astray = astray + 1 if state.gap > _ASTRAY * closest else 0
+        if best is not None and astray >= _PATIENCE:
             break
         if state.gap > (early if best is None else _AIM) * tol:
             continue

@@ -41,13 +41,16 @@ class Linearised(Sums):
     ----------
     products : ndarray of shape (R, R)
         B' Theta B.
-    column_sums, projected : ndarray of shape (R,)
-        B' Theta 1, and B' Y Theta rho, rho being the right-hand side.
+    column_sums, projected, expansion : ndarray of shape (R,)
+        B' Theta 1, B' Y Theta rho, rho being the right-hand side, and t = B' Y alpha, in double
+        precision.
     theta, labelled : float
         1' Theta 1 and y' Theta rho.
     loss, linear, complementarity : float
         The loss, the dual but for its quadratic form, the sum of alpha of an SVM, and l'alpha +
         u'(C - alpha).
+    excess : float
+        What the loss is more than u accounts for, C'max(0, rho - u): 0 on the central path.
     balance : float
         y'alpha.
     n_pairs : int
@@ -57,11 +60,13 @@ class Linearised(Sums):
     products: Array
     column_sums: Array
     projected: Array
+    expansion: Array
     theta: float
     labelled: float
     loss: float
     linear: float
     complementarity: float
+    excess: float
     balance: float
     n_pairs: int
 
@@ -176,20 +181,18 @@ class Rows:
         """Return the loss of B x + b."""
         return self._terms.loss(self._outputs(x) + b)
 
-    def begin(self, x: Array, b: float, mu: float) -> Array:
-        """Take the alpha of the central path for B x + b, and return B' Y alpha (R,)."""
+    def begin(self, x: Array, b: float, mu: float) -> None:
+        """Take the alpha of the central path for B x + b."""
         signs, targets, c = self._terms
         slope = signs * (self._outputs(x) + b) - targets
         self._alpha = 2.0 * mu * c / (slope * c + 2.0 * mu + np.hypot(slope * c, 2.0 * mu))
         # Kept beside alpha: near C their difference has no digits left.
         self._slack = 2.0 * mu * c / (2.0 * mu - slope * c + np.hypot(slope * c, 2.0 * mu))
         self._lower, self._upper = mu / self._alpha, mu / self._slack
-        return self._projected(self.dual_coef())
 
-    def resume(self, variables: Variables) -> Array:
-        """Take the variables of the samples, and return B' Y alpha (R,)."""
+    def resume(self, variables: Variables) -> None:
+        """Take the variables of the samples."""
         self._alpha, self._slack, self._lower, self._upper = variables
-        return self._projected(self.dual_coef())
 
     def variables(self) -> Variables:
         """Return the variables of the samples."""
@@ -212,8 +215,10 @@ class Rows:
     def linearise(self, x: Array, b: float, double: bool) -> Linearised:
         """Return the equations at the point whose outputs are B x + b."""
         self._double = double
-        signs, targets, _ = self._terms
-        outputs = self._outputs(x) + b
+        signs, targets, box = self._terms
+        a = self.dual_coef()
+        function, expansion = self._both(x, a)
+        outputs = function + b
         self._theta = 1.0 / (self._lower / self._alpha + self._upper / self._slack)
         self._rho = targets - signs * outputs
         theta = self._theta.sum(axis=0)
@@ -228,12 +233,14 @@ class Rows:
             products,
             self._projected(theta),
             self._projected(weighted),
+            expansion,
             float(theta.sum()),
             float(weighted.sum()),
             self._terms.loss(outputs),
             float(np.vdot(targets, self._alpha)),
             float(np.vdot(self._lower, self._alpha) + np.vdot(self._upper, self._slack)),
-            float(self.dual_coef().sum()),
+            float(np.maximum(0.0, self._rho - self._upper).sum(axis=0) @ box),
+            float(a.sum()),
             2 * self._alpha.size,
         )
 
@@ -305,6 +312,15 @@ class Rows:
     def _outputs(self, x: Array) -> Array:
         """Return B x in double precision."""
         return np.concatenate([block.astype(np.float64) @ x for _, block in self._each()])
+
+    def _both(self, x: Array, a: Array) -> tuple[Array, Array]:
+        """Return B x and B'a in double precision."""
+        outputs, projected = [], np.zeros(self._factors.rank)
+        for rows, block in self._each():
+            exact = block.astype(np.float64)
+            outputs.append(exact @ x)
+            projected += exact.T @ a[rows]
+        return np.concatenate(outputs), projected
 
     def _products(self, x: Array) -> Array:
         """Return B x in the precision of B: of a direction."""

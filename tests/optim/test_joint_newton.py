@@ -41,11 +41,13 @@ def at_a_point(seed: int, weight_set: WeightSet) -> tuple[Linearised, dict[str, 
         products=B.T @ (theta[:, None] * B),
         column_sums=B.T @ theta,
         projected=B.T @ (y * theta * rho),
+        expansion=B.T @ (y * alpha),
         theta=float(theta.sum()),
         labelled=float(y @ (theta * rho)),
         loss=0.0,
         linear=float(alpha.sum()),
         complementarity=0.0,
+        excess=0.0,
         balance=float(y @ alpha),
         n_pairs=2 * N,
     )
@@ -84,7 +86,10 @@ def test_has_the_solution_of_the_whole_system(seed: int, name: str) -> None:
     whole[:N, N + k] = whole[N + k, :N] = y
     whole[N : N + k, N : N + k] = np.diag(prices / x) + bent
     whole[N : N + k, N + k + 1 :], whole[N + k + 1 :, N : N + k] = A.T, A
-    right = np.concatenate([of["rho"], of["r"], [-float(y @ of["alpha"])], 1.0 - A @ x])
+    behind = B.T @ (y * of["alpha"]) - v
+    rho = of["rho"] - YB @ (S @ behind)
+    r = of["r"] + signs * (J.T @ (factors.products(v).T @ behind))
+    right = np.concatenate([rho, r, [-float(y @ of["alpha"])], 1.0 - A @ x])
     expected = np.linalg.solve(whole, right)
     assert found.x == pytest.approx(expected[N : N + k], rel=1e-5, abs=1e-7)
     assert found.intercept == pytest.approx(expected[N + k], rel=1e-5)

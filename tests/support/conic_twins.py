@@ -151,6 +151,20 @@ def linear_ridge(
     return ConicSolution(float(problem.value), mu.value, alpha, 0.0)
 
 
+def linear_mkl(X: Array, scales: Array, y: Array, C: float) -> float:
+    """MKL with a kernel x x' on each column of X (n, d) times its scale, solved for the function.
+
+    The norms of its parts are |u_m| / scale_m, u (d,) being the coefficients on X.
+    """
+    u, b = cp.Variable(X.shape[1]), cp.Variable()
+    norms = cp.sum(cp.abs(cp.multiply(u, 1.0 / scales)))
+    problem = cp.Problem(
+        cp.Minimize(0.5 * cp.square(norms) + C * cp.sum(cp.pos(1.0 - cp.multiply(y, X @ u + b))))
+    )
+    _solve(problem)
+    return float(problem.value)
+
+
 def mixed_norm(
     stack: Array, y: Array, box: ArrayLike, groups: Sequence[Sequence[int]], q: float
 ) -> ConicSolution:
