@@ -7,6 +7,7 @@ their place: beside the text and the inputs there is no more in memory than a bl
 from __future__ import annotations
 
 import io
+import logging
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -31,6 +32,8 @@ _LARGE = 18
 
 Array = NDArray[np.float64]
 
+logger = logging.getLogger(__name__)
+
 
 def parse_svmlight(contents: Sequence[bytes], layout: Layout, place: str) -> Table:
     """Parse files of lines ``label index:value ...``, with indices from 1, as LIBSVM has them.
@@ -50,7 +53,8 @@ def parse_svmlight(contents: Sequence[bytes], layout: Layout, place: str) -> Tab
     Raises
     ------
     DataError
-        A file is not of that form, or ends in the middle of a line.
+        A file is not of that form, or ends where a line cannot end. Where the last line can be
+        read but has no newline, which may be so of a file that was cut, a warning is logged.
     """
     limit = most_bytes(layout)
     texts = [unpack(content, place, limit) for content in contents]
@@ -123,6 +127,12 @@ def _read(text: bytes, X: Array, labels: Array, start: int, zero_based: bool, pl
         rows.toarray(out=X[start:stop])
         labels[start:stop] = own
         start = stop
+    if text and not text.endswith(b"\n"):
+        logger.warning(
+            "%s does not end its last line: if the file was cut there, numbers are missing, and it "
+            "has to be got again; if it is whole, add a newline.",
+            place,
+        )
     return start
 
 

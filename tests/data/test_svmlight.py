@@ -50,6 +50,24 @@ def test_comments_and_empty_lines_are_no_rows(monkeypatch: pytest.MonkeyPatch) -
         assert table.labels == ("1", "-1")
 
 
+def test_no_cut_goes_unsaid_but_one_between_two_lines(caplog: pytest.LogCaptureFixture) -> None:
+    """The remains of a line may be a whole one: nobody can tell but by the newline."""
+    content = written(6, 3)
+    refused = warned = 0
+    for end in range(1, len(content)):
+        caplog.clear()
+        try:
+            parse_files([content[:end]], LAYOUT, "the file")
+        except DataError:
+            refused += 1
+            continue
+        said = "the file does not end its last line: if the file was cut there"
+        assert (said in caplog.text) == (content[end - 1 : end] != b"\n")
+        warned += said in caplog.text
+    assert refused > 20
+    assert warned > 50
+
+
 def test_rows_without_inputs_and_without_an_end_are_rows() -> None:
     table = parse_files([b"1 2:1\n0\n1 1:3"], LAYOUT, "the file")
     np.testing.assert_array_equal(table.X, [[0, 1], [0, 0], [3, 0]])
