@@ -64,7 +64,8 @@ class Approximation:
     effect_on_objective : float
         How much lower the optimum of the kernels themselves may be beside the gap, as a share of
         the objective: an estimate from rows of their Gram matrices at some samples, with two
-        standard errors.
+        standard errors. Samples with a small share of |dual_coef|, of 1/500 or less together, may
+        not be among them.
     asked : int or None, default=None
         The number of landmarks that was asked for; None where it was chosen.
     """

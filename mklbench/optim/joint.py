@@ -42,7 +42,7 @@ from scipy.linalg import LinAlgError, block_diag
 
 from mklbench.kernels.row_factors import RowFactors
 from mklbench.optim.joint_newton import NewtonSystem, root
-from mklbench.optim.row_blocks import Linearised, Variables
+from mklbench.optim.row_blocks import UNFLAGGED, Linearised, Variables
 from mklbench.optim.row_engines import Engine, OfSamples
 from mklbench.optim.weight_sets import WeightSet
 
@@ -150,6 +150,7 @@ class Path:
         self.b, self.lam = intercept, levels
 
     @classmethod
+    @np.errstate(**UNFLAGGED)
     def begin(cls, factors: RowFactors, engine: Engine, weight_set: WeightSet) -> Path:
         """Set out from least squares on some of the samples, at weights that are all alike.
 
@@ -240,16 +241,18 @@ class Path:
         Parameters
         ----------
         max_iter : int
-            At most so many points.
+            At most so many points; none, if the first is beyond what numbers can be.
         """
         double = False
         for _ in range(max_iter):
             at = self._linearised(double)
-            rough = self._roundoff(at) > _LARGEST_ERROR
+            rough = not self._roundoff(at) <= _LARGEST_ERROR
             if rough and not double:
                 at = self._linearised(True)
             double = rough
             iterate = self._iterate(at)
+            if not np.isfinite(iterate.gap):
+                return
             yield iterate
             try:
                 self._step(at, iterate)
@@ -260,6 +263,7 @@ class Path:
         x = self.factors.expanded(self.d, self.v)
         return self.engine.total("linearise", x, self.b, double)
 
+    @np.errstate(**UNFLAGGED)
     def _iterate(self, at: Linearised) -> Iterate:
         d, penalty = self.d, self.weight_set.penalty
         upper = penalty.value(d, self.factors.forms(self.v)) + at.loss
@@ -277,6 +281,7 @@ class Path:
         )
         return _SINGLE * float(sum(traces))
 
+    @np.errstate(**UNFLAGGED)
     def _step(self, at: Linearised, iterate: Iterate) -> None:
         system = NewtonSystem(self.factors, at, self.weight_set, self.x, self.z, self.v)
         n_pairs = at.n_pairs + len(self.x)

@@ -125,6 +125,11 @@ class NewtonSystem:
             y' Theta rho.
         prices : ndarray of shape (k,)
             r.
+
+        Raises
+        ------
+        LinAlgError
+            If numbers have left the range of double precision.
         """
         at, T = self._at, self._T
         g = projected + self._behind
@@ -138,6 +143,8 @@ class NewtonSystem:
             ]
         )
         found = np.linalg.solve(self._matrix, right)
+        if not np.isfinite(found).all():
+            raise LinAlgError("the solution is not finite")
         k = len(prices)
         x, b, lam = found[:k], float(found[k]), found[k + 1 :]
         left = g - self._HT @ x - at.column_sums * b
@@ -145,7 +152,7 @@ class NewtonSystem:
 
     def _within(self, vectors: Array) -> Array:
         """Return P times vectors (R,) or (R, k)."""
-        return self._L @ cho_solve(self._inner, self._L.T @ vectors)
+        return self._L @ cho_solve(self._inner, self._L.T @ vectors, check_finite=False)
 
     def _reduce(self, vectors: Array) -> Array:
         """Return N times vectors (R,) or (R, k)."""

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from mklbench import iterations
 from mklbench.certify import Bounds, Hinge, PrimalDualPoint, Tube, bounds
+from mklbench.errors import InputError
 from mklbench.kernels.memory import NUMBER
 from mklbench.kernels.row_factors import MANY, RowFactors
 from mklbench.optim.joint import Iterate, Path, Point
@@ -191,6 +192,11 @@ def search(
         The point.
     history : list of dict
         An entry an iteration, with the upper bound and the gap on the factors.
+
+    Raises
+    ------
+    InputError
+        If C times the kernels is beyond the range of double precision.
     """
     history = iterations.begin() if history is None else history
     terms = terms_of(loss)
@@ -212,12 +218,18 @@ def search(
             early = _EARLY if best is None or anew else _LATER
             finest = bool((levels == len(_DROPPED) - 1).all())
             found = _followed(path, factors, loss, tol, early, max_iter, history, finest)
+        if found is None:
+            break
         best = found if best is None or found[0].gap < best[0].gap else best
         if best[0].gap <= tol or anew:
             break
         anew = finest
         levels = _finer(levels, attempt, _lost(factors, coarse, found[0]), tol)
-    assert best is not None
+    if best is None:
+        raise InputError(
+            "C times the kernels is beyond the range of double precision: bring the features to a "
+            "common scale, or take another C."
+        )
     return best[0], history
 
 
@@ -247,8 +259,11 @@ def _followed(
     max_iter: int,
     history: iterations.History,
     finest: bool,
-) -> tuple[Found, Point]:
-    """Follow a path until its points are good enough, or finer factors are called for."""
+) -> tuple[Found, Point] | None:
+    """Follow a path until its points are good enough, or finer factors are called for.
+
+    None is for a path that has no points.
+    """
     best: tuple[Found, Point] | None = None
     state: Iterate | None = None
     closest, astray = np.inf, 0
@@ -272,8 +287,7 @@ def _followed(
         too_coarse = found.gap - state.gap > _TOO_COARSE * tol and not finest
         if best[0].gap <= tol or too_coarse or state.gap < _LIMITED * found.gap:
             break
-    if best is None:
-        assert state is not None
+    if best is None and state is not None:
         best = _certified(path, state, factors, loss, tol), path.point()
     return best
 

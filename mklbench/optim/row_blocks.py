@@ -21,6 +21,12 @@ from mklbench.optim.loss_terms import Terms
 Array = NDArray[np.float64]
 
 
+# What is not finite ends the method, and numpy has nothing to add. OpenBLAS for AVX-512 raises the
+# flag of an invalid operation even where the memory behind a short vector happens to hold no
+# number, and the product is right.
+UNFLAGGED: dict[str, Any] = {"over": "ignore", "invalid": "ignore", "divide": "ignore"}
+
+
 class Sums:
     """Numbers that are added up over the blocks, for dataclasses of them."""
 
@@ -165,7 +171,8 @@ class Rows:
         """Return the block as it is after a question, and the answer; this one stays as it was."""
         after = Rows.__new__(Rows)  # not a copy, which would come without the rows of B
         vars(after).update(vars(self))
-        return after, getattr(after, question)(*arguments)
+        with np.errstate(**UNFLAGGED):
+            return after, getattr(after, question)(*arguments)
 
     def turned_to(self, terms: Terms) -> None:
         """Take another loss, of another problem on the same samples."""
@@ -327,25 +334,14 @@ class Rows:
         if self._double:
             return self._outputs(x)
         narrow = x.astype(self._dtype)
-        with _flags_of_blas():
-            return np.concatenate([block @ narrow for _, block in self._each()]).astype(np.float64)
+        return np.concatenate([block @ narrow for _, block in self._each()]).astype(np.float64)
 
     def _projected(self, a: Array) -> Array:
         """Return B'a in the precision of B, added up in doubles."""
         dtype = np.float64 if self._double else self._dtype
         narrow = a.astype(dtype)
         parts = (block.astype(dtype, copy=False).T @ narrow[rows] for rows, block in self._each())
-        with _flags_of_blas():
-            return np.asarray(sum(part.astype(np.float64) for part in parts))
-
-
-def _flags_of_blas() -> np.errstate:
-    """Return a context without warnings of products of single precision with a vector.
-
-    OpenBLAS for AVX-512 raises the flag of an invalid operation where the memory behind a short
-    vector happens to hold no number; the product is right. What is not finite ends the method.
-    """
-    return np.errstate(invalid="ignore")
+        return np.asarray(sum(part.astype(np.float64) for part in parts))
 
 
 def project(factors: RowFactors, a: Array) -> Array:

@@ -540,6 +540,26 @@ class TestRefusals:
             joint(feature_gaussians(X), y[:-1], 1.0)
 
 
+@pytest.mark.parametrize("C", [1e-300, 1e-200, 1e20, 1e100])
+@pytest.mark.parametrize("scale", [1.0, 3.0])
+def test_numbers_at_the_ends_of_their_range_are_no_error(
+    C: float, scale: float, recwarn: pytest.WarningsRecorder
+) -> None:
+    """Where rounding leaves nothing to find, the gap says so."""
+    X, y = problem(100, 2, seed=32)
+    bank = FeatureBank(scale * X, [Gaussian(1.0), Polynomial(30, 1.0)])
+    found = joint(bank, y, C)
+    assert found.converged == (found.gap <= TOL)
+    assert np.isfinite(found.weights).all()
+    assert not recwarn.list
+
+
+def test_products_beyond_the_range_of_numbers_are_refused_in_a_sentence() -> None:
+    X, y = problem(300, 4, seed=33)
+    with pytest.raises(InputError, match="C times the kernels is beyond the range"):
+        joint(FeatureBank(10.0 * X, [Polynomial(40, 1.0)]), y, 1e100)
+
+
 def test_says_nothing_to_standard_error(recwarn: pytest.WarningsRecorder) -> None:
     X, y = problem(100, 3, seed=25)
     with warnings.catch_warnings():
