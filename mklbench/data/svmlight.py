@@ -10,6 +10,7 @@ import io
 import logging
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -128,12 +129,18 @@ def _read(text: bytes, X: Array, labels: Array, start: int, zero_based: bool, pl
         labels[start:stop] = own
         start = stop
     if text and not text.endswith(b"\n"):
-        logger.warning(
-            "%s does not end its last line: if the file was cut there, numbers are missing, and it "
-            "has to be got again; if it is whole, add a newline.",
-            place,
-        )
+        _warn_of_a_cut(place)
     return start
+
+
+@lru_cache
+def _warn_of_a_cut(place: str) -> None:
+    """Log it once a process: some commands read a file more than once."""
+    logger.warning(
+        "%s does not end its last line: if the file was cut there, numbers are missing, and it "
+        "has to be got again; if it is whole, add a newline.",
+        place,
+    )
 
 
 def _parsed(block: bytes, n_features: int, zero_based: bool) -> tuple[Any, Array]:

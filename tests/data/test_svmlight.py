@@ -57,11 +57,11 @@ def test_no_cut_goes_unsaid_but_one_between_two_lines(caplog: pytest.LogCaptureF
     for end in range(1, len(content)):
         caplog.clear()
         try:
-            parse_files([content[:end]], LAYOUT, "the file")
+            parse_files([content[:end]], LAYOUT, f"file {end}")
         except DataError:
             refused += 1
             continue
-        said = "the file does not end its last line: if the file was cut there"
+        said = f"file {end} does not end its last line: if the file was cut there"
         assert (said in caplog.text) == (content[end - 1 : end] != b"\n")
         warned += said in caplog.text
     assert refused > 20
