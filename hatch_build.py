@@ -3,15 +3,17 @@
 In a checkout the records are plain JSON lines, so that what has changed can be read in a diff. Half
 of that is repeated in every line, and most of the rest are digits. In a wheel kernel weights have
 six of them, which is what `mklbench check` compares, and so have numbers that it does not compare;
-a gap has eight; seconds have four, which is more than a clock repeats; the check sum that xz keeps
-of a file stands in for that of every line. The same records make the same wheel. Records that are
-packed in the checkout already are too many for it, and their table is of no use without them.
+a gap has eight; seconds have four, which is more than a clock repeats; the objectives of a fit's
+iterations have as many as tell how far they are from the last; the check sum that xz keeps of a
+file stands in for that of every line. The same records make the same wheel. Records that are packed
+in the checkout already are too many for it, and their table is of no use without them.
 """
 
 from __future__ import annotations
 
 import json
 import lzma
+import math
 import shutil
 import tempfile
 from pathlib import Path
@@ -22,6 +24,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 # Of weights and of a gap; `mklbench.report.analysis.confirmed` rounds alike.
 _DIGITS, _GAP_DIGITS = 6, 8
 _TIME_DIGITS = 4
+_COURSE_DIGITS = 3  # of how far an iteration's objective is from the last
 _NOT_COMPARED = frozenset({"family_gap", "relevant_weight", "search_accuracy", "search_rmse"})
 # Characters have no alignment to four bytes, and follow from all of the one before.
 _OF_TEXT = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "lc": 4, "lp": 0, "pb": 0}]
@@ -76,6 +79,8 @@ def _abridged(record: dict[str, Any]) -> dict[str, Any]:
 
 def _shorter(name: str, value: Any) -> Any:
     """Return the value of a field with as many digits as are kept of it."""
+    if name == "descent" and value is not None:
+        return {**value, "objective": _course(value["objective"])}
     if isinstance(value, list):  # of selections
         return [_shorter(name, item) for item in value]
     if isinstance(value, dict):
@@ -87,6 +92,25 @@ def _shorter(name: str, value: Any) -> Any:
     if name == "gap":
         return float(f"{value:.{_GAP_DIGITS}g}")
     return float(f"{value:.{_DIGITS}g}") if name in _NOT_COMPARED else value
+
+
+def _course(objectives: list[Any]) -> list[Any]:
+    """Return the objectives of iterations with as many digits as their distance from the last has.
+
+    A page draws that distance; None stands where an objective was not finite, and stays.
+    """
+    last = objectives[-1]
+    if last is None:
+        return objectives
+    return [
+        value if value is None or value == last else _to_the_place(value, abs(value - last))
+        for value in objectives
+    ]
+
+
+def _to_the_place(value: float, distance: float) -> float:
+    """Return a value rounded where the last digit that is kept of the distance stands."""
+    return round(value, _COURSE_DIGITS - 1 - math.floor(math.log10(distance)))
 
 
 def _rounded(weights: Any) -> Any:

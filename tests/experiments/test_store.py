@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import lzma
 import os
 import threading
 import time
@@ -282,6 +283,32 @@ def test_records_are_read_packed_as_in_a_wheel(
         kept = ("gap", "weights", "selections")
         alike = times | {name: getattr(before, name) for name in kept}
         assert replace(now, **alike) == before
+
+
+@pytest.mark.parametrize(
+    "objective",
+    [
+        [90054.374, 27438.083, 26612.509, 24735.611, 24735.582, 24735.582],
+        [0.0012345678, 0.0012345671, None, 0.0012345671],
+        [3, -7, 1234567, 1234568],
+        [float("1e-300"), 0.0],
+        [5.4321987, None],
+    ],
+)
+def test_a_packed_course_tells_how_far_each_objective_is_from_the_last(
+    done: list[Record], objective: list[float | None]
+) -> None:
+    descent: dict[str, list[float | None]] = {"svm_calls": [1, 2], "objective": objective}
+    line = json.dumps(replace(done[0], descent=descent).to_json()).encode()
+    now = json.loads(lzma.decompress(pack(line)))["descent"]
+    assert now["svm_calls"] == descent["svm_calls"]
+    last = now["objective"][-1]
+    assert last == objective[-1]
+    for told, kept in zip(now["objective"], objective, strict=True):
+        if kept is None or last is None:
+            assert told == kept
+        else:
+            assert abs(told - kept) <= 5e-3 * abs(kept - last)
 
 
 def test_records_are_written_packed_without_loss(
