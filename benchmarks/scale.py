@@ -71,13 +71,14 @@ def run() -> list[Result]:
     return _results(found)
 
 
-def samples(n: int, problem: str, seed: int) -> Data:
-    """Return samples (n, 20) and labels (n,) in {-1, +1}."""
+def samples(n: int, problem: str, seed: int, *, values: bool = False) -> Data:
+    """Return samples (n, 20) and labels (n,) in {-1, +1}, or the `values` that these are of."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, _D))
-    values = sum(np.sin(2.0 * X[:, j] + j) for j in range(_ACTIVE))
     noise = {"noisy": 0.6, "hard": 0.02}[problem]
-    return X, np.where(values + noise * rng.standard_normal(n) > 0, 1.0, -1.0)
+    sums = sum(np.sin(2.0 * X[:, j] + j) for j in range(_ACTIVE))
+    noisy = sums + noise * rng.standard_normal(n)
+    return X, noisy if values else np.where(noisy > 0, 1.0, -1.0)
 
 
 def fit(method: str, problem: str, X: Array, y: Array) -> tuple[Callable[[Array], Any], Any]:
