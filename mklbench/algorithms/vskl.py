@@ -94,6 +94,8 @@ class _Answer:
         Iterations of the block coordinate ascent.
     bounds : Bounds
         Of problem (D), at the numbers of `point`; `objective` is within.
+    unfinished : bool
+        Whether LIBSVM came to its limit of iterations, so that the numbers are those of no optimum.
     """
 
     point: Point
@@ -102,6 +104,7 @@ class _Answer:
     objective: float
     ascents: int
     bounds: Bounds
+    unfinished: bool
 
 
 def solve(
@@ -276,13 +279,19 @@ def bytes_on_factors(
 def _descend(
     oracle: _Oracle, rate: float, tol: float, objective_tol: float | None, max_iter: int
 ) -> Search[Solution]:
-    """Algorithm 3, with the steps rate / (||dG/dlambda||_inf sqrt(t))."""
+    """Algorithm 3, with the steps rate / (||dG/dlambda||_inf sqrt(t)).
+
+    It ends where LIBSVM does not solve an SVM within its limit of iterations: each takes seconds
+    to minutes then, and what it leaves is no subgradient.
+    """
     groups, history = oracle.groups, iterations.begin()
     logarithms = -np.log(groups.spread(groups.sizes.astype(float)))
     answer = best = yield from oracle.ask(np.exp(logarithms), oracle.uniform(), 1.0)
     oracle.note(history, answer)
     ended = False
-    while best.bounds.relative_gap > tol and len(history) <= max_iter and not ended:
+    while best.bounds.relative_gap > tol and len(history) <= max_iter:
+        if ended or answer.unfinished:
+            break
         slopes = 0.5 * answer.forms / groups.spread(answer.gamma)
         steepest = float(slopes.max()) or 1.0
         logarithms = logarithms + rate / math.sqrt(len(history)) * slopes / steepest
@@ -332,18 +341,20 @@ class _Oracle:
             weights = shares / self.groups.spread(gamma)
             K = yield weights
             point = self.objective.accurate(weights, _ORACLE_TOL * accuracy, K)
+            unfinished = self.objective.is_unfinished(point)
             forms = np.maximum(point.forms, 0.0)
             D = self.groups.sums(shares * forms)
             improved = self._penalty.best_gamma(D)
             increase = 0.5 * float((D / gamma - D / improved).sum())
-            if increase <= _ORACLE_TOL * accuracy * point.objective or ascents == _MAX_ASCENTS:
+            enough = increase <= _ORACLE_TOL * accuracy * point.objective
+            if enough or unfinished or ascents == _MAX_ASCENTS:
                 break
             gamma = improved
             ascents += 1
         objective = point.objective + increase
         bounds = self.objective.bounds(point, self._penalty)
         covering = replace(bounds, upper=max(bounds.upper, objective))
-        return _Answer(point, forms, improved, objective, ascents, covering)
+        return _Answer(point, forms, improved, objective, ascents, covering, unfinished)
 
     def note(self, history: History, answer: _Answer) -> None:
         """Note an iterate in the history."""

@@ -350,9 +350,14 @@ class KernelEstimator(Versioned, ReadableModel, BaseEstimator):
         if "max_iter" in parameters:
             limits = [name for name in ("max_iter", "max_evals") if name in parameters]
             more = f"raise {', '.join(limits)} or tol"
-            # On factors more iterations are vain where kernels differ too much in size.
-            on_factors = any(s.expansion is not None for s in self.solutions_)
-            return f"scale the features alike, or {more}" if on_factors else more
+            # More iterations are vain on factors where kernels differ too much in size, and where
+            # a search that has some left ended for LIBSVM had none.
+            scaled_badly = any(
+                s.expansion is not None or s.n_iter < parameters["max_iter"]
+                for s in self.solutions_
+                if not s.converged
+            )
+            return f"scale the features or kernels alike, or {more}" if scaled_badly else more
         if "svm_tol" in parameters and parameters.get("learner") != "krr":
             return "lower C, scale the features or the kernels down, or raise svm_tol"
         return "raise lam"

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
+import warnings
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cache
@@ -142,13 +143,22 @@ class Machine(ABC):
             libsvm_api.libsvm.svm_free_and_destroy_model(ctypes.byref(model))
 
     def _as_scikit_learn_has_it(self) -> dict[str, Any]:
-        return {"kernel": "precomputed", "tol": self._parameter.eps, "cache_size": CACHE_MEGABYTES}
+        return {
+            "kernel": "precomputed",
+            "tol": self._parameter.eps,
+            "cache_size": CACHE_MEGABYTES,
+            "max_iter": most_iterations(len(self.y)),
+        }
 
     def _fitted_by_sample(self, machine: Any, upper: NDArray[np.float64]) -> SVMSolution:
         """Return the solution of scikit-learn's LIBSVM, which takes a bound C_i for each sample."""
+        from sklearn.exceptions import ConvergenceWarning  # here, as it takes half a second
+
         K = np.ascontiguousarray(self.gram)
         started = perf_counter()
-        machine.fit(K, self.y, sample_weight=upper)
+        with warnings.catch_warnings():  # `is_done` says so
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            machine.fit(K, self.y, sample_weight=upper)
         self.seconds += perf_counter() - started
         dual_coef = np.zeros(len(self.y))
         dual_coef[machine.support_] = np.clip(
@@ -196,8 +206,30 @@ class Machine(ABC):
         left = self.violation(outputs, dual_coef)
         if left <= enough or left > _SINGLE_PRECISION * float(np.abs(self.y).max()):
             return left <= enough
+        return self._violation_in_single_precision(dual_coef) <= enough
+
+    def is_at_limit(self, outputs: NDArray[np.float64], dual_coef: NDArray[np.float64]) -> bool:
+        """Tell whether LIBSVM came to its limit of iterations at the last Gram matrix.
+
+        By the kernel values that it has itself: where these are too coarse for the Gram matrix,
+        `is_done` is false as well, but LIBSVM ended by its own rule.
+
+        Parameters
+        ----------
+        outputs : ndarray of shape (n,)
+            K a, the decision values without the intercept.
+        dual_coef : ndarray of shape (n,)
+            a.
+        """
+        enough = _ROUNDING * self.tol
+        return (
+            self.violation(outputs, dual_coef) > enough
+            and self._violation_in_single_precision(dual_coef) > enough
+        )
+
+    def _violation_in_single_precision(self, dual_coef: NDArray[np.float64]) -> float:
         as_libsvm_has_it = self.gram.astype(np.float32).astype(np.float64)
-        return self.violation(as_libsvm_has_it @ dual_coef, dual_coef) <= enough
+        return self.violation(as_libsvm_has_it @ dual_coef, dual_coef)
 
     def violation(self, outputs: NDArray[np.float64], dual_coef: NDArray[np.float64]) -> float:
         """Return the maximal violation of the KKT conditions, which LIBSVM brings below `tol`.
@@ -225,6 +257,11 @@ class Machine(ABC):
     @abstractmethod
     def _sign(self, model: libsvm_api.svm_model) -> float:
         """Return the factor that makes LIBSVM's decision function ours."""
+
+
+def most_iterations(n_samples: int) -> int:
+    """Return LIBSVM's limit of iterations, which scikit-learn's has none of unless told."""
+    return max(10**7, 100 * n_samples)
 
 
 def _check_values(K: NDArray[np.float64]) -> None:

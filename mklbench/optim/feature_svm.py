@@ -18,7 +18,7 @@ from mklbench.certify import Hinge
 from mklbench.kernels.banks.on_demand import FunctionKernel
 from mklbench.kernels.euclidean import distances_of_products
 from mklbench.kernels.functions import Gaussian, Polynomial
-from mklbench.libsvm import ClassWeight, check_svm_options, class_factors
+from mklbench.libsvm import ClassWeight, check_svm_options, class_factors, most_iterations
 from mklbench.optim.fixed_kernel import certified
 from mklbench.solution import Solution
 from mklbench.validation import check_labels
@@ -76,7 +76,7 @@ def solve(
         C=weight * C,
         tol=svm_tol,
         class_weight={float(label): factor for label, factor in factors.items()},
-        max_iter=max(10**7, 100 * n),  # those of LIBSVM itself
+        max_iter=most_iterations(n),
         **_options(kernel),
     )
     started = perf_counter()

@@ -234,6 +234,15 @@ class TestIterations:
         assert solution.n_iter == 2
         assert solution.gap > 1e-5
 
+    def test_end_where_libsvm_is_at_its_limit(self) -> None:
+        """Ten points that no line separates: a thousand iterations of seconds would be hours."""
+        X, y = random_problem(10, 2)[0], random_problem(10)[1]
+        bank = PrecomputedBank(np.stack([np.outer(x, x) for x in X.T]))
+        solution = vskl.solve(bank, y, C=1e9, method="libsvm", groups=[[0, 1]])
+        assert solution.n_iter <= 1
+        assert solution.n_svm_calls < 10
+        assert not solution.converged
+
     def test_a_small_change_of_the_objective_may_end_it(self) -> None:
         stack, y = random_stack()
         bank = PrecomputedBank(stack)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from problems import gram_and_labels, random_problem
 
 from mklbench.errors import InputError
-from mklbench.libsvm import SVM
+from mklbench.libsvm import SVM, SVR, Machine
 
 TIGHT = 1e-6
 
@@ -106,6 +106,43 @@ class TestSigns:
         y = np.array([1.0, 1.0, 1.0, 1.0, -1.0])
         assert SVM(y, 0.1).solve(np.eye(5)).intercept > 0
         assert SVM(-y, 0.1).solve(np.eye(5)).intercept < 0
+
+
+class TestLimit:
+    """Ten points that no line separates: 10^7 iterations, a second, are not enough."""
+
+    X = random_problem(10, 2)[0]
+    y = random_problem(10)[1]
+
+    @pytest.mark.parametrize("factors", [None, np.arange(1.0, 11.0)])
+    @pytest.mark.parametrize("kind", [SVM, SVR])
+    def test_ends_it_whichever_libsvm_solves(
+        self, kind: type[SVM] | type[SVR], factors: np.ndarray | None
+    ) -> None:
+        """That inside of scikit-learn, which takes a bound for each sample, has none of its own."""
+        K = self.X @ self.X.T
+        machine = kind(self.y, 1e9, sample_weight=factors)
+        assert not self.is_done(machine, K)
+        assert self.is_at_limit(machine, K)
+
+    def test_is_not_met_on_ordinary_data(self) -> None:
+        K, y = gram_and_labels()
+        assert not self.is_at_limit(SVM(y, 10.0), K)
+
+    def test_is_not_met_where_single_precision_is_too_coarse(self) -> None:
+        """LIBSVM ends by the kernel values that it has, which are not those it was given."""
+        K, y = gram_and_labels()
+        machine = SVM(y, 1.0)
+        assert not self.is_done(machine, 1e5 + K)
+        assert not self.is_at_limit(machine, 1e5 + K)
+
+    def is_done(self, machine: Machine, K: np.ndarray) -> bool:
+        a = machine.solve(K).dual_coef
+        return machine.is_done(K @ a, a)
+
+    def is_at_limit(self, machine: Machine, K: np.ndarray) -> bool:
+        a = machine.solve(K).dual_coef
+        return machine.is_at_limit(K @ a, a)
 
 
 class TestBadInput:
