@@ -133,7 +133,7 @@ def minimise(
     Parameters
     ----------
     evaluate : callable
-        ``evaluate(u)`` returns the value, > 0, and the gradient (M,).
+        ``evaluate(u)`` returns the value, > 0 but for rounding, and the gradient (M,).
     start : ndarray of shape (M,)
         u to begin with.
     max_evals : int
@@ -147,7 +147,8 @@ def minimise(
             raise _Done
         left -= 1
         value, gradient = evaluate(u)
-        return float(np.log(value)), gradient / value
+        # A margin of nearly constant kernels may be below 0 by rounding: L-BFGS-B ends at NaN.
+        return float(np.log(value)) if value > 0.0 else np.nan, gradient / value
 
     options = {"maxiter": max_evals, "maxfun": max_evals, "ftol": 0.0, "gtol": 0.0}
     try:

@@ -70,3 +70,18 @@ def test_a_search_ends_at_its_limit() -> None:
 
     radius.minimise(evaluate, np.array([1.0, 2.0, 3.0]), 4)
     assert len(seen) == 4
+
+
+@pytest.mark.parametrize("first", [0, 3])
+def test_a_search_ends_where_rounding_makes_a_value_negative(first: int) -> None:
+    """As it does of margins by kernels that are nearly constant; a warning would fail the test."""
+    seen: list[float] = []
+
+    def evaluate(u: Array) -> tuple[float, Array]:
+        d = u - np.array([1.0, 2.0])
+        seen.append(1.0 + d @ d if len(seen) < first else -1e-9)
+        return seen[-1], 2.0 * d
+
+    radius.minimise(evaluate, np.full(2, 5.0), 200)
+    assert len(seen) < 100
+    assert min(seen) < 0
