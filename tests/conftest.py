@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -16,6 +17,9 @@ TESTS = Path(__file__).parent
 # Read by SciPy when it is imported; without it scikit-learn skips its array API checks.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
+# What a shell starts in the background, a CI for one, ignores Ctrl-C, as does what that starts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Left out by `make test-fast`: they start processes, run many cells, or read all records.
 SLOW = (

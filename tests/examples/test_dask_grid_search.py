@@ -114,7 +114,7 @@ def test_its_readme_shows_what_it_prints(said: str) -> None:
         (MKL(), {"C": [1.0, 10.0, 100.0]}),
         (SimpleMKL(), {"C": [1.0, 100.0]}),
         (QNPKL(), {"C": [1.0, 10.0]}),
-        (IKL(), {"C": [1.0]}),
+        (IKL(explore=20), {"C": [1.0]}),
         (LateFusion(), {"C": [1.0, 10.0]}),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, BaseEstimator) else "",

@@ -24,7 +24,7 @@ from mklbench.kernels.base import Array
 
 NAMES: list[str] = mklbench.__all__  # type: ignore[attr-defined]  # found when asked for
 # Where the search for kernels need not be thorough.
-QUICK = {"IKL": {"samples": 0, "tol": 0.1}}
+QUICK = {"IKL": {"samples": 0, "explore": 10, "multiply": 5, "tol": 0.1}}
 
 # Every kernel that is made from features. On these the extreme rows have finite kernel values...
 BOUNDED: dict[str, KernelBuilder] = {
