@@ -351,9 +351,10 @@ class KernelEstimator(Versioned, ReadableModel, BaseEstimator):
             limits = [name for name in ("max_iter", "max_evals") if name in parameters]
             more = f"raise {', '.join(limits)} or tol"
             # More iterations are vain on factors where kernels differ too much in size, and where
-            # a search that has some left ended for LIBSVM had none.
+            # a search among given kernels ended though it had some left.
             scaled_badly = any(
-                s.expansion is not None or s.n_iter < parameters["max_iter"]
+                s.expansion is not None
+                or (s.family_gap is None and s.n_iter < parameters["max_iter"])
                 for s in self.solutions_
                 if not s.converged
             )
