@@ -289,9 +289,11 @@ def _descend(
     answer = best = yield from oracle.ask(np.exp(logarithms), oracle.uniform(), 1.0)
     oracle.note(history, answer)
     ended = False
-    while best.bounds.relative_gap > tol and len(history) <= max_iter:
-        if ended or answer.unfinished:
-            break
+    while (
+        best.bounds.relative_gap > tol
+        and len(history) <= max_iter
+        and not (ended or answer.unfinished)
+    ):
         slopes = 0.5 * answer.forms / groups.spread(answer.gamma)
         steepest = float(slopes.max()) or 1.0
         logarithms = logarithms + rate / math.sqrt(len(history)) * slopes / steepest

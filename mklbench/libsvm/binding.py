@@ -39,6 +39,8 @@ CACHE_MEGABYTES = 200.0
 # those in double it may be this many times its tolerance, or, for what single precision cannot
 # tell, this share of the largest target.
 _ROUNDING, _SINGLE_PRECISION = 2.0, 1e-3
+# Rows of a Gram matrix of which a copy is held.
+_ROWS = 512
 # LIBSVM keeps kernel values in single precision.
 _LARGEST = float(np.finfo(np.float32).max)
 
@@ -147,19 +149,12 @@ class Machine(ABC):
             "kernel": "precomputed",
             "tol": self._parameter.eps,
             "cache_size": CACHE_MEGABYTES,
-            "max_iter": most_iterations(len(self.y)),
         }
 
     def _fitted_by_sample(self, machine: Any, upper: NDArray[np.float64]) -> SVMSolution:
         """Return the solution of scikit-learn's LIBSVM, which takes a bound C_i for each sample."""
-        from sklearn.exceptions import ConvergenceWarning  # here, as it takes half a second
-
         K = np.ascontiguousarray(self.gram)
-        started = perf_counter()
-        with warnings.catch_warnings():  # `is_done` says so
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            machine.fit(K, self.y, sample_weight=upper)
-        self.seconds += perf_counter() - started
+        self.seconds += fit_within_limit(machine, K, self.y, upper)
         dual_coef = np.zeros(len(self.y))
         dual_coef[machine.support_] = np.clip(
             machine.dual_coef_[0], -upper[machine.support_], upper[machine.support_]
@@ -202,11 +197,10 @@ class Machine(ABC):
         dual_coef : ndarray of shape (n,)
             a.
         """
-        enough = _ROUNDING * self.tol
-        left = self.violation(outputs, dual_coef)
-        if left <= enough or left > _SINGLE_PRECISION * float(np.abs(self.y).max()):
-            return left <= enough
-        return self._violation_in_single_precision(dual_coef) <= enough
+        most = max(_ROUNDING * self.tol, _SINGLE_PRECISION * float(np.abs(self.y).max()))
+        if self.violation(outputs, dual_coef) > most:
+            return False
+        return not self.is_at_limit(outputs, dual_coef)
 
     def is_at_limit(self, outputs: NDArray[np.float64], dual_coef: NDArray[np.float64]) -> bool:
         """Tell whether LIBSVM came to its limit of iterations at the last Gram matrix.
@@ -222,14 +216,14 @@ class Machine(ABC):
             a.
         """
         enough = _ROUNDING * self.tol
-        return (
-            self.violation(outputs, dual_coef) > enough
-            and self._violation_in_single_precision(dual_coef) > enough
-        )
-
-    def _violation_in_single_precision(self, dual_coef: NDArray[np.float64]) -> float:
-        as_libsvm_has_it = self.gram.astype(np.float32).astype(np.float64)
-        return self.violation(as_libsvm_has_it @ dual_coef, dual_coef)
+        if self.violation(outputs, dual_coef) <= enough:
+            return False
+        rounded = np.empty_like(outputs)
+        for first in range(0, len(rounded), _ROWS):
+            rows = slice(first, first + _ROWS)
+            as_libsvm_has_it = self.gram[rows].astype(np.float32).astype(np.float64)
+            rounded[rows] = as_libsvm_has_it @ dual_coef
+        return self.violation(rounded, dual_coef) > enough
 
     def violation(self, outputs: NDArray[np.float64], dual_coef: NDArray[np.float64]) -> float:
         """Return the maximal violation of the KKT conditions, which LIBSVM brings below `tol`.
@@ -259,9 +253,33 @@ class Machine(ABC):
         """Return the factor that makes LIBSVM's decision function ours."""
 
 
-def most_iterations(n_samples: int) -> int:
-    """Return LIBSVM's limit of iterations, which scikit-learn's has none of unless told."""
-    return max(10**7, 100 * n_samples)
+def fit_within_limit(
+    machine: Any, X: ArrayLike, y: NDArray[np.float64], sample_weight: ArrayLike | None = None
+) -> float:
+    """Fit a machine of scikit-learn within LIBSVM's limit of iterations; return the seconds.
+
+    The LIBSVM inside of scikit-learn has none unless it is told. That it came to it is not warned
+    of: a violation of the KKT conditions shows it.
+
+    Parameters
+    ----------
+    machine : object
+        A support vector machine of scikit-learn, not yet fitted.
+    X : array_like of shape (n, d) or (n, n)
+        Features, or a Gram matrix.
+    y : ndarray of shape (n,)
+        Labels or targets.
+    sample_weight : array_like of shape (n,) or None, default=None
+        Factors on its C.
+    """
+    from sklearn.exceptions import ConvergenceWarning  # half a second, that a run does not need
+
+    machine.set_params(max_iter=max(10**7, 100 * len(y)))
+    started = perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        machine.fit(X, y, sample_weight=sample_weight)
+    return perf_counter() - started
 
 
 def _check_values(K: NDArray[np.float64]) -> None:

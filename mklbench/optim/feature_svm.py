@@ -8,9 +8,6 @@ and the support vectors only, in blocks of rows.
 
 from __future__ import annotations
 
-import warnings
-from time import perf_counter
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -18,7 +15,7 @@ from mklbench.certify import Hinge
 from mklbench.kernels.banks.on_demand import FunctionKernel
 from mklbench.kernels.euclidean import distances_of_products
 from mklbench.kernels.functions import Gaussian, Polynomial
-from mklbench.libsvm import ClassWeight, check_svm_options, class_factors, most_iterations
+from mklbench.libsvm import ClassWeight, check_svm_options, class_factors, fit_within_limit
 from mklbench.optim.fixed_kernel import certified
 from mklbench.solution import Solution
 from mklbench.validation import check_labels
@@ -65,8 +62,7 @@ def solve(
     InputError
         If an argument has the wrong shape or range.
     """
-    from sklearn.exceptions import ConvergenceWarning  # half a second, that a run does not need
-    from sklearn.svm import SVC
+    from sklearn.svm import SVC  # half a second, that a run does not need
 
     check_svm_options(C, svm_tol, class_weight)
     labels = check_labels(y)
@@ -76,14 +72,9 @@ def solve(
         C=weight * C,
         tol=svm_tol,
         class_weight={float(label): factor for label, factor in factors.items()},
-        max_iter=most_iterations(n),
         **_options(kernel),
     )
-    started = perf_counter()
-    with warnings.catch_warnings():  # `converged` says so
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        machine.fit(kernel.samples, labels)
-    seconds = perf_counter() - started
+    seconds = fit_within_limit(machine, kernel.samples, labels)
     upper = C * np.where(labels > 0, factors[1], factors[-1])
     dual_coef = np.zeros(n)
     dual_coef[machine.support_] = machine.dual_coef_[0] / weight

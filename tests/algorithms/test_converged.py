@@ -8,7 +8,7 @@ from collections.abc import Callable
 import conic_twins
 import numpy as np
 import pytest
-from problems import random_problem, random_stack
+from problems import no_line_separates, random_problem, random_stack
 from sklearn.exceptions import ConvergenceWarning
 
 import mklbench
@@ -39,7 +39,7 @@ def solved(name: str, **options: object) -> mklbench.solution.Solution:
 class TestLimit:
     def test_the_real_one(self) -> None:
         """Ten points that no line separates: 10^7 iterations, a second, are not enough."""
-        X, y = random_problem(10, 2)[0], random_problem(10)[1]
+        X, y = no_line_separates()
         solution = svm.solve(PrecomputedBank((X @ X.T)[None]), y, C=1e9)
         assert solution.gap > 0.5
         assert not solution.converged
@@ -75,7 +75,7 @@ class TestLimit:
             mklbench.SimpleMKL(C=100.0, max_iter=1, tol=1e-6).fit(X, y)
 
     def test_iterations_that_are_left_are_no_remedy_alone(self) -> None:
-        X, y = random_problem(10, 2)[0], random_problem(10)[1]
+        X, y = no_line_separates()
         model = mklbench.VSKL("linear_features", C=1e9, method="libsvm")
         with pytest.warns(ConvergenceWarning, match="scale the features or kernels alike, or"):
             model.fit(X, y)

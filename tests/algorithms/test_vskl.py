@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from mixed_norm_groupings import GROUPINGS
 from numpy.testing import assert_allclose
-from problems import random_problem, random_stack, reference_part
+from problems import no_line_separates, random_problem, random_stack, reference_part
 from reference_problems import reference_problem
 
 from mklbench.algorithms import mkl, simplemkl, svm, vskl
@@ -236,7 +236,7 @@ class TestIterations:
 
     def test_end_where_libsvm_is_at_its_limit(self) -> None:
         """Ten points that no line separates: a thousand iterations of seconds would be hours."""
-        X, y = random_problem(10, 2)[0], random_problem(10)[1]
+        X, y = no_line_separates()
         bank = PrecomputedBank(np.stack([np.outer(x, x) for x in X.T]))
         solution = vskl.solve(bank, y, C=1e9, method="libsvm", groups=[[0, 1]])
         assert solution.n_iter <= 1

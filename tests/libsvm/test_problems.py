@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import ArrayLike
-from problems import gram_and_labels, random_problem
+from problems import gram_and_labels, no_line_separates, random_problem
 
 from mklbench.errors import InputError
 from mklbench.libsvm import SVM, SVR, Machine
@@ -111,38 +111,33 @@ class TestSigns:
 class TestLimit:
     """Ten points that no line separates: 10^7 iterations, a second, are not enough."""
 
-    X = random_problem(10, 2)[0]
-    y = random_problem(10)[1]
-
     @pytest.mark.parametrize("factors", [None, np.arange(1.0, 11.0)])
     @pytest.mark.parametrize("kind", [SVM, SVR])
     def test_ends_it_whichever_libsvm_solves(
         self, kind: type[SVM] | type[SVR], factors: np.ndarray | None
     ) -> None:
         """That inside of scikit-learn, which takes a bound for each sample, has none of its own."""
-        K = self.X @ self.X.T
-        machine = kind(self.y, 1e9, sample_weight=factors)
-        assert not self.is_done(machine, K)
-        assert self.is_at_limit(machine, K)
+        X, y = no_line_separates()
+        is_done, is_at_limit = self.end(kind(y, 1e9, sample_weight=factors), X @ X.T)
+        assert not is_done
+        assert is_at_limit
 
     def test_is_not_met_on_ordinary_data(self) -> None:
         K, y = gram_and_labels()
-        assert not self.is_at_limit(SVM(y, 10.0), K)
+        _, is_at_limit = self.end(SVM(y, 10.0), K)
+        assert not is_at_limit
 
     def test_is_not_met_where_single_precision_is_too_coarse(self) -> None:
         """LIBSVM ends by the kernel values that it has, which are not those it was given."""
         K, y = gram_and_labels()
-        machine = SVM(y, 1.0)
-        assert not self.is_done(machine, 1e5 + K)
-        assert not self.is_at_limit(machine, 1e5 + K)
+        is_done, is_at_limit = self.end(SVM(y, 1.0), 1e5 + K)
+        assert not is_done
+        assert not is_at_limit
 
-    def is_done(self, machine: Machine, K: np.ndarray) -> bool:
+    def end(self, machine: Machine, K: np.ndarray) -> tuple[bool, bool]:
+        """Return whether LIBSVM is done, and whether it is at its limit."""
         a = machine.solve(K).dual_coef
-        return machine.is_done(K @ a, a)
-
-    def is_at_limit(self, machine: Machine, K: np.ndarray) -> bool:
-        a = machine.solve(K).dual_coef
-        return machine.is_at_limit(K @ a, a)
+        return machine.is_done(K @ a, a), machine.is_at_limit(K @ a, a)
 
 
 class TestBadInput:

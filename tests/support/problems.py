@@ -38,6 +38,11 @@ def random_problem(n: int = 30, n_features: int = 4, seed: int = 0) -> tuple[Arr
     return X, np.where(score > np.median(score), 1.0, -1.0)
 
 
+def no_line_separates() -> tuple[Array, Array]:
+    """Return ten points in the plane, and labels: an SVM at C = 1e9 takes LIBSVM to its limit."""
+    return random_problem(10, 2)[0], random_problem(10)[1]
+
+
 def gram_and_labels(n: int = 40, seed: int = 0) -> tuple[Array, Array]:
     """Return the Gram matrix (n, n) of a Gaussian kernel on a random problem, and its labels."""
     X, y = random_problem(n, seed=seed)
