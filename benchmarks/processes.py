@@ -6,6 +6,7 @@ import multiprocessing
 import resource
 import sys
 from collections.abc import Callable, Iterator
+from time import process_time
 from typing import Any
 
 from threadpoolctl import threadpool_limits
@@ -59,6 +60,16 @@ def forget_peak() -> None:
             handle.write("5")
     except OSError:
         pass
+
+
+def cost_of(
+    work: Callable[[], Any], clock: Callable[[], float] = process_time
+) -> tuple[Any, float, float]:
+    """Return what `work` returns, its seconds, and the gigabytes that the process had at most."""
+    forget_peak()
+    start = clock()
+    result = work()
+    return result, clock() - start, peak_megabytes() / 1e3
 
 
 def peak_megabytes() -> float:

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
-from time import process_time
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import pdist
 
 from benchmarks.output import publish, table, write_csv
-from benchmarks.processes import Send, forget_peak, limited, peak_megabytes
+from benchmarks.processes import Send, cost_of, limited
 from benchmarks.timing import Result
 from mklbench import MKL
 from mklbench.data.preprocessing import fit_scaling
@@ -155,11 +154,7 @@ def _fitted(send: Send, name: str, method: str) -> None:
     X, new = scaling.transform(data.X[train]), scaling.transform(data.X[test])
     y = data.y[train]
     fit(method, X[:_FEW], np.arange(_FEW) % 2)  # what is imported and compiled on the way
-    forget_peak()
-    start = process_time()
-    predict, gap, effect = fit(method, X, y)
-    seconds = process_time() - start
-    peak = peak_megabytes() / 1e3
+    (predict, gap, effect), seconds, peak = cost_of(partial(fit, method, X, y))
     accuracy = float(np.mean(predict(new) == data.y[test]))
     send(Measured(name, method, len(y), len(data.classes), seconds, peak, accuracy, gap, effect))
 

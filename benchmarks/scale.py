@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.output import publish, save_figure, table, write_csv
-from benchmarks.processes import Send, forget_peak, limited, peak_megabytes
+from benchmarks.processes import Send, cost_of, limited
 from benchmarks.timing import Result
 from mklbench.report.figures.style import COLOURS, STYLE
 
@@ -129,11 +129,8 @@ def _fitted(send: Send, method: str, problem: str, n: int) -> None:
     os.environ["OMP_NUM_THREADS"] = str(THREADS)
     X, y = samples(n, problem, 0)
     fit(method, problem, X[:200], y[:200])  # what is imported and compiled on the way
-    forget_peak()
-    start = perf_counter()
-    predict, solution = fit(method, problem, X, y)
-    seconds = perf_counter() - start
-    peak = peak_megabytes() / 1e3
+    fitted = partial(fit, method, problem, X, y)
+    (predict, solution), seconds, peak = cost_of(fitted, perf_counter)
     new, labels = samples(_N_TEST, problem, 1)
     accuracy = float(np.mean(predict(new) == labels))
     gap = None if solution is None else float(solution.gap)

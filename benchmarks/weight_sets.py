@@ -11,14 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from time import process_time
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import is_regressor
 
 from benchmarks.output import publish, table
-from benchmarks.processes import Send, forget_peak, limited, peak_megabytes
+from benchmarks.processes import Send, cost_of, limited
 from benchmarks.scale import samples
 from benchmarks.timing import Result
 from mklbench import MKL, VSKL, ElasticNetMKL, MKLRegressor, UniformMKL
@@ -94,13 +95,10 @@ def run() -> list[Result]:
 
 
 def _fitted(send: Send, weights: str, method: Method, n: int) -> None:
-    X, y = samples(n, "noisy", 0, values=weights.startswith("regression"))
-    _MODELS[weights](method).fit(X[:_FEW], y[:_FEW])
-    forget_peak()
-    start = process_time()
-    model = _MODELS[weights](method).fit(X, y)
-    seconds = process_time() - start
-    peak = peak_megabytes() / 1e3
+    model = _MODELS[weights](method)
+    X, y = samples(n, "noisy", 0, values=is_regressor(model))
+    model.fit(X[:_FEW], y[:_FEW])
+    _, seconds, peak = cost_of(partial(model.fit, X, y))
     n_iter = int(np.max(model.n_iter_))
     send(Measured(weights, method, n, seconds, peak, n_iter, float(model.gap_)))
 
