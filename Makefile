@@ -1,6 +1,6 @@
 # mklbench: `make` prints the targets.
 .DEFAULT_GOAL := help
-.PHONY: help run test test-fast test-oldest test-newest test-cluster archives licences lint check check-all bench mutants faults faults-short report reproduce-tables wheel-check docs clean
+.PHONY: help run test test-all test-oldest test-newest test-cluster archives licences lint check check-all bench mutants faults faults-short report reproduce-tables wheel-check docs clean
 
 VENV   ?= .venv
 ALGO   ?= qnpkl
@@ -51,16 +51,15 @@ $(VENV)/.installed-lint: $(VENV)/.installed
 run: $(VENV)/.installed  ## set up and run the main job: make run, make run DATA=sonar ALGO=simplemkl
 	$(BIN)/mklbench run algo=$(ALGO) data=$(DATA) jobs=$(JOBS)
 
-# Tests with processes and clocks can fail on a loaded machine: one that fails is tried once more,
-# and the summary lists it as RERUN.
-AGAIN := --reruns 1 --reruns-delay 2 -raR
+# Tests that share something that is dear to build carry a group, which one process takes whole.
+PYTEST := -m pytest -n $(JOBS) --dist loadgroup
+FAST := -m "not slow"
 
-test: $(VENV)/.installed-test  ## set up and run all tests, JOBS at a time; some 30 minutes on 2 cores
-	$(BIN)/python -m pytest -m "not alone" -n $(JOBS) $(AGAIN)
-	$(BIN)/python -m pytest -m alone $(AGAIN)
+test: $(VENV)/.installed-test  ## set up and run the tests, JOBS at a time; under 5 minutes on 2 cores
+	$(BIN)/python $(PYTEST) $(FAST)
 
-test-fast: $(VENV)/.installed-test  ## the tests that take no time, in a minute: after every change
-	$(BIN)/python -m pytest -m "not slow and not alone" -n $(JOBS) --dist worksteal
+test-all: $(VENV)/.installed-test  ## the same with long searches and property tests, as a release needs; under 20 minutes
+	$(BIN)/python $(PYTEST)
 
 # Of each dependency the oldest version that pyproject.toml allows and that has a wheel for this
 # Python, in an environment of its own; three packages there are in source only.
@@ -72,8 +71,8 @@ $(OLDEST)/.installed: pyproject.toml
 	$(OLDEST)/bin/uv pip install --quiet --python $(OLDEST)/bin/python --resolution lowest-direct --only-binary :all: $(SOURCES) --editable '.[test]'
 	@touch $@
 
-test-oldest: $(OLDEST)/.installed  ## the fast tests with the oldest versions of all dependencies
-	$(OLDEST)/bin/python -m pytest -m "not slow and not alone" -n $(JOBS) --dist worksteal $(AGAIN)
+test-oldest: $(OLDEST)/.installed  ## the tests with the oldest versions of all dependencies
+	$(OLDEST)/bin/python $(PYTEST) $(FAST)
 
 # And the newest that there is for this Python, whatever is in the first environment.
 NEWEST := $(VENV)-newest
@@ -82,12 +81,12 @@ $(NEWEST)/.installed: pyproject.toml
 	$(NEWEST)/bin/python -m pip install --quiet --upgrade --upgrade-strategy eager --editable '.[test]'
 	@touch $@
 
-test-newest: $(NEWEST)/.installed  ## the fast tests with the newest versions of all dependencies
-	$(NEWEST)/bin/python -m pytest -m "not slow and not alone" -n $(JOBS) --dist worksteal $(AGAIN)
+test-newest: $(NEWEST)/.installed  ## the tests with the newest versions of all dependencies
+	$(NEWEST)/bin/python $(PYTEST) $(FAST)
 
 test-cluster: $(VENV)/.installed-test  ## the tests on a real Slurm and a real Dask, which it starts; as root it installs Slurm
-	tests/cluster/install
-	$(BIN)/python -m pytest tests/cluster -n 2 --dist loadgroup $(AGAIN)
+	tests/install
+	$(BIN)/python -m pytest tests/cluster $(FAST) -n 2 --dist loadgroup
 
 lint: $(VENV)/.installed-lint  ## ruff, and mypy over the program, tests, benchmarks and faults
 	$(BIN)/ruff check .

@@ -82,13 +82,13 @@ def run_room(room: Mapping[str, Any], config: Mapping[str, Any], build: Path) ->
     session = (build / Path(room["module"]).stem).with_suffix(".sqlite")
     session.unlink(missing_ok=True)
     settings = session.with_suffix(".toml")
-    tests = f"{sys.executable} -m pytest -x -q -p no:cacheprovider {' '.join(room['tests'])}"
+    pytest = f"{sys.executable} -m pytest -m 'not slow' -x -q -p no:cacheprovider"
     settings.write_text(
         "[cosmic-ray]\n"
         f'module-path = "{room["module"]}"\n'
         f"timeout = {config['timeout']}\n"
         "excluded-modules = []\n"
-        f'test-command = "{tests}"\n'
+        f'test-command = "{pytest} {" ".join(room["tests"])}"\n'
         '[cosmic-ray.distributor]\nname = "local"\n',
         encoding="utf-8",
     )

@@ -12,70 +12,12 @@ from types import ModuleType
 import pytest
 from slurm_fakes import FakeSlurm
 
-TESTS = Path(__file__).parent
-
 # Read by SciPy when it is imported; without it scikit-learn skips its array API checks.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
 # What a shell starts in the background, a CI for one, ignores Ctrl-C, as does what that starts.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
-
-# Left out by `make test-fast`: they start processes, run many cells, or read all records.
-SLOW = (
-    "algorithms/test_ikl.py",
-    "algorithms/test_ikl_family_gap.py",
-    "algorithms/test_qnpkl.py",
-    "benchmarks/",
-    "commands/",
-    "config/test_compose.py",
-    "config/test_composition.py",
-    "config/test_fuzz.py",
-    "estimators/test_estimators.py",
-    "estimators/test_extreme_features.py",
-    "displays/test_displays.py",
-    "estimators/test_reading.py",
-    "estimators/test_verbosity.py",
-    "examples/",
-    "experiments/execution/",
-    "experiments/test_search.py",
-    "experiments/test_sources.py",
-    "report/check/",
-    "report/document/test_rendering.py",
-    "report/site/",
-    "report/test_own_tables.py",
-    "report/test_stated_numbers.py",
-    "test_bad_inputs.py",
-    "test_environment.py",
-    "test_measuring_page.py",
-    "test_own_data_page.py",
-    "test_scikit_learn_page.py",
-    "test_supervision.py",
-    "test_typical_changes.py",
-)
-# Run by themselves: these measure time or memory, or end processes within seconds.
-ALONE = (
-    "benchmarks/test_measuring.py",
-    "commands/test_asking.py",
-    "commands/test_interrupts.py",
-    "data/test_bombs.py",
-    "data/test_hostile.py",
-    "test_environment.py",
-    "test_measuring_page.py",
-    "test_supervision.py",
-    "test_typical_changes.py",
-    "test_memory.py",
-)
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests of the modules above."""
-    for item in items:
-        place = item.path.relative_to(TESTS).as_posix()
-        if place.startswith(SLOW):
-            item.add_marker(pytest.mark.slow)
-        if place.startswith(ALONE):
-            item.add_marker(pytest.mark.alone)
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,7 @@
     export SLURM_CONF=DIR/slurm.conf
     python tests/cluster/slurm_cluster.py stop DIR
 
-It takes root, and the packages that tests/cluster/install installs.
+It takes root, and the packages that tests/install installs.
 """
 
 from __future__ import annotations
