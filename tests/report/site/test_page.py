@@ -121,7 +121,7 @@ def test_the_numbers_of_splits_are_those_of_the_records(built: Built) -> None:
 def test_the_counts_of_the_bars_are_those_of_the_table(built: Built) -> None:
     verdicts = mklbench.table("gehler2008_table1").verdict.value_counts()
     words = (
-        f"of 86 judged numbers {verdicts['match']} match, {verdicts['close']} close, "
+        f"of 86 published numbers {verdicts['match']} match, {verdicts['close']} close, "
         f"{verdicts['differs (higher)']} differs, higher, "
         f"{verdicts['differs (lower)']} differs, lower"
     )
