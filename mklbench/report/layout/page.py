@@ -120,9 +120,9 @@ def _summary(report: Report) -> str:
         return f"{cells}; of {total} judged numbers: {parts}."
     numbers = judged_numbers([report])
     return (
-        f"{cells}; of {len(numbers)} published numbers that are judged {n_as_printed(numbers)} match "
-        f"under the first protocol, which is the paper's as printed, and {n_matching(numbers)} "
-        f"under some protocol. Over all protocols: {parts}."
+        f"{cells}; of {len(numbers)} published numbers that are judged {n_as_printed(numbers)} "
+        "match under the first protocol, which is the paper's as printed, and "
+        f"{n_matching(numbers)} under some protocol. Over all protocols: {parts}."
     )
 
 
