@@ -113,16 +113,11 @@ def test_the_findings_counts_the_accuracies_of_picard() -> None:
 def test_the_papers_own_numbers_pass_the_rule_of_a_claim(name: str) -> None:
     table = load_table(name)
     for claim in table.claims:
-        published = [
-            first.mean - second.mean
-            for row in table.rows
-            for first, second in [
-                [table.published.get((row.name, c, claim.metric)) for c in claim.columns[:2]]
-                if len(claim.columns) == 2
-                else (None, None)
-            ]
-            if first is not None and second is not None
-        ]
+        first, *_, last = (
+            [table.published.get((row.name, column, claim.metric)) for row in table.rows]
+            for column in (*claim.columns, claim.columns[-1])
+        )
+        published = [a.mean - b.mean for a, b in zip(first, last, strict=True) if a and b]
         if name == "picard2012_speed":  # of all readings the one table of times
             ratios = recorded("picard2012_table1").ratios
             published = [present(ratio.published) for ratio in ratios]
