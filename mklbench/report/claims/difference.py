@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -14,15 +15,19 @@ from mklbench.report.table.paper_table import Claim
 
 
 @dataclass(frozen=True, kw_only=True)
-class Difference(Claim):
-    """Measured is the difference on the row where it is worst for the claim."""
+class MedianDifference(Claim):
+    """Measured is the median of the differences over the rows."""
 
-    kind: str = "difference"
+    kind: str = "median_difference"
     n_columns: ClassVar[int | None] = 2
-    is_mean: ClassVar[bool] = False
+    of_several: ClassVar[str] = "median"
+
+    def over_sets(self, values: Sequence[float]) -> float:
+        """Return the median."""
+        return statistics.median(values)
 
     def judge(self, report: Report) -> Judged:
-        """Return the difference of two means on the row where it is worst, or its mean."""
+        """Return the median, or mean, of the differences of two means, and where it is worst."""
         table, metric = report.table, METRICS[self.metric]
         minuend, subtrahend = self.columns
         differences, limits = {}, {}
@@ -37,32 +42,34 @@ class Difference(Claim):
                 difference = paired_difference(*compared.values)
                 if difference is not None:
                     differences[where] = difference
-        extreme, name = (max, "largest") if self.is_upper else (min, "smallest")
         quantity = (
-            f"{'mean' if self.is_mean else name} {metric.label} of "
-            f"{report.table.label_of(minuend)} minus {report.table.label_of(subtrahend)}"
+            f"{self.of_several} {metric.label} of "
+            f"{table.label_of(minuend)} minus {table.label_of(subtrahend)}"
         )
         if not differences:
             return Judged(self, quantity, None, with_limits("", limits))
-        where = place = extreme(differences, key=lambda place: differences[place].value)
-        measured = differences[place].value
-        if self.is_mean:
-            where = f"{name} {measured:.2g} on {place}"
-            measured = statistics.fmean(one.value for one in differences.values())
+        extreme, name = (max, "largest") if self.is_upper else (min, "smallest")
+        place = extreme(differences, key=lambda place: differences[place].value)
         clear = sum(
             one.standard_error is not None and one.value > N_STANDARD_ERRORS * one.standard_error
             for one in differences.values()
         )
         details = (
-            f"{where}; above {N_STANDARD_ERRORS:g} standard errors in {clear} of {len(differences)}"
+            f"{name} {differences[place].value:.2g} on {place}; "
+            f"above {N_STANDARD_ERRORS:g} standard errors in {clear} of {len(differences)}"
         )
+        measured = self.over_sets([one.value for one in differences.values()])
         # Without the last digits, which would turn a tie into a difference.
         return Judged(self, quantity, round(measured, 9) + 0.0, with_limits(details, limits))
 
 
 @dataclass(frozen=True, kw_only=True)
-class MeanDifference(Difference):
+class MeanDifference(MedianDifference):
     """Measured is the mean of the differences over the rows."""
 
     kind: str = "mean_difference"
-    is_mean: ClassVar[bool] = True
+    of_several: ClassVar[str] = "mean"
+
+    def over_sets(self, values: Sequence[float]) -> float:
+        """Return the mean."""
+        return statistics.fmean(values)

@@ -27,7 +27,7 @@ class Growth(Claim):
             raise InputError(f"{where}: a claim of kind growth needs a sweep.")
 
     def judge(self, report: Report) -> Judged:
-        """The exponent along the sweep, of the row where it is worst for the self."""
+        """The exponent along the sweep, of the row where it is worst for the claim."""
         table, (column,) = report.table, self.columns
         assert table.sweep is not None  # checked when the table is read
         curves = {
@@ -39,6 +39,6 @@ class Growth(Claim):
         quantity = f"exponent p of {METRICS[self.metric].label} ~ ({axis})^p"
         if not known:
             return Judged(self, quantity, None, with_limits("", limits))
-        worst = max(known.values()) if self.is_upper else min(known.values())
+        worst = self.over_sets(list(known.values()))
         details = ", ".join(f"{label} {p:.2f}" for label, p in known.items())
         return Judged(self, quantity, worst, with_limits(details, limits))

@@ -28,11 +28,7 @@ class Judged:
     @property
     def holds(self) -> bool | None:
         """Whether the measured number is on the claimed side of the bound."""
-        if self.measured is None:
-            return None
-        if self.claim.is_upper:
-            return self.measured <= self.claim.bound
-        return self.measured >= self.claim.bound
+        return None if self.measured is None else self.claim.holds_for(self.measured)
 
 
 def judge_claims(report: Report) -> list[Judged]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -18,10 +19,14 @@ class Ratio(Claim):
 
     kind: str = "ratio"
     n_columns: ClassVar[int | None] = 2
-    is_largest: ClassVar[bool] = True
+    of_several: ClassVar[str] = "largest"
+
+    def over_sets(self, values: Sequence[float]) -> float:
+        """Return the largest quotient."""
+        return max(values)
 
     def judge(self, report: Report) -> Judged:
-        """Return the largest quotient of two means, or the smallest, and where it is."""
+        """Return the quotient of two means by which the claim is judged, and those of the cells."""
         table, metric = report.table, METRICS[self.metric]
         over, under = self.columns
         quotients, limits = {}, {}
@@ -37,20 +42,24 @@ class Ratio(Claim):
                     dividend, divisor = (sample.mean for sample in compared.samples)
                     if divisor > 0:
                         quotients[where] = dividend / divisor
-        extreme, name = (max, "largest") if self.is_largest else (min, "smallest")
         label_of = report.table.label_of
-        quantity = f"{name} {metric.label} of {label_of(over)} / {label_of(under)}"
+        quantity = f"{self.of_several} {metric.label} of {label_of(over)} / {label_of(under)}"
         if not quotients:
             return Judged(self, quantity, None, with_limits("", limits))
-        place = extreme(quotients, key=lambda name: quotients[name])
-        usual = statistics.median(quotients.values())
-        details = f"{place}; median of {len(quotients)} cells {usual:.2g}"
-        return Judged(self, quantity, quotients[place], with_limits(details, limits))
+        ends = [pick(quotients, key=lambda name: quotients[name]) for pick in (min, max)]
+        low, high = (f"{quotients[place]:.2g} ({place})" for place in ends)
+        details = f"{low} to {high} in {len(quotients)} cells"
+        measured = self.over_sets(list(quotients.values()))
+        return Judged(self, quantity, measured, with_limits(details, limits))
 
 
 @dataclass(frozen=True, kw_only=True)
-class EveryRatio(Ratio):
-    """Measured is the smallest quotient."""
+class MedianRatio(Ratio):
+    """Measured is the median of the quotients."""
 
-    kind: str = "every_ratio"
-    is_largest: ClassVar[bool] = False
+    kind: str = "median_ratio"
+    of_several: ClassVar[str] = "median"
+
+    def over_sets(self, values: Sequence[float]) -> float:
+        """Return the median."""
+        return statistics.median(values)

@@ -8,6 +8,7 @@ from mklbench.report.analysis.assemble import Report
 from mklbench.report.claims.judged import Judged, judge_claims
 from mklbench.report.document.blocks import Block, Entry, Grid, Heading, Paragraph
 from mklbench.report.layout.entries import NOTHING
+from mklbench.report.table.paper_table import Claim
 
 
 def claim_blocks(report: Report) -> Iterator[Block]:
@@ -24,9 +25,14 @@ def claim_blocks(report: Report) -> Iterator[Block]:
     yield Grid(headings, lines, n_label_columns=3)
 
 
+def claimed(claim: Claim) -> str:
+    """Print the bound of a claim, and what the paper's own numbers have."""
+    bound = f"at {'most' if claim.is_upper else 'least'} {claim.bound:g}"
+    return bound if claim.own_value is None else f"{bound}; its own numbers {claim.own_value:.3g}"
+
+
 def _line(judged: Judged) -> list[Entry]:
     claim = judged.claim
-    side = "at most" if claim.is_upper else "at least"
     verdicts = {
         None: ("not formed" if judged.details else "not done", "unfinished"),
         True: ("holds", "match"),
@@ -37,7 +43,7 @@ def _line(judged: Judged) -> list[Entry]:
         Entry(claim.text),
         Entry(judged.quantity),
         Entry(judged.details),
-        Entry(f"{side} {claim.bound:g}", "published"),
+        Entry(claimed(claim), "published"),
         Entry(NOTHING if judged.measured is None else f"{judged.measured:.3g}"),
         Entry(verdict, tone),
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 
 from mklbench.report.analysis.assemble import Report
+from mklbench.report.analysis.baseline import Standing
 from mklbench.report.claims.judged import judge_claims
 from mklbench.report.layout.entries import JUDGEMENTS
 from mklbench.report.layout.ranking import rank_methods
@@ -38,6 +39,8 @@ class _Values:
             return str(self._counts()[names[0]])
         if kind == "rank":
             return self._rank(names[0])
+        if kind in ("better", "worse"):
+            return self._standing(Standing[kind.upper()], names[0])
         metric, value = METRICS[names[-1]], None
         if kind == "published":
             published = self._report.table.published.get((names[0], names[1], names[2]))
@@ -59,6 +62,25 @@ class _Values:
             "claims": len(judged),
             "held": sum(one.holds is True for one in judged),
         }
+
+    def _standing(self, standing: Standing, column: str) -> str:
+        """List the rows on which a column stands so, those that differ most first."""
+        report, baseline = self._report, self._report.table.baseline
+        if baseline is None:
+            raise _NotMeasuredError
+        metric, found = METRICS[baseline.metric], []
+        for row in report.table.rows:
+            place = (row.name, column, report.table.protocols[0].name, metric.name)
+            ours = report.finished_mean(place)
+            theirs = report.finished_mean((row.name, baseline.column, *place[2:]))
+            stands_so = report.standings.get(place) == standing
+            if stands_so and ours is not None and theirs is not None:
+                is_published = (row.name, column, metric.name) in report.table.published
+                note = "" if is_published else ", the paper has no number"
+                text = f"{row.label} ({metric.format(ours)} against {metric.format(theirs)}{note})"
+                found.append((abs(ours - theirs), text))
+        *others, last = [text for _, text in sorted(found, reverse=True)] or ["no set"]
+        return f"{', '.join(others)} and {last}" if others else last
 
     def _rank(self, column: str) -> str:
         found = rank_methods(self._report, self._report.table.ranking)

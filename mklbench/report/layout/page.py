@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from mklbench.report.analysis.assemble import Number, NumberPlace, Report
+from mklbench.report.analysis.by_number import judged_numbers, n_as_printed, n_matching
 from mklbench.report.document.blocks import (
     Block,
     Document,
@@ -115,7 +116,14 @@ def _summary(report: Report) -> str:
             return f"{cells}; the paper prints no spreads, so its numbers get a difference alone."
         return f"{cells}; no number can be judged yet."
     parts = ", ".join(f"{counts[verdict]} {verdict}" for verdict in judged)
-    return f"{cells}; of {total} judged numbers: {parts}."
+    if len(report.table.protocols) == 1:
+        return f"{cells}; of {total} judged numbers: {parts}."
+    numbers = judged_numbers([report])
+    return (
+        f"{cells}; of {len(numbers)} published numbers that are judged {n_as_printed(numbers)} "
+        "match under the first protocol, which is the paper's as printed, and "
+        f"{n_matching(numbers)} under some protocol. Over all protocols: {parts}."
+    )
 
 
 def _mirror(report: Report) -> Iterator[Block]:

@@ -11,6 +11,7 @@ from typing import Any
 from mklbench._version import __version__
 from mklbench.experiments.store import Store
 from mklbench.report.layout.appendix import VERDICT_RULES
+from mklbench.report.layout.claims import claimed
 from mklbench.report.results import write_figures
 from mklbench.report.site.cells import Cells
 from mklbench.report.site.collected import Collected, collect
@@ -81,6 +82,7 @@ def _page(
             papers=papers,
             tables=[page for paper in papers for page in paper.tables],
             cells=cells.content,
+            claimed=claimed,
             labels=LABELS,
             kinds=[*KINDS.values()],
             rules=[(str(verdict), rule) for verdict, rule in VERDICT_RULES.items()],

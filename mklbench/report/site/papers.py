@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from mklbench.report.analysis.assemble import Report
+from mklbench.report.analysis.by_number import JudgedNumber, judged_numbers, n_matching
 from mklbench.report.claims.judged import Judged, judge_claims
 from mklbench.report.document.blocks import Block, Definitions, Heading, Paragraph
 from mklbench.report.document.html import html_block, inline
@@ -17,7 +18,7 @@ from mklbench.report.layout.findings import findings
 from mklbench.report.layout.page import lay_out
 from mklbench.report.site.cells import Cells, run_command
 from mklbench.report.site.collected import Collected
-from mklbench.report.site.grid import KINDS, Grid, grid_of, kind_of
+from mklbench.report.site.grid import KINDS, Grid, grid_of
 from mklbench.report.site.numbers import number_content
 from mklbench.report.table.paper_table import LedgerEntry, PaperTable
 
@@ -77,7 +78,7 @@ class TablePage:
     grid: Grid
     notes: Sequence[str]
     offset: int
-    counts: Mapping[str, int]
+    report: Report
     claims: Sequence[Judged]
     pictures: Sequence[Picture]
     sections: Sequence[Section]
@@ -102,14 +103,19 @@ class PaperPage:
     tables: list[TablePage] = field(default_factory=list)
 
     @property
-    def counts(self) -> Counter[str]:
-        """How many of the numbers of all its tables are of each kind."""
-        return sum((Counter(page.counts) for page in self.tables), Counter())
+    def judged(self) -> list[JudgedNumber]:
+        """Its published numbers that were judged, each once."""
+        return judged_numbers(page.report for page in self.tables)
 
     @property
-    def n_judged(self) -> int:
-        """How many of them have a verdict that judges."""
-        return sum(self.counts[kind] for kind in KINDS.values())
+    def counts(self) -> Counter[str]:
+        """How many of them are of each kind, under the protocol as printed."""
+        return Counter(KINDS[one.as_printed] for one in self.judged if one.as_printed is not None)
+
+    @property
+    def n_matching(self) -> int:
+        """How many match under some protocol."""
+        return n_matching(self.judged)
 
     @property
     def claims(self) -> list[Judged]:
@@ -143,7 +149,7 @@ def paper_pages(
         page.tables.append(_table_page(one.shown, cells, numbers, figures.get(table.name, {})))
     for page in pages.values():
         page.tables.sort(key=lambda shown: (-len(shown.table.published), shown.name))
-    return sorted(pages.values(), key=lambda page: (not page.url, -page.n_judged, page.label))
+    return sorted(pages.values(), key=lambda page: (not page.url, -len(page.judged), page.label))
 
 
 def _paper(table: PaperTable) -> PaperPage:
@@ -179,7 +185,7 @@ def _table_page(
             if isinstance(block, Paragraph | Definitions)
         ],
         offset=offset,
-        counts=Counter(map(kind_of, grid.numbers)),
+        report=report,
         claims=judge_claims(report),
         pictures=[
             _picture(figure.name, figure.title, figures.get(figure.name))

@@ -2,8 +2,9 @@
 
 A mark is ``{measured ROW COLUMN PROTOCOL METRIC}`` or ``{published ROW COLUMN METRIC}``, a mean;
 ``{count match}``, and so for close, differs, judged, claims and held (the claims that hold), a
-number of the table; or ``{rank COLUMN}``, a mean rank over its rows. A name with a space stands in
-quotes.
+number of the table; ``{rank COLUMN}``, a mean rank over its rows; or ``{better COLUMN}`` and
+``{worse COLUMN}``, the rows on which it is much better or worse than the table's baseline. A name
+with a space stands in quotes.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ _PARTS = {
     "measured": ("row", "column", "protocol", "metric"),
     "published": ("row", "column", "metric"),
     "rank": ("column",),
+    "better": ("column",),
+    "worse": ("column",),
     "count": ("count",),
 }
 _MARK = re.compile(r"\{([^{}]*)\}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -170,6 +170,8 @@ class Claim(ABC):
 
     Each kind is a subclass in a module of `mklbench.report.claims`. It says what is measured, in
     `metric` and for `columns`; the claim holds where that is `at_most`, or `at_least`, a bound.
+    `published` are the paper's own values of it, one a data set, where it prints them: the rule
+    by which several become one (`over_sets`) has to be one that they pass.
     """
 
     text: str
@@ -178,6 +180,7 @@ class Claim(ABC):
     columns: tuple[str, ...] = ()
     at_most: float | None = None
     at_least: float | None = None
+    published: tuple[float, ...] = ()
     n_columns: ClassVar[int | None] = None  # one or more
     kinds: ClassVar[dict[str, type[Claim]]] = {}
 
@@ -193,6 +196,19 @@ class Claim(ABC):
     def bound(self) -> float:
         """The one of the two bounds that is given."""
         return float(self.at_least if self.at_most is None else self.at_most)  # type: ignore[arg-type]
+
+    @property
+    def own_value(self) -> float | None:
+        """What the paper's own numbers say; None where it prints none."""
+        return self.over_sets(self.published) if self.published else None
+
+    def over_sets(self, values: Sequence[float]) -> float:
+        """Return what is held against the bound of one value a data set: here the worst."""
+        return max(values) if self.is_upper else min(values)
+
+    def holds_for(self, value: float) -> bool:
+        """Tell whether a value is on the claimed side of the bound."""
+        return value <= self.bound if self.is_upper else value >= self.bound
 
     def check(self, table: PaperTable, where: str) -> None:
         """Raise InputError for what the claim needs and the table does not have."""
@@ -306,7 +322,7 @@ class PaperTable:
     common : tuple of str
         Overrides of every cell.
     rows, columns, protocols : tuple
-        What the cells are the product of.
+        What the cells are the product of. The first protocol is the paper's, as printed.
     published : mapping
         Numbers of the paper by (row, column, metric).
     published_n_splits : int

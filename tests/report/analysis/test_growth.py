@@ -122,7 +122,12 @@ class TestClaims:
         one = judged(claim("ratio", "cpu_time", "slow", "fast"))
         assert one.measured == pytest.approx(6.0 * 1000 / 20)
         assert one.holds is True
-        assert one.details.startswith("Many, widths = 10; median of 4 cells ")
+        assert one.details == "6 (Few, widths = 2) to 3e+02 (Many, widths = 10) in 4 cells"
+
+    def test_a_median_ratio_is_that_of_all_cells(self) -> None:
+        one = judged(claim("median_ratio", "cpu_time", "slow", "fast"))
+        assert one.measured == pytest.approx(6.0 * 150 / 20)
+        assert one.quantity == "median CPU time of Slow / Fast"
 
     def test_largest_is_of_any_split(self) -> None:
         special = found([*records(19, svm_calls=1), record(19, svm_calls=40)])
@@ -134,16 +139,11 @@ class TestClaims:
         assert one.measured == 40
         assert one.holds is False
 
-    def test_difference_is_the_smallest_split_by_split(self) -> None:
-        one = judged(claim("difference", "svm_calls", "slow", "fast"))
-        assert one.measured == pytest.approx(3 * 20**0.5 - 7)
-        assert one.holds is True
-        assert one.details == "Few, widths = 2; above 2 standard errors in 4 of 4"
-
-    def test_a_difference_at_most_is_the_largest(self) -> None:
-        one = judged(claim("difference", "svm_calls", "slow", "fast", at_most=3000))
-        assert (one.measured, one.holds) == (2993, True)
-        assert one.quantity == "largest SVM calls of Slow minus Fast"
+    def test_a_median_difference_tells_where_it_is_worst(self) -> None:
+        one = judged(claim("median_difference", "svm_calls", "slow", "fast", at_most=300))
+        assert one.measured == pytest.approx((3 * 100**0.5 + 600) / 2 - 7)
+        assert one.holds is False
+        assert one.details.startswith("largest 3e+03 on Many, widths = 10; above 2 standard")
 
     def test_mean_difference_is_that_of_all_rows(self) -> None:
         one = judged(claim("mean_difference", "svm_calls", "slow", "fast"))
@@ -153,7 +153,8 @@ class TestClaims:
         assert one.details.startswith("smallest 6.4 on Few, widths = 2; above 2 standard errors")
 
     @pytest.mark.parametrize(
-        "kind", ["growth", "ratio", "every_ratio", "largest", "difference", "mean_difference"]
+        "kind",
+        ["growth", "ratio", "median_ratio", "largest", "median_difference", "mean_difference"],
     )
     def test_without_records_nothing_is_judged(self, kind: str) -> None:
         columns = ("slow",) if kind in ("growth", "largest") else ("slow", "fast")

@@ -107,7 +107,6 @@ def test_a_cell_that_is_missing_has_the_command_that_would_run_it(
     assert first.status == "missing"
     assert first.command.startswith("mklbench run split.n_splits=2 algo=svm search=fixed")
     assert first.command.endswith(f"--config-dir {tmp_path}")
-    assert page.counts == {"unfinished": 6}  # numbers: one column has two
 
 
 def test_a_cell_that_is_missing_is_found_by_what_it_would_run(tmp_path: Path) -> None:

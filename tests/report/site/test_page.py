@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import report_pages
+import report_picture
 
 import mklbench
 from mklbench import resources
@@ -121,11 +122,16 @@ def test_the_numbers_of_splits_are_those_of_the_records(built: Built) -> None:
 def test_the_counts_of_the_bars_are_those_of_the_table(built: Built) -> None:
     verdicts = mklbench.table("gehler2008_table1").verdict.value_counts()
     words = (
-        f"of 86 judged numbers {verdicts['match']} match, {verdicts['close']} close, "
+        f"of 86 published numbers {verdicts['match']} match, {verdicts['close']} close, "
         f"{verdicts['differs (higher)']} differs, higher, "
         f"{verdicts['differs (lower)']} differs, lower"
     )
     assert f'aria-label="Gehler &amp; Nowozin 2008: {words}"' in built.html
+
+
+def test_the_picture_in_the_documentation_is_of_this_report(built: Built) -> None:
+    again = "python tests/support/report_picture.py takes it again"
+    assert report_picture.words_shown() == report_picture.words(built.html), again
 
 
 def test_an_entry_of_the_ledger_is_told_at_the_numbers_that_it_concerns(
