@@ -76,8 +76,8 @@ def build(solver: tuple[Solver, KernelBuilder]) -> KernelBuilder:
     return solver[1]
 
 
-# IKL is asked for 1e-8 in its family, which takes a minute.
-@pytest.mark.parametrize("name", rest_slow(CONFIGS, *(set(CONFIGS) - {"ikl"})))
+# Those called as a module are that, which is tested below; IKL takes minutes in its family.
+@pytest.mark.parametrize("name", rest_slow(CONFIGS, "mkl", *(set(CONFIGS) - set(ALGORITHMS))))
 def test_every_config_with_the_kernels_it_chooses(name: str) -> None:
     check_algorithm(name)
 

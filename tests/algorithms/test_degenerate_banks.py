@@ -57,7 +57,7 @@ def gap_of_equal_weights(bank: PrecomputedBank, y: Array, C: float) -> float:
 
 
 # Those where the search itself ends above one SVM with equal weights: 1 and 28.
-@pytest.mark.parametrize("seed", rest_slow(range(50), *range(8), 28))
+@pytest.mark.parametrize("seed", rest_slow(range(50), 0, 2, 4, 5, 7, 28))
 def test_mkl_is_never_worse_than_one_svm(seed: int) -> None:
     stack, y, C = degenerate(seed)
     bank = PrecomputedBank(stack)
@@ -78,7 +78,7 @@ def test_ikl_is_never_worse_than_one_svm(seed: int) -> None:
     assert solution.weights.sum() == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize("seed", rest_slow(range(30), 1, 2, 5, 8))
+@pytest.mark.parametrize("seed", rest_slow(range(30), 2, 5, 8))
 def test_the_conic_optimum_is_within_the_gap(seed: int) -> None:
     stack, y, C = degenerate(seed)
     C = min(C, 1e4)  # beyond, the conic solver has no digits left

@@ -120,7 +120,7 @@ class TestOptimum:
         assert solution.converged
 
     @pytest.mark.parametrize(
-        "name", rest_slow(["synthetic-C10", "liver-C1000", "wpbc-C100"], "liver-C1000")
+        "name", rest_slow(["synthetic-C10", "liver-C1000", "wpbc-C100"], "synthetic-C10")
     )
     def test_reference_problem_in_few_svm_calls(self, name: str) -> None:
         problem = reference_problem(name)

@@ -76,7 +76,7 @@ def bank_of(base: str) -> PrecomputedBank:
     return PrecomputedBank(reference_problem(f"{base}-C1").K)
 
 
-@pytest.fixture(scope="module", params=rest_slow(GRID, "synthetic-C10", "liver-C1000"))
+@pytest.fixture(scope="module", params=rest_slow(GRID, "synthetic-C10"))
 def reference(request: pytest.FixtureRequest) -> tuple[Problem, PrecomputedBank]:
     problem = reference_problem(request.param)
     return problem, bank_of(request.param.rsplit("-", 1)[0])
@@ -273,7 +273,7 @@ class TestDegenerateProblems:
         assert solution.converged
         assert solution.objective == pytest.approx(2.0, rel=1e-8)
 
-    @pytest.mark.parametrize("seed", rest_slow(range(24), *range(6)))
+    @pytest.mark.parametrize("seed", rest_slow(range(24), *range(4)))
     def test_linear_kernels_that_say_nothing_of_few_positive_samples(self, seed: int) -> None:
         rng = np.random.default_rng(seed)
         n = int(rng.integers(8, 40))
@@ -392,7 +392,7 @@ class TestHardProblems:
 
     def test_the_best_of_all_iterations_is_returned(self) -> None:
         stack, y = scaled_problem(39)
-        gaps = [solve(stack, y, 1e4, max_iter=limit).gap for limit in range(1, 13)]
+        gaps = [solve(stack, y, 1e4, max_iter=limit).gap for limit in (1, 2, 4, 8)]
         assert gaps == sorted(gaps, reverse=True)
 
     def test_alpha_too_large_for_single_precision(self) -> None:
@@ -407,7 +407,7 @@ class TestHardProblems:
         check_history(solution)
 
     def test_more_samples_than_a_model_takes(self) -> None:
-        stack, y = random_stack(n=600, n_kernels=6)
+        stack, y = random_stack(n=500, n_kernels=3)
         solution = solve(stack, y, 10.0, tol=1e-6)
         assert solution.converged
         assert solution.n_svm_calls <= 12
