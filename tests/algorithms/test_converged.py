@@ -75,7 +75,7 @@ class TestLimit:
             mklbench.SimpleMKL(C=100.0, max_iter=1, tol=1e-6).fit(X, y)
 
     def test_iterations_that_are_left_are_no_remedy_alone(
-        self, monkeypatch: pytest.MonkeyPatch
+        self, unfinished: None, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(Machine, "is_at_limit", lambda *_: True)
         X, y = no_line_separates()

@@ -62,10 +62,10 @@ def test_one_kernel_more_each_time(bank: tuple[Bank, Array]) -> None:
     """As infinite kernel learning does: the weights so far and a 0 are the start."""
     kernels, y = bank
     stack = np.stack([kernels.combine(unit) for unit in np.eye(kernels.n_kernels)])
-    stack = stack[np.random.default_rng(0).permutation(len(stack))[:35]]
-    growing = GrowingBank(stack[:20])
+    stack = stack[np.random.default_rng(0).permutation(len(stack))[:30]]
+    growing = GrowingBank(stack[:10])
     cold, warm = [], [mkl.solve(growing, y)]
-    for gram in stack[20:]:
+    for gram in stack[10:]:
         growing.append(gram)
         cold.append(mkl.solve(growing, y))
         warm.append(mkl.solve(growing, y, start=np.append(warm[-1].weights, 0.0)))
