@@ -148,8 +148,8 @@ _THREE = {"gammas": [0.1, 0.3, 1.0]}
 _LOOSE = {"C": 1.0, "tol": 1e-2}
 _QUICK = ("search=cv", "search.folds=3", "search.grid.algo.C=[1]")
 
-# One of each kind of estimate, for the tests.
-FEW: tuple[Case, ...] = (
+# One of each kind of estimate.
+_KINDS: tuple[Case, ...] = (
     Fit("svm", "separate", d=2, kernel_options={"widths": [1.0, 3.0]}),
     Fit("svm", "Descriptors"),
     Fit("svm", "Normalised"),
@@ -214,7 +214,7 @@ ALL: tuple[Case, ...] = (
     Split(("data=twonorm", "algo=vskl", "kernel=simplemkl", "search=cv", "algo.tol=0.1")),
     Split(("data=arm", "algo=nkrr", "kernel=gaussian", "search=ridge")),
     Split(("data=twonorm", "algo=svm", "kernel=single", "search=cv")),
-    *FEW,
+    *_KINDS,
 )
 
 

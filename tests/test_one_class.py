@@ -44,11 +44,11 @@ def solve(stack: Array, nu: float, **options: Any) -> Solution:
 
 
 class TestOptimum:
-    @pytest.mark.parametrize("nu", [0.01, 0.1, 0.5, 0.9, 1.0])
-    @pytest.mark.parametrize("scale", [1e-8, 1.0, 1e6])
-    @pytest.mark.parametrize("seed", [0, 1, 2])
-    def test_of_a_conic_solver(self, nu: float, scale: float, seed: int) -> None:
-        stack = random_stack(N, 6, seed)[0]
+    @pytest.mark.parametrize(
+        ("nu", "scale"), [(0.01, 1.0), (0.1, 1e-8), (0.5, 1.0), (0.9, 1e6), (1.0, 1.0)]
+    )
+    def test_of_a_conic_solver(self, nu: float, scale: float) -> None:
+        stack = random_stack(N, 6)[0]
         solution = solve(scale * stack, nu, tol=1e-6)
         assert solution.converged
         assert solution.gap <= 1e-6
@@ -60,7 +60,7 @@ class TestOptimum:
     def test_no_other_weights_are_farther_from_the_origin(self) -> None:
         stack = random_stack(N, 6)[0]
         ours = solve(stack, 0.3, tol=1e-7)
-        for weights in np.random.default_rng(0).dirichlet(np.full(6, 0.3), 20):
+        for weights in np.random.default_rng(0).dirichlet(np.full(6, 0.3), 5):
             mixed = np.tensordot(0.9 * ours.weights + 0.1 * weights, stack, axes=1)
             assert solve(mixed[None], 0.3, tol=1e-7).objective >= ours.objective * (1 + 1e-6)
 
@@ -95,11 +95,10 @@ class TestOptimum:
 
 
 class TestWeights:
-    @pytest.mark.parametrize("nu", [0.05, 0.3, 0.9, 1.0])
-    @pytest.mark.parametrize("seed", [0, 1])
-    def test_bounds_by_sample_of_a_conic_solver(self, nu: float, seed: int) -> None:
-        stack = random_stack(N, 6, seed)[0]
-        box = np.random.default_rng(seed).uniform(0.1, 5.0, N)
+    @pytest.mark.parametrize("nu", [0.05, 0.3, 1.0])
+    def test_bounds_by_sample_of_a_conic_solver(self, nu: float) -> None:
+        stack = random_stack(N, 6)[0]
+        box = np.random.default_rng(0).uniform(0.1, 5.0, N)
         solution = one_class.solve(PrecomputedBank(stack), nu=nu, tol=1e-7, sample_weight=box)
         a, total = solution.dual_coef, nu * box.sum()
         assert (a >= 0).all()

@@ -6,7 +6,6 @@ import pickle
 import re
 import subprocess
 import sys
-import tracemalloc
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,10 +14,11 @@ import joblib
 import numpy as np
 import pytest
 import skops.io
-from every_kernel import BOUNDED, NAMES, QUICK, UNBOUNDED, decisions, problem
+from cases import rest_slow
+from every_kernel import BOUNDED, KINDS_FIRST, QUICK, UNBOUNDED, decisions, problem
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.datasets import load_breast_cancer, make_classification
+from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import StandardScaler
 
 import mklbench
@@ -145,7 +145,7 @@ def test_an_operator_that_says_nothing_keeps_itself_on_the_rows() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("classes", [2, 3])
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", KINDS_FIRST)
 def test_every_estimator_predicts_as_on_its_operator(name: str, classes: int) -> None:
     X, y, Z = problem()
     target = np.where((X[:, 2] > 1) & (classes == 3), 2, y)
@@ -186,8 +186,7 @@ def test_a_model_without_support_vectors_is_its_intercept() -> None:
     np.testing.assert_array_equal(DecisionFunction.of(gaussian(X), [nothing])(Z), 0.25)
 
 
-@pytest.mark.slow
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(
     st.sampled_from(sorted(EVERY)), st.integers(1, 60), st.integers(1, 30), st.integers(0, 2**31)
 )
@@ -236,7 +235,7 @@ class TestSize:
         assert (tmp_path / "model.joblib").stat().st_size < 100_000
 
     @pytest.mark.slow
-    @pytest.mark.parametrize("name", NAMES)
+    @pytest.mark.parametrize("name", KINDS_FIRST)
     def test_does_not_hold_a_gram_matrix(self, name: str) -> None:
         X, y = (part[:200] for part in wdbc())
         X = X[:, :5]
@@ -262,20 +261,6 @@ class TestSize:
         before = model.decision_function(K[:, 50:, :50])
         model.set_params(kernel=None)
         np.testing.assert_array_equal(model.decision_function(K[:, 50:, :50]), before)
-
-
-def test_memory_does_not_grow_with_the_number_of_predictions() -> None:
-    X, y = make_classification(21_000, 5, random_state=0)
-    model = mklbench.UniformMKL(partial(gaussians, gammas=[0.1, 1.0])).fit(X[:500], y[:500])
-    model.decision_function(X[:10])
-    peaks = []
-    for n in (5000, 20000):
-        tracemalloc.start()
-        model.decision_function(X[1000 : 1000 + n])
-        peaks.append(tracemalloc.get_traced_memory()[1] - 8 * n * 5)
-        tracemalloc.stop()
-    assert max(peaks) < 2**25
-    assert peaks[1] < peaks[0] + 2**21
 
 
 MODELS: dict[str, tuple[Any, int]] = {
@@ -313,8 +298,7 @@ for i in range(int(count)):
 """
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["skops", "joblib"])
+@pytest.mark.parametrize("kind", rest_slow(["skops", "joblib"], "skops"))
 def test_models_predict_to_the_last_bit_in_another_process(kind: str, tmp_path: Path) -> None:
     X, y, Z = problem()
     np.save(tmp_path / "Z.npy", Z)

@@ -69,7 +69,7 @@ def test_one_process_is_told_nothing(model: KernelSVC) -> None:
             assert vars(again).keys() <= vars(model).keys()
 
 
-@pytest.mark.parametrize("cut", range(0, 100, 7))
+@pytest.mark.parametrize("cut", [0, 30, 95])
 @pytest.mark.parametrize("ending", [".joblib", ".skops"])
 def test_wherever_a_file_is_cut_it_is_refused(
     cut: int, ending: str, model: KernelSVC, tmp_path: Path

@@ -11,6 +11,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from cases import rest_slow
 from numpy.testing import assert_allclose
 from problems import random_problem
 
@@ -31,6 +32,7 @@ from mklbench.solution import Solution
 from mklbench.testing import check_algorithm
 
 ALGORITHMS = all_algorithms()
+CONFIGS = resources.choices("algo")
 # Where an algorithm needs other kernels than its annotation says.
 KERNELS: dict[str, tuple[KernelBuilder, ...]] = {
     "early_fusion": (gaussian,),  # a bank of one
@@ -74,7 +76,8 @@ def build(solver: tuple[Solver, KernelBuilder]) -> KernelBuilder:
     return solver[1]
 
 
-@pytest.mark.parametrize("name", resources.choices("algo"))
+# Those called as a module are that, which is tested below; IKL takes minutes in its family.
+@pytest.mark.parametrize("name", rest_slow(CONFIGS, "mkl", *(set(CONFIGS) - set(ALGORITHMS))))
 def test_every_config_with_the_kernels_it_chooses(name: str) -> None:
     check_algorithm(name)
 

@@ -46,11 +46,9 @@ def twin(stack: Array, y: Array, C: float, mix: float) -> tuple[float, Array]:
     return float(problem.value), np.array([np.linalg.norm(part.value) for part in w])
 
 
-@pytest.mark.parametrize("C", [0.1, 1.0, 100.0])
-@pytest.mark.parametrize("mix", [0.05, 0.5, 0.9, 1.0])
-@pytest.mark.parametrize("seed", [0, 1])
-def test_optimum_of_a_conic_solver(C: float, mix: float, seed: int) -> None:
-    stack, y = random_stack(seed=seed)
+@pytest.mark.parametrize(("C", "mix"), [(0.1, 0.05), (1.0, 0.5), (100.0, 0.9), (1.0, 1.0)])
+def test_optimum_of_a_conic_solver(C: float, mix: float) -> None:
+    stack, y = random_stack(seed=1)
     tol = 1e-6 if C < 100 else 2e-5  # what is left of LIBSVM's single precision
     solution = solve(stack, y, C, mix, tol=tol)
     assert solution.converged
@@ -60,12 +58,10 @@ def test_optimum_of_a_conic_solver(C: float, mix: float, seed: int) -> None:
     assert_allclose(solution.weights * np.sqrt(forms), lengths, atol=0.02 * max(1.0, lengths.max()))
 
 
-@pytest.mark.parametrize("mix", [0.1, 0.5])
-@pytest.mark.parametrize("seed", range(2))
-def test_ends_where_svms_and_weights_in_turn_do_not(mix: float, seed: int) -> None:
+def test_ends_where_svms_and_weights_in_turn_do_not() -> None:
     """Samples are equal and their labels are not, and C is large."""
-    stack, y = categories(seed, 60)
-    C, tol = 1e3, 1e-5
+    stack, y = categories(0, 60)
+    C, mix, tol = 1e3, 0.1, 1e-5
     solution = solve(stack, y, C, mix, tol=tol, max_iter=40)
     assert solution.converged
     *_, before, last = solution.history

@@ -57,13 +57,13 @@ def test_the_gradient(theta: float) -> None:
     assert_allclose(point.value, objective(mu, stack, y, theta), rtol=1e-6)
 
 
-@pytest.mark.parametrize("theta", [0.0, 0.05, 0.3, 1.0, 10.0])
+@pytest.mark.parametrize("theta", [0.0, 0.3, 10.0])
 def test_no_weights_of_a_grid_are_better(theta: float) -> None:
     stack, y = small()
     solution = memo.solve(PrecomputedBank(stack), y, theta=theta, lam=LAM, tol=1e-5)
     assert solution.weights.sum() == pytest.approx(1.0)  # of kernels of mean diagonal 1
     assert_allclose(solution.objective, objective(solution.weights, stack, y, theta), rtol=1e-5)
-    shares = np.arange(0, 11) / 10
+    shares = np.arange(0, 6) / 5
     grid = [np.array([a, b, 1 - a - b]) for a in shares for b in shares if a + b <= 1 + 1e-9]
     best = max(objective(np.maximum(mu, 0.0), stack, y, theta) for mu in grid)
     assert solution.objective >= best * (1 - 1e-5)

@@ -25,11 +25,10 @@ def solver(q: float) -> Callable[..., Solution]:
     return ckl.solve if q < 1 else vskl.solve
 
 
-@pytest.mark.parametrize("groups", GROUPINGS.values(), ids=GROUPINGS)
 @pytest.mark.parametrize("q", Q)
-@pytest.mark.parametrize("C", [1.0, 10.0])
-def test_the_optimum_is_that_of_a_conic_solver(q: float, groups: list[list[int]], C: float) -> None:
+def test_the_optimum_is_that_of_a_conic_solver(q: float) -> None:
     stack, y = random_stack()
+    groups, C = GROUPINGS["two"], 10.0
     solution = solver(q)(PrecomputedBank(stack, groups), y, C=C, q=q, tol=2e-4)
     assert solution.converged
     value = conic_twins.mixed_norm(stack, y, C, groups, q).value
@@ -54,8 +53,7 @@ def test_the_weights_of_the_optimum(q: float) -> None:
     assert_allclose(solution.weights, twin.weights, atol=0.02 * twin.weights.max())
 
 
-@pytest.mark.parametrize("q", Q)
-@pytest.mark.parametrize("tol", [1e-1, 1e-2, 1e-3])
+@pytest.mark.parametrize(("q", "tol"), [(0.5, 1e-2), (0.75, 1e-3), (1, 0.1), (2, 1e-3)])
 def test_the_gap_is_certified_and_reached(q: float, tol: float) -> None:
     stack, y = random_stack()
     groups = GROUPINGS["two"]

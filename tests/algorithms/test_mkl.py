@@ -9,6 +9,7 @@ from typing import Any
 import conic_twins
 import numpy as np
 import pytest
+from cases import rest_slow
 from certificates import bank_bounds
 from numpy.testing import assert_allclose, assert_array_equal
 from problems import random_problem, random_stack
@@ -75,7 +76,7 @@ def bank_of(base: str) -> PrecomputedBank:
     return PrecomputedBank(reference_problem(f"{base}-C1").K)
 
 
-@pytest.fixture(scope="module", params=GRID)
+@pytest.fixture(scope="module", params=rest_slow(GRID, "synthetic-C10"))
 def reference(request: pytest.FixtureRequest) -> tuple[Problem, PrecomputedBank]:
     problem = reference_problem(request.param)
     return problem, bank_of(request.param.rsplit("-", 1)[0])
@@ -152,23 +153,21 @@ def check_history(solution: Solution) -> None:
 
 class TestOptimum:
     @pytest.mark.parametrize("C", [0.01, 1.0, 30.0, 1e3])
-    @pytest.mark.parametrize("seed", range(4))
+    @pytest.mark.parametrize("seed", rest_slow(range(4), 0))
     def test_equals_that_of_a_conic_solver(self, seed: int, C: float) -> None:
         stack, y = random_stack(n=40, n_kernels=6, seed=seed)
         check_optimal(stack, y, C)
 
-    @pytest.mark.parametrize("seed", range(3))
-    def test_weights_of_a_unique_optimum(self, seed: int) -> None:
-        stack, y = random_stack(n=50, n_kernels=4, seed=seed)
+    def test_weights_of_a_unique_optimum(self) -> None:
+        stack, y = random_stack(n=50, n_kernels=4)
         solution = check_optimal(stack, y, 1.0)
         assert_allclose(solution.weights, conic_twins.mkl(stack, y, 1.0).weights, atol=1e-4)
 
-    @pytest.mark.parametrize("C", [1.0, 100.0])
-    def test_equals_that_of_simplemkl(self, C: float) -> None:
+    def test_equals_that_of_simplemkl(self) -> None:
         stack, y = random_stack(n=80, n_kernels=12, seed=5)
-        there = simplemkl.solve(PrecomputedBank(stack), y, C, tol=1e-4)
+        there = simplemkl.solve(PrecomputedBank(stack), y, 100.0, tol=1e-4)
         assert there.converged
-        assert_allclose(solve(stack, y, C).objective, there.objective, rtol=2e-4)
+        assert_allclose(solve(stack, y, 100.0).objective, there.objective, rtol=2e-4)
 
     @pytest.mark.parametrize("class_weight", [{-1: 0.2}, {1: 7.0, -1: 0.5}])
     def test_bounds_of_classes(self, class_weight: dict[int, float]) -> None:
@@ -192,10 +191,9 @@ class TestOptimum:
 
 
 class TestInvariance:
-    @pytest.mark.parametrize("seed", range(3))
-    def test_order_of_the_kernels(self, seed: int) -> None:
-        stack, y = random_stack(n=50, n_kernels=15, seed=seed)
-        order = np.random.default_rng(seed).permutation(15)
+    def test_order_of_the_kernels(self) -> None:
+        stack, y = random_stack(n=50, n_kernels=15)
+        order = np.random.default_rng(0).permutation(15)
         there = solve(stack, y, 5.0, tol=1e-8)
         here = solve(stack[order], y, 5.0, tol=1e-8)
         assert_allclose(here.objective, there.objective, rtol=1e-6)
@@ -231,22 +229,21 @@ class TestInvariance:
 
 
 class TestDegenerateProblems:
-    @pytest.mark.parametrize("C", [0.01, 1.0, 1e3])
+    @pytest.mark.parametrize("C", [0.01, 1e3])
     def test_duplicate_kernels(self, C: float) -> None:
         stack, y = random_stack()
         thrice = check_optimal(np.concatenate([stack] * 3), y, C)
         once = solve(stack, y, C, tol=1e-8)
         assert_allclose(thrice.objective, once.objective, rtol=1e-7)
 
-    @pytest.mark.parametrize("C", [0.01, 1.0, 1e3])
+    @pytest.mark.parametrize("C", [0.01, 1e3])
     def test_one_kernel_is_an_svm(self, C: float) -> None:
         stack, y = random_stack()
         solution = check_optimal(stack[:1], y, C)
         assert_array_equal(solution.weights, [1.0])
         assert_allclose(solution.objective, conic_twins.svm(stack[0], y, C).value, rtol=1e-6)
 
-    @pytest.mark.parametrize("place", [0, 2, 5])
-    @pytest.mark.parametrize("C", [0.01, 1.0, 1e3])
+    @pytest.mark.parametrize(("C", "place"), [(0.01, 0), (1.0, 5), (1e3, 2)])
     def test_a_zero_kernel_gets_no_weight(self, C: float, place: int) -> None:
         stack, y = random_stack()
         solution = check_optimal(np.insert(stack, place, 0.0, axis=0), y, C)
@@ -276,7 +273,7 @@ class TestDegenerateProblems:
         assert solution.converged
         assert solution.objective == pytest.approx(2.0, rel=1e-8)
 
-    @pytest.mark.parametrize("seed", range(24))
+    @pytest.mark.parametrize("seed", rest_slow(range(24), *range(4)))
     def test_linear_kernels_that_say_nothing_of_few_positive_samples(self, seed: int) -> None:
         rng = np.random.default_rng(seed)
         n = int(rng.integers(8, 40))
@@ -290,7 +287,7 @@ class TestDegenerateProblems:
             assert solution.n_svm_calls <= 25
             assert solution.objective <= 2 * C * (y > 0).sum() * (1 + 1e-4)
 
-    @pytest.mark.parametrize("C", [1.0, 1e6, 1e10])
+    @pytest.mark.parametrize("C", [1.0, 1e10])
     @pytest.mark.parametrize("kind", ["gaussian", "linear"])
     def test_separable_data_with_a_huge_box(self, kind: str, C: float) -> None:
         """The box is not active, so the value does not depend on it."""
@@ -365,7 +362,7 @@ def mixed_problem(seed: int) -> tuple[Array, Array, float]:
     return np.array(stack), y, float(10.0 ** rng.uniform(-3.0, 4.0))
 
 
-@pytest.mark.parametrize("seed", range(100))
+@pytest.mark.parametrize("seed", rest_slow(range(100), *range(15)))
 def test_random_problems(seed: int) -> None:
     solution = solve(*mixed_problem(seed))
     assert solution.converged
@@ -385,7 +382,7 @@ def scaled_problem(seed: int) -> tuple[Array, Array]:
 
 class TestHardProblems:
     @pytest.mark.parametrize(
-        ("seed", "C"), [(2, 1e3), (2, 1e5), (23, 1e4), (39, 1e4), (44, 1e2), (52, 1e2)]
+        ("seed", "C"), rest_slow([(2, 1e5), (23, 1e4), (39, 1e4), (44, 1e2)], (2, 1e5), (44, 1e2))
     )
     def test_full_steps_that_would_raise_the_objective(self, seed: int, C: float) -> None:
         solution = solve(*scaled_problem(seed), C)
@@ -393,16 +390,14 @@ class TestHardProblems:
         assert solution.n_svm_calls <= 25
         check_history(solution)
 
-    @pytest.mark.parametrize("seed", [2, 39])
-    def test_the_best_of_all_iterations_is_returned(self, seed: int) -> None:
-        stack, y = scaled_problem(seed)
-        gaps = [solve(stack, y, 1e4, max_iter=limit).gap for limit in range(1, 13)]
+    def test_the_best_of_all_iterations_is_returned(self) -> None:
+        stack, y = scaled_problem(39)
+        gaps = [solve(stack, y, 1e4, max_iter=limit).gap for limit in (1, 2, 4, 8)]
         assert gaps == sorted(gaps, reverse=True)
 
-    @pytest.mark.parametrize("seed", range(3))
-    def test_alpha_too_large_for_single_precision(self, seed: int) -> None:
+    def test_alpha_too_large_for_single_precision(self) -> None:
         """Times 2^-24, their sum is more than the tolerance of the margins."""
-        X, y = random_problem(60, 3, seed)
+        X, y = random_problem(60, 3)
         difference = X.T[:, :, None] - X.T[:, None, :]
         stack = np.concatenate([X.T[:, :, None] * X.T[:, None, :], np.exp(-0.1 * difference**2)])
         solution = solve(stack, y, 1e5, tol=1e-7)
@@ -412,7 +407,7 @@ class TestHardProblems:
         check_history(solution)
 
     def test_more_samples_than_a_model_takes(self) -> None:
-        stack, y = random_stack(n=600, n_kernels=6)
+        stack, y = random_stack(n=500, n_kernels=3)
         solution = solve(stack, y, 10.0, tol=1e-6)
         assert solution.converged
         assert solution.n_svm_calls <= 12
@@ -426,7 +421,7 @@ class TestStart:
         assert warm.converged
         assert warm.n_svm_calls <= 2 < cold.n_svm_calls
 
-    @pytest.mark.parametrize("vertex", range(6))
+    @pytest.mark.parametrize("vertex", [0, 3])
     def test_at_a_vertex(self, vertex: int) -> None:
         stack, y = random_stack(n=60, n_kernels=6)
         cold = solve(stack, y, 30.0, tol=1e-8)

@@ -20,8 +20,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:Solution may be inaccurate", "ig
 SINGLETONS = [[m] for m in range(5)]
 
 
-@pytest.mark.parametrize("p", [1.1, 4 / 3, 2.0, 5.0])
-@pytest.mark.parametrize("C", [0.1, 1.0, 100.0])
+@pytest.mark.parametrize(("p", "C"), [(1.1, 1.0), (4 / 3, 0.1), (2.0, 100.0), (5.0, 1.0)])
 def test_optimum_of_a_conic_solver(p: float, C: float) -> None:
     stack, y = random_stack()
     tol = 1e-6 if C < 100 else 2e-5  # what is left of LIBSVM's single precision

@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import conic_twins
-import cvxpy as cp
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from packaging.version import Version
 from problems import random_problem, random_stack
 
 from mklbench import certify
@@ -66,22 +64,19 @@ def check_optimal(stack: Array, y: Array, C: float, epsilon: float) -> Solution:
 
 
 class TestOptimum:
-    @pytest.mark.parametrize("C", [1e-3, 0.1, 1.0, 100.0, 1e5])
-    @pytest.mark.parametrize("epsilon", [0.0, 0.1, 1.0])
-    @pytest.mark.parametrize("seed", [0, 1, 2])
-    def test_of_a_conic_solver(self, C: float, epsilon: float, seed: int) -> None:
-        if C == 1e5 and Version(cp.__version__) < Version("1.9"):
-            pytest.skip("its programme is too badly scaled for older versions of cvxpy")
-        check_optimal(*problem(seed), C, epsilon)
+    @pytest.mark.parametrize(
+        ("C", "epsilon"), [(1e-3, 0.1), (0.1, 0.0), (1.0, 0.1), (1.0, 1.0), (100.0, 0.0)]
+    )
+    def test_of_a_conic_solver(self, C: float, epsilon: float) -> None:
+        check_optimal(*problem(), C, epsilon)
 
     def test_in_few_calls(self) -> None:
         """A tube as wide as noise usually is, and C from far below to far above what is chosen."""
-        for seed in range(3):
-            for C in (0.1, 1.0, 10.0, 100.0):
-                assert solve(*problem(seed), C, 0.3, tol=1e-4).n_svm_calls <= 8
+        for C in (0.1, 1.0, 10.0, 100.0):
+            assert solve(*problem(1), C, 0.3, tol=1e-4).n_svm_calls <= 8
 
     def test_a_narrow_tube(self) -> None:
-        for epsilon in (1e-12, 1e-8, 1e-5, 1e-3):
+        for epsilon in (1e-12, 1e-5):
             check_optimal(*problem(2), 100.0, epsilon)
 
     def test_duplicate_rows_with_other_targets(self) -> None:
@@ -111,7 +106,7 @@ class TestOptimum:
         stack, y = problem(1)
         ours = solve(stack, y, 3.0, 0.1, tol=1e-7)
         rng = np.random.default_rng(0)
-        for weights in rng.dirichlet(np.full(N_KERNELS, 0.3), 20):
+        for weights in rng.dirichlet(np.full(N_KERNELS, 0.3), 5):
             mixed = 0.9 * ours.weights + 0.1 * weights
             other = svr.solve(
                 PrecomputedBank(stack), y, 3.0, epsilon=0.1, weights=mixed, svm_tol=1e-7
@@ -134,7 +129,7 @@ class TestOptimum:
 
 class TestUnits:
     @given(st.floats(-6, 6), st.floats(-1e6, 1e6), st.integers(0, 3))
-    @settings(max_examples=20, deadline=None)
+    @settings(max_examples=8, deadline=None)
     def test_of_the_targets_do_not_matter(self, power: float, shift: float, seed: int) -> None:
         stack, y = problem(seed)
         unit = 10.0**power

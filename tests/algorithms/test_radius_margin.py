@@ -8,6 +8,7 @@ import conic_twins
 import cvxpy as cp
 import numpy as np
 import pytest
+from cases import rest_slow
 from conic_twins import root
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
@@ -60,7 +61,7 @@ def conic_ball(K: Array) -> Array:
     return np.maximum(beta.value, 0.0) / np.maximum(beta.value, 0.0).sum()
 
 
-@pytest.mark.parametrize("C", [0.1, 1.0, 100.0])
+@pytest.mark.parametrize("C", [0.1, 100.0])
 def test_optimum_of_radius_margin(C: float) -> None:
     stack, y = random_stack(n=30)
     solution = radius_margin.solve(PrecomputedBank(stack), y, C, tol=1e-4, max_iter=300)
@@ -109,7 +110,7 @@ def test_optimum_of_gram(lam: float) -> None:
         K = K / (beta @ K.diagonal() - beta @ K @ beta)
         return float(1.0 / conic_twins.closest_points(K, y, lam)[0])
 
-    found = minimize(ratio, np.zeros(3), method="Nelder-Mead", options={"maxfev": 120})
+    found = minimize(ratio, np.zeros(3), method="Nelder-Mead", options={"maxfev": 40})
     solution = gram.solve(PrecomputedBank(stack), y, lam=lam, tol=1e-5, max_iter=300)
     assert solution.objective <= found.fun * (1 + 1e-4)
     assert solution.objective * (1 - 1e-5) <= found.fun
@@ -130,10 +131,9 @@ def test_bounds_of_the_ratio_hold() -> None:
         assert certify.ratio_bounds(Bounds(1.0, 1e-3), radii, forms).lower <= best * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("seed", [3, 12])
-def test_equal_samples_leave_no_gap_of_radius_margin(seed: int) -> None:
+def test_equal_samples_leave_no_gap_of_radius_margin() -> None:
     """The balls of single points tell nothing there: L-BFGS ends with gaps of 1 % and more."""
-    stack, y = categories(seed)
+    stack, y = categories(3)
     solution = radius_margin.solve(PrecomputedBank(stack), y, 100.0, max_iter=300)
     optimum = conic_radius_margin(stack, y, 100.0)
     assert solution.converged
@@ -142,7 +142,7 @@ def test_equal_samples_leave_no_gap_of_radius_margin(seed: int) -> None:
     assert optimum <= solution.objective * (1 + 1e-4)
 
 
-@pytest.mark.parametrize("seed", [0, 4, 30])
+@pytest.mark.parametrize("seed", rest_slow([0, 4, 30], 4))
 def test_equal_samples_leave_no_gap_of_gram(seed: int) -> None:
     """25 evaluations by L-BFGS alone leave gaps of 2 to 8 %."""
     stack, y = categories(seed)
@@ -156,7 +156,7 @@ def test_equal_samples_leave_no_gap_of_gram(seed: int) -> None:
 
 
 @BOTH
-@pytest.mark.parametrize("most", [1, 2, 30])
+@pytest.mark.parametrize("most", [1, 20])
 def test_a_limit_of_evaluations_holds(algorithm: ModuleType, most: int) -> None:
     stack, y = categories(3)
     solution = algorithm.solve(PrecomputedBank(stack), y, tol=1e-9, max_iter=most)

@@ -84,7 +84,7 @@ class TestConvexProblems:
         bank, _, y = problem()
         value = optimum(name, box).value
         rng = np.random.default_rng(0)
-        for _ in range(300):
+        for _ in range(60):
             weights = rng.exponential(size=bank.n_kernels) * (rng.uniform(size=5) < 0.7)
             weights[0] += 1e-3
             if name == "simplex":
@@ -101,7 +101,7 @@ class TestConvexProblems:
         bank, _, y = problem()
         value = optimum(name, box).value
         rng = np.random.default_rng(1)
-        for _ in range(100):
+        for _ in range(30):
             weights = rng.uniform(size=bank.n_kernels)
             weights /= weights.sum() if name == "simplex" else 1.0
             dual_coef = rng.normal(size=len(y)) * rng.choice([0.01, 1.0])

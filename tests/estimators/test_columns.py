@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from every_kernel import NAMES, QUICK, decisions
+from cases import rest_slow
+from every_kernel import KINDS, NAMES, QUICK, decisions
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
@@ -57,7 +58,7 @@ def fitted(name: str, kernel: Any, X: Any, **parameters: Any) -> Any:
 
 
 # EarlyFusion takes one kernel, QNPKL a family.
-@pytest.mark.parametrize("name", sorted(set(NAMES) - {"EarlyFusion", "QNPKL"}))
+@pytest.mark.parametrize("name", rest_slow(sorted(set(NAMES) - {"EarlyFusion", "QNPKL"}), *KINDS))
 def test_every_estimator_takes_a_list_of_kernels(name: str) -> None:
     model = fitted(name, LIST, FRAME)
     gamma = Gaussian().on(FRAME[["age"]].to_numpy()).factor
@@ -173,8 +174,10 @@ def test_views_are_split_by_scikit_learn() -> None:
     ]
 
 
-@pytest.mark.parametrize("kernel", ["gaussian", "gaussians", Gaussian(), Linear(), rbf_kernel])
-@pytest.mark.parametrize("name", ["MKL", "UniformMKL", "KRR", "AlignFRegressor"])
+@pytest.mark.parametrize(
+    ("name", "kernel"),
+    [("MKL", "gaussians"), ("KRR", Gaussian()), ("AlignFRegressor", Linear()), ("KRR", rbf_kernel)],
+)
 def test_sparse_samples_are_as_good_as_dense_ones(kernel: Any, name: str) -> None:
     X = np.where(rng.uniform(size=(N, 8)) < 0.3, rng.normal(size=(N, 8)), 0.0)
     dense, on_sparse = (fitted(name, kernel, A) for A in (X, sparse.csr_array(X)))

@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 import pytest
-from every_kernel import BOUNDED, NAMES, QUICK, UNBOUNDED, decisions, problem
+from every_kernel import BOUNDED, KINDS_FIRST, QUICK, UNBOUNDED, decisions, problem
 from sklearn.base import is_classifier
 
 import mklbench
@@ -100,7 +100,7 @@ def test_every_builder_is_tested() -> None:
     assert set(BUILDERS) - {"precomputed"} <= {*BOUNDED, *UNBOUNDED}
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", KINDS_FIRST)
 def test_a_row_is_predicted_alone_by_every_estimator(name: str) -> None:
     X, y, Z = problem()
     model = getattr(mklbench, name)(**QUICK.get(name, {})).fit(X, y)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from every_kernel import NAMES, QUICK
+from every_kernel import KINDS_FIRST, NAMES, QUICK
 from sklearn.base import is_classifier
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
@@ -41,7 +41,7 @@ def fitted(name: str, n_classes: int) -> Any:
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", KINDS_FIRST)
 def test_what_is_told_agrees_with_the_solutions(name: str, n_classes: int) -> None:
     model = fitted(name, n_classes)
     solutions = model.solutions_
@@ -67,7 +67,7 @@ def test_what_is_told_agrees_with_the_solutions(name: str, n_classes: int) -> No
     np.testing.assert_array_equal(model.support_, np.flatnonzero(used))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", KINDS_FIRST)
 def test_names_are_of_the_columns_of_a_frame(name: str) -> None:
     X, y = flowers(2)
     model = fitted(name, 2)
@@ -165,7 +165,7 @@ class TestNotebooks:
         pipeline = make_pipeline(StandardScaler(), MKL()).fit(X, y)
         assert "What was learned" in text_of(pipeline._repr_html_())
 
-    @pytest.mark.parametrize("name", NAMES)
+    @pytest.mark.parametrize("name", KINDS_FIRST)
     def test_every_estimator_can_be_shown(self, name: str) -> None:
         assert "kernels in use" in text_of(fitted(name, 3)._repr_html_())
 

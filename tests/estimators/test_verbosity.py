@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from every_kernel import NAMES
+from every_kernel import KINDS_FIRST
 from sklearn.base import clone, is_regressor
 from sklearn.datasets import load_iris
 from sklearn.preprocessing import StandardScaler
@@ -32,7 +32,7 @@ def fitted(name: str, verbose: int) -> KernelEstimator:
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", KINDS_FIRST)
 def test_a_line_an_entry_of_the_history_where_the_page_says_so(
     name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

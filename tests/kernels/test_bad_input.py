@@ -82,8 +82,9 @@ class TestNoRealNumbers:
         with pytest.raises(InputError, match=NOT_REAL):
             machine(Y).solve(TYPES[kind](gram()))
 
-    @pytest.mark.parametrize("stacked", [False, True])
-    @pytest.mark.parametrize("estimator", ["KernelSVC", "MKL", "KRR"])
+    @pytest.mark.parametrize(
+        ("estimator", "stacked"), [("KernelSVC", False), ("MKL", True), ("KRR", False)]
+    )
     def test_estimators(self, kind: str, estimator: str, stacked: bool) -> None:
         K = gram()[None] if stacked else gram()
         model = getattr(mklbench, estimator)(kernel="precomputed")

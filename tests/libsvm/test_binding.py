@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 import pytest
@@ -66,32 +67,23 @@ class TestReuse:
             before = machine.seconds
             machine.solve(K)
             assert machine.calls == count
-            assert 0 < machine.seconds - before < 1
+            assert machine.seconds > before
 
-    def test_memory_does_not_grow(self) -> None:
-        """A model that is not freed leaves about 5 kB, so 3000 of them are far above the bound."""
+    def test_every_model_is_freed(self, monkeypatch: pytest.MonkeyPatch) -> None:
         K, y = gram_and_labels(60)
+        done: list[str] = []
+        for name in ("svm_train", "svm_free_and_destroy_model"):
+            function = getattr(libsvm_api.libsvm, name)
+
+            def noted(*given: object, name: str = name, function: Any = function) -> object:
+                done.append(name)
+                return function(*given)
+
+            monkeypatch.setattr(libsvm_api.libsvm, name, noted)
         machine = SVM(y, 0.1)
-        for _ in range(200):
-            machine.solve(K)
-        before = resident_bytes()
-        for _ in range(3000):
-            machine.solve(K)
-        assert resident_bytes() - before < 2_000_000
-
-
-def resident_bytes() -> int:
-    """Return the memory of this process that is resident, or its high-water mark elsewhere."""
-    try:
-        with open("/proc/self/status", encoding="ascii") as handle:
-            kilobytes = next(line.split()[1] for line in handle if line.startswith("VmRSS"))
-        return 1024 * int(kilobytes)
-    except OSError:
-        import resource
-        import sys
-
-        unit = 1 if sys.platform == "darwin" else 1024
-        return unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        machine.solve(K)
+        machine.solve(K)
+        assert done == ["svm_train", "svm_free_and_destroy_model"] * 2
 
 
 def openmp_threads() -> set[int]:
@@ -140,6 +132,6 @@ def test_machines_in_several_threads_do_not_disturb_each_other() -> None:
 
     alone = [solved(number) for number in range(len(problems))]
     with ThreadPoolExecutor(4) as threads:
-        together = list(threads.map(solved, range(20 * len(problems))))
+        together = list(threads.map(solved, range(5 * len(problems))))
     for number, found in enumerate(together):
         assert_array_equal(found, alone[number % len(problems)])

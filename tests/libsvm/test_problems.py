@@ -111,8 +111,7 @@ class TestSigns:
 class TestLimit:
     """Ten points that no line separates: 10^7 iterations, a second, are not enough."""
 
-    @pytest.mark.parametrize("factors", [None, np.arange(1.0, 11.0)])
-    @pytest.mark.parametrize("kind", [SVM, SVR])
+    @pytest.mark.parametrize(("kind", "factors"), [(SVM, None), (SVR, np.arange(1.0, 11.0))])
     def test_ends_it_whichever_libsvm_solves(
         self, kind: type[SVM] | type[SVR], factors: np.ndarray | None
     ) -> None:

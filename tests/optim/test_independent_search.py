@@ -22,7 +22,7 @@ products = partial(product_gaussians, gamma_max=30.0)
 isotropic = partial(isotropic_gaussians, gamma_max=30.0)
 
 
-@pytest.mark.parametrize("n", [1, 2, 40, 300])
+@pytest.mark.parametrize("n", [1, 2, 40])
 @pytest.mark.parametrize("build", [products, isotropic], ids=["products", "isotropic"])
 def test_many_kernels_are_priced_in_one_pass_as_one_by_one(build: partial[Family], n: int) -> None:
     X, y = random_problem(n, 5) if n > 2 else (np.arange(5.0 * n).reshape(n, 5), np.ones(n))
@@ -174,7 +174,7 @@ class TestSearch:
 
 
 @given(st.integers(0, 10**6))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=4, deadline=None)
 def test_no_parameter_alone_leads_further(seed: int) -> None:
     """Of what is found first, by exact prices on a grid that the search does not use."""
     rng = np.random.default_rng(seed)

@@ -12,6 +12,7 @@ import conic_twins
 import numpy as np
 import pandas as pd
 import pytest
+from cases import rest_slow
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
@@ -76,7 +77,7 @@ def assert_same_optimum(found: Solution, exact: Solution, tol: float = TOL) -> N
     assert found.objective <= exact.objective * (1.0 + tol) + 1e-12
 
 
-@pytest.mark.parametrize("C", [1e-4, 1e-2, 1.0, 1e2, 1e4])
+@pytest.mark.parametrize("C", [1e-4, 1.0, 1e4])
 def test_has_the_optimum_of_the_method_on_gram_matrices(C: float) -> None:
     X, y = problem(300, 4, seed=0)
     bank = feature_gaussians(X, [0.3, 3.0])
@@ -88,7 +89,7 @@ def test_has_the_optimum_of_the_method_on_gram_matrices(C: float) -> None:
     assert np.abs(ours - theirs).max() <= 0.05 * np.abs(theirs).max()
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(
     n=st.integers(12, 120),
     d=st.integers(1, 6),
@@ -131,11 +132,10 @@ class TestDegenerate:
         y[:4] = 1.0
         assert_same_optimum(*both(feature_gaussians(X), y, 10.0))
 
-    @pytest.mark.parametrize("C", [1e-4, 1e-2])
-    @pytest.mark.parametrize("options", [{}, {"p": 2.0}])
+    @pytest.mark.parametrize(("C", "options"), [(1e-2, {}), (1e-4, {"p": 2.0})])
     def test_a_rare_class_and_a_small_box(self, C: float, options: dict[str, Any]) -> None:
         # y'alpha = 0 is met late here: a lower bound that leaves it out is above the upper one.
-        X, y = problem(1000, 3, seed=9, negative=0.99)
+        X, y = problem(400, 3, seed=9, negative=0.99)
         assert_same_optimum(*both(feature_gaussians(X), y, C, **options))
 
     @pytest.mark.parametrize("scale", [1e-6, 1e6])
@@ -152,7 +152,7 @@ class TestDegenerate:
         X, y = problem(200, 5, seed=7)
         assert_same_optimum(*both(linear_features(X), y, 0.1))
 
-    @pytest.mark.parametrize("scale", [1e-9, 1e9, 1e14])
+    @pytest.mark.parametrize("scale", [1e-9, 1e14])
     def test_inner_products_of_any_size(self, scale: float) -> None:
         X, y = problem(100, 3, seed=27)
         assert_same_optimum(*both(linear_features(scale * X), y, 0.1 / scale**2))
@@ -172,8 +172,7 @@ class TestDegenerate:
 class TestHugeKernels:
     """With C K far above 1 the terms of K alpha cancel, and its rounding is no small one."""
 
-    @pytest.mark.parametrize("tol", [1e-2, 1e-4])
-    @pytest.mark.parametrize("C", [1.0, 100.0])
+    @pytest.mark.parametrize(("C", "tol"), [(1.0, 1e-4), (100.0, 1e-2)])
     def test_incomes_and_ages_as_they_are(self, C: float, tol: float) -> None:
         X, y = problem(1000, 4, seed=29, noise=2.0)
         scales = np.array([3e4, 20.0, 1.0, 1.0])
@@ -183,8 +182,8 @@ class TestHugeKernels:
         assert found.n_iter <= 60
         assert value * (1.0 - 2.0 * tol) <= found.objective <= value * (1.0 + 1e-6)
 
-    @pytest.mark.parametrize("scale", [1e3, 1e4])
-    def test_inner_products_of_any_size_in_the_same_box(self, scale: float) -> None:
+    def test_inner_products_of_any_size_in_the_same_box(self) -> None:
+        scale = 1e4
         X, y = problem(1000, 3, seed=30)
         found = joint(linear_features(scale * X), y, 100.0)
         value = conic_twins.linear_mkl(X, np.full(3, scale), y, 100.0)
@@ -248,7 +247,7 @@ def test_its_gap_holds_for_the_kernels_themselves() -> None:
     assert outputs == pytest.approx(K @ a, rel=1e-8, abs=1e-8 * np.abs(a).sum())
 
 
-@pytest.mark.parametrize("n", [400, 7000])
+@pytest.mark.parametrize("n", rest_slow([400, 7000], 400))
 def test_blocks_do_not_matter(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Beyond rounding; 7,000 samples are more than the start is made of."""
     X, y = problem(n, 3, seed=11)
@@ -540,8 +539,7 @@ class TestRefusals:
             joint(feature_gaussians(X), y[:-1], 1.0)
 
 
-@pytest.mark.parametrize("C", [1e-300, 1e-200, 1e20, 1e100])
-@pytest.mark.parametrize("scale", [1.0, 3.0])
+@pytest.mark.parametrize(("C", "scale"), [(1e-300, 1.0), (1e-200, 3.0), (1e100, 1.0)])
 def test_numbers_at_the_ends_of_their_range_are_no_error(
     C: float, scale: float, recwarn: pytest.WarningsRecorder
 ) -> None:

@@ -350,10 +350,9 @@ def rough_solution(K: Array, y: Array, C: float) -> Array:
 
 
 class TestSVM:
-    @pytest.mark.parametrize("C", [0.01, 1.0, 100.0, 1e4])
-    @pytest.mark.parametrize("seed", [0, 1, 2])
-    def test_equals_a_conic_solver(self, C: float, seed: int) -> None:
-        stack, y = random_stack(seed=seed)
+    @pytest.mark.parametrize("C", [0.01, 1.0, 1e4])
+    def test_equals_a_conic_solver(self, C: float) -> None:
+        stack, y = random_stack()
         K, upper = stack.sum(axis=0), np.full(len(y), C)
         a, intercept = local_model.solve_svm(
             K, svm_dual.of_classes(y, upper), rough_solution(K, y, C), 1e-11
@@ -375,8 +374,7 @@ class TestSVM:
         assert_allclose(a, libsvm.dual_coef, atol=1e-4)
         assert intercept == pytest.approx(libsvm.intercept, abs=1e-4)
 
-    @pytest.mark.parametrize("width", [1.0, 10.0])
-    @pytest.mark.parametrize("C", [0.1, 10.0])
+    @pytest.mark.parametrize(("width", "C"), [(1.0, 0.1), (10.0, 10.0)])
     def test_of_many_samples_is_found_near_the_margin(
         self, width: float, C: float, monkeypatch: pytest.MonkeyPatch
     ) -> None:

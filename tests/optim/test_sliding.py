@@ -113,7 +113,7 @@ class TestMerged:
 
 
 def test_sliding_takes_fewer_rounds_to_an_optimum_as_low() -> None:
-    X, y = random_problem(120, 8)
+    X, y = random_problem(80, 6)
     still, slid = (ikl.solve(products(X), y, C=20.0, slide=iterations) for iterations in (0, 8))
     assert slid.converged
     assert slid.objective <= still.objective * (1.0 + 2e-3)
@@ -133,9 +133,9 @@ def test_on_a_bank_nothing_slides() -> None:
 @pytest.mark.parametrize("weighted", [False, True])
 def test_weights_of_samples_and_classes_count(weighted: bool) -> None:
     """A sample of weight 2 is one that is there twice, also where kernels slide."""
-    X, y = random_problem(50)
-    factors = np.random.default_rng(0).integers(1, 3, 50) if weighted else np.full(50, 2)
+    X, y = random_problem(30)
+    factors = np.random.default_rng(0).integers(1, 3, 30) if weighted else np.full(30, 2)
     once = ikl.solve(products(X), y, 1.0, sample_weight=factors.astype(float))
-    rows = np.repeat(np.arange(50), factors)
+    rows = np.repeat(np.arange(30), factors)
     twice = ikl.solve(products(X[rows]), y[rows], 1.0)
     assert once.objective == pytest.approx(twice.objective, rel=3e-3)

@@ -39,7 +39,7 @@ def of_one_class(seed: int) -> SVMDual:
 
 
 @pytest.mark.parametrize("make", [of_classes, of_targets, of_one_class])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 class TestEveryDual:
     def test_best_intercept(self, make: Callable[[int], SVMDual], seed: int) -> None:
         dual = make(seed)
@@ -85,11 +85,9 @@ def test_best_intercept_of_samples_that_a_gap_separates() -> None:
 
 
 class TestRegressionInDoublePrecision:
-    @pytest.mark.parametrize("C", [0.01, 1.0, 100.0, 1e5])
-    @pytest.mark.parametrize("epsilon", [0.0, 1e-9, 0.1])
-    @pytest.mark.parametrize("seed", [0, 1])
-    def test_equals_a_conic_solver(self, C: float, epsilon: float, seed: int) -> None:
-        K, y = random_stack(seed=seed)[0].mean(axis=0), targets(seed=seed)
+    @pytest.mark.parametrize(("C", "epsilon"), [(0.01, 0.1), (1.0, 0.0), (1e5, 1e-9)])
+    def test_equals_a_conic_solver(self, C: float, epsilon: float) -> None:
+        K, y = random_stack()[0].mean(axis=0), targets()
         rough = SVR(y, C, epsilon=epsilon, tol=0.1).solve(K).dual_coef
         dual = svm_dual.of_targets(y, C, epsilon)
         a, b = local_model.solve_svm(K, dual, rough, 1e-11)

@@ -34,9 +34,7 @@ from mklbench.penalties.mixed_norm import MixedNorm, power_sum
 from mklbench.solution import Solution
 
 TOL = 1e-4
-NORMS = (1.05, 4.0 / 3.0, 2.0, 8.0, math.inf)
 # Exponents of VSKL.
-EXPONENTS = (1.0, 1.2, 2.0, 5.0)
 
 # The conic solver says so where it misses its 1e-9, or how it takes a norm apart.
 pytestmark = [
@@ -107,8 +105,7 @@ class TestCandidates:
 
 
 class TestBall:
-    @pytest.mark.parametrize("p", NORMS)
-    @pytest.mark.parametrize("C", [1e-2, 1.0, 100.0])
+    @pytest.mark.parametrize(("p", "C"), [(1.05, 1.0), (2.0, 100.0), (math.inf, 1e-2)])
     def test_has_the_optimum_of_a_conic_solver(self, p: float, C: float) -> None:
         X, y = problem(70, 3, seed=0)
         bank = feature_gaussians(X, [0.3, 3.0])
@@ -119,8 +116,7 @@ class TestBall:
         assert_optimal(found, twin.value, tol=1e-5)
         assert power_sum(found.weights, p) == pytest.approx(1.0)
 
-    @pytest.mark.parametrize("p", NORMS)
-    @pytest.mark.parametrize("C", [1e-4, 10.0])
+    @pytest.mark.parametrize(("p", "C"), [(2.0, 10.0), (math.inf, 1e-4)])
     def test_has_that_on_gram_matrices(self, p: float, C: float) -> None:
         X, y = problem(200, 3, seed=1)
         bank = feature_gaussians(X, [0.3, 3.0])
@@ -269,8 +265,8 @@ class TestDegenerate:
         y[:3] = 1.0
         self.check(feature_gaussians(X), y, 1.0, p)
 
-    @pytest.mark.parametrize("scale", [1e-6, 1e6])
-    def test_features_of_any_size(self, p: float, scale: float) -> None:
+    def test_features_of_any_size(self, p: float) -> None:
+        scale = 1e6
         X, y = problem(120, 3, seed=6)
         self.check(feature_gaussians(scale * X, [1.0 / scale**2]), y, 1.0, p)
 
@@ -322,8 +318,10 @@ class TestGiven:
 
 
 class TestGrouped:
-    @pytest.mark.parametrize("q", EXPONENTS)
-    @pytest.mark.parametrize("groups", ["features", "one", "singletons"])
+    @pytest.mark.parametrize(
+        ("q", "groups"),
+        [(1.0, "features"), (2.0, "features"), (math.inf, "singletons"), (2.0, "one")],
+    )
     def test_has_the_optimum_of_a_conic_solver(self, q: float, groups: str) -> None:
         X, y = problem(60, 3, seed=12)
         bank = feature_gaussians(X, [0.3, 3.0])
@@ -333,8 +331,7 @@ class TestGrouped:
         twin = conic_twins.mixed_norm(stack_of(bank), y, 1.0, lists, q)
         assert_optimal(found, twin.value, tol=1e-5)
 
-    @pytest.mark.parametrize("C", [1e-4, 1.0, 100.0])
-    @pytest.mark.parametrize("q", [1.0, 2.0, math.inf])
+    @pytest.mark.parametrize(("q", "C"), [(1.0, 1.0), (2.0, 100.0), (math.inf, 1e-4)])
     def test_has_that_of_mirror_descent(self, q: float, C: float) -> None:
         X, y = problem(150, 3, seed=13)
         bank = feature_gaussians(X, [0.1, 1.0])

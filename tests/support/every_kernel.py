@@ -6,6 +6,7 @@ from functools import cache, partial
 from typing import Any
 
 import numpy as np
+from cases import rest_slow
 from numpy.typing import NDArray
 
 import mklbench
@@ -23,6 +24,9 @@ from mklbench.kernels import (
 from mklbench.kernels.base import Array
 
 NAMES: list[str] = mklbench.__all__  # type: ignore[attr-defined]  # found when asked for
+# An estimator of each kind, for what need not be asked of all in every run.
+KINDS = ("MKL", "QNPKL", "EasyMKL", "LateFusion", "OneClassMKL", "KRR", "KRRClassifier", "Align")
+KINDS_FIRST = rest_slow(NAMES, *KINDS)
 # Where the search for kernels need not be thorough.
 QUICK = {"IKL": {"samples": 0, "explore": 10, "multiply": 5, "tol": 0.1}}
 
