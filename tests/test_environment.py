@@ -48,7 +48,20 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("line", REFUSED, ids=lambda line: line.replace(RUN, "run")[-60:])
+# One of each kind; the others are slow.
+KINDS = (
+    f"{RUN} >&-",
+    f"{COMMAND} list algos > /dev/full",
+    f"ulimit -f 0; {RUN}",
+    f"mkdir gone; cd gone; rmdir ../gone; {RUN}",
+)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [pytest.param(line, marks=[] if line in KINDS else pytest.mark.slow) for line in REFUSED],
+    ids=lambda line: line.replace(RUN, "run")[-60:],
+)
 def test_it_is_one_sentence_and_status_2(line: str, tmp_path: Path) -> None:
     ended = shell(line, tmp_path)
     assert ended.returncode == 2
@@ -60,7 +73,13 @@ def test_it_is_one_sentence_and_status_2(line: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("redirection", "jobs"),
-    [("2>&-", 1), ("2>/dev/full", 1), ("<&- 2>&-", 2), ("2>&1 >/dev/null | true", 1)],
+    [
+        ("<&- 2>&-", 2),
+        *(
+            pytest.param(redirection, 1, marks=pytest.mark.slow)
+            for redirection in ("2>&-", "2>/dev/full", "2>&1 >/dev/null | true")
+        ),
+    ],
 )
 def test_whom_nobody_hears_goes_on(tmp_path: Path, redirection: str, jobs: int) -> None:
     line = RUN.replace("progress=none", "progress=lines")
@@ -85,7 +104,7 @@ def test_the_file_to_be_rerun_is_not_even_opened(
     assert "it would run what is in the file" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("target", ["1e200", "1e300"])
+@pytest.mark.parametrize("target", ["1e300", pytest.param("1e200", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("algo", ["krr", "nkrr", "svr"])
 def test_targets_beyond_all_measure_are_never_done(
     tmp_path: Path,
