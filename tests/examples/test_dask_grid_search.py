@@ -12,6 +12,7 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -65,12 +66,6 @@ def same_search(model: BaseEstimator, grid: dict[str, list[float]], X: Any, y: A
     return there
 
 
-@pytest.fixture(scope="module")
-def said() -> str:
-    """What the example prints, with a cluster of its own."""
-    return run_example()
-
-
 def run_example(*arguments: str) -> str:
     finished = subprocess.run(
         [sys.executable, "search.py", *arguments],
@@ -87,8 +82,9 @@ def run_example(*arguments: str) -> str:
 
 @pytest.mark.slow
 def test_it_finds_what_the_same_search_finds_without_dask(
-    client: Any, said: str, monkeypatch: pytest.MonkeyPatch
+    client: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    said = run_example()  # with a cluster of its own
     assert run_example(client.scheduler.address) == said
     monkeypatch.syspath_prepend(str(EXAMPLE))
     here = importlib.import_module("search").search(*load_breast_cancer(return_X_y=True))
@@ -102,7 +98,18 @@ def test_it_finds_what_the_same_search_finds_without_dask(
     ]
 
 
-def test_its_readme_shows_what_it_prints(said: str) -> None:
+def test_its_readme_shows_what_it_prints(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """On few samples, with workers that are threads of this process."""
+    monkeypatch.syspath_prepend(str(EXAMPLE))
+    example = importlib.import_module("search")
+    X, y = load_breast_cancer(return_X_y=True)
+    monkeypatch.setattr(example, "load_breast_cancer", lambda return_X_y: (X[:100], y[:100]))
+    threads = partial(distributed.LocalCluster, processes=False)
+    monkeypatch.setattr(example, "LocalCluster", threads)
+    example.main()
+    said = capsys.readouterr().out
     shown = (EXAMPLE / "README.md").read_text(encoding="utf-8").split("```")[1].strip()
     assert len(shown.splitlines()) == 6
     form = re.compile(r"\d+\.\d+(e-\d+)?|\d+")
