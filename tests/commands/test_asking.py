@@ -16,9 +16,12 @@ from pathlib import Path
 
 import psutil
 import pytest
-from experiment_fakes import TINY, wait_until
+from experiment_fakes import TINY, tiny_cell, wait_until
 from narrowing import present
 from slurm_fakes import FakeSlurm
+
+from mklbench.experiments.execution.plan import run_cells
+from mklbench.experiments.store import Store
 
 pytest.importorskip("submitit")
 
@@ -87,8 +90,9 @@ def slurm(fake_slurm: FakeSlurm) -> FakeSlurm:
 
 @pytest.fixture
 def here(tmp_path: Path) -> Path:
+    """A directory with one split of the run, which tells how long the others take."""
     place = tmp_path / "here"
-    place.mkdir()
+    run_cells([tiny_cell("split.n_splits=1")], Store(place / "store"))
     return place
 
 
@@ -140,7 +144,7 @@ def test_c_cancels_the_jobs(terminal: Terminal, slurm: FakeSlurm, here: Path) ->
     assert shown.count("Type c to cancel") == 1
     assert "mklbench: the jobs are cancelled.\n" in shown
     assert shown.endswith(
-        "mklbench: interrupted: 0 of 4 splits are finished and kept in store; the same command "
+        "mklbench: interrupted: 1 of 4 splits are finished and kept in store; the same command "
         "goes on from there.\n"
     )
     everything_has_ended(here)
@@ -207,7 +211,7 @@ def test_sigterm_never_asks(terminal: Terminal, slurm: FakeSlurm, here: Path) ->
     assert slurm.called("scancel") == []
     shown = terminal.read()
     assert "Type c" not in shown
-    assert shown.startswith("mklbench: terminated: 0 of 4 splits")
+    assert shown.startswith("mklbench: terminated: 1 of 4 splits")
     everything_has_ended(here)
 
 
@@ -249,7 +253,7 @@ def test_a_run_that_has_no_jobs_yet_ends_without_a_question(slurm: FakeSlurm, he
     finally:
         terminal.close()
     everything_has_ended(here)
-    assert not (here / "store").exists()
+    assert not (here / "store" / "jobs").exists()
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ from slurm_fakes import FakeSlurm
 
 from mklbench import cli
 from mklbench.errors import InputError
+from mklbench.experiments.execution import estimates
 from mklbench.experiments.execution.plan import CellResult
 from mklbench.experiments.store import Store
 
@@ -22,7 +23,8 @@ RUN = ["run", *TINY, "algo=svm", "results_dir=store", "progress=none", "executor
 
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Run every test in an empty directory of its own."""
+    """Run every test in an empty directory of its own, with no records to estimate by."""
+    monkeypatch.setattr(estimates, "of_program", tuple)
     place = tmp_path / "here"
     place.mkdir()
     monkeypatch.chdir(place)
