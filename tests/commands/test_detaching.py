@@ -23,8 +23,9 @@ RUN = ["run", *TINY, "algo=svm", "results_dir=store", "progress=none", "executor
 
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Run every test in an empty directory of its own, with no records to estimate by."""
+    """Run every test in an empty directory of its own, where no records tell what a fit takes."""
     monkeypatch.setattr(estimates, "of_program", tuple)
+    monkeypatch.setattr(estimates, "GUESS", 0.1)
     place = tmp_path / "here"
     place.mkdir()
     monkeypatch.chdir(place)
@@ -87,15 +88,18 @@ def _tiny_table(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("_tiny_table")
 def test_reproduce_takes_the_executor_among_the_names(
-    slurm: FakeSlurm, capsys: pytest.CaptureFixture[str], here: Path
+    slurm: FakeSlurm,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    here: Path,
 ) -> None:
+    monkeypatch.setattr(estimates, "GUESS", 600.0)  # so that it pays to start three jobs
     arguments = ["executor=slurm", "tiny", "executor.array=3", "--detach"]
-    arguments += ["executor.minutes=0.001"]
     arguments += ["--results-dir", "store", "executor.partition=cpu"]
     slurm.says("squeue", "".join(f"33_{n}|PENDING||N/A|Priority|queued\n" for n in range(3)))
     assert cli.main(["reproduce", *arguments]) == 0
     said = capsys.readouterr()
-    assert said.out.startswith("3 jobs are queued or running, for 8 steps")
+    assert said.out.startswith("3 jobs are queued or running, for ")
     assert said.err == ""
     assert len(submitted()) == 3
     (probed,) = slurm.called("srun")
@@ -103,6 +107,7 @@ def test_reproduce_takes_the_executor_among_the_names(
     assert not (here / "results").exists()  # no table is written of what is not there
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_tiny_table")
 def test_a_dry_run_asks_nothing_of_the_cluster(
     slurm: FakeSlurm, capsys: pytest.CaptureFixture[str], here: Path

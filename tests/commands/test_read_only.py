@@ -116,6 +116,7 @@ READ = [
 ]
 
 
+@pytest.mark.slow
 def test_what_only_reads_says_the_same_of_a_copy(place: Path, before: list[str]) -> None:
     said, errors = run(place, before, "copy", READ, RECORDS)
     assert said.count("exit 0\n") == len(READ)
