@@ -34,8 +34,9 @@ SLURM = [*RUN, "executor=slurm"]
 
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Run every test in an empty directory of its own, with no records to estimate by."""
+    """Run every test in an empty directory of its own, where no records tell what a fit takes."""
     monkeypatch.setattr(estimates, "of_program", tuple)
+    monkeypatch.setattr(estimates, "GUESS", 0.1)
     place = tmp_path / "here"
     place.mkdir()
     monkeypatch.chdir(place)
