@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import multiprocessing
 import os
 import random
@@ -430,11 +431,16 @@ def test_claims_left_on_finished_steps_are_cleared_away(store: Store) -> None:
     assert left_over(store) == []
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may write everywhere")
-def test_a_store_where_no_claim_can_be_made_is_said(store: Store) -> None:
+def test_a_store_where_no_claim_can_be_made_is_said(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     cell = tiny_cell()
     store.describe(cell)
-    store.directory(cell).chmod(0o500)
+
+    def refused(*_: object, **__: object) -> None:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    monkeypatch.setattr(os, "mkdir", refused)
     with pytest.raises(StoreError, match=r"results_dir=\S+ cannot be written: permission denied."):
         Claims(store).take(Step(cell, 0))
 
