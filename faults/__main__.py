@@ -18,8 +18,8 @@ from faults.tally import Tally
 # Name -> what to run, and how often in the long and in the short form.
 CAMPAIGNS = {
     "kills": (kills.run, 200, 4),
-    "interrupts": (interrupts.run, 48, 3),
-    "damage": (damage.run, 80, 6),
+    "interrupts": (interrupts.run, 48, 2),
+    "damage": (damage.run, 80, 3),
     "room": (room.run, 8, 1),
     "company": (company.run, 16, 1),
     "servers": (servers.run, 40, 2),

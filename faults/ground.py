@@ -38,7 +38,7 @@ RUN = (
 )  # fmt: skip
 
 # Seconds after which a process that should have gone counts as left behind.
-_PATIENCE = 5.0
+_PATIENCE = 30.0
 
 
 class Ground:

@@ -76,6 +76,7 @@ def names(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
         os.chdir(before)
 
 
+@pytest.mark.slow
 def test_the_rows_of_a_run_have_the_metrics(names: dict[str, Any]) -> None:
     rows = pd.read_csv("rows.csv")
     assert set(rows["algo"]) == {"mkl", "svm"}
@@ -84,6 +85,7 @@ def test_the_rows_of_a_run_have_the_metrics(names: dict[str, Any]) -> None:
     assert rows["neg_brier_score"].between(-1.0, 0.0).all()
 
 
+@pytest.mark.slow
 def test_the_tables_are_in_their_formats(names: dict[str, Any]) -> None:
     for file in ("table1.tex", "summary.tex"):
         assert "\\toprule" in Path(file).read_text(encoding="utf-8")
@@ -94,6 +96,7 @@ def test_the_tables_are_in_their_formats(names: dict[str, Any]) -> None:
     assert len(names["numbers"]) > 5
 
 
+@pytest.mark.slow
 def test_the_exported_models_predict(names: dict[str, Any]) -> None:
     assert set(names["labels"]) == {"mine", "rock"}
     right = names["labels"] == pd.read_csv("sonar.csv")["y"].to_numpy()

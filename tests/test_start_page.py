@@ -1,15 +1,13 @@
-"""The first pages of the documentation: code runs, commands and a table are understood."""
+"""The first pages of the documentation: code runs, and a table is understood."""
 
 from __future__ import annotations
 
 import re
-import shlex
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from mklbench.config import compose, run_config
 from mklbench.extras import missing
 from mklbench.report.loading import load_table
 
@@ -33,20 +31,6 @@ def test_code_runs(page: str, capsys: pytest.CaptureFixture[str]) -> None:
         assert float(scores["MKL"]) > float(scores["UniformMKL"])
     else:
         assert 0 <= names["model"][-1].gap_ <= 1e-4
-
-
-def commands() -> list[list[str]]:
-    lines = [line for page in PAGES for text in blocks(page, "sh") for line in text.splitlines()]
-    return [shlex.split(line)[2:] for line in lines if line.startswith("mklbench run ")]
-
-
-@pytest.mark.parametrize("command", commands(), ids=" ".join)
-def test_commands_are_understood(command: list[str]) -> None:
-    overrides = [text for text in command if text != "-m"]
-    for text in overrides:  # of a sweep the first
-        name, _, value = text.partition("=")
-        overrides[overrides.index(text)] = f"{name}={value.split(',')[0]}"
-    assert run_config(compose(overrides))
 
 
 def test_extras_that_are_named_are_there() -> None:

@@ -138,6 +138,7 @@ def test_a_kernel_a_data_set_and_an_executor(copy: Path) -> None:
     assert (copy / "note.txt").read_text() == "3"
 
 
+@pytest.mark.slow
 def test_a_table_and_a_metric(copy: Path) -> None:
     python(copy, "-m", "mklbench", "reproduce", "mine", "--out-dir", "results")
     shown = python(copy, "-m", "mklbench", "table", "mine")
@@ -145,6 +146,7 @@ def test_a_table_and_a_metric(copy: Path) -> None:
     assert "1 of 1 cells are done" in shown
 
 
+@pytest.mark.slow
 def test_an_estimator(copy: Path) -> None:
     program = """
 import numpy as np

@@ -28,6 +28,7 @@ def courses() -> list[Course]:
 
 
 class TestGaps:
+    @pytest.mark.slow
     @pytest.mark.parametrize("solver", mkl_solvers())
     def test_every_fit_ends_at_the_gap_asked_for(
         self, solver: str, split: Split, monkeypatch: pytest.MonkeyPatch
@@ -47,6 +48,7 @@ class TestGaps:
         assert cells[3:] == ["0.1 / - / - / -", "4 / - / - / -", "3.0e-02", "0.5"]
         assert [record["tol"] for record in gaps._records(courses())] == [None, 0.1, 0.01]
 
+    @pytest.mark.slow
     def test_draws_its_figure(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(output, "RESULTS", tmp_path)
         gaps._write_figure(courses())

@@ -52,6 +52,7 @@ class TestYardstick:
         assert_allclose(np.array(moved) / (2 * step), gradient, rtol=1e-5)
         assert price.evaluations == 9
 
+    @pytest.mark.slow
     def test_is_mkl_on_the_kernels_it_has_found(self, tiny: Split) -> None:
         found = ikl_prototype.solve(tiny.X, tiny.y, 1.0)
         assert found.thetas is not None
@@ -62,12 +63,14 @@ class TestYardstick:
         objectives = [entry["objective"] for entry in found.history]
         assert (np.diff(objectives) <= 1e-5 * objectives[0]).all()
 
+    @pytest.mark.slow
     def test_reaches_the_objective_of_ikl(self, tiny: Split) -> None:
         family = product_gaussians(tiny.X, gamma_max=30.0)
         plain = ikl_prototype.solve(tiny.X, tiny.y, 1.0)
         assert plain.converged
         assert_allclose(plain.objective, ikl.solve(family, tiny.y, 1.0).objective, rtol=1e-2)
 
+    @pytest.mark.slow
     def test_stops_at_its_limit(self, tiny: Split) -> None:
         found = ikl_prototype.solve(tiny.X, tiny.y, 1.0, max_iter=2)
         assert not found.converged
@@ -75,6 +78,7 @@ class TestYardstick:
 
 
 class TestMetering:
+    @pytest.mark.slow
     def test_changes_nothing_and_counts(self, tiny: Split) -> None:
         family = product_gaussians(tiny.X, gamma_max=30.0)
         meter = Meter()
@@ -96,6 +100,7 @@ class TestMetering:
 
 
 class TestComparison:
+    @pytest.mark.slow
     def test_the_stop_as_low_is_as_low_and_never_later_than_the_end(self, tiny: Split) -> None:
         solves = {one.solver: one for one in comparison.compare(tiny, 1.0)}
         assert list(solves) == [YARDSTICK, AS_LOW, "ikl, tol=0.001", "ikl, tol=0.01"]
@@ -107,6 +112,7 @@ class TestComparison:
             assert 0 <= one.error <= 0.5
             assert one.search_seconds <= one.seconds
 
+    @pytest.mark.slow
     def test_an_objective_that_is_not_reached_is_no_success(
         self, tiny: Split, monkeypatch: pytest.MonkeyPatch
     ) -> None:

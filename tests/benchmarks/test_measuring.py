@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -32,11 +31,10 @@ def synthetic(tmp_path: Path) -> Kernels:
     return Kernels(tmp_path / "kernels.npy", problem.y, problem.C)
 
 
+@pytest.mark.slow
 class TestProcesses:
     def test_what_was_sent_before_the_limit_stands(self) -> None:
-        started = time.perf_counter()
-        assert list(limited(send_then_hang, 3, seconds=5.0)) == [0, 1, 2]
-        assert time.perf_counter() - started < 60
+        assert list(limited(send_then_hang, 3, seconds=20.0)) == [0, 1, 2]
 
     def test_a_failure_is_no_limit(self) -> None:
         work = limited(send_then_fail, seconds=60.0)
@@ -55,6 +53,7 @@ class TestProcesses:
         assert peak_megabytes() - before < 100
 
 
+@pytest.mark.slow
 class TestSolving:
     @pytest.mark.parametrize("solver", solving.names())
     def test_solves_to_every_gap_until_one_is_not_reached(
@@ -133,6 +132,7 @@ class TestGrowth:
         assert Growth(sweep, "mine", (point,)).reached == ((60, 2.0),)
         assert (sweep.fixed, self.SWEEP.fixed) == ("n = 145", "M = 20")
 
+    @pytest.mark.slow
     def test_measures_every_problem_of_a_sweep(self) -> None:
         sweep = Sweep("n", ((60, 8), (90, 8)))
         points: list[Timing] = []
@@ -140,6 +140,7 @@ class TestGrowth:
         assert [(point.n_samples, point.n_kernels) for point in points] == list(sweep.sizes)
         assert all(point.reached and 0 < point.svm_seconds < point.seconds for point in points)
 
+    @pytest.mark.slow
     def test_draws_its_figure(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(output, "RESULTS", tmp_path)
         points = tuple(Timing(n, 20, 1e-5 * n, 0.0, 5, True) for n in (145, 3000))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import subprocess
 import sys
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,13 +26,21 @@ def published_sizes() -> dict[str, tuple[int, int]]:
     return {row["problem"]: (int(row["n_kernels"]), int(row["n_samples"])) for row in rows}
 
 
+def synthetic_first(names: Iterable[str]) -> list[Any]:
+    """Return names as parameters of a test, where those of real sets are slow."""
+    return [
+        pytest.param(name, marks=[] if name.startswith("synthetic") else pytest.mark.slow)
+        for name in names
+    ]
+
+
 class TestReferenceProblems:
     def test_nine_have_an_optimum_and_the_grid_holds_all_but_none_else(self) -> None:
         assert len(NAMES) == 9
         assert len(GRID) == 16
         assert set(NAMES) <= set(GRID)
 
-    @pytest.mark.parametrize("name", NAMES)
+    @pytest.mark.parametrize("name", synthetic_first(NAMES))
     def test_sizes_and_optimum(self, name: str) -> None:
         problem = reference_problem(name)
         n_kernels, n = published_sizes()[name]
@@ -44,7 +54,7 @@ class TestReferenceProblems:
     def test_optimum_is_unknown_elsewhere(self) -> None:
         assert reference_problem("synthetic-C5").optimum is None
 
-    @pytest.mark.parametrize("name", SETS)
+    @pytest.mark.parametrize("name", synthetic_first(SETS))
     def test_kernels_are_those_of_the_bank(self, name: str) -> None:
         problem = reference_problem(f"{name}-C100")
         if name == "synthetic":
@@ -56,6 +66,7 @@ class TestReferenceProblems:
             bank.combine(weights), np.tensordot(weights, problem.K, axes=1), atol=1e-12, rtol=1e-9
         )
 
+    @pytest.mark.slow
     def test_a_solution_brackets_the_optimum(self) -> None:
         problem = reference_problem("synthetic-C10")
         bank = PrecomputedBank(problem.K)
@@ -73,6 +84,7 @@ class TestExactSolvers:
         assert list(found) == sorted(found)
         assert not found.keys() & {"svm", "uniform", "gmkl", "qnpkl", "objective"}
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("name", exact_solvers())
     def test_keeps_the_contract(self, name: str) -> None:
         problem = reference_problem("synthetic-C10")
@@ -98,6 +110,7 @@ class TestExactSolvers:
 
 
 class TestYardstick:
+    @pytest.mark.slow
     def test_reaches_the_optimum(self) -> None:
         problem = reference_problem("synthetic-C10")
         found = newton_prototype.solve(problem.K, problem.y, problem.C, tol=1e-4)
@@ -122,6 +135,7 @@ class TestYardstick:
         assert_allclose(slopes[e > 0], e @ slopes, atol=1e-6)
         assert slopes.min() >= e @ slopes - 1e-6
 
+    @pytest.mark.slow
     def test_the_hessian_is_the_difference_of_gradients(self) -> None:
         problem = reference_problem("synthetic-C10")
         K, y = problem.K[:8], problem.y
@@ -141,6 +155,7 @@ class TestYardstick:
         gradient = -0.5 * np.einsum("i,mij,j->m", a, K, a)
         assert_allclose((gradients - gradient) / step, H, rtol=0.1, atol=0.05 * np.abs(H).max())
 
+    @pytest.mark.slow
     def test_ends_where_it_cannot_go_on(self) -> None:
         problem = reference_problem("synthetic-C10")
         found = newton_prototype.solve(problem.K, problem.y, problem.C, tol=1e-15, max_iter=20)

@@ -37,8 +37,6 @@ class DaskCluster:
     memory
         What a worker may take before its nanny kills it, such as `1 GB`. What the worker has
         started is not counted.
-    nannies
-        Whether each worker has one, which starts it again when it was killed.
     """
 
     def __init__(
@@ -47,13 +45,11 @@ class DaskCluster:
         workers: int = 2,
         settings: dict[str, str] | None = None,
         memory: str = "auto",
-        nannies: bool = True,
     ) -> None:
         self.directory = directory.resolve()
         self.workers = [f"worker-{number}" for number in range(workers)]
         self.settings = settings or {}
         self.memory = memory
-        self._nannies = nannies
         self._port = engines.free_port()
         self._started: dict[str, subprocess.Popen[bytes]] = {}
 
@@ -102,7 +98,6 @@ class DaskCluster:
         self._start(
             name, "worker", self.address, "--name", name, "--nthreads", "1",
             "--memory-limit", self.memory, "--local-directory", str(self.directory),
-            "--nanny" if self._nannies else "--no-nanny",
         )  # fmt: skip
 
     def worker(self, name: str) -> psutil.Process:

@@ -6,8 +6,7 @@ An order is a file there, which the first step that comes across it carries out 
 - `memory`: take more than a GiB, and wait to be ended; a step tried again is a usual one.
 - `memory-always`: the same each time that this step is tried, and more than two GiB.
 
-So nothing depends on how long anything takes. `hold-2` and `go-2` are a second pair. Each step
-leaves a line in the file `begun`, and one in `solved`.
+So nothing depends on how long anything takes. Each step leaves a line in the file `begun`.
 """
 
 from __future__ import annotations
@@ -46,31 +45,24 @@ def solve(
     """Train an SVM on kernels weighted by how well they separate this split, and obey."""
     place = Path(folder)
     step = hashlib.sha256(y.tobytes()).hexdigest()[:12] + f" {C:g}"
-    _note(place / "begun", step)
+    with (place / "begun").open("a", encoding="ascii") as noted:
+        noted.write(f"{step}\n")
     time.sleep(seconds)
-    for order, end in (("hold", "go"), ("hold-2", "go-2")):
-        if _is_told(place / order, str(os.getpid())):
-            while not (place / end).exists():
-                time.sleep(0.1)
+    if _is_told(place / "hold", str(os.getpid())):
+        while not (place / "go").exists():
+            time.sleep(0.1)
     if _is_told(place / "memory", step):
         _take(1.3)
     always = place / "memory-always"
     if _is_told(always, step) or _text(taken(always)) == step:
         _take(2.3)
     distances = bank.quadratic_forms(balanced(y)) / bank.traces()
-    solution = svm.solve(bank, y, C, weights=distances / distances.sum())
-    _note(place / "solved", step)
-    return solution
+    return svm.solve(bank, y, C, weights=distances / distances.sum())
 
 
 def taken(order: Path) -> Path:
     """Return what an order is called once a step carries it out."""
     return order.with_name(f"{order.name}.taken")
-
-
-def _note(path: Path, step: str) -> None:
-    with path.open("a", encoding="ascii") as noted:
-        noted.write(f"{step}\n")
 
 
 def _is_told(order: Path, by: str) -> bool:

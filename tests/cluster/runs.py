@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -94,10 +93,10 @@ class Run:
             cwd=self.folder, env=self._environment, check=True, capture_output=True, text=True,
         ).stdout  # fmt: skip
 
-    def held(self, order: str = "hold") -> tuple[Job, psutil.Process]:
+    def held(self) -> tuple[Job, psutil.Process]:
         """Return the job that has the step which holds, as ordered, and the process of the step."""
-        path = obedient.taken(self._orders / order)
-        self.until(path.exists, f"no step has found the order {order}")
+        path = obedient.taken(self._orders / "hold")
+        self.until(path.exists, "no step has found the order to hold")
         step = psutil.Process(int(path.read_text(encoding="ascii")))
         self.look()
         for job in self.jobs.values():
@@ -106,14 +105,14 @@ class Run:
                 return job, step
         raise AssertionError(f"no job says that it has {step}")
 
-    def until(self, condition: Any, otherwise: str, seconds: float = PATIENCE) -> None:
+    def until(self, condition: Any, otherwise: str) -> None:
         """Wait for a condition while the driver goes on."""
 
         def holds_or_ended() -> bool:
             self.look()
             return bool(condition()) or self.has_ended()
 
-        engines.wait_for(holds_or_ended, f"{otherwise}: {self.log()}", seconds)
+        engines.wait_for(holds_or_ended, f"{otherwise}: {self.log()}", PATIENCE)
         assert condition(), f"{otherwise} before the run ended: {self.log()}"
 
     def look(self) -> None:
@@ -134,10 +133,10 @@ class Run:
         self.driver.kill()
         self.driver.wait()
 
-    def end(self, seconds: float = PATIENCE) -> int:
+    def end(self) -> int:
         """Wait for the driver and return its exit status."""
         assert self.driver is not None
-        engines.wait_for(self.has_ended_after_a_look, "the driver has not ended", seconds)
+        engines.wait_for(self.has_ended_after_a_look, "the driver has not ended", PATIENCE)
         assert "Traceback" not in self.log(), self.log()
         return self.driver.wait()
 
@@ -153,11 +152,8 @@ class Run:
 
     def begun(self) -> int:
         """Return how many steps have been begun, those that came to nothing included."""
-        return _n_lines(self._orders / "begun")
-
-    def solved(self) -> int:
-        """Return how many steps have come as far as a solution."""
-        return _n_lines(self._orders / "solved")
+        path = self._orders / "begun"
+        return len(path.read_text(encoding="ascii").splitlines()) if path.exists() else 0
 
     def records(self) -> list[Record]:
         """Return what the store has."""
@@ -169,11 +165,6 @@ class Run:
             (record.C, record.split): {name: getattr(record, name) for name in RESULTS}
             for record in self.records()
         }
-
-    def stamps(self) -> dict[str, tuple[int, int]]:
-        """Return for each record which file it is, and when that was written."""
-        found = {str(path): path.stat() for path in self.store.path.glob("*/split-*.json")}
-        return {path: (at.st_ino, at.st_mtime_ns) for path, at in found.items()}
 
     def processes(self) -> list[psutil.Process]:
         """Return what runs of this run."""
@@ -255,18 +246,8 @@ def assert_one_failed(run: Run, expected: Results) -> str:
     return failed.error
 
 
-def _n_lines(path: Path) -> int:
-    return len(path.read_text(encoding="ascii").splitlines()) if path.exists() else 0
-
-
 def parent_of(step: psutil.Process) -> psutil.Process:
     """Return the process of the job that has started a step."""
     found = step.parent()
     assert found is not None
     return found
-
-
-def send_to_all(processes: list[psutil.Process], number: signal.Signals) -> None:
-    """Send a signal to processes, the oldest first."""
-    for process in processes:
-        engines.send(process, number)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from distributed import Client
 
 # The tests of one engine share it, beside those of the other.
-pytestmark = pytest.mark.xdist_group("dask")
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("dask")]
 
 # How many workers a task may kill and still be given to another.
 ALLOWED_FAILURES = "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES"

@@ -101,7 +101,7 @@ def assert_same(found: Solution, expected: Solution, tol: float = DOUBLE) -> Non
     assert found.dual_coef == pytest.approx(expected.dual_coef, abs=rounding * scale)
 
 
-@pytest.mark.parametrize("tol", [SINGLE, DOUBLE])
+@pytest.mark.parametrize("tol", [pytest.param(SINGLE, marks=pytest.mark.slow), DOUBLE])
 def test_is_the_same_as_with_threads(client: Client, tol: float) -> None:
     bank, y = problem(3000)
     with on_dask(client):
@@ -109,6 +109,7 @@ def test_is_the_same_as_with_threads(client: Client, tol: float) -> None:
     assert_same(found, solved(bank, y, tol), tol)
 
 
+@pytest.mark.slow
 def test_problems_on_the_same_samples_are_solved_each_for_its_own_labels(client: Client) -> None:
     bank, y = problem(1000)
     other = np.resize([1.0, 1.0, -1.0], len(y))
@@ -121,6 +122,7 @@ def test_problems_on_the_same_samples_are_solved_each_for_its_own_labels(client:
         assert_same(found, mkl.solve(bank, own, **options))
 
 
+@pytest.mark.slow
 def test_blocks_of_seven_rows(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     bank, y = problem(84)
     monkeypatch.setattr(row_workers, "_A_SLOT", 6)
@@ -129,6 +131,7 @@ def test_blocks_of_seven_rows(client: Client, monkeypatch: pytest.MonkeyPatch) -
     assert_same(found, solved(bank, y))
 
 
+@pytest.mark.slow
 def test_fewer_samples_than_blocks(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     bank, y = problem(8)
     monkeypatch.setattr(row_workers, "_A_SLOT", 6)
@@ -137,6 +140,7 @@ def test_fewer_samples_than_blocks(client: Client, monkeypatch: pytest.MonkeyPat
     assert_same(found, solved(bank, y))
 
 
+@pytest.mark.slow
 def test_finer_factors_go_on_from_where_the_search_is(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -147,6 +151,7 @@ def test_finer_factors_go_on_from_where_the_search_is(
     assert_same(found, solved(bank, y))
 
 
+@pytest.mark.slow
 def test_samples_in_a_file_are_read_by_the_workers(client: Client, tmp_path: Path) -> None:
     from mklbench.optim.row_files import InFile
 
@@ -180,6 +185,7 @@ def disturbed(
     return asked
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed_costs_a_few_questions(
     dask_scheduler: DaskCluster, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -206,6 +212,7 @@ def have_left(client: Client) -> bool:
     return not client.nthreads()
 
 
+@pytest.mark.slow
 def test_a_worker_that_leaves_takes_nothing_along(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -230,6 +237,7 @@ def test_a_worker_that_leaves_takes_nothing_along(
     assert_same(found, solved(bank, y))
 
 
+@pytest.mark.slow
 def test_a_worker_of_another_version_is_refused_in_a_sentence(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -244,6 +252,7 @@ def test_a_worker_of_another_version_is_refused_in_a_sentence(
         solved(bank, y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("p", [None, 2.0])
 def test_landmarks_are_the_same_as_with_threads(
     client: Client, p: float | None, monkeypatch: pytest.MonkeyPatch
@@ -315,6 +324,7 @@ def test_a_run_on_workers_makes_the_same_cell(
     assert found.weights == pytest.approx(expected.weights, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_a_scheduler_is_named_by_its_address(client: Client) -> None:
     bank, y = problem(300)
     with on_dask(client.scheduler.address):
@@ -322,12 +332,14 @@ def test_a_scheduler_is_named_by_its_address(client: Client) -> None:
     assert_same(found, solved(bank, y))
 
 
+@pytest.mark.slow
 def test_the_engine_is_that_of_the_context_only(client: Client) -> None:
     with on_dask(client):
         assert row_engines._MAKER.get() is not row_engines.threads
     assert row_engines._MAKER.get() is row_engines.threads
 
 
+@pytest.mark.slow
 def test_a_regression_is_the_same_as_with_threads(client: Client) -> None:
     bank, _ = problem(300)
     y = np.sin(np.linspace(0.0, 6.0, 300))
@@ -337,6 +349,7 @@ def test_a_regression_is_the_same_as_with_threads(client: Client) -> None:
     assert_same(found, mkl_svr.solve(bank, y, **options))
 
 
+@pytest.mark.slow
 def test_the_code_of_the_page_runs(client: Client) -> None:
     page = (Path(__file__).parents[2] / "docs" / "scale.md").read_text(encoding="utf-8")
     (code,) = re.findall(r"^```python\n(from distributed.+?)^```", page, re.MULTILINE | re.DOTALL)

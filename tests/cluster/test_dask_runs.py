@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import dask_cluster
@@ -16,8 +15,7 @@ from runs import STEPS, Results, Run
 
 Start = Callable[..., Run]
 
-# The last tests wait for what was begun before the first, as long as that takes.
-pytestmark = [pytest.mark.timeout(600), pytest.mark.xdist_group("dask")]
+pytestmark = pytest.mark.xdist_group("dask")
 
 OPTIONS = {"PYTHONPATH": runs.PYTHONPATH}
 
@@ -26,16 +24,6 @@ OPTIONS = {"PYTHONPATH": runs.PYTHONPATH}
 def dask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaskCluster]:
     """A scheduler with two workers that can import our algorithm."""
     yield from started(DaskCluster(tmp_path_factory.mktemp("dask"), settings=OPTIONS))
-
-
-@pytest.fixture(scope="module")
-def patient_dask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaskCluster]:
-    """Another one for what takes minutes."""
-    folder = tmp_path_factory.mktemp("patient")
-    # Jobs that wait behind one that was stopped go to other workers after so long, not 5 minutes;
-    # a nanny would kill the worker then.
-    options = {**OPTIONS, "DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL": "60 s"}
-    yield from started(DaskCluster(folder, workers=4, settings=options, nannies=False))
 
 
 def started(cluster: DaskCluster) -> Iterator[DaskCluster]:
@@ -72,63 +60,6 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> Results:
     return runs.undisturbed(tmp_path_factory.mktemp("local"))
 
 
-@pytest.fixture(scope="module")
-def aside() -> Iterator[ThreadPoolExecutor]:
-    """For what takes minutes, of which most are waited for."""
-    with ThreadPoolExecutor() as pool:
-        yield pool
-
-
-@pytest.fixture(scope="module", autouse=True)
-def stopped(
-    aside: ThreadPoolExecutor, patient_dask: DaskCluster, begin: Start, expected: Results
-) -> Future[None]:
-    """A worker that is stopped until its claim has run out: begun before the other tests."""
-    run = begin(patient_dask)
-    run.order("hold-2")
-    return aside.submit(stop_and_continue, run, expected)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def overlong(
-    stopped: Future[None],
-    aside: ThreadPoolExecutor,
-    patient_dask: DaskCluster,
-    begin: Start,
-    expected: Results,
-) -> Future[None]:
-    """A step that does not end until its job is at its time limit: begun early, too."""
-    run = begin(patient_dask, hold=False)
-    return aside.submit(overrun, run, expected)
-
-
-def stop_and_continue(run: Run, expected: Results) -> None:
-    run.start()
-    _, step = run.held()
-    stopped = [runs.parent_of(step), step]
-    runs.send_to_all(stopped, signal.SIGSTOP)
-    run.held("hold-2")  # so that the run does not end before the worker goes on
-    run.until(lambda: len(run.records()) == STEPS - 1, "its steps were not freed", 360)
-    before = run.stamps()
-    run.order("go")
-    runs.send_to_all(stopped, signal.SIGCONT)
-    engines.wait_for(lambda: run.solved() == STEPS, "it did not go on")
-    run.order("go-2")
-    runs.assert_came_through(run, expected, STEPS + 1)
-    assert before.items() <= run.stamps().items()
-
-
-def overrun(run: Run, expected: Results) -> None:
-    run.start()
-    run.until(lambda: run.records(), "there was no record")
-    run.order("hold")  # now that the others are known to take no time
-    job, _ = run.held()
-    run.end(480)
-    runs.assert_came_through(run, expected, STEPS + 1)
-    limits = {one.id: one.minutes for one in run.jobs.values()}
-    assert max(limits.values()) > job.minutes, limits
-
-
 def assert_came_through(run: Run, cluster: DaskCluster, expected: Results, n_begun: int) -> None:
     runs.assert_came_through(run, expected, n_begun)
     assert_idle(cluster)
@@ -161,6 +92,7 @@ def test_a_killed_worker(dask: DaskCluster, begin: Start, expected: Results) -> 
     assert_came_through(run, dask, expected, STEPS + 1)
 
 
+@pytest.mark.slow
 def test_a_cancelled_job(dask: DaskCluster, begin: Start, expected: Results) -> None:
     run = begin(dask)
     run.start()
@@ -173,6 +105,7 @@ def test_a_cancelled_job(dask: DaskCluster, begin: Start, expected: Results) -> 
     assert_came_through(run, dask, expected, STEPS + 1)
 
 
+@pytest.mark.slow
 def test_a_job_out_of_memory(dask: DaskCluster, begin: Start, expected: Results) -> None:
     run = begin(dask, hold=False)
     run.order("memory")
@@ -181,6 +114,7 @@ def test_a_job_out_of_memory(dask: DaskCluster, begin: Start, expected: Results)
     assert {job.memory for job in run.jobs.values()} == {1, 2}
 
 
+@pytest.mark.slow
 def test_a_step_that_is_out_of_memory_for_ever(
     dask: DaskCluster, begin: Start, expected: Results
 ) -> None:
@@ -196,6 +130,7 @@ def test_a_step_that_is_out_of_memory_for_ever(
     assert_idle(dask)
 
 
+@pytest.mark.slow
 def test_a_driver_that_is_killed_and_started_again(
     dask: DaskCluster, begin: Start, expected: Results
 ) -> None:
@@ -211,6 +146,7 @@ def test_a_driver_that_is_killed_and_started_again(
     assert f"dask {job.id}" in {record.provenance["job"] for record in run.records()}
 
 
+@pytest.mark.slow
 def test_a_scheduler_that_is_restarted(dask: DaskCluster, begin: Start, expected: Results) -> None:
     run = begin(dask)
     run.start()
@@ -218,11 +154,3 @@ def test_a_scheduler_that_is_restarted(dask: DaskCluster, begin: Start, expected
     dask.restart_scheduler()
     engines.wait_for(lambda: not step.is_running(), "it has not ended")
     assert_came_through(run, dask, expected, STEPS + 1)
-
-
-def test_a_job_that_stops_itself_at_its_time_limit(overlong: Future[None]) -> None:
-    overlong.result()
-
-
-def test_a_worker_that_was_stopped_and_goes_on(stopped: Future[None]) -> None:
-    stopped.result()

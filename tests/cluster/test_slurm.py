@@ -15,7 +15,7 @@ import slurm_cluster
 from slurm_cluster import SlurmCluster
 
 # The tests of one engine share it, beside those of the other.
-pytestmark = pytest.mark.xdist_group("slurm")
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("slurm")]
 
 Submit = Callable[..., str]
 

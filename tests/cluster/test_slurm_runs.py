@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import engines
@@ -15,8 +14,7 @@ from slurm_cluster import SlurmCluster
 
 Start = Callable[..., Run]
 
-# The last tests wait for what was begun before the first, as long as that takes.
-pytestmark = [pytest.mark.timeout(600), pytest.mark.xdist_group("slurm")]
+pytestmark = pytest.mark.xdist_group("slurm")
 
 ASKED = ("executor=slurm", "executor.partition=cpu", "executor.poll=1", "executor.minutes=0.05")
 TWO = "executor.array=2"
@@ -49,60 +47,6 @@ def begin(slurm: SlurmCluster, tmp_path_factory: pytest.TempPathFactory) -> Iter
         run.stop()
 
 
-@pytest.fixture(scope="module")
-def aside() -> Iterator[ThreadPoolExecutor]:
-    """For what takes minutes, of which most are waited for."""
-    with ThreadPoolExecutor() as pool:
-        yield pool
-
-
-@pytest.fixture(scope="module", autouse=True)
-def stopped(
-    aside: ThreadPoolExecutor, slurm: SlurmCluster, begin: Start, expected: Results
-) -> Future[None]:
-    """A job that is stopped until its claim has run out: begun before the other tests."""
-    run = begin("executor.array=3")
-    run.order("hold-2")
-    return aside.submit(stop_and_continue, run, slurm, expected)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def overlong(
-    stopped: Future[None], aside: ThreadPoolExecutor, begin: Start, expected: Results
-) -> Future[None]:
-    """A step that does not end until its job is at its time limit: begun early, too."""
-    run = begin(hold=False)
-    return aside.submit(overrun, run, expected)
-
-
-def stop_and_continue(run: Run, slurm: SlurmCluster, expected: Results) -> None:
-    run.start()
-    job, step = run.held()
-    stopped = slurm.processes_of(job.id)
-    runs.send_to_all(stopped, signal.SIGSTOP)
-    run.held("hold-2")  # so that the run does not end before the job goes on
-    run.until(lambda: len(run.records()) == STEPS - 1, "its steps were not freed", 360)
-    before = run.stamps()
-    run.order("go")
-    runs.send_to_all(stopped, signal.SIGCONT)
-    engines.wait_for(lambda: not step.is_running(), "it did not go on")
-    assert run.solved() == STEPS
-    assert run.stamps() == before
-    run.order("go-2")
-    runs.assert_came_through(run, expected, STEPS + 1)
-
-
-def overrun(run: Run, expected: Results) -> None:
-    run.start()
-    run.until(lambda: run.records(), "there was no record")
-    run.order("hold")  # now that the others are known to take no time
-    job, _ = run.held()
-    run.end(480)
-    runs.assert_came_through(run, expected, STEPS + 1)
-    limits = {one.id: one.minutes for one in run.jobs.values()}
-    assert max(limits.values()) > job.minutes, limits
-
-
 def ended(slurm: SlurmCluster, job: str, state: str) -> None:
     engines.wait_for(lambda: slurm.state(job) == state, f"job {job} was not {state}", 60)
 
@@ -127,6 +71,7 @@ def test_a_killed_job(slurm: SlurmCluster, begin: Start, expected: Results) -> N
     runs.assert_came_through(run, expected, STEPS + 1)
 
 
+@pytest.mark.slow
 def test_a_cancelled_job(slurm: SlurmCluster, begin: Start, expected: Results) -> None:
     run = begin()
     run.start()
@@ -136,6 +81,7 @@ def test_a_cancelled_job(slurm: SlurmCluster, begin: Start, expected: Results) -
     runs.assert_came_through(run, expected, STEPS + 1)
 
 
+@pytest.mark.slow
 def test_a_cancelled_job_that_is_not_tried_again(
     slurm: SlurmCluster, begin: Start, expected: Results
 ) -> None:
@@ -152,6 +98,7 @@ def test_a_cancelled_job_that_is_not_tried_again(
     assert run.begun() == STEPS + 1
 
 
+@pytest.mark.slow
 def test_a_job_out_of_memory(begin: Start, expected: Results) -> None:
     run = begin(hold=False)
     run.order("memory")
@@ -160,6 +107,7 @@ def test_a_job_out_of_memory(begin: Start, expected: Results) -> None:
     assert {job.memory for job in run.jobs.values()} == {1, 2}
 
 
+@pytest.mark.slow
 def test_a_step_that_is_out_of_memory_for_ever(begin: Start, expected: Results) -> None:
     run = begin(TWO, "executor.retries=1", hold=False)
     run.order("memory-always")
@@ -172,6 +120,7 @@ def test_a_step_that_is_out_of_memory_for_ever(begin: Start, expected: Results) 
     assert {job.memory for job in run.jobs.values()} == {1, 2}
 
 
+@pytest.mark.slow
 def test_a_job_over_its_time_limit(slurm: SlurmCluster, begin: Start, expected: Results) -> None:
     run = begin()
     run.start()
@@ -182,6 +131,7 @@ def test_a_job_over_its_time_limit(slurm: SlurmCluster, begin: Start, expected: 
     assert max(one.minutes for one in run.jobs.values()) > job.minutes
 
 
+@pytest.mark.slow
 def test_a_driver_that_is_killed_and_started_again(begin: Start, expected: Results) -> None:
     run = begin()
     run.start()
@@ -195,6 +145,7 @@ def test_a_driver_that_is_killed_and_started_again(begin: Start, expected: Resul
     assert f"slurm {job.id}" in {record.provenance["job"] for record in run.records()}
 
 
+@pytest.mark.slow
 def test_a_controller_that_is_restarted(
     slurm: SlurmCluster, begin: Start, expected: Results
 ) -> None:
@@ -205,11 +156,3 @@ def test_a_controller_that_is_restarted(
     assert slurm.state(job.id) == "RUNNING"
     run.order("go")
     runs.assert_came_through(run, expected, STEPS)
-
-
-def test_a_job_that_stops_itself_at_its_time_limit(overlong: Future[None]) -> None:
-    overlong.result()
-
-
-def test_a_job_that_was_stopped_and_goes_on(stopped: Future[None]) -> None:
-    stopped.result()

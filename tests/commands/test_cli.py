@@ -7,7 +7,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -59,6 +58,7 @@ def test_a_run_writes_one_row_a_split_and_prints_a_summary(
     assert "Records: store   Rows: rows.csv" in printed
 
 
+@pytest.mark.slow
 def test_the_main_job_writes_its_twenty_rows(
     mirror: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -116,7 +116,7 @@ def test_flags_may_stand_between_overrides() -> None:
     assert len(everything("store")) == 2 * (1 + 1 + 4)
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_one_failing_cell_does_not_stop_a_sweep(
     here: Path, jobs: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -155,61 +155,16 @@ def test_a_mistake_in_one_cell_of_a_sweep_is_found_before_any_is_run(
     assert everything() == []
 
 
+# Beside those of tests/bad_inputs: what Hydra takes.
 BAD = [
-    [*RUN, "algo=qnpk"],
-    [*RUN, "data=sonr"],
-    [*RUN, "algo.colour=1"],
-    [*RUN, "nonsense"],
-    [*RUN, "algo.C=0"],
-    [*RUN, "algo.C=-1"],
-    [*RUN, "algo.C=-1", "jobs=2"],
-    [*RUN, "algo.C=nan"],
-    [*RUN, "algo.C=text"],
-    [*RUN, "kernel.gamma=-3"],
-    [*RUN, "split.n_splits=0"],
-    [*RUN, "split.test_fraction=0.999"],
-    [*RUN, "search=cv", "search.folds=40"],
-    [*RUN, "search=cv", "search.grid.algo.C=[-1,1]"],
-    [*RUN, "jobs=0"],
-    [*RUN, "jobs=many"],
-    [*RUN, "timeout=-1"],
-    [*RUN, "progress=some"],
     [*RUN, "algo=svm,uniform"],
-    [*RUN, "out=/nowhere/rows.csv"],
-    [*RUN, "out=."],
-    [*RUN, "out=rows.txt"],
-    [*RUN, "results_dir=/proc/nowhere"],
     [*RUN, "--config-dir", "/nowhere"],
-    [*RUN, "--config-dir"],
-    [*RUN, "--nonsense"],
-    [*RUN, "--resolve"],
-    [*RUN, "--cfg", "nonsense"],
-    ["run", "-m", *RUN[1:], "jobs=1,2"],
     ["run", "-m", *RUN[1:], "hydra/launcher=nonsense"],
     [*RUN, "hydra.mode=MULTIRUN"],
     [*RUN, "hydra.run.dir=/proc/nowhere"],
     [*RUN, "--experimental-rerun", "/nowhere.pickle"],
-    [*RUN, "--experimental-rerun=/nowhere.pickle"],
     [*RUN, "--experimental", "/nowhere.pickle"],
-    ["run", "algo=svm", "data=csv"],
-    ["run", "algo=svm", "data=csv", "data.path=/nowhere.csv"],
-    ["run", "algo=svm", "kernel=precomputed"],
-    ["run", "algo=svm", "kernel=precomputed", "kernel.K=/nowhere.npy"],
-    [],
-    ["nonsense"],
-    ["list"],
-    ["list", "nonsense"],
     ["list", "algos", "--config-dir", "/nowhere"],
-    ["data"],
-    ["data", "list", "nonsense"],
-    ["data", "nonsense"],
-    ["table", "nonsense"],
-    ["table", "picard2012_table1", "--format", "nonsense"],
-    ["plot", "nonsense"],
-    ["reproduce", "nonsense"],
-    ["reproduce", "--jobs", "0"],
-    ["reproduce", "--timeout", "soon"],
-    ["check", "--jobs", "none"],
 ]
 
 
@@ -224,29 +179,6 @@ def test_bad_input_is_one_sentence_and_status_2_and_writes_nothing(
     assert printed.err.endswith(".\n")
     assert printed.out == ""
     assert everything() == []
-
-
-BAD_FILES = {
-    "nan": "1.0,a\nnan,b\n" * 10,
-    "infinite": "1.0,a\ninf,b\n" * 10,
-    "one class": "1.0,a\n2.0,a\n" * 10,
-    "text": "1.0,a\nabc,b\n" * 10,
-    "ragged": "1.0,a\n2.0,3.0,b\n" * 10,
-    "empty": "",
-}
-
-
-@pytest.mark.parametrize("content", BAD_FILES.values(), ids=BAD_FILES)
-def test_bad_data_are_one_sentence_and_status_2(
-    content: str, capsys: pytest.CaptureFixture[str], here: Path
-) -> None:
-    (here / "mine.csv").write_text(content)
-    run = ["run", "algo=svm", "data=csv", "data.path=mine.csv", "results_dir=store", "out=rows.csv"]
-    assert cli.main(run) == 2
-    printed = capsys.readouterr()
-    assert printed.err.startswith("mklbench: error: ")
-    assert printed.err.count("\n") == 1
-    assert everything() == ["mine.csv"]
 
 
 def test_a_constant_feature_is_no_error(here: Path) -> None:
@@ -409,22 +341,7 @@ def test_the_reader_of_stdout_may_leave() -> None:
     process.wait()
 
 
-def test_help_is_quick_and_imports_the_standard_library_only(here: Path) -> None:
-    code = "import sys; from mklbench.cli import main; sys.exit(main(['--help']))"
-    root = Path(cli.__file__).parents[1]
-    times = []
-    for _ in range(5):
-        began = time.perf_counter()
-        subprocess.run(
-            [sys.executable, "-c", code],
-            env=os.environ | {"PYTHONPATH": str(root)},
-            check=True,
-            capture_output=True,
-        )
-        times.append(time.perf_counter() - began)
-    bare = time_of_bare_python()
-    # What is ours is measured against a bare interpreter, whose start depends on the machine.
-    assert min(times) - bare < 0.15
+def test_help_imports_the_standard_library_only() -> None:
     probe = (
         "import sys\nfrom mklbench.cli import main\n"
         "try: main(['--help'])\nexcept SystemExit: pass\n"
@@ -432,21 +349,12 @@ def test_help_is_quick_and_imports_the_standard_library_only(here: Path) -> None
     )
     printed = subprocess.run(
         [sys.executable, "-c", probe],
-        env=os.environ | {"PYTHONPATH": str(root)},
+        env=os.environ | {"PYTHONPATH": str(Path(cli.__file__).parents[1])},
         check=True,
         capture_output=True,
         text=True,
     ).stdout
     assert printed.splitlines()[-1] == "[]"
-
-
-def time_of_bare_python() -> float:
-    times = []
-    for _ in range(3):
-        began = time.perf_counter()
-        subprocess.run([sys.executable, "-c", ""], check=True)
-        times.append(time.perf_counter() - began)
-    return min(times)
 
 
 SLOW_MODULES = ("sklearn", "pandas", "matplotlib", "scipy.stats", "rich")
@@ -468,6 +376,7 @@ def test_a_run_does_not_import_what_is_slow(here: Path) -> None:
     assert printed.splitlines()[-1] == "[]"
 
 
+@pytest.mark.slow
 def test_two_runs_of_one_command_at_once_are_harmless(here: Path) -> None:
     command = [*RUN, "jobs=2", "split.n_splits=8"]
     processes = [start([*command, f"out=rows{i}.csv"], here) for i in range(2)]

@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 from experiment_fakes import TINY
+from report_fakes import TINY_TABLE, only_tables
 from slurm_fakes import FakeSlurm
 
 from mklbench import cli
 from mklbench.errors import InputError
+from mklbench.experiments.execution import estimates
 from mklbench.experiments.execution.plan import CellResult
 from mklbench.experiments.store import Store
 
@@ -21,7 +23,9 @@ RUN = ["run", *TINY, "algo=svm", "results_dir=store", "progress=none", "executor
 
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Run every test in an empty directory of its own."""
+    """Run every test in an empty directory of its own, where no records tell what a fit takes."""
+    monkeypatch.setattr(estimates, "of_program", tuple)
+    monkeypatch.setattr(estimates, "GUESS", 0.1)
     place = tmp_path / "here"
     place.mkdir()
     monkeypatch.chdir(place)
@@ -41,7 +45,9 @@ def submitted(store: str = "store") -> list[int]:
     return [len(chunk["steps"]) for batch in batches for chunk in batch["chunks"]]
 
 
-@pytest.mark.parametrize("how", ["--detach", "executor.detach=true"])
+@pytest.mark.parametrize(
+    "how", ["--detach", pytest.param("executor.detach=true", marks=pytest.mark.slow)]
+)
 def test_a_run_is_left_to_the_cluster(
     how: str, slurm: FakeSlurm, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -75,10 +81,20 @@ def test_what_has_to_wait_is_said(slurm: FakeSlurm, capsys: pytest.CaptureFixtur
     )
 
 
+@pytest.fixture
+def _tiny_table(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    only_tables(monkeypatch, tmp_path, tiny=TINY_TABLE)
+
+
+@pytest.mark.usefixtures("_tiny_table")
 def test_reproduce_takes_the_executor_among_the_names(
-    slurm: FakeSlurm, mirror: Path, capsys: pytest.CaptureFixture[str], here: Path
+    slurm: FakeSlurm,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    here: Path,
 ) -> None:
-    arguments = ["executor=slurm", "picard2012_iterations", "executor.array=3", "--detach"]
+    monkeypatch.setattr(estimates, "GUESS", 600.0)  # so that it pays to start three jobs
+    arguments = ["executor=slurm", "tiny", "executor.array=3", "--detach"]
     arguments += ["--results-dir", "store", "executor.partition=cpu"]
     slurm.says("squeue", "".join(f"33_{n}|PENDING||N/A|Priority|queued\n" for n in range(3)))
     assert cli.main(["reproduce", *arguments]) == 0
@@ -91,15 +107,18 @@ def test_reproduce_takes_the_executor_among_the_names(
     assert not (here / "results").exists()  # no table is written of what is not there
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("_tiny_table")
 def test_a_dry_run_asks_nothing_of_the_cluster(
     slurm: FakeSlurm, capsys: pytest.CaptureFixture[str], here: Path
 ) -> None:
-    assert cli.main(["reproduce", "picard2012_table1", "executor=slurm", "--dry-run"]) == 0
+    assert cli.main(["reproduce", "tiny", "executor=slurm", "--dry-run"]) == 0
     assert "splits" in capsys.readouterr().out
     assert slurm.calls == []
     assert list(here.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_check_has_its_store_where_the_workers_see_it(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

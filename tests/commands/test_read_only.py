@@ -59,7 +59,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-@pytest.fixture(params=[mounted, anothers])
+@pytest.fixture(params=[anothers, pytest.param(mounted, marks=pytest.mark.slow)])
 def before(request: pytest.FixtureRequest, place: Path) -> list[str]:
     """A read-only copy of the store, and what has to stand before a command."""
     closing: Closing = request.param
@@ -116,6 +116,7 @@ READ = [
 ]
 
 
+@pytest.mark.slow
 def test_what_only_reads_says_the_same_of_a_copy(place: Path, before: list[str]) -> None:
     said, errors = run(place, before, "copy", READ, RECORDS)
     assert said.count("exit 0\n") == len(READ)

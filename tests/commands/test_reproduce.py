@@ -75,6 +75,7 @@ def test_reproduce_again_runs_nothing(
     assert "4 of 4 cells done" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_dry_run_only_says_what_is_missing(
     store: Store, results: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

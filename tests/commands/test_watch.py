@@ -72,7 +72,10 @@ class Screen:
 
 @pytest.mark.parametrize(
     ("number", "code", "said"),
-    [(signal.SIGINT, 130, "mklbench: interrupted."), (signal.SIGTERM, 143, "terminated.")],
+    [
+        (signal.SIGINT, 130, "mklbench: interrupted."),
+        pytest.param(signal.SIGTERM, 143, "terminated.", marks=pytest.mark.slow),
+    ],
 )
 def test_what_changes_is_shown_until_the_user_ends_it(
     tmp_path: Path, number: signal.Signals, code: int, said: str
@@ -87,12 +90,13 @@ def test_what_changes_is_shown_until_the_user_ends_it(
     run_cells([tiny_cell("algo.C=2")], store)
     screen.read_until("2 cells with 8 splits: 8 done, 0 running, 0 failed, 0 waiting.")
     screen.process.send_signal(number)
-    assert screen.process.wait(timeout=20) == code
+    assert screen.process.wait(timeout=60) == code
     screen.read_until(said)
     assert screen.shown.rindex("\x1b[?25h") > screen.shown.rindex("\x1b[?25l")  # the cursor is back
     assert "Traceback" not in screen.shown
 
 
+@pytest.mark.slow
 def test_a_small_terminal_shows_the_total_of_a_large_store(tmp_path: Path) -> None:
     generate(tmp_path / "store", 20, 5)
     screen = Screen(["status", "--watch", "0.2", "--results-dir", "store"], tmp_path)
@@ -100,7 +104,7 @@ def test_a_small_terminal_shows_the_total_of_a_large_store(tmp_path: Path) -> No
         screen.shown = ""
         screen.read_until("20 cells with 100 splits: 60 done, 0 running, 20 failed, 20 waiting.")
     screen.process.send_signal(signal.SIGINT)
-    assert screen.process.wait(timeout=20) == 130
+    assert screen.process.wait(timeout=60) == 130
     for frame in screen.frames():
         assert len(frame) <= HEIGHT
         assert "lines that have no room" in "".join(frame)
@@ -131,9 +135,10 @@ def test_without_a_terminal_it_is_refused(
     )
 
 
+@pytest.mark.slow
 def test_a_terminal_that_cannot_show_it_again_is_refused(tmp_path: Path) -> None:
     screen = Screen(["status", "--watch", "--results-dir", "store"], tmp_path, term="dumb")
-    assert screen.process.wait(timeout=20) == 2
+    assert screen.process.wait(timeout=60) == 2
     screen.read_until("--watch is for a terminal")
 
 

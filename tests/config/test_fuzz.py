@@ -43,7 +43,7 @@ overrides = st.lists(
 
 
 @given(overrides)
-@examples(30)
+@examples(10)
 def test_arbitrary_overrides(given: list[str]) -> None:
     with suppress(InputError):
         composed = configs.compose(given)
@@ -87,7 +87,7 @@ def changed(draw: st.DrawFn) -> Any:
 
 
 @given(changed() | plain)
-@examples(24)
+@examples(12)
 def test_arbitrary_tables(tmp_path: Path, tree: Any) -> None:
     path = tmp_path / "table.yaml"
     path.write_text(yaml.safe_dump(tree), encoding="utf-8")
@@ -98,7 +98,7 @@ def test_arbitrary_tables(tmp_path: Path, tree: Any) -> None:
 @given(
     st.binary(max_size=60) | st.text("{}[]&*!|>-:,#'\"\t\n ab1?@`%", max_size=40).map(str.encode)
 )
-@examples(80)
+@examples(40)
 def test_arbitrary_yaml(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "any.yaml"
     path.write_bytes(content)

@@ -83,7 +83,7 @@ class TestRoundTrips:
         st.booleans(),
         st.sampled_from(["\n", "\r\n", "\r"]),
     )
-    @examples(60)
+    @examples(30)
     def test_text(
         self, x: np.ndarray, delimiter: str, packing: str, header: bool, end: str
     ) -> None:
@@ -180,6 +180,7 @@ def parse_or_refuse(content: bytes, layout: Layout) -> None:
         assert 0 <= min(train.min(), test.min()) <= max(train.max(), test.max()) < n_rows
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", SEEDS)
 def test_damaged_files(form: str) -> None:
     seed, chosen = SEEDS[form]
@@ -193,6 +194,7 @@ def test_damaged_files(form: str) -> None:
     check()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", range(128, len(SEEDS["mat with a struct"][0]), 2))
 def test_a_wrong_byte_in_a_mat_file_does_not_end_the_process(place: int) -> None:
     """SciPy's reader alone ends it at a type that is none, and where a part is missing."""
@@ -238,7 +240,7 @@ def test_arbitrary_bytes(form: str) -> None:
         missing=st.sampled_from([None, "?", "", "nan"]),
     ),
 )
-@examples(150)
+@examples(50)
 def test_arbitrary_tables(text: str, layout: Layout) -> None:
     parse_or_refuse(text.encode(), layout)
 
@@ -266,7 +268,7 @@ KEYS = [
 
 
 @given(st.dictionaries(st.sampled_from(KEYS), plain, max_size=6))
-@examples(80)
+@examples(40)
 def test_arbitrary_configurations(options: dict[str, Any]) -> None:
     whole = {"name": "toy", "sources": [{"mirror": "toy.csv"}], **options}
     with suppress(InputError):

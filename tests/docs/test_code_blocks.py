@@ -1,8 +1,8 @@
 """Every block of code on a page that is written by hand runs, or is named here with the reason.
 
 Nothing is listed that runs: blocks are found on the pages. The code of a page runs as one program
-in an empty folder, in its order, with its commands in between. Runs are made small: data that have
-to be downloaded are replaced, and of the splits one is done.
+in an empty folder, in its order, with its commands in between. Runs are made small: the data are
+replaced by a few rows, and of the splits one is done.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ import pandas as pd
 import pytest
 import yaml
 from matplotlib import pyplot
+from sklearn.datasets import load_breast_cancer
 from written import ROOT, Block, blocks, pages, spans, words_of
 
 from mklbench import cli, resources
@@ -192,14 +193,12 @@ def write_table(path: str, label: str) -> None:
         frame.to_csv(path, index=False)
 
 
-def needs_a_file(data: str) -> bool:
-    """Tell whether a set has to be downloaded."""
+def is_replaced(data: str) -> bool:
+    """Tell whether a set is read from a file which is not the reader's own."""
     path = resources.choices("data").get(data)
     if path is None or data in ("csv", "openml"):
         return False
-    config = yaml.safe_load(path.read_text(encoding="utf-8"))
-    embedded = any("embedded" in source for source in config.get("sources", []))
-    return not embedded and "generator" not in config
+    return "generator" not in yaml.safe_load(path.read_text(encoding="utf-8"))
 
 
 def made_small(words: list[str], n_splits: int) -> list[str]:
@@ -207,7 +206,7 @@ def made_small(words: list[str], n_splits: int) -> list[str]:
     small = []
     for word in words:
         name, _, value = word.partition("=")
-        if name == "data" and any(map(needs_a_file, value.split(","))):
+        if name == "data" and any(map(is_replaced, value.split(","))):
             small += ["data=csv", "data.path=stand_in.csv", "data.label=label"]
         elif word == "data=arm":
             small += ["data=csv", "data.path=real_targets.csv", "data.label=real"]
@@ -216,8 +215,6 @@ def made_small(words: list[str], n_splits: int) -> list[str]:
             small.append(f"{name}={min(int(value), 5 * SMALL)}")
         elif name not in ("jobs", "split.n_splits"):
             small.append(word)
-    if "data=wdbc" in small and not any("kernel" in word for word in small):
-        small.append("kernel=gaussians")  # in the place of 403
     options = dict(word.split("=", 1) for word in small)
     if "data.label" in options:
         write_table(options["data.path"], options["data.label"])
@@ -240,10 +237,17 @@ def run_command(command: str, n_splits: int = 1) -> str:
     return said.getvalue()
 
 
+def first_rows(return_X_y: bool, as_frame: bool = False) -> tuple[Any, Any]:
+    """Return the first samples of scikit-learn's `load_breast_cancer`."""
+    X, y = load_breast_cancer(return_X_y=return_X_y, as_frame=as_frame)
+    return X[: 2 * SMALL], y[: 2 * SMALL]
+
+
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Be in an empty folder but for files of one's own, and draw nothing on a screen."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sklearn.datasets.load_breast_cancer", first_rows)
     write_files()
     matplotlib.use("Agg")
     yield tmp_path
@@ -256,7 +260,6 @@ def is_code(block: Block) -> bool:
     )
 
 
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("page", [page for page in pages() if any(map(is_code, blocks(page)))])
 def test_the_code_of_a_page_runs(page: str, here: Path) -> None:

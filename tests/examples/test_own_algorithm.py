@@ -28,7 +28,7 @@ def run(arguments: list[str], directory: Path, *found_in: Path) -> subprocess.Co
     )
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_it_runs_beside_the_algorithms_of_the_package(tmp_path: Path, jobs: int) -> None:
     finished = run(
         ["mklbench", "run", "-m", "algo=mine,svm", "data=wdbc", "split.n_splits=2", "out=rows.csv",
@@ -44,6 +44,7 @@ def test_it_runs_beside_the_algorithms_of_the_package(tmp_path: Path, jobs: int)
     assert all(float(row["accuracy"]) > 0.9 for row in rows)
 
 
+@pytest.mark.slow
 def test_a_wrong_option_is_refused_before_there_are_kernels(tmp_path: Path) -> None:
     overrides = ["algo=mine", "algo.power=-1", "data=wdbc"]
     finished = run(["mklbench", "run", *overrides, "--config-dir", str(EXAMPLE)], tmp_path)

@@ -9,6 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import mklbench
 
 ROOT = Path(mklbench.__file__).parents[1]
@@ -53,6 +55,7 @@ def weighed(text: str) -> dict[str, float]:
     return {name.strip(): float(weight) for name, weight in lines}
 
 
+@pytest.mark.slow
 def test_the_command_line_reads_the_same_file(tmp_path: Path) -> None:
     run([str(EXAMPLE / "patients.py")], tmp_path)
     (line,) = re.findall(r"`mklbench (run .+?)`", README)

@@ -36,7 +36,7 @@ def test_a_quick_search_is_not_spoken_of(monkeypatch: pytest.MonkeyPatch) -> Non
     assert told == []
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_long_search_says_in_lines_how_far_it_is(
     jobs: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

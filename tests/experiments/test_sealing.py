@@ -215,8 +215,15 @@ def unreadable(path: Path) -> None:
 MADE = [fifo, directory, bound_socket, endless_device, loop, empty, huge, nested, not_a_number]
 
 
-@pytest.mark.parametrize("make", [*MADE, unreadable], ids=lambda make: make.__name__)
-@pytest.mark.parametrize("which", ["split-000.json", "selection-001.json", "cell.json"])
+@pytest.mark.parametrize(
+    ("make", "which"),
+    [
+        *((make, "split-000.json") for make in [*MADE, unreadable]),
+        (fifo, "selection-001.json"), (not_a_number, "selection-001.json"),
+        (directory, "cell.json"), (empty, "cell.json"),
+    ],
+    ids=lambda made: getattr(made, "__name__", made),
+)  # fmt: skip
 def test_whatever_stands_in_the_place_of_a_file_is_named_and_replaced(
     store: Store, make: Callable[[Path], None], which: str
 ) -> None:
@@ -291,7 +298,7 @@ def test_a_flipped_bit_in_an_export_costs_no_more_than_its_line(
             assert all(record in done for record in read)
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_the_command_line_names_it_in_one_line_and_runs_it_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jobs: int
 ) -> None:

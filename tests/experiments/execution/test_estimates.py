@@ -123,6 +123,7 @@ def test_memory_is_that_of_one_of_several_processes(store: Store) -> None:
     assert Estimates(store, list).bytes(Step(cell, 2)) == bytes_of_step(cell, 2, 2)(n_train)
 
 
+@pytest.mark.slow
 def test_the_records_of_the_program_are_asked(store: Store) -> None:
     cell = Cell.from_overrides(["algo=svm", "kernel=gaussian", "data=sonar"])
     assert 0 < Estimates(store).seconds(Step(cell, 0)) < GUESS

@@ -85,6 +85,7 @@ def test_selections_come_before_the_splits_that_need_them(store: Store) -> None:
     assert done(store, cell) == [0, 1]
 
 
+@pytest.mark.slow
 def test_the_report_says_where_and_when(store: Store) -> None:
     cell = tiny_cell()
     before = time.time()
@@ -98,6 +99,7 @@ def test_the_report_says_where_and_when(store: Store) -> None:
     assert said.left == ()
 
 
+@pytest.mark.slow
 def test_the_report_of_a_job_that_runs_has_no_end(store: Store, tmp_path: Path) -> None:
     cell = fake_cell(tmp_path, "algo.seconds=0.2")
     batch = submitted(store, [Step(cell, 0)])
@@ -113,6 +115,7 @@ def test_the_report_of_a_job_that_runs_has_no_end(store: Store, tmp_path: Path) 
     assert report(store, batch).ended is not None
 
 
+@pytest.mark.slow
 def test_what_others_have_done_is_passed_over(store: Store, tmp_path: Path) -> None:
     log = tmp_path / "log"
     cell = fake_cell(tmp_path, f"algo.log='{log}'")
@@ -125,6 +128,7 @@ def test_what_others_have_done_is_passed_over(store: Store, tmp_path: Path) -> N
     assert len(log.read_text().splitlines()) == 4
 
 
+@pytest.mark.slow
 def test_what_others_have_in_hand_is_left_to_them(store: Store) -> None:
     cell = tiny_cell()
     held = Step(cell, 0)
@@ -135,6 +139,7 @@ def test_what_others_have_in_hand_is_left_to_them(store: Store) -> None:
         assert claim_path(store, held).is_dir()
 
 
+@pytest.mark.slow
 def test_what_was_in_hand_is_taken_in_the_end_if_its_runner_is_gone(
     store: Store, tmp_path: Path
 ) -> None:
@@ -151,8 +156,14 @@ def test_what_was_in_hand_is_taken_in_the_end_if_its_runner_is_gone(
     ("behaviour", "why", "words"),
     [
         ("die", "OUT_OF_MEMORY", "the worker process died (SIGKILL, perhaps for want of memory)"),
-        ("segfault", "FAILED", "the worker process died (SIGSEGV) Fatal Python error"),
-        ("os_exit", "FAILED", "the worker process died (exit status 0)"),
+        pytest.param(
+            *("segfault", "FAILED", "the worker process died (SIGSEGV) Fatal Python error"),
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            *("os_exit", "FAILED", "the worker process died (exit status 0)"),
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_a_child_that_dies_costs_one_step(
@@ -168,6 +179,7 @@ def test_a_child_that_dies_costs_one_step(
     everything_is_tidy(store)
 
 
+@pytest.mark.slow
 def test_what_an_algorithm_raises_is_a_result(store: Store, tmp_path: Path) -> None:
     cell = fake_cell(tmp_path, "algo.behaviour=raise", f"algo.once='{tmp_path}/once'")
     assert run(store, submitted(store, [Step(cell, 0), Step(cell, 1)])) == ()
@@ -226,6 +238,7 @@ def test_a_job_that_is_told_to_stop_says_by_what(store: Store, tmp_path: Path) -
     everything_is_tidy(store)
 
 
+@pytest.mark.slow
 def test_a_job_that_is_told_to_stop_between_steps_takes_no_other(
     store: Store, tmp_path: Path
 ) -> None:
@@ -289,6 +302,7 @@ def test_the_child_is_kept_for_the_next_job_if_it_is_told_so(store: Store, tmp_p
     assert log.read_text().splitlines()[-1] != processes[0]
 
 
+@pytest.mark.slow
 def test_a_kept_child_that_has_died_meanwhile_is_replaced(store: Store, tmp_path: Path) -> None:
     log = tmp_path / "log"
     cell = fake_cell(tmp_path, f"algo.log='{log}'")
@@ -303,6 +317,7 @@ def test_a_kept_child_that_has_died_meanwhile_is_replaced(store: Store, tmp_path
     assert done(store, cell) == [0, 1]
 
 
+@pytest.mark.slow
 def test_a_child_that_is_stopped_in_a_step_is_not_kept(store: Store, tmp_path: Path) -> None:
     cell = fake_cell(tmp_path, "algo.behaviour=hang", f"algo.once='{tmp_path}/once'")
     once = tmp_path / "once"
@@ -321,6 +336,7 @@ def test_data_are_loaded_first(store: Store, monkeypatch: pytest.MonkeyPatch) ->
     assert loaded == [data]
 
 
+@pytest.mark.slow
 def test_a_job_may_run_in_any_thread(store: Store) -> None:
     cell = tiny_cell()
     batch = submitted(store, [Step(cell, 0)])

@@ -16,6 +16,7 @@ from mklbench import cli
 from mklbench._version import __version__
 from mklbench.claims import Owner
 from mklbench.errors import InputError
+from mklbench.experiments.execution import estimates
 from mklbench.experiments.execution.chunks import Chunk
 from mklbench.experiments.execution.claims import claim_path
 from mklbench.experiments.execution.dispatch import Options
@@ -33,7 +34,9 @@ SLURM = [*RUN, "executor=slurm"]
 
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Run every test in an empty directory of its own."""
+    """Run every test in an empty directory of its own, where no records tell what a fit takes."""
+    monkeypatch.setattr(estimates, "of_program", tuple)
+    monkeypatch.setattr(estimates, "GUESS", 0.1)
     place = tmp_path / "here"
     place.mkdir()
     monkeypatch.chdir(place)

@@ -46,7 +46,9 @@ def check(outcome: Outcome) -> None:
     assert set(outcome.accuracies.values()).isdisjoint([None])
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 6))]
+)
 def test_everything_goes_wrong(seed: int, tmp_path: Path) -> None:
     disturbed = run(seed, ALL, tmp_path / "disturbed")
     check(disturbed)
@@ -61,6 +63,7 @@ def test_everything_goes_wrong(seed: int, tmp_path: Path) -> None:
     assert max(disturbed.attempts.values()) <= RETRIES + 1 + more
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ONLY)
 def test_one_thing_goes_wrong_again_and_again(name: str, tmp_path: Path) -> None:
     outcome = run(5, ONLY[name], tmp_path)
@@ -70,6 +73,7 @@ def test_one_thing_goes_wrong_again_and_again(name: str, tmp_path: Path) -> None
         assert max(outcome.attempts.values()) <= RETRIES + 1
 
 
+@pytest.mark.slow
 def test_a_scheduler_that_tells_and_has_jobs_in_stock(tmp_path: Path) -> None:
     check(run(1, ALL, tmp_path, Size(8, 16, start=0.1, poll=2.0, tells=True)))
 
@@ -105,6 +109,7 @@ def test_a_selection_that_fails_ends_its_cell(tmp_path: Path) -> None:
     assert "model selection on split" in str(outcome.results[0].records[0].error)
 
 
+@pytest.mark.slow
 def test_the_slots_of_a_large_cluster_are_used(tmp_path: Path) -> None:
     """10,000 steps on 200 workers, as the documentation says."""
     cells = drawn_cells(100, 100, 60.0, 1)
