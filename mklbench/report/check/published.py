@@ -14,13 +14,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from mklbench import interruption
+from mklbench import interruption, resources
 from mklbench.errors import DataError, InputError
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.execution.plan import CellResult, Executor, run_cells
 from mklbench.experiments.progress import Progress
 from mklbench.experiments.record import DONE, Record
-from mklbench.experiments.records import RecordFile, record_path
+from mklbench.experiments.records import Layers, RecordFile, export_records, record_path
 from mklbench.experiments.store import Store
 from mklbench.report.analysis.assemble import NumberPlace, Report, assemble
 from mklbench.report.analysis.places import CellFinder
@@ -28,6 +28,24 @@ from mklbench.report.check.comparison import Outcome, compare_splits, other_roun
 from mklbench.report.check.config import CheckConfig, CheckedCell
 from mklbench.report.layout.entries import JUDGEMENTS
 from mklbench.report.loading import load_table
+
+
+def records_of(recorded: Path) -> Path:
+    """Return the file of the records that `check_again` compares with, among the results."""
+    return recorded / "check.jsonl"
+
+
+def record(config: CheckConfig, recorded: Path) -> int:
+    """Copy the records that the check compares with from those of the tables; return how many.
+
+    Raises
+    ------
+    InputError
+        If a table has no records, or the file cannot be written.
+    """
+    sources = {name: _recorded(recorded, name) for name in config.tables}
+    cells = [sources[checked.table].as_recorded(_compose(checked)) for checked in config.cells]
+    return export_records(cells, Layers(list(sources.values())), records_of(recorded))
 
 
 @dataclass(frozen=True)
@@ -54,7 +72,7 @@ def check_again(
     config : CheckConfig
         The cells and their tolerances.
     recorded : Path
-        Directory of the recorded results, with a folder ``records``.
+        Directory of the recorded results, with ``check.jsonl``.
     executor : Executor or None, default=None
         Takes the steps; this process if not given.
     scratch : str or None, default=None
@@ -62,10 +80,8 @@ def check_again(
     progress : Progress or None, default=None
         Told of every split.
     """
-    sources = {cell.table: _recorded(recorded, cell.table) for cell in config.cells}
-    composed = [
-        (checked, sources[checked.table].as_recorded(_compose(checked))) for checked in config.cells
-    ]
+    source = _source(records_of(recorded), "mklbench check --record")
+    composed = [(checked, source.as_recorded(_compose(checked))) for checked in config.cells]
     absent = _data_problems([cell for _, cell in composed])
     runnable = [cell for _, cell in composed if cell.data not in absent]
     findings = []
@@ -76,7 +92,7 @@ def check_again(
             if cell.data in absent:
                 findings.append(Finding(checked.label, Outcome.NOT_CHECKED, absent[cell.data]))
                 continue
-            before = {record.split: record for record in sources[checked.table].read(cell).done}
+            before = {record.split: record for record in source.read(cell).done}
             finding = _compare_cell(checked, ended[id(cell)], before)
             if finding.outcome is Outcome.MOVED:
                 # Elsewhere rounding may turn a choice between two that are as good.
@@ -99,10 +115,14 @@ def check_verdicts(names: Sequence[str], recorded: Path) -> list[Finding]:
     """
     findings = []
     for name in names:
-        table = load_table(name)
-        report = assemble(table, CellFinder(_recorded(recorded, name)))
+        subject = f"{name}, verdicts"
+        if resources.checkout() is None and not record_path(recorded / "records", name).is_file():
+            why = "they follow from the records behind the table, which are in a checkout"
+            findings.append(Finding(subject, Outcome.NOT_CHECKED, why))
+            continue
+        report = assemble(load_table(name), CellFinder(_recorded(recorded, name)))
         path = recorded / "tables" / f"{name}.csv"
-        findings.append(_compare_table(f"{name}, verdicts", report, _read_verdicts(path)))
+        findings.append(_compare_table(subject, report, _read_verdicts(path)))
     return findings
 
 
@@ -135,11 +155,13 @@ def describe(again: Sequence[Finding], verdicts: Sequence[Finding]) -> str:
 
 
 def _recorded(recorded: Path, name: str) -> RecordFile:
-    path = record_path(recorded / "records", name)
+    return _source(record_path(recorded / "records", name), f"mklbench reproduce {name}")
+
+
+def _source(path: Path, command: str) -> RecordFile:
     if not path.is_file():
         raise InputError(
-            f"There is nothing to check against: {path} does not exist; "
-            f"mklbench reproduce {name} writes it."
+            f"There is nothing to check against: {path} does not exist; {command} writes it."
         )
     return RecordFile(path)
 
@@ -169,7 +191,8 @@ def _compare_cell(
             checked.label,
             Outcome.NOT_RECORDED,
             f"{len(before)} of {len(wanted)} splits are recorded for this configuration and "
-            f"version of the algorithm: run mklbench reproduce {checked.table}",
+            f"version of the algorithm: run mklbench reproduce {checked.table}, and then mklbench "
+            "check --record",
         )
     if result.status != DONE:
         return Finding(checked.label, Outcome.FAILED, _failure(result))

@@ -22,7 +22,7 @@ from mklbench.experiments.cell import Cell
 from mklbench.experiments.records import RecordFile
 from mklbench.experiments.sealing import sealed
 from mklbench.experiments.store import Store
-from mklbench.report.check import algorithms
+from mklbench.report.check import algorithms, published
 from mklbench.report.check.comparison import compare_splits
 from mklbench.report.check.config import Tolerance, load_check
 from mklbench.resources import recorded_results
@@ -54,6 +54,7 @@ def recorded_now(
     monkeypatch.setattr(algorithms, "unlisted", lambda config: [])
     results = directory / "results"
     assert reproduce(["tiny"], store=Store(directory / "s"), results_dir=str(results)) == 0
+    published.record(load_check(check_file), results)
     return results
 
 
@@ -65,10 +66,11 @@ def recorded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 def edit_records(recorded: Path, change: Callable[[Record], Record | None]) -> None:
     """Apply `change` to every recorded split; None drops it."""
-    path = recorded / "records" / "tiny.jsonl"
-    changed = [change(json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
-    text = "".join(sealed(item) for item in changed if item is not None)
-    path.write_text(text, encoding="utf-8")
+    for path in (recorded / "records" / "tiny.jsonl", recorded / "check.jsonl"):
+        lines = path.read_text(encoding="utf-8").splitlines()
+        changed = [change(json.loads(line)) for line in lines]
+        text = "".join(sealed(item) for item in changed if item is not None)
+        path.write_text(text, encoding="utf-8")
 
 
 def check(recorded: Path) -> int:
@@ -233,11 +235,20 @@ def test_nothing_checked_is_a_failure(
     assert "no cell could be run again" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("missing", ["records/tiny.jsonl", "tables/tiny.csv"])
+@pytest.mark.parametrize("missing", ["check.jsonl", "records/tiny.jsonl", "tables/tiny.csv"])
 def test_nothing_recorded_is_an_input_error(recorded: Path, missing: str) -> None:
     (recorded / missing).unlink()
     with pytest.raises(InputError, match="There is nothing to check against"):
         check(recorded)
+
+
+def test_an_installed_program_compares_the_runs_without_the_tables_records(
+    recorded: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (recorded / "records" / "tiny.jsonl").unlink()
+    monkeypatch.setattr(resources, "checkout", lambda: None)
+    assert check(recorded) == 0
+    assert "The check passed: 2 same, 1 not checked." in capsys.readouterr().out
 
 
 def test_only_known_tables_can_be_checked(recorded: Path) -> None:
@@ -293,6 +304,14 @@ def test_shipped_check_runs_every_data_set() -> None:
     assert wanted <= chosen
 
 
+def test_shipped_check_compares_with_the_records_of_the_tables() -> None:
+    of_tables = set()
+    for path in (recorded_results() / "records").glob("*.jsonl"):
+        of_tables |= set(path.read_bytes().splitlines())
+    kept = published.records_of(recorded_results()).read_bytes().splitlines()
+    assert set(kept) <= of_tables, "run mklbench check --record"
+
+
 def test_shipped_check_runs_every_algorithm() -> None:
     path = algorithms.records_of(recorded_results())
     for name in algorithms.unlisted(load_check()):
@@ -322,7 +341,7 @@ class TestNewAlgorithms:
         assert capsys.readouterr().out.endswith("algorithms.jsonl: svm, uniform\n")
         kept = algorithms.records_of(recorded).read_bytes()
         assert cli.main(command) == 0
-        assert capsys.readouterr().out == "There is nothing to record.\n"
+        assert capsys.readouterr().out.endswith("There is nothing else to do.\n")
         assert algorithms.records_of(recorded).read_bytes() == kept
         assert check(recorded) == 0
         assert "The check passed: 5 same." in capsys.readouterr().out
@@ -359,4 +378,4 @@ class TestNewAlgorithms:
 
     def test_it_is_for_no_table(self, capsys: pytest.CaptureFixture[str]) -> None:
         assert cli.main(["check", "--record", "--all"]) == 2
-        assert "--record is for algorithms that no table has" in capsys.readouterr().err
+        assert "--record writes all that the check compares with" in capsys.readouterr().err
