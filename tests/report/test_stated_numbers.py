@@ -610,13 +610,6 @@ def test_the_readme_in_short() -> None:
     states("README.md", f"learned weights are better in {better} and worse in {worse}")
 
 
-def test_the_readme_counts_the_cells_of_the_check() -> None:
-    checked = yaml.safe_load((ROOT / "configs" / "check.yaml").read_text(encoding="utf-8"))
-    states(
-        "docs/reproducing.md", f"promises that {len(checked['cells'])} cells of all tables come out"
-    )
-
-
 def test_the_readme_shows_the_first_command() -> None:
     """What `mklbench run algo=qnpkl data=sonar` prints is a cell of Picard's Table 1."""
     number = recorded("picard2012_table1").numbers["sonar", "qnpkl", "iterations", "accuracy"]
