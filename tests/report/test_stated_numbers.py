@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 import pytest
-import yaml
 from narrowing import present
 from stated import ROOT, lines_of, mean, recorded, states, text_of
 
