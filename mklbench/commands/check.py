@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from mklbench import interruption, resources
 from mklbench.experiments.execution.plan import Executor, local
@@ -53,11 +52,12 @@ def check(
     config = load_check().restricted_to(names)
     verdicts = published.check_verdicts(config.tables, recorded)
     chosen = executor or local(jobs)
-    scratch = _scratch(chosen)
-    where: Any = {"executor": chosen, "scratch": scratch, "progress": progress("auto")}
-    again = published.check_again(config, recorded, **where)
+    listed = published.recorded_cells(config, recorded)
     if not names:
-        again += algorithms.check_again(config, recorded, **where)
+        listed += algorithms.recorded_cells(config, recorded)
+    again = published.check_again(
+        listed, executor=chosen, scratch=_scratch(chosen), progress=progress("auto")
+    )
     print(published.describe(again, verdicts))
     return 0 if published.passed(again, verdicts) else 1
 
@@ -143,7 +143,6 @@ def check_all(
     with interruption.saying(lambda: kept):
         findings = rerun.check_all(
             listed,
-            load_check(),
             confirmed,
             executor=chosen,
             scratch=_scratch(chosen),

@@ -34,7 +34,7 @@ class Confirmation:
     sources : mapping of str to str
         Fingerprint of the sources that made the rerun (`Cell.sources`).
     outcome : str
-        "same" to the digits, "within" the tolerance of the stopping rule, or "moved".
+        "within" what the stopping rule allows, "same" to the digits, as was once said, or "moved".
     detail : str
         What moved, and how far.
     machine : str
