@@ -9,10 +9,14 @@ from typing import Any
 
 import pytest
 import yaml
+from hatchling.builders.wheel import WheelBuilder
 from packaging.specifiers import SpecifierSet
+from stated import recorded
 
 import mklbench
-from mklbench import extras
+from mklbench import cli, extras
+from mklbench.report.analysis.scores import scores_path, to_scores
+from mklbench.report.loading import load_table, table_names
 
 ROOT = Path(__file__).parents[1]
 
@@ -54,6 +58,56 @@ def test_what_contributing_names_is_there() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     for target in re.findall(r"`make ([a-z-]+)", text):
         assert f"\n{target}:" in makefile, target
+
+
+def test_a_wheel_has_the_tables_and_what_check_and_compare_read() -> None:
+    files = {f.distribution_path for f in WheelBuilder(str(ROOT)).recurse_included_files()}
+    of_results = {path.removeprefix("mklbench/") for path in files if "/results/" in path}
+    tables = {f"tables/{name}.{ending}" for name in table_names() for ending in ("csv", "md")}
+    scores = {f"scores/{name}.csv" for name in RANKED}
+    wanted = {*tables, *scores, "check.jsonl", "records/algorithms.jsonl"}
+    assert of_results == {f"results/{path}" for path in wanted}
+    configs = {str(path.relative_to(ROOT)) for path in (ROOT / "configs").rglob("*.yaml")}
+    assert {f"mklbench/{path}" for path in configs} <= files
+    assert all(path.startswith("mklbench/") for path in files)
+
+
+RANKED = [name for name in table_names() if load_table(name).ranking is not None]
+
+
+@pytest.mark.parametrize("name", RANKED)
+def test_the_scores_are_those_of_the_records(name: str) -> None:
+    assert to_scores(recorded(name)) == scores_path(ROOT / "results", name).read_text("utf-8")
+
+
+class TestInstalled:
+    """Where the records behind the tables are not, which `make wheel-check` sees in full."""
+
+    @pytest.fixture(autouse=True)
+    def installed(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+        (tmp_path / "tables").symlink_to(ROOT / "results" / "tables")
+        monkeypatch.setattr("mklbench.resources.recorded_results", lambda: tmp_path)
+        monkeypatch.setattr("mklbench.resources.checkout", lambda: None)
+
+    def test_a_recorded_table_is_the_file_of_it(self, capsys: pytest.CaptureFixture[str]) -> None:
+        assert cli.main(["table", "picard2012_table1", "--recorded"]) == 0
+        written = (ROOT / "results/tables/picard2012_table1.md").read_text(encoding="utf-8")
+        assert capsys.readouterr().out == written
+        assert len(mklbench.table("picard2012_table1")) > 100
+
+    @pytest.mark.parametrize(
+        "arguments",
+        [
+            ["table", "picard2012_table1", "--recorded", "--format", "latex"],
+            ["report"],
+            ["check", "--all"],
+        ],
+    )
+    def test_what_needs_the_records_says_where_they_are(
+        self, arguments: list[str], capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert cli.main(arguments) == cli.INPUT_ERROR
+        assert "clone the repository of mklbench" in capsys.readouterr().err
 
 
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))

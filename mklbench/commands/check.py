@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from mklbench import interruption, resources
 from mklbench.experiments.execution.plan import Executor, local
@@ -13,6 +12,7 @@ from mklbench.experiments.execution.remote import Remote
 from mklbench.experiments.files import check_writable_directory
 from mklbench.experiments.progress import counting, progress
 from mklbench.report.analysis.confirmed import Confirmed
+from mklbench.report.analysis.places import check_records
 from mklbench.report.check import algorithms, published, rerun
 from mklbench.report.check.config import load_check
 from mklbench.report.loading import load_table, table_names
@@ -52,17 +52,21 @@ def check(
     config = load_check().restricted_to(names)
     verdicts = published.check_verdicts(config.tables, recorded)
     chosen = executor or local(jobs)
-    scratch = _scratch(chosen)
-    where: Any = {"executor": chosen, "scratch": scratch, "progress": progress("auto")}
-    again = published.check_again(config, recorded, **where)
+    listed = published.recorded_cells(config, recorded)
     if not names:
-        again += algorithms.check_again(config, recorded, **where)
+        listed += algorithms.recorded_cells(config, recorded)
+    again = published.check_again(
+        listed, executor=chosen, scratch=_scratch(chosen), progress=progress("auto")
+    )
     print(published.describe(again, verdicts))
     return 0 if published.passed(again, verdicts) else 1
 
 
 def record(*, jobs: int = 1, results_dir: str | None = None) -> int:
-    """Record one cheap cell of each algorithm that no cell of the check has.
+    """Write the records that the check compares with.
+
+    They are copied from those of the tables; of each algorithm that no cell of the check has, one
+    cheap cell is run.
 
     Parameters
     ----------
@@ -79,13 +83,16 @@ def record(*, jobs: int = 1, results_dir: str | None = None) -> int:
     Raises
     ------
     InputError
-        If a cell fails, or what it gives cannot be written.
+        If a table has no records, a cell fails, or what it gives cannot be written.
     """
-    recorded = resources.recorded_results() if results_dir is None else Path(results_dir)
+    recorded = _with_records(results_dir)
     check_writable_directory("--recorded", recorded / "records")
-    names = algorithms.record(load_check(), recorded, jobs=jobs)
+    config = load_check()
+    n_splits = published.record(config, recorded)
+    print(f"Copied to {published.records_of(recorded)}: {n_splits} splits of the tables")
+    names = algorithms.record(config, recorded, jobs=jobs)
     path = algorithms.records_of(recorded)
-    print(f"Recorded in {path}: {', '.join(names)}" if names else "There is nothing to record.")
+    print(f"Recorded in {path}: {', '.join(names)}" if names else "There is nothing else to do.")
     return 0
 
 
@@ -122,9 +129,9 @@ def check_all(
     Raises
     ------
     InputError
-        If a table is not known, or what is found cannot be written.
+        If a table is not known, what is found cannot be written, or the records are not here.
     """
-    recorded = resources.recorded_results() if results_dir is None else Path(results_dir)
+    recorded = _with_records(results_dir)
     tables = [load_table(name) for name in dict.fromkeys(names or table_names())]
     check_writable_directory("--recorded", recorded / "records")
     confirmed = Confirmed(recorded / "records")
@@ -136,7 +143,6 @@ def check_all(
     with interruption.saying(lambda: kept):
         findings = rerun.check_all(
             listed,
-            load_check(),
             confirmed,
             executor=chosen,
             scratch=_scratch(chosen),
@@ -145,6 +151,14 @@ def check_all(
         )
     print(rerun.describe(findings))
     return 0 if rerun.passed(findings) else 1
+
+
+def _with_records(results_dir: str | None) -> Path:
+    """Return the recorded results, with the records behind the tables."""
+    if results_dir is not None:
+        return Path(results_dir)
+    check_records()
+    return resources.recorded_results()
 
 
 def _scratch(executor: Executor) -> str | None:

@@ -42,7 +42,7 @@ def compare(
     table_name : str
         A table that ranks methods, with its records.
     quick : bool
-        Whether only five small sets are taken.
+        Whether only the five cheapest sets are taken.
     jobs : int
         Worker processes.
     results_dir : str

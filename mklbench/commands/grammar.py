@@ -198,7 +198,8 @@ def _check_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--record",
         action="store_true",
-        help="record a cheap cell of each algorithm that the check does not have yet",
+        help="write what the check compares with: from the tables' records, and a cheap cell of "
+        "each algorithm that no table has",
     )
     parser.add_argument(
         "--recorded", metavar="DIR", help="the recorded results; default: those of the program"
@@ -212,8 +213,8 @@ def _check(parsed: argparse.Namespace) -> int:
     if parsed.record:
         if parsed.names or parsed.all or parsed.minutes is not None:
             raise InputError(
-                "--record is for algorithms that no table has: leave tables, executors, --all and "
-                "--minutes out."
+                "--record writes all that the check compares with: leave tables, executors, --all "
+                "and --minutes out."
             )
         return record(jobs=parsed.jobs, results_dir=parsed.recorded)
     for text in overrides:
@@ -316,7 +317,7 @@ def _compare_arguments(parser: argparse.ArgumentParser) -> None:
         default="all_methods",
         help="a recorded comparison; default: all_methods",
     )
-    parser.add_argument("--quick", action="store_true", help="five small sets instead of all")
+    parser.add_argument("--quick", action="store_true", help="five cheap sets instead of all")
     jobs_argument(parser)
     store_argument(parser)
     config_dir_argument(parser)

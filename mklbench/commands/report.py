@@ -8,6 +8,7 @@ from pathlib import Path
 from mklbench.errors import InputError
 from mklbench.experiments.files import check_writable_file
 from mklbench.experiments.store import Store
+from mklbench.report.analysis.places import check_records
 from mklbench.report.output import write_result
 from mklbench.report.site.build import build
 
@@ -31,10 +32,12 @@ def report(
     Raises
     ------
     InputError
-        If the file cannot be written, or the store has no records.
+        If the file cannot be written, the store has no records, or those of the tables are not
+        here.
     """
     if not out.lower().endswith((".html", ".htm")):
         raise InputError(f"--out {out} is no page: its name must end in .html.")
+    check_records()
     check_writable_file("--out", out)
     store = None if results_dir is None else _store(results_dir)
     page, notes = build(store, config_dir)

@@ -10,7 +10,7 @@ from mklbench.experiments.store import Store
 from mklbench.report.formats import FORMATS, renderer
 from mklbench.report.loading import load_table
 from mklbench.report.output import write_result
-from mklbench.report.results import assembled
+from mklbench.report.results import assembled, recorded_text
 
 
 def table(
@@ -48,9 +48,11 @@ def table(
         raise unknown("format", fmt, FORMATS)
     if out is not None:
         check_writable_file("--out", out)
-    report = assembled(load_table(name, config_dir), store, recorded)
-    path = None if out is None else Path(out)
-    text = renderer(fmt)(report, {}, None if path is None else path.parent)
-    if path is not None:
-        write_result(path, text.encode())
+    paper_table = load_table(name, config_dir)
+    if recorded:
+        text = recorded_text(paper_table, fmt)
+    else:
+        text = renderer(fmt)(assembled(paper_table, store, recorded=False), {}, None)
+    if out is not None:
+        write_result(Path(out), text.encode())
     return text.rstrip("\n")

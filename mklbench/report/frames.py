@@ -13,6 +13,7 @@ from mklbench.report.analysis.assemble import assemble
 from mklbench.report.analysis.places import CellFinder, recorded_source
 from mklbench.report.formats import FORMATS, renderer
 from mklbench.report.loading import load_table
+from mklbench.report.results import recorded_text
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -31,8 +32,8 @@ def records(
     Parameters
     ----------
     table : str, optional
-        Name of a paper table (``mklbench list tables``). Without `store` its numbers are those
-        recorded with the program.
+        Name of a paper table (``mklbench list tables``). Without `store` its numbers are the
+        recorded ones, which takes a checkout.
     store : Path, str or None, default=None
         Directory of records, as in ``mklbench run results_dir=DIR``: what it has of `table`, or
         without a table all that it has.
@@ -138,8 +139,9 @@ def rendered(
     if fmt not in FORMATS:
         raise unknown("fmt", fmt, FORMATS)
     paper_table = load_table(name, config_dir)
-    source = recorded_source(paper_table) if store is None else _existing(store)
-    return renderer(fmt)(assemble(paper_table, CellFinder(source)), {}, None)
+    if store is None:
+        return recorded_text(paper_table, fmt)
+    return renderer(fmt)(assemble(paper_table, CellFinder(_existing(store))), {}, None)
 
 
 def _existing(directory: Path | str) -> Store:

@@ -6,11 +6,13 @@ import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
+from mklbench import resources
 from mklbench.errors import DataError, MissingExtraError
 from mklbench.experiments.records import export_records, record_path
 from mklbench.experiments.store import Store
 from mklbench.report.analysis.assemble import Report, assemble
 from mklbench.report.analysis.places import CellFinder, recorded_source
+from mklbench.report.analysis.scores import scores_path, to_scores
 from mklbench.report.figures.draw import unfinished_cells, write_figure
 from mklbench.report.formats import renderer, result_formats
 from mklbench.report.output import write_result
@@ -21,8 +23,8 @@ def write_results(table: PaperTable, finder: CellFinder, results: Path) -> Repor
     """Write tables, figures and records of `table` below `results`.
 
     The files are ``tables/NAME.{md,csv,html}``, ``figures/FIGURE.{png,pdf}`` for every figure
-    whose cells are done, and ``records/NAME.jsonl``, or ``.jsonl.xz`` where there is one. Each is
-    replaced as a whole.
+    whose cells are done, ``records/NAME.jsonl``, or ``.jsonl.xz`` where there is one, and, where
+    methods are ranked, ``scores/NAME.csv``. Each is replaced as a whole.
 
     Raises
     ------
@@ -37,6 +39,8 @@ def write_results(table: PaperTable, finder: CellFinder, results: Path) -> Repor
     for extension in result_formats():
         path = results / "tables" / f"{table.name}.{extension}"
         write_result(path, renderer(extension)(report, figures, path.parent).encode())
+    if table.ranking is not None:
+        write_result(scores_path(results, table.name), to_scores(report).encode())
     return report
 
 
@@ -72,3 +76,17 @@ def assembled(table: PaperTable, store: Store, recorded: bool) -> Report:
     store.check()
     source = recorded_source(table) if recorded else store
     return assemble(table, CellFinder(source))
+
+
+def recorded_text(table: PaperTable, fmt: str) -> str:
+    """Return the recorded table in a format: the file of it, or else rendered from the records.
+
+    Raises
+    ------
+    InputError
+        If there is neither.
+    """
+    path = resources.recorded_results() / "tables" / f"{table.name}.{fmt}"
+    if path.is_file():
+        return path.read_text(encoding="utf-8")
+    return renderer(fmt)(assemble(table, CellFinder(recorded_source(table))), {}, None)

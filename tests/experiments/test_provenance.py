@@ -15,8 +15,6 @@ from mklbench.experiments.evaluation import run_split
 from mklbench.experiments.provenance import JOB_VARIABLE, NODE_VARIABLE, provenance
 from mklbench.experiments.record import Record
 from mklbench.experiments.sealing import opened, sealed
-from mklbench.report.analysis.confirmed import numbers_digest
-from mklbench.report.check.comparison import other_rounding
 from mklbench.report.layout.measured_on import provenance_items
 
 RECORDED = sorted((Path(__file__).parents[2] / "results" / "records").glob("*.jsonl"))
@@ -61,14 +59,6 @@ def test_a_child_process_says_what_its_job_has_set() -> None:
         check=True,
     )
     assert finished.stdout == "n08\n"
-
-
-def test_no_comparison_of_records_looks_at_node_and_job(monkeypatch: pytest.MonkeyPatch) -> None:
-    outside = run_split(tiny_cell(), 0)
-    inside = in_job(monkeypatch)
-    assert numbers_digest(inside) == numbers_digest(outside)
-    for before, now in ((inside, outside), (outside, inside)):
-        assert other_rounding(before, now, {}) == ""
 
 
 def test_a_page_does_not_list_a_hundred_jobs(monkeypatch: pytest.MonkeyPatch) -> None:

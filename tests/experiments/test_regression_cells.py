@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -22,8 +21,6 @@ from mklbench.experiments.execution.plan import CellResult, run_cells
 from mklbench.experiments.progress import outcome
 from mklbench.experiments.rows import csv_text, summary
 from mklbench.experiments.store import Store
-from mklbench.report.check.comparison import compare_splits
-from mklbench.report.check.config import Tolerance
 
 ARM = ("data=arm", "data.n_samples=80", "split.scaling=none", "split.n_splits=2", "algo=krr")
 
@@ -102,13 +99,3 @@ def test_the_number_of_features_changes_the_key() -> None:
         for more in ([], ["+data.n_features=5"], ["+data.n_features=6"])
     }
     assert len(keys) == 3
-
-
-def test_the_check_compares_the_rmse_of_regressions(tmp_path: Path) -> None:
-    (record, _) = ran(tmp_path).records
-    before = {0: record}
-    tolerance = Tolerance(accuracy=0, objective=1e-3, reason="")
-    assert compare_splits([record], before, tolerance) == []
-    moved = compare_splits([replace(record, rmse=1.01 * present(record.rmse))], before, tolerance)
-    assert len(moved) == 1
-    assert "split 0: rmse" in moved[0]

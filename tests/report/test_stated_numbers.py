@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 import pytest
-import yaml
 from narrowing import present
 from stated import ROOT, lines_of, mean, recorded, states, text_of
 
@@ -687,13 +686,6 @@ def test_the_readme_in_short() -> None:
     n_sets = len(table.rows)
     states("README.md", f"On {n_sets} sets, all but {views} of one view, no: of {n} comparisons")
     states("README.md", f"learned weights are better in {better} and worse in {worse}")
-
-
-def test_the_readme_counts_the_cells_of_the_check() -> None:
-    checked = yaml.safe_load((ROOT / "configs" / "check.yaml").read_text(encoding="utf-8"))
-    states(
-        "docs/reproducing.md", f"promises that {len(checked['cells'])} cells of all tables come out"
-    )
 
 
 def test_the_readme_shows_the_first_command() -> None:

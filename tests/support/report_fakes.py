@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from mklbench import resources
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.record import Record
 from mklbench.experiments.records import CellRecords, RecordSource
+from mklbench.experiments.sealing import sealed
 from mklbench.report.analysis.assemble import Place, SlotRecords
 from mklbench.report.analysis.places import slot_records
 from mklbench.report.figures.differences import Differences
@@ -173,3 +175,9 @@ def only_tables(monkeypatch: pytest.MonkeyPatch, directory: Path, **contents: st
         return files if group == "table" else choices(group, config_dir)
 
     monkeypatch.setattr(resources, "choices", chosen)
+
+
+def edit_lines(path: Path, change: Callable[[dict[str, Any]], dict[str, Any] | None]) -> None:
+    """Apply a change to each line of a file of records."""
+    changed = [change(json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
+    path.write_text("".join(sealed(item) for item in changed if item is not None), encoding="utf-8")

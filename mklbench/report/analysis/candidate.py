@@ -10,7 +10,8 @@ from mklbench.errors import InputError
 from mklbench.experiments.store import Store
 from mklbench.kernels import Bank
 from mklbench.report.analysis.assemble import SlotRecords
-from mklbench.report.analysis.places import CellFinder, recorded_source
+from mklbench.report.analysis.places import CellFinder
+from mklbench.report.analysis.scores import Scores
 from mklbench.report.table.paper_table import Column, PaperTable, Row, Slot
 
 # The column of a comparison whose kernels a candidate gets that takes a bank.
@@ -35,7 +36,7 @@ def with_candidate(
     overrides : sequence of str
         Of the candidate: ``algo=mine`` and what else is to differ from its config.
     quick : bool
-        Whether only the five sets are kept on which the recorded fits were cheapest.
+        Whether only the five sets are kept on which the uniform combination took least time.
     config_dir : str or None
         Of the user's own configs.
 
@@ -84,15 +85,15 @@ def _column(table: PaperTable, overrides: Sequence[str], config_dir: str | None)
 
 
 def _cheapest(table: PaperTable) -> tuple[Row, ...]:
-    """Return the sets with the fewest samples among those on which every method is recorded."""
-    find = CellFinder(recorded_source(table))
-    of_all = [one for one in table.rows if all(_is_on(column, one) for column in table.columns)]
-    (reference,) = (one for one in table.columns if one.name == WITH_ITS_KERNELS)
-    sizes = {}
+    """Return the sets of least recorded seconds among those on which every method is recorded."""
+    scores = Scores(table)
+    seconds = {}
     for slot in table.slots():
-        if slot.column.name == reference.name and slot.row in of_all:
-            sizes[slot.row.name] = max((r.n_train or 0) for r in find(slot).done)
-    kept = sorted(sizes, key=lambda name: sizes[name])[:_QUICK]
+        of_all = all(_is_on(column, slot.row) for column in table.columns)
+        spent = scores.seconds(slot.place)
+        if slot.column.name == WITH_ITS_KERNELS and of_all and spent is not None:
+            seconds[slot.row.name] = spent
+    kept = sorted(seconds, key=lambda name: seconds[name])[:_QUICK]
     return tuple(row for row in table.rows if row.name in kept)
 
 
@@ -109,7 +110,7 @@ def _on(column: Column, rows: Sequence[Row]) -> Column:
 
 
 class CandidateFinder:
-    """Finds the records of the candidate in a store, and all others among the recorded ones.
+    """Finds the records of the candidate in a store, and the scores of all others as recorded.
 
     Parameters
     ----------
@@ -121,7 +122,7 @@ class CandidateFinder:
 
     def __init__(self, table: PaperTable, store: Store) -> None:
         self.own = CellFinder(store, download=True)
-        self._recorded = CellFinder(recorded_source(table))
+        self._recorded = Scores(table)
 
     def __call__(self, slot: Slot) -> SlotRecords:
         """Return what there is for a place of the table."""

@@ -7,7 +7,6 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
 
 from mklbench.errors import InputError
 from mklbench.experiments.files import reason, write_atomically
@@ -35,7 +34,7 @@ class Confirmation:
     sources : mapping of str to str
         Fingerprint of the sources that made the rerun (`Cell.sources`).
     outcome : str
-        "same" to the digits, "within" the tolerance of the stopping rule, or "moved".
+        "within" what the stopping rule allows, "same" to the digits, as was once said, or "moved".
     detail : str
         What moved, and how far.
     machine : str
@@ -63,23 +62,10 @@ class Confirmation:
 
 
 def numbers_digest(record: Record) -> str:
-    """Return a digest of the numbers of a record, as the records of a wheel have them.
-
-    Weights have six digits there, and a gap has eight (``hatch_build.py``).
-    """
+    """Return a digest of the numbers of a record."""
     numbers = {name: getattr(record, name) for name in NUMBERS}
-    numbers["weights"] = _rounded(numbers["weights"])
-    if numbers["gap"] is not None:
-        numbers["gap"] = float(f"{numbers['gap']:.8g}")
     text = json.dumps(numbers, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:12]
-
-
-def _rounded(weights: Any) -> Any:
-    """Return weights with six digits."""
-    if isinstance(weights, list):
-        return [_rounded(row) for row in weights]
-    return weights if weights is None else float(f"{weights:.6g}")
 
 
 class Confirmed:

@@ -116,8 +116,19 @@ def recorded_source(table: PaperTable) -> RecordFile:
     """
     path = record_path(resources.recorded_results() / "records", table.name)
     if not path.is_file():
+        if table.name in resources.choices("table"):
+            check_records()
         raise InputError(
             f"table={table.name} has no recorded results: {path} does not exist; "
             f"mklbench reproduce {table.name} writes results/records/{table.name}.jsonl."
         )
     return RecordFile(path)
+
+
+def check_records() -> None:
+    """Raise InputError unless the records of all tables are here, as they are in a checkout."""
+    if resources.checkout() is None:
+        raise InputError(
+            "The records behind the tables do not come with the installed program: clone the "
+            "repository of mklbench, and run this command there."
+        )

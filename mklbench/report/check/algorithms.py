@@ -6,20 +6,17 @@ So a new algorithm needs no entry in a table: `mklbench check --record` writes w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from mklbench import interruption, resources
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
-from mklbench.experiments.execution.plan import Executor, run_cells
-from mklbench.experiments.progress import Progress
-from mklbench.experiments.record import DONE, Record
-from mklbench.experiments.records import Layers, RecordFile, RecordSource, export_records
+from mklbench.experiments.execution.plan import run_cells
+from mklbench.experiments.record import DONE
+from mklbench.experiments.records import Layers, RecordFile, export_records
 from mklbench.experiments.store import Store
-from mklbench.report.check.comparison import Outcome, compare_splits
 from mklbench.report.check.config import CheckConfig
-from mklbench.report.check.published import Finding
+from mklbench.report.check.published import Recorded
 
 # One split of a set that comes with the program, small enough for any algorithm.
 _CELL = (
@@ -72,51 +69,15 @@ def record(config: CheckConfig, recorded: Path, *, jobs: int = 1) -> list[str]:
     return missing
 
 
-def check_again(
-    config: CheckConfig,
-    recorded: Path,
-    *,
-    executor: Executor | None = None,
-    scratch: str | None = None,
-    progress: Progress | None = None,
-) -> list[Finding]:
-    """Run the cells of the algorithms here again and compare them with their records.
-
-    Parameters are those of `mklbench.report.check.published.check_again`.
-    """
-    names, path = unlisted(config), records_of(recorded)
-    if not names:
-        return []
+def recorded_cells(config: CheckConfig, recorded: Path) -> list[Recorded]:
+    """Return the cells of the algorithms here as they are recorded."""
+    path = records_of(recorded)
     source = RecordFile(path) if path.is_file() else None
-    cells = [cell_of(name) for name in names]
-    with interruption.temporary_directory("mklbench-check-", scratch) as directory:
-        results = run_cells(cells, Store(directory), executor=executor, progress=progress)
-    return [
-        _finding(config, name, cell, result.records, source)
-        for name, cell, result in zip(names, cells, results, strict=True)
-    ]
+    remedy = "mklbench check --record and keep the file it writes, as no cell of check.yaml has it"
 
+    def of(name: str) -> Recorded:
+        cell = cell_of(name)
+        done = [] if source is None else source.read(cell).done
+        return Recorded(f"algorithms, {name}", cell, next(iter(done), None), remedy)
 
-def _finding(
-    config: CheckConfig,
-    name: str,
-    cell: Cell,
-    records: Sequence[Record],
-    source: RecordSource | None,
-) -> Finding:
-    label = f"algorithms, {name}"
-    before = {} if source is None else {r.split: r for r in source.read(cell).done}
-    if not before:
-        return Finding(
-            label,
-            Outcome.NOT_RECORDED,
-            "it is in no cell of check.yaml and not recorded in this version: run mklbench check "
-            "--record and keep the file it writes",
-        )
-    failed = [r.reason for r in records if not r.is_done]
-    if failed or not records:
-        return Finding(label, Outcome.FAILED, failed[0] if failed else "it was not run")
-    moved = compare_splits(records, before, config.tolerance_of(name))
-    if moved:
-        return Finding(label, Outcome.MOVED, "; ".join(moved))
-    return Finding(label, Outcome.SAME, "splits compared: 1")
+    return [of(name) for name in unlisted(config)]

@@ -1,162 +1,158 @@
-"""How a rerun of a split compares with its record: the same, within the stopping rule, or moved.
+"""How a rerun of a split compares with its record: alike as far as its stopping rule says, or not.
 
-Numbers are the same to the digits; or they are not, the BLAS rounds otherwise than where they were
-recorded, and they agree within what the stopping rule leaves open; or they have moved.
+Another processor rounds otherwise, and a solver then ends at another point. Each end is within its
+gap or its tolerance of the optimum, so that two objectives differ by no more than the sum. Where
+the objective is as flat as that, weights differ by up to the root of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from typing import Any
 
 import numpy as np
 
-from mklbench.experiments.record import Record
-from mklbench.report.check.config import CheckConfig, Tolerance
+from mklbench.experiments.cell import Cell
+from mklbench.experiments.record import Record, Selection
 
-# Numbers that differ by no more are the same: other processors with the same BLAS kernels differ
-# in the last digits. Where the objective is flat, weights and what follows from them differ by up
-# to the root of its change.
-_WEIGHT_DIGITS = 3e-5
-_DIGITS = {
-    "accuracy": 1e-12,
-    "objective": 1e-9,  # of itself
-    "gap": 1e-6,  # a hundredth of the sharpest stopping rule of the tables
-    "rmse": _WEIGHT_DIGITS,  # of itself
-}
-_COUNTS = ("svm_calls", "n_iter", "n_kernels", "params")
+_ROUNDING = 1e-8  # relative, where a gap is 0, as of one linear system
+# A gap above the tolerance is of another stopping rule. With the BLAS kernels of other processors
+# it was three times as large at most; a tolerance a hundred times as large leaves more.
+_LARGER_GAP = 5.0
 
 
 class Outcome(StrEnum):
-    """How one comparison ended; `SAME` and `WITHIN` are good, and `NOT_CHECKED` is neither."""
+    """How one comparison ended; only `SAME` is good, and `NOT_CHECKED` is neither."""
 
     SAME = "same"
-    WITHIN = "within the tolerance of its stopping rule"
     MOVED = "MOVED"
     FAILED = "FAILED"
     NOT_RECORDED = "NOT RECORDED"
     NOT_CHECKED = "not checked"
 
 
-def compare(
-    now: Record, before: Record, config: CheckConfig, algorithm: str
-) -> tuple[Outcome, str]:
-    """Return how a rerun of a split compares with its record, and what is to be said of it."""
-    if not now.is_done:
-        return Outcome.FAILED, now.reason
-    changes = differences(now, before)
-    if not changes:
-        return Outcome.SAME, ""
-    rounding = other_rounding(before, now, config.blas_kernels)
-    text = "; ".join(changes)
-    if not rounding:
-        return Outcome.MOVED, text
-    text += f" (measured with {rounding})"
-    if now.params != before.params:
-        return Outcome.NOT_CHECKED, f"{text}: nothing to compare where another entry is chosen"
-    tolerance = config.tolerance_of(algorithm)
-    if compare_splits([now], {before.split: before}, tolerance):
-        return Outcome.MOVED, text
-    return Outcome.WITHIN, text
-
-
-def compare_splits(
-    now: Sequence[Record], before: Mapping[int, Record], tolerance: Tolerance
-) -> list[str]:
-    """Return one sentence for every number of the splits that moved further than allowed."""
-    moved = []
-    for record in now:
-        reference = before[record.split]
-        where = f"split {record.split}"
-        is_regression = record.accuracy is None
-        if record.accuracy is not None:
-            assert reference.accuracy is not None
-            assert record.n_test is not None
-            n_moved = abs(record.accuracy - reference.accuracy) * record.n_test
-            if n_moved > tolerance.accuracy + 0.5:  # counts of samples: half a sample is rounding
-                moved.append(
-                    f"{where}: accuracy {100 * record.accuracy:.2f}%, recorded "
-                    f"{100 * reference.accuracy:.2f}% ({n_moved:.0f} test samples)"
-                )
-        for name in ("objective", "rmse") if is_regression else ("objective",):
-            now_is, was = getattr(record, name), getattr(reference, name)
-            change = _relative_change(now_is, was)
-            if change > tolerance.objective:
-                moved.append(
-                    f"{where}: {name} {now_is}, recorded {was} (relative change {change:.1e})"
-                )
-    return moved
-
-
-def differences(now: Record, before: Record) -> list[str]:
-    """Return what differs between two records of a split beyond the last digits."""
-    found = []
-    for name in ("accuracy", "objective", "gap", "rmse"):
-        old, new = getattr(before, name), getattr(now, name)
-        scale = abs(old or 0.0) if name in ("objective", "rmse") else 1.0
-        if _distance(new, old) > _DIGITS[name] * scale:
-            found.append(f"{name} {_text(old)} -> {_text(new)}")
-    found += [
-        f"{name} {_text(old)} -> {_text(new)}"
-        for name in _COUNTS
-        if (old := getattr(before, name)) != (new := getattr(now, name))
-    ]
-    if _weights_differ(now.weights, before.weights):
-        found.append("weights")
-    return found
-
-
-def other_rounding(before: Record, now: Record, kernels_of: Mapping[str, str]) -> str:
-    """Say in what a record was measured with another rounding than another, if it was.
+def differences(cell: Cell, now: Record, before: Record) -> Iterator[str]:
+    """Yield what moved further than the stopping rule allows, the hyperparameters aside.
 
     Parameters
     ----------
-    before, now : Record
-        Two records of a split.
-    kernels_of : mapping of str to str
-        The BLAS kernels of a processor, for records that do not name theirs.
+    cell : Cell
+        What was run.
+    now, before : Record
+        Finished records of one split, at the same hyperparameters.
     """
-    then, here = before.provenance, now.provenance
-    known = then.get("blas_kernels") or kernels_of.get(str(then.get("cpu")))
-    parts = [
-        f"{name} {then['versions'].get(name)}, here {version}"
-        for name, version in here["versions"].items()
-        if name in ("numpy", "scipy", "libsvm") and then["versions"].get(name) != version
-    ]
-    if then.get("blas") != here["blas"]:
-        parts.append(f"{then.get('blas')}, here {here['blas']}")
-    if known != here["blas_kernels"]:
-        parts.append(f"BLAS kernels for {known or then.get('cpu')}, here {here['blas_kernels']}")
-    return "; ".join(parts)
+    share = _share(cell, now, before)
+    flat = 2.0 * math.sqrt(share)
+    if _gap(now) > max(_LARGER_GAP * _gap(before), _tolerance(cell), _ROUNDING):
+        yield f"gap {_gap(now):.2g}, recorded {_gap(before):.2g}"
+    if now.accuracy is not None and before.accuracy is not None:
+        assert now.n_test is not None
+        n_moved = round(abs(now.accuracy - before.accuracy) * now.n_test)
+        if n_moved > _samples(share, now.n_test):
+            yield (
+                f"accuracy {100 * now.accuracy:.2f}%, recorded {100 * before.accuracy:.2f}% "
+                f"({n_moved} test samples)"
+            )
+    elif (change := _change(now.rmse, before.rmse)) > flat:
+        yield f"rmse {now.rmse}, recorded {before.rmse} (relative change {change:.1e})"
+    if (change := _change(now.objective, before.objective)) > share:
+        yield (
+            f"objective {now.objective}, recorded {before.objective} "
+            f"(relative change {change:.1e}, {share:.1e} allowed)"
+        )
+    n_now, n_before = now.n_kernels or 0.0, before.n_kernels or 0.0
+    is_given = now.n_base_kernels is not None  # of infinitely many kernels others are found
+    if is_given and abs(n_now - n_before) > 1 + flat * n_before:
+        yield f"kernels {n_now:g}, recorded {n_before:g}"
+    if (distance := _distance(now.weights, before.weights)) > flat:
+        yield f"weights by {distance:.1e} of their sum ({flat:.1e} allowed)"
 
 
-def _relative_change(now: float | None, before: float | None) -> float:
+def is_near_tie(cell: Cell, now: Record, before: Record) -> bool:
+    """Tell whether two records of a split chose otherwise between candidates that are as good.
+
+    That is, where the scores of the two choices are within what the stopping rule allows.
+    """
+    share = _share(cell, now, before)
+
+    def alike(one: Selection, other: Selection) -> bool:
+        if one.params == other.params:
+            return True
+        if one.accuracy is not None and other.accuracy is not None and now.n_train is not None:
+            n_moved = round(abs(one.accuracy - other.accuracy) * now.n_train)
+            return n_moved <= _samples(share, now.n_train)
+        changes = (_change(one.rmse, other.rmse), _change(one.score, other.score))
+        return max(changes) <= 2.0 * math.sqrt(share)
+
+    pairs = zip(_selections(now), _selections(before), strict=True)
+    return all(alike(one, other) for one, other in pairs)
+
+
+def other_choice(now: Record, before: Record) -> str:
+    """Say what cross-validation takes now, and what it took when the split was recorded."""
+    here, there = (
+        ", ".join(f"{path}={value}" for path, value in (record.params or {}).items()) or "nothing"
+        for record in (now, before)
+    )
+    return f"cross-validation takes {here}, recorded {there}"
+
+
+def _selections(record: Record) -> list[Selection]:
+    own = Selection(
+        dict(record.params or {}),
+        record.search_accuracy,
+        rmse=record.search_rmse,
+        score=record.search_score,
+    )
+    return list(record.shared_selections.values()) or [own]
+
+
+def _share(cell: Cell, now: Record, before: Record) -> float:
+    """Return by how much two objectives may differ, relative."""
+    tolerance = _tolerance(cell)
+    return _ROUNDING + max(_gap(now), tolerance) + max(_gap(before), tolerance)
+
+
+def _samples(share: float, n_samples: int) -> float:
+    """Return how many samples may be classified otherwise: one, and as large a share of them."""
+    return 1 + share * n_samples
+
+
+def _gap(record: Record) -> float:
+    """Return the gap, of infinite kernel learning with what is beyond the kernels found."""
+    return max(record.gap or 0.0, record.family_gap or 0.0, 0.0)
+
+
+def _tolerance(cell: Cell) -> float:
+    """Return the tolerance of the cell's solver; 0 where it has none but that of its SVMs."""
+    return float(cell.config["algo"].get("tol") or 0.0)
+
+
+def _change(now: float | None, before: float | None) -> float:
+    """Return the relative change."""
     if now is None or before is None:
-        return 0.0 if now is before else float("inf")
+        return 0.0 if now is before else math.inf
     return abs(now - before) / max(abs(before), 1e-12)
 
 
-def _distance(now: float | None, before: float | None) -> float:
-    if now is None or before is None:
-        return 0.0 if now is before else float("inf")
-    return abs(now - before)
+def _distance(now: Any, before: Any) -> float:
+    """Return the sum of the changes of the weights as a share of their sum.
+
+    It is 0 where they cannot be compared: of too many kernels they are not recorded, and kernels
+    that the solver found are others each time.
+    """
+    pairs = list(zip(_rows(now), _rows(before), strict=False))
+    return max(
+        (float(np.abs(one - other).sum() / max(np.abs(other).sum(), 1e-12))
+         for one, other in pairs if one.shape == other.shape),
+        default=0.0,
+    )  # fmt: skip
 
 
-def _text(value: Any) -> str:
-    return f"{value:.10g}" if isinstance(value, int | float) else str(value)
-
-
-def _weights_differ(now: Any, before: Any) -> bool:
-    if now is None or before is None:
-        return False  # of too many kernels they are not recorded
-    one, other = ([np.asarray(row) for row in _rows(weights)] for weights in (now, before))
-    return len(one) != len(other) or any(
-        a.shape != b.shape
-        or np.abs(a - b).max(initial=0.0) > _WEIGHT_DIGITS * np.abs(b).max(initial=0.0)
-        for a, b in zip(one, other, strict=True)
-    )
-
-
-def _rows(weights: Sequence[Any]) -> Sequence[Any]:
-    return weights if weights and isinstance(weights[0], list) else [weights]
+def _rows(weights: Sequence[Any] | None) -> list[Any]:
+    """Return the weights of each class as an array; one where there are two classes."""
+    if not weights:
+        return []
+    return [np.asarray(row) for row in (weights if isinstance(weights[0], list) else [weights])]

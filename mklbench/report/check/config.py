@@ -1,12 +1,11 @@
-"""Which cells the regression check runs again and how far each number may move."""
+"""Which cells the regression check runs again."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from mklbench import resources
 from mklbench.errors import InputError, unknown
@@ -17,32 +16,11 @@ from mklbench.report.table.values import TableWhere
 
 
 @dataclass(frozen=True)
-class Tolerance:
-    """How far the numbers of one split may move, and why so far.
-
-    Attributes
-    ----------
-    accuracy : float
-        Test samples that may be classified otherwise.
-    objective : float
-        Relative change of the objective.
-    reason : str
-        Why it is not zero.
-    """
-
-    accuracy: float
-    objective: float
-    reason: str
-
-
-@dataclass(frozen=True)
 class CheckedCell:
-    """The first `n_splits` splits of the cell at one place of a paper table."""
+    """The cell at one place of a paper table, of which the first split is run."""
 
     table: str
     slot: Slot
-    n_splits: int
-    tolerance: Tolerance
 
     @property
     def label(self) -> str:
@@ -52,29 +30,9 @@ class CheckedCell:
 
 @dataclass(frozen=True)
 class CheckConfig:
-    """The cells to check; the verdicts of their tables are checked as well.
-
-    Attributes
-    ----------
-    cells : tuple of CheckedCell
-        To be run again by `mklbench check`.
-    default : Tolerance
-        How far their numbers may move where nothing else is said.
-    algorithms : mapping of str to Tolerance
-        The same by name of the algorithm, for all other cells (`mklbench check --all`).
-    blas_kernels : mapping of str to str
-        For which processor the BLAS had kernels, by the name of the processor, of
-        records that do not say so.
-    """
+    """The cells to run again; the verdicts of their tables are checked as well."""
 
     cells: tuple[CheckedCell, ...]
-    default: Tolerance
-    algorithms: Mapping[str, Tolerance] = field(default_factory=dict)
-    blas_kernels: Mapping[str, str] = field(default_factory=dict)
-
-    def tolerance_of(self, algorithm: str) -> Tolerance:
-        """Return how far the numbers of an algorithm may move."""
-        return self.algorithms.get(algorithm, self.default)
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -103,19 +61,13 @@ class _Cell:
     row: str
     column: str
     protocol: str
-    splits: int | None = None
-    tolerances: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class _File:
     """The file as it is written."""
 
-    splits: int
-    tolerances: Mapping[str, Any] = field(default_factory=dict)
     cells: tuple[_Cell, ...] = ()
-    algorithms: Mapping[str, Any] = field(default_factory=dict)
-    blas_kernels: Mapping[str, str] = field(default_factory=dict)
 
 
 def load_check(path: Path | None = None) -> CheckConfig:
@@ -131,27 +83,16 @@ def load_check(path: Path | None = None) -> CheckConfig:
     file = read(_File, resources.read_yaml(path), where)
     if not file.cells:
         raise InputError(f"{path.name}: cells is empty: name at least one cell to check.")
-    default = read(Tolerance, file.tolerances, where / "tolerances")
-    # Of a special tolerance the reason is always asked for.
-    usual = {"accuracy": default.accuracy, "objective": default.objective}
     load = cache(load_table)
 
     def checked(cell: _Cell, place: TableWhere) -> CheckedCell:
-        table, tolerance = load(cell.table), default
+        table = load(cell.table)
         name = " ".join((cell.row, cell.column, cell.protocol))
         slots = {" ".join(slot.place): slot for slot in table.slots()}
         if name not in slots:
             raise unknown(f"{place}: cell of {table.name}", name, slots)
-        if cell.tolerances:
-            tolerance = read(Tolerance, cell.tolerances, place / "tolerances", defaults=usual)
-        return CheckedCell(table.name, slots[name], cell.splits or file.splits, tolerance)
+        return CheckedCell(table.name, slots[name])
 
     return CheckConfig(
-        tuple(checked(cell, (where / "cells").item(i)) for i, cell in enumerate(file.cells)),
-        default,
-        {
-            name: read(Tolerance, found, where / "algorithms" / name, defaults=usual)
-            for name, found in file.algorithms.items()
-        },
-        file.blas_kernels,
+        tuple(checked(cell, (where / "cells").item(i)) for i, cell in enumerate(file.cells))
     )

@@ -1,8 +1,7 @@
 """The regression check: run a few recorded splits again and compare, split by split.
 
-Three things are compared. What is measured now, with what was recorded (`check_again`); the
-verdicts that the recorded numbers get now, with those of the recorded tables (`check_verdicts`);
-and with that the recorded numbers with the published ones, since a verdict is that comparison.
+What is measured now is compared with what was recorded (`check_again`), and the verdicts that the
+recorded numbers get now with those of the recorded tables (`check_verdicts`).
 """
 
 from __future__ import annotations
@@ -12,19 +11,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
-from mklbench import interruption
+from mklbench import interruption, resources
 from mklbench.errors import DataError, InputError
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.execution.plan import CellResult, Executor, run_cells
 from mklbench.experiments.progress import Progress
 from mklbench.experiments.record import DONE, Record
-from mklbench.experiments.records import RecordFile, record_path
+from mklbench.experiments.records import Layers, RecordFile, export_records, record_path
 from mklbench.experiments.store import Store
 from mklbench.report.analysis.assemble import NumberPlace, Report, assemble
 from mklbench.report.analysis.places import CellFinder
-from mklbench.report.check.comparison import Outcome, compare_splits, other_rounding
+from mklbench.report.check.comparison import Outcome, differences, is_near_tie, other_choice
 from mklbench.report.check.config import CheckConfig, CheckedCell
 from mklbench.report.layout.entries import JUDGEMENTS
 from mklbench.report.loading import load_table
@@ -39,22 +37,75 @@ class Finding:
     detail: str = ""
 
 
+@dataclass(frozen=True)
+class Recorded:
+    """A cell whose first split is to be run again.
+
+    Attributes
+    ----------
+    label : str
+        What it is called in the findings.
+    cell : Cell
+        With that split alone.
+    before : Record or None
+        What is recorded of it, if it is.
+    remedy : str
+        What is to be done where it is not.
+    """
+
+    label: str
+    cell: Cell
+    before: Record | None
+    remedy: str
+
+
+def recorded_cells(config: CheckConfig, recorded: Path) -> list[Recorded]:
+    """Return the cells of `config` as they are in the directory of the recorded results."""
+    source = _source(records_of(recorded), "mklbench check --record")
+
+    def of(checked: CheckedCell) -> Recorded:
+        cell = source.as_recorded(_cell(checked))
+        before = next(iter(source.read(cell).done), None)
+        remedy = f"mklbench reproduce {checked.table}, and then mklbench check --record"
+        return Recorded(checked.label, cell, before, remedy)
+
+    return [of(checked) for checked in config.cells]
+
+
+def records_of(recorded: Path) -> Path:
+    """Return the file of the records that the check compares with, among the recorded results."""
+    return recorded / "check.jsonl"
+
+
+def record(config: CheckConfig, recorded: Path) -> int:
+    """Copy the records that the check compares with from those of the tables; return how many.
+
+    Raises
+    ------
+    InputError
+        If a table has no records, or the file cannot be written.
+    """
+    sources = {name: _of_table(recorded, name) for name in config.tables}
+    cells = [sources[checked.table].as_recorded(_cell(checked)) for checked in config.cells]
+    return export_records(cells, Layers(list(sources.values())), records_of(recorded))
+
+
 def check_again(
-    config: CheckConfig,
-    recorded: Path,
+    listed: Sequence[Recorded],
     *,
     executor: Executor | None = None,
     scratch: str | None = None,
     progress: Progress | None = None,
 ) -> list[Finding]:
-    """Run the cells of `config` again in a temporary store and compare them with `recorded`.
+    """Run one split of recorded cells again in a temporary store and compare.
+
+    Where cross-validation takes another of two candidates that are as good, the split is run at
+    the recorded one and compared there.
 
     Parameters
     ----------
-    config : CheckConfig
-        The cells and their tolerances.
-    recorded : Path
-        Directory of the recorded results, with a folder ``records``.
+    listed : sequence of Recorded
+        The cells.
     executor : Executor or None, default=None
         Takes the steps; this process if not given.
     scratch : str or None, default=None
@@ -62,29 +113,17 @@ def check_again(
     progress : Progress or None, default=None
         Told of every split.
     """
-    sources = {cell.table: _recorded(recorded, cell.table) for cell in config.cells}
-    composed = [
-        (checked, sources[checked.table].as_recorded(_compose(checked))) for checked in config.cells
-    ]
-    absent = _data_problems([cell for _, cell in composed])
-    runnable = [cell for _, cell in composed if cell.data not in absent]
-    findings = []
+    absent = _data_problems([item.cell for item in listed])
+    runnable = [item.cell for item in listed if item.cell.data not in absent]
     with interruption.temporary_directory("mklbench-check-", scratch) as directory:
         run = partial(run_cells, store=Store(directory), executor=executor, progress=progress)
         ended = {id(result.cell): result for result in run(runnable)}
-        for checked, cell in composed:
-            if cell.data in absent:
-                findings.append(Finding(checked.label, Outcome.NOT_CHECKED, absent[cell.data]))
-                continue
-            before = {record.split: record for record in sources[checked.table].read(cell).done}
-            finding = _compare_cell(checked, ended[id(cell)], before)
-            if finding.outcome is Outcome.MOVED:
-                # Elsewhere rounding may turn a choice between two that are as good.
-                other = _other_choice(ended[id(cell)].records, before, config.blas_kernels)
-                if other:
-                    finding = _compare_at_choice(checked, cell, before, run, other)
-            findings.append(finding)
-    return findings
+        return [
+            Finding(item.label, Outcome.NOT_CHECKED, absent[item.cell.data])
+            if item.cell.data in absent
+            else _compare_cell(item, ended[id(item.cell)], run)
+            for item in listed
+        ]
 
 
 def check_verdicts(names: Sequence[str], recorded: Path) -> list[Finding]:
@@ -99,10 +138,14 @@ def check_verdicts(names: Sequence[str], recorded: Path) -> list[Finding]:
     """
     findings = []
     for name in names:
-        table = load_table(name)
-        report = assemble(table, CellFinder(_recorded(recorded, name)))
+        subject = f"{name}, verdicts"
+        if resources.checkout() is None and not record_path(recorded / "records", name).is_file():
+            why = "they follow from the records behind the table, which are in a checkout"
+            findings.append(Finding(subject, Outcome.NOT_CHECKED, why))
+            continue
+        report = assemble(load_table(name), CellFinder(_of_table(recorded, name)))
         path = recorded / "tables" / f"{name}.csv"
-        findings.append(_compare_table(f"{name}, verdicts", report, _read_verdicts(path)))
+        findings.append(_compare_table(subject, report, _read_verdicts(path)))
     return findings
 
 
@@ -134,19 +177,20 @@ def describe(again: Sequence[Finding], verdicts: Sequence[Finding]) -> str:
     return "\n\n".join([*parts, f"The check {ending}: {counts}."])
 
 
-def _recorded(recorded: Path, name: str) -> RecordFile:
-    path = record_path(recorded / "records", name)
+def _cell(checked: CheckedCell) -> Cell:
+    return Cell.from_overrides([*checked.slot.overrides, "split.n_splits=1"])
+
+
+def _of_table(recorded: Path, name: str) -> RecordFile:
+    return _source(record_path(recorded / "records", name), f"mklbench reproduce {name}")
+
+
+def _source(path: Path, command: str) -> RecordFile:
     if not path.is_file():
         raise InputError(
-            f"There is nothing to check against: {path} does not exist; "
-            f"mklbench reproduce {name} writes it."
+            f"There is nothing to check against: {path} does not exist; {command} writes it."
         )
     return RecordFile(path)
-
-
-def _compose(checked: CheckedCell) -> Cell:
-    overrides = [*checked.slot.overrides, f"split.n_splits={checked.n_splits}"]
-    return Cell.from_overrides(overrides)
 
 
 def _data_problems(cells: Iterable[Cell]) -> dict[str, str]:
@@ -161,68 +205,32 @@ def _data_problems(cells: Iterable[Cell]) -> dict[str, str]:
 
 
 def _compare_cell(
-    checked: CheckedCell, result: CellResult, before: Mapping[int, Record]
+    item: Recorded, result: CellResult, run: Callable[[list[Cell]], list[CellResult]]
 ) -> Finding:
-    wanted = range(result.cell.n_splits)
-    if any(split not in before for split in wanted):
+    before, turned = item.before, ""
+    if before is None:
         return Finding(
-            checked.label,
+            item.label,
             Outcome.NOT_RECORDED,
-            f"{len(before)} of {len(wanted)} splits are recorded for this configuration and "
-            f"version of the algorithm: run mklbench reproduce {checked.table}",
+            "nothing is recorded for this configuration and version of the algorithm: "
+            f"run {item.remedy}",
         )
+    if result.status == DONE and result.records[0].params != before.params:
+        turned = other_choice(result.records[0], before)
+        if not is_near_tie(item.cell, result.records[0], before):
+            return Finding(item.label, Outcome.MOVED, turned)
+        turned += ", which is as good and is compared"
+        (result,) = run([item.cell.without_search(before.params or {})])
     if result.status != DONE:
-        return Finding(checked.label, Outcome.FAILED, _failure(result))
-    moved = compare_splits(result.records, before, checked.tolerance)
-    if moved:
-        return Finding(checked.label, Outcome.MOVED, "; ".join(moved))
-    return Finding(checked.label, Outcome.SAME, f"splits compared: {len(wanted)}")
+        return Finding(item.label, Outcome.FAILED, _failure(result))
+    if moved := list(differences(item.cell, result.records[0], before)):
+        return Finding(item.label, Outcome.MOVED, "; ".join(filter(None, [*moved, turned])))
+    return Finding(item.label, Outcome.SAME, turned)
 
 
 def _failure(result: CellResult) -> str:
     broken = (record.reason for record in result.records if not record.is_done)
     return result.error or next(broken, result.status)
-
-
-def _other_choice(
-    now: Iterable[Record], before: Mapping[int, Record], kernels_of: Mapping[str, str]
-) -> str:
-    """Say what the search takes here that it did not take on another machine; "" if nothing."""
-    for record in now:
-        reference = before[record.split]
-        rounding = other_rounding(reference, record, kernels_of)
-        if record.params != reference.params and rounding:
-            there, here = (_shown(each.params) for each in (reference, record))
-            return f"at {there} as recorded, where the search takes {here} here ({rounding})"
-    return ""
-
-
-def _shown(params: Mapping[str, Any] | None) -> str:
-    return ", ".join(f"{path}={value}" for path, value in (params or {}).items()) or "nothing"
-
-
-def _compare_at_choice(
-    checked: CheckedCell,
-    cell: Cell,
-    before: Mapping[int, Record],
-    run: Callable[[list[Cell]], list[CellResult]],
-    other: str,
-) -> Finding:
-    """Run a cell again with the recorded choice of each split, and compare."""
-    chosen: dict[str, Mapping[str, Any]] = {}
-    for split in range(cell.n_splits):
-        params = before[split].params or {}
-        chosen[repr(params)] = params
-    records = []
-    for name, params in chosen.items():
-        (result,) = run([cell.without_search(params)])
-        if result.status != DONE:
-            return Finding(checked.label, Outcome.FAILED, _failure(result))
-        records += [r for r in result.records if repr(before[r.split].params or {}) == name]
-    moved = compare_splits(records, before, checked.tolerance)
-    if moved:
-        return Finding(checked.label, Outcome.MOVED, "; ".join([*moved, other]))
-    return Finding(checked.label, Outcome.SAME, f"splits compared: {len(records)}, {other}")
 
 
 def _read_verdicts(path: Path) -> dict[NumberPlace, str]:

@@ -20,15 +20,14 @@ from mklbench.experiments.cell import Cell
 from mklbench.experiments.cell_checks import check_cell
 from mklbench.experiments.execution.plan import Executor
 from mklbench.experiments.execution.steps import Step
-from mklbench.experiments.progress import duration
+from mklbench.experiments.progress import Silent, duration
 from mklbench.experiments.provenance import blas_kernels, cpu_model
 from mklbench.experiments.record import Record, Selection
 from mklbench.experiments.records import RecordFile, record_path, split_seconds
 from mklbench.experiments.store import Store
 from mklbench.report.analysis.confirmed import Confirmation, Confirmed, numbers_digest
 from mklbench.report.analysis.places import CellFinder
-from mklbench.report.check.comparison import Outcome, compare
-from mklbench.report.check.config import CheckConfig
+from mklbench.report.check.comparison import Outcome, differences, is_near_tie, other_choice
 from mklbench.report.check.published import Finding
 from mklbench.report.layout.origins import Origin, origin
 from mklbench.report.table.paper_table import PaperTable
@@ -37,7 +36,8 @@ from mklbench.report.table.paper_table import PaperTable
 _BATCH_SECONDS = 20.0
 _INTERVAL = 10.0  # seconds between two lines of progress
 
-_OUTCOMES = {"same": Outcome.SAME, "within": Outcome.WITHIN, "moved": Outcome.MOVED}
+# Of old "same" was to the digits; what is the same now is so within its stopping rule.
+_OUTCOMES = {"same": Outcome.SAME, "within": Outcome.SAME, "moved": Outcome.MOVED}
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,6 @@ def reruns(tables: Iterable[PaperTable], records: Path, confirmed: Confirmed) ->
 
 def check_all(
     listed: Sequence[Rerun],
-    config: CheckConfig,
     confirmed: Confirmed,
     *,
     executor: Executor,
@@ -127,8 +126,6 @@ def check_all(
     ----------
     listed : sequence of Rerun
         As from `reruns`.
-    config : CheckConfig
-        How far numbers may move where another BLAS rounds them.
     confirmed : Confirmed
         Where it is kept.
     executor : Executor
@@ -142,7 +139,7 @@ def check_all(
         Told of each number that has moved, and of the progress.
     """
     deadline = None if seconds is None else time.monotonic() + seconds
-    judge = _Judge(listed, config, confirmed, say)
+    judge = _Judge(listed, confirmed, say)
     waiting = [item for item in listed if not item.is_confirmed]
     at_once = executor.at_once or len(waiting)  # elsewhere: all of them
     with interruption.temporary_directory("mklbench-check-", scratch) as directory:
@@ -169,12 +166,11 @@ def _batches(waiting: Sequence[Rerun], jobs: int, deadline: float | None) -> Ite
 class _Judge:
     """Compares what has been run with what is recorded, says so and keeps it (a `Progress`)."""
 
-    def __init__(
-        self, listed: Sequence[Rerun], config: CheckConfig, confirmed: Confirmed, say: Any
-    ) -> None:
-        self._config, self._confirmed, self._say = config, confirmed, say
+    def __init__(self, listed: Sequence[Rerun], confirmed: Confirmed, say: Any) -> None:
+        self._confirmed, self._say = confirmed, say
         self._by_key = {item.cell.key: item for item in listed}
         self._findings: dict[str, Finding] = {}
+        self._turned: list[tuple[Rerun, str]] = []  # where cross-validation takes another choice
         self._n_waiting = sum(not item.is_confirmed for item in listed)
         self._total = sum(item.seconds for item in listed if not item.is_confirmed)
         self._recorded = 0.0  # seconds that the splits took that have been run again
@@ -196,6 +192,14 @@ class _Judge:
                 store.write_selection(item.cell, selected, selection)
             steps.append(Step(item.cell, split))
         errors |= executor.run(steps, store, self)
+        for item, turned in self._turned:
+            cell, split = item.cell.without_search(item.record.params or {}), item.record.split
+            if found := executor.run([Step(cell, split)], store, Silent()):
+                errors[item.cell.key] = next(iter(found.values()))
+            for record in store.read(cell).records:
+                if record.split == split:
+                    self._judge(item, record, turned)
+        self._turned = []
         for key, sentence in errors.items():
             self._note(key, Finding(self._by_key[key].label, Outcome.NOT_CHECKED, sentence))
 
@@ -207,10 +211,26 @@ class _Judge:
         item = self._by_key[step.cell.key]
         if record is None:
             return
-        outcome, detail = compare(record, item.record, self._config, step.cell.algo)
-        if outcome in _OUTCOMES.values():
-            self._confirmed.add(step.cell.key, _confirmation(item, outcome, detail))
-        self._note(step.cell.key, Finding(item.label, outcome, detail))
+        if record.is_done and record.params != item.record.params:
+            turned = other_choice(record, item.record)
+            if is_near_tie(item.cell, record, item.record):
+                self._turned.append((item, f"{turned}, which is as good and is compared"))
+            else:
+                self._keep(item, Outcome.MOVED, turned)
+            return
+        self._judge(item, record)
+
+    def _judge(self, item: Rerun, record: Record, turned: str = "") -> None:
+        if not record.is_done:
+            self._note(item.cell.key, Finding(item.label, Outcome.FAILED, record.reason))
+            return
+        moved = list(differences(item.cell, record, item.record))
+        outcome = Outcome.MOVED if moved else Outcome.SAME
+        self._keep(item, outcome, "; ".join(filter(None, [*moved, turned])))
+
+    def _keep(self, item: Rerun, outcome: Outcome, detail: str) -> None:
+        self._confirmed.add(item.cell.key, _confirmation(item, outcome, detail))
+        self._note(item.cell.key, Finding(item.label, outcome, detail))
 
     def cell_ended(self, cell: Cell, status: str, records: list[Record]) -> None: ...
 
@@ -262,7 +282,7 @@ def describe_plan(listed: Sequence[Rerun], jobs: int) -> str:
 def describe(findings: Sequence[Finding]) -> str:
     """Return the conclusion, with every cell that is not the same, and why."""
     lines = []
-    for outcome in (Outcome.WITHIN, Outcome.NOT_CHECKED, Outcome.FAILED, Outcome.MOVED):
+    for outcome in (Outcome.NOT_CHECKED, Outcome.FAILED, Outcome.MOVED):
         by_detail: dict[str, list[str]] = {}
         for finding in findings:
             if finding.outcome is outcome:
@@ -294,7 +314,7 @@ def _confirmation(item: Rerun, outcome: Outcome, detail: str) -> Confirmation:
         split=item.record.split,
         numbers=numbers_digest(item.record),
         sources=item.cell.sources,
-        outcome=next(name for name, value in _OUTCOMES.items() if value is outcome),
+        outcome="moved" if outcome is Outcome.MOVED else "within",
         detail=detail,
         machine=f"{cpu_model()}, BLAS kernels for {blas_kernels()}",
         date=datetime.datetime.now(datetime.UTC).date().isoformat(),

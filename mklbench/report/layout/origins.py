@@ -15,7 +15,7 @@ _PARTS = {"algorithm": "the algorithm", "kernel": "the kernel", "runner": "what 
 # What is said of a rerun, by its outcome (`mklbench.report.analysis.confirmed.Confirmation`).
 _OUTCOMES = {
     "same": "and the same to the digits",
-    "within": "and the same within its stopping rule, where the BLAS rounds otherwise",
+    "within": "and the same within its stopping rule",
     "moved": "which gave other numbers than are shown here",
 }
 

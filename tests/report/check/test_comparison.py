@@ -1,82 +1,95 @@
-"""A rerun of a split beside its record, made on one machine or on two."""
+"""A rerun of a split beside its record: what counts as moved, and what as another choice."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from experiment_fakes import tiny_cell
-from narrowing import present
+from report_fakes import record
 
+from mklbench.experiments.cell import Cell
 from mklbench.experiments.evaluation import run_split
-from mklbench.experiments.provenance import blas_kernels, cpu_model
-from mklbench.experiments.record import Record
-from mklbench.report.check import comparison
-from mklbench.report.check.comparison import Outcome
-from mklbench.report.check.config import load_check
+from mklbench.report.check.comparison import differences, is_near_tie
+
+# Of a fit with a gap of 1e-4 each: 2e-4 of the objective and 1.01 of 50 test samples may move.
+CELL = Cell({"algo": {"tol": 1e-4}, "data": {}, "split": {"n_splits": 1}})
+BEFORE = record(0, accuracy=0.80)
+assert BEFORE.weights is not None
 
 
-class TestComparing:
-    """Two records of a split, made on one machine or on two."""
+def test_ends_within_their_gaps_are_the_same() -> None:
+    weights = [1.01 * weight for weight in BEFORE.weights or ()]
+    now = record(0, accuracy=0.82, objective=50.0 * (1 + 1.9e-4), n_kernels=11, weights=weights)
+    assert not list(differences(CELL, now, BEFORE))
+    assert not list(differences(CELL, record(0, accuracy=0.80, gap=5e-4), BEFORE))
 
-    config = load_check()
 
-    def outcome(self, now: Record, before: Record, algorithm: str = "simplemkl") -> Outcome:
-        return comparison.compare(now, before, self.config, algorithm)[0]
+@pytest.mark.parametrize(
+    "moved",
+    [
+        {"accuracy": 0.76},
+        {"objective": 50.0 * (1 + 2.1e-4)},
+        {"objective": None},
+        {"gap": 6e-4},
+        {"n_kernels": 14},
+        {"weights": [1.05 * weight for weight in BEFORE.weights]},
+    ],
+    ids=lambda moved: next(iter(moved)),
+)
+def test_each_number_counts(moved: dict[str, Any]) -> None:
+    (found,) = differences(CELL, record(0, **{"accuracy": 0.80, **moved}), BEFORE)
+    assert found.startswith(next(iter(moved)).removeprefix("n_"))
 
-    @pytest.fixture
-    def record(self) -> Record:
-        return run_split(tiny_cell("algo=simplemkl", "kernel=feature_gaussians"), 0)
 
-    @staticmethod
-    def elsewhere(record: Record, **changes: Any) -> Record:
-        provenance = {**record.provenance, "blas_kernels": "Other"}
-        return replace(record, provenance=provenance, **changes)
+def test_of_a_regression_the_rmse_counts() -> None:
+    before = record(0, accuracy=None, rmse=1.0)
+    assert not list(differences(CELL, record(0, accuracy=None, rmse=1.02), before))
+    (found,) = differences(CELL, record(0, accuracy=None, rmse=1.05), before)
+    assert found.startswith("rmse 1.05, recorded 1.0")
 
-    def test_the_same_to_the_digits_is_the_same_everywhere(self, record: Record) -> None:
-        nearly = present(record.objective) * (1 + 1e-11)
-        assert self.outcome(replace(record, objective=nearly), record) is Outcome.SAME
-        assert self.outcome(record, self.elsewhere(record)) is Outcome.SAME
 
-    @pytest.mark.parametrize("name", ["objective", "gap", "rmse", "svm_calls", "n_kernels"])
-    def test_on_the_same_machine_every_number_counts(self, record: Record, name: str) -> None:
-        value = getattr(record, name)
-        moved = replace(record, **{name: value + (1 if isinstance(value, int) else 1e-3)})
-        assert self.outcome(moved, record) is Outcome.MOVED
+@pytest.mark.parametrize(
+    ("algo", "changed"),
+    [
+        ("algo=svm", "algo.C=2.0"),
+        ("algo=uniform", "algo.C=2.0"),
+        ("algo=mkl", "algo.tol=0.01"),
+        ("algo=simplemkl", "algo.tol=1.0"),
+        ("algo=svm", "algo.svm_tol=0.1"),
+    ],
+)
+def test_a_solver_that_was_changed_is_found(algo: str, changed: str) -> None:
+    """Twice the C, or a hundred times the tolerance."""
+    options = ["kernel=feature_gaussians", algo]
+    cell = tiny_cell(*options)
+    before = run_split(cell, 0)
+    assert list(differences(cell, run_split(tiny_cell(*options, changed), 0), before))
 
-    def test_on_the_same_machine_weights_and_choices_count(self, record: Record) -> None:
-        weights = [0.5 * weight for weight in present(record.weights)]
-        assert self.outcome(replace(record, weights=weights), record) is Outcome.MOVED
-        assert self.outcome(replace(record, params={"algo.C": 3}), record) is Outcome.MOVED
-        assert self.outcome(replace(record, accuracy=0.0), record) is Outcome.MOVED
 
-    def test_on_another_machine_the_stopping_rule_leaves_some_open(self, record: Record) -> None:
-        moved = {"objective": present(record.objective) * (1 + 1e-4), "svm_calls": 7}
-        assert self.outcome(record, self.elsewhere(record, **moved)) is Outcome.WITHIN
-        far = self.elsewhere(record, objective=1.1 * present(record.objective))
-        assert self.outcome(record, far) is Outcome.MOVED
-        assert (
-            "BLAS kernels for Other, here "
-            in comparison.compare(record, far, self.config, "svm")[1]
-        )
+class TestNearTie:
+    """Cross-validation took another candidate than when the split was recorded."""
 
-    def test_on_another_machine_another_choice_cannot_be_compared(self, record: Record) -> None:
-        other = self.elsewhere(record, params={"algo.C": 3}, svm_calls=7)
-        assert self.outcome(record, other) is Outcome.NOT_CHECKED
+    @pytest.mark.parametrize(
+        ("score", "near", "far"),
+        [("accuracy", 0.81, 0.83), ("rmse", 0.81, 0.85), ("score", 0.81, 0.85)],
+    )
+    def test_scores_that_are_as_good(self, score: str, near: float, far: float) -> None:
+        def chosen(C: float, value: float) -> Any:
+            return record(0, params={"algo.C": C}, n_train=100, **{f"search_{score}": value})
 
-    def test_versions_of_libraries_count_as_another_machine(self, record: Record) -> None:
-        versions = {**record.provenance["versions"], "numpy": "1.0"}
-        before = replace(record, provenance={**record.provenance, "versions": versions})
-        assert comparison.other_rounding(before, record, {}).startswith("numpy 1.0, here ")
+        before = chosen(1, 0.80)
+        assert is_near_tie(CELL, chosen(10, near), before)
+        assert not is_near_tie(CELL, chosen(10, far), before)
 
-    def test_processors_whose_kernels_are_known_need_not_name_them(self, record: Record) -> None:
-        provenance = {**record.provenance, "blas_kernels": None}
-        before = replace(record, provenance=provenance)
-        assert comparison.other_rounding(before, record, {cpu_model(): str(blas_kernels())}) == ""
-        assert "here" in comparison.other_rounding(before, record, {})
+    def test_of_shared_selections_each_is_looked_at(self) -> None:
+        def chosen(*found: tuple[float, float]) -> Any:
+            selections = [
+                {"split": split, "params": {"algo.C": C}, "accuracy": accuracy, "seconds": 1.0}
+                for split, (C, accuracy) in enumerate(found)
+            ]
+            return record(0, params={"algo.C": 1.0}, selections=selections)
 
-    def test_tolerances_are_of_algorithms_that_there_are(self) -> None:
-        from mklbench import resources
-
-        assert set(self.config.algorithms) <= set(resources.choices("algo"))
+        before = chosen((1, 0.80), (1, 0.70))
+        assert is_near_tie(CELL, chosen((1, 0.80), (10, 0.71)), before)
+        assert not is_near_tie(CELL, chosen((1, 0.80), (10, 0.60)), before)
