@@ -192,7 +192,6 @@ for path in sys.argv[2:]:
 """
 
 
-@pytest.mark.alone
 @pytest.mark.slow
 def test_a_parquet_file_takes_little_more_than_its_numbers(tmp_path: Path) -> None:
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > 0
