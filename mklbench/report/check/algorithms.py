@@ -15,7 +15,13 @@ from mklbench.experiments.cell import Cell
 from mklbench.experiments.execution.plan import Executor, run_cells
 from mklbench.experiments.progress import Progress
 from mklbench.experiments.record import DONE, Record
-from mklbench.experiments.records import Layers, RecordFile, RecordSource, export_records
+from mklbench.experiments.records import (
+    Layers,
+    RecordFile,
+    RecordSource,
+    export_records,
+    write_sums,
+)
 from mklbench.experiments.store import Store
 from mklbench.report.check.comparison import Outcome, compare_splits
 from mklbench.report.check.config import CheckConfig
@@ -69,6 +75,7 @@ def record(config: CheckConfig, recorded: Path, *, jobs: int = 1) -> list[str]:
                     f"algo={name} cannot be recorded: {result.error or failed or result.status}"
                 )
         export_records(cells.values(), Layers([*before, store]), path)
+        write_sums(path.parent)
     return missing
 
 
