@@ -209,7 +209,7 @@ class _Gibbs:
 
     def _choose(self, log_density: Array) -> NDArray[np.int64]:
         """Draw a position of each row (chain) by its unnormalised log probabilities."""
-        noise = self._rng.gumbel(size=log_density.shape)
+        noise = -np.log(-np.log(1.0 - self._rng.random(log_density.shape)))  # as `gumbel`, faster
         return np.argmax(log_density + noise, axis=1)
 
     def _normal(self, n: int) -> Array:
