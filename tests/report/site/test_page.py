@@ -81,7 +81,7 @@ def test_what_is_told_of_numbers_is_that_of_the_records(
     built: Built, page: report_pages.Page, tables: dict[str, PaperTable]
 ) -> None:
     checked = 0
-    for name in ("gehler2008_table1", "picard2012_table1", "all_methods"):
+    for name in ("gehler2008_table1", "all_methods"):
         splits = mklbench.records(name)
         means = splits.groupby(["row", "column", "protocol"]).accuracy.agg(["mean", "std", "count"])
         for place in (one for one in page.places if one.table == name):
