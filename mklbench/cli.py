@@ -125,6 +125,8 @@ def _dispatch(arguments: list[str]) -> int:
         from mklbench.commands.completion import complete
 
         return complete(arguments, list(grammar.COMMANDS))
+    if arguments in ([], ["list"]):
+        arguments = [*arguments, "--help"]
     parsed = grammar.read(arguments)
     handler: Callable[[argparse.Namespace], int] = parsed.handler
     return _carried_out(lambda: handler(parsed))

@@ -117,6 +117,4 @@ def read_yaml(path: Path) -> Any:
     InputError
         If the file cannot be read, is no YAML or is too large (`mklbench.yaml_files`).
     """
-    from omegaconf import OmegaConf
-
-    return OmegaConf.to_container(yaml_files.load(path), resolve=False)
+    return yaml_files.plain(yaml_files.read_text(path), path)

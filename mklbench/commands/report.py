@@ -40,12 +40,16 @@ def report(
     check_records()
     check_writable_file("--out", out)
     store = None if results_dir is None else _store(results_dir)
-    page, notes = build(store, config_dir)
+    page, notes = build(store, config_dir, _say)
     for note in notes:
-        print(f"mklbench: {note}", file=sys.stderr)
+        _say(note)
     path = Path(out)
     write_result(path, page.encode())
     return path
+
+
+def _say(text: str) -> None:
+    print(f"mklbench: {text}", file=sys.stderr, flush=True)
 
 
 def _store(results_dir: str) -> Store:

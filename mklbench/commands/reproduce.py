@@ -13,7 +13,7 @@ from mklbench.experiments.execution.estimates import of_program
 from mklbench.experiments.execution.plan import Executor, local, run_cells
 from mklbench.experiments.files import check_writable_directory
 from mklbench.experiments.progress import counting, progress
-from mklbench.experiments.records import Layers, RecordFile, record_path
+from mklbench.experiments.records import Layers, RecordFile, record_path, write_sums
 from mklbench.experiments.store import Store, copy_records
 from mklbench.report.analysis.assemble import Report
 from mklbench.report.analysis.confirmed import Confirmed
@@ -96,7 +96,12 @@ def reproduce(
         recorded = list(earlier.values())
         if Path(results_dir).resolve() != resources.recorded_results():
             recorded += _record_files(resources.recorded_results() / "records", tables).values()
-        work = outstanding_work(cells, Layers([store, *taken_over.values()]), recorded, of_program)
+        work = outstanding_work(
+            cells,
+            Layers([store, *taken_over.values()]),
+            recorded,
+            lambda: of_program(recorded),
+        )
         print(describe_work(work, jobs))
         return 0
     check_writable_directory("--out-dir", results_dir)  # before hours of work, not after
@@ -110,6 +115,7 @@ def reproduce(
     else:
         refused = _run(cells, store, executor or local(jobs, timeout))
     reports = [write_results(table, finders[table.name], Path(results_dir)) for table in tables]
+    write_sums(Path(results_dir) / "records")
     for report in reports:
         print(_outcome(report, Path(results_dir), refused))
     return 1 if any(report.unfinished for report in reports) else 0

@@ -327,6 +327,10 @@ def test_every_choice_of_the_main_help_has_a_help(capsys: pytest.CaptureFixture[
         with pytest.raises(SystemExit, match="0") if command != "run" else nullcontext():
             cli.main([command, "--help"])
         assert len(capsys.readouterr().out) > 100
+    for arguments in ([], ["list"]):
+        with pytest.raises(SystemExit, match="0"):
+            cli.main(arguments)
+        assert "usage: mklbench" in capsys.readouterr().out
 
 
 def test_a_wrong_flag_of_a_sub_command_names_its_help(capsys: pytest.CaptureFixture[str]) -> None:

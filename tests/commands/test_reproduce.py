@@ -56,7 +56,8 @@ def statuses(path: Path) -> set[str]:
 def test_reproduce_runs_everything_and_writes_it(store: Store, results: Path) -> None:
     assert reproduce(["tiny"], store=store, results_dir=str(results)) == 0
     files = {str(p.relative_to(results)) for p in results.rglob("*") if p.is_file()}
-    assert files == {"tables/tiny.md", "tables/tiny.csv", "tables/tiny.html", "records/tiny.jsonl"}
+    records = {"records/tiny.jsonl", "records/SHA256SUMS"}
+    assert files == {"tables/tiny.md", "tables/tiny.csv", "tables/tiny.html"} | records
     assert statuses(results / "tables" / "tiny.csv") == {"done"}
     lines = (results / "records" / "tiny.jsonl").read_text(encoding="utf-8").splitlines()
     assert len({(item["key"], item["split"]) for item in map(json.loads, lines)}) == N_SPLITS

@@ -21,7 +21,7 @@ from mklbench.experiments.evaluation import run_selection, run_split
 from mklbench.experiments.execution.plan import run_cells
 from mklbench.experiments.files import write_atomically
 from mklbench.experiments.record import Record
-from mklbench.experiments.records import RecordFile, export_records, read_records
+from mklbench.experiments.records import RecordFile, export_records, read_records, write_sums
 from mklbench.experiments.sealing import (
     SCHEMA,
     DamagedError,
@@ -317,3 +317,17 @@ def test_the_command_line_names_it_in_one_line_and_runs_it_again(
     ]
     assert ",0.125," not in Path("rows.csv").read_text()
     assert opened(path.read_bytes())["accuracy"] == opened(whole)["accuracy"]
+
+
+def test_a_file_that_is_as_it_is_listed_is_not_checked_line_by_line(
+    cell: Cell, done: list[Record], store: Store, tmp_path: Path
+) -> None:
+    path = tmp_path / "records.jsonl"
+    store.write(cell, done[0])
+    export_records([cell], store, path)
+    path.write_text(path.read_text().replace('"n_train": ', '"n_train": 1'))
+    write_sums(tmp_path)
+    assert len(read_records(path)) == 1
+    path.write_bytes(path.read_bytes() + b"\n")
+    with pytest.warns(DamagedRecordWarning, match="checksum"):
+        assert read_records(path) == []

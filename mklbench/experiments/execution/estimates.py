@@ -87,7 +87,6 @@ def scaled_seconds(step: Step, recorded: Iterable[RecordFile]) -> float | None:
     They are taken to grow with the square of n, and not with features or classes.
     """
     cell = step.cell
-    n_train = len(cell.rows(step.split)[0])
     fits = [
         (record.n_train, fit_seconds(record))
         for file in recorded
@@ -96,6 +95,7 @@ def scaled_seconds(step: Step, recorded: Iterable[RecordFile]) -> float | None:
     ]
     if not fits:
         return None
+    n_train = len(cell.rows(step.split)[0])
     # Of the nearest size.
     nearest = min(abs(math.log(n / n_train)) for n, _ in fits)
     sizes = [(n, s) for n, s in fits if abs(math.log(n / n_train)) <= nearest + 1e-9]
@@ -128,7 +128,9 @@ def _n_fits(step: Step) -> int:
     return n_searched + 1
 
 
-def of_program() -> Iterable[RecordFile]:
-    """Yield the recorded results of the program, table by table."""
+def of_program(known: Iterable[RecordFile] = ()) -> Iterable[RecordFile]:
+    """Yield the recorded results of the program, table by table; those of `known` as they are."""
     records = resources.recorded_results() / "records"
-    return (RecordFile(path) for path in sorted(records.glob("*.jsonl*")))
+    by_path = {source.path.resolve(): source for source in known}
+    paths = (path.resolve() for path in sorted(records.glob("*.jsonl*")))
+    return (by_path.get(path) or RecordFile(path) for path in paths)

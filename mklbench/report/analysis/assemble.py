@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from mklbench.experiments.record import DONE, Record
 from mklbench.report.analysis.baseline import (
@@ -62,7 +63,7 @@ class SlotRecords:
     confirmation: Confirmation | None = None
     tolerances: Mapping[str, float] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def done(self) -> list[Record]:
         """The records of finished splits."""
         return [record for record in self.records if record.is_done]

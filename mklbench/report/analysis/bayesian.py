@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,7 @@ PRIOR_WEIGHT = 0.5  # of the pseudo-observation 0 of the signed-rank test
 N_CHAINS, N_WARM, N_KEPT = 20, 50, 150
 # Bounds of the uniform priors of the parameters of the gamma prior of the degrees of freedom.
 ALPHA, BETA = (0.5, 5.0), (0.05, 0.15)
+FREEDOMS = np.geomspace(1.05, 300.0, 60)
 
 
 @dataclass(frozen=True)
@@ -137,11 +139,14 @@ class _Gibbs:
         rope: float,
         generator: np.random.Generator,
     ) -> None:
+        from scipy.special import gammaln
+
         rows = [np.asarray(row, dtype=np.float64) for row in differences]
         shares = np.asarray(correlations, dtype=np.float64)
         self._rng = generator
         self._n_splits = np.array([len(row) for row in rows])
         self._means = np.array([row.mean() for row in rows])
+        self._powers = self._means ** np.arange(3)[:, None]
         squares = np.array([((row - row.mean()) ** 2).sum() for row in rows])
         # Where two methods agree on every split, they do so within the region: as in the paper.
         tiny = np.maximum(rope, 1e-9) ** 2 / 3.0
@@ -151,8 +156,9 @@ class _Gibbs:
         self._of_mean = (1.0 + (self._n_splits - 1) * shares) / self._n_splits
         spread = max(float(self._means.std()), float(np.sqrt(squares / self._n_splits).mean()))
         self._scales = spread * np.geomspace(1e-3, 1e3, 61)
-        self._freedoms = np.geomspace(1.05, 300.0, 60)
-        self._prior = _log_prior_of(self._freedoms) + np.log(self._freedoms)  # on a log grid
+        half = FREEDOMS / 2.0
+        prior = _log_prior() + np.log(FREEDOMS)  # on a log grid
+        self._of_freedoms = prior + len(rows) * (half * np.log(half) - gammaln(half))
 
     def run(self) -> tuple[Array, Array, Array]:
         """Return delta_0, s_0 and nu of all draws."""
@@ -173,12 +179,16 @@ class _Gibbs:
 
     def _draw_level(self, of_mean: Array, mixing: Array) -> tuple[Array, Array, Array]:
         """Draw s_0, then delta_0, then the delta_i, given the variances of the means and l."""
-        among = self._scales[:, None] ** 2 / mixing[:, None, :]
-        weights = 1.0 / (of_mean[:, None, :] + among)
-        total = weights.sum(axis=2)
-        best = (weights * self._means).sum(axis=2) / total
-        misfit = (weights * (self._means - best[:, :, None]) ** 2).sum(axis=2)
-        density = 0.5 * (np.log(weights).sum(axis=2) - np.log(total) - misfit)
+        # By set, chain and scale.
+        spread = (1.0 / mixing.T)[:, :, None] * self._scales**2
+        spread += of_mean.T[:, :, None]
+        # One logarithm of a product of five takes a fifth of the time of theirs.
+        products = [spread[i : i + 5].prod(axis=0) for i in range(0, len(spread), 5)]
+        weights = np.reciprocal(spread, out=spread).reshape(len(spread), -1)
+        total, first, second = (self._powers @ weights).reshape(3, *products[0].shape)
+        best = first / total
+        misfit = second - best * first
+        density = -0.5 * (np.log(products).sum(axis=0) + np.log(total) + misfit)
         chosen = self._choose(density + np.log(self._scales))
         at = np.arange(len(chosen)), chosen
         scale = self._scales[chosen][:, None]
@@ -194,28 +204,25 @@ class _Gibbs:
 
     def _draw_freedom(self, mixing: Array) -> Array:
         """Draw nu on its grid, given l."""
-        from scipy.special import gammaln
-
-        half = self._freedoms / 2.0
-        constant = mixing.shape[1] * (half * np.log(half) - gammaln(half))
-        exponent = (np.log(mixing) - mixing).sum(axis=1)[:, None] * half
-        return self._freedoms[self._choose(self._prior + constant + exponent)][:, None]
+        exponent = (np.log(mixing) - mixing).sum(axis=1)[:, None] * (FREEDOMS / 2.0)
+        return FREEDOMS[self._choose(self._of_freedoms + exponent)][:, None]
 
     def _choose(self, log_density: Array) -> NDArray[np.int64]:
         """Draw a position of each row (chain) by its unnormalised log probabilities."""
-        noise = self._rng.gumbel(size=log_density.shape)
+        noise = -np.log(-np.log(1.0 - self._rng.random(log_density.shape)))  # as `gumbel`, faster
         return np.argmax(log_density + noise, axis=1)
 
     def _normal(self, n: int) -> Array:
         return self._rng.standard_normal((N_CHAINS, n))
 
 
-def _log_prior_of(freedoms: Array) -> Array:
+@cache
+def _log_prior() -> Array:
     """Return the log density of nu: nu - 1 is gamma(alpha, beta), both of which are uniform."""
     from scipy.stats import gamma
 
     alphas, betas = (np.linspace(low, high, 41) for low, high in (ALPHA, BETA))
     densities = gamma.pdf(
-        (freedoms - 1.0)[:, None, None], alphas[:, None], scale=1.0 / betas[None, :]
+        (FREEDOMS - 1.0)[:, None, None], alphas[:, None], scale=1.0 / betas[None, :]
     )
     return np.log(densities.mean(axis=(1, 2)) + 1e-300)

@@ -95,10 +95,12 @@ def split_by_split(pair: Sequence[Side], metric: Metric) -> Compared:
     """
     sides = [_timed(side, metric) for side in pair]
     values = tuple(metric.by_split(side.records) for side in sides)
+    if not metric.is_time:
+        return Compared(values)
     models = [{record.split: cpu_model(record) for record in side.records} for side in sides]
     common = values[0].keys() & values[1].keys()
     alike = {split for split in common if models[0][split] == models[1][split]}
-    if not metric.is_time or alike == common:
+    if alike == common:
         return Compared(values)
     if not alike:
         have_some = set(cpu_models(sides[0].records)) & set(cpu_models(sides[1].records))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,13 +79,12 @@ def cliques(means: Array, mean_ranks: Sequence[float]) -> list[list[int]]:
     return found
 
 
-def detectable_difference(standard_error: float, freedom: int, n_tests: int = 1) -> float:
+@cache
+def detectable_difference(freedom: int, n_tests: int = 1) -> float:
     """Return the true difference that a two-sided t-test would find with probability 0.8.
 
     Parameters
     ----------
-    standard_error : float
-        Of the mean difference; what is returned has its unit.
     freedom : int
         Degrees of freedom of the test, at least 1.
     n_tests : int, default=1
@@ -92,7 +92,7 @@ def detectable_difference(standard_error: float, freedom: int, n_tests: int = 1)
 
     Returns
     -------
-    The difference.
+    The difference, in standard errors of the mean difference.
     """
     from scipy.optimize import brentq
     from scipy.stats import nct, t
@@ -103,7 +103,7 @@ def detectable_difference(standard_error: float, freedom: int, n_tests: int = 1)
         return float(nct.sf(bound, freedom, shift)) - POWER
 
     # One tail alone: at such a power the other one is hit with a probability below 1e-3.
-    return standard_error * float(brentq(shortfall, 0.0, 2.0 * bound + 20.0))
+    return float(brentq(shortfall, 0.0, 2.0 * bound + 20.0))
 
 
 def detectable_over_sets(differences: Sequence[float], n_tests: int = 1) -> float:
@@ -122,7 +122,7 @@ def detectable_over_sets(differences: Sequence[float], n_tests: int = 1) -> floa
     if n_sets < 2:
         return math.inf
     error = float(np.std(differences, ddof=1)) / math.sqrt(n_sets * 3.0 / math.pi)
-    return detectable_difference(error, n_sets - 1, n_tests)
+    return error * detectable_difference(n_sets - 1, n_tests)
 
 
 def detectable_on_a_set(differences: Sequence[float], test_share: float) -> float:
@@ -139,4 +139,4 @@ def detectable_on_a_set(differences: Sequence[float], test_share: float) -> floa
     if n_splits < 2:
         return math.inf
     error = float(np.std(differences, ddof=1)) * math.sqrt(1.0 / n_splits + test_share)
-    return detectable_difference(error, n_splits - 1)
+    return error * detectable_difference(n_splits - 1)

@@ -13,7 +13,7 @@ from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.execution.plan import run_cells
 from mklbench.experiments.record import DONE
-from mklbench.experiments.records import Layers, RecordFile, export_records
+from mklbench.experiments.records import Layers, RecordFile, export_records, write_sums
 from mklbench.experiments.store import Store
 from mklbench.report.check.config import CheckConfig
 from mklbench.report.check.published import Recorded
@@ -66,6 +66,7 @@ def record(config: CheckConfig, recorded: Path, *, jobs: int = 1) -> list[str]:
                     f"algo={name} cannot be recorded: {result.error or failed or result.status}"
                 )
         export_records(cells.values(), Layers([*before, store]), path)
+        write_sums(path.parent)
     return missing
 
 

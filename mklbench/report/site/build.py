@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -35,7 +35,11 @@ LABELS = {
 }
 
 
-def build(store: Store | None = None, config_dir: str | None = None) -> tuple[str, list[str]]:
+def build(
+    store: Store | None = None,
+    config_dir: str | None = None,
+    say: Callable[[str], None] = lambda text: None,
+) -> tuple[str, list[str]]:
     """Return the report as one page of HTML, and what could not be shown in it, in sentences.
 
     Parameters
@@ -44,10 +48,15 @@ def build(store: Store | None = None, config_dir: str | None = None) -> tuple[st
         The reader's own results, which are laid beside the recorded ones.
     config_dir : str or None, default=None
         A directory of the reader's own configs, with tables of their own in ``table/``.
+    say : callable, optional
+        Told what is done now, in a few words.
     """
+    say("reading the records of all tables")
     collected = collect(store, config_dir)
     with tempfile.TemporaryDirectory() as directory:
+        say(f"drawing the figures of {len(collected)} tables")
         figures = _figures(collected, Path(directory))
+        say("comparing methods and arranging the page")
         return _page(collected, figures, store, config_dir)
 
 

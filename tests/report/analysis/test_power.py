@@ -20,7 +20,7 @@ from mklbench.report.analysis.power import (
 @pytest.mark.parametrize(("n", "n_tests"), [(8, 1), (40, 1), (40, 20)])
 def test_the_detectable_difference_is_found_four_times_of_five(n: int, n_tests: int) -> None:
     rng = np.random.default_rng(0)
-    shift = detectable_difference(2.0 / math.sqrt(n), n - 1, n_tests)
+    shift = 2.0 / math.sqrt(n) * detectable_difference(n - 1, n_tests)
     draws = rng.normal(shift, 2.0, (20_000, n))
     found = stats.ttest_1samp(draws, 0.0, axis=1).pvalue < 0.05 / n_tests
     assert found.mean() == pytest.approx(0.8, abs=0.015)  # five standard errors
@@ -39,7 +39,7 @@ def test_more_sets_and_more_splits_see_smaller_differences() -> None:
 def test_without_overlap_a_set_is_tested_as_by_a_plain_t_test() -> None:
     gains = [0.3, -0.1, 0.4, 0.2, 0.25]
     error = float(stats.sem(gains))
-    assert detectable_on_a_set(gains, 0.0) == pytest.approx(detectable_difference(error, 4))
+    assert detectable_on_a_set(gains, 0.0) == pytest.approx(error * detectable_difference(4))
 
 
 def test_intervals_of_mean_ranks_hold_the_mean_and_shrink_to_it() -> None:

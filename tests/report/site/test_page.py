@@ -16,11 +16,14 @@ import mklbench
 from mklbench import resources
 from mklbench.experiments.records import read_records
 from mklbench.report.loading import load_table, table_names
+from mklbench.report.site.build import build
 from mklbench.report.site.cells import rounded
 from mklbench.report.table.metrics import METRICS
 from mklbench.report.table.paper_table import PaperTable
 
 Built = Any
+
+pytestmark = pytest.mark.xdist_group("site")
 
 
 @pytest.fixture(scope="session")
@@ -29,12 +32,18 @@ def page(built: Built) -> report_pages.Page:
 
 
 @pytest.fixture(scope="session")
-def tables() -> dict[str, PaperTable]:
-    return {name: load_table(name) for name in table_names()}
+def tables(page: report_pages.Page) -> dict[str, PaperTable]:
+    """The recorded tables on the page."""
+    return {name: load_table(name) for name in table_names() if name in page.ids}
 
 
-def test_it_is_one_file_of_less_than_5_mb(built: Built) -> None:
-    assert built.path.stat().st_size < 5_000_000
+@pytest.mark.slow
+def test_all_tables_are_on_one_page_of_less_than_5_mb() -> None:
+    html, _ = build()
+    assert len(html.encode()) < 5_000_000
+    page = report_pages.read(html)
+    assert set(table_names()) <= set(page.ids)
+    test_ids_are_unique_and_links_lead_somewhere(page)
 
 
 def test_nothing_is_loaded_from_elsewhere(built: Built, page: report_pages.Page) -> None:
@@ -56,10 +65,9 @@ def test_ids_are_unique_and_links_lead_somewhere(page: report_pages.Page) -> Non
     assert all(link.startswith("http") for link in outside)
 
 
-def test_every_table_and_every_entry_of_a_ledger_is_there(
+def test_every_entry_of_a_ledger_is_there(
     built: Built, page: report_pages.Page, tables: dict[str, PaperTable]
 ) -> None:
-    assert set(tables) <= set(page.ids)
     for name, table in tables.items():
         for number, entry in enumerate(table.ledger):
             assert f"{name}-ledger-{number}" in page.ids
@@ -74,7 +82,7 @@ def test_what_is_told_of_numbers_is_that_of_the_records(
     built: Built, page: report_pages.Page, tables: dict[str, PaperTable]
 ) -> None:
     checked = 0
-    for name in ("gehler2008_table1", "picard2012_table1", "all_methods"):
+    for name in ("gehler2008_table1", "all_methods"):
         splits = mklbench.records(name)
         means = splits.groupby(["row", "column", "protocol"]).accuracy.agg(["mean", "std", "count"])
         for place in (one for one in page.places if one.table == name):
@@ -95,14 +103,15 @@ def test_what_is_told_of_numbers_is_that_of_the_records(
                 difference = float(told["difference"])
                 assert difference == pytest.approx(expected - published.mean, abs=0.051)
             checked += 1
-    assert checked > 400
+    assert checked > 300
 
 
 def test_the_numbers_of_splits_are_those_of_the_records(built: Built) -> None:
-    cells = {(cell["key"], cell["n"]): cell for cell in built.data["cells"]}
+    recorded = (cell for cell in built.data["cells"] if not cell["own"])
+    cells = {(cell["key"], cell["n"]): cell for cell in recorded}
     directory = resources.recorded_results() / "records"
     checked = 0
-    for path in sorted(directory.glob("picard2012_*.jsonl*")):
+    for path in sorted(directory.glob("picard2012_table?.jsonl*")):
         by_key: dict[str, dict[int, Any]] = {}
         for record in read_records(path):
             by_key.setdefault(record.key, {})[record.split] = record
@@ -150,7 +159,7 @@ def test_the_findings_have_their_numbers(built: Built, tables: dict[str, PaperTa
     count = sum(len(table.findings) for table in tables.values())
     found = re.search(r'<ul class="findings">(.*?)</ul>', built.html, re.DOTALL)
     assert found is not None
-    assert found[1].count("<li>") == count > 8
+    assert found[1].count("<li>") == count > 4
     assert "{" not in found[1]
     errors = mklbench.table("gehler2008_table1").query("row == 'splice' and metric == 'error'")
     measured = errors.set_index("column").measured_mean
@@ -160,7 +169,7 @@ def test_the_findings_have_their_numbers(built: Built, tables: dict[str, PaperTa
 
 def test_what_the_scripts_read_cannot_end_their_script(built: Built) -> None:
     scripts = re.findall(r"<script[^>]*>(.*?)</script>", built.html, re.DOTALL)
-    assert len(scripts) == (6 if built.notes else 7)
+    assert len(scripts) == 6 + ('id="library"' in built.html)
     assert all("<!--" not in script for script in scripts)
     large = sorted(scripts, key=len)[5:]
     assert all(re.fullmatch(r"[A-Za-z0-9+/=]+", script) for script in large)

@@ -259,7 +259,7 @@ ready.then((data) => {
     const [mean, sd] = cell.mean[chosen.metric];
     const x = axis("value", heading(chosen.metric), false);
     return {rows, spec: {
-      height: 170, title: {text: "mean " + mean + (sd === null ? "" : ", standard deviation " + sd) + " over " + rows.length + " splits", fontSize: 12, anchor: "start"},
+      height: 170, title: {text: "mean " + round(mean) + (sd === null ? "" : ", standard deviation " + sd) + " over " + rows.length + " splits", fontSize: 12, anchor: "start"},
       layer: [
         {transform: [{calculate: "'quartiles'", as: "what"}], mark: {type: "boxplot", size: 26, color: PALETTE[5], median: {color: colourOf("ink")}, ticks: true}, encoding: {x, y: {field: "what", type: "nominal", title: null}}},
         {transform: [{calculate: "'splits'", as: "what"}], mark: {type: "tick", thickness: 2, bandSize: 26, color: PALETTE[0], opacity: 0.7}, encoding: {x, y: {field: "what", type: "nominal"}, tooltip: [{field: "split"}, {field: "value", title: heading(chosen.metric)}]}},
