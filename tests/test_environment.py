@@ -40,11 +40,11 @@ REFUSED_TOO = {
     f"{COMMAND} run --help > /dev/full": "Standard output cannot be written: no space left",
     f"ulimit -f 0; {RUN} jobs=2": "cannot be written: file too large",
 }
-# By arguments, where `fifo` is a FIFO and `file` a file.
+# By arguments, where `fifo` and `fifo.csv` are FIFOs and `file` is a file.
 REFUSED_NAMES = {
     "run results_dir=fifo": "results_dir=fifo is a FIFO: give the name of a directory.",
     "run results_dir=file": "results_dir=file is a file: give the name of a directory.",
-    "run out=fifo": "out=fifo is a FIFO: give the name of a file.",
+    "run out=fifo.csv": "out=fifo.csv is a FIFO: give the name of a file.",
     f"run out={LONG}.csv": "(304 characters) cannot be used: file name too long",
     f"run results_dir={LONG}": "(300 characters) cannot be used: file name too long",
     f"table coverage --results-dir {LONG}": "cannot be used: file name too long",
@@ -73,6 +73,7 @@ def test_names_are_refused_in_one_sentence(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     os.mkfifo("fifo")
+    os.mkfifo("fifo.csv")
     Path("file").touch()
     for line, sentence in REFUSED_NAMES.items():
         command, *arguments = line.split()

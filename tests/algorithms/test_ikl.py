@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache, partial
 from itertools import pairwise
 from typing import Any
@@ -34,7 +35,7 @@ from mklbench.solution import Mixture, Solution
 
 products = partial(product_gaussians, gamma_max=30.0)
 isotropic = partial(isotropic_gaussians, gamma_max=30.0)
-FAMILIES = {"products": products, "isotropic": isotropic}
+FAMILIES: dict[str, Callable[..., Family]] = {"products": products, "isotropic": isotropic}
 
 
 def price(family: Family, theta: np.ndarray, solution: Solution) -> float:

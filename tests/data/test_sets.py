@@ -105,6 +105,7 @@ def test_a_real_set_is_the_published_one(name: str, mirror: Path, tmp_path: Path
     assert (f"{dropped} rows with a missing value dropped" in dataset.notes) == (dropped > 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REAL)
 def test_every_copy_in_the_mirror_verifies(name: str, mirror: Path, tmp_path: Path) -> None:
     copies = {copy.place: copy for copy in verify(pooled(name), mirror=mirror, cache_dir=tmp_path)}

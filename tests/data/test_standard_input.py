@@ -96,6 +96,7 @@ def test_a_cache_that_cannot_be_written_is_named(
         load(config())
 
 
+@pytest.mark.slow
 def test_a_sweep_over_two_processes_runs_on_it(tmp_path: Path) -> None:
     root = Path(cli.__file__).parents[1]
     command = ["run", "-m", "algo=svm", "algo.C=1,10", "data=csv", "data.path=-", "jobs=2"]

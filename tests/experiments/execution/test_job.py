@@ -288,6 +288,7 @@ def test_a_job_that_the_journal_does_not_have(store: Store) -> None:
     assert not store.path.exists()
 
 
+@pytest.mark.slow
 def test_the_child_is_kept_for_the_next_job_if_it_is_told_so(store: Store, tmp_path: Path) -> None:
     log = tmp_path / "log"
     cell = fake_cell(tmp_path, f"algo.log='{log}'")

@@ -357,7 +357,8 @@ def workers_are_gone(directory: Path, seconds: float = 60.0) -> None:
         wait_until(none_left, seconds)
 
 
-@pytest.mark.parametrize("jobs", [pytest.param(1, marks=pytest.mark.slow), 2])
+@pytest.mark.slow
+@pytest.mark.parametrize("jobs", [1, 2])
 def test_ctrl_c_stops_at_once_and_says_how_to_go_on(tmp_path: Path, jobs: int) -> None:
     process, store, cell = slow_run(tmp_path, f"jobs={jobs}", "progress=none", "out=rows.csv")
     process.send_signal(signal.SIGINT)

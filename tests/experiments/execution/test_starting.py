@@ -30,6 +30,7 @@ def two_processors(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("two_processors")
 class TestStartAhead:
+    @pytest.mark.slow
     @pytest.mark.parametrize("jobs", [2, 3, 999999999999])
     def test_starts_the_workers_of_a_run_but_one_a_processor_at_most(self, jobs: int) -> None:
         start_ahead(["-m", "data=wdbc,pima", f"jobs={jobs}"])

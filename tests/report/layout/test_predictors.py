@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -33,6 +34,7 @@ def test_evenness_is_a_part_of_the_kernels_and_has_no_scale(
     assert evenness([1.0, 1.0, 0.0, 0.0]) == 0.5
 
 
+@cache
 def page(promise: float = 0.0, noise: float = 0.0, sets: tuple[str, ...] = SETS) -> str:
     """Lay out a table in which `good` gains half a point for every set further down.
 

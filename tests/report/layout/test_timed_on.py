@@ -368,6 +368,7 @@ class TestNotFormed:
         assert judge_claims(made)[0].details.endswith("; timed on Old CPU")
 
 
+@pytest.mark.slow
 def test_the_recorded_tables_have_letters_where_their_times_are_of_several_models() -> None:
     times = {name for name, metric in METRICS.items() if metric.is_time}
     marked = set()
