@@ -606,7 +606,7 @@ def test_the_readme_in_short() -> None:
     assert table.ranking is not None
     views = number_in_words(len(table.ranking.groups["sets of several views"]))
     n_sets = len(table.rows)
-    states("README.md", f"On {n_sets} sets, all but {views} of one view, no: of {n} comparisons")
+    states("README.md", f"Not on {n_sets} data sets, {views} of them with several views: of {n} ")
     states("README.md", f"learned weights are better in {better} and worse in {worse}")
 
 
