@@ -30,7 +30,7 @@ from mklbench.report.formats import FORMATS
 LISTS = ("algos", "kernels", "data", "splits", "searches", "executors", "tables")
 
 
-_RUN_SUMMARY = "run one cell, or with -m a sweep of cells (options are Hydra overrides)"
+_RUN_SUMMARY = "run one experiment, or a sweep of them with -m (options are Hydra overrides)"
 
 
 def _no_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,7 +46,7 @@ def _run(parsed: argparse.Namespace) -> int:
 def _table_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", metavar="TABLE", help="as in `mklbench list tables`")
     parser.add_argument("--format", choices=FORMATS, default="md", help="default: md")
-    parser.add_argument("--out", metavar="FILE", help="write it there instead of printing it")
+    parser.add_argument("--out", metavar="FILE", help="file to write instead of printing")
     source_arguments(parser)
 
 
@@ -82,10 +82,10 @@ def _reproduce_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--from-records",
         action="store_true",
-        help="take over finished splits from the records in --out-dir instead of running them",
+        help="use the finished splits in the records of --out-dir instead of running them",
     )
     parser.add_argument(
-        "--timeout", type=seconds, metavar="SECONDS", help="of computing that a cell may take"
+        "--timeout", type=seconds, metavar="SECONDS", help="computing time that a run may take"
     )
     parser.add_argument(
         "--out-dir", default="results", metavar="DIR", help="for tables, figures, records"
@@ -190,15 +190,15 @@ def _check_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--all",
         action="store_true",
-        help="rerun one split of every cell that other sources than those at hand measured",
+        help="rerun one split of every run that other code than the present one measured",
     )
     parser.add_argument(
-        "--minutes", type=minutes, metavar="N", help="with --all: stop, and go on the next time"
+        "--minutes", type=minutes, metavar="N", help="with --all: stop, and continue the next time"
     )
     parser.add_argument(
         "--record",
         action="store_true",
-        help="record a cheap cell of each algorithm that the check does not have yet",
+        help="record a cheap run of each algorithm that the check does not have yet",
     )
     parser.add_argument(
         "--recorded", metavar="DIR", help="the recorded results; default: those of the program"
@@ -269,11 +269,10 @@ def _doctor(parsed: argparse.Namespace) -> int:
 def _redo_arguments(parser: argparse.ArgumentParser) -> None:
     parser.usage = "mklbench redo [OVERRIDE ...] [-m] [--failed] [--split N] [--results-dir DIR]"
     parser.epilog = (
-        "The cells are named by the overrides of their run; none of these, with --failed, means "
-        "every cell of the store."
+        "Give the overrides of the run; none of these, with --failed, means every run of the store."
     )
     parser.set_defaults(overrides=[])
-    parser.add_argument("-m", "--multirun", action="store_true", help="of a sweep of cells")
+    parser.add_argument("-m", "--multirun", action="store_true", help="of a sweep")
     parser.add_argument("--failed", action="store_true", help="only failures and timeouts")
     parser.add_argument(
         "--split",
@@ -337,13 +336,13 @@ def _compare(parsed: argparse.Namespace) -> int:
 
 def _export_arguments(parser: argparse.ArgumentParser) -> None:
     kinds = parser.add_subparsers(required=True, metavar="WHAT", dest="what")
-    summary = "fit the model of a cell as an estimator of scikit-learn, and write it to a file"
+    summary = "fit the model of a run as a scikit-learn estimator, and write it to a file"
     model = kinds.add_parser("model", help=summary, description=summary)
     model.usage = (
         "mklbench export model [OVERRIDE ...] --out FILE [--split N] [--results-dir DIR] "
         "[--config-dir DIR]"
     )
-    model.epilog = "The cell is named by the overrides of its run."
+    model.epilog = "Give the overrides of the run."
     model.set_defaults(overrides=[])
     model.add_argument(
         "--out", required=True, metavar="FILE", help="a .skops or .joblib file to write"
@@ -383,12 +382,12 @@ COMMANDS: dict[
     "table": ("print a paper's table from what has been run", _table_arguments, _table),
     "reproduce": ("run what the tables need, then write them", _reproduce_arguments, _reproduce),
     "status": (
-        "say what of the store is done, running or failed",
+        "show what in the store is done, running or failed",
         _status_arguments,
         _status,
     ),
-    "redo": ("forget a cell, a split or failures, to run them again", _redo_arguments, _redo),
-    "export": ("write the model of a cell for use elsewhere", _export_arguments, _export),
+    "redo": ("delete a run, a split or failures, to run them again", _redo_arguments, _redo),
+    "export": ("write the model of a run for use elsewhere", _export_arguments, _export),
     "data": ("list, fetch or verify the data sets", _data_arguments, _data),
     "list": ("list the choices of a config group", _list_arguments, _list),
     "plot": ("draw a paper's figure from what has been run", _plot_arguments, _plot),
@@ -404,7 +403,7 @@ COMMANDS: dict[
         _compare,
     ),
     "doctor": (
-        "say what this machine offers, what is wrong and what slows it down",
+        "check this machine and suggest fixes",
         _doctor_arguments,
         _doctor,
     ),

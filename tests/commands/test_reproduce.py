@@ -72,7 +72,7 @@ def test_reproduce_again_runs_nothing(
     assert reproduce([], store=store, results_dir=str(results)) == 0
     assert {path: path.stat().st_mtime_ns for path in store.path.rglob("split-*.json")} == times
     assert {path: path.read_bytes() for path in results.rglob("*.*")} == written
-    assert "4 of 4 cells done" in capsys.readouterr().out
+    assert "4 of 4 runs done" in capsys.readouterr().out
 
 
 def test_dry_run_only_says_what_is_missing(
@@ -229,7 +229,7 @@ def test_reproduce_with_a_failing_cell_says_so_and_is_no_success(
     monkeypatch.setattr(svm, "solve", breaks_at_one)
     assert reproduce(["tiny"], store=store, results_dir=str(results)) == 1
     printed = capsys.readouterr().out
-    assert "2 of 4 cells done" in printed
+    assert "2 of 4 runs done" in printed
     assert "minmax one fixed: failed" in printed
     markdown = (results / "tables" / "tiny.md").read_text(encoding="utf-8")
     assert "broken on purpose" in markdown
@@ -250,7 +250,7 @@ def test_results_that_cannot_be_written_are_an_input_error(store: Store, tmp_pat
 
 def test_table_before_anything_was_run(store: Store) -> None:
     text = print_table("tiny", store=store)
-    assert "0 of 4 cells are done" in text
+    assert "0 of 4 runs are done" in text
     assert "no number can be judged yet" in text
 
 

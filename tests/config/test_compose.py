@@ -172,7 +172,7 @@ BAD_OVERRIDES = [
     ("algo._target_=nowhere.solve", "nowhere"),
     ("algo._target_=os.nothing", "cannot be used"),
     ("algo._target_=os.path", "not callable"),
-    ("~algo", "algo is taken away, and a cell needs one: choose it with algo=NAME."),
+    ("~algo", "algo is taken away, but every run needs one: choose it with algo=NAME."),
     ("kernel=precomputed", "kernel.K is not set"),
     ("split.n_splits=0", "split.n_splits=0 is not accepted: it must be at least 1"),
     ("split.n_splits=100000000", "split.n_splits=100000000 is not accepted: it must be at most"),
@@ -256,7 +256,7 @@ def test_the_two_bounds_on_jobs_are_one() -> None:
         ),
         (
             "~executor",
-            "executor is taken away, and a cell needs one: choose it with executor=NAME.",
+            "executor is taken away, but every run needs one: choose it with executor=NAME.",
         ),
         (
             "++executor._target_=os.getcwd",

@@ -45,14 +45,14 @@ def configs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 def test_are_run_printed_and_drawn(configs: str, capsys: pytest.CaptureFixture[str]) -> None:
     own = ["--config-dir", configs]
     assert cli.main(["reproduce", "own", "--dry-run", *own]) == 0
-    assert "2 cells, 4 splits to run" in capsys.readouterr().out
+    assert "2 runs, 4 splits to run" in capsys.readouterr().out
     assert cli.main(["reproduce", "own", "--jobs", "2", *own]) == 0
     written = Path("results/tables/own.md").read_text(encoding="utf-8")
     assert f"mklbench reproduce own --config-dir {configs}\n" in written
     assert "own_gain.png" in written
     capsys.readouterr()
     assert cli.main(["table", "own", *own]) == 0
-    assert "2 of 2 cells are done" in capsys.readouterr().out
+    assert "2 of 2 runs are done" in capsys.readouterr().out
     assert cli.main(["plot", "own_gain", "--out", "gain.pdf", *own]) == 0
     assert Path("gain.pdf").read_bytes().startswith(b"%PDF")
 

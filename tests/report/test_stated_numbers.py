@@ -382,8 +382,8 @@ def said_of_many_sets(text: str) -> Iterator[str]:
         f"On the other {number_in_words(_n_views(text))} the {len(views)} methods that learn gain "
         f"{min(gains):.2f} to {max(gains):+.2f} points over the uniform combination on average. "
         f"On another such set {n_certain} of them are alike or worse with a probability of more "
-        f"than 0.95, and none is better with one above {max(chances):.2f}. The rule asks the former of "
-        f"all {len(views)}: five sets are too few to decide."
+        f"than 0.95, and none is better with one above {max(chances):.2f}. The rule asks the "
+        f"former of all {len(views)}: five sets are too few to decide."
     )
     costs = text.partition("## What it costs")[2].partition("## Where it pays")[0]
     lines = re.findall(r"^\| (.+?) +\| +(\d+) \| +\S+ \| +(\S+) \| .+$", costs, re.MULTILINE)
