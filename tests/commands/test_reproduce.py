@@ -81,7 +81,7 @@ def test_dry_run_only_says_what_is_missing(
     assert reproduce(["tiny"], store=store, dry_run=True, results_dir=str(results)) == 0
     printed = capsys.readouterr().out
     # Nothing of it was measured: what it takes is told from records of other data.
-    assert f"{N_CELLS} cells, {N_SPLITS} splits to run, about" in printed
+    assert f"{N_CELLS} runs, {N_SPLITS} splits to run, about" in printed
     assert not store.path.exists()
     assert not results.exists()
 
@@ -95,7 +95,7 @@ def test_dry_run_estimates_from_measured_splits(
     capsys.readouterr()
     reproduce(["tiny"], store=store, dry_run=True, results_dir=str(results))
     printed = capsys.readouterr().out
-    assert f"{N_CELLS} cells, 1 splits to run" in printed
+    assert f"{N_CELLS} runs, 1 splits to run" in printed
     assert "not known" not in printed
 
 
@@ -111,7 +111,7 @@ def test_reproduce_goes_on_from_records(
         reproduce, ["tiny"], store=elsewhere, from_records=True, results_dir=str(results)
     )
     take_over(dry_run=True)
-    assert f"{N_CELLS} cells, 1 splits to run" in capsys.readouterr().out
+    assert f"{N_CELLS} runs, 1 splits to run" in capsys.readouterr().out
     assert not elsewhere.path.exists()
     assert take_over() == 0
     assert f"{N_SPLITS - 1} finished splits taken over from {path}" in capsys.readouterr().out
