@@ -145,7 +145,7 @@ def in_blocks(decide: Callable[[Any], Array], samples: NDArray[Any] | Views, row
     samples : Views or ndarray of shape (n_z, d), (n_z,) or (M, n_z, n)
         New samples: features, row numbers, or cross Gram matrices.
     rows : int
-        At most so many at once, >= 1.
+        Maximum number at once, >= 1.
 
     Raises
     ------

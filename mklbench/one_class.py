@@ -83,7 +83,7 @@ def solve(
     tol : float, default=0.0001
         Stop at this certified relative duality gap.
     max_iter : int, default=100
-        At most so many SVMs.
+        Maximum number of SVMs.
     start : array_like of shape (M,) or None, default=None
         Weights >= 0, not all zero, to start from, as in `mklbench.algorithms.mkl`.
     sample_weight : array_like of shape (n,) or None, default=None

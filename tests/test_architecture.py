@@ -68,7 +68,7 @@ INSIDE = {
         {"layout"},
         {"figures"},
         {"formats", "loading"},
-        {"results", "frames"},
+        {"results", "frames", "position"},
         {"site"},
         {"check"},
     ],

@@ -143,7 +143,7 @@ def test_a_table_and_a_metric(copy: Path) -> None:
     python(copy, "-m", "mklbench", "reproduce", "mine", "--out-dir", "results")
     shown = python(copy, "-m", "mklbench", "table", "mine")
     assert "prediction ms" in shown
-    assert "1 of 1 cells are done" in shown
+    assert "1 of 1 runs are done" in shown
 
 
 @pytest.mark.slow

@@ -2,7 +2,7 @@
 A table of numbers and words
 ============================
 
-Each kernel looks at columns of its own, with its own preprocessing. The weights say which columns
+Each kernel uses its own columns, with its own preprocessing. The weights say which columns
 count.
 """
 

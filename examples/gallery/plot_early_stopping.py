@@ -2,7 +2,7 @@
 QN-PKL has to stop early
 ========================
 
-A product of Gaussians with a width a feature is not convex, and its training objective can be
+A product of Gaussians with one width per feature is not convex, and its training objective can be
 driven down for long. The test accuracy is best early on.
 """
 

@@ -1,8 +1,8 @@
 """
-Kernels that nobody wrote down: infinite kernel learning
-========================================================
+Infinite kernel learning
+========================
 
-IKL looks for the widths of its Gaussians, one a feature, in a continuous box. Here the classes
+IKL looks for the widths of its Gaussians, one per feature, in a continuous box. Here the classes
 depend on two features of four, at different scales.
 """
 

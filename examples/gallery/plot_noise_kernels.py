@@ -2,7 +2,7 @@
 What learning is worth when most kernels are noise
 ==================================================
 
-Two features decide, the others are noise; there is one Gaussian a feature. The plain sum of
+Two features decide, the others are noise; there is one Gaussian per feature. The plain sum of
 kernels suffers from each useless one, learned sparse weights hardly do.
 """
 

@@ -2,7 +2,7 @@
 Outliers, and the features by which they are seen
 =================================================
 
-One-class MKL on a Gaussian a feature: nu bounds the share of training samples outside.
+One-class MKL on one Gaussian per feature: nu bounds the share of training samples outside.
 """
 
 import matplotlib.pyplot as plt

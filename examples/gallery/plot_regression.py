@@ -2,7 +2,7 @@
 Regression: which feature says what
 ===================================
 
-Epsilon-insensitive regression on one Gaussian a feature. The learned function is a sum of
+Epsilon-insensitive regression on one Gaussian per feature. The learned function is a sum of
 functions of one feature each, so that each can be drawn.
 """
 

@@ -98,7 +98,7 @@ def solve(
     tol : float, default=0.001
         Relative gap of the alignment at which to stop.
     max_iter : int, default=200
-        At most so many rounds of new constraints.
+        Maximum number of rounds of new constraints.
     svm_tol : float, default=0.001
         LIBSVM's stopping tolerance.
     class_weight : mapping of int to float, str or None, default=None

@@ -82,7 +82,7 @@ def solve(
         Stop as well where the objective of an iterate differs from that of the one
         before by less than this share of it; None for never.
     max_iter : int, default=1000
-        At most so many changes of the weights.
+        Maximum number of changes of the weights.
     svm_tol : float, default=0.001
         LIBSVM's stopping tolerance; it is tightened by itself where it, not the weights,
         keeps the gap above `tol`.

@@ -93,7 +93,7 @@ def solve(
     tol : float, default=0.0001
         Stop at this certified relative duality gap.
     max_iter : int, default=1000
-        At most so many changes of the weights.
+        Maximum number of changes of the weights.
     svm_tol : float, default=0.001
         LIBSVM's stopping tolerance; it is tightened by itself where it, not the weights,
         keeps the gap above `tol`.

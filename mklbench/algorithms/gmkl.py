@@ -91,7 +91,7 @@ def solve(
     tol : float, default=0.001
         Stop when the certified gap (bank) or KKT residual (family) is at most this.
     max_iter : int, default=40
-        At most so many gradient steps; fewer than `iterations` they are a limit, not an end.
+        Maximum number of gradient steps; fewer than `iterations` they are a limit, not an end.
     svm_tol : float, default=0.001
         LIBSVM's stopping tolerance.
     class_weight : mapping of int to float, str or None, default=None

@@ -81,7 +81,7 @@ def solve(
     tol : float, default=0.01
         Certified relative gap of the ratio at which to stop.
     max_iter : int, default=100
-        At most so many evaluations, each of a ball and the closest points of two hulls.
+        Maximum number of evaluations, each of a ball and the closest points of two hulls.
     svm_tol : float, default=0.001
         LIBSVM's stopping tolerance for the SVM at the end.
     class_weight : mapping of int to float, str or None, default=None

@@ -79,7 +79,7 @@ def solve(
         Stop as well where an iteration has changed the objective by less than this
         share of it; None for never.
     max_iter : int, default=200
-        At most so many Newton steps.
+        Maximum number of Newton steps.
     svm_tol : float, default=0.001
         LIBSVM's stopping tolerance; it is tightened by itself where it, not the weights,
         keeps the gap above `tol`.

@@ -156,9 +156,9 @@ def solve(
     tol : float, default=0.001
         Stop where `gap`, and in a family `family_gap` as well, is at most this.
     max_iter : int, default=100
-        At most so many rounds, each of a master, and of a second where kernels have moved.
+        Maximum number of rounds, each of a master, and of a second where kernels have moved.
     pricing : int, default=12
-        At most so many kernels join at once; 1 is Algorithm 1 to the letter.
+        Maximum number of kernels that join at once; 1 is Algorithm 1 to the letter.
     samples : int, default=1000
         So many random members of the family are looked at before the search in it ends, and
         the best of them are starts, too. The paper has none; without them a search takes a third

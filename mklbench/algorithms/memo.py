@@ -90,7 +90,7 @@ def solve(
     tol : float, default=0.01
         Relative gap of G, at theta > 0 its KKT residual, at which to stop.
     max_iter : int, default=300
-        At most so many evaluations in all climbs, each of the closest points of two hulls.
+        Maximum number of evaluations in all climbs, each of the closest points of two hulls.
     svm_tol : float, default=0.001
         LIBSVM's stopping tolerance for the SVM at the end.
     class_weight : mapping of int to float, str or None, default=None

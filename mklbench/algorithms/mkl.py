@@ -92,8 +92,8 @@ def solve(
     tol : float, default=0.0001
         Stop at this certified relative duality gap.
     max_iter : int, default=100
-        At most so many SVMs; for p > 1 so many changes of the weights; of the joint method so
-        many iterations.
+        Maximum number of SVMs; for p > 1, of changes of the weights; for the
+        joint method, of iterations.
     method : {"auto", "libsvm", "joint"}, default="auto"
         "libsvm" solves SVMs on Gram matrices; "joint" all together on factors of the kernels;
         "auto" takes the second where there are factors and it is faster

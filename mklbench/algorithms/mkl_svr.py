@@ -84,7 +84,7 @@ def solve(
     tol : float, default=0.0001
         Stop at this certified relative duality gap.
     max_iter : int, default=100
-        At most so many SVRs; of the joint method so many iterations.
+        Maximum number of SVRs; for the joint method, of iterations.
     method : {"auto", "libsvm", "joint"}, default="auto"
         "libsvm" solves SVRs on Gram matrices; "joint" all together on factors of the kernels;
         "auto" takes the second as `mklbench.algorithms.mkl` does.

@@ -107,7 +107,7 @@ def solve(
     tol : float, default=0.0001
         Stop at this certified gap; with fixed steps where ||mu' - mu|| < tol.
     max_iter : int, default=1000
-        At most so many steps.
+        Maximum number of steps.
     sample_weight : array_like of shape (n,) or None, default=None
         Weights w_i > 0 of the squared errors: the ridge of sample i is lam / w_i.
 

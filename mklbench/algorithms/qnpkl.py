@@ -125,9 +125,9 @@ def solve(
         Whether a step towards K = I, a minimum of J that predicts the larger class, is
         shortened for as long as J is lower nearer to where it comes from.
     max_iter : int, default=1000
-        At most so many iterations; fewer than `iterations` they are a limit, not an end.
+        Maximum number of iterations; fewer than `iterations` they are a limit, not an end.
     max_evals : int or None, default=None
-        At most so many SVMs in all; 40,000 if not given.
+        Maximum number of SVMs in all; 40,000 if not given.
     svm_tol : float, default=0.001
         LIBSVM's stopping tolerance.
     class_weight : mapping of int to float, str or None, default=None

@@ -81,7 +81,7 @@ def solve(
     tol : float, default=0.01
         Certified relative duality gap at which to stop.
     max_iter : int, default=1000
-        At most so many evaluations, each of a ball and an SVM.
+        Maximum number of evaluations, each of a ball and an SVM.
     svm_tol : float, default=0.001
         LIBSVM's stopping tolerance at the beginning.
     class_weight : mapping of int to float, str or None, default=None

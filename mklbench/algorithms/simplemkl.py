@@ -66,7 +66,7 @@ def solve(
         Stop as well where a descent direction has changed the objective by less than
         this share of it; None for never.
     max_iter : int, default=500
-        At most so many descent directions.
+        Maximum number of descent directions.
     line_search_tol : float, default=0.1
         A line search ends where the slope of J has shrunk to this fraction.
     svm_tol : float, default=0.001

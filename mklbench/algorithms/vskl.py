@@ -146,7 +146,7 @@ def solve(
         Stop as well where the objective of an iterate differs from that of the one
         before by less than this share of it; None for never. The paper has 1e-4.
     max_iter : int, default=1000
-        At most so many steps of the descent.
+        Maximum number of steps of the descent.
     step_size : float or None, default=None
         The factor A, which the paper leaves open; 3 sqrt(n) for n groups if not given.
     svm_tol : float, default=0.001

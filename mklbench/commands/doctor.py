@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mklbench.diagnosis import Finding, findings
+from mklbench.diagnosis.finding import count
 from mklbench.experiments.store import Store
 
 
@@ -37,9 +38,5 @@ def _line(finding: Finding) -> str:
 def _total(counts: dict[str, int]) -> str:
     if not any(counts.values()):
         return "All is well."
-    words = {
-        "problem": "of what does not work",
-        "slow": "of what costs time",
-        "note": "worth knowing",
-    }
-    return "; ".join(f"{n} {words[level]}" for level, n in counts.items() if n) + "."
+    words = {"problem": "problem", "slow": "performance warning", "note": "note"}
+    return ", ".join(count(n, words[level]) for level, n in counts.items() if n) + "."

@@ -48,6 +48,8 @@ def execute(cells: list[Cell], options: RunConfig) -> int:
     print(summary(usable))
     for sentence in _approximations(usable):
         print(sentence)
+    for sentence in _published(usable):
+        print(sentence)
     print(_places(options, store))
     for result in results:
         if result.error is not None:
@@ -65,6 +67,19 @@ def _approximations(results: list[CellResult]) -> list[str]:
             landmarks = max(record.landmarks or 0 for record in found)
             told = in_a_sentence("kernels on several features", landmarks, effect)
             sentences.append(f"{result.cell.label}: {told}.")
+    return sentences
+
+
+def _published(results: list[CellResult]) -> list[str]:
+    """Return what the papers print for each finished run that they have, beside its own number."""
+    from mklbench.report.position import position_of
+
+    sentences = []
+    for result in results:
+        position = position_of(result.cell) if result.status == "done" else None
+        if position is not None:
+            label = f"{result.cell.label}: " if len(results) > 1 else ""
+            sentences.append(label + position.beside(result.records))
     return sentences
 
 

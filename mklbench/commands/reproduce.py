@@ -159,7 +159,7 @@ def _outcome(report: Report, results: Path, refused: Mapping[str | None, str]) -
     """Say in a few lines where a table was written, how it ended and why."""
     n_cells = len(report.slots)
     lines = [
-        f"{report.table.name}: {n_cells - len(report.unfinished)} of {n_cells} cells done, "
+        f"{report.table.name}: {n_cells - len(report.unfinished)} of {n_cells} runs done, "
         f"written to {results / 'tables' / report.table.name}.md, .csv and .html"
     ]
     for slot, found in report.unfinished:

@@ -126,13 +126,13 @@ def _fitting(found: Found, height: int) -> list[str]:
 def _said(found: Found, finished: bool = True) -> Iterator[str]:
     """Yield the lines of all that is to be said, of finished cells perhaps only their number."""
     if not found.cells:
-        yield f"There is no cell in {found.place}: mklbench run and reproduce put them there."
+        yield f"There are no runs in {found.place}: mklbench run and reproduce put them there."
         return
     shown = [cell for cell in found.cells if finished or len(cell.done) < cell.n_splits]
     if shown:
         yield from _table(shown)
     if len(shown) < len(found.cells):
-        yield f"({len(found.cells) - len(shown)} finished cells)"
+        yield f"({len(found.cells) - len(shown)} finished runs)"
     for cell in shown:
         for line in _details(cell):
             yield f"{cell.directory.name}, {line}"
@@ -146,7 +146,7 @@ def _table(cells: Sequence[CellOverview]) -> Iterator[str]:
 
     rows = [[cell.directory.name, *_counts(cell)] for cell in cells]
     yield from tabulate(
-        rows, ["cell", "splits", "done", "running", "failed", "waiting"]
+        rows, ["run", "splits", "done", "running", "failed", "waiting"]
     ).splitlines()
 
 
@@ -180,8 +180,8 @@ def _total(cells: Sequence[CellOverview]) -> str:
     counts = zip(*map(_counts, cells), strict=True)
     splits, done, running, failed, waiting = (sum(column) for column in counts)
     return (
-        f"{len(cells)} cells with {splits} splits: {done} done, {running} running, "
-        f"{failed} failed, {waiting} waiting."
+        f"{len(cells)} run{'s' * (len(cells) != 1)} with {splits} splits: {done} done, "
+        f"{running} running, {failed} failed, {waiting} waiting."
     )
 
 

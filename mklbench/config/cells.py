@@ -257,7 +257,7 @@ def plain_group(node: DictConfig, group: str) -> dict[str, Any]:
     """
     if group not in node:
         raise InputError(
-            f"{group} is taken away, and a cell needs one: choose it with {group}=NAME."
+            f"{group} is taken away, but every run needs one: choose it with {group}=NAME."
         )
     try:
         plain: Any = _resolved(node, group)

@@ -55,7 +55,7 @@ def explain(error: Exception, overrides: list[str], compose: Composer) -> InputE
         return removed
     if match := _AMBIGUOUS.search(message) or _SEVERAL.search(message):
         return InputError(
-            f"{match[1]} names several values: add -m to run one cell for each of them, "
+            f"{match[1]} names several values: add -m to run once for each of them, "
             "or write a list as key=[value,value]."
         )
     if match := _MISFIT.search(message):
@@ -121,7 +121,8 @@ def _removed_group(overrides: Sequence[str]) -> InputError | None:
         group = key_of(text)
         if text.startswith("~") and group in GROUPS:
             return InputError(
-                f"{text} takes the {group} away, and a cell needs one: choose it with {group}=NAME."
+                f"{text} takes the {group} away, but every run needs one: choose it with "
+                f"{group}=NAME."
             )
     return None
 
@@ -144,7 +145,7 @@ def _prefix(message: str, overrides: Sequence[str]) -> InputError | None:
     if match := _SECOND.search(message):
         given = _given(match[1], overrides)
         return InputError(
-            f"{given} adds a second {match[1]}, and a cell has one: write {match[1]}=NAME."
+            f"{given} adds a second {match[1]}, but a run has only one: write {match[1]}=NAME."
         )
     return None
 

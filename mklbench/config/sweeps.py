@@ -59,7 +59,7 @@ def _check_size(overrides: list[Override], config_dir: Path | str | None) -> Non
         texts = (str(override.input_line) for override in overrides)
         swept = " ".join(text for text in texts if sizes.get(text.partition("=")[0], 1) > 1)
         raise InputError(
-            f"{swept} asks for {_count(n_cells)} cells, and one sweep takes at most {MAX_CELLS}: "
+            f"{swept} asks for {_count(n_cells)} runs, and one sweep takes at most {MAX_CELLS}: "
             "sweep over fewer values, or write several commands."
         )
 

@@ -15,7 +15,7 @@ class Finding:
     Attributes
     ----------
     level : {"ok", "note", "slow", "problem"}
-        "note" is worth knowing, "slow" costs time, with a "problem" something does not work.
+        A note, a performance warning ("slow") or a problem: something does not work.
     what : str
         What was looked at.
     said : str

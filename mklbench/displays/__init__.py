@@ -1,4 +1,4 @@
-"""Pictures of models, with scikit-learn's manners: ``WeightsDisplay.from_estimator(model)``.
+"""Pictures of models, with the scikit-learn API: ``WeightsDisplay.from_estimator(model)``.
 
 - `WeightsDisplay`: the kernels in use by name, largest weight first.
 - `PathDisplay`: the weights along C.

@@ -126,7 +126,7 @@ class AlignmentDisplay:
         kernels : sequence of str or int, or None, default=None
             The names of kernels, or their numbers; if not given, those of the largest weights.
         top_k : int or None, default=10
-            At most so many kernels if `kernels` is not given; None for all in use.
+            Maximum number of kernels if `kernels` is not given; None for all in use.
         kind : str, default="alignment"
             "alignment" or "grams", as for `plot`.
         ax : matplotlib Axes, sequence of them or None, default=None

@@ -91,7 +91,7 @@ def chosen_kernels(
     kernels : sequence of str or int, or None
         The names of kernels, or their numbers; None for those of the largest weights.
     top_k : int or None
-        At most so many of these; None for all in use.
+        Maximum number of these; None for all in use.
 
     Returns
     -------

@@ -78,7 +78,7 @@ class WeightsDisplay:
         estimator : estimator
             A fitted estimator of mklbench, or a pipeline or a search that ends in one.
         top_k : int or None, default=20
-            At most so many kernels are shown; None for all in use.
+            Maximum number of kernels shown; None for all in use.
         ax : matplotlib Axes or None, default=None
             What to draw in; a new figure if not given.
 
@@ -103,7 +103,7 @@ class WeightsDisplay:
         Parameters
         ----------
         top_k : int or None, default=20
-            At most so many kernels are shown; None for all in use.
+            Maximum number of kernels shown; None for all in use.
         ax : matplotlib Axes or None, default=None
             What to draw in; a new figure if not given.
 

@@ -28,7 +28,7 @@ class ElasticNetMKL(TakesMethod, KernelLearner):
     tol : float, default=0.0001
         Certified relative duality gap at which to stop.
     max_iter : int, default=1000
-        At most so many changes of the weights.
+        Maximum number of changes of the weights.
     svm_tol : float, default=0.001
         LIBSVM's stopping tolerance, to begin with.
     method : {"auto", "libsvm", "joint"}, default="auto"

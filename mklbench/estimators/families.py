@@ -38,7 +38,7 @@ class GMKL(KernelLearner):
     tol : float, default=0.001
         Certified gap or KKT residual at which to stop.
     max_iter : int, default=40
-        At most so many gradient steps.
+        Maximum number of gradient steps.
     svm_tol : float, default=0.001
         LIBSVM's stopping tolerance.
     class_weight : ClassWeights, default=None
@@ -94,9 +94,9 @@ class IKL(KernelLearner):
         Relative duality gap at which to stop, of the kernels found (`gap_`) and with what an
         independent search finds beyond them (`family_gap_`).
     max_iter : int, default=100
-        At most so many restricted master problems.
+        Maximum number of restricted master problems.
     pricing : int, default=12
-        At most so many kernels join at once.
+        Maximum number of kernels that join at once.
     samples : int, default=1000
         Random members of the family looked at before the search ends.
     explore : int, default=300
@@ -192,9 +192,9 @@ class QNPKL(KernelLearner):
     shun_identity : bool, default=True
         Whether steps towards K = I are shortened.
     max_iter : int, default=1000
-        At most so many directions.
+        Maximum number of directions.
     max_evals : int or None, default=None
-        At most so many SVMs in all; 40,000 if None.
+        Maximum number of SVMs in all; 40,000 if None.
     svm_tol : float, default=0.001
         LIBSVM's stopping tolerance.
     class_weight : ClassWeights, default=None

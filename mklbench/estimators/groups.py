@@ -33,7 +33,7 @@ class VSKL(TakesMethod, KernelLearner):
     objective_tol : float or None, default=None
         Relative change of the objective at which to stop as well; None for never.
     max_iter : int, default=1000
-        At most so many steps of the mirror descent.
+        Maximum number of steps of the mirror descent.
     step_size : float or None, default=None
         Factor A of the step size; 3 times the square root of the number of groups if None.
     svm_tol : float, default=0.001
@@ -100,7 +100,7 @@ class CKL(KernelLearner):
     objective_tol : float or None, default=None
         Relative change of the objective at which to stop as well; None for never.
     max_iter : int, default=1000
-        At most so many changes of the weights.
+        Maximum number of changes of the weights.
     svm_tol : float, default=0.001
         LIBSVM's stopping tolerance.
     class_weight : ClassWeights, default=None

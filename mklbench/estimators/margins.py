@@ -61,7 +61,7 @@ class RadiusMarginMKL(WithoutSampleWeight, KernelLearner):
     tol : float, default=0.01
         Certified relative duality gap at which to stop.
     max_iter : int, default=1000
-        At most so many evaluations, each of a ball and an SVM.
+        Maximum number of evaluations, each of a ball and an SVM.
     svm_tol : float, default=0.001
         LIBSVM's stopping tolerance at the beginning.
     verbose : int, default=0
@@ -105,7 +105,7 @@ class GRAM(WithoutSampleWeight, KernelLearner):
     tol : float, default=0.01
         Certified relative gap of the ratio at which to stop.
     max_iter : int, default=100
-        At most so many evaluations, each of a ball and the closest points of two hulls.
+        Maximum number of evaluations, each of a ball and the closest points of two hulls.
     svm_tol : float, default=0.001
         LIBSVM's stopping tolerance for the SVM at the end.
     verbose : int, default=0
@@ -154,7 +154,7 @@ class MEMO(WithoutSampleWeight, KernelLearner):
     tol : float, default=0.01
         Relative gap at which to stop, for theta > 0 a KKT residual.
     max_iter : int, default=300
-        At most so many evaluations in all climbs, each of the closest points of two hulls.
+        Maximum number of evaluations in all climbs, each of the closest points of two hulls.
     svm_tol : float, default=0.001
         LIBSVM's stopping tolerance for the SVM at the end.
     verbose : int, default=0

@@ -35,7 +35,7 @@ class OneClassMKL(OutlierMixin, KernelEstimator):
     tol : float, default=0.0001
         Certified relative duality gap at which to stop.
     max_iter : int, default=100
-        At most so many SVM calls.
+        Maximum number of SVM calls.
     verbose : int, default=0
         1 prints a line an iteration: J, its gap, active kernels, seconds.
 

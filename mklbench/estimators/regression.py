@@ -29,7 +29,7 @@ class MKLRegressor(TakesMethod, KernelRegressor):
     tol : float, default=0.0001
         Certified relative duality gap at which to stop.
     max_iter : int, default=100
-        At most so many SVR calls; of the joint method so many iterations.
+        Maximum number of SVR calls; for the joint method, of iterations.
     method : {"auto", "libsvm", "joint"}, default="auto"
         "libsvm" solves SVRs on Gram matrices; "joint" all together on factors, for many samples
         with kernels on single features; "auto" takes the faster of the two. `method_` says which it

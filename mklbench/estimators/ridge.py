@@ -126,7 +126,7 @@ class NKRR(_NKRR, KernelRegressor):
     tol : float, default=0.0001
         Certified gap or KKT residual at which to stop.
     max_iter : int, default=1000
-        At most so many steps.
+        Maximum number of steps.
     verbose : int, default=0
         1 prints a line an iteration: J, its gap, active kernels, seconds.
     """
@@ -157,7 +157,7 @@ class NKRRClassifier(_NKRR, KernelLearner):
     tol : float, default=0.0001
         Certified gap or KKT residual at which to stop.
     max_iter : int, default=1000
-        At most so many steps.
+        Maximum number of steps.
     verbose : int, default=0
         1 prints a line an iteration: J, its gap, active kernels, seconds.
     """

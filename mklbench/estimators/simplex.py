@@ -134,8 +134,8 @@ class MKL(TakesMethod, KernelLearner):
     tol : float, default=0.0001
         Certified relative duality gap at which to stop.
     max_iter : int, default=100
-        At most so many SVM calls; for p > 1 so many changes of the weights; of the joint method so
-        many iterations.
+        Maximum number of SVM calls; for p > 1, of changes of the weights; for the
+        joint method, of iterations.
     method : {"auto", "libsvm", "joint"}, default="auto"
         "libsvm" solves SVMs on Gram matrices; "joint" all together on factors, for many samples
         with kernels on single features; "auto" takes the faster of the two. `method_` says which
@@ -199,7 +199,7 @@ class SimpleMKL(KernelLearner):
     objective_tol : float or None, default=None
         Relative change of the objective at which to stop as well; None for never.
     max_iter : int, default=500
-        At most so many descent directions.
+        Maximum number of descent directions.
     line_search_tol : float, default=0.1
         A line search ends where the slope of the objective has shrunk to this.
     svm_tol : float, default=0.001
@@ -250,7 +250,7 @@ class HessianMKL(KernelLearner):
     objective_tol : float or None, default=None
         Relative change of the objective at which to stop as well; None for never.
     max_iter : int, default=200
-        At most so many Newton steps.
+        Maximum number of Newton steps.
     svm_tol : float, default=0.001
         LIBSVM's stopping tolerance.
     class_weight : ClassWeights, default=None

@@ -91,7 +91,7 @@ class Lines:
         self._started = self._last = self._clock()
         # Said with the first step that ends, so that a run that cannot begin says only why.
         n_cells = len({step.cell.key for step in steps})
-        self._heading = f"{_count(n_cells, 'cell')} to run, {_count(n_splits, 'split')}"
+        self._heading = f"{_count(n_cells, 'run')}, {_count(n_splits, 'split')}"
         if n_done:
             self._heading += f", {n_done} of them done before"
         if n_selections:

@@ -199,7 +199,7 @@ class Bank(KernelOperator):
         prices : ndarray of shape (M,)
             a' K_m a of all kernels at some a.
         count : int
-            At most so many.
+            Maximum number of them.
         """
         return np.argsort(-prices, kind="stable")[:count]
 

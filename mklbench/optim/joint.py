@@ -241,7 +241,7 @@ class Path:
         Parameters
         ----------
         max_iter : int
-            At most so many points; none, if the first is beyond what numbers can be.
+            Maximum number of points; none, if the first is beyond what numbers can be.
         """
         double = False
         for _ in range(max_iter):

@@ -139,7 +139,7 @@ def solve(
     tol : float
         The certified relative gap asked for.
     max_iter : int
-        At most so many iterations on each of the factors.
+        Maximum number of iterations on each of the factors.
     landmarks : int or None, default=None
         What `factors_for` was given.
 

@@ -182,7 +182,7 @@ def search(
     tol : float
         The certified relative gap asked for.
     max_iter : int
-        At most so many iterations on each of the factors.
+        Maximum number of iterations on each of the factors.
     history : list of dict or None, default=None
         That of a search which this one is a step of; one that begins here if not given.
 

@@ -142,7 +142,7 @@ def climb(
     growth : float, default=1e-4
         It ends where an iteration adds less than this share.
     iterations : int, default=20
-        At most so many.
+        Maximum number of them.
     """
     known: tuple[float, Array] | None = None
     if price is None:

@@ -82,7 +82,7 @@ def search(
     tol : float
         The certified relative gap asked for, on the problem with landmarks.
     max_iter : int
-        At most so many iterations on each of the factors.
+        Maximum number of iterations on each of the factors.
 
     Returns
     -------

@@ -137,7 +137,7 @@ def minimise(
     start : ndarray of shape (M,)
         u to begin with.
     max_evals : int
-        At most so many evaluations.
+        Maximum number of evaluations.
     """
     left = max_evals
 

@@ -101,7 +101,7 @@ class RadiusSearch(ABC, Generic[At]):
         n_searches : int
             The search is begun anew from its best point where it ends early, so often at most.
         max_iter : int
-            At most so many evaluations.
+            Maximum number of evaluations.
         """
         first = min(_FIRST, max_iter)
         for _ in range(n_searches):

@@ -23,7 +23,7 @@ def write_results(table: PaperTable, finder: CellFinder, results: Path) -> Repor
     """Write tables, figures and records of `table` below `results`.
 
     The files are ``tables/NAME.{md,csv,html}``, ``figures/FIGURE.{png,pdf}`` for every figure
-    whose cells are done, ``records/NAME.jsonl``, or ``.jsonl.xz`` where there is one, and, where
+    whose runs are done, ``records/NAME.jsonl``, or ``.jsonl.xz`` where there is one, and, where
     methods are ranked, ``scores/NAME.csv``. Each is replaced as a whole.
 
     Raises
@@ -51,7 +51,7 @@ def write_figures(
     *,
     of_records: bool = False,
 ) -> dict[str, Path]:
-    """Draw the figures whose cells are done, or whose data are at hand where they need these.
+    """Draw the figures whose runs are done, or whose data are at hand where they need these.
 
     With `of_records` only those are drawn that need no data.
 

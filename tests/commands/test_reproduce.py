@@ -73,7 +73,7 @@ def test_reproduce_again_runs_nothing(
     assert reproduce([], store=store, results_dir=str(results)) == 0
     assert {path: path.stat().st_mtime_ns for path in store.path.rglob("split-*.json")} == times
     assert {path: path.read_bytes() for path in results.rglob("*.*")} == written
-    assert "4 of 4 cells done" in capsys.readouterr().out
+    assert "4 of 4 runs done" in capsys.readouterr().out
 
 
 @pytest.mark.slow
@@ -83,7 +83,7 @@ def test_dry_run_only_says_what_is_missing(
     assert reproduce(["tiny"], store=store, dry_run=True, results_dir=str(results)) == 0
     printed = capsys.readouterr().out
     # Nothing of it was measured: what it takes is told from records of other data.
-    assert f"{N_CELLS} cells, {N_SPLITS} splits to run, about" in printed
+    assert f"{N_CELLS} runs, {N_SPLITS} splits to run, about" in printed
     assert not store.path.exists()
     assert not results.exists()
 
@@ -97,7 +97,7 @@ def test_dry_run_estimates_from_measured_splits(
     capsys.readouterr()
     reproduce(["tiny"], store=store, dry_run=True, results_dir=str(results))
     printed = capsys.readouterr().out
-    assert f"{N_CELLS} cells, 1 splits to run" in printed
+    assert f"{N_CELLS} runs, 1 splits to run" in printed
     assert "not known" not in printed
 
 
@@ -113,7 +113,7 @@ def test_reproduce_goes_on_from_records(
         reproduce, ["tiny"], store=elsewhere, from_records=True, results_dir=str(results)
     )
     take_over(dry_run=True)
-    assert f"{N_CELLS} cells, 1 splits to run" in capsys.readouterr().out
+    assert f"{N_CELLS} runs, 1 splits to run" in capsys.readouterr().out
     assert not elsewhere.path.exists()
     assert take_over() == 0
     assert f"{N_SPLITS - 1} finished splits taken over from {path}" in capsys.readouterr().out
@@ -231,7 +231,7 @@ def test_reproduce_with_a_failing_cell_says_so_and_is_no_success(
     monkeypatch.setattr(svm, "solve", breaks_at_one)
     assert reproduce(["tiny"], store=store, results_dir=str(results)) == 1
     printed = capsys.readouterr().out
-    assert "2 of 4 cells done" in printed
+    assert "2 of 4 runs done" in printed
     assert "minmax one fixed: failed" in printed
     markdown = (results / "tables" / "tiny.md").read_text(encoding="utf-8")
     assert "broken on purpose" in markdown
@@ -252,7 +252,7 @@ def test_results_that_cannot_be_written_are_an_input_error(store: Store, tmp_pat
 
 def test_table_before_anything_was_run(store: Store) -> None:
     text = print_table("tiny", store=store)
-    assert "0 of 4 cells are done" in text
+    assert "0 of 4 runs are done" in text
     assert "no number can be judged yet" in text
 
 

@@ -44,7 +44,7 @@ def status(
     row = re.compile(r"(\S+-[0-9a-f]{12})" + r" +(\d+)" * 5)
     found = map(row.fullmatch, lines)
     numbers = {match[1]: tuple(map(int, match.groups()[1:])) for match in found if match}
-    others = [line for line in lines if line.split(" ")[0] not in (*numbers, "cell")]
+    others = [line for line in lines if line.split(" ")[0] not in (*numbers, "run")]
     return numbers, [line for line in others if not line.startswith("---")]
 
 
@@ -79,7 +79,7 @@ def test_a_store_tells_what_is_done_failed_running_and_waiting(
         assert line.startswith(start)
         since = time.mktime(time.strptime(line.removeprefix(start), "%Y-%m-%d %H:%M:%S"))
         assert 0 <= time.time() - since < 60
-    assert total == "2 cells with 8 splits: 3 done, 1 running, 1 failed, 3 waiting."
+    assert total == "2 runs with 8 splits: 3 done, 1 running, 1 failed, 3 waiting."
 
 
 def test_who_is_gone_runs_nothing(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
@@ -102,7 +102,7 @@ def test_who_is_gone_runs_nothing(store: Store, capsys: pytest.CaptureFixture[st
 def test_an_empty_store_is_said_in_one_sentence(
     store: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    said = ["There is no cell in store: mklbench run and reproduce put them there."]
+    said = ["There are no runs in store: mklbench run and reproduce put them there."]
     assert status(capsys)[1] == said
     store.path.mkdir()
     assert status(capsys)[1] == said

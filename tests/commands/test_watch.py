@@ -83,12 +83,12 @@ def test_what_changes_is_shown_until_the_user_ends_it(
     store = Store(tmp_path / "store")
     run_cells([tiny_cell()], store)
     screen = Screen(["status", "--watch", "0.2", "--results-dir", "store"], tmp_path)
-    screen.read_until("1 cells with 4 splits: 4 done, 0 running, 0 failed, 0 waiting.")
+    screen.read_until("1 run with 4 splits: 4 done, 0 running, 0 failed, 0 waiting.")
     assert "again every 0.2 s; Ctrl-C ends this" in screen.shown
     store.describe(tiny_cell("algo.C=2"))
-    screen.read_until("2 cells with 8 splits: 4 done, 0 running, 0 failed, 4 waiting.")
+    screen.read_until("2 runs with 8 splits: 4 done, 0 running, 0 failed, 4 waiting.")
     run_cells([tiny_cell("algo.C=2")], store)
-    screen.read_until("2 cells with 8 splits: 8 done, 0 running, 0 failed, 0 waiting.")
+    screen.read_until("2 runs with 8 splits: 8 done, 0 running, 0 failed, 0 waiting.")
     screen.process.send_signal(number)
     assert screen.process.wait(timeout=60) == code
     screen.read_until(said)
@@ -102,7 +102,7 @@ def test_a_small_terminal_shows_the_total_of_a_large_store(tmp_path: Path) -> No
     screen = Screen(["status", "--watch", "0.2", "--results-dir", "store"], tmp_path)
     for _ in range(3):
         screen.shown = ""
-        screen.read_until("20 cells with 100 splits: 60 done, 0 running, 20 failed, 20 waiting.")
+        screen.read_until("20 runs with 100 splits: 60 done, 0 running, 20 failed, 20 waiting.")
     screen.process.send_signal(signal.SIGINT)
     assert screen.process.wait(timeout=60) == 130
     for frame in screen.frames():
@@ -116,10 +116,10 @@ def test_finished_cells_make_room_first(tmp_path: Path) -> None:
     found = Watched(store).look()
     whole = _fitting(found, 12)
     assert len(whole) == 12
-    assert whole[-1] == "9 cells with 12 splits: 8 done, 0 running, 0 failed, 4 waiting."
+    assert whole[-1] == "9 runs with 12 splits: 8 done, 0 running, 0 failed, 4 waiting."
     heading, rule, row, finished, total = _fitting(found, 11)
     assert row.split() == [tiny_cell().directory_name, "4", "0", "0", "0", "4"]
-    assert (finished, total) == ("(8 finished cells)", whole[-1])
+    assert (finished, total) == ("(8 finished runs)", whole[-1])
     assert _fitting(found, 5) == [heading, rule, row, finished, total]
     assert _fitting(found, 3) == ["(3 lines that have no room)", finished, total]
 

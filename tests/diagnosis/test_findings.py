@@ -39,9 +39,9 @@ class TestCommand:
             (
                 [Finding("slow", "disk", "full", "delete"), Finding("note", "disk", "far", "go")],
                 0,
-                "1 of what costs time; 1 worth knowing.",
+                "1 performance warning, 1 note.",
             ),
-            ([Finding("problem", "disk", "gone", "buy")], 1, "1 of what does not work."),
+            ([Finding("problem", "disk", "gone", "buy")], 1, "1 problem."),
         ],
     )
     def test_what_it_prints(

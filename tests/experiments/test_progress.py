@@ -45,7 +45,7 @@ def test_a_long_search_says_in_lines_how_far_it_is(
     said = io.StringIO()
     run_cells([cell], Store(tmp_path / "store"), jobs=jobs, progress=Lines(said))
     lines = said.getvalue().splitlines()
-    assert lines[0] == "1 cell to run, 2 splits"
+    assert lines[0] == "1 run, 2 splits"
     inside = [line for line in lines if "of 4 fits of the search" in line]
     assert inside
     assert all(line.startswith(f"{cell.label} split ") for line in inside)
@@ -62,7 +62,7 @@ def test_a_line_inside_a_search_comes_now_and_then_only() -> None:
         now = float(second)
         lines.step_advanced(step, second, 50)
     assert said.getvalue().splitlines() == [
-        "1 cell to run, 4 splits, 3 of them done before",
+        "1 run, 4 splits, 3 of them done before",
         "svm-gaussian-twonorm split 3: 10 of 50 fits of the search (3 of 4 splits)",
         "svm-gaussian-twonorm split 3: 20 of 50 fits of the search (3 of 4 splits)",
     ]

@@ -442,10 +442,10 @@ def said_of_many_sets(text: str) -> Iterator[str]:
     assert n_certain < len(views), "then learning does not pay on sets of several views"
     yield (
         f"On the other {number_in_words(_n_views(text))} the {len(views)} methods that learn gain "
-        f"{min(gains):.2f} to {max(gains):+.2f} points on the uniform combination on the mean. On "
-        f"another such set {n_certain} of them are alike or worse with a probability of more than "
-        f"0.95, and none is better with one above {max(chances):.2f}. The rule asks the former of "
-        f"all {len(views)}: so few sets just do not tell."
+        f"{min(gains):.2f} to {max(gains):+.2f} points over the uniform combination on average. "
+        f"On another such set {n_certain} of them are alike or worse with a probability of more "
+        f"than 0.95, and none is better with one above {max(chances):.2f}. The rule asks the "
+        f"former of all {len(views)}: five sets are too few to decide."
     )
     costs = text.partition("## What it costs")[2].partition("## Where it pays")[0]
     lines = re.findall(r"^\| (.+?) +\| +(\d+) \| +\S+ \| +(\S+) \| .+$", costs, re.MULTILINE)
@@ -461,7 +461,7 @@ def said_of_many_sets(text: str) -> Iterator[str]:
     yield (
         f"{elsewhere[0].capitalize()}, {elsewhere[1]}, {elsewhere[2]} and VSKL were run again on a "
         f"processor of another model, so that only {counts[0]}, {counts[1]}, {counts[2]} and "
-        f"{counts[3]} of their sets can be held against it."
+        f"{counts[3]} of their sets can be compared with it."
     )
     where = text.partition("## Where it pays")[2].partition("## Measured")[0]
     told = {name: bold_in(where, name) for name in PREDICTORS}
@@ -472,8 +472,8 @@ def said_of_many_sets(text: str) -> Iterator[str]:
     (third, agreeing), (fourth, less) = told["alignment of the kernels"].items()
     yield (
         f"Of {first}, and {second} it goes with the number of kernels too ({rho:.2f} and "
-        f"{other:.2f}): they learn a product over all features, and the sum that they are held "
-        f"against has kernels for single features. Of {third} and {fourth} it goes with how well "
+        f"{other:.2f}): they learn a product over all features, and are compared with a "
+        f"sum of kernels on single features. Of {third} and {fourth} it goes with how well "
         f"the kernels agree with the labels ({agreeing:.2f} and {less:.2f})."
     )
     promised = told["promised gain"].values()
@@ -482,12 +482,12 @@ def said_of_many_sets(text: str) -> Iterator[str]:
         r"another than that on (\d+) % .+? gains (\S+) .+?of \S+, (\S+) and", where
     )[0]
     yield (
-        f"by the gain that cross-validation promises on the training parts. Its rank correlation "
+        f"from the gain in cross-validation on the training parts. Its rank correlation "
         f"with the gain on the test parts is {min(promised):.2f} to {max(promised):.2f} for "
-        f"{len(promised)} of {n_methods} methods, and for the others not told from 0. Taking on "
+        f"{len(promised)} of {n_methods} methods, and for the others not significant. Taking on "
         f"every split the method with the highest cross-validated accuracy, which is another than "
-        f"the uniform combination on {share} % of them, gains {gain} points on the mean of the "
-        f"sets; on another set that is alike with a probability of {alike}."
+        f"the uniform combination on {share} % of them, gains {gain} points on average; on "
+        f"another set the two are practically equal with a probability of {alike}."
     )
 
 
@@ -514,11 +514,11 @@ def test_the_findings_on_many_sets() -> None:
     states(
         LEARNING,
         f"Of these {len(better)} there are {n_splice} on Splice, where a sum of Gaussians of "
-        f"single features ({accuracy('splice', 'uniform')} with equal weights) sees what one "
+        f"single features ({accuracy('splice', 'uniform')} with equal weights) captures what one "
         f"Gaussian on all features does not ({accuracy('splice', 'svm')}), and {n_flowers} on "
-        f"Flowers-17, where a Gaussian a descriptor ({accuracy('flowers17', 'uniform')}) sees more "
-        f"than one on all of them side by side ({accuracy('flowers17', 'svm')}); the other is "
-        "QN-PKL on Image.",
+        f"Flowers-17, where one Gaussian per descriptor ({accuracy('flowers17', 'uniform')}) "
+        f"captures more than one on all of them together ({accuracy('flowers17', 'svm')}); the "
+        "other is QN-PKL on Image.",
     )
     labels = {c.name: c.label for c in table.columns}
     names = {row.name: row.label for row in table.rows}
@@ -684,7 +684,7 @@ def test_the_readme_in_short() -> None:
     assert table.ranking is not None
     views = number_in_words(len(table.ranking.groups["sets of several views"]))
     n_sets = len(table.rows)
-    states("README.md", f"On {n_sets} sets, all but {views} of one view, no: of {n} comparisons")
+    states("README.md", f"Not on {n_sets} data sets, {views} of them with several views: of {n} ")
     states("README.md", f"learned weights are better in {better} and worse in {worse}")
 
 

@@ -81,11 +81,11 @@ def describe_work(work: Sequence[Work], jobs: int = 1) -> str:
         ]
         for item in work
     ]
-    headings = ["cell", "search", "C", "missing splits", "selections", "estimate"]
+    headings = ["run", "search", "C", "missing splits", "selections", "estimate"]
     n_missing = sum(item.n_missing for item in work)
     known = math.fsum(item.seconds for item in work if item.seconds is not None)
     n_unknown = sum(item.seconds is None for item in work)
-    total = f"{len(work)} cells, {n_missing} splits to run"
+    total = f"{len(work)} runs, {n_missing} splits to run"
     if n_unknown < len(work):
         total += f", about {duration(known)} on one core"
         total += f" or {duration(known / jobs)} on {jobs}" if jobs > 1 else ""
@@ -93,7 +93,7 @@ def describe_work(work: Sequence[Work], jobs: int = 1) -> str:
     if scaled:
         total += f" ({duration(math.fsum(scaled))} of it by fits on other data, for n alone)"
     if n_unknown:
-        total += f", {n_unknown} cells whose time is not known"
+        total += f", {n_unknown} runs whose time is not known"
     return f"{tabulate(rows, headings, disable_numparse=True)}\n\n{total}."
 
 

@@ -17,7 +17,7 @@ class Judged:
     """A claim and what was measured; `measured` and `holds` are None where there is nothing.
 
     `details` say where the number was measured, and how usual it is; without a number, why there is
-    none although cells are done.
+    none although runs are done.
     """
 
     claim: Claim

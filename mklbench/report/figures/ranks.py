@@ -35,7 +35,7 @@ class Ranks(Figure):
         Raises
         ------
         ValueError
-            If the table has no ranking or too few cells are done, which is refused before.
+            If the table has no ranking or too few runs are done, which is refused before.
         MissingExtraError
             If the package that draws it is not installed.
         """

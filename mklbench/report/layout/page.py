@@ -103,17 +103,17 @@ def _source(report: Report) -> str:
 
 def _summary(report: Report) -> str:
     n_cells, n_unfinished = len(report.slots), len(report.unfinished)
-    cells = f"{n_cells - n_unfinished} of {n_cells} cells are done"
+    cells = f"{n_cells - n_unfinished} of {n_cells} runs are done"
     if not report.table.published and report.table.claims:
-        return f"{cells}; no number of it is published, so that only claims are judged."
+        return f"{cells}; the paper prints no numbers of it, so only claims are judged."
     if not report.table.published:
-        return f"{cells}; no published numbers are at hand, so nothing is judged."
+        return f"{cells}; there are no published numbers, so nothing is judged."
     counts = report.verdict_counts
     judged = [verdict for verdict in JUDGEMENTS if counts[verdict]]
     total = sum(counts[verdict] for verdict in judged)
     if total == 0:
         if all(number.std is None for number in report.table.published.values()):
-            return f"{cells}; the paper prints no spreads, so its numbers get a difference alone."
+            return f"{cells}; the paper prints no spreads, so only differences are given."
         return f"{cells}; no number can be judged yet."
     parts = ", ".join(f"{counts[verdict]} {verdict}" for verdict in judged)
     if len(report.table.protocols) == 1:

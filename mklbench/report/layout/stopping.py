@@ -1,4 +1,4 @@
-"""How the fits behind a table ended: before their rule was met, or by a rule that is no gap.
+"""How the fits behind a table ended: before their rule was met, or by another than the gap.
 
 Both come from the records alone. A fit that met its rule has a certified gap of at most the
 tolerance of its cell where the rule is the certificate; a larger one shows that it was another
@@ -65,7 +65,7 @@ class Ending:
 
 
 def ending_summary(report: Report) -> str:
-    """Say how many fits met their rule and where it is no gap; empty where none is finished."""
+    """Say how many fits met their rule, and where it is not the gap; empty where none is done."""
     endings = [Ending.of(found) for _, found in report.slots.values()]
     n_fits, n_stopped = sum(e.n_fits for e in endings), sum(e.n_stopped for e in endings)
     if n_fits == 0:
@@ -80,7 +80,8 @@ def ending_summary(report: Report) -> str:
         of_others = (found for slot, found in report.slots.values() if slot.column in others)
         met = max(Ending.of(found).met_gap or 0.0 for found in of_others)
         text += (
-            f" For {len(others)} of {len(report.table.columns)} methods that rule is no gap; the "
+            f" {len(others)} of {len(report.table.columns)} methods "
+            f"{'stops' if len(others) == 1 else 'stop'} by another rule than the duality gap; the "
             f"largest gap of a fit that met it is {_gap(met)}."
         )
     return text
@@ -98,7 +99,7 @@ def ending_blocks(report: Report) -> Iterator[Block]:
         )
         yield Grid(["Data", "Method", "Protocol", "fits", "largest gap"], stopped, 3)
     if others:
-        yield Heading(2, "Fits that ended by a rule that is no gap")
+        yield Heading(2, "Fits that stopped by another rule than the duality gap")
         yield Paragraph(
             "The largest gap of a single fit that met its rule. It may be far above the mean over "
             "the splits." + ("" if stopped else f" {_GAP_MEANING}")

@@ -49,7 +49,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def runner(store: Store, cells: list[Cell], jobs: int = 1) -> ForkProcess:
-    """Start a runner in a process of its own; it ends with 0 if all cells are done."""
+    """Start a runner in a process of its own; it ends with 0 if all runs are done."""
 
     def run() -> None:
         results = run_cells(cells, store, jobs=jobs)

@@ -379,7 +379,7 @@ def test_lines_tell_of_each_cell_and_of_each_failure(store: Store, tmp_path: Pat
     crash = ["algo.behaviour=raise", f"algo.once='{tmp_path}/crashed'"]
     run_cells([fake_cell(tmp_path, *crash), tiny_cell()], store, progress=Lines(log))
     lines = log.getvalue().splitlines()
-    assert lines[0] == "2 cells to run, 8 splits"
+    assert lines[0] == "2 runs, 8 splits"
     assert "split 0 failed: ZeroDivisionError: the fake divided by zero" in lines[1]
     assert lines[2].startswith("fake-gaussian-twonorm failed: 3 splits, accuracy ")
     assert "(4 of 8 splits, about " in lines[2]
@@ -389,7 +389,7 @@ def test_lines_tell_of_each_cell_and_of_each_failure(store: Store, tmp_path: Pat
 def test_lines_tell_of_selections(store: Store) -> None:
     log = io.StringIO()
     run_cells([tiny_cell(*SHARED)], store, progress=Lines(log))
-    heading = "1 cell to run, 4 splits, and 2 selections of hyperparameters"
+    heading = "1 run, 4 splits, and 2 selections of hyperparameters"
     assert log.getvalue().startswith(heading)
     assert "(4 of 4 splits)" in log.getvalue()
 

@@ -22,7 +22,7 @@ from mklbench.report.layout.stopping import Ending, ending_summary
 SONAR_GMKL = ("sonar", "gmkl", "fixed")
 PIMA_MKL = ("pima", "mkl", "cv")
 STOPPED = "## Fits that ended before their rule"
-NO_GAP = "## Fits that ended by a rule that is no gap"
+NO_GAP = "## Fits that stopped by another rule than the duality gap"
 
 
 def with_gaps(
@@ -74,8 +74,8 @@ def test_a_gap_above_the_tolerance_shows_that_the_rule_was_another() -> None:
     assert re.search(r"\| Sonar +\| as printed, C = 1 +\| +0.99 \|", shown)
     assert "- **tol = 1e-09 or 0.001, objective_tol = 0.0001**: GMKL" in shown
     assert (
-        "All 3,360 fits met their stopping rule. For 1 of 5 methods that rule is no gap; the "
-        "largest gap of a fit that met it is 0.99."
+        "All 3,360 fits met their stopping rule. 1 of 5 methods stops by another rule than the "
+        "duality gap; the largest gap of a fit that met it is 0.99."
     ) in markdown
     assert STOPPED not in markdown
 

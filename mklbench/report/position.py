@@ -1,0 +1,121 @@
+"""What the papers print for a run: the position of their tables that it fills or comes nearest to.
+
+A run takes a moment, so only tables that name its data set are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from mklbench import config as configs
+from mklbench import resources
+from mklbench.config.names import GROUPS
+from mklbench.experiments.cell import Cell
+from mklbench.experiments.identity import identity_of
+from mklbench.experiments.record import Record
+from mklbench.report.layout.entries import format_sample
+from mklbench.report.loading import load_table
+from mklbench.report.table.metrics import METRICS
+from mklbench.report.table.paper_table import PaperTable, Slot
+from mklbench.report.table.verdict import Sample, Verdict, judge
+
+
+@dataclass(frozen=True)
+class Position:
+    """A position of a paper's table, and how a run of that algorithm and data set differs from it.
+
+    `differences` are the options of the position that the run has otherwise, as overrides; none
+    where the run is the one that fills it. `metric` is what the paper prints.
+    """
+
+    table: PaperTable
+    slot: Slot
+    metric: str
+    differences: tuple[str, ...]
+
+    def beside(self, records: Sequence[Record]) -> str:
+        """Return the paper's number and that of finished records, the verdict and the protocol."""
+        metric = METRICS[self.metric]
+        published = self.table.published[self.slot.row.name, self.slot.column.name, metric.name]
+        measured = Sample.of(list(metric.by_split(records).values()))
+        assert measured is not None
+        verdict = judge(published, self.table.published_n_splits_of(self.slot.row), measured)
+        judged = "" if verdict is Verdict.NO_SPREAD else f": {verdict}"
+        texts = (format_sample(metric, sample) for sample in (published, measured))
+        theirs, ours = (f"{text} {metric.unit}".rstrip() for text in texts)
+        return (
+            f"{self.table.title.partition(':')[0]}: {metric.label} {theirs}; here {ours}{judged} "
+            f"({self._protocol()})\n  whole table: mklbench table {self.table.name} --recorded"
+        )
+
+    def _protocol(self) -> str:
+        label = self.slot.protocol.label
+        if not self.differences:
+            return f"protocol: {label}"
+        return f"nearest protocol: {label}, with {' '.join(self.differences)}"
+
+
+def position_of(cell: Cell) -> Position | None:
+    """Return the position of a paper's table that is nearest to a run; None if there is none."""
+    mine = identity_of(cell.config, "")
+    target = mine["algo"]["_target_"]
+    found = [
+        (Position(table, slot, metric, differences), misfits)
+        for table, slot, metric, other in _candidates(cell.data, target.split(".")[-2])
+        if other["algo"]["_target_"] == target
+        for differences in [_differences(mine, other)]
+        for misfits in [sum(text.partition("=")[0] in _paths(slot) for text in differences)]
+    ]
+    nearest = min(found, key=lambda pair: (pair[1], len(pair[0].differences)), default=None)
+    return None if nearest is None else nearest[0]
+
+
+def _paths(slot: Slot) -> set[str]:
+    """Return the options that the column of a position is defined by."""
+    return {override.partition("=")[0].lstrip("+") for override in slot.column.overrides}
+
+
+@cache
+def _candidates(data: str, algo: str) -> Sequence[tuple[PaperTable, Slot, str, Mapping[str, Any]]]:
+    """Return the positions of a data set with a published number: its metric and identity.
+
+    Only those of configs that are named after the module `algo` are composed.
+    """
+    found = []
+    for name, path in resources.choices("table").items():
+        text = path.read_text(encoding="utf-8")
+        if "\npublished:" not in text or f"data={data}" not in text or '"Beyond ' in text:
+            continue  # what goes beyond a paper prints its numbers again
+        table = load_table(name)
+        for slot in table.slots():
+            if f"data={data}" not in slot.overrides or not any(
+                override.startswith(f"algo={algo}") for override in slot.overrides
+            ):
+                continue
+            if metric := _published(table, slot):
+                identity = identity_of(configs.config_of(slot.overrides), "")
+                found.append((table, slot, metric, identity))
+    return found
+
+
+def _published(table: PaperTable, slot: Slot) -> str | None:
+    """Return the first metric that the paper prints there and that can be judged."""
+    names = (name for name in slot.column.metrics if not METRICS[name].compared_by_ratio)
+    place = (slot.row.name, slot.column.name)
+    return next((name for name in names if (*place, name) in table.published), None)
+
+
+def _differences(mine: Mapping[str, Any], other: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return what `other` has otherwise, as overrides; of another choice of a group its name."""
+    found: list[str] = []
+    for group in GROUPS:
+        one, two = mine[group], other[group]
+        if one.get("name") != two.get("name"):
+            found.append(f"{group}={two.get('name')}")
+            continue
+        names = (name for name in {**two, **one} if one.get(name) != two.get(name))
+        found += [f"{group}.{name}={two.get(name)}" for name in names]
+    return tuple(found)
