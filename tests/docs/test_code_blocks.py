@@ -61,6 +61,8 @@ OTHERS = {
     "sinfo": "that of Slurm",
 }
 SMALL = 60  # rows of the files that stand for those of the reader
+# Pages whose code divides the rows of a data set by their numbers.
+OF_MANY_ROWS = ("docs/saving-models.md", "docs/with-scikit-learn.md")
 
 
 def written_commands() -> list[tuple[str, str]]:
@@ -247,7 +249,6 @@ def first_rows(return_X_y: bool, as_frame: bool = False) -> tuple[Any, Any]:
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Be in an empty folder but for files of one's own, and draw nothing on a screen."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("sklearn.datasets.load_breast_cancer", first_rows)
     write_files()
     matplotlib.use("Agg")
     yield tmp_path
@@ -261,8 +262,17 @@ def is_code(block: Block) -> bool:
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("page", [page for page in pages() if any(map(is_code, blocks(page)))])
-def test_the_code_of_a_page_runs(page: str, here: Path) -> None:
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, marks=pytest.mark.slow if page in OF_MANY_ROWS else [])
+        for page in pages()
+        if any(map(is_code, blocks(page)))
+    ],
+)
+def test_the_code_of_a_page_runs(page: str, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if page not in OF_MANY_ROWS:
+        monkeypatch.setattr("sklearn.datasets.load_breast_cancer", first_rows)
     generator = np.random.default_rng(0)
     X = generator.standard_normal((SMALL, 3))
     y = np.where(X[:, 0] + X[:, 1] ** 2 > 1, 1, -1)

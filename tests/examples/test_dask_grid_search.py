@@ -12,7 +12,6 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +27,8 @@ from mklbench import KRR, MKL, LateFusion
 from mklbench.kernels import Precomputed
 
 distributed = pytest.importorskip("distributed", reason="needs pip install 'mklbench[dask]'")
+
+pytestmark = pytest.mark.slow  # processes of a cluster
 
 ROOT = Path(mklbench.__file__).parents[1]
 EXAMPLE = ROOT / "examples" / "dask_grid_search"
@@ -80,7 +81,6 @@ def run_example(*arguments: str) -> str:
     return finished.stdout
 
 
-@pytest.mark.slow
 def test_it_finds_what_the_same_search_finds_without_dask(
     client: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -106,8 +106,11 @@ def test_its_readme_shows_what_it_prints(
     example = importlib.import_module("search")
     X, y = load_breast_cancer(return_X_y=True)
     monkeypatch.setattr(example, "load_breast_cancer", lambda return_X_y: (X[:100], y[:100]))
-    threads = partial(distributed.LocalCluster, processes=False)
-    monkeypatch.setattr(example, "LocalCluster", threads)
+    monkeypatch.setattr(
+        example,
+        "LocalCluster",
+        lambda host, **options: distributed.LocalCluster(processes=False, **options),
+    )
     example.main()
     said = capsys.readouterr().out
     shown = (EXAMPLE / "README.md").read_text(encoding="utf-8").split("```")[1].strip()
@@ -116,7 +119,6 @@ def test_its_readme_shows_what_it_prints(
     assert form.sub("0", shown) == form.sub("0", said.strip())
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "grid"),
     [
@@ -131,7 +133,6 @@ def test_scores_are_the_same_to_the_digit(
     same_search(model, grid, X, y)
 
 
-@pytest.mark.slow
 def test_so_are_those_of_a_regression(client: Any, X: np.ndarray) -> None:
     same_search(KRR(), {"lam": [0.1, 1.0]}, X[:, 1:], X[:, 0])
 
@@ -141,7 +142,6 @@ def own_stack(X: np.ndarray) -> np.ndarray:
     return np.asarray(np.exp(-(differences**2)))
 
 
-@pytest.mark.slow
 def test_own_gram_matrices_travel_in_the_estimator(
     client: Any, X: np.ndarray, y: np.ndarray
 ) -> None:
@@ -149,7 +149,6 @@ def test_own_gram_matrices_travel_in_the_estimator(
     same_search(MKL(kernel=Precomputed(own_stack(X))), {"C": [1.0, 10.0]}, rows, y)
 
 
-@pytest.mark.slow
 def test_or_are_read_by_the_workers(
     client: Any, X: np.ndarray, y: np.ndarray, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

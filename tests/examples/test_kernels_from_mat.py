@@ -10,6 +10,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import mklbench
 
 ROOT = Path(mklbench.__file__).parents[1]
@@ -38,6 +40,7 @@ def run(words: list[str], directory: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_the_commands_of_the_readme_make_the_table(tmp_path: Path) -> None:
     written, made = commands()
     finished = run(written, tmp_path)
