@@ -12,6 +12,11 @@ from types import ModuleType
 import pytest
 from slurm_fakes import FakeSlurm
 
+# Tests run side by side, each on one core; threads of BLAS would wait for one another. Read by NumPy
+# when it is imported.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 # Read by SciPy when it is imported; without it scikit-learn skips its array API checks.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 

@@ -229,7 +229,7 @@ def test_the_two_bounds_on_jobs_are_one() -> None:
         ),
         (
             "~executor",
-            "executor is taken away, and a cell needs one: choose it with executor=NAME.",
+            "executor is taken away, but every run needs one: choose it with executor=NAME.",
         ),
         (
             "++executor._target_=os.getcwd",

