@@ -12,8 +12,8 @@ from types import ModuleType
 import pytest
 from slurm_fakes import FakeSlurm
 
-# Tests run side by side, each on one core; threads of BLAS would wait for one another. Read by NumPy
-# when it is imported.
+# Tests run side by side, each on one core, where threads of BLAS would wait for one another. NumPy
+# reads this when it is imported.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 

@@ -131,6 +131,7 @@ def test_bounds_of_the_ratio_hold() -> None:
         assert certify.ratio_bounds(Bounds(1.0, 1e-3), radii, forms).lower <= best * (1 + 1e-9)
 
 
+@pytest.mark.slow
 def test_equal_samples_leave_no_gap_of_radius_margin() -> None:
     """The balls of single points tell nothing there: L-BFGS ends with gaps of 1 % and more."""
     stack, y = categories(3)

@@ -87,6 +87,7 @@ class TestLinearAlgebra:
         assert crowded.said == "16 threads share 2 processors"
         assert crowded.remedy == "set OMP_NUM_THREADS=2"
 
+    @pytest.mark.slow
     def test_who_follows_the_remedy_is_rid_of_too_many_threads(self) -> None:
         many = os.environ | {"OMP_NUM_THREADS": str(computing._usable() + 5)}
         program = "from mklbench.diagnosis import computing; print(*computing.openmp(), sep='\\n')"

@@ -112,6 +112,7 @@ class TestMerged:
         assert len(merged(known).weights) == 2
 
 
+@pytest.mark.slow
 def test_sliding_takes_fewer_rounds_to_an_optimum_as_low() -> None:
     X, y = random_problem(80, 6)
     still, slid = (ikl.solve(products(X), y, C=20.0, slide=iterations) for iterations in (0, 8))

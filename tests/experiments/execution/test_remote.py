@@ -273,6 +273,7 @@ class TestDask:
     def run(self, *options: str) -> list[str]:
         return [*RUN, "executor=dask", *options]
 
+    @pytest.mark.slow
     def test_no_scheduler_there(
         self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
     ) -> None:
