@@ -18,7 +18,9 @@ from mklbench.commands.options import (
     executor_of,
     jobs_argument,
     minutes,
+    n_splits,
     names_and_overrides,
+    position_arguments,
     seconds,
     source_arguments,
     split_number,
@@ -47,12 +49,14 @@ def _table_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", metavar="TABLE", help="as in `mklbench list tables`")
     parser.add_argument("--format", choices=FORMATS, default="md", help="default: md")
     parser.add_argument("--out", metavar="FILE", help="write it there instead of printing it")
+    position_arguments(parser)
     source_arguments(parser)
 
 
 def _table(parsed: argparse.Namespace) -> int:
     from mklbench.commands.table import table
     from mklbench.experiments.store import Store
+    from mklbench.report.table.part import Selection
 
     text = table(
         parsed.name,
@@ -61,6 +65,7 @@ def _table(parsed: argparse.Namespace) -> int:
         out=parsed.out,
         recorded=parsed.recorded,
         config_dir=parsed.config_dir,
+        selection=Selection(parsed.row, parsed.column, parsed.protocol),
     )
     print(text.rstrip() if parsed.out is None else f"Wrote {parsed.out}")
     return 0
@@ -69,6 +74,8 @@ def _table(parsed: argparse.Namespace) -> int:
 def _reproduce_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("names", nargs="*", metavar="TABLE", help="default: every table")
     executor_arguments(parser)
+    position_arguments(parser)
+    parser.add_argument("--splits", type=n_splits, metavar="N", help="only the first N splits")
     parser.add_argument(
         "--detach", action="store_true", help="of another executor: submit, and do not wait"
     )
@@ -78,6 +85,11 @@ def _reproduce_arguments(parser: argparse.ArgumentParser) -> None:
     )
     run_nothing.add_argument(
         "--write-only", action="store_true", help="write what is finished, and run nothing"
+    )
+    run_nothing.add_argument(
+        "--list",
+        action="store_true",
+        help="print the positions with the time and the command of each, and run nothing",
     )
     parser.add_argument(
         "--from-records",
@@ -96,10 +108,14 @@ def _reproduce_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _reproduce(parsed: argparse.Namespace) -> int:
     from mklbench.commands.detaching import detached
-    from mklbench.commands.reproduce import reproduce
+    from mklbench.commands.reproduce import print_positions, reproduce
     from mklbench.experiments.store import Store
+    from mklbench.report.table.part import Selection
 
     names, overrides = names_and_overrides(parsed)
+    selection = Selection(parsed.row, parsed.column, parsed.protocol, parsed.splits)
+    if parsed.list:
+        return print_positions(names, selection, parsed.out_dir, parsed.config_dir)
     if parsed.detach:
         overrides.append(detached(overrides))
     return reproduce(
@@ -113,6 +129,7 @@ def _reproduce(parsed: argparse.Namespace) -> int:
         results_dir=parsed.out_dir,
         timeout=parsed.timeout,
         config_dir=parsed.config_dir,
+        selection=selection,
     )
 
 

@@ -44,6 +44,14 @@ def source_arguments(parser: argparse.ArgumentParser) -> None:
     config_dir_argument(parser)
 
 
+def position_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what limits a table to some of its positions."""
+    for what, meaning in (("row", "data set"), ("column", "method"), ("protocol", "protocol")):
+        parser.add_argument(
+            f"--{what}", metavar="NAME", help=f"only this {meaning}, by its name or label"
+        )
+
+
 def store_argument(parser: argparse.ArgumentParser) -> None:
     """Add the option that names the store."""
     parser.add_argument(
@@ -106,6 +114,13 @@ def split_number(text: str) -> int:
     """Read the number of a split."""
     if not (text.isascii() and text.isdecimal() and len(text) < 10):
         raise argparse.ArgumentTypeError(f"{text} is not the number of a split: 0, 1, 2, ...")
+    return int(text)
+
+
+def n_splits(text: str) -> int:
+    """Read a number of splits."""
+    if not (text.isascii() and text.isdecimal() and len(text) < 10 and int(text)):
+        raise argparse.ArgumentTypeError(f"{text} is not a number of splits: 1, 2, 3, ...")
     return int(text)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import functools
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -15,13 +16,16 @@ from mklbench.experiments.files import check_writable_directory
 from mklbench.experiments.progress import counting, progress
 from mklbench.experiments.records import Layers, RecordFile, record_path, write_sums
 from mklbench.experiments.store import Store, copy_records
-from mklbench.report.analysis.assemble import Report
+from mklbench.report.analysis.assemble import Report, assemble
 from mklbench.report.analysis.confirmed import Confirmed
-from mklbench.report.analysis.estimate import describe_work, outstanding_work
+from mklbench.report.analysis.estimate import describe_work, estimate_text, outstanding_work
 from mklbench.report.analysis.places import CellFinder
+from mklbench.report.formats import renderer
 from mklbench.report.loading import load_table, table_names
 from mklbench.report.results import write_results
+from mklbench.report.site.cells import run_command
 from mklbench.report.table.paper_table import PaperTable
+from mklbench.report.table.part import WHOLE, Part, Selection, first_splits, part_of
 
 
 def reproduce(
@@ -36,10 +40,12 @@ def reproduce(
     timeout: float | None = None,
     config_dir: str | None = None,
     executor: Executor | None = None,
+    selection: Selection = WHOLE,
 ) -> int:
     """Run what is missing of the paper tables and write them with figures and records.
 
-    Everything is measured anew, but for what the store has, unless `from_records` is given.
+    Everything is measured anew, but for what the store has, unless `from_records` is given. Of a
+    part of the tables the numbers are printed beside the published ones, and nothing is written.
 
     Parameters
     ----------
@@ -65,6 +71,8 @@ def reproduce(
         As for `table`.
     executor : Executor or None, default=None
         Takes the steps in place of the local one.
+    selection : Selection, default=WHOLE
+        The positions, and how many of their splits.
 
     Returns
     -------
@@ -73,29 +81,36 @@ def reproduce(
     Raises
     ------
     InputError
-        If a table is not known, something cannot be written, or `write_only` would put fewer
-        finished splits in the place of more.
+        If a table or position is not known, something cannot be written, or `write_only` would
+        put fewer finished splits in the place of more.
     """
     store.check()
-    chosen = dict.fromkeys(names or table_names(config_dir))
-    tables = [load_table(name, config_dir) for name in chosen]
+    if write_only and selection:
+        raise InputError(
+            "--write-only writes whole tables: leave --row, --column, --protocol and --splits out, "
+            "or see mklbench table, which prints a part."
+        )
+    parts = _parts(names, selection, config_dir)
+    tables = [part.table for part in parts]
     earlier = _record_files(Path(results_dir) / "records", tables)
     taken_over = earlier if from_records else {}
     download = not (dry_run or write_only)
     confirmed = Confirmed(Path(results_dir) / "records")
     finders = {
         table.name: CellFinder(
-            store, recorded=taken_over.get(table.name), download=download, confirmed=confirmed
+            store,
+            recorded=taken_over.get(table.name),
+            download=download,
+            confirmed=confirmed,
+            n_splits=selection.n_splits,
         )
         for table in tables
     }
-    places = [(finders[table.name], slot) for table in tables for slot in table.slots()]
+    places = [(finders[part.table.name], slot) for part in parts for slot in part.slots]
     with counting(places, "Reading the tables") as counted:
         cells = [finder.cell(slot) for finder, slot in counted]
     if dry_run:
-        recorded = list(earlier.values())
-        if Path(results_dir).resolve() != resources.recorded_results():
-            recorded += _record_files(resources.recorded_results() / "records", tables).values()
+        recorded = _measured_before(Path(results_dir), tables)
         work = outstanding_work(
             cells,
             Layers([store, *taken_over.values()]),
@@ -104,7 +119,8 @@ def reproduce(
         )
         print(describe_work(work, jobs))
         return 0
-    check_writable_directory("--out-dir", results_dir)  # before hours of work, not after
+    if not selection:
+        check_writable_directory("--out-dir", results_dir)  # before hours of work, not after
     for source in taken_over.values():
         n_splits = copy_records(cells, source, store)
         print(f"{n_splits} finished splits taken over from {source.path}", flush=True)
@@ -114,11 +130,78 @@ def reproduce(
         refused: dict[str | None, str] = {}
     else:
         refused = _run(cells, store, executor or local(jobs, timeout))
+    if selection:
+        reports = [assemble(p.table, finders[p.table.name], p.slots) for p in parts]
+        for report in reports:
+            print("\n".join([renderer("md")(report, {}, None), *_unfinished(report, refused)]))
+        print(
+            f"This is a part: {Path(results_dir) / 'tables'} has whole tables and was not written."
+        )
+        return 1 if any(report.unfinished for report in reports) else 0
     reports = [write_results(table, finders[table.name], Path(results_dir)) for table in tables]
     write_sums(Path(results_dir) / "records")
     for report in reports:
         print(_outcome(report, Path(results_dir), refused))
     return 1 if any(report.unfinished for report in reports) else 0
+
+
+def print_positions(
+    names: Sequence[str], selection: Selection, results_dir: str, config_dir: str | None = None
+) -> int:
+    """Print the positions of tables, each with its time on one core and the command that runs it.
+
+    Parameters
+    ----------
+    names, selection, results_dir, config_dir
+        As of `reproduce`; times are those of the records, or of runs that are alike.
+
+    Returns
+    -------
+    0, the exit status.
+
+    Raises
+    ------
+    InputError
+        If a table or position is not known.
+    """
+    from tabulate import tabulate
+
+    parts = _parts(names, selection, config_dir)
+    recorded = _measured_before(Path(results_dir), [part.table for part in parts])
+    others = functools.cache(lambda: list(of_program(recorded)))
+    headings = ["row", "column", "protocol", "its label", "on one core", "command"]
+    for part in parts:
+        finder = CellFinder(Layers([]), n_splits=selection.n_splits)
+        lines = []
+        with counting(part.slots, "Reading the table") as counted:
+            for slot in counted:
+                cell = finder.cell(slot)
+                [work] = outstanding_work([cell], finder.source, recorded, others)
+                asked = slot if selection.n_splits is None else first_splits(slot, cell.n_splits)
+                place = [*slot.place, slot.protocol.label]
+                lines.append([*place, estimate_text(work), run_command(asked)])
+        print(f"{part.table.name}: {part.table.title}\n")
+        print(f"{tabulate(lines, headings, disable_numparse=True)}\n")
+    return 0
+
+
+def _parts(names: Sequence[str], selection: Selection, config_dir: str | None) -> list[Part]:
+    """Return what is selected of the tables that are named, or of all."""
+    if selection.given and not names:
+        what, text = next(iter(selection.given.items()))
+        raise InputError(f"--{what} {text} needs a table: mklbench reproduce TABLE --{what} ...")
+    tables = [
+        load_table(name, config_dir) for name in dict.fromkeys(names or table_names(config_dir))
+    ]
+    if not selection:
+        return [Part(table, list(table.slots())) for table in tables]
+    return [part_of(table, selection) for table in tables]
+
+
+def _measured_before(results: Path, tables: Sequence[PaperTable]) -> list[RecordFile]:
+    """Return the records of tables below `results` and with the program, for their times."""
+    places = dict.fromkeys([results.resolve(), resources.recorded_results()])
+    return [file for at in places for file in _record_files(at / "records", tables).values()]
 
 
 def _run(cells: Sequence[Cell], store: Store, executor: Executor) -> dict[str | None, str]:
@@ -162,9 +245,13 @@ def _outcome(report: Report, results: Path, refused: Mapping[str | None, str]) -
         f"{report.table.name}: {n_cells - len(report.unfinished)} of {n_cells} runs done, "
         f"written to {results / 'tables' / report.table.name}.md, .csv and .html"
     ]
+    return "\n".join([*lines, *_unfinished(report, refused)])
+
+
+def _unfinished(report: Report, refused: Mapping[str | None, str]) -> Iterator[str]:
+    """Say of each run that is not done why."""
     for slot, found in report.unfinished:
         message = found.message or refused.get(found.key, "")
         reason = f": {message}" if message else ""
         n_done = f"{len(found.done)}/{found.n_splits} splits"
-        lines.append(f"  {' '.join(slot.place)}: {found.status}, {n_done}{reason}")
-    return "\n".join(lines)
+        yield f"  {' '.join(slot.place)}: {found.status}, {n_done}{reason}"

@@ -11,6 +11,7 @@ from mklbench.report.formats import FORMATS, renderer
 from mklbench.report.loading import load_table
 from mklbench.report.output import write_result
 from mklbench.report.results import assembled, recorded_text
+from mklbench.report.table.part import WHOLE, Selection
 
 
 def table(
@@ -21,6 +22,7 @@ def table(
     out: str | None = None,
     recorded: bool = False,
     config_dir: str | None = None,
+    selection: Selection = WHOLE,
 ) -> str:
     """Return a paper table from what has been run, and write it to a file if one is named.
 
@@ -38,21 +40,23 @@ def table(
         Use the recorded results that come with the program instead of the store.
     config_dir : str or None, default=None
         A directory of the user's own configs, with tables of their own in ``table/``.
+    selection : Selection, default=WHOLE
+        The positions to show, beside the published numbers.
 
     Raises
     ------
     InputError
-        If there is no such table or format, or the file cannot be written.
+        If there is no such table, position or format, or the file cannot be written.
     """
     if fmt not in FORMATS:
         raise unknown("format", fmt, FORMATS)
     if out is not None:
         check_writable_file("--out", out)
     paper_table = load_table(name, config_dir)
-    if recorded:
+    if recorded and not selection:
         text = recorded_text(paper_table, fmt)
     else:
-        text = renderer(fmt)(assembled(paper_table, store, recorded=False), {}, None)
+        text = renderer(fmt)(assembled(paper_table, store, recorded, selection), {}, None)
     if out is not None:
         write_result(Path(out), text.encode())
     return text.rstrip("\n")

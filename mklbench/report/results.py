@@ -17,6 +17,7 @@ from mklbench.report.figures.draw import unfinished_cells, write_figure
 from mklbench.report.formats import renderer, result_formats
 from mklbench.report.output import write_result
 from mklbench.report.table.paper_table import PaperTable
+from mklbench.report.table.part import WHOLE, Selection, part_of
 
 
 def write_results(table: PaperTable, finder: CellFinder, results: Path) -> Report:
@@ -71,11 +72,19 @@ def write_figures(
     return drawn
 
 
-def assembled(table: PaperTable, store: Store, recorded: bool) -> Report:
-    """Return the report of `table` from the store, or from what was recorded with the program."""
+def assembled(
+    table: PaperTable, store: Store, recorded: bool, selection: Selection = WHOLE
+) -> Report:
+    """Return the report of `table`, or of a part, from the store or what was recorded.
+
+    What was recorded comes with the program.
+    """
     store.check()
-    source = recorded_source(table) if recorded else store
-    return assemble(table, CellFinder(source))
+    finder = CellFinder(recorded_source(table) if recorded else store)
+    if not selection:
+        return assemble(table, finder)
+    part = part_of(table, selection)
+    return assemble(part.table, finder, part.slots)
 
 
 def recorded_text(table: PaperTable, fmt: str) -> str:

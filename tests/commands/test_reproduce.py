@@ -6,6 +6,9 @@ import csv
 import functools
 import json
 import lzma
+import re
+import shlex
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,8 +17,9 @@ import pytest
 from report_fakes import TINY_TABLE, only_tables, record
 
 from mklbench.algorithms import svm
+from mklbench.cli import main
 from mklbench.commands.plot import plot
-from mklbench.commands.reproduce import reproduce
+from mklbench.commands.reproduce import print_positions, reproduce
 from mklbench.commands.table import table as print_table
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
@@ -28,6 +32,8 @@ from mklbench.kernels import KernelOperator
 from mklbench.kernels.base import Array
 from mklbench.report.analysis.places import CellFinder
 from mklbench.report.loading import load_table
+from mklbench.report.table.paper_table import Protocol
+from mklbench.report.table.part import Selection, part_of
 from mklbench.solution import Solution
 
 N_CELLS, N_SPLITS = 4, 8
@@ -248,6 +254,71 @@ def test_results_that_cannot_be_written_are_an_input_error(store: Store, tmp_pat
     with pytest.raises(InputError, match=r"--out-dir=.*file is not a directory"):
         reproduce(["tiny"], store=store, results_dir=str(tmp_path / "file"))
     assert not store.path.exists()  # found out before anything was run
+
+
+def test_a_part_is_run_and_printed_and_no_table_is_written(
+    store: Store, results: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one = Selection(row="scaled", column="one", protocol="fixed", n_splits=1)
+    assert reproduce(["tiny"], store=store, results_dir=str(results), selection=one) == 0
+    printed = capsys.readouterr().out
+    assert "96.0 ± 2.0" in printed
+    assert " (1) " in printed
+    assert "raw" not in printed
+    assert len(list(store.path.rglob("split-*.json"))) == 1
+    assert not results.exists()
+    with pytest.raises(InputError, match="--write-only writes whole tables"):
+        reproduce(["tiny"], store=store, write_only=True, selection=one)
+
+
+def test_a_listed_command_gives_the_run_of_its_position(
+    store: Store, results: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    reproduce(["tiny"], store=store, results_dir=str(results))
+    capsys.readouterr()
+    ten = Selection(row="none", column="ten", n_splits=1)
+    assert print_positions(["tiny"], ten, str(results)) == 0
+    printed = capsys.readouterr().out
+    ((time, command),) = re.findall(r"^none .* fixed +(.*) s +mklbench (run .*)", printed, re.M)
+    assert float(time) > 0
+    there = set(store.path.rglob("split-*.json"))
+    assert main([*shlex.split(command), f"results_dir={store.path}", "progress=none"]) == 0
+    assert "1/1" in capsys.readouterr().out
+    assert set(store.path.rglob("split-*.json")) == there
+
+
+def test_a_table_shows_the_positions_that_are_asked_for(store: Store) -> None:
+    raw = print_table("tiny", store=store, fmt="csv", selection=Selection(row="raw"))
+    assert [line.split(",")[0] for line in raw.splitlines()[1:]] == ["none"] * 3
+    protocol = Protocol("first", "as printed, C = 1")
+    printed = part_of(
+        replace(load_table("tiny"), protocols=(protocol,)), Selection(protocol="as printed")
+    )
+    assert len(printed.slots) == N_CELLS
+
+
+@pytest.mark.parametrize(
+    ("selection", "message"),
+    [
+        (Selection(row="mimax"), "tiny: row=mimax is not known: did you mean minmax"),
+        (Selection(column="c of tan"), "column=c of tan is not known: did you mean C of ten"),
+        (Selection(protocol="zzz"), "protocol=zzz is not known: choose one of fixed"),
+    ],
+)
+def test_a_position_that_is_misspelt_is_refused(
+    store: Store, selection: Selection, message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        print_table("tiny", store=store, selection=selection)
+
+
+def test_a_position_needs_a_table_that_has_it(store: Store) -> None:
+    with pytest.raises(InputError, match="--row minmax needs a table"):
+        reproduce(store=store, selection=Selection(row="minmax"))
+    limited = replace(load_table("tiny").columns[0], rows=("none",))
+    table = replace(load_table("tiny"), columns=(limited,))
+    with pytest.raises(InputError, match="tiny has no position with row=minmax"):
+        part_of(table, Selection(row="minmax"))
 
 
 def test_table_before_anything_was_run(store: Store) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -128,6 +128,7 @@ class RatioNumber:
 class Report:
     """A table with everything that was found for it.
 
+    `is_part` where it is of some positions of the table (`mklbench.report.table.part`).
     `standings` and `published_standings` (by row, column and metric) say which measured and which
     published numbers are much better or much worse than the table's baseline; `timed_on` says on
     which CPU models the times were measured.
@@ -140,6 +141,7 @@ class Report:
     standings: Mapping[NumberPlace, Standing]
     published_standings: Mapping[tuple[str, str, str], Standing]
     timed_on: TimedOn
+    is_part: bool = False
 
     def finished_mean(self, place: NumberPlace) -> float | None:
         """Return the measured mean at a place of the table; None unless its cell is done."""
@@ -158,8 +160,8 @@ class Report:
         return [(slot, found) for slot, found in self.slots.values() if found.status != DONE]
 
 
-def assemble(table: PaperTable, find: Finder) -> Report:
-    """Collect the records of every cell of `table` and judge its numbers.
+def assemble(table: PaperTable, find: Finder, part: Iterable[Slot] | None = None) -> Report:
+    """Collect the records of every cell of `table`, or of the places of a part, and judge them.
 
     Parameters
     ----------
@@ -168,8 +170,11 @@ def assemble(table: PaperTable, find: Finder) -> Report:
     find : Finder
         Returns what has been run for a place of it, as a
         `mklbench.report.analysis.places.CellFinder` does.
+    part : iterable of Slot or None, default=None
+        The places to look at, where `table` is a part of one; by default those of `table`.
     """
-    slots = {slot.place: (slot, find(slot)) for slot in table.slots()}
+    places = table.slots() if part is None else part
+    slots = {slot.place: (slot, find(slot)) for slot in places}
     numbers = {
         (*place, name): _number(table, slot, found, METRICS[name])
         for place, (slot, found) in slots.items()
@@ -188,6 +193,7 @@ def assemble(table: PaperTable, find: Finder) -> Report:
         standings=_standings(table, slots),
         published_standings=_published_standings(table),
         timed_on=TimedOn.of(with_times),
+        is_part=part is not None,
     )
 
 

@@ -77,7 +77,7 @@ def describe_work(work: Sequence[Work], jobs: int = 1) -> str:
             _value_of_C(item.cell),
             f"{item.n_missing}/{item.cell.n_splits}",
             f"{item.n_selections}/{len(item.cell.selection_splits)}" if item.n_selections else "",
-            item.problem or _estimate(item),
+            estimate_text(item),
         ]
         for item in work
     ]
@@ -143,7 +143,10 @@ def _work(cell: Cell, store: RecordSource, known: _Known) -> Work:
     return Work(cell, n_missing, scaled, n_selections=n_selections, is_scaled=scaled is not None)
 
 
-def _estimate(item: Work) -> str:
+def estimate_text(item: Work) -> str:
+    """Return the time of one cell's work for a terminal, or why it is not known."""
+    if item.problem:
+        return item.problem
     if item.seconds is None:
         return "not known"
     return f"{'about ' if item.is_scaled else ''}{duration(item.seconds)}"

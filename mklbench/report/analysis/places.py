@@ -12,6 +12,7 @@ from mklbench.experiments.records import RecordFile, RecordSource, record_path
 from mklbench.report.analysis.assemble import Place, SlotRecords
 from mklbench.report.analysis.confirmed import Confirmed
 from mklbench.report.table.paper_table import PaperTable, Slot
+from mklbench.report.table.part import first_splits
 
 
 class CellFinder:
@@ -28,6 +29,8 @@ class CellFinder:
         As for `Cell`.
     confirmed : Confirmed or None, default=None
         What reruns have found; by default what stands beside `source`, if that is exported.
+    n_splits : int or None, default=None
+        Take so many splits of each cell that has more, the first.
     """
 
     def __init__(
@@ -37,6 +40,7 @@ class CellFinder:
         recorded: RecordFile | None = None,
         download: bool = False,
         confirmed: Confirmed | None = None,
+        n_splits: int | None = None,
     ) -> None:
         self.source = source
         self.recorded = source if isinstance(source, RecordFile) else recorded
@@ -44,6 +48,7 @@ class CellFinder:
         if confirmed is None and isinstance(source, RecordFile):
             confirmed = Confirmed(source.path.parent)
         self.confirmed = confirmed
+        self.n_splits = n_splits
         self._cells: dict[Place, Cell] = {}
 
     def cell(self, slot: Slot) -> Cell:
@@ -63,7 +68,11 @@ class CellFinder:
 
     def _composed(self, slot: Slot) -> Cell:
         try:
-            return Cell.from_overrides(slot.overrides, slot.config_dir, download=self.download)
+            cell = Cell.from_overrides(slot.overrides, slot.config_dir, download=self.download)
+            if self.n_splits is None or self.n_splits >= cell.n_splits:
+                return cell
+            overrides = first_splits(slot, self.n_splits).overrides
+            return Cell.from_overrides(overrides, slot.config_dir, download=self.download)
         except DataError:
             raise
         except InputError as error:

@@ -45,7 +45,7 @@ from mklbench.report.table.paper_table import Baseline
 
 
 def lay_out(report: Report, figures: Mapping[str, Path] | None = None) -> Document:
-    """Arrange a report as a document.
+    """Arrange a report as a document; of a part of a table its tables alone.
 
     Parameters
     ----------
@@ -54,6 +54,8 @@ def lay_out(report: Report, figures: Mapping[str, Path] | None = None) -> Docume
     figures : mapping of str to Path or None, default=None
         Picture files by the name of the figure; those of the table are shown.
     """
+    if report.is_part:
+        return lay_out_tables(report)
     table = report.table
     blocks: list[Block] = [Heading(1, table.title), Paragraph(_source(report))]
     blocks.append(Paragraph(f"{_summary(report)} {ending_summary(report)}".strip()))
@@ -183,7 +185,7 @@ def _legend(report: Report) -> str:
         + (", whose number follows in parentheses where the paper has more. " if fewer else ". ")
         + ("Bold, published: as the paper prints it. " if bold else "")
         + ", ".join(f"{mark} {verdict}" for verdict, (mark, _) in JUDGEMENTS.items())
-        + "; the rules stand at the end."
+        + ("." if report.is_part else "; the rules stand at the end.")
     )
 
 

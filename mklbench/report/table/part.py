@@ -1,0 +1,118 @@
+"""A part of a table: the positions of one row, column or protocol, and their first splits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from mklbench.errors import InputError, nearest, unknown
+from mklbench.report.table.paper_table import Column, PaperTable, Protocol, Row, Slot
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What of a table is asked for; None: all.
+
+    `row`, `column` and `protocol` are a name or a label. The words of a label before a comma stand
+    for all labels that begin so, such as "as printed" for "as printed, C = 1".
+    """
+
+    row: str | None = None
+    column: str | None = None
+    protocol: str | None = None
+    n_splits: int | None = None
+
+    @property
+    def given(self) -> dict[str, str]:
+        """What limits the positions, by the word for it."""
+        limits = {"row": self.row, "column": self.column, "protocol": self.protocol}
+        return {what: text for what, text in limits.items() if text is not None}
+
+    def __bool__(self) -> bool:
+        """Whether it is less than the whole table."""
+        return bool(self.given) or self.n_splits is not None
+
+
+WHOLE = Selection()
+
+
+@dataclass(frozen=True)
+class Part:
+    """Positions of a table, and a table that has only these, for showing them.
+
+    The overrides of `slots` are those of the whole table, and so are their runs.
+    """
+
+    table: PaperTable
+    slots: Sequence[Slot]
+
+
+def part_of(table: PaperTable, selection: Selection) -> Part:
+    """Return the positions of `table` that are selected.
+
+    Raises
+    ------
+    InputError
+        If the table has no such row, column or protocol, or no position with all of them.
+    """
+    entries: dict[str, Sequence[Row | Column | Protocol]] = {
+        "row": table.rows,
+        "column": table.columns,
+        "protocol": table.protocols,
+    }
+    names = {
+        what: _names(f"{table.name}: {what}", text, entries[what])
+        for what, text in selection.given.items()
+    }
+    slots = [
+        slot
+        for slot in table.slots()
+        for place in [dict(zip(entries, slot.place, strict=True))]
+        if all(place[what] in accepted for what, accepted in names.items())
+    ]
+    if not slots:
+        asked = ", ".join(f"{what}={text}" for what, text in selection.given.items())
+        raise InputError(
+            f"{table.name} has no position with {asked}: mklbench reproduce {table.name} --list "
+            "prints those that it has."
+        )
+    rows, columns, protocols = (set(those) for those in zip(*(s.place for s in slots), strict=True))
+    baseline = table.baseline
+    shown = replace(
+        table,
+        rows=tuple(row for row in table.rows if row.name in rows),
+        columns=tuple(column for column in table.columns if column.name in columns),
+        protocols=tuple(one for one in table.protocols if one.name in protocols),
+        published={
+            place: number
+            for place, number in table.published.items()
+            if place[0] in rows and place[1] in columns
+        },
+        ratios=tuple(ratio for ratio in table.ratios if {ratio.over, ratio.under} <= columns),
+        baseline=baseline if baseline is not None and baseline.column in columns else None,
+        sweep=None,
+        ranking=None,
+        figures=(),
+        claims=(),
+        comparisons=(),
+    )
+    return Part(shown, slots)
+
+
+def first_splits(slot: Slot, n_splits: int) -> Slot:
+    """Return the position with a run of its first splits alone."""
+    others = (text for text in slot.overrides if not text.startswith("split.n_splits="))
+    return replace(slot, overrides=(*others, f"split.n_splits={n_splits}"))
+
+
+def _names(option: str, text: str, entries: Sequence[Row | Column | Protocol]) -> list[str]:
+    """Return the names of the entries that `text` stands for."""
+    names = [entry.name for entry in entries]
+    if text in names:
+        return [text]
+    found = [e.name for e in entries if e.label == text or e.label.startswith(f"{text},")]
+    if not found:
+        labels = {entry.label.casefold(): entry.label for entry in entries}
+        either = list((labels | {name.casefold(): name for name in names}).values())
+        raise unknown(option, text, either if nearest(text, either) else names)
+    return found
