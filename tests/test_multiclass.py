@@ -45,6 +45,22 @@ class TestManyClasses:
             assert_array_equal(solution.dual_coef, alone.dual_coef)
             assert_array_equal(solution.weights, alone.weights)
 
+    def test_solutions_on_nodes_decide_as_those_on_samples(
+        self, three_classes: tuple[np.ndarray, np.ndarray]
+    ) -> None:
+        X, codes = three_classes
+        bank = feature_gaussians(X)
+        on_nodes, on_samples = (
+            multiclass.fit(partial(mkl.solve, method=method, tol=1e-6), bank, codes, 3)
+            for method in ("joint", "libsvm")
+        )
+        assert all(solution.expansion is not None for solution in on_nodes)
+        ours, theirs = (
+            multiclass.decision_function(bank, solutions, X.tolist())
+            for solutions in (on_nodes, on_samples)
+        )
+        assert_allclose(ours, theirs, atol=0.02)
+
     def test_decision_values_are_those_of_each_class(
         self, three_classes: tuple[np.ndarray, np.ndarray]
     ) -> None:

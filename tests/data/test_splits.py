@@ -11,7 +11,14 @@ import pytest
 from numpy.typing import NDArray
 
 from mklbench.data import splits
-from mklbench.data.splits import SplitProtocol, folds, n_test_rows, random_split, split_seed
+from mklbench.data.splits import (
+    SplitProtocol,
+    absent_class,
+    folds,
+    n_test_rows,
+    random_split,
+    split_seed,
+)
 from mklbench.errors import InputError
 
 DIGEST = "sha256:0123"
@@ -149,6 +156,18 @@ def test_a_class_missing_from_a_small_training_part_is_refused() -> None:
     with pytest.raises(InputError, match="training part without class 1, which has 5 of 100 rows"):
         draw_sizes(2, 98, y)
     assert set(y[draw_sizes(20, 80, y, stratified=True)[0]]) == {0, 1}
+
+
+def test_of_two_missing_classes_the_first_is_named() -> None:
+    y = np.array([0] * 50 + [1] * 2 + [2] * 3)
+    said = absent_class(y, np.arange(50), np.arange(50, 55))
+    assert said == "the training part without class 1, which has 2 of 55 rows"
+
+
+def test_the_class_with_the_largest_remainder_gets_the_row_that_is_left() -> None:
+    y = np.array([0] * 15 + [1] * 5)  # of 7 rows their shares are 5.25 and 1.75
+    train, _ = draw_sizes(13, 7, y, stratified=True)
+    assert np.bincount(y[np.setdiff1d(np.arange(20), train)]).tolist() == [5, 2]
 
 
 @pytest.mark.parametrize("fraction", [0.0, 1.0, -0.1, 30, float("nan")])
