@@ -149,6 +149,7 @@ def test_accuracy_and_rmse_are_those_of_the_test_part() -> None:
     decision = machine.decision_function(K[np.ix_(test, train)])
     signs = np.where(data.y[test] == 1, 1.0, -1.0)
     assert record.accuracy == np.mean((decision > 0) == (signs > 0))
+    assert record.n_support == machine.n_support_.sum() < len(train)
     assert record.rmse == pytest.approx(np.sqrt(np.mean((decision - signs) ** 2)), rel=1e-2)
 
 
