@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from pathlib import Path
 
 import pytest
@@ -80,7 +79,6 @@ class TestCandidate:
             with_candidate(load_table("picard2012_table1"), ["algo=mkl"], False, None)
 
 
-@pytest.mark.slow
 def test_a_recorded_method_has_its_recorded_numbers(
     tmp_path: Path, mirror: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -101,7 +99,3 @@ def test_a_recorded_method_has_its_recorded_numbers(
         assert int(ahead) + int(behind) <= 5
         assert sum(map(int, outcomes)) == 5
     assert re.search(r"^algo=uniform \(yours\) +\d+\.\d$", printed, re.M)
-    # The same again runs nothing.
-    shutil.copytree(tmp_path / "store", tmp_path / "copy")
-    assert cli.main(arguments) == 0
-    assert "50 splits" not in capsys.readouterr().err
