@@ -69,7 +69,7 @@ def solve(
     y: ArrayLike,
     C: float = 10.0,
     *,
-    start: str = "median",
+    start: str | float = "median",
     width: float = 1.0,
     iterations: int | None = None,
     variant: str = "paper",
@@ -99,9 +99,10 @@ def solve(
         Labels in {-1, +1}.
     C : float, default=10.0
         Box constraint.
-    start : str, default="median"
+    start : str or float, default="median"
         "median" for equal gamma with which the median of sum_m gamma_m d_m over pairs of
-        training samples is 1 (`Family.median_parameters`); "uniform" for gamma = 1/M, as printed.
+        training samples is 1 (`Family.median_parameters`); "uniform" for gamma = 1/M, as printed;
+        a number > 0 is gamma itself.
     width : float, default=1.0
         Factor on the gamma of the start.
     iterations : int or None, default=None
@@ -176,7 +177,7 @@ def solve_path(
     iterations: Sequence[int | None],
     C: float = 10.0,
     *,
-    start: str = "median",
+    start: str | float = "median",
     width: float = 1.0,
     variant: str = "paper",
     tol: float = 1e-2,
@@ -222,8 +223,10 @@ def solve_path(
     return early_stopping.path(points, ends, max_iter, descent.solution)
 
 
-def _start(family: Family, start: str) -> Array:
+def _start(family: Family, start: str | float) -> Array:
     """Return the parameters (M,) from which a descent sets out."""
+    if not isinstance(start, str):
+        return np.full(family.n_kernels, check_positive("start", start))
     check_choice("start", start, _STARTS)
     return family.uniform_weights() if start == "uniform" else family.median_parameters()
 

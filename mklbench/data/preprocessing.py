@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from mklbench.errors import InputError, unknown
 
-ScalingName = Literal["none", "standard", "minmax"]
+ScalingName = Literal["none", "standard", "minmax", "unit"]
 SCALINGS: tuple[str, ...] = get_args(ScalingName)
 
 
@@ -21,7 +21,7 @@ class Scaling:
     Attributes
     ----------
     name : str
-        "none", "standard" or "minmax".
+        "none", "standard", "minmax" or "unit".
     shift, divisor : ndarray of shape (d,)
         Fitted on the training part. divisor is infinite for a feature that is
         constant there, so that every value of it, also an unseen one, maps to 0.
@@ -74,7 +74,8 @@ def fit_scaling(name: str, X_train: NDArray[np.float64]) -> Scaling:
     Parameters
     ----------
     name : str
-        "none"; "standard": mean 0 and variance 1 (divided by n); "minmax": to [-1, 1].
+        "none"; "standard": mean 0 and variance 1 (divided by n); "minmax": to [-1, 1]; "unit": to
+        [0, 1].
     X_train : ndarray of shape (n, d)
         finite.
 
@@ -100,6 +101,10 @@ def fit_scaling(name: str, X_train: NDArray[np.float64]) -> Scaling:
         scaled = np.ldexp(X_train, -exponents)
         shift = np.ldexp(scaled.mean(axis=0), exponents)
         divisor = np.ldexp(scaled.std(axis=0), exponents)
+    elif name == "unit":
+        shift = lowest
+        with np.errstate(over="ignore"):  # a range beyond doubles is found where it is scaled
+            divisor = np.minimum(highest - lowest, np.finfo(float).max)
     else:
         shift = lowest / 2 + highest / 2
         divisor = np.maximum(highest - shift, shift - lowest)  # never a rounding beyond 1

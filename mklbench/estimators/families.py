@@ -173,8 +173,8 @@ class QNPKL(KernelLearner):
         A family, see `mklbench.estimators`.
     C : float, default=10.0
         Box constraint.
-    start : str, default="median"
-        "median" or "uniform" parameters to start from.
+    start : str or float, default="median"
+        "median" or "uniform" parameters to start from, or the value of all.
     width : float, default=1.0
         Factor on the parameters of the start.
     iterations : int or None, default=None
@@ -210,7 +210,7 @@ class QNPKL(KernelLearner):
         self,
         kernel: Kernel = "product",
         C: float = 10.0,
-        start: str = "median",
+        start: str | float = "median",
         width: float = 1.0,
         iterations: int | None = None,
         variant: str = "paper",

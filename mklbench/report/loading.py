@@ -144,6 +144,8 @@ def _references(table: PaperTable) -> Iterator[tuple[str, str, str]]:
             yield f"column of protocol {protocol.name}", "column", name
         for name in (*protocol.row_overrides, *(protocol.rows or ())):
             yield f"row of protocol {protocol.name}", "row", name
+    if table.as_printed is not None:
+        yield "as_printed", "protocol", table.as_printed
     for ratio in table.ratios:
         yield "ratio metric", "metric", ratio.metric
         yield from (("ratio column", "column", name) for name in (ratio.over, ratio.under))

@@ -90,16 +90,17 @@ class TestDescent:
         assert first["jkernelmachines"].objective < first["paper"].objective
         assert first["jkernelmachines"].n_svm_calls > first["paper"].n_svm_calls
 
-    def test_the_first_step_is_the_initial_rate_along_eq_6(self) -> None:
+    @pytest.mark.parametrize("name", ["uniform", 0.1])
+    def test_the_first_step_is_the_initial_rate_along_eq_6(self, name: str | float) -> None:
         X, y = random_problem(40)
-        start = np.full(4, 0.25)
+        start = np.full(4, 0.25 if name == "uniform" else name)
         A = solved_svm(X, y, start)
         p = 0.5 * product_gradient(start, X, A)
         solution = qnpkl.solve(
             product_gaussians(X),
             y,
             C=1.0,
-            start="uniform",
+            start=name,
             initial_rate=1e-3,
             max_iter=1,
             svm_tol=1e-6,

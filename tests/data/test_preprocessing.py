@@ -34,13 +34,19 @@ def test_minmax_fills_minus_1_to_1_on_the_training_part(X_train: np.ndarray) -> 
     assert abs(scaled).max() <= 1
 
 
+def test_unit_fills_0_to_1_on_the_training_part(X_train: np.ndarray) -> None:
+    scaled = fit_scaling("unit", X_train).transform(X_train)
+    np.testing.assert_array_equal(scaled.min(axis=0), 0)
+    np.testing.assert_array_equal(scaled.max(axis=0), 1)
+
+
 def test_none_changes_nothing_and_copies(X_train: np.ndarray) -> None:
     scaled = fit_scaling("none", X_train).transform(X_train)
     np.testing.assert_array_equal(scaled, X_train)
     assert not np.shares_memory(scaled, X_train)
 
 
-@pytest.mark.parametrize("name", ["standard", "minmax"])
+@pytest.mark.parametrize("name", ["standard", "minmax", "unit"])
 def test_the_test_part_has_no_say(name: str, X_train: np.ndarray, X_test: np.ndarray) -> None:
     scaling = fit_scaling(name, X_train)
     together = np.vstack([X_test, 1e6 * X_test])
@@ -51,7 +57,7 @@ def test_the_test_part_has_no_say(name: str, X_train: np.ndarray, X_test: np.nda
     np.testing.assert_allclose(slope, train_slope)
 
 
-@pytest.mark.parametrize("name", ["standard", "minmax"])
+@pytest.mark.parametrize("name", ["standard", "minmax", "unit"])
 @pytest.mark.parametrize("value", [0.0, 0.1, -7e8, 1e300, 5e-324])
 def test_a_constant_feature_becomes_0_without_a_warning(name: str, value: float) -> None:
     X = np.column_stack([np.full(30, value), np.arange(30.0)])
@@ -62,10 +68,10 @@ def test_a_constant_feature_becomes_0_without_a_warning(name: str, value: float)
         unseen = scaling.transform(np.array([[value + 1.0, 3.0]]))
     np.testing.assert_array_equal(scaled[:, 0], 0)
     assert unseen[0, 0] == 0
-    assert np.ptp(scaled[:, 1]) > 1
+    assert np.ptp(scaled[:, 1]) >= 1
 
 
-@pytest.mark.parametrize("name", ["standard", "minmax"])
+@pytest.mark.parametrize("name", ["standard", "minmax", "unit"])
 def test_one_training_row_becomes_0(name: str) -> None:
     np.testing.assert_array_equal(
         fit_scaling(name, np.array([[3.0, -1.0]])).transform(np.array([[3.0, -1.0]])), 0
@@ -76,6 +82,13 @@ def test_minmax_stands_the_widest_range() -> None:
     largest = np.finfo(float).max
     X = np.array([[-largest], [largest], [0.0]])
     np.testing.assert_array_equal(fit_scaling("minmax", X).transform(X), [[-1], [1], [0]])
+
+
+def test_a_range_beyond_doubles_is_not_scaled_to_0_to_1() -> None:
+    largest = np.finfo(float).max
+    X = np.array([[-largest], [largest], [0.0]])
+    with pytest.raises(InputError, match="which is beyond the range of doubles"):
+        fit_scaling("unit", X).transform(X)
 
 
 @pytest.mark.parametrize("name", SCALINGS)
@@ -95,7 +108,7 @@ def test_mistakes_are_named(X_train: np.ndarray) -> None:
         fit_scaling("standard", X_train).transform(X_train[:, :2])
 
 
-@pytest.mark.parametrize("name", ["standard", "minmax"])
+@pytest.mark.parametrize("name", ["standard", "minmax", "unit"])
 @pytest.mark.parametrize("scale", [1e-300, 1e-160, 1e-20, 1e20, 1e155, 1e300])
 def test_any_scale_comes_to_the_same(name: str, scale: float, X_train: np.ndarray) -> None:
     expected = fit_scaling(name, X_train).transform(X_train)

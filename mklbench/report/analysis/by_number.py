@@ -15,11 +15,13 @@ _JUDGE = (Verdict.MATCH, Verdict.CLOSE, Verdict.HIGHER, Verdict.LOWER)
 class JudgedNumber:
     """A published number that was judged.
 
-    `as_printed` is its verdict under the first protocol of its table, which is the paper's as
-    printed, or None where it has none there; `matches` tells whether any protocol matches it.
+    `as_printed` is its verdict under the protocol of its table that is the paper's as printed, and
+    `first` that under the first protocol, or None where it has none there; `matches` tells whether
+    any protocol matches it.
     """
 
     as_printed: Verdict | None = None
+    first: Verdict | None = None
     matches: bool = False
 
 
@@ -29,11 +31,12 @@ def judged_numbers(reports: Iterable[Report]) -> list[JudgedNumber]:
     Parameters
     ----------
     reports : iterable of Report
-        The tables. Of a number that several of them show the first one says how it is as printed.
+        The tables. Of a number that several of them show the first one says how it is as printed
+        and under the first protocol.
     """
     found: dict[tuple[str, str, str, Published], JudgedNumber] = {}
     for report in reports:
-        printed = report.table.protocols[0].name
+        printed, first = report.table.printed_protocol.name, report.table.protocols[0].name
         for (row, column, protocol, metric), number in report.numbers.items():
             if number.published is None or number.verdict not in _JUDGE:
                 continue
@@ -42,12 +45,19 @@ def judged_numbers(reports: Iterable[Report]) -> list[JudgedNumber]:
             one.matches |= number.verdict == Verdict.MATCH
             if protocol == printed and one.as_printed is None:
                 one.as_printed = number.verdict
+            if protocol == first and one.first is None:
+                one.first = number.verdict
     return list(found.values())
 
 
 def n_as_printed(numbers: Iterable[JudgedNumber]) -> int:
     """Return how many match under the paper's protocol as printed."""
     return sum(number.as_printed == Verdict.MATCH for number in numbers)
+
+
+def n_first(numbers: Iterable[JudgedNumber], *verdicts: Verdict) -> int:
+    """Return how many have one of these verdicts under the first protocol of their table."""
+    return sum(number.first in verdicts for number in numbers)
 
 
 def n_matching(numbers: Iterable[JudgedNumber]) -> int:

@@ -57,7 +57,7 @@ class Surface(Figure):
         row_slots = (slot for slot, _ in report.slots.values() if slot.row.name == self.row)
         data = Cell.from_overrides(next(row_slots).overrides).dataset()
         features = data.X[:, :2]
-        unit_box = 0.5 * (fit_scaling("minmax", features).transform(features) + 1.0)
+        unit_box = fit_scaling("unit", features).transform(features)
         bank, y = linear_features(unit_box), np.where(data.y == 1, 1.0, -1.0)
 
         axis = np.linspace(0.0, 1.0, N_GRID)

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from statistics import fmean
 
 from mklbench.report.analysis.assemble import Number, NumberPlace, Report
-from mklbench.report.analysis.by_number import judged_numbers, n_as_printed, n_matching
+from mklbench.report.analysis.by_number import (
+    JudgedNumber,
+    judged_numbers,
+    n_as_printed,
+    n_first,
+    n_matching,
+)
+from mklbench.report.analysis.chance import matches_by_chance
 from mklbench.report.document.blocks import (
     Block,
     Document,
@@ -42,6 +50,7 @@ from mklbench.report.layout.sweep import sweep_blocks
 from mklbench.report.layout.timed_on import limit_notes, picture_note, time_note
 from mklbench.report.table.metrics import METRICS
 from mklbench.report.table.paper_table import Baseline
+from mklbench.report.table.verdict import Verdict
 
 
 def lay_out(report: Report, figures: Mapping[str, Path] | None = None) -> Document:
@@ -121,10 +130,28 @@ def _summary(report: Report) -> str:
     if len(report.table.protocols) == 1:
         return f"{cells}; of {total} judged numbers: {parts}."
     numbers = judged_numbers([report])
+    first, printed = report.table.protocols[0], report.table.printed_protocol
+    how = "the first protocol, which is the paper's as printed"
+    if first != printed:
+        how = f'"{printed.label}", {_under_the_first(report, numbers)}'
     return (
         f"{cells}; of {len(numbers)} published numbers that are judged {n_as_printed(numbers)} "
-        "match under the first protocol, which is the paper's as printed, and "
-        f"{n_matching(numbers)} under some protocol. Over all protocols: {parts}."
+        f"match under {how}, and {n_matching(numbers)} under some protocol. Over all protocols: "
+        f"{parts}."
+    )
+
+
+def _under_the_first(report: Report, numbers: Sequence[JudgedNumber]) -> str:
+    """Say how many match under the first protocol, where another one is the paper's as printed."""
+    found, near = (
+        n_first(numbers, *verdicts)
+        for verdicts in ((Verdict.MATCH,), (Verdict.MATCH, Verdict.CLOSE))
+    )
+    by_chance = matches_by_chance(report, report.table.columns[0].metrics[0])
+    return (
+        f'{found} under "{report.table.protocols[0].label}" ({near} match or are close; with the '
+        f"published numbers permuted over sets and methods {len(by_chance):,} times "
+        f"{fmean(by_chance):.1f} match on average and {max(by_chance)} at most)"
     )
 
 

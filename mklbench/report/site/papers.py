@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from mklbench.report.analysis.assemble import Report
-from mklbench.report.analysis.by_number import JudgedNumber, judged_numbers, n_matching
+from mklbench.report.analysis.by_number import JudgedNumber, judged_numbers, n_first, n_matching
 from mklbench.report.claims.judged import Judged, judge_claims
 from mklbench.report.document.blocks import Block, Definitions, Heading, Paragraph
 from mklbench.report.document.html import html_block, inline
@@ -21,6 +21,7 @@ from mklbench.report.site.collected import Collected
 from mklbench.report.site.grid import KINDS, Grid, grid_of
 from mklbench.report.site.numbers import number_content
 from mklbench.report.table.paper_table import LedgerEntry, PaperTable
+from mklbench.report.table.verdict import Verdict
 
 # Sections of `layout` in place of which the page has a table or a list of its own; what is said
 # below the grids stays.
@@ -111,6 +112,19 @@ class PaperPage:
     def counts(self) -> Counter[str]:
         """How many of them are of each kind, under the protocol as printed."""
         return Counter(KINDS[one.as_printed] for one in self.judged if one.as_printed is not None)
+
+    @property
+    def under_the_first(self) -> str:
+        """What is said of the first protocol, where another one is the paper's as printed."""
+        table = self.tables[0].table
+        if table.printed_protocol == table.protocols[0]:
+            return ""
+        matching, near = (
+            n_first(self.judged, *verdicts)
+            for verdicts in ((Verdict.MATCH,), (Verdict.MATCH, Verdict.CLOSE))
+        )
+        label = table.protocols[0].label
+        return f", {matching} under “{label}” ({near} match or are close)"
 
     @property
     def n_matching(self) -> int:

@@ -322,7 +322,9 @@ class PaperTable:
     common : tuple of str
         Overrides of every cell.
     rows, columns, protocols : tuple
-        What the cells are the product of. The first protocol is the paper's, as printed.
+        What the cells are the product of.
+    as_printed : str or None
+        The protocol that is the paper's as printed; None for the first one.
     published : mapping
         Numbers of the paper by (row, column, metric).
     published_n_splits : int
@@ -348,6 +350,7 @@ class PaperTable:
     name: str
     sweep: Sweep | None = None
     protocols: tuple[Protocol, ...] = ()
+    as_printed: str | None = None
     title: str
     citation: str
     url: str = ""
@@ -377,6 +380,12 @@ class PaperTable:
             "protocol": [protocol.name for protocol in self.protocols],
             "metric": METRICS,
         }
+
+    @property
+    def printed_protocol(self) -> Protocol:
+        """The paper's protocol as printed."""
+        named = [protocol for protocol in self.protocols if protocol.name == self.as_printed]
+        return [*named, *self.protocols][0]
 
     def label_of(self, name: str) -> str:
         """Return the label of a column."""

@@ -54,7 +54,7 @@ def test_fits_that_ended_early_stand_by_cell_with_their_largest_gap() -> None:
     assert re.search(r"\| Pima +\| MKL +\| as printed, C by CV +\| +1/20 \| +0.07 \|", listed)
     assert listed.count("/20") == 2  # cells whose fits all met their rule are not listed
     assert (
-        "4 of 3,360 fits ended before their stopping rule was met, at gaps of up to 0.42."
+        "4 of 4,140 fits ended before their stopping rule was met, at gaps of up to 0.42."
         in (markdown.partition("\n## ")[0])
     )
     assert NO_GAP not in markdown
@@ -65,16 +65,16 @@ def test_a_gap_that_is_not_known_is_no_small_one() -> None:
     assert Ending.of(broken).stopped_gap is None
     markdown = markdown_of(gmkl=broken)
     assert re.search(r"\| GMKL +\| as printed, C = 1 +\| +2/20 \| +– \|", block(markdown, STOPPED))
-    assert "2 of 3,360 fits ended before their stopping rule was met." in markdown
+    assert "2 of 4,140 fits ended before their stopping rule was met." in markdown
 
 
 def test_a_gap_above_the_tolerance_shows_that_the_rule_was_another() -> None:
     markdown = markdown_of(gmkl=with_gaps(0.99, tol=1e-9, objective_tol=1e-4))
     shown = block(markdown, NO_GAP)
     assert re.search(r"\| Sonar +\| as printed, C = 1 +\| +0.99 \|", shown)
-    assert "- **tol = 1e-09 or 0.001, objective_tol = 0.0001**: GMKL" in shown
+    assert "- **tol = 0.001 or 1e-09, objective_tol = 0.0001**: GMKL" in shown
     assert (
-        "All 3,360 fits met their stopping rule. 1 of 5 methods stops by another rule than the "
+        "All 4,140 fits met their stopping rule. 1 of 5 methods stops by another rule than the "
         "duality gap; the largest gap of a fit that met it is 0.99."
     ) in markdown
     assert STOPPED not in markdown
