@@ -226,6 +226,7 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         (tmp_path / group).mkdir()
         (tmp_path / group / f"{name}.yaml").write_text(f"name: {name}\n_target_: {target}\n")
     monkeypatch.syspath_prepend(tmp_path)
+    unload()  # other tests in this process have modules of these names, too
     yield tmp_path
     unload()
 
