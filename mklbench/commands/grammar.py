@@ -56,7 +56,7 @@ def _table_arguments(parser: argparse.ArgumentParser) -> None:
 def _table(parsed: argparse.Namespace) -> int:
     from mklbench.commands.table import table
     from mklbench.experiments.store import Store
-    from mklbench.report.table.part import Selection
+    from mklbench.report.table.part import TableSelection
 
     text = table(
         parsed.name,
@@ -65,7 +65,7 @@ def _table(parsed: argparse.Namespace) -> int:
         out=parsed.out,
         recorded=parsed.recorded,
         config_dir=parsed.config_dir,
-        selection=Selection(parsed.row, parsed.column, parsed.protocol),
+        selection=TableSelection(parsed.row, parsed.column, parsed.protocol),
     )
     print(text.rstrip() if parsed.out is None else f"Wrote {parsed.out}")
     return 0
@@ -110,10 +110,10 @@ def _reproduce(parsed: argparse.Namespace) -> int:
     from mklbench.commands.detaching import detached
     from mklbench.commands.reproduce import print_positions, reproduce
     from mklbench.experiments.store import Store
-    from mklbench.report.table.part import Selection
+    from mklbench.report.table.part import TableSelection
 
     names, overrides = names_and_overrides(parsed)
-    selection = Selection(parsed.row, parsed.column, parsed.protocol, parsed.splits)
+    selection = TableSelection(parsed.row, parsed.column, parsed.protocol, parsed.splits)
     if parsed.list:
         return print_positions(names, selection, parsed.out_dir, parsed.config_dir)
     if parsed.detach:

@@ -104,22 +104,27 @@ def executor_of(
     return made
 
 
+def _is_number(text: str) -> bool:
+    """Tell whether a text is a whole number from 0, of up to nine digits."""
+    return text.isascii() and text.isdecimal() and len(text) < 10
+
+
 def _count(text: str) -> int:
-    if not (text.isascii() and text.isdecimal() and len(text) < 10 and 1 <= int(text) <= MAX_JOBS):
+    if not (_is_number(text) and 1 <= int(text) <= MAX_JOBS):
         raise argparse.ArgumentTypeError(f"{text} is not a whole number from 1 to {MAX_JOBS}")
     return int(text)
 
 
 def split_number(text: str) -> int:
     """Read the number of a split."""
-    if not (text.isascii() and text.isdecimal() and len(text) < 10):
+    if not _is_number(text):
         raise argparse.ArgumentTypeError(f"{text} is not the number of a split: 0, 1, 2, ...")
     return int(text)
 
 
 def n_splits(text: str) -> int:
     """Read a number of splits."""
-    if not (text.isascii() and text.isdecimal() and len(text) < 10 and int(text)):
+    if not (_is_number(text) and int(text)):
         raise argparse.ArgumentTypeError(f"{text} is not a number of splits: 1, 2, 3, ...")
     return int(text)
 

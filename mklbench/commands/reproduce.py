@@ -25,7 +25,7 @@ from mklbench.report.loading import load_table, table_names
 from mklbench.report.results import write_results
 from mklbench.report.site.cells import run_command
 from mklbench.report.table.paper_table import PaperTable
-from mklbench.report.table.part import WHOLE, Part, Selection, first_splits, part_of
+from mklbench.report.table.part import WHOLE, TablePart, TableSelection, first_splits, part_of
 
 
 def reproduce(
@@ -40,7 +40,7 @@ def reproduce(
     timeout: float | None = None,
     config_dir: str | None = None,
     executor: Executor | None = None,
-    selection: Selection = WHOLE,
+    selection: TableSelection = WHOLE,
 ) -> int:
     """Run what is missing of the paper tables and write them with figures and records.
 
@@ -71,7 +71,7 @@ def reproduce(
         As for `table`.
     executor : Executor or None, default=None
         Takes the steps in place of the local one.
-    selection : Selection, default=WHOLE
+    selection : TableSelection, default=WHOLE
         The positions, and how many of their splits.
 
     Returns
@@ -146,7 +146,7 @@ def reproduce(
 
 
 def print_positions(
-    names: Sequence[str], selection: Selection, results_dir: str, config_dir: str | None = None
+    names: Sequence[str], selection: TableSelection, results_dir: str, config_dir: str | None = None
 ) -> int:
     """Print the positions of tables, each with its time on one core and the command that runs it.
 
@@ -185,7 +185,9 @@ def print_positions(
     return 0
 
 
-def _parts(names: Sequence[str], selection: Selection, config_dir: str | None) -> list[Part]:
+def _parts(
+    names: Sequence[str], selection: TableSelection, config_dir: str | None
+) -> list[TablePart]:
     """Return what is selected of the tables that are named, or of all."""
     if selection.given and not names:
         what, text = next(iter(selection.given.items()))
@@ -194,7 +196,7 @@ def _parts(names: Sequence[str], selection: Selection, config_dir: str | None) -
         load_table(name, config_dir) for name in dict.fromkeys(names or table_names(config_dir))
     ]
     if not selection:
-        return [Part(table, list(table.slots())) for table in tables]
+        return [TablePart(table, list(table.slots())) for table in tables]
     return [part_of(table, selection) for table in tables]
 
 

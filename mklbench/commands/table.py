@@ -11,7 +11,7 @@ from mklbench.report.formats import FORMATS, renderer
 from mklbench.report.loading import load_table
 from mklbench.report.output import write_result
 from mklbench.report.results import assembled, recorded_text
-from mklbench.report.table.part import WHOLE, Selection
+from mklbench.report.table.part import WHOLE, TableSelection
 
 
 def table(
@@ -22,7 +22,7 @@ def table(
     out: str | None = None,
     recorded: bool = False,
     config_dir: str | None = None,
-    selection: Selection = WHOLE,
+    selection: TableSelection = WHOLE,
 ) -> str:
     """Return a paper table from what has been run, and write it to a file if one is named.
 
@@ -40,7 +40,7 @@ def table(
         Use the recorded results that come with the program instead of the store.
     config_dir : str or None, default=None
         A directory of the user's own configs, with tables of their own in ``table/``.
-    selection : Selection, default=WHOLE
+    selection : TableSelection, default=WHOLE
         The positions to show, beside the published numbers.
 
     Raises

@@ -17,7 +17,7 @@ from mklbench.report.figures.draw import unfinished_cells, write_figure
 from mklbench.report.formats import renderer, result_formats
 from mklbench.report.output import write_result
 from mklbench.report.table.paper_table import PaperTable
-from mklbench.report.table.part import WHOLE, Selection, part_of
+from mklbench.report.table.part import WHOLE, TableSelection, part_of
 
 
 def write_results(table: PaperTable, finder: CellFinder, results: Path) -> Report:
@@ -73,7 +73,7 @@ def write_figures(
 
 
 def assembled(
-    table: PaperTable, store: Store, recorded: bool, selection: Selection = WHOLE
+    table: PaperTable, store: Store, recorded: bool, selection: TableSelection = WHOLE
 ) -> Report:
     """Return the report of `table`, or of a part, from the store or what was recorded.
 

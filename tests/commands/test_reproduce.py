@@ -33,7 +33,7 @@ from mklbench.kernels.base import Array
 from mklbench.report.analysis.places import CellFinder
 from mklbench.report.loading import load_table
 from mklbench.report.table.paper_table import Protocol
-from mklbench.report.table.part import Selection, part_of
+from mklbench.report.table.part import TableSelection, part_of
 from mklbench.solution import Solution
 
 N_CELLS, N_SPLITS = 4, 8
@@ -259,7 +259,7 @@ def test_results_that_cannot_be_written_are_an_input_error(store: Store, tmp_pat
 def test_a_part_is_run_and_printed_and_no_table_is_written(
     store: Store, results: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    one = Selection(row="scaled", column="one", protocol="fixed", n_splits=1)
+    one = TableSelection(row="scaled", column="one", protocol="fixed", n_splits=1)
     assert reproduce(["tiny"], store=store, results_dir=str(results), selection=one) == 0
     printed = capsys.readouterr().out
     assert "96.0 ± 2.0" in printed
@@ -276,7 +276,7 @@ def test_a_listed_command_gives_the_run_of_its_position(
 ) -> None:
     reproduce(["tiny"], store=store, results_dir=str(results))
     capsys.readouterr()
-    ten = Selection(row="none", column="ten", n_splits=1)
+    ten = TableSelection(row="none", column="ten", n_splits=1)
     assert print_positions(["tiny"], ten, str(results)) == 0
     printed = capsys.readouterr().out
     ((time, command),) = re.findall(r"^none .* fixed +(.*) s +mklbench (run .*)", printed, re.M)
@@ -288,11 +288,11 @@ def test_a_listed_command_gives_the_run_of_its_position(
 
 
 def test_a_table_shows_the_positions_that_are_asked_for(store: Store) -> None:
-    raw = print_table("tiny", store=store, fmt="csv", selection=Selection(row="raw"))
+    raw = print_table("tiny", store=store, fmt="csv", selection=TableSelection(row="raw"))
     assert [line.split(",")[0] for line in raw.splitlines()[1:]] == ["none"] * 3
     protocol = Protocol("first", "as printed, C = 1")
     printed = part_of(
-        replace(load_table("tiny"), protocols=(protocol,)), Selection(protocol="as printed")
+        replace(load_table("tiny"), protocols=(protocol,)), TableSelection(protocol="as printed")
     )
     assert len(printed.slots) == N_CELLS
 
@@ -300,13 +300,13 @@ def test_a_table_shows_the_positions_that_are_asked_for(store: Store) -> None:
 @pytest.mark.parametrize(
     ("selection", "message"),
     [
-        (Selection(row="mimax"), "tiny: row=mimax is not known: did you mean minmax"),
-        (Selection(column="c of tan"), "column=c of tan is not known: did you mean C of ten"),
-        (Selection(protocol="zzz"), "protocol=zzz is not known: choose one of fixed"),
+        (TableSelection(row="mimax"), "tiny: row=mimax is not known: did you mean minmax"),
+        (TableSelection(column="c of tan"), "column=c of tan is not known: did you mean C of ten"),
+        (TableSelection(protocol="zzz"), "protocol=zzz is not known: choose one of fixed"),
     ],
 )
 def test_a_position_that_is_misspelt_is_refused(
-    store: Store, selection: Selection, message: str
+    store: Store, selection: TableSelection, message: str
 ) -> None:
     with pytest.raises(InputError, match=message):
         print_table("tiny", store=store, selection=selection)
@@ -314,11 +314,11 @@ def test_a_position_that_is_misspelt_is_refused(
 
 def test_a_position_needs_a_table_that_has_it(store: Store) -> None:
     with pytest.raises(InputError, match="--row minmax needs a table"):
-        reproduce(store=store, selection=Selection(row="minmax"))
+        reproduce(store=store, selection=TableSelection(row="minmax"))
     limited = replace(load_table("tiny").columns[0], rows=("none",))
     table = replace(load_table("tiny"), columns=(limited,))
     with pytest.raises(InputError, match="tiny has no position with row=minmax"):
-        part_of(table, Selection(row="minmax"))
+        part_of(table, TableSelection(row="minmax"))
 
 
 def test_table_before_anything_was_run(store: Store) -> None:

@@ -22,8 +22,8 @@ from mklbench.report.analysis.baseline import Standing
 from mklbench.report.analysis.by_number import (
     judged_numbers,
     n_as_printed,
-    n_first,
     n_matching,
+    n_under_the_first,
 )
 from mklbench.report.analysis.chance import matches_by_chance
 from mklbench.report.analysis.significance import corrected_p_value
@@ -100,14 +100,8 @@ def test_the_findings_counts_the_accuracies_of_picard() -> None:
     first, second = (
         judged_numbers([recorded(name)]) for name in ("picard2012_table1", "picard2012_table2")
     )
-    found, near, of_the_second = (
-        n_first(numbers, *verdicts)
-        for numbers, verdicts in (
-            (first, [Verdict.MATCH]),
-            (first, [Verdict.MATCH, Verdict.CLOSE]),
-            (second, [Verdict.MATCH]),
-        )
-    )
+    found, near = n_under_the_first(first)
+    of_the_second, _ = n_under_the_first(second)
     states(
         PICARD,
         f"{found} of the {len(first)} published accuracies of Table 1 match and {near} match or "

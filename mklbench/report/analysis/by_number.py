@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -55,9 +56,10 @@ def n_as_printed(numbers: Iterable[JudgedNumber]) -> int:
     return sum(number.as_printed == Verdict.MATCH for number in numbers)
 
 
-def n_first(numbers: Iterable[JudgedNumber], *verdicts: Verdict) -> int:
-    """Return how many have one of these verdicts under the first protocol of their table."""
-    return sum(number.first in verdicts for number in numbers)
+def n_under_the_first(numbers: Iterable[JudgedNumber]) -> tuple[int, int]:
+    """Return how many match, and how many match or are close, under a table's first protocol."""
+    counts = Counter(number.first for number in numbers)
+    return counts[Verdict.MATCH], counts[Verdict.MATCH] + counts[Verdict.CLOSE]
 
 
 def n_matching(numbers: Iterable[JudgedNumber]) -> int:

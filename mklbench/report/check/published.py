@@ -26,6 +26,7 @@ from mklbench.report.check.comparison import Outcome, differences, is_near_tie, 
 from mklbench.report.check.config import CheckConfig, CheckedCell
 from mklbench.report.layout.entries import JUDGEMENTS
 from mklbench.report.loading import load_table
+from mklbench.report.table.part import first_splits
 
 
 @dataclass(frozen=True)
@@ -178,7 +179,7 @@ def describe(again: Sequence[Finding], verdicts: Sequence[Finding]) -> str:
 
 
 def _cell(checked: CheckedCell) -> Cell:
-    return Cell.from_overrides([*checked.slot.overrides, "split.n_splits=1"])
+    return Cell.from_overrides(first_splits(checked.slot, 1).overrides)
 
 
 def _of_table(recorded: Path, name: str) -> RecordFile:

@@ -11,8 +11,8 @@ from mklbench.report.analysis.by_number import (
     JudgedNumber,
     judged_numbers,
     n_as_printed,
-    n_first,
     n_matching,
+    n_under_the_first,
 )
 from mklbench.report.analysis.chance import matches_by_chance
 from mklbench.report.document.blocks import (
@@ -50,7 +50,6 @@ from mklbench.report.layout.sweep import sweep_blocks
 from mklbench.report.layout.timed_on import limit_notes, picture_note, time_note
 from mklbench.report.table.metrics import METRICS
 from mklbench.report.table.paper_table import Baseline
-from mklbench.report.table.verdict import Verdict
 
 
 def lay_out(report: Report, figures: Mapping[str, Path] | None = None) -> Document:
@@ -143,10 +142,7 @@ def _summary(report: Report) -> str:
 
 def _under_the_first(report: Report, numbers: Sequence[JudgedNumber]) -> str:
     """Say how many match under the first protocol, where another one is the paper's as printed."""
-    found, near = (
-        n_first(numbers, *verdicts)
-        for verdicts in ((Verdict.MATCH,), (Verdict.MATCH, Verdict.CLOSE))
-    )
+    found, near = n_under_the_first(numbers)
     by_chance = matches_by_chance(report, report.table.columns[0].metrics[0])
     return (
         f'{found} under "{report.table.protocols[0].label}" ({near} match or are close; with the '

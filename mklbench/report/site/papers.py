@@ -7,10 +7,16 @@ import urllib.parse
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from mklbench.report.analysis.assemble import Report
-from mklbench.report.analysis.by_number import JudgedNumber, judged_numbers, n_first, n_matching
+from mklbench.report.analysis.by_number import (
+    JudgedNumber,
+    judged_numbers,
+    n_matching,
+    n_under_the_first,
+)
 from mklbench.report.claims.judged import Judged, judge_claims
 from mklbench.report.document.blocks import Block, Definitions, Heading, Paragraph
 from mklbench.report.document.html import html_block, inline
@@ -21,7 +27,6 @@ from mklbench.report.site.collected import Collected
 from mklbench.report.site.grid import KINDS, Grid, grid_of
 from mklbench.report.site.numbers import number_content
 from mklbench.report.table.paper_table import LedgerEntry, PaperTable
-from mklbench.report.table.verdict import Verdict
 
 # Sections of `layout` in place of which the page has a table or a list of its own; what is said
 # below the grids stays.
@@ -103,9 +108,9 @@ class PaperPage:
     url: str
     tables: list[TablePage] = field(default_factory=list)
 
-    @property
+    @cached_property
     def judged(self) -> list[JudgedNumber]:
-        """Its published numbers that were judged, each once."""
+        """Its published numbers that were judged, each once; asked when all tables are there."""
         return judged_numbers(page.report for page in self.tables)
 
     @property
@@ -119,10 +124,7 @@ class PaperPage:
         table = self.tables[0].table
         if table.printed_protocol == table.protocols[0]:
             return ""
-        matching, near = (
-            n_first(self.judged, *verdicts)
-            for verdicts in ((Verdict.MATCH,), (Verdict.MATCH, Verdict.CLOSE))
-        )
+        matching, near = n_under_the_first(self.judged)
         label = table.protocols[0].label
         return f", {matching} under “{label}” ({near} match or are close)"
 

@@ -10,7 +10,7 @@ from mklbench.report.table.paper_table import Column, PaperTable, Protocol, Row,
 
 
 @dataclass(frozen=True)
-class Selection:
+class TableSelection:
     """What of a table is asked for; None: all.
 
     `row`, `column` and `protocol` are a name or a label. The words of a label before a comma stand
@@ -33,11 +33,11 @@ class Selection:
         return bool(self.given) or self.n_splits is not None
 
 
-WHOLE = Selection()
+WHOLE = TableSelection()
 
 
 @dataclass(frozen=True)
-class Part:
+class TablePart:
     """Positions of a table, and a table that has only these, for showing them.
 
     The overrides of `slots` are those of the whole table, and so are their runs.
@@ -47,7 +47,7 @@ class Part:
     slots: Sequence[Slot]
 
 
-def part_of(table: PaperTable, selection: Selection) -> Part:
+def part_of(table: PaperTable, selection: TableSelection) -> TablePart:
     """Return the positions of `table` that are selected.
 
     Raises
@@ -96,7 +96,7 @@ def part_of(table: PaperTable, selection: Selection) -> Part:
         claims=(),
         comparisons=(),
     )
-    return Part(shown, slots)
+    return TablePart(shown, slots)
 
 
 def first_splits(slot: Slot, n_splits: int) -> Slot:
