@@ -76,9 +76,6 @@ def _reproduce_arguments(parser: argparse.ArgumentParser) -> None:
     executor_arguments(parser)
     position_arguments(parser)
     parser.add_argument("--splits", type=n_splits, metavar="N", help="only the first N splits")
-    parser.add_argument(
-        "--detach", action="store_true", help="of another executor: submit, and do not wait"
-    )
     run_nothing = parser.add_mutually_exclusive_group()
     run_nothing.add_argument(
         "--dry-run", action="store_true", help="say what would be run, and run nothing"
@@ -107,7 +104,6 @@ def _reproduce_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _reproduce(parsed: argparse.Namespace) -> int:
-    from mklbench.commands.detaching import detached
     from mklbench.commands.reproduce import print_positions, reproduce
     from mklbench.experiments.store import Store
     from mklbench.report.table.part import TableSelection
@@ -116,8 +112,6 @@ def _reproduce(parsed: argparse.Namespace) -> int:
     selection = TableSelection(parsed.row, parsed.column, parsed.protocol, parsed.splits)
     if parsed.list:
         return print_positions(names, selection, parsed.out_dir, parsed.config_dir)
-    if parsed.detach:
-        overrides.append(detached(overrides))
     return reproduce(
         names,
         store=Store(parsed.results_dir),
@@ -234,12 +228,6 @@ def _check(parsed: argparse.Namespace) -> int:
                 "and --minutes out."
             )
         return record(jobs=parsed.jobs, results_dir=parsed.recorded)
-    for text in overrides:
-        if text.startswith("executor.detach="):
-            raise InputError(
-                "executor.detach is not for mklbench check, which compares what the jobs give: "
-                "leave it out."
-            )
     executor = executor_of(overrides, parsed.jobs)
     if parsed.all:
         return check_all(
