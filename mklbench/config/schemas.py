@@ -178,8 +178,8 @@ class SearchConfig:
 
     `grid` maps dotted paths of hyperparameters (``algo.C``) to lists of values. With `splits` a
     choice is made on the training parts of the first so many splits, and of each hyperparameter
-    the median of these is used on all, or with `combine` the "smallest" or "largest" value, or the
-    "joint" median, which one of the splits has chosen as a whole; null lets every split choose for
+    the median of these is used on all, or with `combine` what one of the splits has chosen as a
+    whole: the "smallest", the "largest" or the "joint" median; null lets every split choose for
     itself. Of settings with the same score the one with the smaller C, and then the earlier, is
     chosen, unless `ties` is "larger". `score` is what the
     cross-validation looks at, "accuracy", "rmse" or one of scikit-learn's scorers; null is the

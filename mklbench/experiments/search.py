@@ -211,8 +211,9 @@ class _PathSolver:
                 yield before
 
 
-_COMBINED: Mapping[str | None, Callable[[Iterable[Any]], Any]] = {
-    None: statistics.median_low,
+# Rules that take the choice of one split as a whole, in the order of C, then of the others.
+_WHOLE: Mapping[str, Callable[[Iterable[Any]], Any]] = {
+    "joint": statistics.median_low,
     "smallest": min,
     "largest": max,
 }
@@ -233,16 +234,14 @@ def medians(choices: Sequence[Mapping[str, Any]], combine: str | None = None) ->
     choices : sequence of mapping of str to object
         `Selection.params` of one selection each, all of the same grid; at least one.
     combine : str or None, default=None
-        "smallest" or "largest" for those values in place of the medians; "joint" for the median of
-        the choices in the order of their first value, then of the next, which one of the splits has
-        made as a whole.
+        In place of the medians the choice that one split has made as a whole: the "smallest", the
+        "largest" or the median ("joint") in the order of the first value, then of the next.
     """
     paths = choices[0]
-    if combine == "joint":
-        joint = statistics.median_low(tuple(choice.values()) for choice in choices)
-        return dict(zip(paths, joint, strict=True))
-    pick = _COMBINED[combine]
-    return {path: pick(choice[path] for choice in choices) for path in paths}
+    if combine is not None:
+        whole = _WHOLE[combine](tuple(choice.values()) for choice in choices)
+        return dict(zip(paths, whole, strict=True))
+    return {path: statistics.median_low(choice[path] for choice in choices) for path in paths}
 
 
 def _of_fits(search: Mapping[str, Any]) -> dict[str, Any]:
