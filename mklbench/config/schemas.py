@@ -18,6 +18,8 @@ SCORES = ("accuracy", "rmse")
 # What `metrics=` takes beside the scorers of scikit-learn: it is measured of the fitted model.
 MEASURES = ("model_bytes",)
 Progress = Literal["auto", "bar", "lines", "none"]
+Combine = Literal["smallest", "largest", "joint"]
+Ties = Literal["larger"]
 
 # More processes than any one machine has use for, and fewer than would bring it down.
 MAX_JOBS = 1024
@@ -176,7 +178,10 @@ class SearchConfig:
 
     `grid` maps dotted paths of hyperparameters (``algo.C``) to lists of values. With `splits` a
     choice is made on the training parts of the first so many splits, and of each hyperparameter
-    the median of these is used on all; null lets every split choose for itself. `score` is what the
+    the median of these is used on all, or with `combine` what one of the splits has chosen as a
+    whole: the "smallest", the "largest" or the "joint" median; null lets every split choose for
+    itself. Of settings with the same score the one with the smaller C, and then the earlier, is
+    chosen, unless `ties` is "larger". `score` is what the
     cross-validation looks at, "accuracy", "rmse" or one of scikit-learn's scorers; null is the
     accuracy of classes and the RMSE of real targets. `tol` takes the place of ``algo.tol`` while
     the cross-validation is done: errors can be told apart before an objective is exact. Null keeps
@@ -188,6 +193,8 @@ class SearchConfig:
     title: str = ""
     folds: Annotated[int, _from(2)] = 5
     splits: Annotated[int, _from(1, MAX_SPLITS)] | None = None
+    combine: Annotated[str, _one_of(Combine)] | None = None
+    ties: Annotated[str, _one_of(Ties)] | None = None
     score: Annotated[str, _scorer] | None = None
     tol: float | None = None
     fits: dict[str, Any] = field(default_factory=dict)

@@ -133,7 +133,8 @@ def _run_split(cell: Cell, split: int, selections: Mapping[int, Selection]) -> R
     if absent := [index for index in cell.selection_splits if index not in selections]:
         raise ValueError(f"the selections on splits {absent} have to be made first")
     shared = {index: selections[index] for index in cell.selection_splits}
-    selection = _agreed(shared, split) if shared else _select(cell, split, parts)
+    combine = cell.config["search"].get("combine")
+    selection = _agreed(shared, split, combine) if shared else _select(cell, split, parts)
     chosen = configs.with_values(cell.config, selection.params)
     solve = configs.algorithm(chosen["algo"])
     test_samples = parts.test_samples(chosen["kernel"])
@@ -220,12 +221,12 @@ def _select(cell: Cell, split: int, parts: _Parts) -> Selection:
     return select(cell.config, parts.build, parts.responses, seed, cell.validation(split))
 
 
-def _agreed(shared: Mapping[int, Selection], split: int) -> Selection:
-    """Return the medians of shared selections.
+def _agreed(shared: Mapping[int, Selection], split: int, combine: str | None) -> Selection:
+    """Return the medians of shared selections, or what the config combines them to.
 
     Their seconds are noted once a cell: with the splits that they were spent on.
     """
-    params = medians([selection.params for selection in shared.values()])
+    params = medians([selection.params for selection in shared.values()], combine)
     return Selection(params, None, shared[split].seconds if split in shared else 0.0)
 
 

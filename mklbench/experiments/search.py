@@ -11,7 +11,7 @@ import itertools
 import math
 import statistics
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -85,7 +85,7 @@ def select(
     -------
     Selection
         The entry with the best score; of several, that with fewer iterations, then with the smaller
-        C, then the earlier.
+        C, then the earlier, or with ``ties="larger"`` the other way round.
 
     Raises
     ------
@@ -125,7 +125,11 @@ def select(
                     decision = predictor.decision(solutions, held_out, fit_rows)
                     losses[entry] += held.loss(score, decision)
             del fold_operator  # its memory serves the next one
-    best = min(range(len(entries)), key=lambda i: (losses[i], *_complexity(entries[i]), i))
+    sign = -1 if config["search"].get("ties") == "larger" else 1
+    best = min(
+        range(len(entries)),
+        key=lambda i: (losses[i], *(sign * one for one in (*_complexity(entries[i]), i))),
+    )
     n, lost = sum(len(held_out) for _, held_out in parts), losses[best]
     if singular is not None and lost == math.inf:
         raise singular
@@ -207,8 +211,16 @@ class _PathSolver:
                 yield before
 
 
-def medians(choices: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return of each hyperparameter the median over several choices.
+# Rules that take the choice of one split as a whole, in the order of C, then of the others.
+_WHOLE: Mapping[str, Callable[[Iterable[Any]], Any]] = {
+    "joint": statistics.median_low,
+    "smallest": min,
+    "largest": max,
+}
+
+
+def medians(choices: Sequence[Mapping[str, Any]], combine: str | None = None) -> dict[str, Any]:
+    """Return of each hyperparameter the median over several choices, or what takes its place.
 
     Of an even number it is the lower of the two in the middle, so that it is a value of the grid.
 
@@ -221,8 +233,14 @@ def medians(choices: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     ----------
     choices : sequence of mapping of str to object
         `Selection.params` of one selection each, all of the same grid; at least one.
+    combine : str or None, default=None
+        In place of the medians the choice that one split has made as a whole: the "smallest", the
+        "largest" or the median ("joint") in the order of the first value, then of the next.
     """
     paths = choices[0]
+    if combine is not None:
+        whole = _WHOLE[combine](tuple(choice.values()) for choice in choices)
+        return dict(zip(paths, whole, strict=True))
     return {path: statistics.median_low(choice[path] for choice in choices) for path in paths}
 
 

@@ -30,6 +30,7 @@ from mklbench.kernels.builders.named import (
     feature_pairs,
     feature_widths,
     gaussian,
+    gaussian_polynomials,
     gaussians,
     isotropic_gaussians,
     linear_features,
@@ -46,6 +47,7 @@ from mklbench.kernels.continuous import Family
 from mklbench.kernels.cross import CrossKernels
 from mklbench.kernels.families import IsotropicGaussians, ProductGaussians
 from mklbench.kernels.functions import Gaussian, Linear, Polynomial
+from mklbench.kernels.gaussian_polynomials import GaussianPolynomials
 from mklbench.kernels.groups import Groups, groups_of
 from mklbench.kernels.mixtures import FamilyBank, check_thetas, mixture_outputs, training_outputs
 from mklbench.kernels.samples import Views, matrix_of, rows_of
@@ -78,6 +80,7 @@ __all__ = [
     "FittedViews",
     "FunctionBank",
     "Gaussian",
+    "GaussianPolynomials",
     "GeneratedBank",
     "GramStack",
     "Groups",
@@ -113,6 +116,7 @@ __all__ = [
     "feature_pairs",
     "feature_widths",
     "gaussian",
+    "gaussian_polynomials",
     "gaussians",
     "groups_of",
     "isotropic_gaussians",

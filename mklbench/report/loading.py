@@ -7,6 +7,7 @@ import pkgutil
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -140,9 +141,9 @@ def _references(table: PaperTable) -> Iterator[tuple[str, str, str]]:
         for name in column.protocols or ():
             yield f"protocol of column {column.name}", "protocol", name
     for protocol in table.protocols:
-        for name in protocol.columns or ():
+        for name in (*(protocol.columns or ()), *chain(*protocol.left_out.values())):
             yield f"column of protocol {protocol.name}", "column", name
-        for name in (*protocol.row_overrides, *(protocol.rows or ())):
+        for name in (*protocol.row_overrides, *protocol.left_out, *(protocol.rows or ())):
             yield f"row of protocol {protocol.name}", "row", name
     if table.as_printed is not None:
         yield "as_printed", "protocol", table.as_printed

@@ -24,6 +24,7 @@ from mklbench.kernels import (
     FamilyBank,
     PrecomputedBank,
     feature_gaussians,
+    gaussian_polynomials,
     isotropic_gaussians,
     product_gaussians,
 )
@@ -35,7 +36,11 @@ from mklbench.solution import Mixture, Solution
 
 products = partial(product_gaussians, gamma_max=30.0)
 isotropic = partial(isotropic_gaussians, gamma_max=30.0)
-FAMILIES: dict[str, Callable[..., Family]] = {"products": products, "isotropic": isotropic}
+FAMILIES: dict[str, Callable[..., Family]] = {
+    "products": products,
+    "isotropic": isotropic,
+    "with polynomials": partial(gaussian_polynomials, gamma_max=30.0),
+}
 
 
 def price(family: Family, theta: np.ndarray, solution: Solution) -> float:

@@ -147,6 +147,8 @@ def test_ties_go_to_the_smaller_C(grid: str, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(multiclass, "predict", lambda decision: np.zeros(len(decision), int))
     selection, _ = select("search=cv", f"search.grid.algo.C={grid}")
     assert selection.params == {"algo.C": 1}
+    selection, _ = select("search=cv", f"search.grid.algo.C={grid}", "+search.ties=larger")
+    assert selection.params == {"algo.C": 4}
 
 
 def test_ties_without_C_go_to_the_earlier_entry(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -186,6 +188,9 @@ def test_medians_are_values_of_the_grid_each_hyperparameter_by_itself() -> None:
     assert search.medians(choices) == {"algo.C": 1, "kernel.gamma": 0.3}
     assert search.medians(choices[:3]) == {"algo.C": 1, "kernel.gamma": 0.3}
     assert search.medians(choices[:1]) == choices[0]
+    assert search.medians(choices, "smallest") == choices[1]
+    assert search.medians(choices, "largest") == choices[0]
+    assert search.medians(choices, "joint") == choices[2]
 
 
 FIRST = [option for option in GRID if option != "search=cv"]

@@ -127,7 +127,7 @@ def test_table_of_gehler_has_the_paper_s_splits_and_widths(
     row: str, search: str, n_splits: int, widths: list[float]
 ) -> None:
     table = load_table("gehler2008_table1")
-    slots = {slot.column.name: slot for slot in table.slots() if slot.row.name == row}
+    slots = {s.column.name: s for s in table.slots() if s.place[::2] == (row, "paper")}
     svm = Cell.from_overrides(slots["svm"].overrides)
     assert svm.config["search"]["name"] == search
     assert svm.n_splits == table.published_n_splits_of(slots["svm"].row) == n_splits

@@ -555,7 +555,32 @@ def _isotropic() -> FamilyCase:
     return FamilyCase(kernels.IsotropicGaussians(X), X, Z, isotropic_kernel, isotropic_gradient)
 
 
+def gaussian_polynomial_kernel(theta: Array, X: Array, Z: Array) -> Array:
+    """Return a Gaussian times the cosine of 1 + theta_1 x'z to the power 3."""
+
+    def plain(A: Array, B: Array) -> Array:
+        return 1.0 + theta[1] * (A @ B.T)
+
+    norms = [np.sqrt(plain(A, A).diagonal()) for A in (X, Z)]
+    return np.exp(-theta[0] * dense_distances(X, Z)) * (plain(X, Z) / np.outer(*norms)) ** 3
+
+
+def gaussian_polynomial_gradient(theta: Array, X: Array, a: Array) -> Array:
+    """Return the gradient of a' K a by complex steps, which have no rounding."""
+    steps = 1e-30j * np.eye(len(theta))
+    kernels_beside = (gaussian_polynomial_kernel(theta + step, X, X) for step in steps)
+    return np.array([(a @ K @ a).imag / 1e-30 for K in kernels_beside])
+
+
+def _gaussian_polynomials() -> FamilyCase:
+    X, Z = awkward_features(35)
+    X, Z = X[:, :5], Z[:, :5]  # far from the origin a polynomial is constant
+    family = kernels.GaussianPolynomials(X, degree=3)
+    return FamilyCase(family, X, Z, gaussian_polynomial_kernel, gaussian_polynomial_gradient)
+
+
 FAMILY_CASES: dict[str, Callable[[], FamilyCase]] = {
     "product of Gaussians": _product,
     "isotropic Gaussians": _isotropic,
+    "Gaussians and polynomials": _gaussian_polynomials,
 }

@@ -33,6 +33,7 @@ from mklbench.kernels.contract import declares, unbound
 from mklbench.kernels.definite import check_definite
 from mklbench.kernels.families import IsotropicGaussians, ProductGaussians
 from mklbench.kernels.functions import Gaussian, KernelFunction, Polynomial, gamma_scale
+from mklbench.kernels.gaussian_polynomials import GaussianPolynomials
 from mklbench.kernels.groups import GroupLists, check_groups
 from mklbench.kernels.memory import Memory, Shape
 from mklbench.kernels.storage.packed import matrices_of
@@ -283,6 +284,28 @@ def isotropic_gaussians(
         Upper end of the box, > 0, at least `gamma_min`.
     """
     return IsotropicGaussians(X, gamma_min, gamma_max)
+
+
+@declares(memory=lambda shape, **_: GaussianPolynomials.needs(shape))
+def gaussian_polynomials(
+    X: ArrayLike, gamma_min: float = 0.0, gamma_max: float = np.inf, degree: int = 2
+) -> GaussianPolynomials:
+    """Return the family of Gaussians, polynomials of diagonal 1 and products of the two.
+
+    Gehler & Nowozin 2008 name mixtures of the two types in section 1.
+
+    Parameters
+    ----------
+    X : array_like of shape (n, d)
+        Training samples.
+    gamma_min : float, default=0.0
+        Lower end of the box of both parameters, >= 0.
+    gamma_max : float, default=inf
+        Upper end of the box, > 0, at least `gamma_min`.
+    degree : int, default=2
+        Degree of the polynomials, >= 1.
+    """
+    return GaussianPolynomials(X, gamma_min, gamma_max, degree)
 
 
 @declares(memory=lambda shape, widths=GEHLER_WIDTHS: DenseBank.needs_on(shape, len(widths)))

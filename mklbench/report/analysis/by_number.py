@@ -7,9 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from mklbench.report.analysis.assemble import Report
-from mklbench.report.table.verdict import Published, Verdict
-
-_JUDGE = (Verdict.MATCH, Verdict.CLOSE, Verdict.HIGHER, Verdict.LOWER)
+from mklbench.report.table.verdict import JUDGING, Published, Verdict
 
 
 @dataclass
@@ -39,7 +37,7 @@ def judged_numbers(reports: Iterable[Report]) -> list[JudgedNumber]:
     for report in reports:
         printed, first = report.table.printed_protocol.name, report.table.protocols[0].name
         for (row, column, protocol, metric), number in report.numbers.items():
-            if number.published is None or number.verdict not in _JUDGE:
+            if number.published is None or number.verdict not in JUDGING:
                 continue
             place = (row, column, metric, Published(number.published.mean, number.published.std))
             one = found.setdefault(place, JudgedNumber())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections import Counter
 
 from mklbench.report.analysis.assemble import Report
 from mklbench.report.analysis.baseline import Standing
@@ -52,7 +53,12 @@ class _Values:
         return metric.format(value)
 
     def _counts(self) -> dict[str, int]:
-        verdicts = self._report.verdict_counts
+        printed = self._report.table.printed_protocol.name
+        verdicts = Counter(
+            number.verdict
+            for (_, _, protocol, _), number in self._report.numbers.items()
+            if protocol == printed
+        )
         judged = judge_claims(self._report)
         return {
             "match": verdicts[Verdict.MATCH],

@@ -15,6 +15,7 @@ from mklbench.report.analysis.by_number import (
     n_under_the_first,
 )
 from mklbench.report.analysis.chance import matches_by_chance
+from mklbench.report.analysis.changes import Unmatched, changes, label_of, unmatched
 from mklbench.report.document.blocks import (
     Block,
     Document,
@@ -37,6 +38,7 @@ from mklbench.report.layout.entries import (
     format_measured,
     format_sample,
     has_fewer_splits,
+    mark,
     measured_text,
     tone,
 )
@@ -75,6 +77,7 @@ def lay_out(report: Report, figures: Mapping[str, Path] | None = None) -> Docume
     elif table.published:
         blocks.extend(_mirror(report))
         blocks.extend(_ratios(report))
+        blocks.extend(_changes(report))
         blocks.extend(_every_number(report))
     else:
         blocks.extend(ranking_blocks(report))
@@ -248,6 +251,58 @@ def _ratios(report: Report) -> Iterator[Block]:
     yield Heading(2, "Ratios")
     yield Grid(headings, lines, n_label_columns=2)
     yield from limit_notes(limits)
+
+
+def _changes(report: Report) -> Iterator[Block]:
+    """Say what each protocol changes, where all are held against the first."""
+    table = report.table
+    if table.printed_protocol != table.protocols[0] or not (found := changes(report)):
+        return
+    lines = []
+    for one in found:
+        n_before, n_after = one.n_matching(one.before), one.n_matching(one.after)
+        lines.append(
+            [
+                Entry(one.protocol.label),
+                *map(Entry, map(str, (len(one.after), n_before, n_after))),
+                *(Entry("; ".join(labels) or NOTHING) for labels in (one.gained, one.lost)),
+                *(Entry(str(one.n_others_match + n)) for n in (n_before, n_after)),
+            ]
+        )
+    n_all = len(found[0].after) + found[0].n_others
+    headings = ["Protocol", "numbers", "match before", "after", "newly matched", "newly lost"]
+    yield Heading(2, "What each protocol changes")
+    yield Paragraph(
+        f"Of the numbers that a protocol measures: how many match under "
+        f'"{table.protocols[0].label}" on the same splits, how many under it, and which change. '
+        f"Then of all {n_all}, with the others as they are above."
+    )
+    yield Grid([*headings, "all, before", "all, after"], lines, n_label_columns=1)
+    yield Paragraph("The numbers that do not match as printed, with those under other protocols:")
+    yield Grid(
+        ["Number", "published", "as printed", "matches under", "and not under"],
+        [_unmatched_line(report, one) for one in unmatched(report)],
+        n_label_columns=1,
+    )
+
+
+def _unmatched_line(report: Report, one: Unmatched) -> list[Entry]:
+    def told(numbers: Sequence[Number]) -> str:
+        texts = [f"{n.slot.protocol.label} ({n.metric.format(present(n))})" for n in numbers]
+        return ", ".join(texts) or NOTHING
+
+    def present(number: Number) -> float:
+        assert number.measured is not None  # it is judged
+        return number.measured.mean
+
+    number = one.as_printed
+    return [
+        Entry(label_of(number)),
+        Entry(format_sample(number.metric, number.published), "published"),
+        Entry(f"{measured_text(report, number)} {mark(number.verdict)}", tone(number.verdict)),
+        Entry(told(one.matching)),
+        Entry(told([other for other in one.others if other not in one.matching])),
+    ]
 
 
 def _every_number(report: Report) -> Iterator[Block]:

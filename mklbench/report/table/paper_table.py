@@ -65,7 +65,8 @@ class Protocol:
     """One way to measure the whole table.
 
     `columns`, where given, limits the protocol to those columns and adds overrides to each;
-    `row_overrides` adds overrides on single rows, and `rows` limits it to some of them.
+    `row_overrides` adds overrides on single rows, and `rows` limits it to some of them. `left_out`
+    are, by row, columns that are not measured, such as those that take too long.
     """
 
     name: str
@@ -74,6 +75,7 @@ class Protocol:
     columns: Mapping[str, tuple[str, ...]] | None = None
     row_overrides: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     rows: tuple[str, ...] | None = None
+    left_out: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -411,6 +413,8 @@ class PaperTable:
                         (column.name, protocol.columns),
                         (protocol.name, column.protocols),
                     )
+                    if column.name in protocol.left_out.get(row.name, ()):
+                        continue
                     if all(names is None or name in names for name, names in limits):
                         overrides = self._overrides(row, column, protocol)
                         yield Slot(row, column, protocol, overrides, self.config_dir)

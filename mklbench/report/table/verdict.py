@@ -26,6 +26,9 @@ class Verdict(StrEnum):
     NOT_PUBLISHED = "not published"
 
 
+JUDGING = (Verdict.MATCH, Verdict.CLOSE, Verdict.HIGHER, Verdict.LOWER)
+
+
 @dataclass(frozen=True)
 class Published:
     """A number as the paper prints it; `std` is None where it prints no spread.
