@@ -195,7 +195,7 @@ def minimise_on_simplex(root: Array, gradient: Array, weights: Array) -> Array:
     bounds = np.concatenate([[1.0], np.zeros(f + M)])
     cones = [clarabel.ZeroConeT(1 + f), clarabel.NonnegativeConeT(M)]
     solved = clarabel.DefaultSolver(
-        objective, costs, constraints, bounds, cones, _settings()
+        objective, costs, constraints, bounds, cones, conic_settings(_PROGRAMME_TOL)
     ).solve()
     if solved.status not in (clarabel.SolverStatus.Solved, clarabel.SolverStatus.AlmostSolved):
         raise ArithmeticError(f"the quadratic programme of HessianMKL: {solved.status}")
@@ -204,9 +204,10 @@ def minimise_on_simplex(root: Array, gradient: Array, weights: Array) -> Array:
     return found / found.sum()
 
 
-def _settings() -> clarabel.DefaultSettings:
+def conic_settings(tol: float) -> clarabel.DefaultSettings:
+    """Return Clarabel's, silent and of one thread, for a gap and residuals of `tol`."""
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     settings.direct_solve_method = "qdldl"  # of one thread
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = _PROGRAMME_TOL
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tol
     return settings

@@ -217,7 +217,7 @@ def solve_all(
     """
     bank = check_bank("vskl", bank)
     check_choice("method", method, METHODS)
-    _check_q(q)
+    check_q(q)
     check_positive("tol", tol)
     check_count("max_iter", max_iter)
     check_positive_or_none("step_size", step_size)
@@ -377,7 +377,8 @@ def _on_simplices(logarithms: Array, groups: Groups) -> Array:
     return shares / groups.spread(groups.sums(shares))
 
 
-def _check_q(q: float) -> None:
+def check_q(q: float) -> None:
+    """Raise an InputError unless q >= 1, inf included."""
     if not isinstance(q, Real) or isinstance(q, bool) or not q >= 1:
         raise InputError(
             f"q={q!r} is not accepted: VSKL is for q >= 1, inf included; for 1/2 <= q < 1 take ckl."

@@ -187,6 +187,7 @@ CASES = {
         f"vskl q={q}": Case("vskl", partial(vskl, q=q, groups=GROUPS), {"q": q}, GROUPS)
         for q in (1, 1.5, 2, np.inf)
     },
+    "vskl_qcqp": Case("vskl_qcqp", partial(vskl, q=np.inf, groups=GROUPS), groups=GROUPS),
     **{
         f"ckl q={q}": Case("ckl", partial(mixed_norm, q=q, groups=GROUPS), {"q": q}, GROUPS)
         for q in (0.5, 0.75, 0.9)
