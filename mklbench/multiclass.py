@@ -15,6 +15,7 @@ from mklbench.errors import InputError
 from mklbench.kernels import Bank, CrossKernels, Family, KernelOperator, Views, mixture_outputs
 from mklbench.kernels.contract import unbound
 from mklbench.solution import Mixture, Solution
+from mklbench.validation import column_called
 
 Array = NDArray[np.float64]
 Start = Array | Mixture
@@ -183,8 +184,8 @@ def _overflow(Z: NDArray[Any] | Views, row: int) -> InputError:
     sample = Z[row] if Z.ndim == 2 else Z[..., row, :].ravel()
     column = int(np.abs(sample).argmax())
     return InputError(
-        f"row {row} of the new samples holds {sample[column]:g} in column {column}, where the "
-        "kernels are beyond the range of double precision: rescale it or leave it out."
+        f"row {row} of the new samples holds {sample[column]:g} in {column_called(column)}, where "
+        "the kernels are beyond the range of double precision: rescale it or leave it out."
     )
 
 

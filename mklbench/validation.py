@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import mmap
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from numbers import Real
 from typing import Any
 
@@ -22,6 +24,43 @@ _ROWS = 2**16
 
 # The largest count that NumPy and LIBSVM can both hold.
 _LARGEST_COUNT = 2**31 - 1
+
+
+_COLUMNS: ContextVar[Sequence[Any] | None] = ContextVar("columns", default=None)
+_KERNELS: ContextVar[Sequence[Any] | None] = ContextVar("kernels", default=None)
+
+
+@contextmanager
+def columns_called(
+    names: Sequence[Any] | None, kernels: Sequence[Any] | None = None
+) -> Iterator[None]:
+    """Let messages call the columns of samples, and given kernels, by these names.
+
+    Parameters
+    ----------
+    names : sequence of str or None
+        Those (d,) of the columns; their numbers if None.
+    kernels : sequence of str or None, default=None
+        Those (M,) of the kernels; their numbers if None.
+    """
+    tokens = _COLUMNS.set(names), _KERNELS.set(kernels)
+    try:
+        yield
+    finally:
+        _COLUMNS.reset(tokens[0])
+        _KERNELS.reset(tokens[1])
+
+
+def kernel_called(m: int) -> str:
+    """Return what messages call a kernel that is given: "kernel 'rna' of K", or "kernel 1 of K"."""
+    names = _KERNELS.get()
+    return f"kernel {m if names is None else repr(names[m])} of K"
+
+
+def column_called(j: int) -> str:
+    """Return what messages call a column: "column 'income'", or "column 1" if it has no name."""
+    names = _COLUMNS.get()
+    return f"column {j}" if names is None or j >= len(names) else f"column {names[j]!r}"
 
 
 def check_choice(name: str, value: object, accepted: Iterable[str]) -> str:
@@ -219,7 +258,7 @@ def check_finite(name: str, array: NDArray[np.float64]) -> None:
         place = tuple(np.argwhere(~np.isfinite(array))[0])
         row, column = place[-2:]
         raise InputError(
-            f"{name} holds {array[place]} at row {row}, column {column}: "
+            f"{name} holds {array[place]} at row {row}, {column_called(int(column))}: "
             "remove or impute NaN and infinite values."
         )
 
@@ -248,7 +287,7 @@ def check_scale(
             row, column, size = start + int(place[0]), int(place[1]), float(abs(rows[place]))
     if size == 0.0 or SMALLEST_FEATURE <= size <= largest:
         return
-    held = f"{X[row, column]:g} at row {row}, column {first + column}"
+    held = f"{X[row, column]:g} at row {row}, {column_called(first + column)}"
     if size > largest:
         raise InputError(
             f"{name} holds {held}: this kernel takes features up to {largest:g}, rescale the "
@@ -277,7 +316,7 @@ def check_streamed_features(name: str, X: ArrayLike) -> NDArray[np.floating]:
         if not np.isfinite(rows).all():
             row, column = np.argwhere(~np.isfinite(rows))[0].tolist()
             raise InputError(
-                f"{name} holds {rows[row, column]} at row {start + row}, column {column}: "
+                f"{name} holds {rows[row, column]} at row {start + row}, {column_called(column)}: "
                 "remove or impute NaN and infinite values."
             )
     check_scale(name, matrix)
