@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from numbers import Real
-from typing import Any
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,7 +17,10 @@ from mklbench.errors import InputError, unknown
 
 # Of the training samples' features, in absolute value (`check_scale`).
 SMALLEST_FEATURE, LARGEST_FEATURE = 1e-75, 1e50
+# Of real targets: their squares, and products with coefficients, are then in the range of doubles.
+LARGEST_TARGET = 1e50
 
+_T = TypeVar("_T")
 _STREAMED = (np.dtype(np.float32), np.dtype(np.float64))
 # Rows of a memory-mapped file that are looked at together.
 _ROWS = 2**16
@@ -104,7 +107,7 @@ def check_share(name: str, value: float) -> float:
     return float(value)
 
 
-def check_not_empty(name: str, values: Sequence[float]) -> Sequence[float]:
+def check_not_empty(name: str, values: Sequence[_T]) -> Sequence[_T]:
     """Return `values` if there is one."""
     if len(values) == 0:
         raise InputError(f"{name}={list(values)} is empty: give at least one value.")
@@ -132,7 +135,9 @@ def _is_finite(value: object) -> bool:
         return False
 
 
-def check_indices(name: str, rows: ArrayLike, n: int) -> NDArray[np.intp]:
+def check_indices(
+    name: str, rows: ArrayLike, n: int, kind: Literal["row", "kernel"] = "row"
+) -> NDArray[np.intp]:
     """Return `rows` of `n` samples as indices (k,) from 0 to n - 1; a mask (n,) is taken, too."""
     chosen = np.asarray(rows)
     if chosen.dtype.kind == "b" and chosen.shape == (n,):
@@ -142,14 +147,14 @@ def check_indices(name: str, rows: ArrayLike, n: int) -> NDArray[np.intp]:
     if chosen.ndim != 1 or chosen.dtype.kind not in "iu":
         shown = f"{name} of shape {chosen.shape} and type {chosen.dtype}"
         raise InputError(
-            f"{shown} are not accepted: give a vector of row numbers from 0 to {n - 1}, "
+            f"{shown} are not accepted: give a vector of {kind} numbers from 0 to {n - 1}, "
             f"or a mask of {n} truth values."
         )
     if chosen.min() < 0 or chosen.max() >= n:
         outside = chosen[(chosen < 0) | (chosen >= n)][0]
         raise InputError(
-            f"{name} has the number {outside}, but there are {n} samples: "
-            f"give row numbers from 0 to {n - 1}."
+            f"{name} has the number {outside}, but there are {n} "
+            f"{'samples' if kind == 'row' else 'kernels'}: give {kind} numbers from 0 to {n - 1}."
         )
     return chosen.astype(np.intp, copy=False)
 
@@ -213,7 +218,7 @@ def check_sample_weight(sample_weight: ArrayLike, n: int) -> NDArray[np.float64]
 
 
 def check_targets(y: ArrayLike) -> NDArray[np.float64]:
-    """Return `y` as an array (n,) of its own of finite numbers."""
+    """Return `y` as an array (n,) of its own of finite numbers whose squares are safe."""
     try:
         targets = np.array(real_array("y", y), order="C")
     except InputError as error:
@@ -227,6 +232,12 @@ def check_targets(y: ArrayLike) -> NDArray[np.float64]:
         row = int(np.flatnonzero(~np.isfinite(targets))[0])
         raise InputError(
             f"y holds {targets[row]} at row {row}: remove or impute NaN and infinite values."
+        )
+    row = int(np.abs(targets).argmax())
+    if abs(targets[row]) > LARGEST_TARGET:
+        raise InputError(
+            f"y holds {targets[row]:g} at row {row}: targets may be up to {LARGEST_TARGET:g} in "
+            "absolute value, rescale them."
         )
     return targets
 

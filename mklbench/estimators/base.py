@@ -98,7 +98,11 @@ def _combines_kernels(estimator: KernelEstimator) -> bool:
 
 
 class KernelEstimator(
-    Versioned, ReadableModel, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
+    Versioned,
+    ReadableModel,
+    TransformerMixin,
+    BaseEstimator,
+    auto_wrap_output_keys=None,  # type: ignore[call-arg]
 ):
     """What classifiers and regressors share: kernels from the training samples, and solutions.
 
@@ -211,7 +215,7 @@ class KernelEstimator(
             return *validate_data(self, matrices, y, dtype=np.float64), None
         kernels = kernel_list(self.kernel, X)
         if kernels is None:
-            if self._takes_rows:
+            if self._takes_rows and callable(self.kernel):
                 self._rows_of = getattr(unbound(self.kernel)[0], "rows_of", None)
             checked = validate_data(self, self._samples(X), y, dtype=self._dtype(X))
             self._frames = Frames(X)

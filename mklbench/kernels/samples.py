@@ -64,7 +64,13 @@ class Views:
         self.row_names = self._row_names()
 
     def called(self, v: int) -> str:
-        """Return what messages call a view."""
+        """Return what messages call a view.
+
+        Parameters
+        ----------
+        v : int
+            Its number.
+        """
         return f"view {v if self.names is None else repr(self.names[v])} of X"
 
     def _row_names(self) -> list[Any] | None:

@@ -36,6 +36,7 @@ from mklbench.kernels.row_factors import MANY, RowFactors
 from mklbench.kernels.storage.packed import PackedGrams, half_size, symmetric, unpack
 from mklbench.validation import (
     check_choice,
+    check_not_empty,
     check_training_features,
     kernel_called,
     real_array,
@@ -99,11 +100,11 @@ class StackedBank(Bank):
         unpack(self._grams.combination(self._check_weights(d)), out, add=True)
 
     def quadratic_forms(self, a: ArrayLike) -> Array:
-        return self._grams.quadratic_forms(np.asarray(a, dtype=np.float64))
+        return self._grams.quadratic_forms(self._check_coefficients(a))
 
     def products(self, a: ArrayLike, kernels: ArrayLike) -> Array:
-        chosen = np.asarray(kernels, dtype=np.intp)
-        return self._grams.products(np.asarray(a, dtype=np.float64), chosen)
+        chosen = self._check_kernels(kernels)
+        return self._grams.products(self._check_coefficients(a), chosen)
 
     def traces(self) -> Array:
         return self._grams.traces()
@@ -133,6 +134,7 @@ class DenseBank(StackedBank):
     """
 
     def __init__(self, X: ArrayLike, functions: Sequence[KernelFunction]) -> None:
+        check_not_empty("functions", functions)
         samples = check_training_features("X", X)
         functions = [f.on(samples) if isinstance(f, Gaussian) else f for f in functions]
         check_values(functions, samples)
@@ -255,7 +257,8 @@ class PrecomputedBank(GivenCross, StackedBank):
         make_psd: MakePSD | None = None,
     ) -> None:
         stack, maps = gram_stack(K), []
-        if check_make_psd(make_psd) is not None:
+        if make_psd is not None:
+            check_make_psd(make_psd)
             mended = [made_definite(check_gram(m, gram), make_psd) for m, gram in enumerate(stack)]
             stack, maps = np.array([gram for gram, _ in mended]), [mapping for _, mapping in mended]
         super().__init__(pack_stack(stack), groups)
@@ -419,15 +422,15 @@ def pack_grams(
         If one is not finite or not symmetric.
     """
     checked = (check_gram(m, gram) for m, gram in enumerate(grams))
-    if check_make_psd(make_psd) is not None:
-        checked = (made_definite(gram, make_psd)[0] for gram in checked)
+    if make_psd is not None:
+        how = check_make_psd(make_psd)
+        checked = (made_definite(gram, how)[0] for gram in checked)
     return PackedGrams.of(n_samples, checked, n_grams)
 
 
-def check_make_psd(make_psd: MakePSD | None) -> MakePSD | None:
-    """Return `make_psd` if it is None or known."""
-    if make_psd is not None:
-        check_choice("make_psd", make_psd, get_args(MakePSD))
+def check_make_psd(make_psd: MakePSD) -> MakePSD:
+    """Return `make_psd` if it is known."""
+    check_choice("make_psd", make_psd, get_args(MakePSD))
     return make_psd
 
 

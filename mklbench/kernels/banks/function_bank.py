@@ -21,7 +21,7 @@ from mklbench.kernels.naming import ALL_COLUMNS, function_names, named
 from mklbench.kernels.row_factors import MANY
 from mklbench.kernels.samples import csr, is_sparse, rows_of
 from mklbench.kernels.storage.packed import PackedGrams, symmetric
-from mklbench.validation import check_features, real_array
+from mklbench.validation import check_features, check_not_empty, real_array
 
 # Called with n and m samples it returns their kernel (n, m).
 PairFunction = Callable[[Any, Any], Any]
@@ -173,6 +173,7 @@ class FunctionBank(StackedBank):
     """
 
     def __init__(self, X: Any, functions: Sequence[NamedFunction]) -> None:
+        check_not_empty("functions", functions)
         n = np.shape(X)[0]
         grams = (function.gram(X) for function in functions)
         self._bind(X, functions, PackedGrams.of(n, grams, len(functions)))

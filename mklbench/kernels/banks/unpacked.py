@@ -94,12 +94,12 @@ class UnpackedBank(GivenCross, Bank):
         return out
 
     def quadratic_forms(self, a: ArrayLike) -> Array:
-        coef = np.asarray(a, dtype=np.float64)
+        coef = self._check_coefficients(a)
         return (self._stack @ coef) @ coef
 
     def products(self, a: ArrayLike, kernels: ArrayLike) -> Array:
-        coef = np.asarray(a, dtype=np.float64)
-        rows = [self._stack[m] @ coef for m in np.asarray(kernels, dtype=np.intp)]
+        coef = self._check_coefficients(a)
+        rows = [self._stack[m] @ coef for m in self._check_kernels(kernels)]
         return np.array(rows).reshape(len(rows), self.n_samples)
 
     def traces(self) -> Array:

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from mklbench.errors import InputError
 from mklbench.kernels.axis_names import RowNumbers
-from mklbench.kernels.banks.dense import IndexedBank, check_make_psd, pack_grams
+from mklbench.kernels.banks.dense import IndexedBank, pack_grams
 from mklbench.kernels.banks.distances import MatrixDistances
 from mklbench.kernels.banks.views import DistanceBank
 from mklbench.kernels.base import Array, Bank
@@ -131,9 +131,7 @@ class MatrixKernels:
         stack: StackAxis | None = None,
         make_psd: MakePSD | None = None,
     ) -> None:
-        self._whole, by_file, self._names = _grams(
-            *_stated(files, array, stack), check_make_psd(make_psd)
-        )
+        self._whole, by_file, self._names = _grams(*_stated(files, array, stack), make_psd)
         self.n_samples = self._whole.n_samples
         self.rows_of = RowNumbers(self.n_samples)
         check_groups(groups, len(self._whole))

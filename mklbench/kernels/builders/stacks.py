@@ -8,7 +8,7 @@ last, and so may an array.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import EllipsisType
 from typing import Any
@@ -56,14 +56,14 @@ class NamedGrams:
         """Return what messages call a kernel."""
         return f"kernel {m if self.kernels is None else repr(self.kernels[m])} of {self.what}"
 
-    def ordered(self, columns: Names | None, kernels: Sequence[str] | None = None) -> NamedGrams:
+    def ordered(self, columns: Names | None, kernels: list[str] | None = None) -> NamedGrams:
         """Return them with columns, the last axis, and kernels in the order of known names.
 
         Parameters
         ----------
         columns : list or None
             Names of samples; None leaves the columns as they are.
-        kernels : sequence of str or None, default=None
+        kernels : list of str or None, default=None
             Names of kernels, those of the matrices in any order.
 
         Raises
@@ -76,19 +76,19 @@ class NamedGrams:
             chosen = positions_of(columns, own, self.what)
             stacked = isinstance(matrices, GramStack)
             matrices, own = matrices[:, chosen] if stacked else matrices[..., chosen], columns
-        if kernels is not None and self.kernels is not None and self.kernels != list(kernels):
+        if kernels is not None and self.kernels is not None and self.kernels != kernels:
             order = [self.kernels.index(name) for name in kernels]
             array = matrices.matrices if isinstance(matrices, GramStack) else matrices
             matrices = array[order]
         return replace(self, matrices=matrices, kernels=kernels or self.kernels, columns=own)
 
-    def check_finite(self, matrices: Array) -> None:
+    def check_finite(self, matrices: GramStack | Array) -> None:
         """Raise an InputError unless all entries of one matrix or of a stack are finite."""
         with columns_called(self.columns):
             if matrices.ndim == 2:
-                check_finite(self.what, matrices)
+                check_finite(self.what, np.asarray(matrices))
                 return
-            for m, matrix in enumerate(matrices):
+            for m, matrix in enumerate(np.asarray(matrices)):
                 check_finite(self.called(m), matrix)
 
 
@@ -118,7 +118,7 @@ def named_grams(X: Any, what: str = "X") -> NamedGrams:
     rows = first_named(map(names_of_rows, parts))
     columns = first_named(map(names_of_columns, parts))
     found = NamedGrams(what, np.empty((0, 0, 0)), names)
-    matrices = []
+    matrices: list[Array] = []
     for m, part in enumerate(parts):
         matrix = real_array(found.called(m), part)
         for axis, (known, own) in enumerate(
