@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import difflib
+import os
 import re
+import sys
+import warnings
 from collections.abc import Iterable
 
 # Characters that would break a line or steer a terminal.
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _LONGEST = 2000
+# What the path of a file has that is none of the user's.
+_NOT_THE_USERS = (
+    os.path.dirname(__file__) + os.sep,
+    f"{os.sep}sklearn{os.sep}",
+    f"{os.sep}joblib{os.sep}",
+)
 
 
 class InputError(ValueError):
@@ -42,6 +51,26 @@ class DataError(InputError):
 
 class MissingExtraError(InputError):
     """A package that few need, and that is not installed (`mklbench.extras`)."""
+
+
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn at the line of the user's code that led here, not at one of this package.
+
+    Nor at one of scikit-learn or joblib, which call `fit` for the user.
+
+    Parameters
+    ----------
+    message : str
+        What to say.
+    category : type of Warning, default=UserWarning
+        Its kind.
+    """
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and any(
+        part in frame.f_code.co_filename for part in _NOT_THE_USERS
+    ):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
 
 
 def _one_line(message: str) -> str:

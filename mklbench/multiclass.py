@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from numbers import Real
 from typing import Any, cast
 
 import numpy as np
@@ -15,6 +17,7 @@ from mklbench.errors import InputError
 from mklbench.kernels import Bank, CrossKernels, Family, KernelOperator, Views, mixture_outputs
 from mklbench.kernels.contract import unbound
 from mklbench.solution import Mixture, Solution
+from mklbench.validation import column_called
 
 Array = NDArray[np.float64]
 Start = Array | Mixture
@@ -70,9 +73,69 @@ def fit(
     if starts is None:
         together = _side_by_side(solve)
         if together is not None and len(labels) > 1:
-            return together(operator, labels)
-        return [solve(operator, y) for y in labels]
-    return [solve(operator, y, start=start) for y, start in zip(labels, starts, strict=True)]
+            return [checked(each, solve, operator) for each in together(operator, labels)]
+        return [checked(solve(operator, y), solve, operator) for y in labels]
+    return [
+        checked(solve(operator, y, start=start), solve, operator)
+        for y, start in zip(labels, starts, strict=True)
+    ]
+
+
+def checked(found: Any, solve: Solver, operator: KernelOperator) -> Solution:
+    """Return what a `solve` has returned, if it is a solution on the operator.
+
+    Parameters
+    ----------
+    found : object
+        What it has returned.
+    solve : callable
+        The function.
+    operator : KernelOperator
+        What it was called with.
+
+    Raises
+    ------
+    TypeError
+        If it is none.
+    ValueError
+        If its arrays have other shapes, or its numbers are none.
+    """
+    if isinstance(found, Solution):
+        sizes = {"weights": operator.n_kernels, "dual_coef": operator.n_samples}
+        if found.thetas is not None:  # of kernels that it has found itself
+            sizes["weights"] = len(found.thetas)
+        wrong = [
+            f"{name} of shape {np.shape(getattr(found, name))} in place of ({size},)"
+            for name, size in sizes.items()
+            if np.shape(getattr(found, name)) != (size,)
+        ]
+        wrong += [
+            f"{name}={value!r} in place of a number"
+            for name in ("intercept", "objective", "gap")
+            if not isinstance(np.asarray(value := getattr(found, name))[()], Real)
+        ]
+        if not wrong:
+            return found
+        raise ValueError(f"{_where(solve)} returned a Solution with {' and '.join(wrong)}.")
+    raise TypeError(
+        f"{_where(solve)} returned {_short(found)}, of type {type(found).__name__}: it must return "
+        "a mklbench.solution.Solution."
+    )
+
+
+def _where(solve: Solver) -> str:
+    """Return which function it is, and where it begins: "mine.solve (mine.py, line 6)"."""
+    function, _ = unbound(solve)
+    name = f"{function.__module__}.{getattr(function, '__qualname__', type(function).__name__)}"
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return name
+    return f"{name} ({os.path.basename(code.co_filename)}, line {code.co_firstlineno})"
+
+
+def _short(value: object) -> str:
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def _side_by_side(solve: Solver) -> Callable[..., list[Solution]] | None:
@@ -183,8 +246,8 @@ def _overflow(Z: NDArray[Any] | Views, row: int) -> InputError:
     sample = Z[row] if Z.ndim == 2 else Z[..., row, :].ravel()
     column = int(np.abs(sample).argmax())
     return InputError(
-        f"row {row} of the new samples holds {sample[column]:g} in column {column}, where the "
-        "kernels are beyond the range of double precision: rescale it or leave it out."
+        f"row {row} of the new samples holds {sample[column]:g} in {column_called(column)}, where "
+        "the kernels are beyond the range of double precision: rescale it or leave it out."
     )
 
 

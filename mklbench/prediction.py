@@ -21,7 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklbench import multiclass
+from mklbench.errors import InputError
 from mklbench.kernels import CrossKernels, Family, KernelOperator, Views
+from mklbench.kernels.mixtures import combined_cross
 from mklbench.solution import Solution
 
 Array = NDArray[np.float64]
@@ -126,6 +128,68 @@ class DecisionFunction:
             return multiclass.outputs(self.kernels, machine, Z)
 
         return outputs
+
+
+class LearnedKernel:
+    """The kernel that was learned, between new samples and all training samples.
+
+    What it needs of the latter is made when it is first asked for. Saved before that it has lost
+    them: a saved model has its support vectors alone.
+
+    Parameters
+    ----------
+    again : callable
+        Makes the operator once more.
+    operator : KernelOperator
+        The kernels that the solutions were learned with; not kept.
+    solutions : sequence of Solution
+        One a binary problem.
+    """
+
+    def __init__(
+        self,
+        again: Callable[[], KernelOperator],
+        operator: KernelOperator,
+        solutions: Sequence[Solution],
+    ) -> None:
+        self._again: Callable[[], KernelOperator] | None = again
+        self._kernels: CrossKernels | None = None
+        of_family = isinstance(operator, Family)
+        self._in_use = np.arange(operator.n_kernels) if of_family else kernels_in_use(solutions)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_again": None}
+
+    def __call__(self, machines: Sequence[Solution], Z: Any) -> Array:
+        """Return the kernel (n_z, n), of several machines the mean of theirs.
+
+        Parameters
+        ----------
+        machines : sequence of Solution
+            Some of the solutions, no ensembles.
+        Z : array_like of shape (n_z, d) or Views
+            New samples; or what else the operator took in their place, see its `cross`.
+
+        Raises
+        ------
+        InputError
+            If it was saved before it was asked for anything.
+        """
+        if self._kernels is None:
+            if self._again is None:
+                raise InputError(
+                    "combined_kernel needs the training samples, and a model that is saved loses "
+                    "them: call it, or transform, once before."
+                )
+            operator = self._again()
+            self._kernels = operator.for_prediction(np.arange(operator.n_samples), self._in_use)
+        kernels = [self._of(self._kernels, machine, Z) for machine in machines]
+        return np.mean(kernels, axis=0) if len(kernels) > 1 else kernels[0]
+
+    def _of(self, kernels: CrossKernels, machine: Solution, Z: Any) -> Array:
+        if machine.thetas is not None:
+            return combined_cross(kernels, machine.weights, machine.thetas, Z)
+        return kernels.cross(machine.weights[self._in_use], Z) ** machine.degree
 
 
 def kernels_in_use(solutions: Sequence[Solution]) -> Indices:

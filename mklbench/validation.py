@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 import mmap
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from numbers import Real
-from typing import Any
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,13 +17,53 @@ from mklbench.errors import InputError, unknown
 
 # Of the training samples' features, in absolute value (`check_scale`).
 SMALLEST_FEATURE, LARGEST_FEATURE = 1e-75, 1e50
+# Of real targets: their squares, and products with coefficients, are then in the range of doubles.
+LARGEST_TARGET = 1e50
 
+_T = TypeVar("_T")
 _STREAMED = (np.dtype(np.float32), np.dtype(np.float64))
 # Rows of a memory-mapped file that are looked at together.
 _ROWS = 2**16
 
 # The largest count that NumPy and LIBSVM can both hold.
 _LARGEST_COUNT = 2**31 - 1
+
+
+_COLUMNS: ContextVar[Sequence[Any] | None] = ContextVar("columns", default=None)
+_KERNELS: ContextVar[Sequence[Any] | None] = ContextVar("kernels", default=None)
+
+
+@contextmanager
+def columns_called(
+    names: Sequence[Any] | None, kernels: Sequence[Any] | None = None
+) -> Iterator[None]:
+    """Let messages call the columns of samples, and given kernels, by these names.
+
+    Parameters
+    ----------
+    names : sequence of str or None
+        Those (d,) of the columns; their numbers if None.
+    kernels : sequence of str or None, default=None
+        Those (M,) of the kernels; their numbers if None.
+    """
+    tokens = _COLUMNS.set(names), _KERNELS.set(kernels)
+    try:
+        yield
+    finally:
+        _COLUMNS.reset(tokens[0])
+        _KERNELS.reset(tokens[1])
+
+
+def kernel_called(m: int) -> str:
+    """Return what messages call a kernel that is given: "kernel 'rna' of K", or "kernel 1 of K"."""
+    names = _KERNELS.get()
+    return f"kernel {m if names is None else repr(names[m])} of K"
+
+
+def column_called(j: int) -> str:
+    """Return what messages call a column: "column 'income'", or "column 1" if it has no name."""
+    names = _COLUMNS.get()
+    return f"column {j}" if names is None or j >= len(names) else f"column {names[j]!r}"
 
 
 def check_choice(name: str, value: object, accepted: Iterable[str]) -> str:
@@ -65,7 +107,7 @@ def check_share(name: str, value: float) -> float:
     return float(value)
 
 
-def check_not_empty(name: str, values: Sequence[float]) -> Sequence[float]:
+def check_not_empty(name: str, values: Sequence[_T]) -> Sequence[_T]:
     """Return `values` if there is one."""
     if len(values) == 0:
         raise InputError(f"{name}={list(values)} is empty: give at least one value.")
@@ -93,7 +135,9 @@ def _is_finite(value: object) -> bool:
         return False
 
 
-def check_indices(name: str, rows: ArrayLike, n: int) -> NDArray[np.intp]:
+def check_indices(
+    name: str, rows: ArrayLike, n: int, kind: Literal["row", "kernel"] = "row"
+) -> NDArray[np.intp]:
     """Return `rows` of `n` samples as indices (k,) from 0 to n - 1; a mask (n,) is taken, too."""
     chosen = np.asarray(rows)
     if chosen.dtype.kind == "b" and chosen.shape == (n,):
@@ -103,14 +147,14 @@ def check_indices(name: str, rows: ArrayLike, n: int) -> NDArray[np.intp]:
     if chosen.ndim != 1 or chosen.dtype.kind not in "iu":
         shown = f"{name} of shape {chosen.shape} and type {chosen.dtype}"
         raise InputError(
-            f"{shown} are not accepted: give a vector of row numbers from 0 to {n - 1}, "
+            f"{shown} are not accepted: give a vector of {kind} numbers from 0 to {n - 1}, "
             f"or a mask of {n} truth values."
         )
     if chosen.min() < 0 or chosen.max() >= n:
         outside = chosen[(chosen < 0) | (chosen >= n)][0]
         raise InputError(
-            f"{name} has the number {outside}, but there are {n} samples: "
-            f"give row numbers from 0 to {n - 1}."
+            f"{name} has the number {outside}, but there are {n} "
+            f"{'samples' if kind == 'row' else 'kernels'}: give {kind} numbers from 0 to {n - 1}."
         )
     return chosen.astype(np.intp, copy=False)
 
@@ -174,7 +218,7 @@ def check_sample_weight(sample_weight: ArrayLike, n: int) -> NDArray[np.float64]
 
 
 def check_targets(y: ArrayLike) -> NDArray[np.float64]:
-    """Return `y` as an array (n,) of its own of finite numbers."""
+    """Return `y` as an array (n,) of its own of finite numbers whose squares are safe."""
     try:
         targets = np.array(real_array("y", y), order="C")
     except InputError as error:
@@ -188,6 +232,12 @@ def check_targets(y: ArrayLike) -> NDArray[np.float64]:
         row = int(np.flatnonzero(~np.isfinite(targets))[0])
         raise InputError(
             f"y holds {targets[row]} at row {row}: remove or impute NaN and infinite values."
+        )
+    row = int(np.abs(targets).argmax())
+    if abs(targets[row]) > LARGEST_TARGET:
+        raise InputError(
+            f"y holds {targets[row]:g} at row {row}: targets may be up to {LARGEST_TARGET:g} in "
+            "absolute value, rescale them."
         )
     return targets
 
@@ -219,7 +269,7 @@ def check_finite(name: str, array: NDArray[np.float64]) -> None:
         place = tuple(np.argwhere(~np.isfinite(array))[0])
         row, column = place[-2:]
         raise InputError(
-            f"{name} holds {array[place]} at row {row}, column {column}: "
+            f"{name} holds {array[place]} at row {row}, {column_called(int(column))}: "
             "remove or impute NaN and infinite values."
         )
 
@@ -248,7 +298,7 @@ def check_scale(
             row, column, size = start + int(place[0]), int(place[1]), float(abs(rows[place]))
     if size == 0.0 or SMALLEST_FEATURE <= size <= largest:
         return
-    held = f"{X[row, column]:g} at row {row}, column {first + column}"
+    held = f"{X[row, column]:g} at row {row}, {column_called(first + column)}"
     if size > largest:
         raise InputError(
             f"{name} holds {held}: this kernel takes features up to {largest:g}, rescale the "
@@ -277,7 +327,7 @@ def check_streamed_features(name: str, X: ArrayLike) -> NDArray[np.floating]:
         if not np.isfinite(rows).all():
             row, column = np.argwhere(~np.isfinite(rows))[0].tolist()
             raise InputError(
-                f"{name} holds {rows[row, column]} at row {start + row}, column {column}: "
+                f"{name} holds {rows[row, column]} at row {start + row}, {column_called(column)}: "
                 "remove or impute NaN and infinite values."
             )
     check_scale(name, matrix)

@@ -26,7 +26,7 @@ CONFIGS = next(
 # In the order of the flow; a part may import from those before it and from the common ones.
 COMMON = {
     "_version", "claims", "cores", "errors", "extras", "resources", "yaml_files", "interruption",
-    "hdf5_files", "mat_files", "memory", "reader", "supervision",
+    "hdf5_files", "mat_files", "memory", "own_code", "reader", "supervision",
 }  # fmt: skip
 FLOW = [
     {"data"},
@@ -50,7 +50,7 @@ LIBRARY = {
 # The same inside of a package.
 INSIDE = {
     "kernels": [
-        {"bases", "centring", "definite", "memory", "euclidean", "cross", "samples"},
+        {"axis_names", "bases", "centring", "definite", "memory", "euclidean", "cross", "samples"},
         {"row_factors"},
         {"contract", "base"},
         {"functions", "groups", "continuous"},

@@ -1,7 +1,8 @@
 """``mklbench export model``: the model of a cell, fitted again as an estimator of scikit-learn.
 
-It is a pipeline of the scaling of the split and of the estimator of the cell's algorithm, with the
-hyperparameters that the cell has chosen, in a file that needs this package and nothing of a store.
+It is a pipeline that takes a table like that of the data, of the scaling of the split and of the
+estimator of the cell's algorithm, with the hyperparameters that the cell has chosen, in a file that
+needs this package and nothing of a store.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from mklbench.commands.run import composed_cells
 from mklbench.config.signatures import arguments, target
 from mklbench.data.preprocessing import fit_scaling
 from mklbench.errors import InputError
+from mklbench.estimators.raw_table import RawTable
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.files import check_writable_file, reason
 from mklbench.experiments.record import Record
@@ -117,7 +119,8 @@ def fitted(cell: Cell, config: dict[str, Any], rows: NDArray[np.int64]) -> Pipel
         # By codes, so that the positive class is that of the cell whatever the labels are.
         model.fit(X, data.y[rows])
         model.classes_ = np.asarray(data.classes)
-    return Pipeline([("scaling", scaler), ("model", model)])
+    table = RawTable.of(data.feature_names, data.X)
+    return Pipeline([("table", table), ("scaling", scaler), ("model", model)])
 
 
 def _chosen(

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
 
+from mklbench import own_code
 from mklbench.errors import InputError, hint
 
 # Keys of an algo or kernel YAML that are not keyword arguments of its callable.
@@ -38,7 +39,10 @@ def target(group: str, config: Mapping[str, Any]) -> Callable[..., Any]:
     try:
         found = getattr(importlib.import_module(module), name)
     except (Exception, SystemExit) as error:  # importing a user's module can raise anything
-        raise InputError(f"{group}._target_={path} cannot be used: {root_cause(error)}.") from error
+        why, where = root_cause(error), own_code.place(error)
+        if where is not None and isinstance(error, Exception):
+            why = f"{type(error).__name__}: {why} ({where})"
+        raise InputError(f"{group}._target_={path} cannot be used: {why}.") from error
     if not callable(found):
         raise InputError(f"{group}._target_={path} cannot be used: it is not callable.")
     return found

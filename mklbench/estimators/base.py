@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from functools import partial
 from types import ModuleType
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import (
     assert_all_finite,
     check_consistent_length,
@@ -23,8 +24,9 @@ from sklearn.utils.validation import (
 )
 
 from mklbench import memory
-from mklbench.errors import InputError
+from mklbench.errors import InputError, warn
 from mklbench.estimators.checks import check_column_names, check_constraints
+from mklbench.estimators.frames import Frames, check_same_rows
 from mklbench.estimators.reading import ReadableModel, names_of
 from mklbench.estimators.verbosity import Printer
 from mklbench.estimators.weights import Rows, given_weights, on_all_rows
@@ -43,15 +45,19 @@ from mklbench.kernels import (
     takes_sparse,
     unpacked,
 )
-from mklbench.kernels.builders.stacks import cross_stack, training_stack
-from mklbench.kernels.contract import builder_of, memory_of
+from mklbench.kernels.axis_names import check_same_names, first_named, is_mask, names_of_columns
+from mklbench.kernels.builders.named import takes_matrices
+from mklbench.kernels.builders.selection import numbers
+from mklbench.kernels.builders.stacks import cross_stack, named_grams, training_stack
+from mklbench.kernels.contract import builder_of, memory_of, unbound
 from mklbench.kernels.memory import Shape
+from mklbench.kernels.naming import unique
 from mklbench.optim.fit_memory import auto_avoids_matrices, fitting
 from mklbench.optim.option_check import check_options
-from mklbench.prediction import DecisionFunction, kernels_in_use
+from mklbench.prediction import DecisionFunction, LearnedKernel, kernels_in_use
 from mklbench.saving import Versioned
 from mklbench.solution import Solution
-from mklbench.validation import check_finite, is_streamed, real_array
+from mklbench.validation import check_finite, columns_called, is_streamed
 
 Array = NDArray[np.float64]
 
@@ -87,7 +93,17 @@ class TrainingSet(NamedTuple):
     n_samples: int
 
 
-class KernelEstimator(Versioned, ReadableModel, BaseEstimator):
+def _combines_kernels(estimator: KernelEstimator) -> bool:
+    return estimator._combines
+
+
+class KernelEstimator(
+    Versioned,
+    ReadableModel,
+    TransformerMixin,
+    BaseEstimator,
+    auto_wrap_output_keys=None,  # type: ignore[call-arg]
+):
     """What classifiers and regressors share: kernels from the training samples, and solutions.
 
     A subclass names its algorithm, a module whose `solve` takes the parameters of the estimator as
@@ -122,6 +138,8 @@ class KernelEstimator(Versioned, ReadableModel, BaseEstimator):
     history_ : list of dict
         An entry an outer iteration, with at least "objective" and "n_svm_calls"; a list
         of such lists, one a class, for more than two classes.
+    converged_ : bool
+        Whether all problems ended by their stopping rule, and none by a limit.
     n_iter_ : int
         Outer iterations of the longest problem, its start included.
     n_features_in_ : int
@@ -133,6 +151,8 @@ class KernelEstimator(Versioned, ReadableModel, BaseEstimator):
     _views: FittedViews | None
     # Whether it learns from one combination of the kernels, known before.
     _at_fixed_weights: ClassVar[bool] = False
+    # Whether one machine learns from a combination of the kernels.
+    _combines: ClassVar[bool] = True
     # Of the parameters that `solve` does not check, as scikit-learn declares them.
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "warm_start": ["boolean"],
@@ -151,6 +171,8 @@ class KernelEstimator(Versioned, ReadableModel, BaseEstimator):
         Kernels that are given are on all samples, and restricted afterwards. Of a list of kernels
         the views are made of the rows that count, and on them.
         """
+        check_same_rows(X, "y", y)
+        check_same_rows(X, "sample_weight", sample_weight)
         samples, responses, kernels = self._checked(X, y)
         weights, rows = given_weights(sample_weight, len(responses))
         n = len(responses)
@@ -162,6 +184,7 @@ class KernelEstimator(Versioned, ReadableModel, BaseEstimator):
             samples = self._views.training_views()
         elif rows is not None and not self._takes_matrices and isinstance(samples, np.ndarray):
             samples = samples[rows]
+        self._training = samples
         return TrainingSet(samples, responses, weights, rows, n)
 
     def _checked(self, X: Any, y: ArrayLike) -> tuple[Any, NDArray[Any], KernelList | None]:
@@ -172,43 +195,65 @@ class KernelEstimator(Versioned, ReadableModel, BaseEstimator):
         check_column_names(X)
         self._views = None
         # At prediction what was fitted counts: the parameter may be another by then.
-        self._takes_matrices = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        self._takes_matrices = takes_matrices(self.kernel)
         self._takes_rows = callable(self.kernel) and builder_of(self.kernel).takes_rows
         if self._takes_matrices:
-            X = matrices = self._gram_matrices(X, sums_tell=self._at_fixed_weights)
+            given = named_grams(X)
+            self._gram_names = given.kernels
+            self._sample_names = first_named([given.rows, given.columns])
+            given = given.ordered(given.rows)
+            matrices = given.matrices
             if matrices.ndim == 3:
                 responses = column_or_1d(y, warn=True)
                 stack = training_stack(matrices, len(responses))
                 self._kernels_last = not isinstance(X, GramStack) and stack is not matrices
                 self.n_features_in_ = stack.shape[2]
+                if not self._at_fixed_weights:  # then their combination tells
+                    given.check_finite(stack)
                 return stack, responses, None
+            given.check_finite(matrices)
+            return *validate_data(self, matrices, y, dtype=np.float64), None
         kernels = kernel_list(self.kernel, X)
         if kernels is None:
-            return *validate_data(self, self._samples(X), y, dtype=self._dtype(X)), None
+            if self._takes_rows and callable(self.kernel):
+                self._rows_of = getattr(unbound(self.kernel)[0], "rows_of", None)
+            checked = validate_data(self, self._samples(X), y, dtype=self._dtype(X))
+            self._frames = Frames(X)
+            return *checked, None
         samples, responses = matrix_of(X), column_or_1d(y, warn=True)
         assert_all_finite(responses, input_name="y")
         check_consistent_length(samples, responses)
         validate_data(self, samples, responses, skip_check_array=True)
+        self._frames = Frames(samples)
         return samples, responses, kernels
 
     def _new_samples(self, X: Any) -> Any:
         """Return new samples as the kernels take them, checked against those of the fit."""
         check_column_names(X)
         if self._views is not None:
-            samples = matrix_of(X)
+            samples = self._frames.ordered(matrix_of(X))
             validate_data(self, samples, skip_check_array=True, reset=False)
+            self._frames.check(samples)
             return self._views.views(samples)
         if not self._takes_matrices:
-            return validate_data(self, self._samples(X), dtype=np.float64, reset=False)
-        matrices = self._gram_matrices(X)
+            checked = validate_data(self, self._samples(X), dtype=np.float64, reset=False)
+            self._frames.check(X)
+            return checked
+        given = named_grams(X)
+        check_same_names("X", "kernels", given.kernels, self._gram_names)
+        given = given.ordered(self._sample_names, self._gram_names)
+        matrices = given.matrices
         if matrices.ndim == 3:
             n_kernels, n = len(self.solutions_[0].weights), self.n_features_in_
-            return cross_stack(matrices, n_kernels, n, last=self._kernels_last)
+            stack = cross_stack(matrices, n_kernels, n, last=self._kernels_last)
+            given.check_finite(stack)
+            return stack
+        given.check_finite(matrices)
         return validate_data(self, matrices, dtype=np.float64, reset=False)[None]
 
     def _dtype(self, X: Any) -> type[np.floating]:
         """Return the precision that training samples are taken in."""
-        if is_streamed(X) and X.dtype == np.float32 and self.kernel != "precomputed":
+        if is_streamed(X) and X.dtype == np.float32 and not self._takes_matrices:
             return np.float32 if builder_of(resolve(self.kernel)).streams else np.float64
         return np.float64
 
@@ -219,7 +264,15 @@ class KernelEstimator(Versioned, ReadableModel, BaseEstimator):
                 f"X has shape {X.shape}, but {type(self).__name__} takes features (n, d): choose "
                 "kernel='precomputed' for a stack of Gram matrices."
             )
-        return np.reshape(X, (-1, 1)) if self._takes_rows and np.ndim(X) == 1 else X
+        if not self._takes_rows:
+            if hasattr(X, "iloc") and np.ndim(X) == 2:  # whose columns have names
+                with columns_called(names_of_columns(X)):
+                    check_finite("X", numbers(X, "X"))
+            return X
+        rows = X if self._rows_of is None else self._rows_of(X)
+        if is_mask(np.asarray(rows).ravel()):
+            raise InputError("X is a mask, where row numbers are needed: give np.flatnonzero(X).")
+        return np.reshape(rows, (-1, 1)) if np.ndim(rows) == 1 else rows
 
     def _built(self, samples: Any, n_problems: int = 1) -> KernelOperator:
         """Return the kernels on the training samples, if they and their fit have room in memory."""
@@ -245,7 +298,8 @@ class KernelEstimator(Versioned, ReadableModel, BaseEstimator):
             raise InputError(
                 f"X has {shape.n} rows: {type(self).__name__}{kernels} needs {short}; {remedy}."
             )
-        operator = builder(samples)
+        with self._columns_called():
+            operator = builder(samples)
         if not isinstance(operator, KernelOperator):
             raise no_kernels(operator, builder)
         if self._views is None and builder_of(builder).memory is None:  # somebody's own
@@ -256,7 +310,7 @@ class KernelEstimator(Versioned, ReadableModel, BaseEstimator):
         """Return what makes the kernels: a builder, of a list of kernels its views."""
         if self._views is not None:
             return self._views
-        if self._at_fixed_weights and self.kernel == "precomputed":
+        if self._at_fixed_weights and isinstance(self.kernel, str) and self._takes_matrices:
             return unpacked
         return resolve(self.kernel)
 
@@ -323,17 +377,21 @@ class KernelEstimator(Versioned, ReadableModel, BaseEstimator):
         self.solutions_ = solutions
         columns = getattr(self, "feature_names_in_", None)
         self.kernel_names_ = names_of(operator, solutions, columns)
+        if self._takes_matrices and self._gram_names is not None:
+            self.kernel_names_ = unique(self._gram_names)
         self._decide = DecisionFunction.of(operator, solutions)
+        again = partial(self._builder(), self._training)
+        self._combined = LearnedKernel(again, operator, solutions)
+        del self._training
         if self._views is not None:
             self._views = self._views.in_use(kernels_in_use(solutions))
         unfinished = [max(s.gap, s.family_gap or 0.0) for s in solutions if not s.converged]
         if unfinished:
-            warnings.warn(
+            warn(
                 f"{type(self).__name__} ended before its stopping rule was met in "
                 f"{len(unfinished)} of {len(solutions)} problems, with a gap of up to "
                 f"{max(unfinished):.1e}: {self._remedy()}.",
                 ConvergenceWarning,
-                stacklevel=3,
             )
         self.n_iter_ = 1 + max(solution.n_iter for solution in solutions)
         found = [s.thetas for s in solutions if s.thetas is not None]
@@ -366,18 +424,56 @@ class KernelEstimator(Versioned, ReadableModel, BaseEstimator):
     def _decision(self, X: Any) -> Array:
         """Return the decision values (n_new,), or (n_new, k) of k problems."""
         check_is_fitted(self)
-        return self._decide(self._new_samples(X))
+        with self._columns_called():
+            return self._decide(self._new_samples(X))
 
-    @staticmethod
-    def _gram_matrices(X: ArrayLike | GramStack, *, sums_tell: bool = False) -> Array | GramStack:
-        """Return what ought to be Gram matrices, refused in one sentence if it is no numbers.
+    @available_if(_combines_kernels)
+    def combined_kernel(self, X: Any, label: Any = None) -> Array:
+        """Return the learned kernel (n_new, n) between samples and the training samples.
 
-        A stack is not read here where its combination will tell (`mklbench.kernels.UnpackedBank`).
+        It is what SVC(kernel="precomputed"), KernelPCA and others take: the Gram matrix on the
+        training samples, the cross Gram matrix on others. Samples whose weight was 0 are left out,
+        but for Gram matrices that are given.
+
+        Parameters
+        ----------
+        X : array_like of shape (n_new, d)
+            Samples, as `predict` takes them.
+        label : object, default=None
+            The class whose kernel it is, for more than two; their mean if not given.
+
+        Raises
+        ------
+        InputError
+            If there is no such class, or the model was saved before this was called for the first
+            time: a saved model has no training samples.
         """
-        matrices = X.matrices if isinstance(X, GramStack) else real_array("X", X)
-        if matrices.ndim == 2 or (matrices.ndim > 2 and not sums_tell):
-            check_finite("X", matrices)
-        return X if isinstance(X, GramStack) else matrices
+        check_is_fitted(self)
+        machines = self.solutions_
+        if label is not None:
+            classes = np.asarray(getattr(self, "classes_", ())).tolist()
+            if label not in classes:
+                raise InputError(f"label={label!r} is not known: choose one of {classes}.")
+            machines = [machines[classes.index(label)]] if len(machines) > 1 else machines
+        with self._columns_called():
+            return self._combined(machines, self._new_samples(X))
+
+    @available_if(_combines_kernels)
+    def transform(self, X: Any) -> Array:
+        """Return `combined_kernel` (n_new, n), for a pipeline with ``SVC(kernel="precomputed")``.
+
+        Parameters
+        ----------
+        X : array_like of shape (n_new, d)
+            Samples, as `predict` takes them.
+        """
+        return self.combined_kernel(X)
+
+    def _columns_called(self) -> AbstractContextManager[None]:
+        """Let messages call columns as the data frame did, on which all kernels are."""
+        names = None if self._views is not None else getattr(self, "feature_names_in_", None)
+        kernels = self._gram_names if self._takes_matrices else None
+        return columns_called(None if names is None else list(names), kernels)
 
     @staticmethod
     def _stacked(rows: list[Array]) -> Array:
@@ -385,7 +481,6 @@ class KernelEstimator(Versioned, ReadableModel, BaseEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        named = isinstance(self.kernel, str)
-        tags.input_tags.pairwise = named and self.kernel == "precomputed"
+        tags.input_tags.pairwise = takes_matrices(self.kernel)
         tags.input_tags.sparse = takes_sparse(self.kernel)
         return tags

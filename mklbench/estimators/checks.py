@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import make_constraint
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
-from mklbench.errors import InputError
+from mklbench.errors import InputError, warn
 
 # What scikit-learn's `_parameter_constraints` maps a parameter to.
 Constraints = Mapping[str, Sequence[Any]]
@@ -71,7 +70,7 @@ def check_classes(y: NDArray[Any]) -> None:
             "pass integers if they are classes."
         )
     if look is not None:
-        warnings.warn(f"y has {look}: if they are real targets, fit a regressor.", stacklevel=4)
+        warn(f"y has {look}: if they are real targets, fit a regressor.")
         return
     check_classification_targets(y)
 

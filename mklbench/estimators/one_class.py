@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -12,12 +13,21 @@ from sklearn.utils.validation import _num_samples
 from mklbench import one_class
 from mklbench.estimators.base import KernelEstimator
 from mklbench.estimators.weights import factors
-from mklbench.kernels import GramStack, Kernel, matrix_of
-from mklbench.kernels.samples import are_views
+from mklbench.kernels import GramStack, Kernel
 
 __all__ = ["OneClassMKL"]
 
 Array = NDArray[np.float64]
+
+
+def _n_samples(X: Any) -> int:
+    """Return the number of samples in any form, of a stack that of its columns."""
+    if isinstance(X, Mapping) and X:
+        return _num_samples(next(iter(X.values())))
+    several = isinstance(X, (list, tuple)) and len(X) > 0 and np.ndim(X[0]) == 2
+    if several:
+        return _num_samples(X[0])
+    return X.shape[1] if len(getattr(X, "shape", ())) == 3 else _num_samples(X)
 
 
 class OneClassMKL(OutlierMixin, KernelEstimator):
@@ -83,10 +93,8 @@ class OneClassMKL(OutlierMixin, KernelEstimator):
         ValueError
             If the data or a hyperparameter cannot be accepted; the message names it.
         """
-        given: Any = matrix_of(X) if are_views(X) else X
-        shape: tuple[int, ...] = getattr(given, "shape", ())
-        n_samples = shape[1] if len(shape) == 3 else _num_samples(given)
-        known = self._validated(given, np.zeros(n_samples), sample_weight)
+        n_samples = _n_samples(X)
+        known = self._validated(X, np.zeros(n_samples), sample_weight)
         solve = self._solver(factors(None, known.responses, known.weights))
         operator = self._built(known.samples)
         self._solved(operator, known.rows, lambda kernels: [solve(kernels)], n_samples)

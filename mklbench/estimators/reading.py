@@ -58,6 +58,11 @@ class ReadableModel:
         return one_or_all([solution.gap for solution in self.solutions_])
 
     @property
+    def converged_(self) -> bool:
+        """Whether all problems ended by their stopping rule, and none by a limit."""
+        return all(bool(solution.converged) for solution in self.solutions_)
+
+    @property
     def history_(self) -> History | list[History]:
         """What was noted in each outer iteration, a dict each; a list of these lists by class."""
         histories = [solution.history for solution in self.solutions_]

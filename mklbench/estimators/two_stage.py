@@ -277,6 +277,7 @@ class LateFusion(_WithLearner, KernelLearner):
     """
 
     _algorithm = late_fusion
+    _combines = False
 
     def __init__(
         self,

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklbench import config as configs
-from mklbench import interruption, multiclass
+from mklbench import interruption, multiclass, own_code
 from mklbench.config.schemas import MEASURES
 from mklbench.data import Dataset
 from mklbench.data.preprocessing import fit_scaling
@@ -64,15 +64,13 @@ def run_split(cell: Cell, split: int, selections: Mapping[int, Selection] | None
     Raises
     ------
     InputError
-        For what the user can mend; nothing is recorded then.
+        For what the user can mend but in code of their own; nothing is recorded then.
     """
     _ = cell.sources  # looked up now: files may be edited in the hours that a fit takes
     try:
         return _run_split(cell, split, selections or {})
-    except InputError:
-        raise
     except BaseException as error:  # sys.exit() in an algorithm must not end the run
-        if interruption.is_users(error):
+        if not is_crash(error):
             raise
         return unfinished(cell, split, "failed", in_a_sentence(error), traceback.format_exc())
 
@@ -84,6 +82,17 @@ def unfinished(
     return replace(_ended(cell, split, status), error=error, traceback=details)
 
 
+def is_crash(error: BaseException) -> bool:
+    """Tell whether an error ends a split, which is recorded, and not the run.
+
+    What the user interrupts and what options are to blame for ends the run. A call by which code of
+    the user's own led to an `InputError` is a crash of it.
+    """
+    if isinstance(error, InputError):
+        return own_code.place(error) is not None
+    return not interruption.is_users(error)
+
+
 def in_a_sentence(error: BaseException) -> str:
     """Return what a crash is recorded with."""
     if isinstance(error, MemoryError):
@@ -92,7 +101,9 @@ def in_a_sentence(error: BaseException) -> str:
             f"the memory did not suffice{details}: choose fewer training rows, fewer kernels or "
             "fewer jobs."
         )
-    return f"{type(error).__name__}: {error}"
+    where = own_code.place(error)
+    said = f"{type(error).__name__}: {error}"
+    return said if where is None else f"{said.rstrip('.')} ({where})"
 
 
 class _Parts:

@@ -14,6 +14,7 @@ from mklbench.experiments.cell import Cell
 from mklbench.experiments.execution.steps import Step
 from mklbench.experiments.record import Record
 from mklbench.experiments.store import Store
+from mklbench.own_code import last_lines
 
 # Seconds between two lines about steps; a line about a finished cell never waits.
 _INTERVAL = 10.0
@@ -81,7 +82,7 @@ class Lines:
     """One line a finished cell, and one every few seconds between, with the time left."""
 
     def __init__(self, stream: TextIO, store: Store | None = None) -> None:
-        self._stream, self._store = stream, store
+        self._stream, self._misfortune = stream, _Misfortunes(store)
         self._clock = time.monotonic
 
     def start(self, steps: Sequence[Step], n_splits: int) -> None:
@@ -107,7 +108,7 @@ class Lines:
         self._n_taken += 1
         self._n_ended += not step.selects
         if record is not None and not record.is_done:
-            self._say(_misfortune(step.cell, record, self._store))
+            self._say(self._misfortune(step.cell, record))
         elif self._clock() - self._last >= _INTERVAL:
             self._say(f"{step.cell.label}: {self._so_far()}")
 
@@ -138,7 +139,7 @@ class Bar:
     """One bar over all steps and splits done before (rich), with a line above it for each cell."""
 
     def __init__(self, stream: TextIO, store: Store | None = None) -> None:
-        self._stream, self._store = stream, store
+        self._stream, self._misfortune = stream, _Misfortunes(store)
         self._bar: Any = None
 
     def start(self, steps: Sequence[Step], n_splits: int) -> None:
@@ -165,7 +166,7 @@ class Bar:
 
     def step_ended(self, step: Step, record: Record | None) -> None:
         if record is not None and not record.is_done:
-            self._print(_misfortune(step.cell, record, self._store))
+            self._print(self._misfortune(step.cell, record))
         self._bar.update(self._task, advance=1, description=step.cell.label)
 
     def cell_ended(self, cell: Cell, status: str, records: list[Record]) -> None:
@@ -221,10 +222,23 @@ def _fits(step: Step, n_done: int, n_fits: int) -> str:
     return f"split {step.split}: {n_done} of {n_fits} fits of the search"
 
 
-def _misfortune(cell: Cell, record: Record, store: Store | None) -> str:
-    text = f"{cell.label} split {record.split} {record.status}: {record.reason}"
-    path = None if store is None else store.traceback_path(cell, record.split)
-    return text if path is None or not path.exists() else f"{text} (traceback: {path})"
+class _Misfortunes:
+    """Says what happened to splits without a result, the lines of code once for each error."""
+
+    def __init__(self, store: Store | None) -> None:
+        self._store = store
+        self._told: set[str] = set()
+
+    def __call__(self, cell: Cell, record: Record) -> str:
+        text = f"{cell.label} split {record.split} {record.status}: {record.reason}"
+        path = None if self._store is None else self._store.traceback_path(cell, record.split)
+        if path is not None and path.exists():
+            text += f" (traceback: {path})"
+        lines = last_lines(record.traceback or "")
+        if not lines or record.reason in self._told:
+            return text
+        self._told.add(record.reason)
+        return f"{text}\n{lines}"
 
 
 def duration(seconds: float) -> str:

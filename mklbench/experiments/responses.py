@@ -69,8 +69,10 @@ class Responses:
         if self.targets is None:
             return multiclass.fit(solve, operator, self.codes, self.n_classes, starts=starts)
         if starts is None:
-            return [solve(operator, self.targets)]
-        return [solve(operator, self.targets, start=starts[0])]
+            found = solve(operator, self.targets)
+        else:
+            found = solve(operator, self.targets, start=starts[0])
+        return [multiclass.checked(found, solve, operator)]
 
     def fit_path(
         self, solve_path: PathSolver, operator: KernelOperator, values: Sequence[Any]

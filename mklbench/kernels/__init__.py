@@ -42,6 +42,7 @@ from mklbench.kernels.builders.named import (
     single,
     unpacked,
 )
+from mklbench.kernels.builders.pairwise import chi2, cosine, laplacian, linear, poly
 from mklbench.kernels.builders.stacks import GramStack
 from mklbench.kernels.continuous import Family
 from mklbench.kernels.cross import CrossKernels
@@ -111,7 +112,9 @@ __all__ = [
     "ViewWidths",
     "Views",
     "check_thetas",
+    "chi2",
     "chi2_distances",
+    "cosine",
     "feature_gaussians",
     "feature_pairs",
     "feature_widths",
@@ -121,10 +124,13 @@ __all__ = [
     "groups_of",
     "isotropic_gaussians",
     "kernel_list",
+    "laplacian",
+    "linear",
     "linear_features",
     "matrix_of",
     "mixture_outputs",
     "no_kernels",
+    "poly",
     "precomputed",
     "product_gaussians",
     "resolve",

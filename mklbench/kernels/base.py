@@ -15,6 +15,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mklbench.errors import InputError
 from mklbench.kernels.centring import centre
 from mklbench.kernels.cross import ChosenKernels, CrossKernels
 from mklbench.kernels.row_factors import RowFactors
@@ -94,6 +95,16 @@ class KernelOperator(CrossKernels):
     def _check_rows(self, rows: ArrayLike) -> NDArray[np.intp]:
         """Return `rows` of the training samples as indices, for `restrict`."""
         return check_indices("rows", rows, self.n_samples)
+
+    def _check_coefficients(self, a: ArrayLike) -> Array:
+        """Return the coefficients `a` as a vector (n,)."""
+        vector = np.asarray(a, dtype=np.float64)
+        if vector.shape != (self.n_samples,):
+            raise InputError(
+                f"a has shape {vector.shape}, but there are {self.n_samples} samples: pass a "
+                f"vector ({self.n_samples},) of one coefficient a sample."
+            )
+        return vector
 
 
 class Bank(KernelOperator):
@@ -273,6 +284,10 @@ class Bank(KernelOperator):
         products = self.inner_products(centred=True)
         products.setflags(write=False)
         return products
+
+    def _check_kernels(self, kernels: ArrayLike) -> NDArray[np.intp]:
+        """Return the numbers of kernels as indices (k,)."""
+        return check_indices("kernels", kernels, self.n_kernels, "kernel")
 
     def _kernels_changed(self) -> None:
         """Forget what was computed of the kernels before, for banks whose kernels may change."""

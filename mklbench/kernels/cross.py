@@ -67,12 +67,18 @@ class CrossKernels(ABC):
 
     def _check_weights(self, weights: ArrayLike) -> Array:
         checked = np.asarray(weights, dtype=np.float64)
-        if checked.shape != (self.n_kernels,):
+        if checked.shape == (self.n_kernels,):
+            return checked
+        M = self.n_kernels
+        if checked.ndim == 0:
             raise InputError(
-                f"weights have shape {checked.shape}, but there are {self.n_kernels} kernels: "
-                f"pass one weight a kernel."
+                f"weights={checked:g} is one number, but there are {M} kernels: pass a vector "
+                f"({M},) of one weight a kernel, such as numpy.eye({M})[m] for kernel m alone."
             )
-        return checked
+        raise InputError(
+            f"weights have shape {checked.shape}, but there are {M} kernels: pass a vector ({M},) "
+            "of one weight a kernel."
+        )
 
 
 class ChosenKernels(CrossKernels):

@@ -185,7 +185,7 @@ class ProductGaussians(_Gaussians):
         return np.exp(exponent, out=exponent)
 
     def gradient(self, theta: ArrayLike, a: ArrayLike, K: Array | None = None) -> Array:
-        vector = np.asarray(a, dtype=np.float64)
+        vector = self._check_coefficients(a)
         rows = np.flatnonzero(vector)
         X = self._X[rows]
         if K is None:
@@ -284,7 +284,7 @@ class IsotropicGaussians(_Gaussians):
 
     def gradient(self, theta: ArrayLike, a: ArrayLike, K: Array | None = None) -> Array:
         (gamma,) = self._check_theta(theta)
-        vector = np.asarray(a, dtype=np.float64)
+        vector = self._check_coefficients(a)
         rows = np.flatnonzero(vector)
         distances = self._within(self._X[rows])
         W = distances * (np.exp(-gamma * distances) if K is None else K[rows[:, None], rows])

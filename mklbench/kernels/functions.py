@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from mklbench.errors import InputError
 from mklbench.kernels.euclidean import squared_distances
-from mklbench.validation import SMALLEST_FEATURE, check_count, check_positive
+from mklbench.validation import SMALLEST_FEATURE, check_count, check_positive, column_called
 
 Array = NDArray[np.float64]
 
@@ -159,9 +159,9 @@ def check_values(functions: Sequence[KernelFunction], X: Array, first: int = 0) 
         vanishes = largest == 0.0 and 0.0 < abs(held) < SMALLEST_FEATURE
         if vanishes or not (largest == 0.0 or SMALLEST_VALUE <= largest <= LARGEST_VALUE):
             raise InputError(
-                f"X holds {held:g} at row {row}, column {first + column}, and {function} is "
-                f"{largest:g} there: it has to be from {SMALLEST_VALUE:g} to {LARGEST_VALUE:g}, "
-                "rescale the column."
+                f"X holds {held:g} at row {row}, {column_called(first + int(column))}, and "
+                f"{function} is {largest:g} there: it has to be from {SMALLEST_VALUE:g} to "
+                f"{LARGEST_VALUE:g}, rescale the column."
             )
 
 

@@ -11,6 +11,7 @@ from mklbench.errors import InputError
 from mklbench.kernels.banks.dense import StackedBank
 from mklbench.kernels.base import Array
 from mklbench.kernels.continuous import Family
+from mklbench.kernels.cross import CrossKernels
 from mklbench.kernels.storage.packed import PackedGrams
 
 
@@ -90,7 +91,7 @@ def check_thetas(family: Family, thetas: ArrayLike) -> Array:
     return checked
 
 
-def combined_cross(family: Family, weights: Array, thetas: Array, Z: ArrayLike) -> Array:
+def combined_cross(family: CrossKernels, weights: Array, thetas: Array, Z: ArrayLike) -> Array:
     """Return sum_k weights_k K_thetas_k (n_z, n) between new samples `Z` and the training ones."""
     return _combined(lambda theta: family.cross(theta, Z), weights, thetas)
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mklbench.errors import InputError
+from mklbench.kernels.axis_names import difference, is_numbering, names_of_rows
 
 # Of samples (n, d) some columns, or of views the number of one.
 Columns = slice | Sequence[int] | NDArray[np.intp] | int
@@ -21,38 +22,73 @@ class Views:
 
     Parameters
     ----------
-    parts : sequence of array_like or sparse matrix, each of shape (n, d_v)
-        One a view: arrays, sparse matrices or data frames.
+    parts : sequence or mapping of str to array_like or sparse matrix, each of shape (n, d_v)
+        One a view: arrays, sparse matrices or data frames, or these by name.
 
     Attributes
     ----------
     parts : tuple
         These.
+    names : list of str or None
+        What they are called; None where they came without names.
+    row_names : list or None
+        What the samples are called, where data frames do.
     shape : tuple of int
         (n, sum of the d_v).
 
     Raises
     ------
     InputError
-        If there is no view, one is no matrix, or they have different numbers of rows.
+        If there is no view, one is no matrix, they have different numbers of rows, or data frames
+        that name them otherwise.
     """
 
     ndim = 2
 
-    def __init__(self, parts: Sequence[Any]) -> None:
-        self.parts = tuple(csr(part) if is_sparse(part) else part for part in parts)
+    def __init__(self, parts: Sequence[Any] | Mapping[str, Any]) -> None:
+        self.names = list(parts) if isinstance(parts, Mapping) else None
+        given = parts.values() if isinstance(parts, Mapping) else parts
+        self.parts = tuple(csr(part) if is_sparse(part) else part for part in given)
         sizes = [np.shape(part) for part in self.parts]
         if not sizes:
             raise InputError("X has no views: give a list of matrices, one a view.")
         for v, size in enumerate(sizes):
             if len(size) != 2:
-                raise InputError(f"view {v} of X has shape {size}: give a matrix (n, d) a view.")
+                raise InputError(f"{self.called(v)} has shape {size}: give a matrix (n, d) a view.")
             if size[0] != sizes[0][0]:
                 raise InputError(
-                    f"view {v} of X has {size[0]} rows, but view 0 has {sizes[0][0]}: "
-                    "give the same samples in every view, in the same order."
+                    f"{self.called(v)} has {size[0]} rows, but {self.called(0)} has "
+                    f"{sizes[0][0]}: give the same samples in every view, in the same order."
                 )
         self.shape = (sizes[0][0], sum(size[1] for size in sizes))
+        self.row_names = self._row_names()
+
+    def called(self, v: int) -> str:
+        """Return what messages call a view.
+
+        Parameters
+        ----------
+        v : int
+            Its number.
+        """
+        return f"view {v if self.names is None else repr(self.names[v])} of X"
+
+    def _row_names(self) -> list[Any] | None:
+        """Return what data frames call the rows; an InputError if they disagree."""
+        named: list[Any] | None = None
+        first = 0
+        for v, part in enumerate(self.parts):
+            names = names_of_rows(part)
+            differs = difference(named, names)
+            if differs is not None:
+                raise InputError(
+                    f"{self.called(v)} has its rows {differs}, compared with "
+                    f"{self.called(first)}: give the same samples in the same order, or drop the "
+                    "index of both by reset_index(drop=True) if they are."
+                )
+            if names is not None and (named is None or is_numbering(named)):
+                named, first = names, v
+        return named
 
     @property
     def size(self) -> int:
@@ -68,7 +104,10 @@ class Views:
             rows = rows[0]
         if isinstance(rows, (int, np.integer)):
             rows = slice(int(rows), int(rows) + 1 or None)
-        return type(self)([rows_of(part, rows) for part in self.parts])
+        parts: Any = [rows_of(part, rows) for part in self.parts]
+        return type(self)(
+            parts if self.names is None else dict(zip(self.names, parts, strict=True))
+        )
 
 
 def rows_of(X: Any, rows: slice | NDArray[Any] | Sequence[int]) -> Any:
@@ -122,7 +161,7 @@ def matrix_of(X: Any) -> Any:
 
     Parameters
     ----------
-    X : array_like, sparse matrix, DataFrame or list of these
+    X : array_like, sparse matrix, DataFrame, or list or dict of these
         Samples (n, d), or several matrices with n rows, one a view; a list of n texts is one column
         of them.
 
@@ -151,8 +190,8 @@ def matrix_of(X: Any) -> Any:
 
 
 def are_views(X: Any) -> bool:
-    """Tell whether samples are views, or a list of matrices that become views."""
-    if isinstance(X, Views):
+    """Tell whether samples are views, or a list or dict of matrices that become views."""
+    if isinstance(X, (Views, Mapping)):
         return True
     return (
         isinstance(X, (list, tuple))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import joblib
 import numpy as np
+import pandas as pd
 import pytest
 from experiment_fakes import TINY
 from narrowing import present
@@ -83,3 +84,39 @@ def test_an_exported_model_is_loaded_and_says_what_rows_it_takes(file: str) -> N
     Path(file).write_bytes(Path(file).read_bytes()[:-100])
     with pytest.raises(InputError, match=rf"{file} is damaged or was cut short \(\w+\): save"):
         mklbench.load(file)
+
+
+def test_an_exported_model_takes_the_raw_table_and_no_other() -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "id": [f"p{i}" for i in range(80)],
+            "income": rng.normal(size=80),
+            "colour": rng.choice(["red", "green", "blue"], 80),
+            "grade": rng.integers(1, 4, 80),
+        }
+    )
+    frame["ill"] = np.where(frame["income"] + (frame["colour"] == "red") > 0.5, "yes", "no")
+    frame.to_csv("mine.csv", index=False)
+    options = "[colour,grade]"
+    line = ["data=csv", "data.path=mine.csv", "data.label=ill", "data.id_columns=[id]"]
+    cell = [*line, f"data.categories={options}", "algo=svm", "split.n_splits=1", "search=fixed"]
+    assert cli.main(["run", *cell, "results_dir=store", "progress=none"]) == 0
+    arguments = ["export", "model", *cell, "--results-dir", "store", "--out", "model.joblib"]
+    assert cli.main(arguments) == 0
+    model, data = mklbench.load("model.joblib"), Cell.from_overrides(cell).dataset()
+    expected = model.decision_function(data.X)
+    raw = pd.read_csv("mine.csv")
+    np.testing.assert_array_equal(model.decision_function(raw), expected)
+    turned = raw[["grade", "colour", "income"]].astype({"grade": float})
+    np.testing.assert_array_equal(model.decision_function(turned), expected)
+    encoded = pd.DataFrame(data.X, columns=data.feature_names)
+    np.testing.assert_array_equal(model.decision_function(encoded), expected)
+    for bad, said in (
+        (raw.drop(columns="income"), "X has no column 'income'"),
+        (raw.assign(colour="violet"), "'violet' at row 0, column 'colour', where the model knows"),
+        (raw.assign(income=np.nan), "holds nan at row 0, column 'income'"),
+        (raw.assign(income="high"), "the column 'income' with 'high', which is no number"),
+    ):
+        with pytest.raises(InputError, match=said):
+            model.predict(bad)

@@ -8,10 +8,14 @@ from __future__ import annotations
 import traceback
 from dataclasses import dataclass
 
-from mklbench import interruption
-from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
-from mklbench.experiments.evaluation import in_a_sentence, run_selection, run_split, unfinished
+from mklbench.experiments.evaluation import (
+    in_a_sentence,
+    is_crash,
+    run_selection,
+    run_split,
+    unfinished,
+)
 from mklbench.experiments.record import Ended, Record
 from mklbench.experiments.store import Store
 
@@ -71,10 +75,8 @@ def take(step: Step, store: Store) -> None:
             store.write_selection(cell, split, run_selection(cell, split))
         else:
             store.write(cell, run_split(cell, split, store.selections(cell)))
-    except InputError:
-        raise
     except BaseException as error:
-        if interruption.is_users(error):
+        if not is_crash(error):
             raise
         give_up(step, store, "failed", in_a_sentence(error), traceback.format_exc())
 

@@ -206,10 +206,20 @@ class StackCross(CrossKernels):
         The kernels in use.
     n_kernels : int
         How many there were: cross Gram matrices of a stack.
+    maps : sequence of ndarray of shape (n, k) or None, default=None
+        For each kernel in use what its cross Gram matrix is multiplied by; None for the columns
+        `rows` of it.
     """
 
-    def __init__(self, rows: Indices, n_samples: int, kernels: Indices, n_kernels: int) -> None:
-        self._rows, self._kernels = rows, kernels
+    def __init__(
+        self,
+        rows: Indices,
+        n_samples: int,
+        kernels: Indices,
+        n_kernels: int,
+        maps: Sequence[Array | None] | None = None,
+    ) -> None:
+        self._rows, self._kernels, self._maps = rows, kernels, maps
         self._given = n_kernels, n_samples
         self.n_samples, self.n_kernels = len(rows), len(kernels)
 
@@ -217,9 +227,16 @@ class StackCross(CrossKernels):
         d = self._check_weights(weights)
         stack = cross_grams(Z, *self._given)
         active = np.flatnonzero(d)
-        # Whole rows are added up: to pick columns first takes longer.
-        blocks = (stack[m] for m in self._kernels[active])
-        combined = weighted_sum(d[active], blocks, stack.shape[1:])[:, self._rows]
+        if self._maps is None:
+            # Whole rows are added up: to pick columns first takes longer.
+            blocks = (stack[m] for m in self._kernels[active])
+            combined = weighted_sum(d[active], blocks, stack.shape[1:])[:, self._rows]
+        else:
+            mapped = [
+                stack[m][:, self._rows] if P is None else stack[m] @ P
+                for m, P in zip(self._kernels, self._maps, strict=True)
+            ]
+            combined = np.tensordot(d, np.array(mapped), axes=1)
         if not np.isfinite(combined).all():
             check_finite("Z", stack)
         return combined
@@ -227,6 +244,9 @@ class StackCross(CrossKernels):
 
 class GivenCross(CrossKernels):
     """What banks of given Gram matrices have in common: new samples come as cross Gram matrices."""
+
+    # For each kernel P (n, n), by which its cross Gram matrix is multiplied, None for as it is.
+    _maps: Sequence[Array | None] | None = None
 
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
         """Return the combination (n_z, n) of cross Gram matrices.
@@ -239,7 +259,11 @@ class GivenCross(CrossKernels):
             Cross Gram matrices between new samples and the training samples, one a kernel.
         """
         d = self._check_weights(weights)
-        return np.tensordot(d, check_stack(Z, self.n_kernels, self.n_samples), axes=1)
+        stack = check_stack(Z, self.n_kernels, self.n_samples)
+        if self._maps is not None:
+            pairs = zip(stack, self._maps, strict=True)
+            stack = np.array([cross if P is None else cross @ P for cross, P in pairs])
+        return np.tensordot(d, stack, axes=1)
 
     def for_prediction(self, rows: Indices, kernels: Indices) -> StackCross:
         """Return what a prediction needs (`mklbench.kernels.KernelOperator.for_prediction`).
@@ -251,7 +275,9 @@ class GivenCross(CrossKernels):
         kernels : ndarray of int of shape (m,)
             The kernels in use.
         """
-        return StackCross(rows, self.n_samples, kernels, self.n_kernels)
+        chosen = [None if self._maps is None else self._maps[m] for m in kernels]
+        maps = None if self._maps is None else [None if P is None else P[:, rows] for P in chosen]
+        return StackCross(rows, self.n_samples, kernels, self.n_kernels, maps)
 
 
 class RowsCross(CrossKernels):

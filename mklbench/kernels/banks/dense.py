@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
+from typing import get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,6 +19,7 @@ from mklbench.kernels.banks.cross import (
     check_rows,
 )
 from mklbench.kernels.base import Array, Bank
+from mklbench.kernels.definite import MakePSD, made_definite
 from mklbench.kernels.functions import (
     LARGEST_VALUE,
     SMALLEST_VALUE,
@@ -31,9 +33,12 @@ from mklbench.kernels.landmarks import IN_USE, MOST, landmark_factors
 from mklbench.kernels.memory import NUMBER, Memory, Shape, gram_bytes
 from mklbench.kernels.naming import ALL_COLUMNS, function_names, named
 from mklbench.kernels.row_factors import MANY, RowFactors
-from mklbench.kernels.storage.packed import ASYMMETRY, PackedGrams, asymmetry, half_size, unpack
+from mklbench.kernels.storage.packed import PackedGrams, half_size, symmetric, unpack
 from mklbench.validation import (
+    check_choice,
+    check_not_empty,
     check_training_features,
+    kernel_called,
     real_array,
 )
 
@@ -95,11 +100,11 @@ class StackedBank(Bank):
         unpack(self._grams.combination(self._check_weights(d)), out, add=True)
 
     def quadratic_forms(self, a: ArrayLike) -> Array:
-        return self._grams.quadratic_forms(np.asarray(a, dtype=np.float64))
+        return self._grams.quadratic_forms(self._check_coefficients(a))
 
     def products(self, a: ArrayLike, kernels: ArrayLike) -> Array:
-        chosen = np.asarray(kernels, dtype=np.intp)
-        return self._grams.products(np.asarray(a, dtype=np.float64), chosen)
+        chosen = self._check_kernels(kernels)
+        return self._grams.products(self._check_coefficients(a), chosen)
 
     def traces(self) -> Array:
         return self._grams.traces()
@@ -129,6 +134,7 @@ class DenseBank(StackedBank):
     """
 
     def __init__(self, X: ArrayLike, functions: Sequence[KernelFunction]) -> None:
+        check_not_empty("functions", functions)
         samples = check_training_features("X", X)
         functions = [f.on(samples) if isinstance(f, Gaussian) else f for f in functions]
         check_values(functions, samples)
@@ -230,10 +236,13 @@ class PrecomputedBank(GivenCross, StackedBank):
     Parameters
     ----------
     K : array_like of shape (M, n, n)
-        Gram matrices on the training samples, symmetric up to 1e-8 of their largest
-        entry. Above the diagonal they are read for this check only.
+        Gram matrices on the training samples, symmetric up to 1e-6 of their largest
+        entry; from 1e-10 on they are made symmetric, with a warning.
     groups : GroupLists or None, default=None
         Lists of kernel indices, where the kernels come in groups.
+    make_psd : {"clip", "shift", "flip"} or None, default=None
+        How indefinite matrices are made positive semidefinite (`made_definite`), and what is
+        between new and training samples with them; None leaves them as they are.
 
     Raises
     ------
@@ -241,8 +250,19 @@ class PrecomputedBank(GivenCross, StackedBank):
         If `K` is not a finite stack of symmetric matrices, or `groups` do not partition them.
     """
 
-    def __init__(self, K: ArrayLike, groups: GroupLists | None = None) -> None:
-        super().__init__(pack_stack(K), groups)
+    def __init__(
+        self,
+        K: ArrayLike,
+        groups: GroupLists | None = None,
+        make_psd: MakePSD | None = None,
+    ) -> None:
+        stack, maps = gram_stack(K), []
+        if make_psd is not None:
+            check_make_psd(make_psd)
+            mended = [made_definite(check_gram(m, gram), make_psd) for m, gram in enumerate(stack)]
+            stack, maps = np.array([gram for gram, _ in mended]), [mapping for _, mapping in mended]
+        super().__init__(pack_stack(stack), groups)
+        self._maps = maps if any(mapping is not None for mapping in maps) else None
         check_groups(groups, self.n_kernels)
 
     def restrict(self, rows: ArrayLike) -> PrecomputedBank:
@@ -367,7 +387,7 @@ class IndexedBank(StackedBank):
         return super().kernel_names(columns) if self._names is None else tuple(self._names)
 
 
-def pack_stack(K: ArrayLike) -> PackedGrams:
+def pack_stack(K: ArrayLike, make_psd: MakePSD | None = None) -> PackedGrams:
     """Return the lower halves of a stack (M, n, n), checked and packed in one pass.
 
     Raises
@@ -376,7 +396,7 @@ def pack_stack(K: ArrayLike) -> PackedGrams:
         If `K` is not a finite stack of symmetric matrices.
     """
     stack = gram_stack(K)
-    return pack_grams(stack.shape[1], stack, len(stack))
+    return pack_grams(stack.shape[1], stack, len(stack), make_psd)
 
 
 def gram_stack(K: ArrayLike) -> Array:
@@ -389,33 +409,44 @@ def gram_stack(K: ArrayLike) -> Array:
     return stack
 
 
-def pack_grams(n_samples: int, grams: Iterable[Array], n_grams: int) -> PackedGrams:
+def pack_grams(
+    n_samples: int, grams: Iterable[Array], n_grams: int, make_psd: MakePSD | None = None
+) -> PackedGrams:
     """Return the lower halves of Gram matrices (n, n), checked, of which one at a time need exist.
+
+    With `make_psd` they are made positive semidefinite (`mklbench.kernels.definite`).
 
     Raises
     ------
     InputError
         If one is not finite or not symmetric.
     """
-    checked: Iterator[Array] = (check_gram(m, gram) for m, gram in enumerate(grams))
+    checked = (check_gram(m, gram) for m, gram in enumerate(grams))
+    if make_psd is not None:
+        how = check_make_psd(make_psd)
+        checked = (made_definite(gram, how)[0] for gram in checked)
     return PackedGrams.of(n_samples, checked, n_grams)
 
 
+def check_make_psd(make_psd: MakePSD) -> MakePSD:
+    """Return `make_psd` if it is known."""
+    check_choice("make_psd", make_psd, get_args(MakePSD))
+    return make_psd
+
+
 def check_gram(m: int, gram: Array) -> Array:
-    """Return the Gram matrix of kernel `m` if it is finite and symmetric to 1e-8."""
+    """Return the Gram matrix of kernel `m` if it is finite and symmetric up to rounding."""
     largest = np.maximum(gram.max(), -gram.min())  # NaN if one entry is
     if not np.isfinite(largest):
         raise InputError(
-            f"kernel {m} of K holds NaN or infinite values: remove or mend the samples."
+            f"{kernel_called(m)} holds NaN or infinite values: remove or mend the samples."
         )
     if not is_in_range(largest):
         raise InputError(
-            f"the largest entry of kernel {m} of K is {largest:g}: it must be "
+            f"the largest entry of {kernel_called(m)} is {largest:g}: it must be "
             f"from {SMALLEST_VALUE:g} to {LARGEST_VALUE:g}, rescale it."
         )
-    if asymmetry(gram) > ASYMMETRY * largest:
-        raise InputError(f"kernel {m} of K is not symmetric: a Gram matrix must be.")
-    return gram
+    return symmetric(kernel_called(m), gram)
 
 
 def is_in_range(largest: float) -> bool:

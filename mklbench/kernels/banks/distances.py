@@ -29,6 +29,7 @@ from mklbench.validation import (
     check_indices,
     check_scale,
     check_training_features,
+    column_called,
     real_array,
 )
 
@@ -384,8 +385,8 @@ def chi2_distances(X: Array, Z: Array) -> Array:
         if rows.min(initial=0.0) < 0:
             row, column = np.argwhere(rows < 0)[0]
             raise InputError(
-                f"{name} holds {rows[row, column]:g} at row {row}, column {column}: chi2 compares "
-                "histograms, which have no values below 0."
+                f"{name} holds {rows[row, column]:g} at row {row}, {column_called(int(column))}: "
+                "chi2 compares histograms, which have no values below 0."
             )
         check_finite(name, rows)
     return _kept.get((_digest(X), _digest(Z)), lambda: _chi2_distances(X, Z))

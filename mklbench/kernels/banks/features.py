@@ -20,7 +20,7 @@ from mklbench.kernels.storage.cost import FEW, FeatureCosts
 from mklbench.kernels.storage.factored import ROWS, FeatureFactors
 from mklbench.kernels.storage.nodes import feature_parts
 from mklbench.kernels.storage.packed import PackedGrams, half_size, unpack
-from mklbench.validation import check_features, check_streamed_features
+from mklbench.validation import check_features, check_not_empty, check_streamed_features
 
 _FORMS = ("halves", "factors")
 _MEMORY_LIMIT = 2**29
@@ -77,6 +77,7 @@ class FeatureBank(Bank):
     ) -> None:
         if form not in (None, *_FORMS):
             raise unknown("form", form, _FORMS)
+        check_not_empty("functions", functions)
         samples = check_streamed_features("X", X)
         self._functions = tuple(functions)
         if not all(isinstance(function, Gaussian) for function in self._functions):
@@ -137,13 +138,13 @@ class FeatureBank(Bank):
         self._combine(self._check_weights(d), out, add=True)
 
     def quadratic_forms(self, a: ArrayLike) -> Array:
-        vector = np.asarray(a, dtype=np.float64)
+        vector = self._check_coefficients(a)
         if self.form == "halves":
             return self._all_halves().quadratic_forms(vector)
         return self._factors.quadratic_forms(vector)
 
     def products(self, a: ArrayLike, kernels: ArrayLike) -> Array:
-        vector, chosen = np.asarray(a, dtype=np.float64), np.asarray(kernels, dtype=np.intp)
+        vector, chosen = self._check_coefficients(a), self._check_kernels(kernels)
         if self.form == "halves":
             return self._all_halves().products(vector, chosen)
         return self._factors.products(vector, chosen)

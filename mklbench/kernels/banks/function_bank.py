@@ -20,8 +20,8 @@ from mklbench.kernels.memory import Memory, Shape
 from mklbench.kernels.naming import ALL_COLUMNS, function_names, named
 from mklbench.kernels.row_factors import MANY
 from mklbench.kernels.samples import csr, is_sparse, rows_of
-from mklbench.kernels.storage.packed import PackedGrams, asymmetry
-from mklbench.validation import check_features, real_array
+from mklbench.kernels.storage.packed import PackedGrams, symmetric
+from mklbench.validation import check_features, check_not_empty, real_array
 
 # Called with n and m samples it returns their kernel (n, m).
 PairFunction = Callable[[Any, Any], Any]
@@ -30,8 +30,6 @@ PairFunction = Callable[[Any, Any], Any]
 _AT_ONCE = 64
 # Features of which inner products are taken as they are.
 _FEW = 1000
-# Of the largest entry of a Gram matrix that is symmetric but for rounding.
-_ASYMMETRY = 1e-8
 
 
 @dataclass(frozen=True)
@@ -66,16 +64,7 @@ class NamedFunction:
             If it has another shape, is not finite or not symmetric.
         """
         gram = self.between(X, X)
-        if self.trusted:
-            return gram
-        largest = float(np.abs(gram).max())
-        difference = asymmetry(gram)
-        if difference > _ASYMMETRY * largest:
-            raise InputError(
-                f"{self.name} is not symmetric, k(x, z) and k(z, x) differ by up to "
-                f"{difference:.3g} on the training samples: a kernel must be."
-            )
-        return gram
+        return gram if self.trusted else symmetric(self.name, gram)
 
     def between(self, Z: Any, X: Any) -> Array:
         """Return the kernel (n_z, n) between new and training samples.
@@ -184,6 +173,7 @@ class FunctionBank(StackedBank):
     """
 
     def __init__(self, X: Any, functions: Sequence[NamedFunction]) -> None:
+        check_not_empty("functions", functions)
         n = np.shape(X)[0]
         grams = (function.gram(X) for function in functions)
         self._bind(X, functions, PackedGrams.of(n, grams, len(functions)))

@@ -98,7 +98,7 @@ class GeneratedBank(Bank):
         self._combine(self._check_weights(d), out, add=True)
 
     def quadratic_forms(self, a: ArrayLike) -> Array:
-        vector = np.asarray(a, dtype=np.float64)
+        vector = self._check_coefficients(a)
         support = np.flatnonzero(vector)
         if not len(support):
             return np.zeros(self.n_kernels)
@@ -108,7 +108,7 @@ class GeneratedBank(Bank):
         return self._priced(self._sums(self._X, doubled(pack(np.asarray(K)), len(K))))
 
     def products(self, a: ArrayLike, kernels: ArrayLike) -> Array:
-        vector, chosen = np.asarray(a, dtype=np.float64), np.asarray(kernels, dtype=np.intp)
+        vector, chosen = self._check_coefficients(a), self._check_kernels(kernels)
         found = np.empty((len(chosen), self.n_samples))
         support = np.flatnonzero(vector)
         owners, widths = np.divmod(chosen, len(self._widths))

@@ -68,10 +68,10 @@ class InnerProductBank(Bank):
         out += self.combine(d)
 
     def quadratic_forms(self, a: ArrayLike) -> Array:
-        return np.array([np.sum(np.square(self._X.T @ np.asarray(a, dtype=np.float64)))])
+        return np.array([np.sum(np.square(self._X.T @ self._check_coefficients(a)))])
 
     def products(self, a: ArrayLike, kernels: ArrayLike) -> Array:
-        row = self._X @ (self._X.T @ np.asarray(a, dtype=np.float64))
+        row = self._X @ (self._X.T @ self._check_coefficients(a))
         return np.repeat(row[None], len(np.asarray(kernels)), axis=0)
 
     def traces(self) -> Array:

@@ -86,11 +86,11 @@ class LinearBank(Bank):
         write_lower(self._lower(d), out, add=True)
 
     def quadratic_forms(self, a: ArrayLike) -> Array:
-        return np.square(self._columns @ np.asarray(a, dtype=np.float64))
+        return np.square(self._columns @ self._check_coefficients(a))
 
     def products(self, a: ArrayLike, kernels: ArrayLike) -> Array:
-        columns = self._columns[np.asarray(kernels, dtype=np.intp)]
-        return columns * (columns @ np.asarray(a, dtype=np.float64))[:, None]
+        columns = self._columns[self._check_kernels(kernels)]
+        return columns * (columns @ self._check_coefficients(a))[:, None]
 
     def traces(self) -> Array:
         return np.einsum("mi,mi->m", self._columns, self._columns)

@@ -14,9 +14,10 @@ from numpy.typing import ArrayLike
 from mklbench.kernels.banks.cross import GivenCross
 from mklbench.kernels.banks.dense import check_gram, gram_stack, is_in_range
 from mklbench.kernels.base import Array, Bank
-from mklbench.kernels.definite import check_definite, is_definite
+from mklbench.kernels.definite import OF_PRECOMPUTED, check_definite, is_definite
 from mklbench.kernels.memory import Memory, gram_bytes
-from mklbench.kernels.storage.packed import is_symmetric
+from mklbench.kernels.storage.packed import is_symmetric, symmetric
+from mklbench.validation import kernel_called
 
 
 class UnpackedBank(GivenCross, Bank):
@@ -86,20 +87,19 @@ class UnpackedBank(GivenCross, Bank):
         weights = self._check_weights(d)
         if self._last is None or not np.array_equal(self._last[0], weights):
             combined = np.tensordot(weights, self._stack, axes=1)
-            self._check(combined)
-            self._last = weights.copy(), combined
+            self._last = weights.copy(), self._checked(combined)
         if out is None:
             return self._last[1].copy()
         out[...] = self._last[1]
         return out
 
     def quadratic_forms(self, a: ArrayLike) -> Array:
-        coef = np.asarray(a, dtype=np.float64)
+        coef = self._check_coefficients(a)
         return (self._stack @ coef) @ coef
 
     def products(self, a: ArrayLike, kernels: ArrayLike) -> Array:
-        coef = np.asarray(a, dtype=np.float64)
-        rows = [self._stack[m] @ coef for m in np.asarray(kernels, dtype=np.intp)]
+        coef = self._check_coefficients(a)
+        rows = [self._stack[m] @ coef for m in self._check_kernels(kernels)]
         return np.array(rows).reshape(len(rows), self.n_samples)
 
     def traces(self) -> Array:
@@ -130,13 +130,18 @@ class UnpackedBank(GivenCross, Bank):
             ):
                 self._check_kernel(m)
 
-    def _check(self, combined: Array) -> None:
-        """Raise an InputError for the first kernel that is none, if a combination is none."""
+    def _checked(self, combined: Array) -> Array:
+        """Return a combination; raise an InputError for the first kernel that is none.
+
+        Where rounding left it less than symmetric, it is made so, with a warning.
+        """
         with np.errstate(over="ignore", invalid="ignore"):
             finite = np.isfinite(combined.sum())
         if not (finite and is_symmetric(combined) and is_definite(combined)):
             for m in range(self.n_kernels):
                 self._check_kernel(m)
+            return combined
+        return symmetric("the combination of K", combined)
 
     def _check_kernel(self, m: int) -> None:
-        check_definite([check_gram(m, self._stack[m])], [f"kernel {m} of K"])
+        check_definite([check_gram(m, self._stack[m])], [kernel_called(m)], OF_PRECOMPUTED)

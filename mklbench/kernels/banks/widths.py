@@ -79,7 +79,7 @@ class FeatureWidths(GeneratedBank):
         return replace(needed, rank=n_groups * rank, streamed=NUMBER * streamed)
 
     def quadratic_forms(self, a: ArrayLike) -> Array:
-        vector = np.asarray(a, dtype=np.float64)
+        vector = self._check_coefficients(a)
         support = np.flatnonzero(vector)
         samples, coefficients = self._X[support], vector[support]
         return self._on_nodes(lambda basis: half_of_square(coefficients @ basis(samples)))
@@ -92,7 +92,7 @@ class FeatureWidths(GeneratedBank):
         return self._on_nodes(between)
 
     def products(self, a: ArrayLike, kernels: ArrayLike) -> Array:
-        vector, chosen = np.asarray(a, dtype=np.float64), np.asarray(kernels, dtype=np.intp)
+        vector, chosen = self._check_coefficients(a), self._check_kernels(kernels)
         found = np.empty((len(chosen), self.n_samples))
         owners, widths = np.divmod(chosen, len(self._widths))
         for g in np.unique(owners):
@@ -207,7 +207,7 @@ class PairWidths(GeneratedBank):
         return replace(needed, active=needed.active + NUMBER * (factors + sums))
 
     def quadratic_forms(self, a: ArrayLike) -> Array:
-        vector = np.asarray(a, dtype=np.float64)
+        vector = self._check_coefficients(a)
         support = np.flatnonzero(vector)
         bases = self._bases
         if len(support) < _FEW_SAMPLES or bases is None:

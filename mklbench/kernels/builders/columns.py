@@ -7,7 +7,7 @@ these columns of the training samples and stands before the kernel.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -29,13 +29,13 @@ class KernelList:
 
     Parameters
     ----------
-    kernels : sequence
+    kernels : sequence or mapping
         The entries: kernels on all columns, ``(name, kernel, columns)`` or ``(name, kernel,
         columns, transformer)``. A kernel is a name of `BUILDERS`, a builder, a kernel function, a
         function of two sets of samples, or a list of these; columns are positions, names, a slice,
         a mask or a function, as in scikit-learn's ColumnTransformer. Where the samples are a list
-        of matrices, columns are the numbers of these, and a kernel without columns is one on
-        each.
+        or dict of matrices, columns are the numbers or names of these, and a kernel without columns
+        is one on each. A dict has a kernel for each view, by its name.
 
     Raises
     ------
@@ -43,7 +43,9 @@ class KernelList:
         If an entry is none of these.
     """
 
-    def __init__(self, kernels: Sequence[Any]) -> None:
+    def __init__(self, kernels: Sequence[Any] | Mapping[str, Any]) -> None:
+        if isinstance(kernels, Mapping):
+            kernels = [(name, kernel, None) for name, kernel in kernels.items()]
         if not isinstance(kernels, (list, tuple)):
             raise InputError(f"kernel={kernels!r} is no list: give a list of {FORMS}.")
         if not kernels:
@@ -70,10 +72,17 @@ class KernelList:
         for entry in self._entries:
             each = [entry]
             if isinstance(samples, Views) and entry.columns is None and not entry.takes_rows:
+                names = samples.names or [f"view {v}" for v in range(len(samples.parts))]
                 each = [
-                    Entry(f"view {v}", entry.builder, [v], entry.transformer)
-                    for v in range(len(samples.parts))
+                    Entry(name, entry.builder, [v], entry.transformer)
+                    for v, name in enumerate(names)
+                    if entry.name in (None, name)
                 ]
+                if not each:
+                    raise InputError(
+                        f"{entry.called} names none of the views {', '.join(map(repr, names))} of "
+                        "X: call it as a view is called."
+                    )
             views += [FittedView(one, samples, y) for one in each]
         return FittedViews(views)
 
@@ -104,7 +113,7 @@ def kernel_list(kernel: Any, X: Any = None) -> KernelList | None:
     X : object, default=None
         The samples: where they are several matrices or sparse, one kernel is a list, too.
     """
-    if isinstance(kernel, (list, tuple)):
+    if isinstance(kernel, (list, tuple, Mapping)):
         return KernelList(kernel)
     named = isinstance(kernel, str)
     if kernel == "precomputed" if named else not callable(kernel):
@@ -125,6 +134,8 @@ def takes_sparse(kernel: Any) -> bool:
         A list, or a kernel on all columns.
     """
     try:
+        if isinstance(kernel, Mapping):
+            kernel = [(name, each, None) for name, each in kernel.items()]
         if isinstance(kernel, (list, tuple)):
             entries = [entry_of(given) for given in kernel]
             return all(e.transformer is not None or takes(e.builder, "sparse") for e in entries)

@@ -55,6 +55,7 @@ class _MadeFrom(ABC):
         self._base = _builder(base, dict(options or {}))
         declared = builder_of(self._base)
         self.takes_rows, self.takes_views = declared.takes_rows, declared.takes_views
+        self.rows_of = getattr(self._base, "rows_of", None)
 
     @abstractmethod
     def __call__(self, X: ArrayLike, *views: Any) -> Bank: ...

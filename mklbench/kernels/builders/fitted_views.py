@@ -12,14 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklbench.errors import InputError
+from mklbench.kernels.axis_names import is_mask, names_of_columns
 from mklbench.kernels.builders.entries import Entry
-from mklbench.kernels.builders.forms import checked_bank, shown, takes
-from mklbench.kernels.builders.selection import column_names, is_scalar, numbers, positions
+from mklbench.kernels.builders.forms import checked_bank, refuses_missing, shown, takes
+from mklbench.kernels.builders.selection import is_scalar, numbers, positions
 from mklbench.kernels.contract import memory_of
 from mklbench.kernels.memory import Memory, Shape
 from mklbench.kernels.samples import Views, csr, is_sparse, matrix_of
 from mklbench.kernels.transforms.columns import ColumnBank, ViewNames
 from mklbench.kernels.transforms.composite import ConcatenatedBank
+from mklbench.validation import check_finite, columns_called
 
 
 class FittedView:
@@ -45,11 +47,12 @@ class FittedView:
         else:
             columns = slice(None) if entry.columns is None else entry.columns
             self._positions = positions(columns, X, entry.called)
-            names = column_names(X)
+            names = names_of_columns(X)
             self._labels = [] if names is None else [names[j] for j in self._positions]
         self._of_columns = bool(self._positions) and not isinstance(X, Views)
         part = self._part(X)
         self._given = np.shape(part)[1:]
+        self._part_labels = names_of_columns(part)
         if entry.transformer is not None:
             part = self._fit(part, y)
         self.samples = self._prepared(part)
@@ -86,13 +89,22 @@ class FittedView:
 
     def names(self) -> ViewNames:
         """Return what the view and its features are called."""
-        plain = self._transformer is None and self._of_columns
         return ViewNames(
             self.entry.name,
-            tuple(self._positions) if plain else None,
-            tuple(map(str, self._labels)) if plain and self._labels else None,
+            tuple(self._positions) if self._plain else None,
+            tuple(map(str, self._labels)) if self._plain and self._labels else None,
             self._width,
         )
+
+    @property
+    def _plain(self) -> bool:
+        """Whether the features are columns of the samples."""
+        return self._transformer is None and self._of_columns
+
+    @property
+    def feature_labels(self) -> list[Any] | None:
+        """The names (d_v,) of the features, where they are columns of a data frame."""
+        return self._part_labels if self._transformer is None else None
 
     @property
     def width(self) -> int:
@@ -103,6 +115,18 @@ class FittedView:
         """Return the columns as they are in samples."""
         if self._rows:
             return _row_numbers(X, self.entry)
+        part = self._columns(X)
+        rows_of = getattr(self.entry.builder, "rows_of", None)
+        if rows_of is None or self.entry.transformer is not None:
+            return part
+        if is_mask(np.asarray(part).ravel()):
+            raise InputError(
+                f"{self.entry.called} takes row numbers, and X has truth values there: give the "
+                "number of each sample."
+            )
+        return np.reshape(rows_of(part), (-1, 1))
+
+    def _columns(self, X: Any) -> Any:
         if isinstance(X, Views):
             if max(self._positions) >= len(X.parts):
                 raise InputError(
@@ -165,7 +189,11 @@ class FittedView:
                 f"{name} has columns of shape {shape} after its transformer: it must return a "
                 "matrix (n, d)."
             )
-        return numbers(part, name, needed=not takes(self.entry.builder, "text"))
+        array = numbers(part, name, needed=not takes(self.entry.builder, "text"))
+        if array.dtype.kind == "f" and refuses_missing(self.entry.builder):
+            with columns_called(self.feature_labels):
+                check_finite(name, array)
+        return array
 
 
 class FittedViews:
@@ -247,7 +275,8 @@ class FittedViews:
         for view, part in zip(self._views, views.parts, strict=True):
             builder = view.entry.builder
             try:
-                banks.append(checked_bank(builder(part), builder))
+                with columns_called(view.feature_labels):
+                    banks.append(checked_bank(builder(part), builder))
             except InputError as error:
                 if view.entry.name is None or repr(view.entry.name) in str(error):
                     raise
@@ -259,14 +288,16 @@ class FittedViews:
 
 def _row_numbers(X: Any, entry: Entry) -> Any:
     """Return the row numbers (n, 1) that the index of a data frame holds."""
-    index = X.index if hasattr(X, "iloc") else None
-    if index is None or index.dtype.kind not in "iu":
+    index = X.index if hasattr(X, "iloc") else X.row_names if isinstance(X, Views) else None
+    rows_of = getattr(entry.builder, "rows_of", None)
+    rows = None if index is None else np.asarray(index if rows_of is None else rows_of(index))
+    if rows is None or rows.dtype.kind not in "iu":
         raise InputError(
             f"{entry.called} takes row numbers of the whole data set: name the column of X that "
             "holds them, as in (name, Precomputed(K), column), or pass a DataFrame whose index "
             "they are."
         )
-    return index.to_numpy()[:, None]
+    return rows[:, None]
 
 
 def _beside(parts: Sequence[Any]) -> Any:

@@ -31,7 +31,7 @@ from mklbench.kernels.storage.packed import matrices_of
 from mklbench.kernels.transforms.composite import ConcatenatedBank
 
 # Builders by name that take sparse samples as such.
-SPARSE = ("gaussian", "gaussians")
+SPARSE = ("gaussian", "gaussians", "linear", "poly", "laplacian", "cosine")
 
 _ACCEPTED = (
     "give a name such as gaussian, a kernel function such as Gaussian(0.5), a function of two sets "
@@ -90,6 +90,9 @@ class OfPairs:
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
+        inner, _ = unbound(function)
+        module = getattr(inner, "__module__", None) or type(inner).__module__
+        self.is_of_sklearn = module.startswith("sklearn.")
 
     def __repr__(self) -> str:
         return shown(self._function)
@@ -108,7 +111,7 @@ class OfPairs:
         """Return the bank on the training samples `X` (n, d)."""
         named = NamedFunction(self._function, shown(self._function))
         bank = FunctionBank(X, [named])
-        check_definite(matrices_of(bank.grams), [named.name])
+        check_definite(matrices_of(bank.grams), [named.name], "or choose another function")
         return bank
 
 
@@ -205,6 +208,14 @@ def takes(builder: Callable[..., Any], what: str) -> bool:
     function, _ = unbound(builder)
     named = what == "sparse" and any(function is BUILDERS[name] for name in SPARSE)
     return named or bool(getattr(function, f"takes_{what}", False))
+
+
+def refuses_missing(builder: Callable[..., Any]) -> bool:
+    """Tell whether the kernels of a builder are known to take no missing values."""
+    function, _ = unbound(builder)
+    if isinstance(function, OfPairs):
+        return function.is_of_sklearn
+    return builder_of(builder).memory is not None
 
 
 def checked_bank(operator: Any, builder: Callable[..., Any]) -> Bank:

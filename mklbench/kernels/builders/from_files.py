@@ -15,13 +15,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mklbench.errors import InputError
+from mklbench.kernels.axis_names import RowNumbers
 from mklbench.kernels.banks.dense import IndexedBank, pack_grams
 from mklbench.kernels.banks.distances import MatrixDistances
 from mklbench.kernels.banks.views import DistanceBank
 from mklbench.kernels.base import Array, Bank
 from mklbench.kernels.builders.descriptors import VSKL_GAMMAS
 from mklbench.kernels.builders.matrix_files import ROUNDING, StackAxis, matrices, short_name
-from mklbench.kernels.definite import check_definite
+from mklbench.kernels.definite import MakePSD, check_definite
 from mklbench.kernels.groups import GroupLists, check_groups
 from mklbench.kernels.memory import Memory, Shape
 from mklbench.kernels.storage.packed import PackedGrams, matrices_of
@@ -70,6 +71,7 @@ class MatrixDescriptors:
     ) -> None:
         self._whole, self._names = _distances(*_stated(files, array, stack))
         self.n_samples = self._whole.shape[1]
+        self.rows_of = RowNumbers(self.n_samples)
         self._gammas = gammas
         self._normalise = normalise
 
@@ -106,6 +108,9 @@ class MatrixKernels:
         (`mklbench.kernels.builders.matrix_files.matrices`).
     stack : {"first", "last"} or None, default=None
         Which axis of a stack counts its matrices; None: what its shape or symmetry tells.
+    make_psd : {"clip", "shift", "flip"} or None, default=None
+        How indefinite matrices are made positive semidefinite, each as a whole
+        (`mklbench.kernels.definite`); None refuses them.
 
     Raises
     ------
@@ -115,7 +120,7 @@ class MatrixKernels:
     """
 
     takes_rows = True
-    new_options = ("array", "stack")
+    new_options = ("array", "stack", "make_psd")
 
     def __init__(
         self,
@@ -124,9 +129,11 @@ class MatrixKernels:
         normalise: bool = True,
         array: str | Sequence[str] | None = None,
         stack: StackAxis | None = None,
+        make_psd: MakePSD | None = None,
     ) -> None:
-        self._whole, by_file, self._names = _grams(*_stated(files, array, stack))
+        self._whole, by_file, self._names = _grams(*_stated(files, array, stack), make_psd)
         self.n_samples = self._whole.n_samples
+        self.rows_of = RowNumbers(self.n_samples)
         check_groups(groups, len(self._whole))
         self._groups = by_file if groups is None else groups
         self._normalise = normalise
@@ -185,7 +192,10 @@ def _distances(
 
 @lru_cache(maxsize=2)
 def _grams(
-    files: tuple[_File, ...], names: tuple[str, ...] | None, axis: StackAxis | None
+    files: tuple[_File, ...],
+    names: tuple[str, ...] | None,
+    axis: StackAxis | None,
+    make_psd: MakePSD | None,
 ) -> tuple[PackedGrams, list[list[int]], tuple[str, ...]]:
     """The Gram matrices in all files, the indices of those in each file, and their names."""
     by_file = [matrices(path, names, axis) for path, *_ in files]
@@ -193,8 +203,10 @@ def _grams(
     found, short = _same_size(by_file), _names(files, by_file)
     by_file.clear()
     called = list(found)
-    packed = pack_grams(len(found[called[0]]), (found.pop(name) for name in called), len(called))
-    check_definite(matrices_of(packed), called)
+    n = len(found[called[0]])
+    packed = pack_grams(n, (found.pop(name) for name in called), len(called), make_psd)
+    if make_psd is None:
+        check_definite(matrices_of(packed), called, "or set kernel.make_psd to clip, shift or flip")
     return packed, [part.tolist() for part in np.split(np.arange(ends[-1]), ends[:-1])], short
 
 

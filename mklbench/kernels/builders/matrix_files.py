@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from mklbench import mat_files
 from mklbench.errors import InputError, hint
 from mklbench.kernels.base import Array
-from mklbench.kernels.storage.packed import asymmetry
+from mklbench.kernels.storage.packed import asymmetry, symmetric
 
 StackAxis = Literal["first", "last"]
 
@@ -194,8 +194,7 @@ def _symmetric(name: str, matrix: NDArray[Any]) -> Array:
     real = matrix.astype(np.float64)
     if not np.isfinite(real).all():
         raise InputError(f"{name} holds NaN or infinite values: remove or mend the samples.")
-    if asymmetry(real) > ROUNDING * np.abs(real).max():
-        raise InputError(f"{name} is not symmetric: a matrix between samples must be.")
+    real = symmetric(name, real)
     return 0.5 * (real + real.T)
 
 

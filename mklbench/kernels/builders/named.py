@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mklbench.errors import InputError
+from mklbench.kernels.axis_names import RowNumbers
 from mklbench.kernels.banks.dense import DenseBank, IndexedBank, PrecomputedBank, pack_stack
 from mklbench.kernels.banks.features import FeatureBank
 from mklbench.kernels.banks.function_bank import (
@@ -29,8 +30,10 @@ from mklbench.kernels.banks.linear import LinearBank
 from mklbench.kernels.banks.unpacked import UnpackedBank
 from mklbench.kernels.banks.widths import FeatureWidths, PairWidths
 from mklbench.kernels.base import Array, Bank, KernelOperator
+from mklbench.kernels.builders.pairwise import chi2, cosine, laplacian, linear, poly
+from mklbench.kernels.builders.stacks import named_grams
 from mklbench.kernels.contract import declares, unbound
-from mklbench.kernels.definite import check_definite
+from mklbench.kernels.definite import MakePSD, check_definite
 from mklbench.kernels.families import IsotropicGaussians, ProductGaussians
 from mklbench.kernels.functions import Gaussian, KernelFunction, Polynomial, gamma_scale
 from mklbench.kernels.gaussian_polynomials import GaussianPolynomials
@@ -44,6 +47,7 @@ from mklbench.validation import (
     check_not_empty,
     check_positive,
     check_streamed_features,
+    columns_called,
     real_array,
 )
 
@@ -350,11 +354,15 @@ class Precomputed:
 
     Parameters
     ----------
-    K : array_like of shape (M, N, N), str or Path
-        Array, or the path of an ``.npy`` file of one, or of an ``.npz`` file that names
-        it ``K``.
+    K : array_like of shape (M, N, N) or (N, N), list or dict of these, str or Path
+        Array or data frames, or the path of an ``.npy`` file of one, or of an ``.npz`` file that
+        names it ``K``. The kernels have the names of a dict. Where the rows of data frames have
+        names other than 0 to N - 1, samples may be given by these, and are if they are numbers.
     groups : GroupLists or None, default=None
         Lists of kernel indices, where the kernels come in groups.
+    make_psd : {"clip", "shift", "flip"} or None, default=None
+        How indefinite matrices are made positive semidefinite, each as a whole
+        (`mklbench.kernels.definite`); None refuses them.
 
     Raises
     ------
@@ -365,10 +373,20 @@ class Precomputed:
 
     takes_rows = True
 
-    def __init__(self, K: ArrayLike | str | Path, groups: GroupLists | None = None) -> None:
-        self._whole = pack_stack(_load_stack(Path(K)) if isinstance(K, (str, Path)) else K)
-        check_definite(matrices_of(self._whole))
+    new_options = ("make_psd",)
+
+    def __init__(
+        self, K: Any, groups: GroupLists | None = None, make_psd: MakePSD | None = None
+    ) -> None:
+        given = named_grams(_load_stack(Path(K)) if isinstance(K, (str, Path)) else K, "K")
+        stack = np.asarray(given.ordered(given.rows).matrices)
+        with columns_called(None, given.kernels):
+            self._whole = pack_stack(stack[None] if stack.ndim == 2 else stack, make_psd)
+            if make_psd is None:
+                check_definite(matrices_of(self._whole))
         self.n_samples = self._whole.n_samples
+        self._names = given.kernels
+        self.rows_of = RowNumbers(self.n_samples, given.rows)
         check_groups(groups, len(self._whole))
         self._groups = groups
 
@@ -384,13 +402,17 @@ class Precomputed:
 
     def __call__(self, rows: ArrayLike) -> IndexedBank:
         """Return the bank whose training samples are `rows` (n,) of the data set."""
-        return IndexedBank(self._whole, rows, self._groups)
+        return IndexedBank(self._whole, self.rows_of(rows), self._groups, self._names)
 
 
 @declares(
-    memory=lambda shape, groups=None: PrecomputedBank.needs(shape.n, shape.n_grams, forming=2.0)
+    memory=lambda shape, groups=None, make_psd=None: PrecomputedBank.needs(
+        shape.n, shape.n_grams, forming=2.0 if make_psd is None else 2.0 * shape.n_grams
+    )
 )
-def precomputed(X: ArrayLike, groups: GroupLists | None = None) -> PrecomputedBank:
+def precomputed(
+    X: ArrayLike, groups: GroupLists | None = None, make_psd: MakePSD | None = None
+) -> PrecomputedBank:
     """Return the bank of Gram matrices that are given.
 
     Parameters
@@ -399,10 +421,17 @@ def precomputed(X: ArrayLike, groups: GroupLists | None = None) -> PrecomputedBa
         Gram matrices on the training samples, or the one; symmetric and positive semidefinite.
     groups : GroupLists or None, default=None
         Lists of kernel indices, where the kernels come in groups.
+    make_psd : {"clip", "shift", "flip"} or None, default=None
+        How indefinite matrices, and with them those of new samples, are made positive semidefinite
+        (`mklbench.kernels.definite`); None refuses them.
     """
     stack = _stack_of(X)
-    bank = PrecomputedBank(stack, groups)
-    check_definite(stack)
+    bank = PrecomputedBank(stack, groups, make_psd)
+    if make_psd is None:
+        check_definite(
+            stack,
+            remedy='or pass kernel=partial(precomputed, make_psd="clip"), "shift" or "flip"',
+        )
     return bank
 
 
@@ -440,6 +469,12 @@ BUILDERS: dict[str, KernelBuilder] = {
     "isotropic": partial(isotropic_gaussians, gamma_max=GEHLER_GAMMA_MAX),
     "products": partial(product_gaussians, gamma_max=GEHLER_GAMMA_MAX),
     "precomputed": precomputed,
+    "linear": linear,
+    "poly": poly,
+    "rbf": gaussian,
+    "laplacian": laplacian,
+    "cosine": cosine,
+    "chi2": chi2,
 }
 
 
@@ -457,6 +492,13 @@ def resolve(kernel: Kernel, **parameters: object) -> KernelBuilder:
         return kernel
     name = check_choice("kernel", kernel, BUILDERS)
     return partial(BUILDERS[name], **parameters) if parameters else BUILDERS[name]
+
+
+def takes_matrices(kernel: Any) -> bool:
+    """Tell whether a parameter ``kernel`` is "precomputed", or the builder with options bound."""
+    if isinstance(kernel, str):
+        return kernel == "precomputed"
+    return callable(kernel) and unbound(kernel)[0] is precomputed
 
 
 def single_gaussian(builder: KernelBuilder, X: Array) -> Gaussian | None:

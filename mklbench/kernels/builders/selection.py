@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklbench.errors import InputError, hint
+from mklbench.kernels.axis_names import names_of_columns
 from mklbench.kernels.samples import Views, csr, is_sparse
 
 
@@ -36,7 +37,7 @@ def positions(columns: Any, X: Any, view: str) -> tuple[int, ...]:
     """
     if callable(columns):
         columns = columns(X)
-    names = column_names(X)
+    names = X.names if isinstance(X, Views) else names_of_columns(X)
     n = len(X.parts) if isinstance(X, Views) else np.shape(X)[1]
     chosen = tuple(_positions(columns, names, n, view))
     if not chosen:
@@ -108,11 +109,6 @@ def _position(column: Any, names: Sequence[Any] | None, n: int, view: str) -> in
 def is_scalar(columns: Any) -> bool:
     """Tell whether a choice is one column, of which transformers are given a vector."""
     return isinstance(columns, (str, int, np.integer))
-
-
-def column_names(X: Any) -> list[Any] | None:
-    """Return the names (d,) of the columns of a data frame, None of other samples."""
-    return list(X.columns) if hasattr(X, "columns") else None
 
 
 def numbers(part: Any, name: str, *, needed: bool = True) -> Any:

@@ -21,6 +21,7 @@ from mklbench.kernels.bases import Array, Basis
 from mklbench.kernels.functions import KernelFunction, matrices
 from mklbench.kernels.row_factors import Part, Samples
 from mklbench.kernels.storage.factored import interpolation, n_nodes
+from mklbench.validation import column_called
 
 # A feature with more nodes than this is too rough for a basis of this kind.
 _MOST_NODES = 400
@@ -147,9 +148,9 @@ def _basis(X: Samples, j: int, functions: Sequence[KernelFunction]) -> Interpola
     basis = basis_of(X, j, functions)
     if basis is None:
         raise InputError(
-            f"method=joint has no factors for the kernels on column {j}: they vary too fast over "
-            f"its values from {X[:, j].min():g} to {X[:, j].max():g}, choose wider kernels, "
-            "rescale the column or choose method=libsvm."
+            f"method=joint has no factors for the kernels on {column_called(j)}: they vary too "
+            f"fast over its values from {X[:, j].min():g} to {X[:, j].max():g}, choose wider "
+            "kernels, rescale the column or choose method=libsvm."
         )
     return basis
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import blas, lapack
 
+from mklbench.errors import InputError, warn
 from mklbench.kernels.base import Array
 from mklbench.kernels.centring import centre
 
@@ -27,8 +28,9 @@ _BYTES_AT_ONCE = 2**27
 # Rows written at once: a block and its mirror image fit into the cache.
 BLOCK = 64
 
-# Of a symmetric matrix, as a share of its largest entry.
-ASYMMETRY = 1e-8
+# Of a matrix that is taken for symmetric, as a share of its largest entry: of rounding in single
+# precision, which is taken out with a warning, and of rounding that needs none.
+ASYMMETRY, _SILENT = 1e-6, 1e-10
 
 _ABOVE_DIAGONAL = ~np.tri(BLOCK, dtype=bool)
 
@@ -256,6 +258,29 @@ def asymmetry(gram: Array) -> float:
         float(np.abs(gram[i : i + BLOCK, : i + BLOCK] - gram[: i + BLOCK, i : i + BLOCK].T).max())
         for i in blocks
     )
+
+
+def symmetric(name: str, gram: Array) -> Array:
+    """Return a matrix (n, n), made symmetric with a warning where rounding left it less.
+
+    Raises
+    ------
+    InputError
+        If it is farther from that than 1e-6 of its largest entry.
+    """
+    largest, difference = float(np.abs(gram).max()), asymmetry(gram)
+    if difference <= _SILENT * largest:
+        return gram
+    apart = (
+        f"{name} is not symmetric, its entries (i, j) and (j, i) differ by up to {difference:.3g}"
+    )
+    if difference > ASYMMETRY * largest:
+        raise InputError(
+            f"{apart} where its largest is {largest:.3g}: a Gram matrix must be, mend it or give "
+            "0.5 * (K + K.T)."
+        )
+    warn(f"{apart}: 0.5 * (K + K.T) is taken in its place.")
+    return 0.5 * (gram + gram.T)
 
 
 def is_symmetric(gram: Array) -> bool:

@@ -24,6 +24,7 @@ from mklbench.kernels.transforms.cross import (
     ScaledCross,
 )
 from mklbench.kernels.transforms.wrapped import WrappedBank
+from mklbench.validation import check_not_empty
 
 
 class ConcatenatedBank(Bank):
@@ -54,7 +55,7 @@ class ConcatenatedBank(Bank):
         groups: GroupLists | Literal["parts"] | None = None,
         columns: Sequence[Columns] | None = None,
     ) -> None:
-        self._banks = tuple(banks)
+        self._banks = tuple(check_not_empty("banks", banks))
         if columns is not None and len(columns) != len(self._banks):
             raise InputError(
                 f"columns has {len(columns)} entries for {len(self._banks)} banks: give the "
@@ -141,7 +142,7 @@ class ConcatenatedBank(Bank):
         return np.concatenate([bank.quadratic_forms(a) for bank in self._banks])
 
     def products(self, a: ArrayLike, kernels: ArrayLike) -> Array:
-        chosen = np.asarray(kernels, dtype=np.intp)
+        chosen = self._check_kernels(kernels)
         owners = np.searchsorted(self._ends, chosen, side="right")
         rows = np.empty((len(chosen), self.n_samples))
         for i, (bank, start) in enumerate(zip(self._banks, self._starts, strict=True)):
@@ -270,7 +271,7 @@ class ScaledBank(WrappedBank):
         return self._scales * self._bank.quadratic_forms(a)
 
     def products(self, a: ArrayLike, kernels: ArrayLike) -> Array:
-        chosen = np.asarray(kernels, dtype=np.intp)
+        chosen = self._check_kernels(kernels)
         return self._scales[chosen, None] * self._bank.products(a, chosen)
 
     def traces(self) -> Array:

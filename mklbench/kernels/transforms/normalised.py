@@ -77,13 +77,13 @@ class CentredBank(WrappedBank):
         out += self._shift(weights)
 
     def quadratic_forms(self, a: ArrayLike) -> Array:
-        vector = np.asarray(a, dtype=np.float64)
+        vector = self._check_coefficients(a)
         total = vector.sum()
         shift = total * (total * self._offsets - 2.0 * (self._means @ vector))
         return self._bank.quadratic_forms(vector) + shift
 
     def products(self, a: ArrayLike, kernels: ArrayLike) -> Array:
-        vector, chosen = np.asarray(a, dtype=np.float64), np.asarray(kernels, dtype=np.intp)
+        vector, chosen = self._check_coefficients(a), self._check_kernels(kernels)
         total, means = vector.sum(), self._means[chosen]
         constants = total * self._offsets[chosen] - means @ vector
         return self._bank.products(vector, chosen) - total * means + constants[:, None]
@@ -210,14 +210,14 @@ class CosineBank(WrappedBank):
         self._add_others(weights, out)
 
     def quadratic_forms(self, a: ArrayLike) -> Array:
-        vector = np.asarray(a, dtype=np.float64)
+        vector = self._check_coefficients(a)
         forms = self._factors * self._bank.quadratic_forms(vector)
         others = np.flatnonzero(~self._uniform)
         forms[others] = self.products(vector, others) @ vector
         return forms
 
     def products(self, a: ArrayLike, kernels: ArrayLike) -> Array:
-        vector, chosen = np.asarray(a, dtype=np.float64), np.asarray(kernels, dtype=np.intp)
+        vector, chosen = self._check_coefficients(a), self._check_kernels(kernels)
         rows = np.empty((len(chosen), self.n_samples))
         uniform = self._uniform[chosen]
         equal = chosen[uniform]

@@ -24,7 +24,7 @@ class KernelSubset(Bank):
 
     def __init__(self, bank: Bank, kernels: ArrayLike) -> None:
         self._bank = bank
-        self._kernels: NDArray[np.intp] = np.asarray(kernels, dtype=np.intp)
+        self._kernels: NDArray[np.intp] = self._check_kernels(kernels)
         self.n_samples, self.n_kernels = bank.n_samples, len(self._kernels)
         self.features = tuple(bank.features[m] for m in self._kernels)
 
@@ -35,10 +35,10 @@ class KernelSubset(Bank):
         self._bank.accumulate(self._embedded(d), out)
 
     def quadratic_forms(self, a: ArrayLike) -> Array:
-        return self._bank.products(a, self._kernels) @ np.asarray(a, dtype=np.float64)
+        return self._bank.products(a, self._kernels) @ self._check_coefficients(a)
 
     def products(self, a: ArrayLike, kernels: ArrayLike) -> Array:
-        return self._bank.products(a, self._kernels[np.asarray(kernels, dtype=np.intp)])
+        return self._bank.products(a, self._kernels[self._check_kernels(kernels)])
 
     def traces(self) -> Array:
         return self._bank.traces()[self._kernels]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tracemalloc
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -13,11 +14,17 @@ from numpy.typing import ArrayLike
 
 from mklbench.errors import InputError
 from mklbench.kernels import (
+    ConcatenatedBank,
+    DenseBank,
+    FeatureBank,
     GrowingBank,
     IndexedBank,
     Precomputed,
     PrecomputedBank,
+    feature_gaussians,
+    linear_features,
     precomputed,
+    unpacked,
 )
 
 
@@ -243,8 +250,8 @@ class TestFiles:
 
     def test_a_single_matrix_in_a_file(self, K: np.ndarray, tmp_path: Path) -> None:
         np.save(tmp_path / "one.npy", K[0])
-        with pytest.raises(InputError, match=r"K has shape \(8, 8\): pass the Gram matrices"):
-            Precomputed(tmp_path / "one.npy")
+        bank = Precomputed(tmp_path / "one.npy")(range(8))
+        assert_allclose(bank.combine([1.0]), K[0])
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04 garbage"])
@@ -286,3 +293,29 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "K.npy")
     with pytest.raises(InputError, match=r"kernel.K=.*K.npy is not a regular file: name one"):
         Precomputed(tmp_path / "K.npy")
+
+
+def test_coefficients_and_kernels_have_their_shapes(K: np.ndarray) -> None:
+    X = np.random.default_rng(0).normal(size=(8, 3))
+    banks = [PrecomputedBank(K), feature_gaussians(X), linear_features(X), unpacked(K)]
+    for bank in [*banks, ConcatenatedBank(banks)]:
+        for a in (np.ones(7), 1.0, np.ones((8, 1))):
+            with pytest.raises(InputError, match=r"but there are 8 samples: pass a vector \(8,\)"):
+                bank.quadratic_forms(a)
+            with pytest.raises(InputError, match="but there are 8 samples"):
+                bank.products(a, [0])
+        for kernels in ([-1], [bank.n_kernels]):
+            with pytest.raises(InputError, match=f"but there are {bank.n_kernels} kernels"):
+                bank.products(np.ones(8), kernels)
+        assert bank.products(np.ones(8), []).shape == (0, 8)
+
+
+def test_a_bank_has_a_kernel() -> None:
+    X = np.ones((4, 2))
+    for make in (
+        lambda: DenseBank(X, []),
+        lambda: FeatureBank(X, []),
+        lambda: ConcatenatedBank([]),
+    ):
+        with pytest.raises(InputError, match="is empty: give at least one"):
+            make()

@@ -61,7 +61,7 @@ def tiny(K: Array) -> None:
 
 SPOILED: dict[Callable[[Array], None], str] = {
     asymmetric: "kernel 2 of K is not symmetric",
-    negative: r"kernel 2 of K is not positive semidefinite, its smallest eigenvalue is -1:",
+    negative: r"kernel 2 of K is not positive semidefinite, its smallest eigenvalue is -1 ",
     distances: "kernel 2 of K is not positive semidefinite",
     indefinite: "kernel 2 of K is not positive semidefinite",
     not_finite: "kernel 2 of K holds NaN or infinite values",

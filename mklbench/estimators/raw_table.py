@@ -1,0 +1,153 @@
+"""From a table as it was read to the features that a model was trained on, in an exported model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+
+from mklbench.errors import InputError
+from mklbench.kernels.axis_names import is_numbering
+from mklbench.kernels.builders.selection import numbers
+from mklbench.validation import check_finite, columns_called
+
+Array = NDArray[np.float64]
+# Values of a column that a message tells.
+_TOLD = 10
+
+
+class RawTable(TransformerMixin, BaseEstimator):
+    """Picks the columns of a data frame by name and makes a feature of each value of a category.
+
+    Other columns, such as the label, are not looked at. Arrays are features already, and stay.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The names (d,) of the features, "colour=red" for a value of a category.
+    encoded : sequence of str
+        The columns that are categories.
+    """
+
+    def __init__(self, names: Sequence[str], encoded: Sequence[str]) -> None:
+        self.names = names
+        self.encoded = encoded
+
+    @classmethod
+    def of(cls, names: Sequence[str], X: Array) -> Self:
+        """Return that of features: categories are those of which each row has one value.
+
+        Parameters
+        ----------
+        names : sequence of str
+            The names (d,) of the features.
+        X : ndarray of shape (n, d)
+            Their values.
+        """
+        groups: dict[str, list[int]] = {}
+        for j, name in enumerate(names):
+            if "=" in name:
+                groups.setdefault(name.split("=", 1)[0], []).append(j)
+        encoded = [
+            column
+            for column, features in groups.items()
+            if np.isin(X[:, features], (0.0, 1.0)).all() and (X[:, features].sum(axis=1) == 1).all()
+        ]
+        return cls(list(names), encoded)
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns of the table that are looked at, in the order of the features."""
+        return list(dict.fromkeys(self._column(name) for name in self.names))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Return itself: there is nothing to learn.
+
+        Parameters
+        ----------
+        X : object
+            Not used.
+        y : object, default=None
+            Not used.
+        """
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Return the features (n, d) of a data frame; an array as it is.
+
+        Parameters
+        ----------
+        X : DataFrame or array_like of shape (n, d)
+            A table like the one that the model was trained on, or features.
+
+        Raises
+        ------
+        InputError
+            If the table lacks a column, or a cell is missing, no number or no known value.
+        """
+        if not hasattr(X, "iloc"):
+            return X
+        table = X
+        if set(self.names) <= set(table.columns):  # encoded already
+            table, columns = table[list(self.names)], list(self.names)
+            return self._numbers(table)
+        columns = self.columns
+        if is_numbering(list(table.columns)) and len(columns) == table.shape[1]:
+            table = table.set_axis(columns, axis=1)
+        missing = [name for name in columns if name not in table.columns]
+        if missing:
+            raise InputError(
+                f"X has no column {missing[0]!r}: give a table with the columns "
+                f"{', '.join(map(repr, columns[:_TOLD]))}{', ...' if len(columns) > _TOLD else ''}."
+            )
+        twice = [name for name in columns if list(table.columns).count(name) > 1]
+        if twice:
+            raise InputError(f"X has several columns {twice[0]!r}: give each its own name.")
+        parts: dict[str, Any] = {}
+        for column in columns:
+            if column in self.encoded:
+                parts.update(self._values(column, table[column]))
+            else:
+                parts[column] = self._numbers(table[[column]])[:, 0]
+        return np.column_stack([parts[name] for name in self.names])
+
+    def _column(self, name: str) -> str:
+        column = name.split("=", 1)[0]
+        return column if column in self.encoded else name
+
+    def _numbers(self, table: Any) -> Array:
+        with columns_called(list(table.columns)):
+            array: Array = numbers(table, "X")
+            check_finite("X", array)
+        return array
+
+    def _values(self, column: str, cells: Any) -> dict[str, Array]:
+        """Return the feature (n,) of each value of a category."""
+        known = {name.split("=", 1)[1]: name for name in self.names if self._column(name) == column}
+        features = {name: np.zeros(len(cells)) for name in known.values()}
+        for row, cell in enumerate(cells):
+            value = next((text for text in _texts(cell) if text in known), None)
+            if value is None:
+                shown = ", ".join(map(repr, list(known)[:_TOLD]))
+                raise InputError(
+                    f"X has {cell!r} at row {row}, column {column!r}, where the model knows "
+                    f"{shown}{', ...' if len(known) > _TOLD else ''}: mend or remove the row."
+                )
+            features[known[value]][row] = 1.0
+        return features
+
+
+def _texts(cell: Any) -> list[str]:
+    """Return the texts that a file may have had for a value: 1 for 1.0, true for True."""
+    texts = [str(cell).strip()]
+    if isinstance(cell, (bool, np.bool_)):
+        texts += [texts[0].lower(), str(int(cell))]
+    elif isinstance(cell, (float, np.floating)) and float(cell).is_integer():
+        texts.append(str(int(cell)))
+    return texts
