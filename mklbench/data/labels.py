@@ -9,8 +9,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from mklbench.data.own import Table
 from mklbench.data.schema import Layout
-from mklbench.data.table import Table
 from mklbench.errors import DataError
 
 # So many classes may be numbers of any kind.

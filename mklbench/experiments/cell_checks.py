@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import sys
 from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 from mklbench import config as configs
 from mklbench.config.schemas import MEASURES, SCORES
 from mklbench.data.splits import folds
-from mklbench.data.standard_input import shown
+from mklbench.data.cache import shown
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell, FileState, files_named
 from mklbench.experiments.memory import check_fits
@@ -103,9 +104,8 @@ def _check_own_rows(cell: Cell, builder: Any) -> None:
             f"kernel={cell.kernel} needs features, and data={cell.data} has labels alone: "
             "choose kernel=grams kernel.files=FILE for Gram matrices, or a file with features."
         )
-    if path := cell.config["data"].get("path"):
-        for note in data.notes:
-            _say(f"data.path={shown(path)}: {note}.")
+    if data.understood:
+        _tell("\n".join((f"{_named(cell)}:", *(f"  {line}" for line in data.understood))))
     if cell.fixed_splits is None:
         return
     _say(cell.fixed_splits.note)
@@ -114,6 +114,21 @@ def _check_own_rows(cell: Cell, builder: Any) -> None:
             f"split.path={cell.config['split']['path']} numbers the rows of the data, and "
             f"data={cell.data} leaves some of them out: give files without those rows."
         )
+
+
+def _named(cell: Cell) -> str:
+    """Return what a user's own data are called, as they were given."""
+    data = cell.config["data"]
+    if "id" in data:
+        return f"data.id={data['id']}"
+    paths = data["path"] if isinstance(data["path"], list) else [data["path"]]
+    return f"data.path={','.join(shown(path) for path in paths)}"
+
+
+@lru_cache(maxsize=64)
+def _tell(text: str) -> None:
+    """Print once what was understood of a file, beside the results rather than among them."""
+    print(text, file=sys.stderr, flush=True)
 
 
 @lru_cache(maxsize=64)
