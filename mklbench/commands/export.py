@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_regressor
+from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -105,19 +106,24 @@ def fitted(cell: Cell, config: dict[str, Any], rows: NDArray[np.int64]) -> Pipel
     """
     data = cell.dataset()
     model = _estimator(cell, config)
-    scaling = fit_scaling(config["split"]["scaling"], data.X[rows])
+    inputs = data.X[rows]
+    steps: list[tuple[str, Any]] = []
+    if np.isnan(data.X).any():
+        steps.append(("imputing", SimpleImputer(strategy=str(data.impute))))
+        inputs = steps[0][1].fit_transform(inputs)
+    scaling = fit_scaling(config["split"]["scaling"], inputs)
     # (x - mean_) / scale_ is what each scaling of a split is.
-    scaler = StandardScaler().fit(data.X[rows])
+    scaler = StandardScaler().fit(inputs)
     scaler.mean_, scaler.scale_ = scaling.shift, scaling.divisor
     scaler.var_ = scaling.divisor**2
-    X = scaler.transform(data.X[rows])
+    X = scaler.transform(inputs)
     if data.targets is not None:
         model.fit(X, data.targets[rows])
     else:
         # By codes, so that the positive class is that of the cell whatever the labels are.
         model.fit(X, data.y[rows])
         model.classes_ = np.asarray(data.classes)
-    return Pipeline([("scaling", scaler), ("model", model)])
+    return Pipeline([*steps, ("scaling", scaler), ("model", model)])
 
 
 def _chosen(

@@ -122,6 +122,28 @@ def fit_scaling(name: str, X_train: NDArray[np.float64]) -> Scaling:
     return Scaling(name, shift, divisor)
 
 
+def imputed(
+    X: NDArray[np.float64], train: NDArray[np.int64], how: str | None
+) -> NDArray[np.float64]:
+    """Return inputs (n, d) with the mean or median of the training rows in the place of NaN.
+
+    Raises
+    ------
+    InputError
+        A feature has no value in the training rows.
+    """
+    absent = np.isnan(X)
+    if how is None or not absent.any():
+        return X
+    if (empty := np.flatnonzero(absent[train].all(axis=0))).size:
+        raise InputError(
+            f"data.impute={how} finds no value of feature {empty[0] + 1} in a training part: leave "
+            "it out with data.drop."
+        )
+    filling = {"mean": np.nanmean, "median": np.nanmedian}[how](X[train], axis=0)
+    return np.where(absent, filling, X)
+
+
 def constant_features(dataset: Dataset) -> tuple[str, ...]:
     """Names of the features that have a single value over the whole set."""
     constant = dataset.X.max(axis=0) == dataset.X.min(axis=0)

@@ -106,6 +106,12 @@ def _check_own_rows(cell: Cell, builder: Any) -> None:
         )
     if data.understood:
         _tell("\n".join((f"{_named(cell)}:", *(f"  {line}" for line in data.understood))))
+    split = cell.config["split"]
+    if data.understood and data.splits and not (split.get("kind") == "given" or split.get("path")):
+        raise InputError(
+            f"{_named(cell)} has a training and a test part: set split=given to use them, or put "
+            "all rows into one array to draw splits of your own."
+        )
     if cell.fixed_splits is None:
         return
     _say(cell.fixed_splits.note)
@@ -144,8 +150,10 @@ def _check_splits(
 ) -> None:
     """Draw splits and the folds of those that are searched; once for the cells that share them."""
     cell = Cell(json.loads(config))
-    codes = cell.dataset().y
+    data, search = cell.dataset(), cell.config["search"]
+    in_order = cell.config["split"].get("kind") == "time"
     for split in sorted({*wanted, *searched}):
         train, _ = cell.rows(split)
         if split in searched and cell.validation(split) is None:
-            folds(codes[train], cell.config["search"]["folds"], seed=0)
+            groups = None if data.groups is None else data.groups[train]
+            folds(data.y[train], search["folds"], 0, groups, in_order)
