@@ -251,10 +251,7 @@ def _of_own(arrays: Mapping[str, Any], layout: Layout, place: str) -> Table:
         )
     if len(views) < 2:
         return table
-    starts = np.cumsum([0, *(view.shape[1] for view in views)])
-    kept = [int(name[1:]) for name in table.feature_names]
-    sizes = np.histogram(kept, bins=[*(starts[:-1] + 1), starts[-1] + 1])[0]
-    return replace(table, view_sizes=tuple(int(size) for size in sizes if size))
+    return table.in_views(np.cumsum([0, *(view.shape[1] for view in views)]).tolist())
 
 
 def _joined_parts(arrays: Mapping[str, Any]) -> tuple[dict[str, Any], Split | None]:

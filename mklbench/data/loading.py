@@ -22,7 +22,7 @@ from mklbench.data.images import described, parse_images
 from mklbench.data.labels import classes_of, rows_of_classes, targets_of
 from mklbench.data.openml import parse_openml
 from mklbench.data.options import parse_config
-from mklbench.data.own import Table, table_of
+from mklbench.data.own import Table, joined_table, table_of
 from mklbench.data.schema import (
     DataConfig,
     Expected,
@@ -39,6 +39,7 @@ from mklbench.data.tables import (
     read_parquet,
     read_text,
     shortened,
+    transposed,
 )
 from mklbench.errors import DataError
 
@@ -135,8 +136,12 @@ _ONE_FILE = {
 _TABLES = {"text": read_text, "parquet": read_parquet, "xlsx": read_excel, "arff": read_arff}
 
 
-def parse_files(contents: Sequence[bytes], layout: Layout, place: str) -> Table:
+def parse_files(
+    contents: Sequence[bytes], layout: Layout, place: str, names: Sequence[str] = ()
+) -> Table:
     """Parse the files of a data set, whose rows are taken one after the other.
+
+    Those of the user's own are joined by the names of their samples, and are a view each.
 
     Parameters
     ----------
@@ -146,29 +151,39 @@ def parse_files(contents: Sequence[bytes], layout: Layout, place: str) -> Table:
         How they are read.
     place : str
         Where they are, in messages.
+    names : sequence of str, optional
+        Of the views.
 
     Raises
     ------
     DataError
         A file cannot be parsed, or the files do not have the same number of features.
     """
-    if layout.format == "auto":
-        layout = replace(layout, format=detected(contents[0]))
-    if layout.sheet is not None and layout.format != "xlsx":
+    formats = [detected(c) if layout.format == "auto" else layout.format for c in contents]
+    if layout.sheet is not None and "xlsx" not in formats:
         raise DataError(
             f"data.sheet={layout.sheet} is of an Excel file, and {place} is none: leave it out."
         )
-    if layout.format in _ONE_FILE:
-        return _ONE_FILE[layout.format](contents[0], layout, place)
-    if layout.format == "svmlight":
+    if formats[0] == "svmlight":
         return parse_svmlight(contents, layout, place)
     several = len(contents) > 1
-    places = [f"{place}, file {k}" if several else place for k in range(1, len(contents) + 1)]
-    tables = [
-        table_of(_TABLES[layout.format](content, layout, one), layout, one)
-        for content, one in zip(contents, places, strict=True)
-    ]
-    if len(tables) == 1:
+    if formats[0] in _ONE_FILE and not several:
+        return _ONE_FILE[formats[0]](contents[0], layout, place)
+    cells = []
+    for k, (content, kind) in enumerate(zip(contents, formats, strict=True)):
+        one = f"{place}, file {k + 1}" if several else place
+        if kind not in _TABLES:
+            raise DataError(
+                f"{one} is of the format {kind}, and files that are joined are tables with names: "
+                "save it as text, .xlsx or parquet."
+            )
+        read = _TABLES[kind](content, layout, one)
+        turned = names[k] in layout.transpose if isinstance(layout.transpose, tuple) else None
+        cells.append(transposed(read) if turned or layout.transpose is True else read)
+    if several and layout.own:
+        return joined_table(cells, names, layout, place)
+    tables = [table_of(one, layout, place) for one in cells]
+    if not several:
         return tables[0]
     widths = [table.X.shape[1] for table in tables]
     if len(set(widths)) > 1:
@@ -207,7 +222,9 @@ def from_bytes(
     """
     for content in contents:
         verify_file(content, config, place)
-    table = rows_of_classes(parse_files(contents, layout, place), config.keep_classes, place)
+    names = [Path(location).stem for location in config.sources[0].locations]
+    table = parse_files(contents, layout, place, _distinct(names))
+    table = rows_of_classes(table, config.keep_classes, place)
     targets = targets_of(table, layout, place) if config.task == "regression" else None
     classes = () if targets is not None else classes_of(table, config.positive, layout, place)
     codes = {label: code for code, label in enumerate(classes)}
@@ -294,6 +311,11 @@ def _views(config: FileConfig, table: Table, place: str) -> tuple[View, ...]:
         View(view.name, start, stop, view.distance)
         for view, start, stop in zip(named, starts, stops, strict=False)
     )
+
+
+def _distinct(names: Sequence[str]) -> list[str]:
+    """Return names, numbered where one stands twice."""
+    return [f"{n}_{k}" if names.count(n) > 1 else n for k, n in enumerate(names, 1)]
 
 
 def _understood(dataset: Dataset, table: Table) -> tuple[str, str, str]:

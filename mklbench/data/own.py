@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
 from typing import Any
@@ -79,6 +79,8 @@ class Table:
         Columns that are no features, and why.
     dropped : tuple of str
         Why rows were left out, with their number.
+    columns : tuple of int
+        Of the file, from which each feature comes.
     """
 
     X: NDArray[np.float64]
@@ -94,6 +96,17 @@ class Table:
     label: str = ""
     left_out: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
+    columns: tuple[int, ...] = ()
+
+    def in_views(self, bounds: Sequence[int], names: Sequence[str] = ()) -> Table:
+        """Return the table with the columns ``bounds[v] ... bounds[v + 1] - 1`` as view v."""
+        sizes = np.histogram(self.columns, bins=[*bounds[:-1], bounds[-1] - 0.5])[0].tolist()
+        kept = [v for v, size in enumerate(sizes) if size]
+        return replace(
+            self,
+            view_sizes=tuple(sizes[v] for v in kept),
+            view_names=tuple(names[v] for v in kept if names),
+        )
 
 
 def table_of(cells: Cells, layout: Layout, place: str) -> Table:
@@ -114,6 +127,89 @@ def table_of(cells: Cells, layout: Layout, place: str) -> Table:
         The cells are no such table, or may be meant in two ways.
     """
     return Body(cells, layout, place).table()
+
+
+def joined_table(files: Sequence[Cells], names: Sequence[str], layout: Layout, place: str) -> Table:
+    """Return the table of the samples that several files have, by name; a view a file.
+
+    Parameters
+    ----------
+    files : sequence of Cells
+        The cells of each.
+    names : sequence of str
+        What the views are called.
+    layout : Layout
+        What the columns are; the names of their columns are those of all files.
+    place : str
+        The files in messages.
+
+    Raises
+    ------
+    DataError
+        A file does not name its samples, or names one twice, or they share none.
+    """
+    import pandas as pd
+
+    bodies = [Body(cells, layout, f"{place}, file {k}") for k, cells in enumerate(files, 1)]
+    keys = [_samples(body, bodies) for body in bodies]
+    shared = [name for name in keys[0][1] if all(name in of for _, of in keys[1:])]
+    if not shared:
+        shown = " and ".join(excerpt(next(iter(of), "")) for _, of in keys[:2])
+        raise DataError(
+            f"{place} share no name of a sample, such as {shown}: the first column, or one that "
+            "has the same name in all files, has to name the samples alike."
+        )
+    columns: dict[str, Any] = {}
+    bounds = [0]
+    for body, (key, rows), view in zip(bodies, keys, names, strict=True):
+        order = [rows[name] for name in shared]
+        for column in range(body.n_own):
+            if column == key:
+                continue
+            cells = body.frame.iloc[order, column].reset_index(drop=True)
+            name = body.header[column] if body.header else f"{view}{column + 1}"
+            if name in columns:
+                if columns[name].astype(str).equals(cells.astype(str)):
+                    continue  # such as the label in each of the files
+                name = f"{view}: {name}"
+            columns[name] = cells
+        bounds.append(len(columns))
+    frame = pd.concat(list(columns.values()), axis=1).set_axis(range(len(columns)), axis=1)
+    table = Body(
+        Cells(frame, list(columns), {"samples": pd.Series(shared, dtype=object)}), layout, place
+    ).table()
+    n_others = len(set().union(*(rows for _, rows in keys))) - len(shared)
+    dropped = (f"{n_others} not in every file",) if n_others else ()
+    return replace(
+        table.in_views(bounds, names),
+        dropped_rows=table.dropped_rows + n_others,
+        dropped=dropped + table.dropped,
+    )
+
+
+def _samples(body: Body, bodies: Sequence[Body]) -> tuple[int, dict[str, int]]:
+    """Return the column that names the samples of a file, and the row of each name."""
+    if body.cells.index:
+        key = body.n_own
+    else:
+        others = [set(other.header or ()) for other in bodies]
+        common = [name for name in body.header or () if all(name in of for of in others)]
+        unique = [
+            body.header.index(name)
+            for name in common
+            if body.header and body.frame.iloc[:, body.header.index(name)].is_unique
+        ]
+        key = unique[0] if unique else 0
+    found: dict[str, int] = {}
+    for row, value in enumerate(body.column(key)):
+        name = _text(value)
+        if name in found:
+            raise DataError(
+                f"{body.place} has {excerpt(name)} twice in {body.describe(key)}, which has to "
+                "name its samples: name each of them once."
+            )
+        found[name] = row
+    return key, found
 
 
 class Body:
@@ -219,9 +315,11 @@ class Body:
         other = {self.label, self.groups, *self.stated}
         return [column for column in range(self.n_own) if column not in other]
 
-    def missing(self, column: int) -> NDArray[np.bool_]:
-        """Return in which rows a column has no value (n,)."""
-        return missing_in(self.column(column), self.layout)
+    @cached_property
+    def indices(self) -> list[int]:
+        """The columns that the file itself has as names of rows, and that nothing is made of."""
+        other = {self.label, self.groups, *self.stated}
+        return [column for column in range(self.n_own, self.width) if column not in other]
 
     def line(self, row: int) -> str:
         """Say where a row of the body stands."""
@@ -250,8 +348,7 @@ class Body:
         features = Features(self, [c for c in self.inputs if c not in unnamed], ~unlabelled)
         left_out = [f"{self.describe(c)}, as stated" for c in self.stated]
         left_out += [f"{self.describe(c)}, as data.index=drop says" for c in unnamed]
-        indices = [c for c in range(self.n_own, self.width) if c not in (self.label, self.groups)]
-        left_out += [f"{self.describe(c)}, the names of the rows" for c in indices]
+        left_out += [f"{self.describe(c)}, the names of the rows" for c in self.indices]
         groups = self._groups()
         features.check_identifiers(unnamed)
         left_out += [f"{self.describe(c)}, as data.index=drop says" for c in features.numbering]
@@ -268,7 +365,7 @@ class Body:
         if asked := [*unnamed, *features.numbering]:
             shown = ", ".join(map(self.describe, sorted(asked)))
             notes.append(f"{shown} left out, as data.index=drop says")
-        X, names = features.expanded(kept)
+        X, names, columns = features.expanded(kept)
         if features.codes:
             shown = ", ".join(f"{self.describe(c)}: {len(v)}" for c, v in features.codes.items())
             notes.append(f"a feature for each value of {shown}")
@@ -282,6 +379,7 @@ class Body:
             label=self.describe(self.label),
             left_out=tuple(left_out),
             dropped=tuple(dropped),
+            columns=columns,
         )
 
     def _require_known(self, columns: Sequence[int]) -> None:
@@ -523,6 +621,7 @@ class Features:
             )
         listed = body.layout.categories
         asked = [c for c in self._inputs if c in plain or listed == "onehot"]
+        asked += body.indices if body.groups is None else []
         for column in asked:
             if column not in self.numbering and self._names_subjects(column):
                 raise self._asking_about_groups(column)
@@ -554,7 +653,7 @@ class Features:
         header = self._body.header
         if header is None or not _is_called(header[column], _NAMES_SUBJECTS):
             return False
-        n_values = len(set(self._cells[column].tolist()))
+        n_values = len(set(self._body.column(column).tolist()))
         return _FEWEST_GROUPS <= n_values < len(self._labelled)
 
     def _asking_about_groups(self, column: int) -> DataError:
@@ -562,7 +661,7 @@ class Features:
         name = body.reference(column)
         return DataError(
             f"{body.place}, {body.describe(column)} names "
-            f"{len(set(self._cells[column].tolist()))} subjects or the like in "
+            f"{len(set(body.column(column).tolist()))} subjects or the like in "
             f"{len(self._labelled)} rows: set data.groups={name} to keep the rows of each on one "
             f"side of every split, data.drop=[{name}] to leave it out, or data.index=keep to learn "
             "from it."
@@ -592,30 +691,31 @@ class Features:
             f"data.drop=[{self._body.reference(worst)}], or set data.impute=mean or median."
         )
 
-    def expanded(self, kept: NDArray[np.bool_]) -> tuple[NDArray[np.float64], tuple[str, ...]]:
-        """Return the inputs (n, d) of some rows, a category as a feature for each of its values.
+    def expanded(
+        self, kept: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.float64], tuple[str, ...], tuple[int, ...]]:
+        """Return the inputs (n, d) of some rows, their names and the columns that they are from.
 
-        And their names.
+        A category is a feature for each of its values.
         """
-        names: list[str] = []
-        parts: list[NDArray[np.float64]] = []
+        parts: list[tuple[str, int, NDArray[np.float64]]] = []
         header = self._body.header
         for i, column in enumerate(self._inputs):
-            if column not in self._kept:
+            if column in self.numbering:
                 continue
             name = header[column] if header else f"x{i + 1}"
             if column not in self.codes:
-                names.append(name)
-                parts.append(self._numbers[column][kept])
+                parts.append((name, column, self._numbers[column][kept]))
                 continue
-            values = self.codes[column]
             texts = np.array([_text(value) for value in self._cells[column][kept]], dtype=object)
             absent = self._missing[column][kept]
-            names += [f"{name}={value}" for value in values]
-            parts += [np.where(absent, np.nan, texts == value) for value in values]
+            for value in self.codes[column]:
+                part = np.where(absent, np.nan, texts == value)
+                parts.append((f"{name}={value}", column, part))
         if not parts:
-            return np.empty((int(kept.sum()), 0)), ()
-        return np.ascontiguousarray(np.column_stack(parts)), tuple(names)
+            return np.empty((int(kept.sum()), 0)), (), ()
+        names, columns, values = zip(*parts, strict=True)
+        return np.ascontiguousarray(np.column_stack(values)), names, columns
 
 
 def require_one_form(labels: Sequence[str] | NDArray[Any], what: str) -> None:

@@ -83,6 +83,11 @@ def read_marks(found: Any, where: Where) -> tuple[str, ...] | None:
     return tuple("" if item is None else str(item) for item in listed)
 
 
+def read_transpose(found: Any, where: Where) -> bool | tuple[str, ...]:
+    """Read whether a file is transposed, or which files are."""
+    return flag(found, where) if isinstance(found, bool) else tuple(map(str, where.items(found)))
+
+
 def read_thousands(found: Any, where: Where) -> str | None:
     """Read what stands between thousands: one character."""
     if found is None or (isinstance(found, str) and len(found) == 1 and not found.isalnum()):
@@ -267,8 +272,8 @@ class Layout:
         an empty tuple is for nothing but empty cells.
     impute : {"mean", "median"} or None
         What takes the place of a missing input, of the training part; None: its row is dropped.
-    transpose : bool
-        Whether the samples are columns.
+    transpose : bool or tuple of str
+        Whether the samples are columns; of several files, the names of those in which they are.
     label_names : mapping of str to Label or None
         Label in the file -> label to use instead.
     per_class : FromOne
@@ -296,7 +301,7 @@ class Layout:
     groups: Annotated[ColumnReference | None, read_optional_column] = None
     missing: Annotated[tuple[str, ...] | None, read_marks] = None
     impute: Literal["mean", "median"] | None = None
-    transpose: bool = False
+    transpose: Annotated[bool | tuple[str, ...], read_transpose] = False
     label_names: Mapping[str, Label] | None = None
     decimal: Decimal = "point"
     thousands: Annotated[str | None, read_thousands] = None

@@ -4,7 +4,8 @@ JSON is a list of ``{"train": [...], "test": [...]}``, with "validation" where t
 The other formats, CSV, NumPy's npz and MATLAB's mat, name the parts as the field does
 (`mklbench.data.splits.part_of`): train_1, test_1, train_2, ..., or trn1, val1, tst1; or train and
 test with one row a split; or cells of vectors. Rows are numbers, or a mask of all rows. A CSV has
-these names over its columns, or the columns split, part, row.
+these names over its columns, or the columns split, part, row. A list, or a column called fold, of
+as many numbers as there are rows has the fold in which each row is tested on.
 """
 
 from __future__ import annotations
@@ -310,6 +311,8 @@ def _of_json(text: str, place: str) -> list[Parts]:
         raise InputError(f"{place} cannot be read as JSON ({reason}): {_REMEDY}.") from error
     if isinstance(listed, dict):
         listed = [listed]
+    if isinstance(listed, list) and all(type(fold) is int for fold in listed):
+        return _of_folds(listed)
     found = []
     for index, entry in enumerate(listed):
         if not isinstance(entry, dict):
@@ -348,12 +351,22 @@ def _of_csv(text: str, place: str) -> list[Parts]:
     header = [name.lower() for name in rows[0][1]]
     if set(header) >= _LONG:
         return _long(header, rows[1:], place)
+    if len(header) == 1 or "fold" in header:
+        at = header.index("fold") if "fold" in header else 0
+        is_number = header[at].lstrip("-").isdigit()
+        return _of_folds([_cell(row[at], n, place) for n, row in rows[not is_number :]])
     columns: dict[str, NDArray[Any]] = {}
     for position, name in enumerate(header):
         if part_of(name) is not None:
             cells = [(n, row[position]) for n, row in rows[1:] if len(row) > position]
             columns[name] = np.array([_cell(c, n, place) for n, c in cells if c], dtype=object)
     return _of_arrays(columns, place)
+
+
+def _of_folds(folds: Sequence[int]) -> list[Parts]:
+    """Return the splits of a fold number a row: each fold is tested on once."""
+    of_row = np.asarray(folds)
+    return [{"train": of_row != fold, "test": of_row == fold} for fold in np.unique(of_row)]
 
 
 def _long(header: list[str], rows: list[tuple[int, list[str]]], place: str) -> list[Parts]:
@@ -410,7 +423,8 @@ def _of_arrays(arrays: Mapping[str, Any], place: str) -> list[Parts]:
             _one_each({part: np.asarray(a) for part, (_, a) in plain.items()}, place)
         )
     else:
-        return []
+        named = [a for name, a in arrays.items() if name.lower() in ("fold", "folds")]
+        return _of_folds(np.asarray(named[0]).ravel().astype(np.int64).tolist()) if named else []
     return [
         _complete(
             {

@@ -164,9 +164,7 @@ def random_split(
     return train, test
 
 
-def n_splits(
-    protocol: SplitProtocol, n_samples: int, groups: Rows | None, n_given: int
-) -> int:
+def n_splits(protocol: SplitProtocol, n_samples: int, groups: Rows | None, n_given: int) -> int:
     """Return how many splits a protocol has where the number is left open.
 
     Raises

@@ -10,7 +10,7 @@ import io
 import itertools
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -254,6 +254,25 @@ def read_arff(content: bytes, layout: Layout, place: str) -> Cells:
         raise DataError(f"{place} is not an ARFF file: {first_line(error)}.") from error
     frame = pd.DataFrame(rows)
     return _typed(frame.map(lambda cell: cell.decode() if isinstance(cell, bytes) else cell))
+
+
+def transposed(cells: Cells) -> Cells:
+    """Return the cells of a file whose first column names the features, its first row the samples.
+
+    The names of the samples become those of the rows.
+    """
+    frame = cells.frame
+    if cells.names is None:
+        variables, samples, inside = frame.iloc[1:, 0], frame.iloc[0, 1:], frame.iloc[1:, 1:]
+    elif cells.index:
+        variables, samples, inside = next(iter(cells.index.values())), cells.names, frame
+    else:
+        variables, samples, inside = frame[0], cells.names[1:], frame.iloc[:, 1:]
+    index = frame.iloc[:0, 0].reindex(range(len(samples)))
+    index = index.astype(object)
+    index[:] = [str(name) for name in samples]
+    return replace(_typed(inside.T.reset_index(drop=True).set_axis(list(variables), axis=1)),
+                   index={"samples": index})  # fmt: skip
 
 
 def _trimmed(frame: pd.DataFrame) -> pd.DataFrame:

@@ -11,8 +11,8 @@ from typing import Any
 
 from mklbench import config as configs
 from mklbench.config.schemas import MEASURES, SCORES
-from mklbench.data.splits import folds
 from mklbench.data.cache import shown
+from mklbench.data.splits import folds
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell, FileState, files_named
 from mklbench.experiments.memory import check_fits
