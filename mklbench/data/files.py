@@ -93,9 +93,17 @@ def _fetch(url: str, timeout: float) -> bytes:
             path = pooch.retrieve(url, None, "download", directory, downloader=downloader)
             return Path(path).read_bytes()
     except requests.HTTPError as error:
-        status, reason = error.response.status_code, error.response.reason
-        raise (AbsentError if status in _ABSENT else UnreadableError)(
-            f"the server answers {status} {reason}"
+        status = error.response.status_code
+        kind = AbsentError if status in _ABSENT else UnreadableError
+        raise kind(f"HTTP status {status}") from error
+    except (requests.Timeout, TimeoutError) as error:
+        raise UnreadableError(f"stalled for {timeout:g} s") from error
+    except requests.exceptions.ChunkedEncodingError as error:
+        raise UnreadableError("the transfer broke off before its end") from error
+    except requests.ConnectionError as error:
+        stalled = "timed out" in str(error)
+        raise UnreadableError(
+            f"stalled for {timeout:g} s" if stalled else "no connection"
         ) from error
     except (requests.RequestException, OSError, ValueError) as error:
         raise UnreadableError(f"cannot be downloaded: {first_line(error)}") from error

@@ -77,7 +77,7 @@ def _require_classes(
     if len(classes) <= _MOST_NUMBERED:
         return
     try:
-        numbers = [float(label) for label in classes]
+        numbers = [float(label.replace(",", ".", 1)) for label in classes]
     except ValueError:
         return
     has_fractions = any(number != round(number) for number in numbers if np.isfinite(number))

@@ -169,7 +169,7 @@ def parse_files(
     several = len(contents) > 1
     if formats[0] in _ONE_FILE and not several:
         return _ONE_FILE[formats[0]](contents[0], layout, place)
-    cells = []
+    cells, places = [], []
     for k, (content, kind) in enumerate(zip(contents, formats, strict=True)):
         one = f"{place}, file {k + 1}" if several else place
         if kind not in _TABLES:
@@ -180,9 +180,10 @@ def parse_files(
         read = _TABLES[kind](content, layout, one)
         turned = names[k] in layout.transpose if isinstance(layout.transpose, tuple) else None
         cells.append(transposed(read) if turned or layout.transpose is True else read)
+        places.append(one)
     if several and layout.own:
         return joined_table(cells, names, layout, place)
-    tables = [table_of(one, layout, place) for one in cells]
+    tables = [table_of(one, layout, at) for one, at in zip(cells, places, strict=True)]
     if not several:
         return tables[0]
     widths = [table.X.shape[1] for table in tables]

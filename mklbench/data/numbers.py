@@ -23,11 +23,14 @@ _OTHER = {".": ",", ",": "."}
 # Cells of a column that tell how its numbers are written.
 _SEEN = 10_000
 _NUMBER = re.compile(r"[+-]?(?:\d+[.,]?\d*|[.,]\d+)(?:[eE][+-]?\d+)?")
+_GROUPED = re.compile(r"[+-]?\d{1,3}(?:(?:\.\d{3})+(?:,\d+)?|(?:,\d{3})+(?:\.\d+)?)")
 
 
 def is_number(cell: str) -> bool:
     """Tell whether a text is a number, with a point or a comma."""
-    return _NUMBER.fullmatch(cell) is not None or plain_number(cell) is not None
+    return bool(_NUMBER.fullmatch(cell) or _GROUPED.fullmatch(cell)) or (
+        plain_number(cell) is not None
+    )
 
 
 def plain_number(cell: object) -> float | None:

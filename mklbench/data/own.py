@@ -34,6 +34,8 @@ _SENTINELS = (-99.0, -999.0, -9999.0, -99999.0)
 # Of fewer rows a column may be in order by chance; of fewer values it names no subjects.
 _FEWEST = 8
 _FEWEST_GROUPS = 5
+# Of these one names the samples of files that are joined.
+_FIRST_COLUMNS = 10
 _WORDS = (
     "unnamed|index|level|rows?|ids?|uid|uuid|guid|key|nr|no|num|number|obs|observation|record|case|"
     "samples?|subj|subject|patient|participant|person|individual|animal|donor|specimen|barcode|"
@@ -151,7 +153,7 @@ def joined_table(files: Sequence[Cells], names: Sequence[str], layout: Layout, p
     import pandas as pd
 
     bodies = [Body(cells, layout, f"{place}, file {k}") for k, cells in enumerate(files, 1)]
-    keys = [_samples(body, bodies) for body in bodies]
+    keys = _samples(bodies, place)
     shared = [name for name in keys[0][1] if all(name in of for _, of in keys[1:])]
     if not shared:
         shown = " and ".join(excerpt(next(iter(of), "")) for _, of in keys[:2])
@@ -187,29 +189,42 @@ def joined_table(files: Sequence[Cells], names: Sequence[str], layout: Layout, p
     )
 
 
-def _samples(body: Body, bodies: Sequence[Body]) -> tuple[int, dict[str, int]]:
-    """Return the column that names the samples of a file, and the row of each name."""
-    if body.cells.index:
-        key = body.n_own
-    else:
-        others = [set(other.header or ()) for other in bodies]
-        common = [name for name in body.header or () if all(name in of for of in others)]
-        unique = [
-            body.header.index(name)
-            for name in common
-            if body.header and body.frame.iloc[:, body.header.index(name)].is_unique
-        ]
-        key = unique[0] if unique else 0
-    found: dict[str, int] = {}
-    for row, value in enumerate(body.column(key)):
-        name = _text(value)
-        if name in found:
-            raise DataError(
-                f"{body.place} has {excerpt(name)} twice in {body.describe(key)}, which has to "
-                "name its samples: name each of them once."
-            )
-        found[name] = row
-    return key, found
+def _samples(bodies: Sequence[Body], place: str) -> list[tuple[int, dict[str, int]]]:
+    """Return of each file the column that names its samples, and the row of each name.
+
+    Of the columns whose cells are all different, these share the most with the other files.
+    """
+    tried = [_naming(body) for body in bodies]
+    if empty := [body for body, columns in zip(bodies, tried, strict=True) if not columns]:
+        raise DataError(
+            f"{empty[0].place} has no column that names each sample once, by which files are "
+            "joined: give it one, as its first column."
+        )
+
+    def shared(rows: Mapping[str, int], columns: Mapping[int, dict[str, int]]) -> dict[int, int]:
+        return {column: len(rows.keys() & other.keys()) for column, other in columns.items()}
+
+    first = max(
+        tried[0],
+        key=lambda c: min(max(shared(tried[0][c], other).values()) for other in tried[1:]),
+    )
+    keys = [(first, tried[0][first])]
+    for columns in tried[1:]:
+        counts = shared(keys[0][1], columns)
+        best = max(counts, key=lambda column: counts[column])
+        keys.append((best, columns[best]))
+    return keys
+
+
+def _naming(body: Body) -> dict[int, dict[str, int]]:
+    """Return the columns that may name the samples, each with the row of each name."""
+    found = {}
+    for column in [*range(body.n_own, body.width), *range(min(body.n_own, _FIRST_COLUMNS))]:
+        names = [_text(value) for value in body.column(column)]
+        rows = {name: row for row, name in enumerate(names)}
+        if len(rows) == len(names) and "" not in rows:
+            found[column] = rows
+    return found
 
 
 class Body:
@@ -630,7 +645,7 @@ class Features:
                 f"data.index=drop finds no column in {body.place} that numbers the rows: "
                 "leave it out, or name the column in data.drop."
             )
-        if len(self.numbering) == len(self._inputs):
+        if self.numbering and len(self.numbering) == len(self._inputs):
             raise DataError(f"{body.place} has no inputs: all its columns are labels or an index.")
 
     def _numbers_rows(self, column: int) -> bool:
@@ -845,21 +860,23 @@ class _Evidence:
     def _are_names(self, found: Mapping[int, float | None]) -> bool:
         """Tell whether numbers look like names, as 0, 1, 2, ..., years, or wavelengths do."""
         values = np.array([value for value in found.values() if value is not None])
-        if not len(values):
-            return False
-        outside = 0
+        outside = recurring = 0
         for column, value in found.items():
             below = self.numbers[column]
+            recurring += value in below
             span = np.ptp(below)
-            outside += bool(span and value is not None
-                            and not below.min() - span <= value <= below.max() + span)  # fmt: skip
+            inside = value is None or below.min() - span <= value <= below.max() + span
+            outside += bool(span) and not inside
+        if 2 * recurring > len(values) or not len(values):
+            return False
         if 2 * outside > len(values):
             return True
         steps = np.diff(values)
-        if len(values) >= 2 and values[0] in (0, 1) and (steps == 1).all():
+        counts = np.arange(len(values))
+        if len(values) > 1 and np.array_equal(values, counts):
             return True
-        in_order = len(values) >= 3 and bool((steps > 0).all() or (steps < 0).all())
-        even = np.allclose(steps, steps[0], rtol=1e-6) if in_order else False
+        in_order = len(values) > 2 and bool((steps > 0).all() or (steps < 0).all())
+        even = in_order and np.allclose(steps, steps[0], rtol=1e-6)
         whole = np.array_equal(values, np.round(values))
         return in_order and (len(values) >= 6 or whole or even)
 

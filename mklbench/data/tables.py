@@ -322,14 +322,17 @@ def _delimiter(lines: Sequence[str], place: str) -> str:
     line which has more or fewer can be named.
     """
     shares: dict[str, float] = {}
+    of_r: dict[str, float] = {}  # which writes one name less than there are columns
     for delimiter in _DELIMITERS:
         rows = [split_line(line, delimiter) for line in lines]
         cells = [cell.strip() for row in rows[1:] or rows for cell in row]
-        widths = {len(row) for row in rows}
-        # R writes one name less than there are columns.
-        of_r = len(rows) > 2 and {len(row) for row in rows[1:]} == {len(rows[0]) + 1}
-        if (len(widths) == 1 and widths.pop() > 1) or of_r:
-            shares[delimiter] = sum(map(is_number, cells)) / len(cells)
+        share = sum(map(is_number, cells)) / len(cells)
+        widths = {len(row) for row in rows[1:] or rows}
+        if len(widths) == 1 and len(rows[0]) in widths and len(rows[0]) > 1:
+            shares[delimiter] = share
+        elif widths == {len(rows[0]) + 1} and len(rows) > 2:
+            of_r[delimiter] = share
+    shares = shares or of_r
     best = [delimiter for delimiter in shares if shares[delimiter] == max(shares.values())]
     if len(best) > 1 and "whitespace" in best:
         best.remove("whitespace")
