@@ -46,6 +46,8 @@ def check_cell(cell: Cell, splits: Iterable[int] | None = None, jobs: int = 1) -
     _check_splits(json.dumps(drawn_from), wanted, tuple(searched), files_named(drawn_from))
     if jobs:
         check_fits(cell, next(iter(wanted)), jobs, builder)
+    if lines := cell.dataset().understood:
+        _tell("\n".join((f"{_named(cell)}:", *(f"  {line}" for line in lines))))
 
 
 def _check_regression(cell: Cell) -> None:
@@ -104,8 +106,6 @@ def _check_own_rows(cell: Cell, builder: Any) -> None:
             f"kernel={cell.kernel} needs features, and data={cell.data} has labels alone: "
             "choose kernel=grams kernel.files=FILE for Gram matrices, or a file with features."
         )
-    if data.understood:
-        _tell("\n".join((f"{_named(cell)}:", *(f"  {line}" for line in data.understood))))
     split = cell.config["split"]
     if data.understood and data.splits and not (split.get("kind") == "given" or split.get("path")):
         raise InputError(
