@@ -11,7 +11,7 @@ import time
 
 from tabulate import tabulate
 
-from faults import company, damage, interrupts, kills, room, servers
+from faults import company, damage, interrupts, kills, room
 from faults.ground import Ground
 from faults.tally import Tally
 
@@ -22,7 +22,6 @@ CAMPAIGNS = {
     "damage": (damage.run, 80, 3),
     "room": (room.run, 8, 1),
     "company": (company.run, 16, 1),
-    "servers": (servers.run, 40, 2),
 }
 
 

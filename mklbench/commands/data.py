@@ -16,6 +16,8 @@ _SPARED = ("licence", "handling", "title", "classes")
 _LEAST = {"classes": 14, "handling": 14, "licence": 10, "title": 14}
 
 _GAP = 2
+# Rows and columns that `show` prints.
+_SHOWN = 6
 
 
 def run(action: str, names: Sequence[str], config_dir: str | None = None) -> int:
@@ -41,6 +43,44 @@ def run(action: str, names: Sequence[str], config_dir: str | None = None) -> int
             raise unknown("data", name, files)
     configs = catalogue.read_files(files[name] for name in files if not names or name in names)
     return {"list": _list, "fetch": _fetch, "verify": _verify}[action](configs)
+
+
+def show(overrides: Sequence[str], config_dir: str | None = None) -> int:
+    """Print what is understood of a data set, and its first rows; return the status.
+
+    Parameters
+    ----------
+    overrides : sequence of str
+        As for a run: ``data=csv data.path=mine.csv``, or the name of a data set.
+    config_dir : str or None, default=None
+        A directory of the user's own configs.
+
+    Raises
+    ------
+    InputError
+        For data that cannot be had or read.
+    """
+    import pandas as pd
+
+    from mklbench import config as configs
+    from mklbench.data import load, settle
+
+    given = [text if "=" in text else f"data={text}" for text in overrides]
+    config = configs.config_of(given, config_dir)["data"]
+    data = load(settle(config, download=True))
+    counts = ", ".join(f"{name}: {count}" for name, count in data.class_counts.items())
+    lines = data.understood or (f"classes   {counts}", f"features  {data.X.shape[1]}",
+                                f"rows      {len(data.y)}")  # fmt: skip
+    print("\n".join(lines))
+    rows = pd.DataFrame(data.X[:_SHOWN, :_SHOWN], columns=list(data.feature_names[:_SHOWN]))
+    if data.X.shape[1] > _SHOWN:
+        rows["..."] = "..."
+    shown = data.targets if data.targets is not None else [data.classes[code] for code in data.y]
+    rows["label"] = list(shown[:_SHOWN])
+    if data.groups is not None:
+        rows["group"] = data.groups[:_SHOWN]
+    print(f"\n{rows.to_string(index=False)}")
+    return 0
 
 
 def _list(configs: dict[str, dict[str, Any]]) -> int:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_regressor
+from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -107,12 +108,17 @@ def fitted(cell: Cell, config: dict[str, Any], rows: NDArray[np.int64]) -> Pipel
     """
     data = cell.dataset()
     model = _estimator(cell, config)
-    scaling = fit_scaling(config["split"]["scaling"], data.X[rows])
+    inputs = data.X[rows]
+    steps: list[tuple[str, Any]] = []
+    if np.isnan(data.X).any():
+        steps.append(("imputing", SimpleImputer(strategy=str(data.impute))))
+        inputs = steps[0][1].fit_transform(inputs)
+    scaling = fit_scaling(config["split"]["scaling"], inputs)
     # (x - mean_) / scale_ is what each scaling of a split is.
-    scaler = StandardScaler().fit(data.X[rows])
+    scaler = StandardScaler().fit(inputs)
     scaler.mean_, scaler.scale_ = scaling.shift, scaling.divisor
     scaler.var_ = scaling.divisor**2
-    X = scaler.transform(data.X[rows])
+    X = scaler.transform(inputs)
     if data.targets is not None:
         model.fit(X, data.targets[rows])
     else:
@@ -120,7 +126,7 @@ def fitted(cell: Cell, config: dict[str, Any], rows: NDArray[np.int64]) -> Pipel
         model.fit(X, data.y[rows])
         model.classes_ = np.asarray(data.classes)
     table = RawTable.of(data.feature_names, data.X)
-    return Pipeline([("table", table), ("scaling", scaler), ("model", model)])
+    return Pipeline([("table", table), *steps, ("scaling", scaler), ("model", model)])
 
 
 def _chosen(

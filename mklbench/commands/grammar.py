@@ -137,11 +137,17 @@ def _data_arguments(parser: argparse.ArgumentParser) -> None:
         child = actions.add_parser(action, help=summary, description=summary)
         child.add_argument("names", nargs="*", metavar="NAME", help="default: all")
         config_dir_argument(child)
+    summary = "what is understood of your own data, and the first rows"
+    child = actions.add_parser("show", help=summary, description=summary)
+    child.add_argument("names", nargs="+", metavar="OVERRIDE", help="data=csv data.path=mine.csv")
+    config_dir_argument(child)
 
 
 def _data(parsed: argparse.Namespace) -> int:
     from mklbench.commands import data
 
+    if parsed.action == "show":
+        return data.show(parsed.names, parsed.config_dir)
     return data.run(parsed.action, parsed.names, parsed.config_dir)
 
 
@@ -395,7 +401,7 @@ COMMANDS: dict[
     ),
     "redo": ("forget a cell, a split or failures, to run them again", _redo_arguments, _redo),
     "export": ("write the model of a cell for use elsewhere", _export_arguments, _export),
-    "data": ("list, fetch or verify the data sets", _data_arguments, _data),
+    "data": ("list, fetch, verify or show data sets", _data_arguments, _data),
     "list": ("list the choices of a config group", _list_arguments, _list),
     "plot": ("draw a paper's figure from what has been run", _plot_arguments, _plot),
     "report": (

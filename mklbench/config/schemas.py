@@ -17,6 +17,7 @@ from mklbench.reader import Rule, Where, read, value
 SCORES = ("accuracy", "rmse")
 # What `metrics=` takes beside the scorers of scikit-learn: it is measured of the fitted model.
 MEASURES = ("model_bytes",)
+SplitKind = Literal["kfold", "loo", "groups", "time", "given"]
 Progress = Literal["auto", "bar", "lines", "none"]
 Combine = Literal["smallest", "largest", "joint"]
 Ties = Literal["larger"]
@@ -64,6 +65,11 @@ def _first_row(found: Any, where: Where) -> Any:
     raise InputError(f"{where}={found} is not accepted: choose one of auto, 0, 1.")
 
 
+def _kind_of_split(found: Any, where: Where) -> Any:
+    """Read a kind of splits that are not random parts, or None for those."""
+    return None if found is None else value(SplitKind, _text(found, where), where)
+
+
 class OptionWhere(Where):
     """A place in the groups `split` and `search` or in the options of a run, as in an override."""
 
@@ -107,7 +113,8 @@ class SplitConfig:
     """Schema of the group `split`: how rows are divided and features scaled.
 
     The sizes of the parts are a `test_fraction`, or `n_train` and `n_test` with no fraction; or the
-    file `path` names the rows, of which the first has the number `first_row`.
+    file `path` names the rows, of which the first has the number `first_row`; or `kind` is one of
+    those of `mklbench.data.splits.SplitProtocol`, with its `folds`.
     """
 
     name: str = "custom"
@@ -121,10 +128,14 @@ class SplitConfig:
     seed: Annotated[int, _from(0)] = 0
     path: str | None = None
     first_row: Annotated[Any, _first_row] = None
+    kind: Annotated[str | None, _kind_of_split] = None
+    folds: Annotated[int, _from(2, MAX_SPLITS)] | None = None
 
     def __post_init__(self) -> None:
         if self.path is not None:
             self._check_file()
+        elif self.kind is not None:
+            self._check_kind()
         elif self.first_row is not None:
             raise InputError(
                 f"split.first_row={self.first_row} is not accepted without a file of splits: "
@@ -160,6 +171,17 @@ class SplitConfig:
                 "states the parts; leave it out."
             )
         self.first_row = "auto" if self.first_row is None else self.first_row
+
+    def _check_kind(self) -> None:
+        if (self.folds is None) == (self.kind in ("kfold", "time")):
+            remedy = "leave it out" if self.folds else "give their number, as in split.folds=10"
+            raise InputError(f"split.folds={self.folds} does not fit split={self.kind}: {remedy}.")
+        for option in ("test_fraction", "n_train", "n_test"):
+            if (found := getattr(self, option)) is not None:
+                raise InputError(
+                    f"split.{option}={found:g} is not accepted with split={self.kind}, which has "
+                    f"parts of its own: set split.{option}=null."
+                )
 
     def _check_sizes(self) -> None:
         for option, n_rows in (("n_train", self.n_train), ("n_test", self.n_test)):

@@ -13,7 +13,7 @@ from mklbench.data import sources
 from mklbench.data.cache import keep
 from mklbench.data.dataset import Dataset
 from mklbench.data.editions import in_edition, settle
-from mklbench.data.faults import AbsentError, UnreadableError
+from mklbench.data.files import AbsentError, UnreadableError
 from mklbench.data.images import descriptors_path
 from mklbench.data.loading import find, from_bytes, from_generator
 from mklbench.data.options import parse_config
@@ -342,9 +342,9 @@ def _handling(config: FileConfig) -> str:
     layout = _main_layout(config)
     expected = config.expected
     parts = []
-    if layout.missing is not None:
+    if layout.missing:
         rows = f"{expected.dropped_rows} rows" if expected is not None else "rows"
-        parts.append(f"{rows} with '{layout.missing}' dropped")
+        parts.append(f"{rows} with '{layout.missing[0]}' dropped")
     if config.views:
         parts.append(f"{len(config.views)} views")
     if layout.id_columns:

@@ -73,6 +73,12 @@ class Dataset:
         Real numbers to predict, of a regression set; None where there are classes.
     dropped_rows : int
         Rows of the file that were left out for a missing value.
+    groups : ndarray of shape (n,) or None
+        Code of the group of each row, whose rows are on one side of every split.
+    impute : {"mean", "median"} or None
+        What of the training part takes the place of NaN in `X`.
+    understood : tuple of str
+        What was made of a file of the user's own, in three lines; else empty.
     """
 
     name: str
@@ -88,6 +94,9 @@ class Dataset:
     views: tuple[View, ...] = ()
     targets: NDArray[np.float64] | None = None
     dropped_rows: int = 0
+    groups: NDArray[np.int64] | None = None
+    impute: Literal["mean", "median"] | None = None
+    understood: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for array in (self.X, self.y, self.targets):

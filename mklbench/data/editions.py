@@ -17,9 +17,9 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from mklbench.data import sources
+from mklbench.data.cache import with_input_kept
 from mklbench.data.options import parse_config
 from mklbench.data.schema import Edition, Expected, FileConfig, Layout, OfficialFile, Source
-from mklbench.data.standard_input import with_input_kept
 from mklbench.errors import DataError, InputError
 
 logger = logging.getLogger(__name__)
@@ -36,7 +36,7 @@ def settle(
 ) -> dict[str, Any]:
     """Replace what a data configuration leaves open: ``edition: auto``, and the path "-".
 
-    The table that comes through a pipe is kept in the cache (`mklbench.data.standard_input`).
+    The table that comes through a pipe is kept in the cache (`mklbench.data.cache`).
 
     The edition is official where an intact copy of the official file is in the cache or in a mirror
     directory, else pooled. Nothing is downloaded, unless `download` is given and no file of

@@ -11,11 +11,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from mklbench.data.visual_words import counts, k_means, sample
 
 VERSION = 1
 
@@ -111,11 +110,11 @@ def learn_codebooks(measured: Iterable[Parts]) -> Codebooks:
     generator = np.random.Generator(np.random.PCG64(0))
     colours, local = [], []
     for parts in measured:
-        colours.append(sample(parts.colours, _SAMPLED, generator))
-        local.append(sample(parts.inside, _SAMPLED, generator))
-        local.append(sample(parts.border, _SAMPLED, generator))
+        colours.append(_sample(parts.colours, _SAMPLED, generator))
+        local.append(_sample(parts.inside, _SAMPLED, generator))
+        local.append(_sample(parts.border, _SAMPLED, generator))
     return Codebooks(
-        k_means(np.vstack(colours), _COLOUR_WORDS), k_means(np.vstack(local), _LOCAL_WORDS)
+        _k_means(np.vstack(colours), _COLOUR_WORDS), _k_means(np.vstack(local), _LOCAL_WORDS)
     )
 
 
@@ -123,12 +122,12 @@ def describe(parts: Parts, codebooks: Codebooks) -> Array:
     """Return the row of a photograph, histograms of `SIZES` side by side, each with the sum 1."""
     histograms = (
         parts.hsv,
-        counts(parts.colours, codebooks.colours, _COLOUR_WORDS),
+        _counts(parts.colours, codebooks.colours, _COLOUR_WORDS),
         parts.gradients,
         parts.patterns,
         parts.energies,
-        counts(parts.inside, codebooks.locals, _LOCAL_WORDS),
-        counts(parts.border, codebooks.locals, _LOCAL_WORDS),
+        _counts(parts.inside, codebooks.locals, _LOCAL_WORDS),
+        _counts(parts.border, codebooks.locals, _LOCAL_WORDS),
     )
     return np.concatenate([histogram / (histogram.sum() or 1.0) for histogram in histograms])
 
@@ -245,3 +244,26 @@ def _local_descriptors(grey: Array) -> tuple[NDArray[np.intp], Array]:
     rows, columns = np.indices(found.shape[:2])
     points = np.stack([rows, columns], axis=-1).reshape(-1, 2) * _STEP + _RADIUS
     return points, found.reshape(len(points), -1)
+
+
+def _sample(rows: Array, n_rows: int, generator: np.random.Generator) -> Array:
+    """Return at most `n_rows` of `rows` (k, d), drawn at random and in their order."""
+    return rows[np.sort(generator.permutation(len(rows))[:n_rows])]
+
+
+def _k_means(rows: Array, n_words: int) -> Array:
+    """Return at most `n_words` centres (w, d) of `rows` (k, d), always the same ones."""
+    from sklearn.cluster import MiniBatchKMeans
+    from threadpoolctl import threadpool_limits
+
+    n_found = min(n_words, len(np.unique(rows, axis=0)))
+    model: Any = MiniBatchKMeans(n_found, random_state=0, n_init=1, batch_size=4096)
+    with threadpool_limits(1):  # on a busy machine more threads are many times slower
+        centres: Array = model.fit(rows).cluster_centers_
+    return centres
+
+
+def _counts(rows: Array, words: Array, n_bins: int) -> Array:
+    """Return how many of `rows` (k, d) are nearest to each of `words` (w, d), in `n_bins` >= w."""
+    distances = (words**2).sum(axis=1) - 2.0 * rows @ words.T
+    return np.bincount(distances.argmin(axis=1), minlength=n_bins).astype(np.float64)

@@ -20,14 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklbench.data import image_descriptors
-from mklbench.data.cache import keep_or_warn
+from mklbench.data.cache import keep_or_warn, made_once
 from mklbench.data.dataset import Dataset
+from mklbench.data.files import untar
 from mklbench.data.image_descriptors import Codebooks, Parts
-from mklbench.data.limits import most_bytes
-from mklbench.data.once import made_once
+from mklbench.data.own import Table
 from mklbench.data.schema import Layout
-from mklbench.data.table import Table
-from mklbench.data.unpacking import untar
 from mklbench.errors import DataError
 from mklbench.extras import missing
 
@@ -63,9 +61,9 @@ def parse_images(content: bytes, layout: Layout, place: str) -> Table:
     Raises
     ------
     DataError
-        It is no such archive, unpacks to too much, or its images do not fill their classes.
+        It is no such archive, or its images do not fill their classes.
     """
-    images = _read(content, place, most_bytes(layout))
+    images = _read(content, place)
     if len(images) % layout.per_class:
         raise DataError(
             f"{place} has {len(images)} images, which make no whole number of classes of "
@@ -85,7 +83,7 @@ def parse_images(content: bytes, layout: Layout, place: str) -> Table:
     )
 
 
-def described(dataset: Dataset, content: bytes, directory: Path, max_bytes: int) -> Dataset:
+def described(dataset: Dataset, content: bytes, directory: Path) -> Dataset:
     """Compute the inputs of a set of images, or take them from the cache.
 
     They are computed in batches by joblib (in parallel within ``joblib.parallel_config``), each of
@@ -100,15 +98,13 @@ def described(dataset: Dataset, content: bytes, directory: Path, max_bytes: int)
         The archive.
     directory : Path
         Where the descriptors are kept, below a directory of this set of images.
-    max_bytes : int
-        That the archive may unpack to.
 
     Raises
     ------
     DataError
         An image cannot be decoded.
     """
-    images = _read(content, dataset.source, max_bytes)
+    images = _read(content, dataset.source)
     if len(images) != len(dataset.y):
         raise DataError(
             f"data.keep_classes is not to be had of images: leave it out ({dataset.name})."
@@ -190,10 +186,10 @@ def _measure(item: tuple[str, bytes], place: str) -> Parts:
     return image_descriptors.measure(photograph)
 
 
-def _read(content: bytes, place: str, limit: int) -> Images:
+def _read(content: bytes, place: str) -> Images:
     """The images of a tar archive, by name."""
     try:
-        found = untar(content, _ENDINGS, place, limit)
+        found = untar(content, _ENDINGS, place)
     except DataError:
         raise
     except Exception as error:  # a damaged file makes tarfile raise almost anything

@@ -9,8 +9,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from mklbench.data.own import Table
 from mklbench.data.schema import Layout
-from mklbench.data.table import Table
 from mklbench.errors import DataError
 
 # So many classes may be numbers of any kind.
@@ -77,7 +77,7 @@ def _require_classes(
     if len(classes) <= _MOST_NUMBERED:
         return
     try:
-        numbers = [float(label) for label in classes]
+        numbers = [float(label.replace(",", ".", 1)) for label in classes]
     except ValueError:
         return
     has_fractions = any(number != round(number) for number in numbers if np.isfinite(number))

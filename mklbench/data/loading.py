@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -11,26 +12,35 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mklbench.data import sources, transforms
-from mklbench.data.arrays import parse_splits
+from mklbench.data import preprocessing, sources
+from mklbench.data.arrays import parse_mat, parse_npy, parse_npz, parse_splits, parse_svmlight
 from mklbench.data.cache import keep_or_warn
-from mklbench.data.dataset import Dataset, Split, View, content_digest
+from mklbench.data.dataset import Dataset, Split, View, content_digest, splits_digest
 from mklbench.data.editions import in_edition, settle, verify_file
-from mklbench.data.formats import parse_files
 from mklbench.data.generate import generate
-from mklbench.data.images import described
+from mklbench.data.images import described, parse_images
 from mklbench.data.labels import classes_of, rows_of_classes, targets_of
-from mklbench.data.limits import most_bytes
+from mklbench.data.openml import parse_openml
 from mklbench.data.options import parse_config
+from mklbench.data.own import Table, joined_table, table_of
 from mklbench.data.schema import (
     DataConfig,
+    Expected,
     FileConfig,
     GeneratedConfig,
     Layout,
     ViewConfig,
 )
-from mklbench.data.table import Table, shortened
-from mklbench.data.verification import verify_content, verify_splits
+from mklbench.data.splits import absent_class
+from mklbench.data.tables import (
+    detected,
+    read_arff,
+    read_excel,
+    read_parquet,
+    read_text,
+    shortened,
+    transposed,
+)
 from mklbench.errors import DataError
 
 
@@ -72,7 +82,7 @@ def load(
     dataset = replace(found.accepted, source=source)
     if place.layout.format == "images":
         directory = sources.folder(edition, cache_dir)
-        dataset = described(dataset, found.contents[0], directory, most_bytes(place.layout))
+        dataset = described(dataset, found.contents[0], directory)
     if parsed.splits_file is not None:
         splits = parse_splits(parsed.splits_file, len(dataset.y))
         dataset = replace(dataset, splits=splits)
@@ -116,6 +126,79 @@ def from_generator(config: GeneratedConfig) -> Dataset:
     )
 
 
+_ONE_FILE = {
+    "npz": parse_npz,
+    "npy": parse_npy,
+    "mat": parse_mat,
+    "images": parse_images,
+    "openml": parse_openml,
+}
+_TABLES = {"text": read_text, "parquet": read_parquet, "xlsx": read_excel, "arff": read_arff}
+
+
+def parse_files(
+    contents: Sequence[bytes], layout: Layout, place: str, names: Sequence[str] = ()
+) -> Table:
+    """Parse the files of a data set, whose rows are taken one after the other.
+
+    Those of the user's own are joined by the names of their samples, and are a view each.
+
+    Parameters
+    ----------
+    contents : sequence of bytes
+        The bytes of each file; a format of named arrays is one file.
+    layout : Layout
+        How they are read.
+    place : str
+        Where they are, in messages.
+    names : sequence of str, optional
+        Of the views.
+
+    Raises
+    ------
+    DataError
+        A file cannot be parsed, or the files do not have the same number of features.
+    """
+    formats = [detected(c) if layout.format == "auto" else layout.format for c in contents]
+    if layout.sheet is not None and "xlsx" not in formats:
+        raise DataError(
+            f"data.sheet={layout.sheet} is of an Excel file, and {place} is none: leave it out."
+        )
+    if formats[0] == "svmlight":
+        return parse_svmlight(contents, layout, place)
+    several = len(contents) > 1
+    if formats[0] in _ONE_FILE and not several:
+        return _ONE_FILE[formats[0]](contents[0], layout, place)
+    cells, places = [], []
+    for k, (content, kind) in enumerate(zip(contents, formats, strict=True)):
+        one = f"{place}, file {k + 1}" if several else place
+        if kind not in _TABLES:
+            raise DataError(
+                f"{one} is of the format {kind}, and files that are joined are tables with names: "
+                "save it as text, .xlsx or parquet."
+            )
+        read = _TABLES[kind](content, layout, one)
+        turned = names[k] in layout.transpose if isinstance(layout.transpose, tuple) else None
+        cells.append(transposed(read) if turned or layout.transpose is True else read)
+        places.append(one)
+    if several and layout.own:
+        return joined_table(cells, names, layout, place)
+    tables = [table_of(one, layout, at) for one, at in zip(cells, places, strict=True)]
+    if not several:
+        return tables[0]
+    widths = [table.X.shape[1] for table in tables]
+    if len(set(widths)) > 1:
+        raise DataError(
+            f"{place} has files of {', '.join(map(str, widths))} features: they must agree."
+        )
+    return Table(
+        X=np.vstack([table.X for table in tables]),
+        labels=tuple(label for table in tables for label in table.labels),
+        feature_names=tables[0].feature_names,
+        dropped_rows=sum(table.dropped_rows for table in tables),
+    )
+
+
 def from_bytes(
     config: FileConfig, contents: Sequence[bytes], layout: Layout, place: str
 ) -> Dataset:
@@ -140,7 +223,9 @@ def from_bytes(
     """
     for content in contents:
         verify_file(content, config, place)
-    table = rows_of_classes(parse_files(contents, layout, place), config.keep_classes, place)
+    names = [Path(location).stem for location in config.sources[0].locations]
+    table = parse_files(contents, layout, place, _distinct(names))
+    table = rows_of_classes(table, config.keep_classes, place)
     targets = targets_of(table, layout, place) if config.task == "regression" else None
     classes = () if targets is not None else classes_of(table, config.positive, layout, place)
     codes = {label: code for code, label in enumerate(classes)}
@@ -148,37 +233,48 @@ def from_bytes(
     notes = list(table.notes)
     if table.dropped_rows:
         notes.append(f"{table.dropped_rows} rows with a missing value dropped")
+    digest = table.digest or _digest(config, table.X, y if targets is None else targets)
+    groups = None
+    if table.groups is not None:
+        groups = np.unique(table.groups, return_inverse=True)[1].astype(np.int64)
+        digest = _extended(digest, "groups", *map(str, groups))
+    if layout.impute is not None and np.isnan(table.X).any():
+        digest = _extended(digest, "impute", layout.impute)
     dataset = Dataset(
         name=config.name,
         X=table.X,
         y=y,
         classes=classes,
         feature_names=_feature_names(config, table),
-        digest=table.digest or _digest(config, table.X, y if targets is None else targets),
+        digest=digest,
         notes=tuple(notes),
         source=place,
         splits=_splits(config, table),
         views=_views(config, table, place),
         targets=targets,
         dropped_rows=table.dropped_rows,
+        groups=groups,
+        impute=layout.impute,
     )
+    if layout.own:
+        dataset = replace(dataset, understood=_understood(dataset, table))
     if config.expected is not None:
-        verify_content(dataset, config.expected, place)
-    verify_splits(dataset, config, place)
+        _verify_content(dataset, config.expected, place)
+    _verify_splits(dataset, config, place)
     return dataset
 
 
 def with_choices(dataset: Dataset, config: DataConfig) -> Dataset:
     """Apply what the configuration says of features: leave out some, append noise."""
-    dataset = transforms.without_features(dataset, config.drop_features)
-    dataset = transforms.most_frequent_features(dataset, config.n_features)
-    constant = transforms.constant_features(dataset)
+    dataset = preprocessing.without_features(dataset, config.drop_features)
+    dataset = preprocessing.most_frequent_features(dataset, config.n_features)
+    constant = preprocessing.constant_features(dataset)
     if constant and config.drop_constant:
-        dataset = transforms.without_features(dataset, constant)
+        dataset = preprocessing.without_features(dataset, constant)
     elif constant:
         note = f"constant features kept: {shortened(constant)}"
         dataset = replace(dataset, notes=(*dataset.notes, note))
-    return transforms.with_noise_features(dataset, config.noise_features)
+    return preprocessing.with_noise_features(dataset, config.noise_features)
 
 
 def _feature_names(config: FileConfig, table: Table) -> tuple[str, ...]:
@@ -204,7 +300,8 @@ def _splits(config: FileConfig, table: Table) -> tuple[Split, ...]:
 def _views(config: FileConfig, table: Table, place: str) -> tuple[View, ...]:
     """The views of a file with the names and distances of the configuration, or default ones."""
     sizes = table.view_sizes
-    named = config.views or tuple(ViewConfig(f"view{i + 1}") for i in range(len(sizes)))
+    names = table.view_names or tuple(f"view{i + 1}" for i in range(len(sizes)))
+    named = config.views or tuple(map(ViewConfig, names))
     if len(named) != len(sizes):
         raise DataError(
             f"data.views names {len(named)} views, and {place} has {len(sizes)}: name each of them."
@@ -217,6 +314,43 @@ def _views(config: FileConfig, table: Table, place: str) -> tuple[View, ...]:
     )
 
 
+def _distinct(names: Sequence[str]) -> list[str]:
+    """Return names, numbered where one stands twice."""
+    return [f"{n}_{k}" if names.count(n) > 1 else n for k, n in enumerate(names, 1)]
+
+
+def _understood(dataset: Dataset, table: Table) -> tuple[str, str, str]:
+    """Say in three lines what was read: the label, the features, the rows."""
+    if dataset.targets is not None:
+        found = f"a target from {dataset.targets.min():g} to {dataset.targets.max():g}"
+    else:
+        counts = [f"{name}: {count}" for name, count in dataset.class_counts.items()]
+        found = f"{len(counts)} classes, {shortened(counts, 12)}"
+    label = f"label     {table.label}, {found}"
+    n_features = len(dataset.feature_names)
+    features = f"features  {n_features}"
+    if n_features:
+        features += f" ({shortened(dataset.feature_names, 6)})"
+    if dataset.views:
+        sizes = [f"{view.name}: {view.stop - view.start}" for view in dataset.views]
+        features += f" in {len(sizes)} views, {shortened(sizes)}"
+    if n_missing := int(np.isnan(dataset.X).sum()):
+        features += f", {n_missing} missing values become the {dataset.impute} of the training part"
+    if table.left_out:
+        features += f"; left out: {shortened(table.left_out)}"
+    rows = f"rows      {len(dataset.y) + table.dropped_rows} read, {table.dropped_rows} dropped"
+    if table.dropped:
+        rows += f" ({', '.join(table.dropped)})"
+    if dataset.groups is not None:
+        rows += f", {len(np.unique(dataset.groups))} groups"
+    return label, features, rows
+
+
+def _extended(digest: str, *more: str) -> str:
+    """Return the digest of a content with what else decides what is learned from it."""
+    return f"sha256:{hashlib.sha256(' '.join((digest, *more)).encode()).hexdigest()}"
+
+
 def _digest(
     config: FileConfig, X: NDArray[np.float64], y: NDArray[np.int64] | NDArray[np.float64]
 ) -> str:
@@ -224,3 +358,44 @@ def _digest(
     if config.sha256 is not None and config.expected is not None:
         return config.expected.digest
     return content_digest(X, y)
+
+
+def _verify_content(dataset: Dataset, expected: Expected, place: str) -> None:
+    """Compare with the published content: first what a reader can judge, then every number."""
+    if dataset.X.shape != (expected.n_samples, expected.n_features):
+        raise DataError(
+            f"{place} has {dataset.X.shape[0]} rows of {dataset.X.shape[1]} features instead of "
+            f"{expected.n_samples} of {expected.n_features}."
+        )
+    if dataset.class_counts != dict(expected.classes):
+        raise DataError(
+            f"{place} has the class counts {_class_counts(dataset.class_counts)} instead of "
+            f"{_class_counts(expected.classes)}."
+        )
+    if dataset.digest != expected.digest:
+        raise DataError(
+            f"{place} has numbers that differ from the published ones: content digest "
+            f"{dataset.digest[:19]}... instead of {expected.digest[:19]}...."
+        )
+
+
+def _verify_splits(dataset: Dataset, config: FileConfig, place: str) -> None:
+    """Check the splits that the file itself holds: their sizes, classes and, if known, digest."""
+    sizes = config.splits
+    if config.edition == "official" and sizes and len(dataset.splits) != sizes.n_splits:
+        raise DataError(f"{place} has {len(dataset.splits)} splits instead of {sizes.n_splits}.")
+    for index, (train, test) in enumerate(dataset.splits):
+        if sizes and (len(train), len(test)) != (sizes.n_train, sizes.n_test):
+            raise DataError(
+                f"{place}, split {index} has {len(train)} training and {len(test)} test rows "
+                f"instead of {sizes.n_train} and {sizes.n_test}."
+            )
+        if absent := absent_class(dataset.y, train, test):
+            raise DataError(f"{place}, split {index} leaves {absent}.")
+    registered = config.expected.splits_digest if config.expected is not None else None
+    if registered is not None and splits_digest(dataset.splits) != registered:
+        raise DataError(f"{place} has splits that differ from the published ones.")
+
+
+def _class_counts(classes: Mapping[str, int]) -> str:
+    return ", ".join(f"{label}: {count}" for label, count in classes.items())

@@ -19,31 +19,28 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.error import HTTPError
 
-from mklbench.data.faults import AbsentError, DamagedError, TooLargeError, UnreadableError
-from mklbench.data.limits import Limits, most_bytes
+from mklbench.data.files import AbsentError, DamagedError, UnreadableError, inflate
+from mklbench.data.own import Table, table_of
 from mklbench.data.schema import Layout
-from mklbench.data.table import Table, shortened
-from mklbench.data.typed_tables import table_of_values
-from mklbench.data.unpacking import inflate
+from mklbench.data.tables import read_values, shortened
 from mklbench.errors import DataError, first_line
 
 logger = logging.getLogger(__name__)
 
 
-def fetch(location: str, limits: Limits) -> bytes:
+def fetch(location: str, timeout: float) -> bytes:
     """Download a data set and return it as lines of JSON.
 
     Parameters
     ----------
     location : str
         Its page, which ends in its number.
-    limits : Limits
-        Of the time that a server may be silent, and of the size of the result; how large what
-        it sends is can only be seen in the end.
+    timeout : float
+        Seconds that a server may be silent.
 
     Raises
     ------
-    AbsentError, UnreadableError, TooLargeError
+    AbsentError, UnreadableError
         The message is a reason in a few words.
     """
     from sklearn.datasets import fetch_openml
@@ -53,7 +50,7 @@ def fetch(location: str, limits: Limits) -> bytes:
         # Without a cache of its own scikit-learn downloads the table twice.
         with (
             TemporaryDirectory() as directory,
-            _patient(limits.stall),
+            _patient(timeout),
             warnings.catch_warnings(record=True) as said,
         ):
             warnings.simplefilter("always")
@@ -74,10 +71,7 @@ def fetch(location: str, limits: Limits) -> bytes:
     for warning in said:
         if re.match(r"Version|OpenML", str(warning.message)):
             logger.warning("data.id=%d: %s", number, first_line(warning.message))
-    content = _as_lines(number, found)
-    if len(content) > limits.n_bytes:
-        raise TooLargeError(f"holds more than {limits.beyond}")
-    return content
+    return _as_lines(number, found)
 
 
 @contextlib.contextmanager
@@ -127,9 +121,9 @@ def parse_openml(content: bytes, layout: Layout, place: str) -> Table:
     DamagedError
         It is not of that form.
     DataError
-        The set has no target, and no label is named; or as `table_of_values`.
+        The set has no target, and no label is named; or as `table_of`.
     """
-    lines = inflate(content, most_bytes(layout)).splitlines()
+    lines = inflate(content).splitlines()
     try:
         head, *rows = map(json.loads, lines)
         columns, target = head["columns"], head["target"]
@@ -143,5 +137,5 @@ def parse_openml(content: bytes, layout: Layout, place: str) -> Table:
                 f"has {shortened(columns)}."
             )
         label = target
-    stated = replace(layout, label=label, header=True, skip_lines=0)
-    return table_of_values([columns, *rows], stated, place)
+    stated = replace(layout, label=label)
+    return table_of(read_values(columns, rows), stated, place)

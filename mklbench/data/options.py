@@ -10,27 +10,25 @@ from dataclasses import fields, replace
 from typing import Any, get_args
 
 from mklbench.data.schema import (
+    DATA,
+    DataWhere,
     Edition,
-    Expected,
     FileConfig,
     GeneratedConfig,
     Layout,
     Source,
     SourceKind,
     Task,
+    Whole,
 )
-from mklbench.data.values import DATA, DataWhere, Whole
 from mklbench.errors import InputError
 from mklbench.reader import Made, read, refuse_unknown, value
 
-_LAYOUT_KEYS = tuple(item.name for item in fields(Layout))
+# What is no option of a file, but follows from where it is.
+_DERIVED = ("own", "task")
+_LAYOUT_KEYS = tuple(item.name for item in fields(Layout) if item.name not in _DERIVED)
 
 _OPENML = "https://www.openml.org/d"  # and the number of a data set
-
-# Bytes of a file: it takes up to 18 a number in the sets of this program, of whose classes one
-# uses a part, and some for ids, splits and comments.
-_MOST_PER_NUMBER = 64
-_MOST_BESIDE = 1_000_000
 
 
 def parse_config(config: Mapping[str, Any]) -> FileConfig | GeneratedConfig:
@@ -68,13 +66,19 @@ def _sources(
     config: Mapping[str, Any], where: DataWhere, before: Mapping[str, Any]
 ) -> tuple[Source, ...]:
     """Read the list of sources; a ``path`` of the user's own replaces it."""
-    layout = _with_limit(_layout(config, Layout()), before.get("expected"))
+    layout = _layout(config, Layout())
+    if config.get("path") or config.get("id"):
+        task = config.get("task", "classification")
+        layout = replace(layout, own=True, task=value(Task, task, where / "task"))
     if "path" in config:
-        if config["path"] in (None, ""):
+        path = config["path"]
+        if path in (None, "") or path == []:
             raise InputError(
                 "data.path is not set: give the path of your file, as in data.path=mine.csv."
             )
-        return (Source("path", (value(str, config["path"], where / "path"),), layout),)
+        is_list = isinstance(path, Sequence) and not isinstance(path, str)
+        found = value(tuple[str, ...] if is_list else str, path, where / "path")
+        return (Source("path", found if is_list else (found,), layout),)
     if "id" in config:
         if config["id"] in (None, ""):
             raise InputError("data.id is not set: give the number of OpenML, as in data.id=61.")
@@ -129,19 +133,9 @@ def _source(entry: Any, layout: Layout) -> Source:
 def _layout(config: Mapping[str, Any], default: Layout) -> Layout:
     """Apply the layout keys of `config` to `default`; null leaves some of them as they are."""
     stated = {key: config[key] for key in _LAYOUT_KEYS if key in config}
-    for key, empty in (("struct", (None, "")), ("max_bytes", (None,))):
-        if stated.get(key) in empty:
-            stated.pop(key, None)
+    if stated.get("struct") in (None, ""):
+        stated.pop("struct", None)
     return read(Layout, stated, DATA, defaults=vars(default))
-
-
-def _with_limit(layout: Layout, expected: Expected | None) -> Layout:
-    """The layout with the most bytes that a file of so many numbers can sensibly hold."""
-    if layout.max_bytes is not None or expected is None or layout.format == "images":
-        return layout
-    n_rows = expected.n_samples + expected.dropped_rows
-    n_bytes = _MOST_BESIDE + _MOST_PER_NUMBER * n_rows * (expected.n_features + 1)
-    return replace(layout, max_bytes=n_bytes)
 
 
 def _edition(config: Mapping[str, Any], where: DataWhere, before: Mapping[str, Any]) -> Any:

@@ -6,19 +6,212 @@ mistakes the first is reported.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import numbers
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from mklbench.data import values
 from mklbench.data.dataset import Distance
-from mklbench.data.decimals import Decimal
+from mklbench.data.numbers import Decimal
 from mklbench.data.preprocessing import ScalingName
-from mklbench.data.values import ColumnReference, FromOne, FromZero, Label, Whole
+from mklbench.errors import InputError, unknown
+from mklbench.reader import Rule, Where, flag, value
+
+LARGEST = 2**63 - 1
+
+ColumnReference = str | int
+
+# What is asked for where a mapping is needed, by its key.
+_MAPPINGS = {
+    "splits": "be a mapping with n_train, n_test, ....",
+    "expected": "be a mapping with n_samples, digest, ....",
+    "official": "be a mapping with mirror, url, ....",
+    "classes": "map each label to its count.",
+    "label_names": "map labels of the file to labels.",
+}
+
+
+def read_text(found: Any, where: Where) -> str:
+    """Read a text."""
+    if found is None:
+        raise InputError(f"{where} is not set, and it is needed.")
+    if not isinstance(found, str):
+        shown = str(found).replace("'", "").replace(", ", ",")
+        raise InputError(
+            f"{where}={shown} must be text: quote what would be read as something else, as in "
+            f"'{where}=\"{shown}\"'."
+        )
+    return found
+
+
+def read_optional_text(found: Any, where: Where) -> str | None:
+    """Text or None; a number counts as its text, so that ``data.positive=1`` needs no quotes."""
+    if found is None or isinstance(found, str):
+        return found
+    if isinstance(found, numbers.Real) and not isinstance(found, bool):
+        return str(found)
+    raise InputError(f"{where}={found!r} must be text or null.")
+
+
+def read_texts(found: Any, where: Where) -> tuple[str, ...]:
+    """Read a list of texts."""
+    entries = where.items(found)
+    for entry in entries:
+        if not isinstance(entry, str):
+            raise InputError(f"{where} holds {entry!r}, which is not text.")
+    return tuple(entries)
+
+
+def read_column(found: Any, where: Where) -> ColumnReference:
+    """Read a reference to a column: its name, or its number from 1."""
+    if isinstance(found, bool) or not isinstance(found, str | int) or found in ("", 0):
+        raise InputError(f"{where}={found!r} is not a column: give its name or its number, from 1.")
+    return found
+
+
+def read_optional_column(found: Any, where: Where) -> ColumnReference | None:
+    """Read a reference to a column, or None."""
+    return None if found is None else read_column(found, where)
+
+
+def read_marks(found: Any, where: Where) -> tuple[str, ...] | None:
+    """Read what stands for a missing value: one text or number, or a list of them."""
+    if found is None:
+        return None
+    listed = [found] if isinstance(found, str | numbers.Real) else where.items(found)
+    return tuple("" if item is None else str(item) for item in listed)
+
+
+def read_transpose(found: Any, where: Where) -> bool | tuple[str, ...]:
+    """Read whether a file is transposed, or which files are."""
+    return flag(found, where) if isinstance(found, bool) else tuple(map(str, where.items(found)))
+
+
+def read_thousands(found: Any, where: Where) -> str | None:
+    """Read what stands between thousands: one character."""
+    if found is None or (isinstance(found, str) and len(found) == 1 and not found.isalnum()):
+        return found
+    raise InputError(f"{where}={found!r} must be one character, as in '{where}=\".\"', or null.")
+
+
+def read_columns(found: Any, where: Where) -> Any:
+    """Read "onehot", or references to columns, or None."""
+    if found is None or found == "onehot":
+        return found
+    if isinstance(found, str | int):
+        return (read_column(found, where),)
+    return tuple(read_column(item, where) for item in where.items(found))
+
+
+def read_set_name(found: Any, where: Where) -> str:
+    """Read the name of a set, which is also that of directories."""
+    name = read_text(found, where)
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", name):
+        raise InputError(
+            f"{where}={name!r} must start with a letter or digit and go on with letters, digits, "
+            f"'_', '-' or '.'."
+        )
+    return name
+
+
+def read_delimiter(found: Any, where: Where) -> str:
+    """Read a delimiter; a tab may be written as elsewhere, for no shell takes it easily."""
+    stated = read_text(found, where)
+    stated = "\t" if stated in ("\\t", "tab") else stated
+    if stated not in ("whitespace", "auto") and (len(stated) != 1 or stated in '"\r\n'):
+        raise InputError(
+            f"{where}={stated!r} must be one character, not a quote, or "
+            f"'whitespace', or 'auto': what the shell or Hydra would take for its own is quoted "
+            f"twice, as in '{where}=\";\"'."
+        )
+    return stated
+
+
+def read_scaling(found: Any, where: Where) -> Any:
+    """Read the name of a scaling."""
+    return value(ScalingName, read_text(found, where), where)
+
+
+def read_header(found: Any, where: Where) -> Any:
+    """Read whether there is a header."""
+    if isinstance(found, bool) or found == "auto":
+        return found
+    raise InputError(f"{where}={found!r} must be true, false or auto.")
+
+
+@dataclass(frozen=True)
+class Whole:
+    """The rule of a whole number from `least` to `most`."""
+
+    least: int
+    most: int = LARGEST
+
+    def __call__(self, found: Any, where: Where) -> int:
+        whole = isinstance(found, numbers.Integral) and not isinstance(found, bool)
+        if not whole or found < self.least:
+            raise InputError(f"{where}={found!r} must be a whole number of at least {self.least}.")
+        if int(found) > self.most:
+            raise InputError(f"{where}={found} must be a whole number of at most {self.most}.")
+        return int(found)
+
+
+FromZero = Annotated[int, Whole(0)]
+FromOne = Annotated[int, Whole(1)]
+Label = Annotated[str, lambda found, where: str(found)]  # a number is one, too
+
+
+@dataclass(frozen=True)
+class DataWhere(Where):
+    """A place in a data configuration, named by its last key as in an override."""
+
+    rules: ClassVar[Mapping[Any, Rule]] = {
+        str: read_text,
+        bool: flag,
+        str | None: read_optional_text,
+        tuple[str, ...]: read_texts,
+        ColumnReference: read_column,
+    }
+
+    def __str__(self) -> str:
+        return "data" if len(self.parts) == 1 else f"data.{self.parts[-1]}"
+
+    def item(self, number: int) -> DataWhere:
+        """Return the same place: the items of a list are not counted."""
+        return self
+
+    def mapping(self, found: object) -> Mapping[Any, Any]:
+        """Return `found` if it is a mapping, and refuse it if not."""
+        if isinstance(found, Mapping):
+            return found
+        if len(self.parts) == 1:
+            raise InputError(f"data must be a mapping of options, not {type(found).__name__}.")
+        if self.parts[-1] in _MAPPINGS:
+            raise InputError(f"{'.'.join(self.parts)}={found!r} must {_MAPPINGS[self.parts[-1]]}")
+        raise InputError(f"{self} holds {found!r} where it needs name and distance of a view.")
+
+    def items(self, found: object) -> Sequence[Any]:
+        """Return `found` if it is a list, an empty one for None, and refuse all else."""
+        if found is None:
+            return ()
+        if isinstance(found, str) or not isinstance(found, Sequence):
+            raise InputError(f"{self}={found!r} must be a list, as in {self}=[a,b].")
+        return found
+
+    def unknown_key(self, key: object, found: object, accepted: Iterable[str]) -> InputError:
+        """Build the error for a key that is no option here."""
+        return unknown(f"{'.'.join(self.parts)} option", key, accepted)
+
+    def unknown_value(self, found: object, accepted: Iterable[str]) -> InputError:
+        """Build the error for a value that is none of the accepted ones."""
+        return unknown(".".join(self.parts), found, accepted)
+
+
+DATA = DataWhere(("data",))
 
 SourceKind = Literal["embedded", "mirror", "url", "path"]
 FileFormat = Literal[
-    "auto", "text", "svmlight", "npy", "npz", "mat", "parquet", "xlsx", "openml", "images"
+    "auto", "text", "svmlight", "npy", "npz", "mat", "parquet", "xlsx", "arff", "openml", "images"
 ]
 Edition = Literal["auto", "official", "pooled"]
 Task = Literal["classification", "regression"]
@@ -50,6 +243,8 @@ class Layout:
         lines into as many cells, most of them numbers.
     decimal : Decimal
         What stands before the decimals, a "point" or a "comma"; "auto": as in the whole file.
+    thousands : str or None
+        What stands between groups of three digits; None: nothing, or as in the whole file.
     index : {"keep", "drop", "ask"}
         What becomes of columns that number the rows, such as the index that pandas writes: they
         are inputs, are left out, or are refused with a sentence that asks.
@@ -67,43 +262,56 @@ class Layout:
         The column of the class labels: a name, a number from 1 (negative from the end), "last".
     id_columns : tuple of ColumnReference
         Columns that identify a row and are not inputs (names or numbers from 1).
-    missing : str or None
-        The text of a missing value, in upper or lower case; rows that hold one in an input
-        or the label are dropped. None: no such text.
+    drop : tuple of ColumnReference
+        As `id_columns`.
+    groups : ColumnReference or None
+        The column of the group of each row, whose rows are on one side of every split.
+    missing : tuple of str or None
+        What stands for a missing value, in upper or lower case; rows that hold one in an input
+        or the label are dropped. Of a user's own file it comes on top of `mklbench.data.own.MARKS`;
+        an empty tuple is for nothing but empty cells.
+    impute : {"mean", "median"} or None
+        What takes the place of a missing input, of the training part; None: its row is dropped.
+    transpose : bool or tuple of str
+        Whether the samples are columns; of several files, the names of those in which they are.
     label_names : mapping of str to Label or None
         Label in the file -> label to use instead.
     per_class : FromOne
         Of images, in the order of their names, so many make a class.
     sheet : str or None
         Of an Excel file; None: the only one that is not empty.
-    max_bytes : FromOne or None
-        That a file may hold, as it comes and unpacked; None: `mklbench.data.limits`.
+    own : bool
+        Whether the file is the user's own, who is asked what is not certain.
+    task : Task
+        What the labels are for.
     """
 
     format: FileFormat = "text"
     inputs: str = "x"
     struct: str | None = None
-    delimiter: Annotated[str, values.delimiter] = ","
+    delimiter: Annotated[str, read_delimiter] = ","
     skip_lines: FromZero = 0
     zero_based: bool = False
-    header: Annotated[bool | Literal["auto"], values.header] = False
+    header: Annotated[bool | Literal["auto"], read_header] = False
     per_class: FromOne = 1
     sheet: str | None = None
-    max_bytes: FromOne | None = None
     label: ColumnReference = "last"
     id_columns: tuple[ColumnReference, ...] = ()
-    missing: str | None = None
+    drop: tuple[ColumnReference, ...] = ()
+    groups: Annotated[ColumnReference | None, read_optional_column] = None
+    missing: Annotated[tuple[str, ...] | None, read_marks] = None
+    impute: Literal["mean", "median"] | None = None
+    transpose: Annotated[bool | tuple[str, ...], read_transpose] = False
     label_names: Mapping[str, Label] | None = None
     decimal: Decimal = "point"
+    thousands: Annotated[str | None, read_thousands] = None
     index: Literal["keep", "drop", "ask"] = "keep"
-    categories: Annotated[
-        Literal["onehot"] | tuple[ColumnReference, ...] | None, values.columns
-    ] = None
+    categories: Annotated[Literal["onehot"] | tuple[ColumnReference, ...] | None, read_columns] = (
+        None
+    )
 
-    @property
-    def asks_for_categories(self) -> bool:
-        """Whether the file is the user's own, who can say what a column of text is."""
-        return self.index != "keep" or self.delimiter == "auto"
+    own: bool = False
+    task: Task = "classification"
 
 
 @dataclass(frozen=True)
@@ -184,7 +392,7 @@ class PublishedSplits:
     n_test: FromOne
     n_splits: FromOne
     stratified: bool = False
-    scaling: Annotated[ScalingName, values.scaling] = "standard"
+    scaling: Annotated[ScalingName, read_scaling] = "standard"
     in_order: bool = False
 
 
@@ -240,7 +448,7 @@ class DataConfig:
         Those of the publications, if the set has such.
     """
 
-    name: Annotated[str, values.set_name]
+    name: Annotated[str, read_set_name]
     title: str = ""
     licence: str = ""
     citation: str = ""

@@ -13,9 +13,7 @@ from mklbench.errors import InputError
 CACHE_VARIABLE = "MKLBENCH_CACHE"
 MIRROR_VARIABLE = "MKLBENCH_MIRROR"
 TIMEOUT_VARIABLE = "MKLBENCH_TIMEOUT"
-SECONDS_VARIABLE = "MKLBENCH_DOWNLOAD_SECONDS"
 DEFAULT_TIMEOUT = 20.0
-DEFAULT_SECONDS = 600.0
 # A week; timers of the operating system take no more than some hundred.
 _MOST_SECONDS = 604_800.0
 
@@ -84,27 +82,13 @@ def download_timeout(timeout: float | None = None) -> float:
     InputError
         It is not a positive number.
     """
-    return _seconds(TIMEOUT_VARIABLE, DEFAULT_TIMEOUT, timeout)
-
-
-def download_seconds() -> float:
-    """Seconds that a whole download may take: 600 unless MKLBENCH_DOWNLOAD_SECONDS is set.
-
-    Raises
-    ------
-    InputError
-        It is not a positive number.
-    """
-    return _seconds(SECONDS_VARIABLE, DEFAULT_SECONDS)
-
-
-def _seconds(variable: str, default: float, stated: float | None = None) -> float:
-    value = stated if stated is not None else os.environ.get(variable, default)
+    value = timeout if timeout is not None else os.environ.get(TIMEOUT_VARIABLE, DEFAULT_TIMEOUT)
     with contextlib.suppress(ValueError):
         if 0.0 < float(value) <= _MOST_SECONDS:
             return float(value)
     raise InputError(
-        f"{variable}={value} must be a positive number of seconds, at most {_MOST_SECONDS:g}."
+        f"{TIMEOUT_VARIABLE}={value} must be a positive number of seconds, at most "
+        f"{_MOST_SECONDS:g}."
     )
 
 

@@ -18,19 +18,16 @@ from pathlib import Path
 from typing import Generic, Literal, TypeVar
 from urllib.parse import quote
 
-from mklbench.data.cache import keep_or_warn
-from mklbench.data.download import read
-from mklbench.data.faults import AbsentError, DamagedError, TooLargeError, UnreadableError
-from mklbench.data.limits import Limits
-from mklbench.data.once import made_once
+from mklbench.data.cache import keep_or_warn, made_once, shown
+from mklbench.data.files import AbsentError, DamagedError, UnreadableError, read
 from mklbench.data.schema import FileConfig, Layout
 from mklbench.data.settings import (
     MIRROR_VARIABLE,
     cache_directory,
+    download_timeout,
     is_http,
     mirror_location,
 )
-from mklbench.data.standard_input import shown
 from mklbench.errors import DataError
 
 logger = logging.getLogger(__name__)
@@ -73,7 +70,8 @@ class Place:
     def describe(self) -> str:
         """The place as messages call it."""
         if self.kind == "path":
-            return f"data.path={shown(self.location)}"
+            paths = [shown(path) for path in self.locations]
+            return f"data.path={paths[0]}" if len(paths) == 1 else f"data.path=[{','.join(paths)}]"
         if self.layout.format == "openml":
             return f"data.id={Path(self.location).name}"
         return f"{self.kind} {self.location}"
@@ -216,7 +214,7 @@ class _Search(Generic[Accepted]):
                 if place.kind == "path":
                     raise _own_file_error(place, error) from error
                 # What was read of OpenML, and does not suit the options, is not there in vain.
-                faults = (AbsentError, UnreadableError, TooLargeError, DamagedError)
+                faults = (AbsentError, UnreadableError, DamagedError)
                 if place.layout.format == "openml" and not isinstance(error, faults):
                     raise
                 self._tried[place.describe()] = error
@@ -242,16 +240,16 @@ def read_place(place: Place, timeout: float | None = None) -> tuple[bytes, ...]:
     Raises
     ------
     DataError
-        One cannot be read within the limits; the message is a reason in a few words.
+        One cannot be read; the message is a reason in a few words.
     InputError
-        A limit in the environment is not acceptable.
+        The time limit in the environment is not acceptable.
     """
-    limits = Limits.of(place.layout, timeout)
+    seconds = download_timeout(timeout)
     if place.remote and place.layout.format == "openml":
         from mklbench.data import openml  # imports scikit-learn, which most runs do not need
 
-        return tuple(openml.fetch(location, limits) for location in place.locations)
-    return tuple(read(location, limits) for location in place.locations)
+        return tuple(openml.fetch(location, seconds) for location in place.locations)
+    return tuple(read(location, seconds) for location in place.locations)
 
 
 def _embedded_path(location: str) -> str:
@@ -277,10 +275,8 @@ def _own_file_error(place: Place, error: DataError) -> DataError:
     text = str(error)
     if text.startswith("data."):  # the parser's, which names the option already
         return error
-    if isinstance(error, TooLargeError):  # which names its remedy
-        return TooLargeError(f"{place.describe()} {text}.")
     reason = "does not exist" if isinstance(error, AbsentError) else text
-    return DataError(f"{place.describe()} {reason}: give the path of a readable CSV file.")
+    return DataError(f"{place.describe()} {reason}: give the path of a file that can be read.")
 
 
 def _nowhere(config: FileConfig, tried: list[str], mirror: str | os.PathLike[str] | None) -> str:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import math
+import re
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +18,19 @@ from numpy.typing import NDArray
 from mklbench.errors import InputError
 
 Rows = NDArray[np.int64]
+
+# Parts of fixed splits, and their names in files: train_1, trn1, trainIdx, val1, ...
+Part = Literal["train", "validation", "test"]
+
+_WORDS: dict[str, Part] = {
+    "train": "train", "training": "train", "trn": "train", "tr": "train",
+    "validation": "validation", "valid": "validation", "val": "validation",
+    "test": "test", "testing": "test", "tst": "test", "te": "test",
+}  # fmt: skip
+_ROWS = r"(?:rows?|idx|ind|index|indices|ids?)"
+_NAME = re.compile(
+    rf"(?:{_ROWS}_?)?({'|'.join(sorted(_WORDS, key=len, reverse=True))})(?:_?{_ROWS})?_?(\d{{0,6}})"
+)
 
 
 @dataclass(frozen=True)
@@ -33,6 +48,12 @@ class SplitProtocol:
         Whether each class has its share of a part, to within one row.
     seed : int
         Of the random splits.
+    kind : {"kfold", "loo", "groups", "time", "given"} or None
+        None: random parts. "kfold": each of the `folds` folds is tested on once, then again with
+        other folds; "loo": each row; "groups": each group; "time": rows in their order, each fold
+        after those that are trained on; "given": those that the data hold.
+    folds : int or None
+        Of "kfold" and "time".
     """
 
     test_fraction: float | None = None
@@ -40,6 +61,8 @@ class SplitProtocol:
     n_test: int | None = None
     stratified: bool = False
     seed: int = 0
+    kind: str | None = None
+    folds: int | None = None
 
     def sizes(self, n_samples: int) -> tuple[int, int]:
         """Rows of the training and of the test part of a set of `n_samples`.
@@ -68,7 +91,9 @@ class SplitProtocol:
 
 def split_seed(digest: str, index: int, protocol: SplitProtocol) -> int:
     """The 64-bit seed of one split, from the data and the protocol alone."""
-    if protocol.test_fraction is not None:
+    if protocol.kind is not None:
+        sizes = f"{protocol.kind} {protocol.folds}"
+    elif protocol.test_fraction is not None:
         sizes = repr(float(protocol.test_fraction))
     else:
         sizes = f"{protocol.n_train}/{protocol.n_test}"
@@ -139,6 +164,116 @@ def random_split(
     return train, test
 
 
+def n_splits(protocol: SplitProtocol, n_samples: int, groups: Rows | None, n_given: int) -> int:
+    """Return how many splits a protocol has where the number is left open.
+
+    Raises
+    ------
+    InputError
+        The data have no groups, or hold no splits.
+    """
+    if protocol.kind == "groups":
+        if groups is None:
+            raise InputError("split=groups needs groups: set data.groups to the column of them.")
+        return len(np.unique(groups))
+    if protocol.kind == "given" and not n_given:
+        raise InputError(
+            "split=given needs data with a training and a test part, such as x_train, y_train, "
+            "x_test and y_test in an .npz file: choose another split."
+        )
+    return {"loo": n_samples, "given": n_given}.get(str(protocol.kind), protocol.folds or 1)
+
+
+def draw_split(
+    y: NDArray[np.int64],
+    digest: str,
+    index: int,
+    protocol: SplitProtocol,
+    groups: Rows | None = None,
+) -> tuple[Rows, Rows]:
+    """Draw the training and the test rows of a split of any kind; rows of a group stay together.
+
+    Parameters, returns and raised errors as of `random_split`; `groups` (n,) are codes.
+    """
+    if protocol.kind is None and groups is None:
+        return random_split(y, digest, index, protocol)
+    rows = np.arange(len(y))
+    if protocol.kind == "loo":
+        if groups is not None:
+            raise InputError("split=loo would part the rows of a group: choose split=groups.")
+        test = rows[[index]]
+    elif protocol.kind == "groups":
+        assert groups is not None  # as `n_splits` has checked
+        test = np.flatnonzero(groups == np.unique(groups)[index])
+    elif protocol.kind == "time":
+        return _in_order(y, index, protocol, groups)
+    else:
+        test = _drawn_groups(y, digest, index, protocol, groups)
+    train = np.setdiff1d(rows, test)
+    if (absent := np.setdiff1d(y, y[train])).size:
+        raise InputError(
+            f"Split {index} leaves the training part without class {absent[0]}, all rows of which "
+            "are tested on together: leave that class out, or choose another split."
+        )
+    return train, test
+
+
+def _in_order(
+    y: NDArray[np.int64], index: int, protocol: SplitProtocol, groups: Rows | None
+) -> tuple[Rows, Rows]:
+    from sklearn.model_selection import TimeSeriesSplit
+
+    if groups is not None:
+        raise InputError("split=time takes the rows in their order: leave data.groups out.")
+    try:
+        parts = list(TimeSeriesSplit(protocol.folds or 5).split(y))
+    except ValueError as error:
+        raise InputError(
+            f"split.folds={protocol.folds} is too many for {len(y)} rows: choose fewer."
+        ) from error
+    train, test = parts[index]
+    if (absent := np.setdiff1d(y[test], y[train])).size:
+        raise InputError(
+            f"Split {index} tests on class {absent[0]}, which no earlier row has: choose fewer "
+            "split.folds, so that the first training part is longer."
+        )
+    return train, test
+
+
+def _drawn_groups(
+    y: NDArray[np.int64], digest: str, index: int, protocol: SplitProtocol, groups: Rows | None
+) -> Rows:
+    """Return the test rows of a fold, or of a random part of the groups; sorted."""
+    from sklearn import model_selection as selection
+
+    k, fold, repeat = protocol.folds or 0, 0, index
+    if protocol.kind == "kfold":
+        repeat, fold = divmod(index, k)
+    elif protocol.test_fraction is None:
+        raise InputError(
+            "split.n_train and split.n_test cannot be drawn in whole groups: set "
+            "split.test_fraction, and the other two to null."
+        )
+    seed = split_seed(digest, repeat, protocol) % 2**32
+    try:
+        if protocol.kind is None and not protocol.stratified:
+            shuffle = selection.GroupShuffleSplit(
+                1, test_size=protocol.test_fraction, random_state=seed
+            )
+            return np.sort(next(shuffle.split(y, y, groups))[1])
+        k = k or max(2, round(1 / (protocol.test_fraction or 0.5)))
+        name = f"{'Stratified' * protocol.stratified}{'Group' * (groups is not None)}KFold"
+        folds = getattr(selection, name)(k, shuffle=True, random_state=seed)
+        return np.sort(list(folds.split(y, y, groups))[fold][1])
+    except ValueError as error:
+        option = f"split.folds={k}" if protocol.kind else "split.test_fraction"
+        raise InputError(
+            f"{option} cannot be drawn from {len(y)} rows"
+            + ("" if groups is None else f" in {len(np.unique(groups))} groups")
+            + f" ({str(error).rstrip('.')}): choose another."
+        ) from error
+
+
 def absent_class(y: NDArray[np.int64], train: Rows, test: Rows) -> str | None:
     """Say which part of a split is without which class, in a few words; None if none is."""
     for part, rows in (("training", train), ("test", test)):
@@ -151,7 +286,13 @@ def absent_class(y: NDArray[np.int64], train: Rows, test: Rows) -> str | None:
     return None
 
 
-def folds(y: NDArray[np.int64], k: int, seed: int) -> list[tuple[Rows, Rows]]:
+def folds(
+    y: NDArray[np.int64],
+    k: int,
+    seed: int,
+    groups: Rows | None = None,
+    in_order: bool = False,
+) -> list[tuple[Rows, Rows]]:
     """Stratified folds for the cross-validation inside a training part.
 
     Parameters
@@ -162,11 +303,16 @@ def folds(y: NDArray[np.int64], k: int, seed: int) -> list[tuple[Rows, Rows]]:
         Number of folds.
     seed : int
         Of the shuffle within each class.
+    groups : ndarray of shape (n,) or None, default=None
+        Codes of groups, whose positions stay together.
+    in_order : bool, default=False
+        Whether each `val` lies behind its `train`, as rows in order of time have to.
 
     Returns
     -------
-    list of k pairs (train, val) of sorted positions in `y`; every position is in one `val`. The
-    sizes of two folds, and of each class within them, differ by one at most.
+    list of k pairs (train, val) of sorted positions in `y`; without groups and order every position
+    is in one `val`, and the sizes of two folds, and of each class within them, differ by one at
+    most.
 
     Raises
     ------
@@ -175,6 +321,8 @@ def folds(y: NDArray[np.int64], k: int, seed: int) -> list[tuple[Rows, Rows]]:
     """
     if k < 2:
         raise InputError(f"search.folds={k} must be 2 or more.")
+    if groups is not None or in_order:
+        return _folds_of_groups(y, k, seed, groups)
     labels, counts = np.unique(y, return_counts=True)
     if counts.size == 0 or counts.min() < k:
         smallest = int(counts.min()) if counts.size else 0
@@ -188,6 +336,30 @@ def folds(y: NDArray[np.int64], k: int, seed: int) -> list[tuple[Rows, Rows]]:
     # Dealing on from class to class, rather than starting each at fold 0, keeps the folds even.
     fold_of[dealt] = np.arange(len(y)) % k
     return [(np.flatnonzero(fold_of != i), np.flatnonzero(fold_of == i)) for i in range(k)]
+
+
+def _folds_of_groups(
+    y: NDArray[np.int64], k: int, seed: int, groups: Rows | None
+) -> list[tuple[Rows, Rows]]:
+    from sklearn.model_selection import StratifiedGroupKFold, TimeSeriesSplit
+
+    if groups is None:
+        splitter = TimeSeriesSplit(min(k, len(y) - 1))
+    elif (n_groups := len(np.unique(groups))) < k:
+        raise InputError(
+            f"search.folds={k} is more than the {n_groups} groups of a training part: use at most "
+            f"{n_groups} folds."
+        )
+    else:
+        splitter = StratifiedGroupKFold(k, shuffle=True, random_state=seed % 2**32)
+    parts = [(np.sort(train), np.sort(val)) for train, val in splitter.split(y, y, groups)]
+    for train, _ in parts:
+        if (absent := np.setdiff1d(y, y[train])).size:
+            raise InputError(
+                f"search.folds={k} leaves a fold to fit to without class {absent[0]}: use fewer "
+                "folds, or more groups of that class."
+            )
+    return parts
 
 
 def _draw(rows: Rows, y: NDArray[np.int64], n_drawn: int, generator: np.random.Generator) -> Rows:
@@ -214,3 +386,14 @@ def _stratified_counts(y: NDArray[np.int64], n_drawn: int) -> dict[int, int]:
     by_remainder = np.argsort(-(share - counts), kind="stable")
     counts[by_remainder[: n_drawn - counts.sum()]] += 1
     return dict(zip(codes.tolist(), counts.tolist(), strict=True))
+
+
+def part_of(name: str) -> tuple[Part, int | None] | None:
+    """Return the part of a split that a name stands for, and its number; None for other names.
+
+    "train_2", "trn2" and "trainIdx2" are the training part of split 2; without a number it is None.
+    """
+    found = _NAME.fullmatch(name.strip().lower())
+    if found is None:
+        return None
+    return _WORDS[found[1]], int(found[2]) if found[2] else None

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from mklbench import config as configs
 from mklbench.data import Dataset, load, open_editions, registered_digest, settle
 from mklbench.data.split_files import FixedSplits, read_splits
-from mklbench.data.splits import SplitProtocol, random_split
+from mklbench.data.splits import SplitProtocol, draw_split, n_splits
+from mklbench.errors import InputError
 from mklbench.experiments import sources
 from mklbench.experiments.identity import digest_of, identity_of
 
@@ -60,6 +61,16 @@ class Cell:
         split = dict(self.config["split"])
         if (fixed := self.fixed_splits) is not None:
             split["n_splits"] = fixed.number(split["n_splits"])
+        elif split.get("kind") is not None:
+            data = self.dataset()
+            known = n_splits(self.split_protocol, len(data.y), data.groups, len(data.splits))
+            wanted = split["n_splits"] or known
+            if wanted > known and split["kind"] != "kfold":
+                raise InputError(
+                    f"split.n_splits={wanted} is more than the {known} of split={split['kind']}: "
+                    "leave it out to run all of them."
+                )
+            split["n_splits"] = wanted
         return split
 
     @cached_property
@@ -186,7 +197,7 @@ class Cell:
     def split_protocol(self) -> SplitProtocol:
         """How the rows are divided into a training and a test part."""
         chosen = self.config["split"]
-        return SplitProtocol(**{item.name: chosen[item.name] for item in fields(SplitProtocol)})
+        return SplitProtocol(**{item.name: chosen.get(item.name) for item in fields(SplitProtocol)})
 
     def rows(self, split: int) -> tuple[Any, Any]:
         """Return the training and the test rows of a split: of a file, official or random.
@@ -196,10 +207,11 @@ class Cell:
         data = self.dataset()
         if self.fixed_splits is not None:
             fixed = self.fixed_splits.checked(split, data.y, data.classes)
+            _require_whole_groups(data.groups, fixed.learning, fixed.test, split)
             return fixed.learning, np.sort(fixed.test)
         if self._is_official(split):
             return data.splits[split]
-        return random_split(data.y, data.digest, split, self.split_protocol)
+        return draw_split(data.y, data.digest, split, self.split_protocol, data.groups)
 
     def validation(self, split: int) -> NDArray[np.int64] | None:
         """Return which of the training rows, by position, the search tests on.
@@ -224,10 +236,22 @@ class Cell:
         splits, protocol = self.dataset().splits, self.split_protocol
         if split >= len(splits):
             return False
+        if protocol.kind == "given":
+            return True
         return tuple(map(len, splits[split])) == (protocol.n_train, protocol.n_test)
 
     def __repr__(self) -> str:
         return f"Cell({self.label}, n_splits={self.n_splits})"
+
+
+def _require_whole_groups(groups: Any, train: Any, test: Any, split: int) -> None:
+    """Raise InputError for a split of a file that has rows of a group in both parts."""
+    if groups is not None and len(shared := np.intersect1d(groups[train], groups[test])):
+        row = np.flatnonzero(groups == shared[0])[0]
+        raise InputError(
+            f"split.path has rows of the same group in both parts of split {split}, such as that "
+            f"of row {row}: put each group into one of them, or leave data.groups out."
+        )
 
 
 @lru_cache(maxsize=4)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import logging
+import sys
 from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
 from mklbench import config as configs
 from mklbench.config.schemas import MEASURES, SCORES
+from mklbench.data.cache import shown
 from mklbench.data.splits import folds
-from mklbench.data.standard_input import shown
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell, FileState, files_named
 from mklbench.experiments.memory import check_fits
@@ -45,6 +46,8 @@ def check_cell(cell: Cell, splits: Iterable[int] | None = None, jobs: int = 1) -
     _check_splits(json.dumps(drawn_from), wanted, tuple(searched), files_named(drawn_from))
     if jobs:
         check_fits(cell, next(iter(wanted)), jobs, builder)
+    if lines := cell.dataset().understood:
+        _tell("\n".join((f"{_named(cell)}:", *(f"  {line}" for line in lines))))
 
 
 def _check_regression(cell: Cell) -> None:
@@ -103,9 +106,12 @@ def _check_own_rows(cell: Cell, builder: Any) -> None:
             f"kernel={cell.kernel} needs features, and data={cell.data} has labels alone: "
             "choose kernel=grams kernel.files=FILE for Gram matrices, or a file with features."
         )
-    if path := cell.config["data"].get("path"):
-        for note in data.notes:
-            _say(f"data.path={shown(path)}: {note}.")
+    split = cell.config["split"]
+    if data.understood and data.splits and not (split.get("kind") == "given" or split.get("path")):
+        raise InputError(
+            f"{_named(cell)} has a training and a test part: set split=given to use them, or put "
+            "all rows into one array to draw splits of your own."
+        )
     if cell.fixed_splits is None:
         return
     _say(cell.fixed_splits.note)
@@ -114,6 +120,21 @@ def _check_own_rows(cell: Cell, builder: Any) -> None:
             f"split.path={cell.config['split']['path']} numbers the rows of the data, and "
             f"data={cell.data} leaves some of them out: give files without those rows."
         )
+
+
+def _named(cell: Cell) -> str:
+    """Return what a user's own data are called, as they were given."""
+    data = cell.config["data"]
+    if "id" in data:
+        return f"data.id={data['id']}"
+    paths = data["path"] if isinstance(data["path"], list) else [data["path"]]
+    return f"data.path={','.join(shown(path) for path in paths)}"
+
+
+@lru_cache(maxsize=64)
+def _tell(text: str) -> None:
+    """Print once what was understood of a file, beside the results rather than among them."""
+    print(text, file=sys.stderr, flush=True)
 
 
 @lru_cache(maxsize=64)
@@ -129,8 +150,10 @@ def _check_splits(
 ) -> None:
     """Draw splits and the folds of those that are searched; once for the cells that share them."""
     cell = Cell(json.loads(config))
-    codes = cell.dataset().y
+    data, search = cell.dataset(), cell.config["search"]
+    in_order = cell.config["split"].get("kind") == "time"
     for split in sorted({*wanted, *searched}):
         train, _ = cell.rows(split)
         if split in searched and cell.validation(split) is None:
-            folds(codes[train], cell.config["search"]["folds"], seed=0)
+            groups = None if data.groups is None else data.groups[train]
+            folds(data.y[train], search["folds"], 0, groups, in_order)

@@ -19,7 +19,7 @@ from mklbench import config as configs
 from mklbench import interruption, multiclass, own_code
 from mklbench.config.schemas import MEASURES
 from mklbench.data import Dataset
-from mklbench.data.preprocessing import fit_scaling
+from mklbench.data.preprocessing import fit_scaling, imputed
 from mklbench.data.splits import split_seed
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
@@ -112,9 +112,12 @@ class _Parts:
     def __init__(self, cell: Cell, split: int) -> None:
         self.data = cell.dataset()
         self.train, self.test = cell.rows(split)
-        scaling = fit_scaling(cell.config["split"]["scaling"], self.data.X[self.train])
-        self._X_train = scaling.transform(self.data.X[self.train])
-        self._X_test = scaling.transform(self.data.X[self.test])
+        X = imputed(self.data.X, self.train, self.data.impute)
+        scaling = fit_scaling(cell.config["split"]["scaling"], X[self.train])
+        self._X_train = scaling.transform(X[self.train])
+        self._X_test = scaling.transform(X[self.test])
+        groups = self.data.groups
+        self.groups = None if groups is None else groups[self.train]
         self.responses = Responses.of(self.data, self.train)
         self._builders: dict[str, Any] = {}
 
@@ -198,7 +201,9 @@ def _scores(
 
         solve, operator = configs.algorithm(chosen["algo"]), parts.build(chosen["kernel"])
         seed = _seed(cell, split) + 2
-        held = held_out_decisions(operator, solve, parts.responses, _CALIBRATION_FOLDS, seed)
+        held = held_out_decisions(
+            operator, solve, parts.responses, _CALIBRATION_FOLDS, seed, parts.groups
+        )
         return calibrated(held, parts.responses.codes, decision)
 
     test, found = Responses.of(parts.data, parts.test), {}
@@ -229,7 +234,8 @@ def _model_bytes(operator: KernelOperator, solutions: Sequence[Solution]) -> int
 
 def _select(cell: Cell, split: int, parts: _Parts) -> Selection:
     seed = _seed(cell, split) + 1
-    return select(cell.config, parts.build, parts.responses, seed, cell.validation(split))
+    validation = cell.validation(split)
+    return select(cell.config, parts.build, parts.responses, seed, validation, parts.groups)
 
 
 def _agreed(shared: Mapping[int, Selection], split: int, combine: str | None) -> Selection:

@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
-from mklbench.data.unpacking import unpack
+from mklbench.data.files import unpack
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.files import read_regular, reason, write_atomically
@@ -232,7 +232,7 @@ def read_records(path: Path | str) -> list[Record]:
     try:
         data = read_regular(Path(path), _MOST_BYTES)
         is_checked = _is_listed(Path(path), data)
-        lines = unpack(data, str(path), _MOST_BYTES).split(b"\n")
+        lines = unpack(data, str(path)).split(b"\n")
     except OSError as error:
         raise InputError(f"The records in {path} cannot be read: {reason(error)}.") from error
     records, damaged = [], []

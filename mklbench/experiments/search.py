@@ -46,6 +46,7 @@ def select(
     responses: Responses,
     seed: int,
     validation: Rows | None = None,
+    groups: Rows | None = None,
 ) -> Selection:
     """Choose the hyperparameters of a cell by cross-validation on its training part.
 
@@ -80,6 +81,8 @@ def select(
     validation : ndarray of int or None, default=None
         Which samples of the training part all settings are tested on, fitted to the others; None:
         folds are made.
+    groups : ndarray of int or None, default=None
+        Codes (n,) of groups of samples, which stay together in the folds.
 
     Returns
     -------
@@ -100,7 +103,8 @@ def select(
     config = configs.with_values(config, _of_fits(config["search"]))
     entries = grid_entries(grid)
     if validation is None:
-        parts = folds(responses.codes, config["search"]["folds"], seed)
+        in_order = config.get("split", {}).get("kind") == "time"
+        parts = folds(responses.codes, config["search"]["folds"], seed, groups, in_order)
     else:
         parts = [(np.setdiff1d(np.arange(len(responses)), validation), validation)]
     losses, singular = [0.0] * len(entries), None
@@ -148,6 +152,7 @@ def held_out_decisions(
     responses: Responses,
     n_folds: int,
     seed: int,
+    groups: Rows | None = None,
 ) -> NDArray[np.float64]:
     """Return decision values (n,) or (n, k) of each training row by machines fitted without it.
 
@@ -161,11 +166,13 @@ def held_out_decisions(
         Of the training part.
     n_folds, seed : int
         Of the folds, which are stratified by the classes.
+    groups : ndarray of int or None, default=None
+        Codes (n,) of groups of samples, which stay together in the folds.
     """
     predictor = _Predictor(operator)
     shape = (len(responses),) if responses.n_classes <= 2 else (len(responses), responses.n_classes)
     decisions = np.empty(shape)
-    for fit_rows, held_out in folds(responses.codes, n_folds, seed):
+    for fit_rows, held_out in folds(responses.codes, n_folds, seed, groups):
         solutions = responses.take(fit_rows).fit(solve, operator.restrict(fit_rows))
         decisions[held_out] = predictor.decision(solutions, held_out, fit_rows)
     return decisions

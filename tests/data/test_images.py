@@ -15,10 +15,10 @@ from joblib import parallel_config
 from scipy.io import savemat
 
 from mklbench.data import image_descriptors, images, load
-from mklbench.data.formats import parse_files
 from mklbench.data.image_descriptors import SIZES, find_foreground
+from mklbench.data.loading import parse_files
+from mklbench.data.own import Table
 from mklbench.data.schema import Layout
-from mklbench.data.table import Table
 from mklbench.errors import DataError
 from mklbench.experiments.cell import Cell
 

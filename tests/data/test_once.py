@@ -30,8 +30,9 @@ from narrowing import present
 
 from mklbench import claims
 from mklbench.claims import Owner
-from mklbench.data import fetch, image_descriptors, is_at_hand, load, once, settle
-from mklbench.data.once import made_once
+from mklbench.data import cache as once
+from mklbench.data import fetch, image_descriptors, is_at_hand, load, settle
+from mklbench.data.cache import made_once
 from mklbench.errors import DataError
 
 SPAWN = multiprocessing.get_context("spawn")  # forking a process with threads is unsafe

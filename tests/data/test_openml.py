@@ -156,8 +156,3 @@ def test_no_network_is_one_sentence(
     said = refusal(61)
     assert said.startswith(f"data=openml could not be had from data.id=61 ({says}): ")
     assert "\n" not in said
-
-
-def test_the_limit_of_size_holds(asked: list[str], cache: Path) -> None:
-    assert "more than the 0.002 MB it may" in refusal(61, max_bytes=2000)
-    assert not list(cache.rglob("61"))

@@ -14,6 +14,7 @@ from data_fakes import CONFIG_DIRECTORY
 from matlab73 import save73
 from numpy.testing import assert_array_equal
 from scipy.io import savemat
+from scipy.sparse import csr_matrix, save_npz
 
 from mklbench.data import Dataset, load
 from mklbench.errors import DataError
@@ -118,8 +119,10 @@ def test_a_cell_of_inputs_is_views(tmp_path: Path) -> None:
         ({"X": X, "y": Y}, {"inputs": "Z"}, "data.inputs=Z is no array of"),
         ({"X": X, "y": Y[:5]}, {"inputs": "X"}, "of shape (6, 3) for 5 labels"),
         ({"X": X, "y": np.eye(6)[:, :2]}, {"label": "y"}, "has labels y of shape (6, 2): a vector"),
-        ({"X": X, "y": Y * np.nan}, {}, "a label in y that is nan"),
-        ({"X": X + np.inf, "y": Y}, {}, "holds NaN or infinite values in X"),
+        ({"X": X, "y": Y * np.nan}, {}, "has no row without a missing value"),
+        ({"X": X + np.inf, "y": Y}, {}, "column 1: 'inf' is not a finite number"),
+        ({"X": X, "y": np.array(["a", None] * 3, object)}, {}, "save it as text or numbers"),
+        ({"X": X, "y": np.array(["Yes", "yes", "no"] * 2)}, {}, "differ in form only"),
     ],
     ids=str,
 )  # fmt: skip
@@ -141,3 +144,44 @@ def test_an_archive_without_arrays_is_called_one(tmp_path: Path) -> None:
     np.savez(tmp_path / "own.npz")
     with pytest.raises(DataError, match=r"own\.npz holds no vector of labels"):
         load_own(tmp_path / "own.npz")
+
+
+def test_more_kinds_of_labels_and_inputs(tmp_path: Path) -> None:
+    one_hot = (Y[:, None] == np.unique(Y)).astype(float)
+    np.savez(tmp_path / "own.npz", X=X, y=one_hot)
+    assert_array_equal(load_own(tmp_path / "own.npz").y, np.unique(Y, return_inverse=True)[1])
+    savemat(tmp_path / "own.mat", {"set": {"X": X, "Y": Y[:, None]}})
+    assert_array_equal(load_own(tmp_path / "own.mat").X, X)
+    save_npz(tmp_path / "own.npz", csr_matrix(np.column_stack([X, Y])))
+    assert_array_equal(load_own(tmp_path / "own.npz").X, X)
+
+
+def test_training_and_test_arrays_are_a_split(tmp_path: Path) -> None:
+    np.savez(tmp_path / "own.npz", x_train=X[:4], y_train=Y[:4], X_test=X[4:], y_test=Y[4:])
+    dataset = load_own(tmp_path / "own.npz")
+    assert_array_equal(dataset.X, X)
+    ((train, test),) = dataset.splits
+    assert_array_equal(train, [0, 1, 2, 3])
+    assert_array_equal(test, [4, 5])
+
+
+def test_groups_are_an_array(tmp_path: Path) -> None:
+    np.savez(tmp_path / "own.npz", X=X, y=Y, patient=[7, 7, 8, 8, 9, 9])
+    assert_array_equal(load_own(tmp_path / "own.npz", groups="patient").groups, [0, 0, 1, 1, 2, 2])
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_svmlight_may_count_from_0(first: int, tmp_path: Path) -> None:
+    lines = [
+        f"{y} " + " ".join(f"{k + first}:{x}" for k, x in enumerate(row) if x)
+        for y, row in zip(Y, X + 0.5, strict=True)
+    ]
+    (tmp_path / "own.svm").write_text("\n".join(lines) + "\n")
+    assert_array_equal(load_own(tmp_path / "own.svm").X, X + 0.5)
+
+
+def test_the_numbers_of_samples_in_a_precomputed_kernel_are_no_feature(tmp_path: Path) -> None:
+    lines = [f"{k % 2} 0:{k + 1} 1:{k * k} 2:3.5" for k in range(12)]
+    (tmp_path / "own.svm").write_text("\n".join(lines) + "\n")
+    with pytest.raises(DataError, match="which identif"):
+        load_own(tmp_path / "own.svm")

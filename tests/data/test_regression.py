@@ -10,7 +10,7 @@ import pytest
 from data_fakes import CONFIG_DIRECTORY
 
 from mklbench.data import load, read_configs
-from mklbench.data.transforms import most_frequent_features
+from mklbench.data.preprocessing import most_frequent_features
 from mklbench.errors import DataError, InputError
 
 CSV = read_configs(CONFIG_DIRECTORY)["csv"]
@@ -44,12 +44,16 @@ def test_targets_of_an_svmlight_file_keep_their_digits(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("lines", "options", "message"),
     [
-        ("1,2,low\n3,4,high\n", {}, "has the label low in data.label=last, which is no finite"),
-        ("1,2,nan\n3,4,1\n", {}, "which is no finite number to predict"),
-        ("1,2,5\n3,4,5\n", {}, "has the number 5 in every row of data.label=last"),
+        (
+            "1,9,low\n3,4,high\n1,4,low\n",
+            {},
+            "has the label low in data.label=last, which is no finite",
+        ),
+        ("1,9,inf\n3,4,1\n1,9,5\n", {}, "which is no finite number to predict"),
+        ("1,9,5\n1,4,5\n", {}, "has the number 5 in every row of data.label=last"),
         ("1,2,5\n3,4,6\n", {"positive": "5"}, "data.positive=5 is of classes"),
         ("1,2,5\n3,4,6\n", {"task": "ranking"}, "data.task=ranking is not known"),
-        ("1,2,5\n3,4,6\n", {"n_features": 3}, "data.n_features=3 is more than the 2 features"),
+        ("1,9,5\n1,4,6\n", {"n_features": 3}, "data.n_features=3 is more than the 2 features"),
         ("1,2,5\n3,4,6\n", {"n_features": 0}, "data.n_features=0 must be a whole number"),
     ],
 )
@@ -62,7 +66,7 @@ def test_what_cannot_be_used_is_named(
 
 def test_many_labels_point_to_regression(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"For numbers to predict set data\.task=regression"):
-        loaded(tmp_path / "a.csv", "1,2,5\n3,4,6\n5,6,7\n", task="classification")
+        loaded(tmp_path / "a.csv", "1,9,5\n1,4,6\n5,6,7\n", header=False, task="classification")
 
 
 def test_the_most_frequent_features_are_kept_in_their_order(tmp_path: Path) -> None:

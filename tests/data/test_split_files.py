@@ -16,7 +16,7 @@ from matlab73 import save73
 from scipy.io import savemat
 
 from mklbench.data.split_files import FixedSplits, read_splits
-from mklbench.data.split_names import part_of
+from mklbench.data.splits import part_of
 from mklbench.errors import InputError
 
 N = 12
@@ -160,7 +160,7 @@ WRONG: dict[str, tuple[Any, str]] = {
     "text": ([{"train": ["a"], "test": [1]}], "a train part that is no list of whole numbers"),
     "fractions": ([{"train": [0.5], "test": [1]}], "a train part that is no list of whole numbers"),
     "true": ([{"train": [True], "test": [1]}], "a train part that is no list of whole numbers"),
-    "numbers": ([1, 2], "split 0 is not a mapping of parts"),
+    "lists": ([[1], [2]], "split 0 is not a mapping of parts"),
     "none": ([], "holds no splits"),
     "no JSON": ("[{", "cannot be read as JSON"),
     "other columns": ("a,b\n1,2\n", "holds no splits"),
@@ -267,3 +267,18 @@ def test_any_sound_splits_are_read_back(
     savemat(directory / "s.mat", matlab)
     from_mat: FixedSplits = read_splits(str(directory / "s.mat"))
     assert from_mat.digest == from_json.digest
+
+
+@pytest.mark.parametrize("name", ["json", "csv", "npz"])
+def test_a_fold_number_a_row(name: str, tmp_path: Path) -> None:
+    path, folds = tmp_path / f"folds.{name}", [2, 0, 1, 0, 2, 1]
+    if name == "json":
+        path.write_text(json.dumps(folds))
+    elif name == "csv":
+        path.write_text("fold\n" + "\n".join(map(str, folds)))
+    else:
+        np.savez(path, fold=folds)
+    splits = read_splits(str(path))
+    assert [split.test.tolist() for split in splits.splits] == [[1, 3], [2, 5], [0, 4]]
+    assert splits.splits[0].train.tolist() == [0, 2, 4, 5]
+    assert splits.n_rows == 6

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from dataclasses import fields
 from typing import Any
 
@@ -10,11 +11,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from mklbench.data import splits
 from mklbench.data.splits import (
     SplitProtocol,
     absent_class,
+    draw_split,
     folds,
+    n_splits,
     n_test_rows,
     random_split,
     split_seed,
@@ -58,6 +60,8 @@ def test_a_split_depends_on_data_protocol_and_index_and_on_nothing_else() -> Non
     # Neither an algorithm nor the number of splits can be passed in.
     assert list(inspect.signature(random_split).parameters) == ["y", "digest", "index", "protocol"]
     assert {item.name for item in fields(SplitProtocol)} == {
+        "kind",
+        "folds",
         "test_fraction",
         "n_train",
         "n_test",
@@ -231,7 +235,70 @@ def test_folds_of_no_rows_are_refused_and_those_of_one_class_are_not() -> None:
     assert [len(val) for _, val in folds(np.zeros(4, dtype=np.int64), 2, 0)] == [2, 2]
 
 
-def test_splits_need_numpy_alone() -> None:
-    source = inspect.getsource(splits)
-    assert "sklearn" not in source
-    assert "scipy" not in source
+def groups_of(n_groups: int, size: int) -> tuple[Any, Any]:
+    """Labels that are the same within a group, and the groups."""
+    groups = np.repeat(np.arange(n_groups), size)
+    return groups % 2, groups
+
+
+@pytest.mark.parametrize(
+    "protocol",
+    [
+        SplitProtocol(test_fraction=0.3),
+        SplitProtocol(test_fraction=0.3, stratified=True),
+        SplitProtocol(kind="kfold", folds=4, stratified=True),
+        SplitProtocol(kind="kfold", folds=4),
+        SplitProtocol(kind="groups"),
+    ],
+    ids=str,
+)
+def test_no_group_is_on_both_sides(protocol: SplitProtocol) -> None:
+    y, groups = groups_of(12, 5)
+    for index in range(8):
+        train, test = draw_split(y, "sha256:1", index, protocol, groups)
+        assert not set(groups[train]) & set(groups[test])
+        assert sorted([*train, *test]) == list(range(60))
+        for fit, held in folds(y[train], 3, index, groups[train]):
+            assert not set(groups[train][fit]) & set(groups[train][held])
+
+
+def test_folds_test_every_row_once() -> None:
+    y = np.arange(50) % 2
+    protocol = SplitProtocol(kind="kfold", folds=5, stratified=True)
+    tested = [draw_split(y, "sha256:1", index, protocol)[1] for index in range(10)]
+    for start in (0, 5):
+        assert sorted(np.concatenate(tested[start : start + 5])) == list(range(50))
+    assert sorted(map(tuple, tested[:5])) != sorted(map(tuple, tested[5:]))
+    assert n_splits(protocol, 50, None, 0) == 5
+    assert n_splits(SplitProtocol(kind="loo"), 50, None, 0) == 50
+    _, test = draw_split(y, "sha256:1", 7, SplitProtocol(kind="loo"))
+    assert test.tolist() == [7]
+
+
+def test_rows_in_order_of_time_are_tested_on_after_those_before() -> None:
+    y = np.arange(60) % 2
+    for index in range(5):
+        train, test = draw_split(y, "sha256:1", index, SplitProtocol(kind="time", folds=5))
+        assert train.max() < test.min()
+        assert len(test) == 10
+    for fit, held in folds(y, 4, 0, in_order=True):
+        assert fit.max() < held.min()
+
+
+@pytest.mark.parametrize(
+    ("protocol", "n_groups", "said"),
+    [
+        (SplitProtocol(kind="kfold", folds=9), 4, "split.folds=9 cannot be drawn from 20 rows in"),
+        (SplitProtocol(kind="loo"), 4, "choose split=groups"),
+        (SplitProtocol(kind="time", folds=3), 4, "leave data.groups out"),
+        (SplitProtocol(n_train=5, n_test=5), 4, "cannot be drawn in whole groups"),
+        (SplitProtocol(kind="groups"), 1, "without class 0"),
+    ],
+    ids=str,
+)
+def test_what_groups_do_not_allow_is_said(
+    protocol: SplitProtocol, n_groups: int, said: str
+) -> None:
+    y, groups = groups_of(n_groups, 5)
+    with pytest.raises(InputError, match=re.escape(said)):
+        draw_split(y, "sha256:1", 0, protocol, groups)

@@ -7,7 +7,7 @@ import pytest
 from data_fakes import CONFIG_DIRECTORY
 
 from mklbench.data import Dataset, load, read_configs
-from mklbench.data.transforms import constant_features, with_noise_features, without_features
+from mklbench.data.preprocessing import constant_features, with_noise_features, without_features
 from mklbench.errors import InputError
 
 CONFIGS = read_configs(CONFIG_DIRECTORY)

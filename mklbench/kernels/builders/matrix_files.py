@@ -6,7 +6,6 @@ labels, splits and what else; or as matrices with names of their own; or as a ce
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,7 +54,7 @@ def matrices(
     Parameters
     ----------
     path : str
-        A .mat, .npz or .npy file.
+        A .mat, .npz or .npy file, or a .csv, .tsv or .txt of one matrix.
     names : sequence of str or None, default=None
         Variables to take, in this order. None: the one stack (n, n, M) or (M, n, n), or cell of
         matrices, of the file, or that called KH or K where it holds several; in a file without a
@@ -97,10 +96,10 @@ def short_name(path: str, called: str, *, of_several: bool) -> str:
     called : str
         What `matrices` calls the matrix.
     of_several : bool
-        Whether there are other files. An .npy file, whose arrays have no names, is named always.
+        Whether there are other files. Of a file whose arrays have no names it is named always.
     """
     file, own = Path(path).name, called.removeprefix(f"kernel.files={path}: ")
-    if path.endswith(".npy"):
+    if path.endswith((".npy", ".csv", ".tsv", ".txt")):
         return file if own == _SINGLE else f"{file}{own.removeprefix(_STACK)}"
     return f"{file}: {own}" if of_several else own
 
@@ -213,28 +212,16 @@ def _numbers(value: Any) -> NDArray[Any] | None:
 
 def _arrays(path: str) -> Mapping[str, Any]:
     """Everything a file holds, by name."""
-    limit = mat_files.room()
     try:
-        if Path(path).stat().st_size > limit:
-            raise mat_files.LargeMatError
         if path.endswith(".mat"):
-            return mat_files.read(Path(path).read_bytes(), f"kernel.files={path}", limit)
-        if zipfile.is_zipfile(path):
-            with zipfile.ZipFile(path) as archive:
-                if sum(member.file_size for member in archive.infolist()) > limit:
-                    raise mat_files.LargeMatError
+            return mat_files.read(Path(path).read_bytes(), f"kernel.files={path}")
+        if path.endswith((".csv", ".tsv", ".txt")):
+            return {_SINGLE: _named_matrix(path)}
         loaded = np.load(path, allow_pickle=False)
         if isinstance(loaded, np.ndarray):
             return {_STACK if loaded.ndim == 3 else _SINGLE: loaded}
         with loaded:
             return dict(loaded)
-    except mat_files.LargeMatError:
-        raise InputError(
-            f"kernel.files={path} holds more arrays than the {mat_files.in_words(limit)} that "
-            "are free to read them into: give fewer kernels, or use a machine with more memory."
-        ) from None
-    except mat_files.NoMatError as error:
-        raise _unreadable(path) from error
     except mat_files.DamagedMatError as error:
         raise InputError(
             f"kernel.files={path} is not a MATLAB file: it is damaged ({error})."
@@ -245,7 +232,27 @@ def _arrays(path: str) -> Mapping[str, Any]:
         raise _unreadable(path) from error
 
 
+def _named_matrix(path: str) -> NDArray[np.float64]:
+    """Read a matrix as text, whose first row and column name the samples, or have none.
+
+    Columns in another order than the rows are put into it.
+    """
+    import pandas as pd
+
+    frame = pd.read_csv(path, sep=None, engine="python", header=None)
+    if isinstance(frame.iloc[0, 0], str) or np.isnan(frame.iloc[0, 0]):
+        names, samples = list(frame.iloc[0, 1:]), list(frame.iloc[1:, 0])
+        if len(set(names)) < len(names) or set(names) != set(samples):
+            raise InputError(
+                f"kernel.files={path} names other samples over its columns than before its rows: "
+                "give a square matrix with the same names, each once."
+            )
+        frame = frame.iloc[1:, 1:].set_axis(names, axis=1)[samples]
+    return frame.to_numpy(np.float64)
+
+
 def _unreadable(path: str) -> InputError:
     return InputError(
-        f"kernel.files={path} cannot be read as a .mat, .npz or .npy file: name another."
+        f"kernel.files={path} cannot be read as a .mat, .npz, .npy, .csv or .tsv file: name "
+        "another."
     )

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from matlab73 import save73
 from numpy.testing import assert_allclose
@@ -16,6 +17,7 @@ from scipy.io import savemat
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
 from mklbench.kernels import MatrixDescriptors, MatrixKernels
+from mklbench.kernels.builders.matrix_files import matrices
 
 N = 9
 Write = Callable[[Path, dict[str, Any]], None]
@@ -120,16 +122,6 @@ def test_what_is_refused(
         MatrixKernels(str(tmp_path / "K.npz"), **options)
 
 
-@pytest.mark.parametrize("kind", WRITERS)
-def test_what_does_not_fit_into_memory_is_refused(
-    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("MKLBENCH_MEMORY", "1MiB")
-    WRITERS[kind](tmp_path / f"K.{kind}", {"KH": np.zeros((3, 1000, 1000))})  # packs to little
-    with pytest.raises(InputError, match="holds more arrays than the 16 MiB that are free"):
-        MatrixKernels(str(tmp_path / f"K.{kind}"))
-
-
 def test_distances_come_in_stacks_too(tmp_path: Path) -> None:
     X = np.random.default_rng(0).standard_normal((2, N, 3))
     D = ((X[:, :, None] - X[:, None]) ** 2).sum(axis=3)
@@ -153,3 +145,16 @@ def test_new_options_leave_old_keys(tmp_path: Path) -> None:
     }  # fmt: skip
     named = Cell.from_overrides([*overrides, files, "kernel.array=K"])
     assert named.key != cell.key
+
+
+def test_a_table_of_text_is_ordered_by_its_names(tmp_path: Path) -> None:
+    K = np.array([[2.0, 0.5, 0.1], [0.5, 3.0, 0.2], [0.1, 0.2, 4.0]])
+    frame = pd.DataFrame(K, index=["p", "q", "r"], columns=["p", "q", "r"])
+    frame[["r", "p", "q"]].to_csv(tmp_path / "K.tsv", sep="\t")
+    np.savetxt(tmp_path / "plain.csv", K, delimiter=",")
+    for name in ("K.tsv", "plain.csv"):
+        (found,) = matrices(str(tmp_path / name)).values()
+        np.testing.assert_array_equal(found, K)
+    frame.rename(columns={"r": "s"}).to_csv(tmp_path / "K.csv")
+    with pytest.raises(InputError, match="names other samples over its columns"):
+        matrices(str(tmp_path / "K.csv"))
