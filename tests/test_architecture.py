@@ -35,7 +35,7 @@ FLOW = [
     {"penalties"},
     {"libsvm", "solution", "certify", "contract", "iterations"},
     {"optim"},
-    {"algorithms", "multiclass", "one_class"},
+    {"algorithms", "multiclass", "one_class", "grids"},
     {"prediction", "saving"},
     {"estimators", "scoring"},
     {"displays"},
@@ -45,7 +45,7 @@ FLOW = [
 ]
 LIBRARY = {
     "validation", "kernels", "penalties", "libsvm", "solution", "certify", "contract",
-    "iterations", "optim", "algorithms", "multiclass", "one_class", "prediction",
+    "iterations", "optim", "algorithms", "multiclass", "one_class", "grids", "prediction",
 }  # fmt: skip
 # The same inside of a package.
 INSIDE = {

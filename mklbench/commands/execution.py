@@ -9,12 +9,14 @@ from mklbench import config as configs
 from mklbench import interruption
 from mklbench.config import RunConfig
 from mklbench.errors import InputError
+from mklbench.experiments.borders import border_text
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.execution.plan import CellResult, run_cells
 from mklbench.experiments.files import check_writable_file, reason, write_atomically
 from mklbench.experiments.progress import progress
 from mklbench.experiments.rows import csv_text, summary, summary_grid
 from mklbench.experiments.store import Store
+from mklbench.grids import AUTO
 from mklbench.solution import in_a_sentence
 
 # Seconds that somebody who interrupts a run waits for the number of finished splits.
@@ -46,7 +48,7 @@ def execute(cells: list[Cell], options: RunConfig) -> int:
     if options.out is not None:
         _write(options.out, usable)
     print(summary(usable))
-    for sentence in _approximations(usable):
+    for sentence in (*_borders(usable), *_approximations(usable)):
         print(sentence)
     for sentence in _published(usable):
         print(sentence)
@@ -55,6 +57,19 @@ def execute(cells: list[Cell], options: RunConfig) -> int:
         if result.error is not None:
             print(f"mklbench: error: {result.cell.label}: {result.error}", file=sys.stderr)
     return _exit_status(results)
+
+
+def _borders(results: list[CellResult]) -> list[str]:
+    """Return a sentence for each cell with choices at the border of what was tried."""
+    sentences = []
+    for result in results:
+        grid = result.cell.config["search"]["grid"]
+        done = [record for record in result.records if record.is_done]
+        if text := border_text(done, grid):
+            plain = any(values != AUTO for values in grid.values())
+            remedy = ": widen the grid, or leave it out" if plain else ""
+            sentences.append(f"{result.cell.label}: {text}{remedy}.")
+    return sentences
 
 
 def _approximations(results: list[CellResult]) -> list[str]:

@@ -22,6 +22,7 @@ from mklbench.config.schemas import RunConfig, SearchConfig, SplitConfig, checke
 from mklbench.config.signatures import arguments, check_arguments, root_cause, target
 from mklbench.contract import Algorithm, algorithm_of
 from mklbench.errors import InputError, first_line, hint
+from mklbench.grids import first_values
 from mklbench.kernels.contract import builder_of
 
 # Options of the search that are keyed by dotted paths, and what they map.
@@ -73,7 +74,7 @@ def checked_groups(groups: dict[str, Any]) -> dict[str, Any]:
         check_arguments(group, groups[group], arguments(groups[group]))
     for path, values in groups["search"]["grid"].items():
         group, _, name = path.partition(".")
-        for value in values:
+        for value in first_values(values):
             check_arguments(group, groups[group], {name: value})
     fits = {}
     for path, value in groups["search"]["fits"].items():

@@ -11,6 +11,7 @@ from omegaconf import BooleanNode, FloatNode, IntegerNode, StringNode, ValueNode
 
 from mklbench.data.preprocessing import ScalingName
 from mklbench.errors import InputError, hint
+from mklbench.grids import AUTO, first_values
 from mklbench.reader import Rule, Where, read, value
 
 # Scores of a search that are known without loading scikit-learn, which has all the others.
@@ -24,6 +25,8 @@ Ties = Literal["larger"]
 
 # More processes than any one machine has use for, and fewer than would bring it down.
 MAX_JOBS = 1024
+# What `auto` may stand for in a grid.
+AUTO_OPTIONS = ("algo.C", "algo.lam")
 # So many fits, times the folds, are the search of one split.
 MAX_GRID = 10_000
 # A hundred times what the publications with the most splits have.
@@ -198,7 +201,8 @@ class SplitConfig:
 class SearchConfig:
     """Schema of the group `search`: the grid tried inside the training part (empty: none).
 
-    `grid` maps dotted paths of hyperparameters (``algo.C``) to lists of values. With `splits` a
+    `grid` maps dotted paths of hyperparameters (``algo.C``) to lists of values; C and the ridge
+    lambda may be "auto", in units of the kernel (`mklbench.grids`). With `splits` a
     choice is made on the training parts of the first so many splits, and of each hyperparameter
     the median of these is used on all, or with `combine` what one of the splits has chosen as a
     whole: the "smallest", the "largest" or the "joint" median; null lets every split choose for
@@ -239,16 +243,20 @@ class SearchConfig:
                     f"search.grid.{path} is not accepted: a grid key is the dotted path of a "
                     "hyperparameter, such as algo.C or kernel.gamma."
                 )
+            if values == AUTO and path in AUTO_OPTIONS:
+                continue
             if not isinstance(values, list) or not values:
+                auto = f", or {AUTO}" if path in AUTO_OPTIONS else ""
                 raise InputError(
-                    f"search.grid.{path}={values} is not accepted: give a list of values to try."
+                    f"search.grid.{path}={values} is not accepted: give a list of values to "
+                    f"try{auto}."
                 )
             if self.splits is not None and not all(map(_is_number, values)):
                 raise InputError(
                     f"search.grid.{path}={values} is not accepted with search.splits={self.splits}:"
                     " only of numbers is there a median; set search.splits=null."
                 )
-        n_entries = math.prod(map(len, self.grid.values()))
+        n_entries = math.prod(len(first_values(values)) for values in self.grid.values())
         if n_entries > MAX_GRID:
             raise InputError(
                 f"search.grid has {n_entries} entries in {', '.join(self.grid)}, and at most "

@@ -16,6 +16,7 @@ from mklbench.data.splits import folds
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell, FileState, files_named
 from mklbench.experiments.memory import check_fits
+from mklbench.grids import first_values
 from mklbench.kernels.contract import builder_of
 from mklbench.optim.option_check import check_options
 
@@ -31,7 +32,7 @@ def check_cell(cell: Cell, splits: Iterable[int] | None = None, jobs: int = 1) -
     """
     check_options(configs.algorithm(cell.config["algo"]))
     for path, values in cell.config["search"]["grid"].items():
-        for value in values if path.startswith("algo.") else ():
+        for value in first_values(values) if path.startswith("algo.") else ():
             tried = configs.with_values(cell.config, {path: value})
             check_options(configs.algorithm(tried["algo"]))
     builder = configs.kernel(cell.config["kernel"])

@@ -244,7 +244,10 @@ def _agreed(shared: Mapping[int, Selection], split: int, combine: str | None) ->
     Their seconds are noted once a cell: with the splits that they were spent on.
     """
     params = medians([selection.params for selection in shared.values()], combine)
-    return Selection(params, None, shared[split].seconds if split in shared else 0.0)
+    ends = [path for selection in shared.values() for path in selection.at_border or ()]
+    at_border = [path for path in params if 2 * ends.count(path) > len(shared)]
+    seconds = shared[split].seconds if split in shared else 0.0
+    return Selection(params, seconds=seconds, at_border=at_border)
 
 
 def _seed(cell: Cell, split: int) -> int:
@@ -281,6 +284,7 @@ def _with_selection(
         search_accuracy=selection.accuracy,
         search_rmse=selection.rmse,
         search_score=selection.score,
+        at_border=selection.at_border,
         search_seconds=selection.seconds,
     )
 

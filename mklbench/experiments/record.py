@@ -39,6 +39,8 @@ class Selection:
         out; None if nothing was searched, or if it was by accuracy.
     score : float, optional
         Mean over the held-out rows of the scorer of scikit-learn that was searched by, if one was.
+    at_border : sequence of str, optional
+        The hyperparameters, by dotted path, whose choice is at an end of what was tried.
     """
 
     params: dict[str, Any] = field(default_factory=dict)
@@ -46,18 +48,20 @@ class Selection:
     seconds: float = 0.0
     rmse: float | None = None
     score: float | None = None
+    at_border: Sequence[str] | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Return its JSON, without a score by a scorer where there is none."""
+        """Return its JSON, without the later values where there are none."""
         content = {item.name: getattr(self, item.name) for item in fields(self)}
-        if self.score is None:
-            del content["score"]
-        return content
+        return {k: v for k, v in content.items() if v is not None or k not in _LATER_OF_SELECTION}
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> Selection:
         """Return a selection from its JSON; older ones lack the later values."""
         return cls(**{name: content[name] for name in cls.__annotations__ if name in content})
+
+
+_LATER_OF_SELECTION = ("score", "at_border")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,6 +91,8 @@ class Record:
         The selections that all splits of the cell share, as JSON (`shared_selections`).
     search_accuracy, search_rmse, search_score : float, optional
         `accuracy`, `rmse` and `score` of the split's own selection.
+    at_border : sequence of str, optional
+        That of the selection; where all splits share several, of most of them.
     accuracy : float, optional
         Share of the test samples classified correctly; None of a regression.
     rmse : float, optional
@@ -176,6 +182,7 @@ class Record:
     search_accuracy: float | None = _later()
     search_rmse: float | None = _later()
     search_score: float | None = _later()
+    at_border: Sequence[str] | None = _later()
     accuracy: float | None = None
     rmse: float | None = None
     scores: Mapping[str, float | None] | None = _later()

@@ -105,6 +105,11 @@ class RecordFile(RecordSource):
         for record in read_records(path):
             self._records.setdefault(record.key, {})[record.split] = record
 
+    @property
+    def keys(self) -> set[str]:
+        """The keys of the cells that it has records of."""
+        return set(self._records)
+
     def read(self, cell: Cell) -> CellRecords:
         """Return what the file has of a cell."""
         found = self._records.get(cell.key, {})

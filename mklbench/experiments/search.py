@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklbench import config as configs
-from mklbench import multiclass
+from mklbench import grids, multiclass
 from mklbench.config.schemas import SCORES
 from mklbench.data.splits import folds
 from mklbench.errors import SingularError
@@ -35,9 +35,10 @@ Build = Callable[[Mapping[str, Any]], KernelOperator]
 _PATH_OPTIONS = ("algo.C", "algo.lam")
 
 
-def grid_entries(grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
+def grid_entries(grid: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return every combination of the values of a grid, the last key varying fastest."""
-    return [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
+    lists = map(grids.first_values, grid.values())
+    return [dict(zip(grid, values, strict=True)) for values in itertools.product(*lists)]
 
 
 def select(
@@ -101,49 +102,117 @@ def select(
     start = time.perf_counter()
     score: str = config["search"]["score"] or responses.default_score
     config = configs.with_values(config, _of_fits(config["search"]))
-    entries = grid_entries(grid)
     if validation is None:
         in_order = config.get("split", {}).get("kind") == "time"
         parts = folds(responses.codes, config["search"]["folds"], seed, groups, in_order)
     else:
         parts = [(np.setdiff1d(np.arange(len(responses)), validation), validation)]
-    losses, singular = [0.0] * len(entries), None
-    n_done, n_fits = 0, len(entries) * len(parts)
-    option = configs.declared(config["algo"]).path_option
-    for paths in _paths(entries, None if option is None else f"algo.{option}"):
-        settings = [[configs.with_values(config, entries[i]) for i in path] for path in paths]
-        operator = build(settings[0][0]["kernel"])
-        predictor = _Predictor(operator)
-        solvers = [_PathSolver(setting) for setting in settings]
-        for fit_rows, held_out in parts:
-            fold_operator = operator.restrict(fit_rows)
-            learning, held = responses.take(fit_rows), responses.take(held_out)
-            for path, solver in zip(paths, solvers, strict=True):
-                solved = solver.solve(fold_operator, learning)
-                for entry, solutions in zip(path, solved, strict=True):
-                    n_done += 1
-                    tell(n_done, n_fits)
-                    if isinstance(solutions, SingularError):
-                        losses[entry], singular = math.inf, solutions
-                        continue
-                    decision = predictor.decision(solutions, held_out, fit_rows)
-                    losses[entry] += held.loss(score, decision)
-            del fold_operator  # its memory serves the next one
-    sign = -1 if config["search"].get("ties") == "larger" else 1
-    best = min(
-        range(len(entries)),
-        key=lambda i: (losses[i], *(sign * one for one in (*_complexity(entries[i]), i))),
-    )
-    n, lost = sum(len(held_out) for _, held_out in parts), losses[best]
-    if singular is not None and lost == math.inf:
-        raise singular
+    entries, rank = grid_entries(grid), _complexity
+    if config["search"].get("ties") == "larger":
+        entries, rank = entries[::-1], _simplicity
+    trial = _Trial(config, build, responses, parts, score)
+    best, lost, at_end = grids.search(entries, trial.losses, rank, trial.axes)
+    if trial.singular is not None and lost == math.inf:
+        raise trial.singular
+    params, n = trial.resolved(best), sum(len(held_out) for _, held_out in parts)
     return Selection(
-        params=entries[best],
+        params=params,
         accuracy=(n - lost) / n if score == "accuracy" else None,
         seconds=time.perf_counter() - start,
         rmse=math.sqrt(lost / n) if score == "rmse" else None,
         score=None if score in SCORES else -lost / n,
+        at_border=[*at_end, *grids.at_ends(grid, params)],
     )
+
+
+class _Trial:
+    """Tries entries of a grid in the folds of a training part; the parameters are of `select`.
+
+    Attributes
+    ----------
+    axes : list of str
+        The keys of the grid whose values are in units of the kernel.
+    singular : SingularError or None
+        Why some entry has no solution.
+    """
+
+    def __init__(
+        self,
+        config: Mapping[str, Any],
+        build: Build,
+        responses: Responses,
+        parts: Sequence[tuple[Rows, Rows]],
+        score: str,
+    ) -> None:
+        self._config = config
+        self._build = build
+        self._responses = responses
+        self._parts = parts
+        self._score = score
+        grid = config["search"]["grid"]
+        self.axes = [path for path, values in grid.items() if values == grids.AUTO]
+        self.singular: SingularError | None = None
+        option = configs.declared(config["algo"]).path_option
+        self._path = None if option is None else f"algo.{option}"
+        self._operators: dict[str, KernelOperator] = {}  # the latest only
+        self._units: dict[str, float] = {}
+        # Beside the grid there are at least the half-decades.
+        self._n_done, self._n_entries = 0, len(grid_entries(grid)) + 2 * len(self.axes)
+
+    def resolved(self, entry: Mapping[str, Any]) -> dict[str, Any]:
+        """Return an entry with plain values in the place of those in units of its kernel."""
+        in_units = {
+            path: grids.resolved(path.partition(".")[2], entry[path], self._units[_kernel(entry)])
+            for path in self.axes
+        }
+        return {**entry, **in_units}
+
+    def losses(self, entries: Sequence[Mapping[str, Any]]) -> list[float]:
+        """Return what entries lose over all folds; infinity where there is no solution."""
+        losses = [0.0] * len(entries)
+        for paths in _paths(entries, self._path):
+            operator = self._operator(entries[paths[0][0]])
+            settings = [
+                [configs.with_values(self._config, self.resolved(entries[i])) for i in path]
+                for path in paths
+            ]
+            predictor = _Predictor(operator)
+            solvers = [_PathSolver(setting) for setting in settings]
+            for fit_rows, held_out in self._parts:
+                fold_operator = operator.restrict(fit_rows)
+                learning, held = self._responses.take(fit_rows), self._responses.take(held_out)
+                for path, solver in zip(paths, solvers, strict=True):
+                    solved = solver.solve(fold_operator, learning)
+                    for entry, solutions in zip(path, solved, strict=True):
+                        self._tell()
+                        if isinstance(solutions, SingularError):
+                            losses[entry], self.singular = math.inf, solutions
+                            continue
+                        decision = predictor.decision(solutions, held_out, fit_rows)
+                        losses[entry] += held.loss(self._score, decision)
+                del fold_operator  # its memory serves the next one
+        return losses
+
+    def _operator(self, entry: Mapping[str, Any]) -> KernelOperator:
+        """Return the operator of an entry on the training part; its unit is then known."""
+        kernel = _kernel(entry)
+        if kernel not in self._operators:
+            self._operators.clear()
+            self._operators[kernel] = self._build(
+                configs.with_values(self._config, entry)["kernel"]
+            )
+            if self.axes:
+                self._units[kernel] = grids.unit_of(self._operators[kernel])
+        return self._operators[kernel]
+
+    def _tell(self) -> None:
+        self._n_done += 1
+        tell(self._n_done, max(self._n_done, self._n_entries * len(self._parts)))
+
+
+def _kernel(entry: Mapping[str, Any]) -> str:
+    """Return what tells the kernels of entries apart."""
+    return repr({path: value for path, value in entry.items() if path.startswith("kernel.")})
 
 
 def held_out_decisions(
@@ -262,6 +331,11 @@ def _complexity(entry: Mapping[str, Any]) -> tuple[float, float]:
     return _ascending(entry.get("algo.iterations", 0)), entry.get("algo.C", 0.0)
 
 
+def _simplicity(entry: Mapping[str, Any]) -> tuple[float, float]:
+    iterations, C = _complexity(entry)
+    return -iterations, -C
+
+
 def _paths(entries: Sequence[Mapping[str, Any]], own: str | None) -> list[list[list[int]]]:
     """Return for each setting of the ``kernel.*`` keys the paths of entries to try.
 
@@ -272,9 +346,8 @@ def _paths(entries: Sequence[Mapping[str, Any]], own: str | None) -> list[list[l
     option = next((name for name in options if name in entries[0]), "")
     kernels: dict[str, dict[str, list[int]]] = {}
     for index, entry in enumerate(entries):
-        kernel = {path: value for path, value in entry.items() if path.startswith("kernel.")}
         others = {path: value for path, value in entry.items() if path != option}
-        kernels.setdefault(repr(kernel), {}).setdefault(repr(others), []).append(index)
+        kernels.setdefault(_kernel(entry), {}).setdefault(repr(others), []).append(index)
     return [
         [
             sorted(path, key=lambda i: _ascending(entries[i].get(option, 0.0)))

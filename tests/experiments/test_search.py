@@ -151,6 +151,19 @@ def test_ties_go_to_the_smaller_C(grid: str, monkeypatch: pytest.MonkeyPatch) ->
     assert selection.params == {"algo.C": 4}
 
 
+@pytest.mark.parametrize("scale", [1.0, 1e-4])
+def test_the_choice_of_auto_does_not_depend_on_the_scale_of_the_kernels(scale: float) -> None:
+    X, codes = problem()
+    K = scale * kernels.gaussian(X, 0.3).combine([1.0])[None]
+    config = tiny_cell("algo=uniform", "search=cv").config
+    chosen = search.select(config, lambda _: kernels.PrecomputedBank(K), Responses(codes, 2), SEED)
+    assert chosen.params == {"algo.C": pytest.approx(100.0 / scale)}
+    assert chosen.at_border == []
+    plain = configs.with_values(config, {"search.grid": {"algo.C": [1.0 / scale, 10.0 / scale]}})
+    chosen = search.select(plain, lambda _: kernels.PrecomputedBank(K), Responses(codes, 2), SEED)
+    assert chosen.at_border == ["algo.C"]
+
+
 def test_ties_without_C_go_to_the_earlier_entry(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(multiclass, "predict", lambda decision: np.zeros(len(decision), int))
     selection, _ = select("+search.grid.kernel.gamma=[3,1,2]")

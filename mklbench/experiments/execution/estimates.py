@@ -18,6 +18,7 @@ from mklbench.experiments.execution.steps import Step
 from mklbench.experiments.memory import bytes_of_step
 from mklbench.experiments.record import Record
 from mklbench.experiments.records import RecordFile, split_seconds
+from mklbench.experiments.search import grid_entries
 from mklbench.experiments.store import Store
 
 # Seconds of one fit of which nothing is known.
@@ -120,7 +121,7 @@ def _of_records(records: Sequence[Record], step: Step) -> float | None:
 def _n_fits(step: Step) -> int:
     """Return how many fits a step is: those of its search and the last one."""
     search = step.cell.config["search"]
-    n_searched = search["folds"] * math.prod(map(len, search["grid"].values()))
+    n_searched = search["folds"] * len(grid_entries(search["grid"]))
     if not search["grid"]:
         return 1
     if step.cell.selection_splits:

@@ -52,6 +52,8 @@ class SlotRecords:
         What a rerun has found of the records by the sources at hand, if there was one.
     tolerances : mapping of str to float
         The tolerances of its algorithm by the name of the option: tol, svm_tol and others.
+    border : str
+        What its search chose at the border (`mklbench.experiments.borders`); empty for nothing.
     """
 
     status: str
@@ -62,6 +64,7 @@ class SlotRecords:
     sources: Mapping[str, str] | None = None
     confirmation: Confirmation | None = None
     tolerances: Mapping[str, float] = field(default_factory=dict)
+    border: str = ""
 
     @cached_property
     def done(self) -> list[Record]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from mklbench import resources
 from mklbench.errors import DataError, InputError
+from mklbench.experiments.borders import border_text
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.records import RecordFile, RecordSource, record_path
 from mklbench.report.analysis.assemble import Place, SlotRecords
@@ -102,7 +103,12 @@ def slot_records(cell: Cell, source: RecordSource) -> SlotRecords:
     found = source.read(cell)
     message = next((record.reason for record in found.records if not record.is_done), "")
     return SlotRecords(
-        found.status, found.records, cell.n_splits, message, tolerances=_tolerances(cell)
+        found.status,
+        found.records,
+        cell.n_splits,
+        message,
+        tolerances=_tolerances(cell),
+        border=border_text(found.done, cell.config.get("search", {}).get("grid", {})),
     )
 
 

@@ -54,10 +54,11 @@ def _chosen_values(report: Report) -> Iterator[Block]:
         counts = Counter(tuple(sorted((record.params or {}).items())) for record in found.done)
         if any(counts):
             chosen = (f"{setting(params)} ({counts[params]})" for params in sorted(counts))
-            lines.append([*_place(slot), Entry("; ".join(chosen))])
+            lines.append([*_place(slot), Entry("; ".join(chosen)), Entry(found.border)])
     if lines:
         yield Heading(2, "Chosen on the training parts")
-        yield Grid([*PLACE_HEADINGS, "chosen (number of splits)"], lines, n_label_columns=4)
+        headings = [*PLACE_HEADINGS, "chosen (number of splits)", "of these at the border"]
+        yield Grid(headings, lines, n_label_columns=5)
 
 
 def _unfinished(report: Report) -> Iterator[Block]:

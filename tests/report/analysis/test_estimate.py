@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from mklbench.experiments.cell import Cell
 from mklbench.experiments.evaluation import unfinished
 from mklbench.experiments.record import Record
 from mklbench.experiments.records import RecordFile, export_records
+from mklbench.experiments.search import grid_entries
 from mklbench.experiments.store import Store
 from mklbench.report.analysis.estimate import Work, describe_work, outstanding_work
 
@@ -100,7 +100,7 @@ def test_a_cell_that_has_no_like_goes_by_fits_on_other_data(store: Store, tmp_pa
     file = record_file(tmp_path, other, measured)
     cell = tiny_cell("search=cv")
     n_train = len(cell.rows(0)[0])
-    n_fits = 1 + math.prod(map(len, cell.config["search"]["grid"].values())) * 5
+    n_fits = 1 + len(grid_entries(cell.config["search"]["grid"])) * 5
     (work,) = outstanding_work([cell], store, [], lambda: [file])
     assert cell.config["search"]["folds"] == 5
     assert work.seconds == pytest.approx(4 * n_fits * (1 + 2 + 3) * (n_train / 400) ** 2)

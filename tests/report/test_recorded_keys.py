@@ -1,0 +1,18 @@
+"""Every recorded run is the run of some place of its table: no change of a default loses one."""
+
+from __future__ import annotations
+
+import pytest
+
+from mklbench import resources
+from mklbench.report.analysis.places import CellFinder, recorded_source
+from mklbench.report.loading import load_table
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", resources.choices("table"))
+def test_the_cells_of_a_table_are_those_recorded(name: str) -> None:
+    table = load_table(name)
+    recorded = recorded_source(table)
+    finder = CellFinder(recorded)
+    assert {finder.cell(slot).key for slot in table.slots()} == recorded.keys
