@@ -169,7 +169,7 @@ def from_bytes(
 
 
 def with_choices(dataset: Dataset, config: DataConfig) -> Dataset:
-    """Apply what the configuration says of features: leave out some, append noise."""
+    """Apply what the configuration says of features: leave out some, scale them, append noise."""
     dataset = transforms.without_features(dataset, config.drop_features)
     dataset = transforms.most_frequent_features(dataset, config.n_features)
     constant = transforms.constant_features(dataset)
@@ -178,6 +178,7 @@ def with_choices(dataset: Dataset, config: DataConfig) -> Dataset:
     elif constant:
         note = f"constant features kept: {shortened(constant)}"
         dataset = replace(dataset, notes=(*dataset.notes, note))
+    dataset = transforms.scaled(dataset, config.scaling)
     return transforms.with_noise_features(dataset, config.noise_features)
 
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from mklbench.data.dataset import Dataset, View
 from mklbench.data.limits import check_numbers
+from mklbench.data.preprocessing import fit_scaling
 from mklbench.errors import InputError, unknown
 
 
@@ -89,6 +90,14 @@ def most_frequent_features(dataset: Dataset, n_features: int | None) -> Dataset:
         notes=(*dataset.notes, f"the {n_features} most frequent of {n_there} features"),
         views=_views_of(dataset, kept.tolist()),
     )
+
+
+def scaled(dataset: Dataset, name: str | None) -> Dataset:
+    """Scale every feature, by all rows: those of test parts as well, but no labels."""
+    if name is None:
+        return dataset
+    X = fit_scaling(name, dataset.X).transform(dataset.X)
+    return replace(dataset, X=X, notes=(*dataset.notes, f"features scaled on all rows: {name}"))
 
 
 def with_noise_features(dataset: Dataset, n_noise_features: int) -> Dataset:

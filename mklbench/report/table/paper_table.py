@@ -65,7 +65,8 @@ class Protocol:
     """One way to measure the whole table.
 
     `columns`, where given, limits the protocol to those columns and adds overrides to each;
-    `row_overrides` adds overrides on single rows, and `rows` limits it to some of them.
+    `row_overrides` adds overrides on single rows, and `rows` limits it to some of them. One setting
+    of a grid has the values of the grid's options in `setting`.
     """
 
     name: str
@@ -74,6 +75,7 @@ class Protocol:
     columns: Mapping[str, tuple[str, ...]] | None = None
     row_overrides: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     rows: tuple[str, ...] | None = None
+    setting: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
