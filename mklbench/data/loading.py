@@ -265,7 +265,7 @@ def from_bytes(
 
 
 def with_choices(dataset: Dataset, config: DataConfig) -> Dataset:
-    """Apply what the configuration says of features: leave out some, append noise."""
+    """Apply what the configuration says of features: leave out some, scale them, append noise."""
     dataset = preprocessing.without_features(dataset, config.drop_features)
     dataset = preprocessing.most_frequent_features(dataset, config.n_features)
     constant = preprocessing.constant_features(dataset)
@@ -274,6 +274,7 @@ def with_choices(dataset: Dataset, config: DataConfig) -> Dataset:
     elif constant:
         note = f"constant features kept: {shortened(constant)}"
         dataset = replace(dataset, notes=(*dataset.notes, note))
+    dataset = preprocessing.scaled(dataset, config.scaling)
     return preprocessing.with_noise_features(dataset, config.noise_features)
 
 

@@ -218,6 +218,14 @@ def most_frequent_features(dataset: Dataset, n_features: int | None) -> Dataset:
     )
 
 
+def scaled(dataset: Dataset, name: str | None) -> Dataset:
+    """Scale every feature, by all rows: those of test parts as well, but no labels."""
+    if name is None:
+        return dataset
+    X = fit_scaling(name, dataset.X).transform(dataset.X)
+    return replace(dataset, X=X, notes=(*dataset.notes, f"features scaled on all rows: {name}"))
+
+
 def with_noise_features(dataset: Dataset, n_noise_features: int) -> Dataset:
     """Append independent N(0, 1) features to every input vector (Picard et al. 2012, Table 2: 25).
 

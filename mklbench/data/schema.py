@@ -444,6 +444,8 @@ class DataConfig:
         Names of features to leave out.
     n_features : FromOne or None
         Keep so many of the others: those that are not 0 in the most rows. None: all.
+    scaling : ScalingName or None
+        Of the features, fitted on all rows, before noise is appended. None: none.
     splits : PublishedSplits or None
         Those of the publications, if the set has such.
     """
@@ -457,6 +459,7 @@ class DataConfig:
     drop_constant: bool = False
     drop_features: tuple[str, ...] = ()
     n_features: FromOne | None = None
+    scaling: Annotated[ScalingName, read_scaling] | None = None
     splits: PublishedSplits | None = None
 
 

@@ -18,7 +18,9 @@ from mklbench.experiments import sources
 # Raised when the meaning of a record changes: what was measured before is then measured anew.
 PROTOCOL_VERSION = 1
 # The keys of a data config that change what is learned from; its digest stands for the rest.
-_DATA_CHOICES = ("name", "noise_features", "drop_constant", "drop_features", "n_features", "views")
+_DATA_CHOICES = (
+    "name", "noise_features", "drop_constant", "drop_features", "n_features", "scaling", "views",
+)  # fmt: skip
 
 
 def identity_of(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import itertools
 import pkgutil
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -108,10 +109,31 @@ def _protocols(
 ) -> tuple[Protocol, ...]:
     """Read the protocols, or make them of the sweep."""
     sweep = before.get("sweep")
-    protocols = value(tuple[Protocol, ...], table.get("protocols", []), where / "protocols")
+    found = (where / "protocols").items(table.get("protocols", []))
+    listed = [one for item in found for one in _settings(item)]
+    protocols = value(tuple[Protocol, ...], listed, where / "protocols")
     if (sweep is None) == (not protocols):
         raise InputError(f"{where}: give either protocols or sweep, and not both.")
     return protocols if sweep is None else sweep.protocols()
+
+
+def _settings(protocol: Any) -> Iterator[Any]:
+    """Yield the protocols of every combination of the values in ``grid``, where one has a grid.
+
+    Its name and label have the values in the places of ``{}``, in the order of the options.
+    """
+    if not isinstance(protocol, Mapping) or "grid" not in protocol:
+        yield protocol
+        return
+    rest = {key: entry for key, entry in protocol.items() if key != "grid"}
+    for values in itertools.product(*protocol["grid"].values()):
+        setting = dict(zip(protocol["grid"], map(str, values), strict=True))
+        yield rest | {
+            "name": protocol["name"].format(*values),
+            "label": protocol["label"].format(*values),
+            "overrides": [*protocol["overrides"], *map("=".join, setting.items())],
+            "setting": setting,
+        }
 
 
 def _check_references(table: PaperTable, where: str) -> None:

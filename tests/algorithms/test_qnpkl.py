@@ -17,6 +17,7 @@ from mklbench.algorithms import qnpkl, svm
 from mklbench.certify import Bounds, kkt_residual
 from mklbench.errors import InputError
 from mklbench.kernels import feature_gaussians, product_gaussians
+from mklbench.optim.product_hessian import product_hessian
 from mklbench.optim.svm_value import Objective, value_at_identity
 
 VARIANTS = ("paper", "jkernelmachines")
@@ -31,14 +32,6 @@ UCI_SETS = (
     "breast_cancer_wisconsin",
 )
 REAL_SETS = ("sonar", "ionosphere", "pima")
-
-
-def hessian(X: np.ndarray, gamma: np.ndarray, A: np.ndarray) -> np.ndarray:
-    """Return eq. 8, -1/2 A' (D_k o D_l o K) A for all k and l, at fixed alpha."""
-    D = (X.T[:, :, None] - X.T[:, None, :]) ** 2
-    W = np.outer(A, A) * product_kernel(gamma, X, X)
-    flat = D.reshape(X.shape[1], -1)
-    return -0.5 * (flat * W.ravel()) @ flat.T
 
 
 def solved_svm(X: np.ndarray, y: np.ndarray, gamma: np.ndarray, C: float = 1.0) -> np.ndarray:
@@ -342,7 +335,7 @@ class TestSection4:
             -0.5 * (family.gradient(gamma + e, A) - family.gradient(gamma - e, A)) / (2 * step)
             for e in step * np.eye(5)
         ]
-        H = hessian(X, gamma, A)
+        H = product_hessian(X, gamma, A)
         assert_allclose(numeric, H, atol=1e-6 * np.abs(H).max())
 
     @pytest.mark.parametrize("name", rest_slow(REAL_SETS, "pima"))
@@ -350,14 +343,14 @@ class TestSection4:
         X, y = read_set(mirror, name)
         X = to_unit_box(X)
         gamma = np.full(X.shape[1], 1.0 / X.shape[1])
-        eigenvalues = np.linalg.eigvalsh(hessian(X, gamma, solved_svm(X, y, gamma)))
+        eigenvalues = np.linalg.eigvalsh(product_hessian(X, gamma, solved_svm(X, y, gamma)))
         assert eigenvalues[0] < -0.05 * eigenvalues[-1]
         assert eigenvalues[-1] > 0.05 * -eigenvalues[0]
 
     def test_indefinite_on_generated_data(self) -> None:
         X, y = random_problem(60, n_features=5)
         for gamma in (np.full(5, 0.2), np.full(5, 0.02)):
-            eigenvalues = np.linalg.eigvalsh(hessian(X, gamma, solved_svm(X, y, gamma)))
+            eigenvalues = np.linalg.eigvalsh(product_hessian(X, gamma, solved_svm(X, y, gamma)))
             assert eigenvalues[0] < -0.05 * eigenvalues[-1]
             assert eigenvalues[-1] > 0.05 * -eigenvalues[0]
 
@@ -365,9 +358,9 @@ class TestSection4:
         """Two feasible alphas, of opposite curvature: a far pair, and equals around the others."""
         gamma = np.array([0.05])
         pair = np.array([[0.0], [1.0]])
-        assert hessian(pair, gamma, np.array([1.0, -1.0]))[0, 0] > 0
+        assert product_hessian(pair, gamma, np.array([1.0, -1.0]))[0, 0] > 0
         square = np.array([[-1.0], [1.0], [0.0], [0.0]])
-        assert hessian(square, gamma, np.array([1.0, 1.0, -1.0, -1.0]))[0, 0] < 0
+        assert product_hessian(square, gamma, np.array([1.0, 1.0, -1.0, -1.0]))[0, 0] < 0
 
     def test_the_matrix_of_the_argument_has_trace_zero_and_both_signs(self) -> None:
         X, _ = random_problem(30)

@@ -7,7 +7,12 @@ import pytest
 from data_fakes import CONFIG_DIRECTORY
 
 from mklbench.data import Dataset, load, read_configs
-from mklbench.data.preprocessing import constant_features, with_noise_features, without_features
+from mklbench.data.preprocessing import (
+    constant_features,
+    scaled,
+    with_noise_features,
+    without_features,
+)
 from mklbench.errors import InputError
 
 CONFIGS = read_configs(CONFIG_DIRECTORY)
@@ -73,3 +78,15 @@ def test_an_unknown_feature_is_named_with_the_nearest() -> None:
 def test_leaving_out_every_feature_is_refused(small: Dataset) -> None:
     with pytest.raises(InputError, match="small would have no feature left"):
         without_features(small, ["a", "b", "c"])
+
+
+def test_features_are_scaled_on_all_rows_and_noise_is_not(small: Dataset) -> None:
+    unit = scaled(small, "unit")
+    np.testing.assert_array_equal(unit.X[:, 0], [0.0, 0.5, 1.0])
+    assert unit.notes == ("features scaled on all rows: unit",)
+    assert scaled(small, None) is small
+    noisy = load(CONFIGS["twonorm"] | {"noise_features": 2, "scaling": "unit"})
+    assert noisy.X[:, :-2].max() == 1.0
+    np.testing.assert_array_equal(
+        noisy.X[:, -2:], load(CONFIGS["twonorm"] | {"noise_features": 2}).X[:, -2:]
+    )

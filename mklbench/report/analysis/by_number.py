@@ -31,13 +31,15 @@ def judged_numbers(reports: Iterable[Report]) -> list[JudgedNumber]:
     ----------
     reports : iterable of Report
         The tables. Of a number that several of them show the first one says how it is as printed
-        and under the first protocol.
+        and under the first protocol. The settings of a grid do not count: in so many places
+        something always matches.
     """
     found: dict[tuple[str, str, str, Published], JudgedNumber] = {}
     for report in reports:
         printed, first = report.table.printed_protocol.name, report.table.protocols[0].name
         for (row, column, protocol, metric), number in report.numbers.items():
-            if number.published is None or number.verdict not in JUDGING:
+            is_setting = bool(number.slot.protocol.setting)
+            if number.published is None or number.verdict not in JUDGING or is_setting:
                 continue
             place = (row, column, metric, Published(number.published.mean, number.published.std))
             one = found.setdefault(place, JudgedNumber())

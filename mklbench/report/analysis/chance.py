@@ -1,39 +1,84 @@
-"""How many published numbers would match by chance: the same count with the numbers permuted."""
+"""How many published numbers match, and how many would by chance: with the numbers permuted."""
 
 from __future__ import annotations
 
 import random
+from collections.abc import Collection, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
 
 from mklbench.report.analysis.assemble import Report
+from mklbench.report.table.paper_table import Protocol
 from mklbench.report.table.verdict import Verdict, judge
 
 
-def matches_by_chance(report: Report, metric: str, n_permutations: int = 1000) -> list[int]:
-    """Return how many numbers of a metric match when the published ones change places.
+def matches(
+    report: Report,
+    metric: str,
+    protocols: Sequence[Protocol],
+    rows: Collection[str] = (),
+    columns: Collection[str] = (),
+) -> NDArray[np.bool_]:
+    """Tell which measured number matches which published one.
 
     Parameters
     ----------
     report : Report
-        The table, of which the first protocol is judged.
+        The table.
     metric : str
         The metric.
-    n_permutations : int, default=1000
-        How often the published numbers are permuted over sets and methods.
+    protocols : sequence of Protocol
+        Those that are judged.
+    rows, columns : collection of str, default=()
+        The names of those that count; none means all.
+
+    Returns
+    -------
+    ndarray of shape (n_protocols, n, n)
+        Whether number i of the n that are published and measured under all protocols matches what
+        the paper has for number j. On the diagonal of the last two axes are the true matches.
     """
     table = report.table
-    published, measured = [], []
-    for (row, column, protocol, name), number in report.numbers.items():
-        if protocol == table.protocols[0].name and name == metric:
-            theirs = table.published.get((row, column, name))
-            if theirs is not None and number.measured is not None:
-                published.append(theirs)
-                measured.append(number.measured)
-    shuffle, counts = random.Random(0).shuffle, []
+    places = [
+        (row, column)
+        for row, column, protocol, name in report.numbers
+        if (protocol, name) == (protocols[0].name, metric)
+        and (row, column, name) in table.published
+        and (not rows or row in rows)
+        and (not columns or column in columns)
+        and all(report.finished_mean((row, column, p.name, metric)) is not None for p in protocols)
+    ]
+    published = [table.published[*place, metric] for place in places]
+    found = np.zeros((len(protocols), len(places), len(places)), dtype=bool)
+    for i, protocol in enumerate(protocols):
+        for j, (row, column) in enumerate(places):
+            measured = report.numbers[row, column, protocol.name, metric].measured
+            if measured is not None:
+                for k, theirs in enumerate(published):
+                    verdict = judge(theirs, table.published_n_splits, measured)
+                    found[i, j, k] = verdict == Verdict.MATCH
+    return found
+
+
+def by_chance(found: NDArray[np.bool_], n_permutations: int = 1000) -> NDArray[np.int64]:
+    """Return how many numbers match when the published ones change places.
+
+    Parameters
+    ----------
+    found : ndarray of shape (n_protocols, n, n)
+        What `matches` returns.
+    n_permutations : int, default=1000
+        How often the published numbers are permuted over sets and methods.
+
+    Returns
+    -------
+    ndarray of shape (n_permutations, n_protocols)
+        The counts; one permutation is the same for all protocols.
+    """
+    numbers, shuffle = np.arange(found.shape[-1]), random.Random(0).shuffle
+    order, counts = numbers.tolist(), []
     for _ in range(n_permutations):
-        shuffle(published)
-        verdicts = [
-            judge(theirs, table.published_n_splits, ours)
-            for theirs, ours in zip(published, measured, strict=True)
-        ]
-        counts.append(verdicts.count(Verdict.MATCH))
-    return counts
+        shuffle(order)
+        counts.append(found[:, numbers, order].sum(axis=-1))
+    return np.array(counts)

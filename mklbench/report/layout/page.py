@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from statistics import fmean
 
 from mklbench.report.analysis.assemble import Number, NumberPlace, Report
 from mklbench.report.analysis.by_number import (
@@ -14,7 +13,7 @@ from mklbench.report.analysis.by_number import (
     n_matching,
     n_under_the_first,
 )
-from mklbench.report.analysis.chance import matches_by_chance
+from mklbench.report.analysis.chance import by_chance, matches
 from mklbench.report.analysis.changes import Unmatched, changes, label_of, unmatched
 from mklbench.report.document.blocks import (
     Block,
@@ -146,11 +145,12 @@ def _summary(report: Report) -> str:
 def _under_the_first(report: Report, numbers: Sequence[JudgedNumber]) -> str:
     """Say how many match under the first protocol, where another one is the paper's as printed."""
     found, near = n_under_the_first(numbers)
-    by_chance = matches_by_chance(report, report.table.columns[0].metrics[0])
+    first = report.table.protocols[:1]
+    chance = by_chance(matches(report, report.table.columns[0].metrics[0], first))
     return (
         f'{found} under "{report.table.protocols[0].label}" ({near} match or are close; with the '
-        f"published numbers permuted over sets and methods {len(by_chance):,} times "
-        f"{fmean(by_chance):.1f} match on average and {max(by_chance)} at most)"
+        f"published numbers permuted over sets and methods {len(chance):,} times "
+        f"{chance.mean():.1f} match on average and {chance.max()} at most)"
     )
 
 

@@ -66,7 +66,8 @@ class Protocol:
 
     `columns`, where given, limits the protocol to those columns and adds overrides to each;
     `row_overrides` adds overrides on single rows, and `rows` limits it to some of them. `left_out`
-    are, by row, columns that are not measured, such as those that take too long.
+    are, by row, columns that are not measured, such as those that take too long. One setting of a
+    grid has the values of the grid's options in `setting`.
     """
 
     name: str
@@ -76,6 +77,7 @@ class Protocol:
     row_overrides: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     rows: tuple[str, ...] | None = None
     left_out: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    setting: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

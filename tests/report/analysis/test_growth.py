@@ -9,7 +9,8 @@ import pytest
 from report_fakes import FakeFinder, found, record, records
 
 from mklbench.report.analysis.assemble import Report, assemble
-from mklbench.report.analysis.growth import curve, power_law
+from mklbench.report.analysis.growth import Curve, curve, power_law
+from mklbench.report.claims.chord import rise
 from mklbench.report.claims.judged import Judged, judge_claims
 from mklbench.report.document.markdown import to_markdown
 from mklbench.report.figures.draw import write_figure
@@ -17,6 +18,7 @@ from mklbench.report.figures.growth import Growth
 from mklbench.report.layout.page import lay_out
 from mklbench.report.loading import import_kinds
 from mklbench.report.table.paper_table import Claim, Column, PaperTable, Row, Sweep
+from mklbench.report.table.verdict import Sample
 
 SWEEP = Sweep("kernel.n_widths", "widths", (2, 10), axis="n_base_kernels")
 METRICS = ("svm_calls", "cpu_time")
@@ -185,3 +187,13 @@ class TestDocumentAndFigure:
         write_figure(complete, complete.table.figures[0], [whole])
         write_figure(partial, partial.table.figures[0], [less])
         assert whole.read_bytes() != less.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [((4.0, 1.0, 2.0), -0.7), ((4.0, 3.0, 1.0), 0.0), ((1.0, 4.0, 3.0), 1.4)],
+)
+def test_the_rise_above_a_chord(values: tuple[float, ...], expected: float) -> None:
+    """At 1, 2 and 4, where the chord is two thirds of the left value and one of the right."""
+    line = Curve((1.0, 2.0, 4.0), tuple(Sample(value, None, 1) for value in values), ())
+    assert rise(line) == pytest.approx(expected)
