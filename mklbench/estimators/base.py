@@ -221,14 +221,14 @@ class KernelEstimator(Versioned, ReadableModel, BaseEstimator):
             )
         return np.reshape(X, (-1, 1)) if self._takes_rows and np.ndim(X) == 1 else X
 
-    def _built(self, samples: Any, n_problems: int = 1) -> KernelOperator:
+    def _built(self, samples: Any) -> KernelOperator:
         """Return the kernels on the training samples, if they and their fit have room in memory."""
         builder: Any = self._builder()
         solve = self._solver()
         shape = Shape.of(samples)
 
         def needs(n: int) -> float:
-            return fitting(builder, solve, shape.with_samples(n), n_problems)
+            return fitting(builder, solve, shape.with_samples(n))
 
         short = memory.shortage(needs, shape.n)
         if short is not None:
