@@ -27,7 +27,7 @@ from mklbench.optim.fit_memory import fitting
 from mklbench.solution import Solution
 
 # By this factor an estimate may be off, in both directions.
-WITHIN = 1.5
+WITHIN = 2.0
 
 _WARM_UP = 60
 _MEGABYTE = 2**20
@@ -66,8 +66,7 @@ class Fit:
 
     def estimate(self) -> float:
         """Return the bytes that are expected."""
-        n_problems = self.n_classes if self.n_classes > 2 else 1
-        return fitting(self._builder(), self._solve(), self._shape(), n_problems)
+        return fitting(self._builder(), self._solve(), self._shape())
 
     def run(self, n: int) -> None:
         """Do it on `n` samples."""

@@ -24,11 +24,7 @@ Beside `solve` the module may say
   values, ...)`` with the other keywords of `solve`: the solutions for several values of that
   option, where these cost less together.
 - ``MATRICES``, how many matrices (n, n) are held beside the kernels, LIBSVM's buffer counting as
-  two; or ``bytes_needed(kernels, shape, n_problems, **options)``, where that is not all: the bytes,
-  from the `Memory` of the kernels, the `Shape` of the samples, the number of binary problems and
-  the options of `solve`; also with ``path=True``, where `solve_path` is called in its place.
-- ``bytes_on_factors(kernels, shape, **options)``: the bytes of kernels and fit together where, with
-  these options, no Gram matrix is formed (`Bank.row_factors`); None where one is.
+  two; and ``COMBINES_ONCE = True`` where kernels are combined at one set of weights alone.
 
 A solver that has the parameter ``start``, left None, may be given weights (M,) from which it sets
 out, or the kernels of a family with their weights. It promises that the result depends on these no
@@ -72,7 +68,7 @@ class Algorithm:
     options : tuple of str
         Names of its parameters after the operator and y.
     version, regression, exact, signed, options_first, solve_all, path_option,
-    solve_path, matrices, bytes_needed, bytes_on_factors
+    solve_path, matrices, combines_once
         As above; `exact`, `solve_all` and the path are those of the module's `solve` alone.
     takes_start : bool
         Whether it has the parameter ``start``, left None.
@@ -94,8 +90,7 @@ class Algorithm:
     path_option: str | None = None
     solve_path: Callable[..., list[Solution]] | None = None
     matrices: float = DEFAULT_MATRICES
-    bytes_needed: Callable[..., float] | None = None
-    bytes_on_factors: Callable[..., float | None] | None = None
+    combines_once: bool = False
 
     def default(self, option: str) -> Any:
         """Return the default of an option of `solve`, None where it has none.
@@ -139,13 +134,12 @@ _KINDS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
         lambda value: isinstance(value, int | float) and not isinstance(value, bool) and value > 0,
         "a number > 0",
     ),
+    "COMBINES_ONCE": (lambda value: isinstance(value, bool), "True or False"),
     "solve_all": (callable, "a function"),
     "solve_path": (callable, "a function"),
-    "bytes_needed": (callable, "a function"),
-    "bytes_on_factors": (callable, "a function"),
 }
 # Those that hold for `solve` alone; the others hold for every function of a module.
-_OF_SOLVE = ("EXACT", "solve_all", "PATH_OPTION", "solve_path", "bytes_on_factors")
+_OF_SOLVE = ("EXACT", "solve_all", "PATH_OPTION", "solve_path")
 
 
 @cache

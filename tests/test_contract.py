@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mklbench.algorithms import ckl, ikl, krr, mkl, qnpkl, simplemkl, svm
+from mklbench.algorithms import ckl, ikl, krr, mkl, qnpkl, simplemkl
 from mklbench.config.signatures import check_arguments
 from mklbench.contract import DEFAULT_MATRICES, algorithm_of
 from mklbench.errors import InputError
@@ -64,7 +64,6 @@ class TestAlgorithm:
         assert algorithm_of(mkl.solve).takes_start
         assert algorithm_of(krr.solve).regression
         assert algorithm_of(simplemkl.solve).matrices == 7.0
-        assert algorithm_of(svm.solve).bytes_needed is svm.bytes_needed
 
     def test_is_read_once(self) -> None:
         assert algorithm_of(mkl.solve) is algorithm_of(partial(mkl.solve, C=1.0))

@@ -24,24 +24,20 @@ from numpy.typing import ArrayLike
 
 from mklbench.algorithms.early_fusion import MACHINES
 from mklbench.kernels.base import Bank
-from mklbench.kernels.memory import Memory, Shape
-from mklbench.optim import centred_alignment
 from mklbench.optim.centred_alignment import Alignment
-from mklbench.optim.fit_memory import at_fixed_weights
 from mklbench.optim.second_stage import Learner
 from mklbench.optim.svm_value import check_bank
 from mklbench.solution import Solution
 
 VERSION = 1
+
+# Held at once (`mklbench.optim.fit_memory`): LIBSVM's buffer and a Gram matrix.
+MATRICES = 3.0
+COMBINES_ONCE = True
 REGRESSION = True
 
 # Alignments between this and 0 are 0 up to rounding, not negative.
 _ROUNDING = -1e-10
-
-
-def bytes_needed(kernels: Memory, shape: Shape, n_problems: int = 1, **options: object) -> float:
-    """Return the bytes that `solve` takes beside the kernels."""
-    return max(at_fixed_weights(kernels, shape), centred_alignment.bytes_needed(kernels, shape))
 
 
 def solve(

@@ -33,14 +33,16 @@ from mklbench.errors import InputError
 from mklbench.iterations import History
 from mklbench.kernels import PrecomputedBank
 from mklbench.kernels.base import Bank
-from mklbench.kernels.memory import NUMBER, Memory, Shape, gram_bytes
-from mklbench.optim.fit_memory import at_fixed_weights
 from mklbench.optim.second_stage import Learner
 from mklbench.optim.svm_value import check_bank
 from mklbench.solution import Solution
 from mklbench.validation import check_count, check_positive
 
 VERSION = 2
+
+# Held at once (`mklbench.optim.fit_memory`): LIBSVM's buffer, or inner products.
+MATRICES = 4.0
+COMBINES_ONCE = True
 REGRESSION = True
 SIGNED = True
 # `solve_path` solves for several values of this option at the price of one.
@@ -56,12 +58,6 @@ _SEMIDEFINITE = 1e-7
 _CUTS_AT_ONCE = 30
 _HALVINGS = 40
 _STEPS_A_CUT = 30
-
-
-def bytes_needed(kernels: Memory, shape: Shape, n_problems: int = 1, **options: object) -> float:
-    """Return the bytes that `solve` takes beside the kernels."""
-    products = kernels.kept + 3 * NUMBER * float(kernels.n_kernels or 0) ** 2
-    return max(at_fixed_weights(kernels, shape, 4.0), products + gram_bytes(shape.n, 4.0))
 
 
 def solve(

@@ -27,10 +27,7 @@ from scipy.optimize import nnls
 from mklbench import certify
 from mklbench.algorithms.early_fusion import MACHINES
 from mklbench.kernels.base import Bank
-from mklbench.kernels.memory import Memory, Shape
-from mklbench.optim import centred_alignment
 from mklbench.optim.centred_alignment import Alignment
-from mklbench.optim.fit_memory import at_fixed_weights
 from mklbench.optim.second_stage import Learner
 from mklbench.optim.svm_value import check_bank
 from mklbench.penalties.simplex import Simplex
@@ -38,6 +35,10 @@ from mklbench.solution import Solution
 from mklbench.validation import check_choice
 
 VERSION = 1
+
+# Held at once (`mklbench.optim.fit_memory`): LIBSVM's buffer and a Gram matrix.
+MATRICES = 3.0
+COMBINES_ONCE = True
 REGRESSION = True
 
 Array = NDArray[np.float64]
@@ -47,11 +48,6 @@ PROGRAMMES = ("alignment", "simplex")
 _STEPS_A_KERNEL = 30
 # A programme is solved at this relative gap, rounding included.
 _SOLVED = 1e-6
-
-
-def bytes_needed(kernels: Memory, shape: Shape, n_problems: int = 1, **options: object) -> float:
-    """Return the bytes that `solve` takes beside the kernels."""
-    return max(at_fixed_weights(kernels, shape), centred_alignment.bytes_needed(kernels, shape))
 
 
 def solve(

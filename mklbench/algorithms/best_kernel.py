@@ -17,23 +17,18 @@ from numpy.typing import ArrayLike
 
 from mklbench.algorithms.early_fusion import MACHINES
 from mklbench.kernels.base import Bank
-from mklbench.kernels.memory import Memory, Shape
 from mklbench.optim import held_out
-from mklbench.optim.fit_memory import at_fixed_weights
 from mklbench.optim.second_stage import Learner
 from mklbench.optim.svm_value import check_bank
 from mklbench.solution import Solution
 from mklbench.validation import check_count
 
 VERSION = 1
+
+# Held at once (`mklbench.optim.fit_memory`): LIBSVM's buffer and a Gram matrix.
+MATRICES = 3.0
+COMBINES_ONCE = True
 REGRESSION = True
-
-
-def bytes_needed(
-    kernels: Memory, shape: Shape, n_problems: int = 1, *, folds: int = 5, **options: object
-) -> float:
-    """Return the bytes that `solve` takes beside the kernels: they are kept for each fold, too."""
-    return held_out.bytes_needed(kernels, shape, folds) + at_fixed_weights(kernels, shape)
 
 
 def solve(

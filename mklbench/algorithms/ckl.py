@@ -41,7 +41,8 @@ from mklbench.validation import check_count, check_positive, check_positive_or_n
 
 VERSION = 2
 
-bytes_needed = side_by_side.bytes_needed
+# Held at once (`mklbench.optim.fit_memory`): LIBSVM's buffer and a Gram matrix.
+MATRICES = 3.0
 
 Array = NDArray[np.float64]
 

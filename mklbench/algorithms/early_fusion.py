@@ -16,22 +16,19 @@ from numpy.typing import ArrayLike
 from mklbench.algorithms import krr, svm, svr
 from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
-from mklbench.kernels.memory import Memory, Shape
-from mklbench.optim.fit_memory import at_fixed_weights
 from mklbench.optim.second_stage import Learner, Solve
 from mklbench.optim.svm_value import check_bank
 from mklbench.solution import Solution
 
 VERSION = 1
 
+# Held at once (`mklbench.optim.fit_memory`): LIBSVM's buffer and a Gram matrix.
+MATRICES = 3.0
+COMBINES_ONCE = True
+
 # What two-stage algorithms learn by, on the kernel of their first stage.
 MACHINES: dict[str, Solve] = {"svm": svm.solve, "krr": krr.solve, "svr": svr.solve}
 REGRESSION = True
-
-
-def bytes_needed(kernels: Memory, shape: Shape, n_problems: int = 1, **options: object) -> float:
-    """Return the bytes that `solve` takes beside the kernels."""
-    return at_fixed_weights(kernels, shape)
 
 
 def solve(

@@ -28,8 +28,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
-from mklbench.kernels.memory import Memory, Shape
-from mklbench.optim.fit_memory import at_fixed_weights
 from mklbench.optim.hulls import MEETING, ClosestPoints, Hulls
 from mklbench.optim.svm_value import check_bank, check_samples
 from mklbench.solution import Solution
@@ -40,12 +38,8 @@ VERSION = 1
 Array = NDArray[np.float64]
 
 # LIBSVM's buffer, the kernel as it is, with its ridge and scaled, and the system of the active set.
-_HELD = 7.0
-
-
-def bytes_needed(kernels: Memory, shape: Shape, n_problems: int = 1, **options: object) -> float:
-    """Return the bytes that `solve` takes beside the kernels."""
-    return at_fixed_weights(kernels, shape, _HELD)
+MATRICES = 7.0
+COMBINES_ONCE = True
 
 
 def solve(

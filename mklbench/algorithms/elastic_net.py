@@ -35,7 +35,6 @@ from numpy.typing import ArrayLike, NDArray
 from mklbench import iterations
 from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
-from mklbench.kernels.memory import Memory, Shape
 from mklbench.kernels.row_factors import RowFactors
 from mklbench.libsvm import SVMSolution, check_svm_options
 from mklbench.optim import (
@@ -54,6 +53,9 @@ from mklbench.solution import Solution
 from mklbench.validation import check_choice, check_count, check_positive
 
 VERSION = 2
+
+# Held at once (`mklbench.optim.fit_memory`): LIBSVM's buffer, a Gram matrix, the fallback's.
+MATRICES = 6.0
 NEW_OPTIONS = ("method",)
 
 Array = NDArray[np.float64]
@@ -133,43 +135,6 @@ def solve(
     objective = Objective(bank, y, C, svm_tol, class_weight, sample_weight)
     search = _Search(bank, objective, float(mix), tol)
     return search.run(max_iter, alone=method == "libsvm" or mix == 1.0)
-
-
-def bytes_needed(kernels: Memory, shape: Shape, n_problems: int = 1, **options: object) -> float:
-    """Return the bytes that a fit takes, beside the kernels.
-
-    Parameters
-    ----------
-    kernels : Memory
-        What the kernels need.
-    shape : Shape
-        Of the samples.
-    n_problems : int, default=1
-        Number of binary problems.
-    **options : object
-        Those of `solve`, which do not count.
-    """
-    searches = side_by_side.bytes_needed(kernels, shape, n_problems)
-    return searches + joint_resort.bytes_needed(kernels.n_kernels or 1, shape)
-
-
-def bytes_on_factors(
-    kernels: Memory, shape: Shape, *, tol: float = 1e-4, method: str = "auto", **options: object
-) -> float | None:
-    """Return the bytes of kernels and a fit by the joint method; None where it is not taken.
-
-    Parameters
-    ----------
-    kernels : Memory
-        What the kernels need.
-    shape : Shape
-        Of the samples.
-    tol, method : float or str
-        As in `solve`.
-    **options : object
-        The others, which do not count.
-    """
-    return joint_method.bytes_on_factors(kernels, shape, method, tol)
 
 
 def _weight_set(n_kernels: int, mix: float) -> WeightSet:

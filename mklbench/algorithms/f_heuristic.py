@@ -20,20 +20,17 @@ from numpy.typing import ArrayLike
 
 from mklbench.algorithms.early_fusion import MACHINES
 from mklbench.kernels.base import Bank
-from mklbench.kernels.memory import Memory, Shape, gram_bytes
 from mklbench.optim.alignment import cosines, require_aligned
-from mklbench.optim.fit_memory import at_fixed_weights
 from mklbench.optim.second_stage import Learner
 from mklbench.optim.svm_value import check_bank
 from mklbench.solution import Solution
 
 VERSION = 1
+
+# Held at once (`mklbench.optim.fit_memory`): LIBSVM's buffer and a Gram matrix.
+MATRICES = 3.0
+COMBINES_ONCE = True
 REGRESSION = True
-
-
-def bytes_needed(kernels: Memory, shape: Shape, n_problems: int = 1, **options: object) -> float:
-    """Return the bytes that `solve` takes beside the kernels."""
-    return max(at_fixed_weights(kernels, shape), gram_bytes(shape.n, 2.0) + kernels.combining)
 
 
 def solve(

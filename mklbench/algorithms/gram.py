@@ -34,7 +34,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklbench import certify, iterations
 from mklbench.algorithms.early_fusion import MACHINES
-from mklbench.algorithms.radius_margin import bytes_needed as bytes_needed
+from mklbench.algorithms.radius_margin import MATRICES as MATRICES
 from mklbench.certify import Bounds
 from mklbench.errors import InputError
 from mklbench.kernels.base import Bank

@@ -48,18 +48,17 @@ from mklbench import iterations
 from mklbench.algorithms import mkl, simplemkl
 from mklbench.iterations import History
 from mklbench.kernels import Bank, KernelOperator
-from mklbench.kernels.memory import NUMBER, Memory, Shape
 from mklbench.libsvm import SVM
-from mklbench.optim import joint_resort
-from mklbench.optim.fit_memory import at_changing_weights
 from mklbench.optim.kernel_columns import Columns, first_columns
 from mklbench.optim.restricted_master import MasterSolver
-from mklbench.optim.sliding import bytes_kept
 from mklbench.optim.svm_value import check_samples
 from mklbench.solution import Mixture, Solution
 from mklbench.validation import check_choice, check_count, check_positive
 
 VERSION = 2
+
+# Held at once (`mklbench.optim.fit_memory`): those of a master and of the certificate.
+MATRICES = 4.5
 EXACT = True
 # What was recorded before there was an independent search, or one from products of kernels, or
 # kernels that slide, was made without.
@@ -76,41 +75,6 @@ _ACCEPTED = 0.1
 # where there is an independent one it is asked first, and as many rounds follow. Where alpha swings
 # from round to round, a kernel may be missing that only the independent one sees.
 _PATIENCE, _LEAST_DECREASE = 5, 1e-5
-# Matrices (n, n) that a master and the certificate hold at once.
-_MASTER_MATRICES = 4.5
-# Arrays of as many numbers as the kernels drawn have parameters.
-_DRAWN_ARRAYS = 4
-# Kernels of a family that are kept, about: so many, and so many more for each of its parameters.
-_KEPT, _KEPT_PER_PARAMETER, _MOST_KEPT = 10, 2, 100
-
-
-def bytes_needed(
-    kernels: Memory,
-    shape: Shape,
-    n_problems: int = 1,
-    *,
-    max_iter: int = 100,
-    pricing: int = 12,
-    samples: int = 1000,
-    explore: int = 300,
-    slide: int = 8,
-    look: int | None = None,
-    **options: object,
-) -> float:
-    """Return the bytes that `solve` takes beside the kernels.
-
-    Of a family the kernels found are kept as halves. How many there will be nobody knows: more
-    where there are more parameters.
-    """
-    kept, drawn = 0, 0.0
-    if kernels.is_family:
-        n_parameters = kernels.n_kernels or 0
-        likely = _KEPT + _KEPT_PER_PARAMETER * n_parameters
-        kept = min(likely, _MOST_KEPT, 1 + pricing * max_iter)
-        drawn = _DRAWN_ARRAYS * NUMBER * max(samples, explore, look or 0) * n_parameters
-        if slide:
-            drawn += bytes_kept(shape.n, kept) + joint_resort.bytes_needed(kept, shape)
-    return at_changing_weights(kernels, shape, _MASTER_MATRICES + 0.5 * kept) + drawn
 
 
 def _simplemkl(bank: Bank, y: Array, C: float, *, start: Array, **options: Any) -> Solution:

@@ -18,7 +18,6 @@ from numpy.typing import ArrayLike, NDArray
 from mklbench import certify
 from mklbench.certify import PrimalDualPoint, Squares
 from mklbench.kernels.base import KernelOperator
-from mklbench.kernels.memory import Memory, Shape, gram_bytes
 from mklbench.optim.ridge import coefficients, hadamard_power, ridges, singular
 from mklbench.optim.svm_value import check_samples, fixed_weights
 from mklbench.penalties.simplex import Simplex
@@ -26,6 +25,9 @@ from mklbench.solution import Solution
 from mklbench.validation import check_count, check_positive, check_sample_weight, check_targets
 
 VERSION = 1
+
+# Held at once (`mklbench.optim.fit_memory`): the Gram matrix, and eigenvectors for a path.
+MATRICES = 4.0
 REGRESSION = True
 # `solve_path` solves for several values of this option at the price of one.
 PATH_OPTION = "lam"
@@ -34,16 +36,6 @@ Array = NDArray[np.float64]
 
 # A system is solved at this relative gap, which is rounding and nothing else.
 _SOLVED = 1e-6
-
-
-def bytes_needed(
-    kernels: Memory, shape: Shape, n_problems: int = 1, *, path: bool = False, **options: object
-) -> float:
-    """Return the bytes that `solve` takes beside the kernels, or `solve_path` does.
-
-    The Gram matrix and its factor; or with its eigenvectors what LAPACK needs to find these.
-    """
-    return gram_bytes(shape.n) + max(kernels.combining, gram_bytes(shape.n, 4.0 if path else 1.0))
 
 
 def solve(

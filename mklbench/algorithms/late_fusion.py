@@ -20,20 +20,17 @@ from mklbench.algorithms.early_fusion import MACHINES
 from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
 from mklbench.kernels.groups import GroupLists, groups_of
-from mklbench.kernels.memory import Memory, Shape
-from mklbench.optim.fit_memory import at_fixed_weights
 from mklbench.optim.second_stage import Learner, are_labels
 from mklbench.optim.svm_value import check_bank
 from mklbench.solution import Solution
 from mklbench.validation import check_flag
 
 VERSION = 1
+
+# Held at once (`mklbench.optim.fit_memory`): LIBSVM's buffer and a Gram matrix.
+MATRICES = 3.0
+COMBINES_ONCE = True
 REGRESSION = True
-
-
-def bytes_needed(kernels: Memory, shape: Shape, n_problems: int = 1, **options: object) -> float:
-    """Return the bytes that `solve` takes beside the kernels."""
-    return at_fixed_weights(kernels, shape)
 
 
 def solve(

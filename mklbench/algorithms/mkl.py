@@ -33,11 +33,10 @@ from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
 from mklbench.kernels.groups import groups_of
 from mklbench.kernels.landmarks import check_landmarks
-from mklbench.kernels.memory import Memory, Shape, gram_bytes
+from mklbench.kernels.memory import gram_bytes
 from mklbench.libsvm import SVM, check_svm_options
 from mklbench.optim import joint_method, side_by_side
 from mklbench.optim.alternation import alternate
-from mklbench.optim.fit_memory import at_changing_weights
 from mklbench.optim.inner_svm import InnerSVM
 from mklbench.optim.joint_method import METHODS, Method
 from mklbench.optim.row_engines import shared
@@ -49,11 +48,11 @@ from mklbench.solution import Solution
 from mklbench.validation import check_choice, check_count, check_positive
 
 VERSION = 1
+
+# Held at once (`mklbench.optim.fit_memory`): LIBSVM's buffer and the sum of Gram matrices.
+MATRICES = 3.0
 NEW_OPTIONS = ("p", "method", "landmarks")
 EXACT = True
-# Matrices (n, n) that are held: LIBSVM's buffer, which counts as two; and after each other a sum of
-# kernels and a local model, which has one and a half of no more samples than stated.
-_BUFFER, _SUM, _LOCAL, _IN_A_MODEL = 2.0, 1.0, 1.5, 4000
 
 Array = NDArray[np.float64]
 
@@ -199,50 +198,6 @@ def solve_all(
     ]
 
 
-def bytes_needed(kernels: Memory, shape: Shape, n_problems: int = 1, **options: object) -> float:
-    """Return the bytes that a fit on Gram matrices takes beside the kernels: 24 n^2 and a little.
-
-    Parameters
-    ----------
-    kernels : Memory
-        What the kernels need.
-    shape : Shape
-        Of the samples.
-    n_problems : int, default=1
-        Number of binary problems; they are solved one by one.
-    **options : object
-        Those of `solve`, which do not count.
-    """
-    local = gram_bytes(min(shape.n, _IN_A_MODEL), _LOCAL)
-    beside = max(gram_bytes(shape.n, _SUM), local)
-    return at_changing_weights(kernels, shape, _BUFFER) + beside
-
-
-def bytes_on_factors(
-    kernels: Memory,
-    shape: Shape,
-    *,
-    method: str = "auto",
-    tol: float = 1e-4,
-    landmarks: int | None = None,
-    **options: object,
-) -> float | None:
-    """Return the bytes of kernels and a fit by the joint method; None where it is not taken.
-
-    Parameters
-    ----------
-    kernels : Memory
-        What the kernels need.
-    shape : Shape
-        Of the samples.
-    method, tol, landmarks : str, float and int
-        As in `solve`.
-    **options : object
-        The others, which do not count.
-    """
-    return joint_method.bytes_on_factors(kernels, shape, method, tol, landmarks=landmarks)
-
-
 def check_norm(p: float | None) -> float:
     """Return the p of an l_p norm as a float, 1 for None, if it is a number >= 1."""
     if p is None:
@@ -338,7 +293,7 @@ def _solve(
 
 def _check_room(bank: Bank) -> None:
     """Raise an InputError unless what a fit on Gram matrices takes beside the bank is free."""
-    short = memory.shortage(lambda n: bytes_needed(Memory(), Shape(n)), bank.n_samples)
+    short = memory.shortage(lambda n: gram_bytes(n, MATRICES), bank.n_samples)
     if short is not None:
         raise InputError(
             f"the kernels are on {bank.n_samples} samples, and method=libsvm needs {short}; about "

@@ -27,7 +27,6 @@ from numpy.typing import ArrayLike, NDArray
 from mklbench.certify import Tube
 from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
-from mklbench.kernels.memory import Memory, Shape
 from mklbench.libsvm import SVR, check_box
 from mklbench.optim import joint_method, svm_dual
 from mklbench.optim.inner_svm import InnerSVM
@@ -156,30 +155,6 @@ def solve(
         svm_seconds=machine.seconds,
     )
     return _in_units(found, unit, centre, limit)
-
-
-def bytes_on_factors(
-    kernels: Memory,
-    shape: Shape,
-    *,
-    method: str = "auto",
-    tol: float = 1e-4,
-    **options: object,
-) -> float | None:
-    """Return the bytes of kernels and a fit by the joint method; None where it is not taken.
-
-    Parameters
-    ----------
-    kernels : Memory
-        What the kernels need.
-    shape : Shape
-        Of the samples.
-    method, tol : str and float
-        As in `solve`.
-    **options : object
-        The others, which do not count.
-    """
-    return joint_method.bytes_on_factors(kernels, shape, method, tol, n_terms=2)
 
 
 def _in_units(solution: Solution, unit: float, centre: float, limit: float | Array) -> Solution:

@@ -33,8 +33,6 @@ from numpy.typing import ArrayLike, NDArray
 from mklbench import iterations
 from mklbench.certify import Bounds
 from mklbench.kernels.base import Bank
-from mklbench.kernels.memory import NUMBER, Memory, Shape
-from mklbench.optim.fit_memory import at_changing_weights
 from mklbench.optim.radius_search import Candidate, RadiusSearch
 from mklbench.optim.svm_value import Objective, Point, check_bank
 from mklbench.penalties.budget import Budget
@@ -47,15 +45,9 @@ Array = NDArray[np.float64]
 
 # LIBSVM's buffers of the SVM and of the ball, the kernel as it is, scaled, of the best and of the
 # lowest point, and with one more sample, and the system of the active set.
-_HELD = 10.0
+MATRICES = 10.0
 # The search is begun anew from its best point, with a more accurate SVM, where it ends early.
 _SEARCHES = 4
-
-
-def bytes_needed(kernels: Memory, shape: Shape, n_problems: int = 1, **options: object) -> float:
-    """Return the bytes that `solve` takes beside the kernels."""
-    diagonals = NUMBER * float(kernels.n_kernels or 0) * shape.n
-    return at_changing_weights(kernels, shape, _HELD) + diagonals
 
 
 def solve(

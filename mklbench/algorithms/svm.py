@@ -16,10 +16,8 @@ from numpy.typing import ArrayLike
 from mklbench.certify import Hinge
 from mklbench.kernels.banks.on_demand import FunctionKernel
 from mklbench.kernels.base import KernelOperator
-from mklbench.kernels.memory import Memory, Shape
 from mklbench.libsvm import SVM
 from mklbench.optim import feature_svm
-from mklbench.optim.fit_memory import at_fixed_weights
 from mklbench.optim.fixed_kernel import train
 from mklbench.optim.svm_value import check_samples, fixed_weights
 from mklbench.solution import Solution
@@ -27,10 +25,9 @@ from mklbench.validation import check_labels
 
 VERSION = 1
 
-
-def bytes_needed(kernels: Memory, shape: Shape, n_problems: int = 1, **options: object) -> float:
-    """Return the bytes that `solve` takes beside the kernels."""
-    return at_fixed_weights(kernels, shape)
+# Held at once (`mklbench.optim.fit_memory`): LIBSVM's buffer and a Gram matrix.
+MATRICES = 3.0
+COMBINES_ONCE = True
 
 
 def solve(

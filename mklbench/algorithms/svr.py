@@ -12,19 +12,16 @@ from numpy.typing import ArrayLike
 
 from mklbench.certify import Tube
 from mklbench.kernels.base import KernelOperator
-from mklbench.kernels.memory import Memory, Shape
 from mklbench.libsvm import SVR
-from mklbench.optim.fit_memory import at_fixed_weights
 from mklbench.optim.fixed_kernel import train
 from mklbench.solution import Solution
 
 VERSION = 1
+
+# Held at once (`mklbench.optim.fit_memory`): LIBSVM's buffer and a Gram matrix.
+MATRICES = 3.0
+COMBINES_ONCE = True
 REGRESSION = True
-
-
-def bytes_needed(kernels: Memory, shape: Shape, n_problems: int = 1, **options: object) -> float:
-    """Return the bytes that `solve` takes beside the kernels."""
-    return at_fixed_weights(kernels, shape)
 
 
 def solve(

@@ -17,7 +17,6 @@ from numpy.typing import ArrayLike
 
 from mklbench.algorithms import svm
 from mklbench.kernels.base import KernelOperator
-from mklbench.kernels.memory import Memory, Shape
 from mklbench.libsvm import check_svm_options
 from mklbench.optim import joint_method
 from mklbench.optim.joint_method import METHODS, Method
@@ -29,34 +28,10 @@ from mklbench.validation import check_choice
 VERSION = svm.VERSION
 NEW_OPTIONS = ("method",)
 
-bytes_needed = svm.bytes_needed
+MATRICES, COMBINES_ONCE = svm.MATRICES, True
 
 # Iterations of the joint method.
 _ITERATIONS = 100
-
-
-def bytes_on_factors(
-    kernels: Memory,
-    shape: Shape,
-    *,
-    method: str = "auto",
-    svm_tol: float = 1e-3,
-    **options: object,
-) -> float | None:
-    """Return the bytes of kernels and a fit by the joint method; None where it is not taken.
-
-    Parameters
-    ----------
-    kernels : Memory
-        What the kernels need.
-    shape : Shape
-        Of the samples.
-    method, svm_tol : str and float
-        As in `solve`.
-    **options : object
-        The others, which do not count.
-    """
-    return joint_method.bytes_on_factors(kernels, shape, method, svm_tol)
 
 
 def solve(

@@ -42,7 +42,6 @@ from mklbench.errors import InputError
 from mklbench.iterations import History
 from mklbench.kernels.base import Bank
 from mklbench.kernels.groups import GroupLists, Groups, groups_of
-from mklbench.kernels.memory import Memory, Shape
 from mklbench.libsvm import check_svm_options
 from mklbench.optim import joint_method, side_by_side
 from mklbench.optim.joint_method import METHODS, Method
@@ -61,7 +60,8 @@ from mklbench.validation import (
 VERSION = 4
 NEW_OPTIONS = ("method",)
 
-bytes_needed = side_by_side.bytes_needed
+# Held at once (`mklbench.optim.fit_memory`): LIBSVM's buffer and a Gram matrix.
+MATRICES = 3.0
 
 Array = NDArray[np.float64]
 
@@ -246,34 +246,6 @@ def solve_all(
     return side_by_side.run(
         bank, (_descend(oracle, rate, tol, objective_tol, max_iter) for oracle in oracles)
     )
-
-
-def bytes_on_factors(
-    kernels: Memory,
-    shape: Shape,
-    *,
-    tol: float = 1e-2,
-    objective_tol: float | None = None,
-    step_size: float | None = None,
-    method: str = "auto",
-    **options: object,
-) -> float | None:
-    """Return the bytes of kernels and a fit by the joint method; None where it is not taken.
-
-    Parameters
-    ----------
-    kernels : Memory
-        What the kernels need.
-    shape : Shape
-        Of the samples.
-    tol, objective_tol, step_size, method : float or str
-        As in `solve`.
-    **options : object
-        The others, which do not count.
-    """
-    if method == "auto" and not (objective_tol is None and step_size is None):
-        return None
-    return joint_method.bytes_on_factors(kernels, shape, method, tol)
 
 
 def _descend(

@@ -274,14 +274,14 @@ class KernelEstimator(
             raise InputError("X is a mask, where row numbers are needed: give np.flatnonzero(X).")
         return np.reshape(rows, (-1, 1)) if np.ndim(rows) == 1 else rows
 
-    def _built(self, samples: Any, n_problems: int = 1) -> KernelOperator:
+    def _built(self, samples: Any) -> KernelOperator:
         """Return the kernels on the training samples, if they and their fit have room in memory."""
         builder: Any = self._builder()
         solve = self._solver()
         shape = Shape.of(samples)
 
         def needs(n: int) -> float:
-            return fitting(builder, solve, shape.with_samples(n), n_problems)
+            return fitting(builder, solve, shape.with_samples(n))
 
         short = memory.shortage(needs, shape.n)
         if short is not None:

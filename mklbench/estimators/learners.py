@@ -60,7 +60,7 @@ class KernelLearner(ClassifierMixin, KernelEstimator):
                 "least two."
             )
         solve = self._solver(factors(getattr(self, "class_weight", None), labels, weights))
-        operator = self._built(samples, len(classes) if len(classes) > 2 else 1)
+        operator = self._built(samples)
         starts = self._starts(classes, operator.n_kernels)
         self.classes_ = classes
         self._solved(

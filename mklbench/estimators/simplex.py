@@ -49,12 +49,12 @@ class KernelSVC(KernelLearner):
     _algorithm = svm
     _at_fixed_weights = True
 
-    def _built(self, samples: Any, n_problems: int = 1) -> KernelOperator:
+    def _built(self, samples: Any) -> KernelOperator:
         if self._views is None and isinstance(samples, np.ndarray) and len(samples) >= _MANY:
             function = single_gaussian(resolve(self.kernel), samples)
             if function is not None:
                 return FunctionKernel(samples, function)
-        return super()._built(samples, n_problems)
+        return super()._built(samples)
 
     def __init__(
         self,

@@ -64,7 +64,6 @@ def bytes_of_step(
     data, search = cell.dataset(), cell.config["search"]
     shape = _shape(cell, 0)
     solve = configs.algorithm(cell.config["algo"])
-    n_problems = len(data.classes) if len(data.classes) > 2 else 1
     # A worker has data of its own. Both parts are scaled, and there is what is on the way to that.
     others = len(data.y) * (jobs > 1) + 2 * len(cell.rows(split)[1])
 
@@ -72,8 +71,8 @@ def bytes_of_step(
         samples = NUMBER * shape.d * (others + 2 * n)
         few = shape.with_samples(n)
         if not search["grid"]:
-            return samples + fitting(built, solve, few, n_problems)
-        return samples + searching(built, solve, few, n_problems, search["folds"])
+            return samples + fitting(built, solve, few)
+        return samples + searching(built, solve, few, search["folds"])
 
     return needs
 

@@ -19,23 +19,12 @@ from numpy.typing import NDArray
 from mklbench import certify
 from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
-from mklbench.kernels.memory import NUMBER, Memory, Shape, gram_bytes
 from mklbench.optim.alignment import cosines, require_aligned
 
 Array = NDArray[np.float64]
 
 # A kernel of whose trace centring leaves no more than this share is constant up to rounding.
 _CONSTANT = 1e-12
-
-
-def bytes_needed(kernels: Memory, shape: Shape) -> float:
-    """Return the bytes that the inner products of all centred kernels take at most.
-
-    Kernels that are kept are copied, those that are not are formed one by one; of the products
-    there are some matrices (M, M).
-    """
-    products = 3 * NUMBER * float(kernels.n_kernels or 0) ** 2
-    return kernels.kept + products + kernels.combining + gram_bytes(shape.n, 2)
 
 
 @dataclass(frozen=True)

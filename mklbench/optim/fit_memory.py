@@ -1,7 +1,7 @@
-"""What a fit needs of memory, told before it is begun.
+"""What a fit needs of memory, told before it is begun: within a factor of two.
 
-What `solve` holds beside the kernels its module says (`mklbench.contract`); the temporaries of the
-kernels (`mklbench.kernels.memory`) are added.
+A module of an algorithm declares how many matrices (n, n) its `solve` holds beside the kernels
+(`mklbench.contract`), and kernels what they keep (`mklbench.kernels.memory`).
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from typing import Any
 from mklbench.contract import algorithm_of
 from mklbench.kernels.contract import memory_of, unbound
 from mklbench.kernels.memory import Memory, Shape, gram_bytes
+from mklbench.optim import joint_method
 from mklbench.solution import Solution
 
-# LIBSVM's buffer, and a Gram matrix.
-ONE_SVM = 3.0
-
+# Of a family the kernels that were found are kept as halves: some 30.
+_FOUND = 15.0
 # LIBSVM keeps columns in single precision: about half of them, up to the size of its cache.
 _CACHED, _CACHE = 0.25, 200e6
 
 
 def fitting(
-    builder: Callable[..., Any], solve: Callable[..., Solution], shape: Shape, n_problems: int = 1
+    builder: Callable[..., Any], solve: Callable[..., Solution], shape: Shape, method: str = ""
 ) -> float:
     """Return the bytes that kernels and their fit take at most.
 
@@ -34,16 +34,14 @@ def fitting(
         Of an algorithm's module, with its options.
     shape : Shape
         Of the training samples.
-    n_problems : int, default=1
-        Number of binary problems, one a class where there are more than two.
+    method : str, optional
+        In the place of the option of this name.
     """
     kernels = memory_of(builder, shape)
-    on_factors = algorithm_of(solve).bytes_on_factors
+    on_factors = _on_factors(solve, kernels, shape, method)
     if on_factors is not None:
-        needed = on_factors(kernels, shape, **unbound(solve)[1])
-        if needed is not None:
-            return needed
-    return max(kernels.building, kernels.kept + solving(solve, kernels, shape, n_problems))
+        return on_factors
+    return max(kernels.building, kernels.kept + solving(solve, kernels, shape))
 
 
 def auto_avoids_matrices(
@@ -53,19 +51,15 @@ def auto_avoids_matrices(
 
     Parameters are those of `fitting`.
     """
-    needed, options = algorithm_of(solve).bytes_on_factors, unbound(solve)[1]
     kernels = memory_of(builder, shape)
-    if needed is None or needed(kernels, shape, **options) is not None:
-        return False
-    return needed(kernels, shape, **{**options, "method": "auto"}) is not None
+    return (
+        _on_factors(solve, kernels, shape) is None
+        and _on_factors(solve, kernels, shape, "auto") is not None
+    )
 
 
 def searching(
-    builder: Callable[..., Any],
-    solve: Callable[..., Solution],
-    shape: Shape,
-    n_problems: int,
-    folds: int,
+    builder: Callable[..., Any], solve: Callable[..., Solution], shape: Shape, folds: int
 ) -> float:
     """Return the bytes that cross-validation and the fit after it take at most.
 
@@ -73,43 +67,42 @@ def searching(
     of all that predicts the held-out ones.
     """
     part = shape.with_samples(shape.n - shape.n // folds)
-    on_factors = algorithm_of(solve).bytes_on_factors
-    if on_factors is not None:
-        kernels = memory_of(builder, part)
-        needed = on_factors(kernels, part, **unbound(solve)[1])
-        if needed is not None:  # the samples of a fold are a copy
-            return fitting(builder, solve, shape, n_problems) + kernels.streamed
     whole, fold = memory_of(builder, shape), memory_of(builder, part)
-    at_once = max(
-        fold.restricting,
-        solving(solve, fold, part, n_problems, path=True),
-        whole.combining,
-    )
+    if _on_factors(solve, fold, part) is not None:  # the samples of a fold are a copy
+        return fitting(builder, solve, shape) + fold.streamed
+    at_once = max(fold.restricting, solving(solve, fold, part), whole.combining)
     search = whole.kept + whole.active + fold.kept + gram_bytes(shape.n) + at_once
-    return max(search, fitting(builder, solve, shape, n_problems))
+    return max(search, fitting(builder, solve, shape))
 
 
-def solving(
-    solve: Callable[..., Solution],
-    kernels: Memory,
-    shape: Shape,
-    n_problems: int = 1,
-    *,
-    path: bool = False,
-) -> float:
-    """Return the bytes that `solve`, or `solve_path` beside it, takes beside what kernels keep."""
+def solving(solve: Callable[..., Solution], kernels: Memory, shape: Shape) -> float:
+    """Return the bytes that `solve` takes beside what kernels keep."""
     algorithm = algorithm_of(solve)
-    if algorithm.bytes_needed is None:
-        return at_changing_weights(kernels, shape, algorithm.matrices)
-    options = {**unbound(solve)[1], "path": path}
-    return float(algorithm.bytes_needed(kernels, shape, n_problems, **options))
+    held = algorithm.matrices + (_FOUND if kernels.is_family else 0.0)
+    cached = min(gram_bytes(shape.n, _CACHED), _CACHE)
+    active = 0.0 if algorithm.combines_once else kernels.active
+    return active + gram_bytes(shape.n, held) + kernels.combining + cached
 
 
-def at_changing_weights(kernels: Memory, shape: Shape, held: float) -> float:
-    """Return the bytes of a search for weights that holds so many matrices (n, n)."""
-    return kernels.active + at_fixed_weights(kernels, shape, held)
+def _on_factors(
+    solve: Callable[..., Solution], kernels: Memory, shape: Shape, method: str = ""
+) -> float | None:
+    """Return the bytes of a fit by the joint method; None where Gram matrices are formed."""
+    algorithm = algorithm_of(solve)
+    given = unbound(solve)[1]
 
+    def option(name: str) -> Any:
+        return given.get(name, algorithm.default(name))
 
-def at_fixed_weights(kernels: Memory, shape: Shape, held: float = ONE_SVM) -> float:
-    """Return the same where each combination of the kernels is asked for once."""
-    return gram_bytes(shape.n, held) + kernels.combining + min(gram_bytes(shape.n, _CACHED), _CACHE)
+    method = method or str(option("method"))
+    tol = option("tol") or option("svm_tol")
+    if "method" not in algorithm.options or tol is None:
+        return None
+    return joint_method.bytes_on_factors(
+        kernels,
+        shape,
+        method,
+        tol,
+        n_terms=2 if algorithm.regression else 1,
+        landmarks=option("landmarks"),
+    )

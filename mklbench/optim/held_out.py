@@ -9,17 +9,10 @@ from numpy.typing import NDArray
 
 from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
-from mklbench.kernels.memory import Memory, Shape, gram_bytes
 from mklbench.optim.second_stage import Learner, are_labels
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
-
-
-def bytes_needed(kernels: Memory, shape: Shape, folds: int) -> float:
-    """Return the bytes that `losses_of_each` takes: the kernels are kept for each fold, too."""
-    in_folds = folds * kernels.kept * (1.0 - 1.0 / folds) ** 2
-    return in_folds + gram_bytes(shape.n)
 
 
 @dataclass(frozen=True)

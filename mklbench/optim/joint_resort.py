@@ -17,7 +17,6 @@ from mklbench import iterations
 from mklbench.certify import Hinge, Tube
 from mklbench.kernels.base import Bank
 from mklbench.kernels.gram_factors import gram_factors
-from mklbench.kernels.memory import NUMBER, Shape
 from mklbench.kernels.row_factors import RowFactors
 from mklbench.optim import joint_search
 from mklbench.optim.inner_svm import InnerSVM, Trained
@@ -150,20 +149,6 @@ def search(
     with iterations.watched(None):
         found, _ = joint_search.search(factors, weight_set, loss, _AIM * tol, _ITERATIONS)
     return found
-
-
-def bytes_needed(n_kernels: int, shape: Shape) -> float:
-    """Return the bytes that `searches` takes.
-
-    Parameters
-    ----------
-    n_kernels : int
-        Of the bank.
-    shape : Shape
-        Of the samples.
-    """
-    matrices = n_kernels * float(shape.n) ** 2
-    return NUMBER * _COPIES * min(matrices, _MOST_NUMBERS)
 
 
 def at_bounds(dual_coef: Array, dual: SVMDual) -> Array:

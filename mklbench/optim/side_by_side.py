@@ -14,8 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklbench.kernels.base import Bank
-from mklbench.kernels.memory import Memory, Shape
-from mklbench.optim.fit_memory import at_changing_weights
 
 Array = NDArray[np.float64]
 Result = TypeVar("Result")
@@ -40,17 +38,6 @@ def run(bank: Bank, searches: Iterable[Search[Result]]) -> list[Result]:
     while some := list(islice(waiting, at_once)):
         results += _together(bank, some)
     return results
-
-
-def bytes_needed(kernels: Memory, shape: Shape, n_problems: int = 1, **options: object) -> float:
-    """Return the bytes that searches take which are an SVM each, beside the kernels.
-
-    Each has LIBSVM's buffer. The Gram matrix is one for all, and of several those at the weights of
-    all are made together, as halves.
-    """
-    several = min(n_problems, _at_once(shape.n))
-    halves = min(several, kernels.n_kernels or 1) if several > 1 else 0
-    return at_changing_weights(kernels, shape, 1.0 + 2.0 * several + 0.5 * halves)
 
 
 def _at_once(n_samples: int) -> int:

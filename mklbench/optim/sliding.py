@@ -35,12 +35,6 @@ _BYTES_KEPT = 2**28
 _LEAST_WEIGHT = 1e-6
 
 
-def bytes_kept(n_samples: int, n_kernels: int) -> float:
-    """Return the bytes of what a descent holds, on `n_samples` and with `n_kernels`."""
-    half = np.dtype(np.float32).itemsize * float(n_samples) ** 2
-    return min(n_kernels * half, _BYTES_KEPT) + 4.0 * half
-
-
 def slide(family: Family, machine: SVM, known: Mixture, iterations: int, growth: float) -> Mixture:
     """Return kernels of the same weights whose J is no larger, each near where it was.
 

@@ -90,5 +90,4 @@ _CHECKS = (
     declarations.refused_kernels,
     invariance.start,
     invariance.together,
-    declarations.memory,
 )

@@ -1,4 +1,4 @@
-"""What an algorithm declares and refuses: its signature, docstring, options, labels, memory."""
+"""What an algorithm declares and refuses: its signature, docstring, options, labels."""
 
 from __future__ import annotations
 
@@ -11,9 +11,6 @@ from typing import Any
 import numpy as np
 
 from mklbench.kernels import Bank, Family, KernelBuilder, feature_gaussians, product_gaussians
-from mklbench.kernels.contract import memory_of
-from mklbench.kernels.memory import Shape
-from mklbench.optim.fit_memory import solving
 from mklbench.optim.option_check import check_options
 from mklbench.testing.case import Case, problem
 from mklbench.testing.claims import refuses, require
@@ -103,13 +100,3 @@ def refused_kernels(case: Case) -> None:
         operator = other(X)
         what = f"{case.name}, which takes a {case.algorithm.takes.__name__}, with another operator"
         refuses(what, partial(case.solve, operator, y), names=type(operator).__name__)
-
-
-def memory(case: Case) -> None:
-    """It says what memory it needs."""
-    shape = Shape(40, 4)
-    needed = solving(case.solve, memory_of(case.build, shape), shape)
-    require(
-        math.isfinite(needed) and needed > 0,
-        f"{case.name} says that it needs {needed} bytes: a number above 0 is expected.",
-    )

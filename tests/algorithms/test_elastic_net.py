@@ -15,8 +15,7 @@ from problems import categories, random_problem, random_stack
 from mklbench.algorithms import elastic_net, mkl, svm
 from mklbench.errors import InputError
 from mklbench.kernels import PrecomputedBank, feature_gaussians, product_gaussians
-from mklbench.kernels.memory import Memory, Shape
-from mklbench.optim import joint_resort, side_by_side
+from mklbench.optim import joint_resort
 from mklbench.penalties.elastic_net import ElasticNet
 from mklbench.solution import Solution
 
@@ -105,15 +104,6 @@ def test_at_most_as_many_changes_as_asked_for(most: int, monkeypatch: pytest.Mon
     assert calls == sorted(calls)
     assert len(set(calls)) <= most + 2  # the first, and the one with which it goes on
     assert (solution.n_iter, solution.n_svm_calls) == (len(calls) - 1, calls[-1])
-
-
-def test_what_a_fit_holds_is_told_with_the_matrices_of_the_joint_method() -> None:
-    kernels, shape = Memory(n_kernels=10), Shape(1000)
-    beside = side_by_side.bytes_needed(kernels, shape)
-    assert elastic_net.bytes_needed(kernels, shape) == beside + 3 * 8 * 10 * 1000**2
-    many = Memory(n_kernels=10_000)
-    most = side_by_side.bytes_needed(many, shape) + 3 * 8 * 4e7
-    assert elastic_net.bytes_needed(many, shape) == most
 
 
 def test_at_1_it_is_the_svm_on_the_sum_of_kernels() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -279,9 +280,10 @@ class TestChoice:
         assert joint_search.beyond_grams(20_000, 13)
         assert joint_search.beyond_grams(23_000, 1)
         kernels = DenseBank.needs_on(shape, 2)
-        assert mkl.bytes_on_factors(kernels, shape) is None
-        assert mkl.bytes_on_factors(kernels, shape, method="joint") is not None
-        assert mkl.bytes_on_factors(kernels, Shape(100_000, 2)) is not None
+        needed = partial(joint_method.bytes_on_factors, kernels, tol=1e-4)
+        assert needed(shape, "auto") is None
+        assert needed(shape, "joint") is not None
+        assert needed(Shape(100_000, 2), "auto") is not None
 
     @pytest.mark.slow
     def test_gram_matrices_of_many_samples_are_made_when_asked_for(self) -> None:
@@ -344,8 +346,8 @@ class TestChoice:
     def test_memory_for_more_landmarks_is_told(self) -> None:
         shape = Shape(50_000, 4)
         kernels = DenseBank.needs_on(shape, 5)
-        few = mkl.bytes_on_factors(kernels, shape)
-        many = mkl.bytes_on_factors(kernels, shape, landmarks=10_000)
+        few = joint_method.bytes_on_factors(kernels, shape, "auto", 1e-4)
+        many = joint_method.bytes_on_factors(kernels, shape, "auto", 1e-4, landmarks=10_000)
         assert few is not None
         assert many is not None
         assert few < 16e9 < many

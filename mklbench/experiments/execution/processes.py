@@ -21,6 +21,8 @@ from mklbench.experiments.store import Store
 
 # Of a worker that dies while it starts, another one is started for the same step so many times.
 _MOST_STARTS = 3
+# Seconds in which all processes of a job hear that it has to end.
+_MOMENT = 0.5
 
 
 class Processes:
@@ -153,6 +155,10 @@ class _Supervisor:
         The step is not to blame for a worker that died while it started: it is tried again.
         """
         interruption.checkpoint()  # the workers are ended on purpose then
+        if self.stop is not None:
+            time.sleep(_MOMENT)  # who ends the worker may be about to end this process as well
+            if self.stop():
+                return
         self.workers.remove(worker)
         how, printed = worker.last_words()
         if worker.ready:

@@ -256,7 +256,11 @@ def _run(store: str, modules: Sequence[str], steps: Sequence[dict[str, Any]]) ->
 
     # submitit would answer the signal before the time limit by submitting the job again.
     signal.signal(signal.SIGUSR2, signal.SIG_IGN)
-    return take_steps(store, steps, modules, f"slurm {submitit.JobEnvironment().job_id}")
+    heard: list[int] = []
+    # Slurm says to every process that the job has to end, and why it does so to the driver.
+    signal.signal(signal.SIGTERM, lambda number, frame: heard.append(number))
+    name = f"slurm {submitit.JobEnvironment().job_id}"
+    return take_steps(store, steps, modules, name, lambda: bool(heard))
 
 
 def _squeue(*which: str) -> dict[str, tuple[str, str, str]]:
