@@ -87,6 +87,13 @@ def _reproduce_arguments(parser: argparse.ArgumentParser) -> None:
         "--write-only", action="store_true", help="write what is finished, and run nothing"
     )
     run_nothing.add_argument(
+        "--minutes",
+        type=minutes,
+        metavar="N",
+        help="rerun as many recorded splits as end in N minutes, and write the recorded tables "
+        "with a mark at each number: confirmed here, moved or recorded only",
+    )
+    run_nothing.add_argument(
         "--list",
         action="store_true",
         help="print the positions with the time and the command of each, and run nothing",
@@ -100,7 +107,10 @@ def _reproduce_arguments(parser: argparse.ArgumentParser) -> None:
         "--timeout", type=seconds, metavar="SECONDS", help="of computing that a cell may take"
     )
     parser.add_argument(
-        "--out-dir", default="results", metavar="DIR", help="for tables, figures, records"
+        "--out-dir",
+        metavar="DIR",
+        help="for tables, figures, records; default: results, and results/reproduced with "
+        "--minutes, which keeps its splits there, too",
     )
     store_argument(parser)
     config_dir_argument(parser)
@@ -108,14 +118,34 @@ def _reproduce_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _reproduce(parsed: argparse.Namespace) -> int:
     from mklbench.commands.detaching import detached
-    from mklbench.commands.reproduce import print_positions, reproduce
+    from mklbench.commands.reproduce import CONFIRMED, confirm, print_positions, reproduce
     from mklbench.experiments.store import Store
     from mklbench.report.table.part import TableSelection
 
     names, overrides = names_and_overrides(parsed)
     selection = TableSelection(parsed.row, parsed.column, parsed.protocol, parsed.splits)
+    if parsed.minutes is not None:
+        others = [f"--{what} {text}" for what, text in selection.given.items()]
+        others += [f"--splits {parsed.splits}"] if parsed.splits else []
+        others += ["--from-records"] if parsed.from_records else []
+        others += ["--timeout"] if parsed.timeout else []
+        others += ["--detach"] if parsed.detach else []
+        others += [f"--results-dir {parsed.results_dir}"] if parsed.results_dir != STORE else []
+        if others := [*others, *overrides]:
+            raise InputError(
+                f"--minutes {parsed.minutes:g} repeats whole tables on this machine: leave "
+                f"{others[0]} out."
+            )
+        return confirm(
+            names,
+            minutes=parsed.minutes,
+            jobs=parsed.jobs,
+            results_dir=parsed.out_dir or CONFIRMED,
+            config_dir=parsed.config_dir,
+        )
+    results_dir = parsed.out_dir or "results"
     if parsed.list:
-        return print_positions(names, selection, parsed.out_dir, parsed.config_dir)
+        return print_positions(names, selection, results_dir, parsed.config_dir)
     if parsed.detach:
         overrides.append(detached(overrides))
     return reproduce(
@@ -126,7 +156,7 @@ def _reproduce(parsed: argparse.Namespace) -> int:
         dry_run=parsed.dry_run,
         from_records=parsed.from_records,
         write_only=parsed.write_only,
-        results_dir=parsed.out_dir,
+        results_dir=results_dir,
         timeout=parsed.timeout,
         config_dir=parsed.config_dir,
         selection=selection,
