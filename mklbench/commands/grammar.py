@@ -118,31 +118,14 @@ def _reproduce_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _reproduce(parsed: argparse.Namespace) -> int:
     from mklbench.commands.detaching import detached
-    from mklbench.commands.reproduce import CONFIRMED, confirm, print_positions, reproduce
+    from mklbench.commands.reproduce import print_positions, reproduce
     from mklbench.experiments.store import Store
     from mklbench.report.table.part import TableSelection
 
     names, overrides = names_and_overrides(parsed)
     selection = TableSelection(parsed.row, parsed.column, parsed.protocol, parsed.splits)
     if parsed.minutes is not None:
-        others = [f"--{what} {text}" for what, text in selection.given.items()]
-        others += [f"--splits {parsed.splits}"] if parsed.splits else []
-        others += ["--from-records"] if parsed.from_records else []
-        others += ["--timeout"] if parsed.timeout else []
-        others += ["--detach"] if parsed.detach else []
-        others += [f"--results-dir {parsed.results_dir}"] if parsed.results_dir != STORE else []
-        if others := [*others, *overrides]:
-            raise InputError(
-                f"--minutes {parsed.minutes:g} repeats whole tables on this machine: leave "
-                f"{others[0]} out."
-            )
-        return confirm(
-            names,
-            minutes=parsed.minutes,
-            jobs=parsed.jobs,
-            results_dir=parsed.out_dir or CONFIRMED,
-            config_dir=parsed.config_dir,
-        )
+        return _confirm(parsed, names, overrides)
     results_dir = parsed.out_dir or "results"
     if parsed.list:
         return print_positions(names, selection, results_dir, parsed.config_dir)
@@ -160,6 +143,26 @@ def _reproduce(parsed: argparse.Namespace) -> int:
         timeout=parsed.timeout,
         config_dir=parsed.config_dir,
         selection=selection,
+    )
+
+
+def _confirm(parsed: argparse.Namespace, names: list[str], overrides: list[str]) -> int:
+    from mklbench.commands.confirm import REPRODUCED, confirm
+
+    others = ("row", "column", "protocol", "splits", "from_records", "timeout", "detach")
+    given = [f"--{name.replace('_', '-')}" for name in others if getattr(parsed, name)]
+    given += ["--results-dir"] if parsed.results_dir != STORE else []
+    if given := [*given, *overrides]:
+        raise InputError(
+            f"--minutes {parsed.minutes:g} repeats whole tables on this machine: leave "
+            f"{given[0]} out."
+        )
+    return confirm(
+        names,
+        minutes=parsed.minutes,
+        jobs=parsed.jobs,
+        results_dir=parsed.out_dir or REPRODUCED,
+        config_dir=parsed.config_dir,
     )
 
 

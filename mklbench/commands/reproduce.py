@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -14,24 +13,19 @@ from mklbench.experiments.cell import Cell
 from mklbench.experiments.execution.estimates import of_program
 from mklbench.experiments.execution.plan import Executor, local, run_cells
 from mklbench.experiments.files import check_writable_directory
-from mklbench.experiments.progress import countdown, counting, progress
+from mklbench.experiments.progress import counting, progress
 from mklbench.experiments.records import Layers, RecordFile, record_path, write_sums
 from mklbench.experiments.store import Store, copy_records
 from mklbench.report.analysis.assemble import Report, assemble
 from mklbench.report.analysis.confirmed import Confirmed
 from mklbench.report.analysis.estimate import describe_work, estimate_text, outstanding_work
-from mklbench.report.analysis.places import CellFinder, recorded_source
-from mklbench.report.check.afresh import Afresh, DataAtHand
-from mklbench.report.formats import renderer, result_formats
+from mklbench.report.analysis.places import CellFinder
+from mklbench.report.formats import renderer
 from mklbench.report.loading import load_table, table_names
-from mklbench.report.output import write_result
 from mklbench.report.results import write_results
 from mklbench.report.site.cells import run_command
 from mklbench.report.table.paper_table import PaperTable
 from mklbench.report.table.part import WHOLE, TablePart, TableSelection, first_splits, part_of
-
-# Where tables go that are confirmed: beside the recorded ones.
-CONFIRMED = "results/reproduced"
 
 
 def reproduce(
@@ -149,76 +143,6 @@ def reproduce(
     for report in reports:
         print(_outcome(report, Path(results_dir), refused))
     return 1 if any(report.unfinished for report in reports) else 0
-
-
-def confirm(
-    names: Sequence[str] = (),
-    *,
-    minutes: float,
-    jobs: int = 1,
-    results_dir: str = CONFIRMED,
-    config_dir: str | None = None,
-) -> int:
-    """Run recorded splits of whole tables again, and write the tables with what became of them.
-
-    Parameters
-    ----------
-    names, config_dir
-        As for `reproduce`.
-    minutes : float
-        Of wall clock that the whole may take.
-    jobs : int, default=1
-        Worker processes.
-    results_dir : str, default="results/reproduced"
-        Where ``tables`` are written, and the fresh splits are kept in ``store``.
-
-    Returns
-    -------
-    0 when no number has moved and no rerun failed, else 1.
-
-    Raises
-    ------
-    InputError
-        If a table is not known or has no records, or something cannot be written.
-    """
-    began = time.monotonic()
-    deadline = began + 60.0 * minutes
-    check_writable_directory("--out-dir", results_dir)
-    named = list(dict.fromkeys(names or table_names(config_dir)))
-    with counting(named, "Reading the tables") as counted:
-        tables = [load_table(name, config_dir) for name in counted]
-    finders = [(table, CellFinder(recorded_source(table))) for table in tables]
-    has_data = DataAtHand(began + 30.0 * minutes)
-    store, executor = Store(Path(results_dir) / "store"), local(jobs)
-    afresh = Afresh(finders, store, has_data)
-    afresh.recall(executor)
-    reports = [assemble(table, finder) for table, finder in finders]
-    started = time.monotonic()
-    _write_marked(reports, afresh, Path(results_dir) / "tables")
-    deadline -= time.monotonic() - started  # at the end it takes as long
-    print(afresh.describe_work(jobs), flush=True)
-    kept = f"fresh splits are kept in {store.path}; the same command goes on from there."
-    left = max(deadline - time.monotonic(), 0.0)
-    with interruption.saying(lambda: kept), countdown(left) as say:
-        afresh.run(executor, deadline, say)
-    _write_marked(reports, afresh, Path(results_dir) / "tables")
-    print(afresh.describe())
-    if has_data.absent:
-        absent = ", ".join(f"{name} ({why})" for name, why in sorted(has_data.absent.items()))
-        print(f"Left out, as the data are not at hand: {absent}.")
-    print(f"The tables, with a mark at each number, are in {Path(results_dir) / 'tables'}; {kept}")
-    return 0 if afresh.passed else 1
-
-
-def _write_marked(reports: Sequence[Report], afresh: Afresh, directory: Path) -> None:
-    """Write tables with a mark at each number, and the recorded figures in them."""
-    recorded = resources.recorded_results() / "figures"
-    for report in reports:
-        paths = {figure.name: recorded / f"{figure.name}.png" for figure in report.table.figures}
-        figures = {name: path for name, path in paths.items() if path.is_file()}
-        for ending in result_formats():
-            text = renderer(ending)(afresh.marked(report), figures, directory)
-            write_result(directory / f"{report.table.name}.{ending}", text.encode())
 
 
 def print_positions(

@@ -42,12 +42,12 @@ class DataAtHand:
 
     Attributes
     ----------
-    absent : dict of str to str
-        What could not be had, by its name, and why in a few words.
+    absent : dict of str to list of str
+        By why in a few words, the names of what could not be had.
     """
 
     def __init__(self, deadline: float) -> None:
-        self.absent: dict[str, str] = {}
+        self.absent: defaultdict[str, list[str]] = defaultdict(list)
         self._deadline = deadline
         self._known: dict[tuple[str, str], bool] = {}
         self._n_in_vain = 0
@@ -57,7 +57,7 @@ class DataAtHand:
         data = (cell.data, str(cell.config["data"].get("edition")))
         if data not in self._known:
             if reason := self._missing(cell):
-                self.absent[cell.data] = reason
+                self.absent[reason].append(cell.data)
             self._known[data] = not reason
         return self._known[data]
 
@@ -98,6 +98,7 @@ class Afresh:
         has_data: Callable[[Cell], bool],
     ) -> None:
         self._store = store
+        self._say: Callable[[str], object] = lambda text: None
         self._keys: dict[str, list[str]] = {}  # of the recorded positions, by table
         self.findings: dict[tuple[str, int], Finding] = {}
         self.waiting = self._planned(tables, has_data)
@@ -154,16 +155,13 @@ class Afresh:
         self,
         executor: Executor,
         deadline: float,
-        say: Callable[[str], None],
+        say: Callable[[str], object],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Run what ends before `deadline` (by `clock`); `say` is told how far it is."""
         self._say = say
         for batch in batches(self.waiting, executor.at_once, deadline, clock):
             self._judge.run(batch, self._store, executor)
-
-    def _say(self, text: str) -> None:
-        """Tell nobody, before there is a run."""
 
     def _found(self, item: Rerun, finding: Finding) -> None:
         self.findings[item.cell.key, item.record.split] = finding

@@ -50,7 +50,7 @@ def to_csv(report: Report) -> str:
     CPU models there is a column `cpu` with those of the cell. Where splits were run again here,
     `rerun` is "confirmed", "moved" or "recorded", and `n_rerun` how many splits say so.
     """
-    columns = CSV_COLUMNS
+    columns: tuple[str, ...] = CSV_COLUMNS
     columns += ("cpu",) if report.timed_on.others else ()
     columns += ("rerun", "n_rerun") if report.repeated is not None else ()
     stream = io.StringIO()
