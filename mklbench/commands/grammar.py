@@ -84,6 +84,13 @@ def _reproduce_arguments(parser: argparse.ArgumentParser) -> None:
         "--write-only", action="store_true", help="write what is finished, and run nothing"
     )
     run_nothing.add_argument(
+        "--minutes",
+        type=minutes,
+        metavar="N",
+        help="rerun as many recorded splits as end in N minutes, and write the recorded tables "
+        "with a mark at each number: confirmed here, moved or recorded only",
+    )
+    run_nothing.add_argument(
         "--list",
         action="store_true",
         help="print the positions with the time and the command of each, and run nothing",
@@ -97,7 +104,10 @@ def _reproduce_arguments(parser: argparse.ArgumentParser) -> None:
         "--timeout", type=seconds, metavar="SECONDS", help="of computing that a cell may take"
     )
     parser.add_argument(
-        "--out-dir", default="results", metavar="DIR", help="for tables, figures, records"
+        "--out-dir",
+        metavar="DIR",
+        help="for tables, figures, records; default: results, and results/reproduced with "
+        "--minutes, which keeps its splits there, too",
     )
     store_argument(parser)
     config_dir_argument(parser)
@@ -110,8 +120,11 @@ def _reproduce(parsed: argparse.Namespace) -> int:
 
     names, overrides = names_and_overrides(parsed)
     selection = TableSelection(parsed.row, parsed.column, parsed.protocol, parsed.splits)
+    if parsed.minutes is not None:
+        return _confirm(parsed, names, overrides)
+    results_dir = parsed.out_dir or "results"
     if parsed.list:
-        return print_positions(names, selection, parsed.out_dir, parsed.config_dir)
+        return print_positions(names, selection, results_dir, parsed.config_dir)
     return reproduce(
         names,
         store=Store(parsed.results_dir),
@@ -120,10 +133,30 @@ def _reproduce(parsed: argparse.Namespace) -> int:
         dry_run=parsed.dry_run,
         from_records=parsed.from_records,
         write_only=parsed.write_only,
-        results_dir=parsed.out_dir,
+        results_dir=results_dir,
         timeout=parsed.timeout,
         config_dir=parsed.config_dir,
         selection=selection,
+    )
+
+
+def _confirm(parsed: argparse.Namespace, names: list[str], overrides: list[str]) -> int:
+    from mklbench.commands.confirm import REPRODUCED, confirm
+
+    others = ("row", "column", "protocol", "splits", "from_records", "timeout", "detach")
+    given = [f"--{name.replace('_', '-')}" for name in others if getattr(parsed, name)]
+    given += ["--results-dir"] if parsed.results_dir != STORE else []
+    if given := [*given, *overrides]:
+        raise InputError(
+            f"--minutes {parsed.minutes:g} repeats whole tables on this machine: leave "
+            f"{given[0]} out."
+        )
+    return confirm(
+        names,
+        minutes=parsed.minutes,
+        jobs=parsed.jobs,
+        results_dir=parsed.out_dir or REPRODUCED,
+        config_dir=parsed.config_dir,
     )
 
 

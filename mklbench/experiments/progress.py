@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from statistics import fmean
 from typing import Any, Protocol, TextIO, TypeVar
@@ -18,6 +18,7 @@ from mklbench.own_code import last_lines
 
 # Seconds between two lines about steps; a line about a finished cell never waits.
 _INTERVAL = 10.0
+_COUNTDOWN_INTERVAL = 30.0
 
 _Item = TypeVar("_Item")
 
@@ -198,6 +199,47 @@ def counting(
     bar = RichProgress(console=Console(file=out), transient=True)
     with interruption.on_leaving(bar.stop), bar:
         yield bar.track(items, description=description)
+
+
+@contextmanager
+def countdown(seconds: float, stream: TextIO | None = None) -> Iterator[Callable[[str], None]]:
+    """Give what is to be told what was done so far, in a run that ends after so many seconds.
+
+    On a terminal that stands beside a bar of the time, and is gone at the end; in a log it is a
+    line every half minute.
+    """
+    out = sys.stderr if stream is None else stream
+    began = said = time.monotonic()
+
+    def say(text: str) -> None:
+        nonlocal said
+        if (now := time.monotonic()) - said >= _COUNTDOWN_INTERVAL:
+            said = now
+            left = duration(max(began + seconds - now, 0.0))
+            print(f"{text}; about {left} left", file=out, flush=True)
+
+    if not out.isatty():
+        yield say
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as RichProgress
+
+    bar = RichProgress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TimeElapsedColumn(),
+        TextColumn(f"of {duration(seconds)}"),
+        console=Console(file=out),
+        transient=True,
+    )
+    task = bar.add_task("starting", total=seconds)
+
+    def show(text: str) -> None:
+        bar.update(task, description=text, completed=time.monotonic() - began)
+
+    with interruption.on_leaving(bar.stop), bar:
+        yield show
 
 
 def outcome(records: list[Record]) -> str:

@@ -16,10 +16,12 @@ from typing import Any
 import pytest
 from report_fakes import TINY_TABLE, only_tables, record
 
+from mklbench import config as configs
 from mklbench.algorithms import svm
 from mklbench.cli import main
 from mklbench.commands.plot import plot
 from mklbench.commands.reproduce import print_positions, reproduce
+from mklbench.commands.run import composed_cells
 from mklbench.commands.table import table as print_table
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
@@ -31,7 +33,8 @@ from mklbench.experiments.store import Store
 from mklbench.kernels import KernelOperator
 from mklbench.kernels.base import Array
 from mklbench.report.analysis.places import CellFinder
-from mklbench.report.loading import load_table
+from mklbench.report.loading import load_table, table_names
+from mklbench.report.site.cells import run_command
 from mklbench.report.table.paper_table import Protocol
 from mklbench.report.table.part import TableSelection, part_of
 from mklbench.solution import Solution
@@ -285,6 +288,21 @@ def test_a_listed_command_gives_the_run_of_its_position(
     assert main([*shlex.split(command), f"results_dir={store.path}", "progress=none"]) == 0
     assert "1/1" in capsys.readouterr().out
     assert set(store.path.rglob("split-*.json")) == there
+
+
+def test_every_listed_command_is_accepted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()  # all tables there are
+    slots = {  # one for each that differs in more than its data and splits
+        tuple(text for text in slot.overrides if not text.startswith(("data", "split"))): slot
+        for name in table_names()
+        for slot in load_table(name).slots()
+    }
+    commands = [
+        run_command(slot, configs.config_of(slot.overrides)["search"]["grid"])
+        for slot in slots.values()
+    ]
+    for command in commands:
+        list(composed_cells(shlex.split(command)[2:]))
 
 
 def test_a_table_shows_the_positions_that_are_asked_for(store: Store) -> None:

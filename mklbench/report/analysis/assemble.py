@@ -128,10 +128,27 @@ class RatioNumber:
 
 
 @dataclass(frozen=True)
+class Repeated:
+    """What became of the splits of one position that were run again here.
+
+    Attributes
+    ----------
+    n_same : int
+        How many agree with their records.
+    moved : tuple of str
+        Of each of the others its number, and what it gives now and what is recorded.
+    """
+
+    n_same: int = 0
+    moved: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Report:
     """A table with everything that was found for it.
 
-    `is_part` where it is of some positions of the table (`mklbench.report.table.part`).
+    `is_part` where it is of some positions of the table (`mklbench.report.table.part`); `repeated`
+    is of every position that has records, where splits of them were run again here, else None.
     `standings` and `published_standings` (by row, column and metric) say which measured and which
     published numbers are much better or much worse than the table's baseline; `timed_on` says on
     which CPU models the times were measured.
@@ -145,6 +162,7 @@ class Report:
     published_standings: Mapping[tuple[str, str, str], Standing]
     timed_on: TimedOn
     is_part: bool = False
+    repeated: Mapping[Place, Repeated] | None = None
 
     def finished_mean(self, place: NumberPlace) -> float | None:
         """Return the measured mean at a place of the table; None unless its cell is done."""

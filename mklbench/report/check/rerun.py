@@ -8,8 +8,9 @@ what it has confirmed.
 from __future__ import annotations
 
 import datetime
+import math
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,15 +33,19 @@ from mklbench.report.check.published import Finding
 from mklbench.report.layout.origins import Origin, origin
 from mklbench.report.table.paper_table import PaperTable
 
-# Seconds of work, as they were recorded, after which it is looked whether the time is up.
-_BATCH_SECONDS = 20.0
+# Seconds after which it is looked whether the time is up; less where little is left of it.
+_BATCH_SECONDS = 60.0
+# What a split takes beside the seconds of its record, on the machines of the records.
+_EACH_SECONDS = 0.1
+# What must be left of the time for a split that is expected to take 1.
+_MARGIN = 1.25
 _INTERVAL = 10.0  # seconds between two lines of progress
 
 # Of old "same" was to the digits; what is the same now is so within its stopping rule.
 _OUTCOMES = {"same": Outcome.SAME, "within": Outcome.SAME, "moved": Outcome.MOVED}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Rerun:
     """One recorded split that is to be run again.
 
@@ -133,108 +138,175 @@ def check_all(
     scratch : str or None, default=None
         Where the temporary store is made; where the system has its temporary files if not given.
     seconds : float or None, default=None
-        When to stop; nothing is begun that would, by its record, take longer. None for no
-        limit.
+        When to stop; nothing is begun that would take longer. None for no limit.
     say : object, default=print
         Told of each number that has moved, and of the progress.
     """
     deadline = None if seconds is None else time.monotonic() + seconds
-    judge = _Judge(listed, confirmed, say)
     waiting = [item for item in listed if not item.is_confirmed]
+    check = _Check(waiting, confirmed, say)
+    judge = Judge(waiting, check.found)
     at_once = executor.at_once or len(waiting)  # elsewhere: all of them
     with interruption.temporary_directory("mklbench-check-", scratch) as directory:
-        for batch in _batches(waiting, at_once, deadline):
+        for batch in batches(waiting, at_once, deadline):
             judge.run(batch, Store(directory), executor)
-    return [judge.finding(item) for item in listed]
+    return [check.finding(item) for item in listed]
 
 
-def _batches(waiting: Sequence[Rerun], jobs: int, deadline: float | None) -> Iterator[list[Rerun]]:
-    """Yield so much work at a time that the clock is looked at often; of one data set together."""
-    batch: list[Rerun] = []
-    for item in waiting:
-        in_batch = sum(other.seconds for other in batch)
-        if len(batch) >= jobs and in_batch + item.seconds > _BATCH_SECONDS * jobs:
-            yield sorted(batch, key=lambda other: other.cell.data)
-            batch, in_batch = [], 0.0
-        if deadline is not None and time.monotonic() + (in_batch + item.seconds) / jobs > deadline:
+def batches(
+    waiting: Sequence[Rerun],
+    jobs: int,
+    deadline: float | None,
+    clock: Callable[[], float] = time.monotonic,
+) -> Iterator[list[Rerun]]:
+    """Yield so much work at a time that the clock is looked at often; of one data set together.
+
+    Each batch tells how long work takes here, measured against its records. What would not end
+    before the deadline is passed over for what would.
+
+    Parameters
+    ----------
+    waiting : sequence of Rerun
+        In the order in which they are to be run.
+    jobs : int
+        How many are run at once.
+    deadline : float or None
+        By `clock`; None for no limit.
+    clock : callable, default=time.monotonic
+        Returns seconds.
+    """
+    pace, is_measured = 1.0, False
+    while waiting:
+        left = math.inf if deadline is None else deadline - clock()
+        limit = min(_BATCH_SECONDS, left / (3 if is_measured else 10))
+        batch: list[Rerun] = []
+        others: list[Rerun] = []
+        expected = 0.0
+        for at, item in enumerate(waiting):
+            seconds = pace * (item.seconds + _EACH_SECONDS)
+            if _MARGIN * (expected + seconds) > left:
+                others.append(item)
+                continue
+            if len(batch) >= jobs and expected + seconds / jobs > limit:
+                others += waiting[at:]
+                break
+            batch.append(item)
+            expected += seconds / jobs
+        if not batch:
             break
-        batch.append(item)
-    if batch:
-        yield sorted(batch, key=lambda other: other.cell.data)
+        waiting, began = others, clock()
+        yield sorted(batch, key=lambda item: item.cell.data)
+        pace *= ((clock() - began) / expected) ** (0.5 if is_measured else 1.0)
+        is_measured = True
 
 
-class _Judge:
-    """Compares what has been run with what is recorded, says so and keeps it (a `Progress`)."""
+class Judge(Silent):
+    """Runs splits again and compares what they give with what is recorded.
 
-    def __init__(self, listed: Sequence[Rerun], confirmed: Confirmed, say: Any) -> None:
-        self._confirmed, self._say = confirmed, say
-        self._by_key = {item.cell.key: item for item in listed}
-        self._findings: dict[str, Finding] = {}
-        self._turned: list[tuple[Rerun, str]] = []  # where cross-validation takes another choice
-        self._n_waiting = sum(not item.is_confirmed for item in listed)
-        self._total = sum(item.seconds for item in listed if not item.is_confirmed)
-        self._recorded = 0.0  # seconds that the splits took that have been run again
-        self._started = self._said = time.monotonic()
+    Parameters
+    ----------
+    listed : sequence of Rerun
+        What may be run.
+    found : callable
+        Told of each how it ended.
+    """
+
+    def __init__(self, listed: Iterable[Rerun], found: Callable[[Rerun, Finding], object]) -> None:
+        super().__init__()
+        self._found = found
+        self._items = {(item.cell.key, item.record.split): item for item in listed}
+        self._turned: dict[Rerun, str] = {}  # where cross-validation takes another choice
 
     def run(self, batch: Sequence[Rerun], store: Store, executor: Executor) -> None:
-        """Run a batch; whatever ends it, what has been run is judged and kept."""
+        """Run a batch; whatever ends it, what has been run is judged."""
         errors: dict[str, str] = {}
         steps = []
         executor.prepare([item.cell for item in batch], store)
         for item in batch:
-            split = item.record.split
             try:
-                check_cell(item.cell, [split], executor.at_once)
+                check_cell(item.cell, [item.record.split], executor.at_once)
             except InputError as error:  # its data are not at hand, most often
                 errors[item.cell.key] = str(error)
                 continue
             for selected, selection in item.selections.items():
                 store.write_selection(item.cell, selected, selection)
-            steps.append(Step(item.cell, split))
+            steps.append(Step(item.cell, item.record.split))
         errors |= executor.run(steps, store, self)
-        for item, turned in self._turned:
-            cell, split = item.cell.without_search(item.record.params or {}), item.record.split
-            if found := executor.run([Step(cell, split)], store, Silent()):
-                errors[item.cell.key] = next(iter(found.values()))
-            for record in store.read(cell).records:
-                if record.split == split:
-                    self._judge(item, record, turned)
-        self._turned = []
-        for key, sentence in errors.items():
-            self._note(key, Finding(self._by_key[key].label, Outcome.NOT_CHECKED, sentence))
+        errors |= self.run_turned(store, executor)
+        for item in batch:
+            if item.cell.key in errors:
+                sentence = errors[item.cell.key]
+                self._found(item, Finding(item.label, Outcome.NOT_CHECKED, sentence))
 
-    def start(self, steps: Sequence[Step], n_splits: int) -> None: ...
-
-    def step_advanced(self, step: Step, n_done: int, n_fits: int) -> None: ...
+    def run_turned(self, store: Store, executor: Executor) -> dict[str, str]:
+        """Run what took another choice, as good, at the recorded one; return what was refused."""
+        steps = {
+            Step(item.cell.without_search(item.record.params or {}), item.record.split): item
+            for item in self._turned
+        }
+        missing = [step for step in steps if not store.is_done(step.cell, step.split)]
+        refused = executor.run(missing, store, Silent()) if missing else {}
+        for step, item in steps.items():
+            record = store.record(step.cell, step.split)
+            if step.cell.key not in refused and record is not None:
+                self._compare(item, record, self._turned[item])
+        self._turned = {}
+        return {
+            item.cell.key: refused[step.cell.key]
+            for step, item in steps.items()
+            if step.cell.key in refused
+        }
 
     def step_ended(self, step: Step, record: Record | None) -> None:
-        item = self._by_key[step.cell.key]
-        if record is None:
-            return
-        if record.is_done and record.params != item.record.params:
+        """Judge the record that a split has led to."""
+        item = self._items[step.cell.key, step.split]
+        if record is not None and record.is_done and record.params != item.record.params:
             turned = other_choice(record, item.record)
             if is_near_tie(item.cell, record, item.record):
-                self._turned.append((item, f"{turned}, which is as good and is compared"))
+                self._turned[item] = f"{turned}, which is as good and is compared"
             else:
-                self._keep(item, Outcome.MOVED, turned)
-            return
-        self._judge(item, record)
+                self._found(item, Finding(item.label, Outcome.MOVED, turned))
+        elif record is not None:
+            self._compare(item, record)
 
-    def _judge(self, item: Rerun, record: Record, turned: str = "") -> None:
+    def _compare(self, item: Rerun, record: Record, turned: str = "") -> None:
         if not record.is_done:
-            self._note(item.cell.key, Finding(item.label, Outcome.FAILED, record.reason))
+            self._found(item, Finding(item.label, Outcome.FAILED, record.reason))
             return
         moved = list(differences(item.cell, record, item.record))
         outcome = Outcome.MOVED if moved else Outcome.SAME
-        self._keep(item, outcome, "; ".join(filter(None, [*moved, turned])))
+        detail = "; ".join(filter(None, [*moved, turned]))
+        self._found(item, Finding(item.label, outcome, detail))
 
-    def _keep(self, item: Rerun, outcome: Outcome, detail: str) -> None:
-        self._confirmed.add(item.cell.key, _confirmation(item, outcome, detail))
-        self._note(item.cell.key, Finding(item.label, outcome, detail))
 
-    def cell_ended(self, cell: Cell, status: str, records: list[Record]) -> None: ...
+class _Check:
+    """Keeps what is found of each cell, and says how far the check is."""
 
-    def stop(self) -> None: ...
+    def __init__(self, waiting: Sequence[Rerun], confirmed: Confirmed, say: Any) -> None:
+        self._confirmed, self._say = confirmed, say
+        self._findings: dict[str, Finding] = {}
+        self._n_waiting = len(waiting)
+        self._total = sum(item.seconds for item in waiting)
+        self._recorded = 0.0  # seconds that the splits took that have been run again
+        self._started = self._said = time.monotonic()
+
+    def found(self, item: Rerun, finding: Finding) -> None:
+        """Take note of how a rerun ended."""
+        if finding.outcome in (Outcome.SAME, Outcome.MOVED):
+            confirmation = _confirmation(item, finding.outcome, finding.detail)
+            self._confirmed.add(item.cell.key, confirmation)
+        self._findings[item.cell.key] = finding
+        self._recorded += item.seconds
+        now = time.monotonic()
+        if finding.outcome in (Outcome.MOVED, Outcome.FAILED):
+            self._say(f"{finding.subject} {finding.outcome}: {finding.detail}")
+        elif now - self._said < _INTERVAL:
+            return
+        self._said = now
+        self._say(
+            f"{len(self._findings)} of {self._n_waiting} runs repeated, about "
+            f"{duration(self._seconds_left(now))} left"
+        )
 
     def finding(self, item: Rerun) -> Finding:
         """Return what is known of a cell: now, from an earlier check, or nothing."""
@@ -244,20 +316,6 @@ class _Judge:
         if known is not None:
             return Finding(item.label, _OUTCOMES[known.outcome], known.detail)
         return Finding(item.label, Outcome.NOT_CHECKED, "not run again yet")
-
-    def _note(self, key: str, finding: Finding) -> None:
-        self._findings[key] = finding
-        self._recorded += self._by_key[key].seconds
-        now = time.monotonic()
-        if finding.outcome in (Outcome.MOVED, Outcome.FAILED):
-            self._say(f"{finding.subject} {finding.outcome}: {finding.detail}")
-        elif now - self._said < _INTERVAL:
-            return
-        self._said = now
-        self._say(
-            f"{len(self._findings)} of {self._n_waiting} cells run again, about "
-            f"{duration(self._seconds_left(now))} left"
-        )
 
     def _seconds_left(self, now: float) -> float:
         """Take each cell for what it took when it was recorded, and for what comes on top here."""
@@ -281,6 +339,21 @@ def describe_plan(listed: Sequence[Rerun], jobs: int) -> str:
 
 def describe(findings: Sequence[Finding]) -> str:
     """Return the conclusion, with every cell that is not the same, and why."""
+    lines = unexpected(findings)
+    outcomes = [finding.outcome for finding in findings]
+    counts = ", ".join(f"{outcomes.count(o)} {o}" for o in Outcome if o in outcomes)
+    ending = "passed" if passed(findings) else "failed"
+    lines.append(f"The check {ending}: {counts or 'nothing to check'}.")
+    if Outcome.MOVED in outcomes:
+        lines.append(
+            "Where a number was meant to move, raise VERSION of its algorithm or kernel, and "
+            "mklbench reproduce measures it again."
+        )
+    return "\n".join(lines)
+
+
+def unexpected(findings: Sequence[Finding]) -> list[str]:
+    """Return a line for all that could not be run, failed or moved for one reason."""
     lines = []
     for outcome in (Outcome.NOT_CHECKED, Outcome.FAILED, Outcome.MOVED):
         by_detail: dict[str, list[str]] = {}
@@ -292,16 +365,7 @@ def describe(findings: Sequence[Finding]) -> str:
                 f" and {len(subjects) - 3} more" if len(subjects) > 3 else ""
             )
             lines.append(f"{outcome}: {shown}: {detail}")
-    outcomes = [finding.outcome for finding in findings]
-    counts = ", ".join(f"{outcomes.count(o)} {o}" for o in Outcome if o in outcomes)
-    ending = "passed" if passed(findings) else "failed"
-    lines.append(f"The check {ending}: {counts or 'nothing to check'}.")
-    if Outcome.MOVED in outcomes:
-        lines.append(
-            "Where a number was meant to move, raise VERSION of its algorithm or kernel, and "
-            "mklbench reproduce measures it again."
-        )
-    return "\n".join(lines)
+    return lines
 
 
 def passed(findings: Iterable[Finding]) -> bool:

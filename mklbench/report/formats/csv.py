@@ -9,6 +9,7 @@ from pathlib import Path
 
 from mklbench.report.analysis.assemble import Number, NumberPlace, Report
 from mklbench.report.analysis.cpu_models import cpu_models
+from mklbench.report.layout.repeated import state
 from mklbench.report.layout.stopping import Ending
 
 CSV_COLUMNS = (
@@ -30,6 +31,7 @@ CSV_COLUMNS = (
     "stopped_gap",
     "met_gap",
 )
+_ALL_COLUMNS = (*CSV_COLUMNS, "cpu", "rerun", "n_rerun")
 
 
 def render(report: Report, figures: Mapping[str, Path], directory: Path | None) -> str:
@@ -45,13 +47,17 @@ def to_csv(report: Report) -> str:
     `standing` and `published_standing` say which numbers are much better or worse than the table's
     baseline. `n_stopped` of the fits ended before their rule was met, with gaps of up to
     `stopped_gap`; those of the others reach up to `met_gap`. Of a table whose times are of several
-    CPU models there is a last column, `cpu`, with those of the cell.
+    CPU models there is a column `cpu` with those of the cell. Where splits were run again here,
+    `rerun` is "confirmed", "moved" or "recorded", and `n_rerun` how many splits say so.
     """
-    columns = (*CSV_COLUMNS, "cpu") if report.timed_on.others else CSV_COLUMNS
+    columns: tuple[str, ...] = CSV_COLUMNS
+    columns += ("cpu",) if report.timed_on.others else ()
+    columns += ("rerun", "n_rerun") if report.repeated is not None else ()
     stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(_csv_line(report, *item)[: len(columns)] for item in report.numbers.items())
+    writer = csv.DictWriter(stream, columns, lineterminator="\n", extrasaction="ignore")
+    writer.writeheader()
+    for item in report.numbers.items():
+        writer.writerow(dict(zip(_ALL_COLUMNS, _csv_line(report, *item), strict=True)))
     return stream.getvalue()
 
 
@@ -76,4 +82,5 @@ def _csv_line(report: Report, place: NumberPlace, number: Number) -> list[object
         ending.stopped_gap,
         ending.met_gap,
         "; ".join(cpu_models(found.done)),
+        *state(report, number),
     ]

@@ -9,6 +9,7 @@ from mklbench.experiments.record import DONE
 from mklbench.report.analysis.assemble import Number, NumberPlace, Report
 from mklbench.report.analysis.baseline import Standing
 from mklbench.report.document.blocks import Entry
+from mklbench.report.layout.repeated import repeat_mark
 from mklbench.report.layout.timed_on import time_mark
 from mklbench.report.table.metrics import Metric
 from mklbench.report.table.verdict import Published, Sample, Verdict
@@ -64,11 +65,13 @@ def format_measured(report: Report, place: NumberPlace, standing: Standing | Non
     if number.status != DONE:
         if number.measured is None:
             return Entry(number.status, "unfinished")
-        return Entry(f"{sample} ({format_count(number)}, {number.status})", "unfinished")
+        text = f"{sample} ({format_count(number)}, {number.status}) {repeat_mark(report, number)}"
+        return Entry(text.rstrip(), "unfinished")
     if number.measured is None:
         return Entry(sample)
     parts = [sample, f"({number.n_splits})" if has_fewer_splits(number) else ""]
-    text = " ".join(filter(None, [*parts, mark(number.verdict)]))
+    parts += [mark(number.verdict), repeat_mark(report, number)]
+    text = " ".join(filter(None, parts))
     return Entry(text, tone(number.verdict), emphasis(standing))
 
 

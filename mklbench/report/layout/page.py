@@ -45,6 +45,7 @@ from mklbench.report.layout.evidence import evidence_blocks
 from mklbench.report.layout.overview import overview_blocks
 from mklbench.report.layout.predictors import predictor_blocks
 from mklbench.report.layout.ranking import ranking_blocks
+from mklbench.report.layout.repeated import repeat_blocks, repeat_mark
 from mklbench.report.layout.split_sources import describe_split_sources
 from mklbench.report.layout.stopping import ending_summary
 from mklbench.report.layout.sweep import sweep_blocks
@@ -68,6 +69,7 @@ def lay_out(report: Report, figures: Mapping[str, Path] | None = None) -> Docume
     table = report.table
     blocks: list[Block] = [Heading(1, table.title), Paragraph(_source(report))]
     blocks.append(Paragraph(f"{_summary(report)} {ending_summary(report)}".strip()))
+    blocks.extend(repeat_blocks(report))
     blocks.extend(Paragraph(text) for text in describe_split_sources(report))
     blocks.extend(Paragraph(note) for note in table.notes)
     blocks.extend(claim_blocks(report))
@@ -330,7 +332,7 @@ def _number_line(report: Report, number: Number) -> list[Entry]:
         Entry(number.slot.column.label),
         Entry(number.metric.heading),
         Entry(format_sample(number.metric, number.published), "published"),
-        Entry(measured_text(report, number)),
+        Entry(f"{measured_text(report, number)} {repeat_mark(report, number)}".rstrip()),
         Entry(format_difference(number)),
         Entry(verdict, tone(number.verdict)),
         Entry(format_count(number)),

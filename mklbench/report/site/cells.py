@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from mklbench.experiments.record import DONE, Record
@@ -48,7 +48,8 @@ class Cells:
                     described[name].pop("rmse", None)
             if not found.records:
                 described |= _asked_for(slot)
-            described |= {"key": key, "run": run_command(slot), "own": own}
+            chosen = next((record.params or {} for record in found.done), {})
+            described |= {"key": key, "run": run_command(slot, chosen), "own": own}
             self._numbers[identity] = len(self.content)
             self.content.append(described)
         return self._numbers[identity]
@@ -63,9 +64,15 @@ class Cells:
         return len(self.content) - 1
 
 
-def run_command(slot: Slot) -> str:
-    """Return the command that runs the cell of a place of a table."""
-    words = ["mklbench", "run", *slot.overrides]
+def run_command(slot: Slot, chosen: Iterable[str] = ()) -> str:
+    """Return the command that runs the cell of a place of a table.
+
+    Options that its search chooses (by their dotted paths) are left out: what a table states of
+    them for all its columns has no effect there, and `mklbench run` refuses it.
+    """
+    without = tuple(f"{path}=" for path in chosen)
+    given = [text for text in slot.overrides if not (without and text.startswith(without))]
+    words = ["mklbench", "run", *given]
     if slot.config_dir is not None:
         words += ["--config-dir", slot.config_dir]
     return shlex.join(words)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from experiment_fakes import tiny_cell
-from report_fakes import edit_lines, only_tables
+from report_fakes import edit_lines, only_tables, record
 
 from mklbench import cli
 from mklbench.algorithms import svm
@@ -91,8 +90,21 @@ class TestRunning:
         listed = rerun_all(recorded)
         assert [item.record.split for item in listed] == [1] * 6
         assert [item.record.search for item in listed] == ["fixed"] * 4 + ["cv"] * 2
-        with_limit = rerun._batches(listed, 1, deadline=time.monotonic() + 5.5)
-        assert len([item for batch in with_limit for item in batch]) == 4
+
+    @pytest.mark.parametrize("pace", [0.2, 1.0, 3.0])
+    def test_ends_in_time_whatever_the_speed_of_the_machine(self, pace: float) -> None:
+        now = [0.0]
+        cell = tiny_cell()
+        listed = [
+            rerun.Rerun("", cell, record(at, fit_seconds=0.01 * 1.02**at), {}, None)
+            for at in range(500)
+        ]
+        run = []
+        for batch in rerun.batches(listed, 2, 600.0, lambda: now[0]):
+            run += [item.record.split for item in batch]
+            now[0] += 2.0 + pace * sum(item.seconds + 0.1 for item in batch) / 2
+        assert run == list(range(len(run)))
+        assert 540.0 < now[0] < 600.0
 
     def test_leaves_alone_what_the_sources_at_hand_measured(
         self, recorded: Path, edit_records: Edit, capsys: pytest.CaptureFixture[str]
@@ -150,7 +162,7 @@ class TestRunning:
     def test_a_limit_leaves_the_rest_for_the_next_time(
         self, recorded: Path, edit_records: Edit, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        edit_records(lambda i: {**i, "fit_seconds": 1.0 if i["search"] == "fixed" else 100.0})
+        edit_records(lambda i: {**i, "fit_seconds": 1.0 if i["search"] == "fixed" else 1e6})
         assert checked(recorded, minutes=1.0) == 0
         assert "4 same, 2 not checked" in capsys.readouterr().out
 

@@ -1,0 +1,197 @@
+"""`mklbench reproduce --minutes`: which recorded splits are run again, and what is said of them."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from report_fakes import TINY_TABLE, only_tables
+
+from mklbench import cli, resources
+from mklbench.commands.confirm import confirm
+from mklbench.errors import DataError
+from mklbench.experiments.cell import Cell
+from mklbench.experiments.execution.inline import Inline
+from mklbench.experiments.records import CLOCKS, RecordFile
+from mklbench.experiments.store import Store
+from mklbench.report.analysis.places import CellFinder
+from mklbench.report.check.afresh import Afresh, DataAtHand
+from mklbench.report.loading import load_table
+
+Line = dict[str, Any]
+Edit = Callable[[Callable[[Line], Line | None]], None]
+Confirm = Callable[[], int]
+
+N_SPLITS = 12
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    return tmp_path / "reproduced"
+
+
+@pytest.fixture
+def again(recorded: Path, out: Path, monkeypatch: pytest.MonkeyPatch) -> Confirm:
+    """What runs the tiny table again, with more than enough time."""
+    monkeypatch.setattr(resources, "recorded_results", lambda: recorded)
+    return partial(confirm, ["tiny"], minutes=10.0, results_dir=str(out))
+
+
+def timed(item: Line, seconds: float) -> Line:
+    """A record of a split that took so many seconds."""
+    return item | dict.fromkeys(CLOCKS, 0.0) | {"fit_seconds": float(seconds)}
+
+
+def fresh(out: Path) -> dict[Path, int]:
+    """The fresh splits in the store, and when they were written."""
+    return {path: path.stat().st_mtime_ns for path in (out / "store").rglob("split-*.json")}
+
+
+def numbers(out: Path) -> dict[str, dict[str, str]]:
+    """The accuracies of the written table by row and column."""
+    with (out / "tables" / "tiny.csv").open(encoding="utf-8", newline="") as file:
+        lines = [line for line in csv.DictReader(file) if line["metric"] == "accuracy"]
+    return {f"{line['row']} {line['column']}": line for line in lines}
+
+
+def planned(recorded: Path, *names: str) -> Afresh:
+    """What is to be run again of tables with the records of the tiny one."""
+    finder = CellFinder(RecordFile(recorded / "records" / "tiny.jsonl"))
+    tables = [(load_table(name), finder) for name in names]
+    return Afresh(tables, Store(recorded / "nowhere"), lambda cell: True)
+
+
+def test_a_split_of_every_position_comes_first_from_the_cheapest(
+    recorded: Path, edit_records: Edit
+) -> None:
+    seconds = {"fixed": 1, "cv": 3}
+    edit_records(lambda item: timed(item, (2 - item["split"]) * seconds[item["search"]]))
+    waiting = planned(recorded, "tiny").waiting
+    assert [item.seconds for item in waiting] == [1, 1, 1, 1, 3, 3, 2, 2, 2, 2, 6, 6]
+    assert len({item.cell.key for item in waiting[:6]}) == 6
+
+
+def test_every_table_gets_its_cheapest_position_before_another_gets_two(
+    recorded: Path, edit_records: Edit, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    edit_records(lambda item: timed(item, 9 if item["data"] == "ringnorm" else 1))
+    rows = TINY_TABLE.partition("published:")[0].splitlines(keepends=True)
+    tables = {
+        name: "".join(line for line in rows if other not in line)
+        for name, other in (("cheap", "name: none"), ("dear", "name: minmax"))
+    }
+    only_tables(monkeypatch, tmp_path, **tables)
+    waiting = planned(recorded, "cheap", "dear").waiting
+    assert [item.cell.data for item in waiting[:3]] == ["twonorm", "ringnorm", "twonorm"]
+
+
+def test_numbers_are_marked_and_what_was_run_is_not_run_again(
+    again: Confirm, recorded: Path, out: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    records = {path: path.read_bytes() for path in recorded.rglob("*.*")}
+    assert again() == 0
+    assert {path: path.read_bytes() for path in recorded.rglob("*.*")} == records
+    text = (out / "tables" / "tiny.md").read_text(encoding="utf-8")
+    assert text.count("●2") == 2 * 6  # beside the paper, and among all numbers
+    assert {(n["rerun"], n["n_rerun"]) for n in numbers(out).values()} == {("confirmed", "2")}
+    printed = capsys.readouterr().out
+    assert "6 runs are recorded; one split of 6 of them takes about " in printed
+    (line,) = [line for line in printed.splitlines() if line.startswith("tiny ")]
+    assert line.split() == ["tiny", "6", "0", "0", str(N_SPLITS)]
+    before = fresh(out)
+    assert len(before) == N_SPLITS
+    assert again() == 0
+    assert fresh(out) == before
+    assert {n["n_rerun"] for n in numbers(out).values()} == {"2"}
+
+
+def test_what_has_moved_is_marked_and_listed_with_both_values(
+    again: Confirm, out: Path, edit_records: Edit, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def moved(item: Line) -> Line:
+        is_one = (item["data"], item["C"], item["search"], item["split"])
+        lower = 0.5 if is_one == ("twonorm", 10, "fixed", 1) else 0.0
+        return {**item, "accuracy": item["accuracy"] - lower}
+
+    edit_records(moved)
+    assert again() == 1
+    assert numbers(out)["minmax ten"]["rerun"] == "moved"
+    assert numbers(out)["minmax one"]["rerun"] == "confirmed"
+    text = (out / "tables" / "tiny.md").read_text(encoding="utf-8")
+    assert " ✗1 |" in text
+    assert "**moved: minmax ten fixed**: split 1: accuracy " in text
+    printed = capsys.readouterr().out
+    assert "MOVED: tiny, minmax ten fixed, split 1: accuracy " in printed
+    assert "%, recorded " in printed
+
+
+def test_goes_on_where_it_was_interrupted(
+    again: Confirm, out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = Inline.run
+
+    def interrupted(self: Inline, steps: list[Any], *others: Any) -> None:
+        run(self, steps[:1], *others)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Inline, "run", interrupted)
+    with pytest.raises(KeyboardInterrupt, match="the same command goes on"):
+        again()
+    monkeypatch.setattr(Inline, "run", run)
+    (first,) = fresh(out).items()
+    assert {n["rerun"] for n in numbers(out).values()} == {"recorded"}
+    assert again() == 0
+    assert first in fresh(out).items()
+    assert len(fresh(out)) == N_SPLITS
+
+
+def test_a_split_of_other_sources_is_run_again(
+    again: Confirm, out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert again() == 0
+    before = fresh(out)
+    edited = {"algorithm": "x", "kernel": "y", "runner": "z"}
+    monkeypatch.setattr(Cell, "sources", property(lambda self: edited))
+    assert again() == 0
+    assert not fresh(out).items() & before.items()
+
+
+def test_data_that_cannot_be_had_are_named_in_one_line(
+    again: Confirm, out: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(
+        DataAtHand, "_missing", lambda _, cell: "no network" if cell.data == "ringnorm" else ""
+    )
+    assert again() == 0
+    assert "at hand: ringnorm (no network).\n" in capsys.readouterr().out
+    raw = [number for name, number in numbers(out).items() if name.startswith("none")]
+    assert [number["rerun"] for number in raw] == ["recorded"] * 3
+
+
+def test_servers_are_not_asked_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def dataset(cell: Cell) -> None:
+        asked.append(cell.data)
+        raise DataError("No connection.")
+
+    monkeypatch.setattr("mklbench.report.check.afresh.is_at_hand", lambda config: False)
+    monkeypatch.setattr(Cell, "dataset", dataset)
+    has_data = DataAtHand(deadline=float("inf"))
+    names = ("a", "b", "c", "d", "a")
+    assert not any(
+        has_data(Cell({"data": {"name": name}, "split": {"n_splits": 1}})) for name in names
+    )
+    assert asked == ["a", "b", "c"]
+    assert list(has_data.absent.values()) == [["a", "b", "c", "d"]]
+
+
+def test_a_limit_is_for_whole_tables_on_this_machine(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["reproduce", "--minutes", "5", "--row", "sonar"]) == 2
+    assert "--minutes 5 repeats whole tables on this machine: leave --row out" in (
+        capsys.readouterr().err
+    )
