@@ -143,7 +143,7 @@ def _reproduce(parsed: argparse.Namespace) -> int:
 def _confirm(parsed: argparse.Namespace, names: list[str], overrides: list[str]) -> int:
     from mklbench.commands.confirm import REPRODUCED, confirm
 
-    others = ("row", "column", "protocol", "splits", "from_records", "timeout", "detach")
+    others = ("row", "column", "protocol", "splits", "from_records", "timeout")
     given = [f"--{name.replace('_', '-')}" for name in others if getattr(parsed, name)]
     given += ["--results-dir"] if parsed.results_dir != STORE else []
     if given := [*given, *overrides]:
