@@ -168,7 +168,7 @@ def joined_table(files: Sequence[Cells], names: Sequence[str], layout: Layout, p
         for column in range(body.n_own):
             if column == key:
                 continue
-            cells = body.frame.iloc[order, column].reset_index(drop=True)
+            cells = body.in_points(column).iloc[order].reset_index(drop=True)
             name = body.header[column] if body.header else f"{view}{column + 1}"
             if name in columns:
                 if columns[name].astype(str).equals(cells.astype(str)):
@@ -252,6 +252,28 @@ class Body:
     def column(self, number: int) -> NDArray[Any]:
         """Return the cells of a column (n,): numbers, or texts and other values."""
         return _plain(self.frame.iloc[:, number])
+
+    @cached_property
+    def notation(self) -> Notation:
+        """How the numbers in the columns of text are written."""
+        texts = [(self.describe(c), self.column(c)) for c in range(self.n_own)]
+        layout = self.layout
+        return notation(
+            [(name, cells) for name, cells in texts if cells.dtype == object],
+            layout.decimal,
+            layout.thousands,
+            self.place,
+        )
+
+    def in_points(self, column: int) -> Any:
+        """Return a column, a Series, with its numbers as such where they are written otherwise."""
+        cells = self.frame.iloc[:, column]
+        if self.notation == Notation() or self.column(column).dtype != object:
+            return cells
+        numbers = self.notation.numbers(self.column(column))
+        if np.isnan(numbers[~missing_in(self.column(column), self.layout)]).any():
+            return cells
+        return type(cells)(numbers, index=cells.index)
 
     def find(self, reference: ColumnReference, option: str) -> int:
         """Position of the column an option refers to by name, number from 1, or "last"."""

@@ -287,7 +287,7 @@ def test_what_the_user_can_mend_is_not_recorded() -> None:
 
 
 def test_a_split_without_one_of_the_classes_is_found_before_running(tmp_path: Path) -> None:
-    rows = [f"{i}.5,{'rare' if i == 0 else 'often'}" for i in range(40)]
+    rows = [f"{i}.5,{'rare' if i == 9 else 'often'}" for i in range(40)]
     (tmp_path / "rare.csv").write_text("\n".join(rows) + "\n")
     cell = Cell.from_overrides(["algo=svm", "data=csv", f"data.path='{tmp_path}/rare.csv'"])
     with pytest.raises(InputError, match="class"):
