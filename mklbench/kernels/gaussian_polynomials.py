@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
+from functools import lru_cache
 from typing import Self
 
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.typing import ArrayLike
 from mklbench.errors import InputError
 from mklbench.kernels.base import Array
 from mklbench.kernels.continuous import Family, RoughFamily
-from mklbench.kernels.euclidean import Single, centred_squared_distances
+from mklbench.kernels.euclidean import Single, centred_squared_distances, exp_in_place
 from mklbench.kernels.families import IsotropicGaussians
 from mklbench.kernels.memory import Memory, Shape, gram_bytes
 from mklbench.kernels.naming import ALL_COLUMNS, named
@@ -156,19 +157,18 @@ class _Rough(RoughFamily):
 
     def values(self, thetas: Array, a: Array) -> Array:
         coefficients, values = a.astype(np.float32), np.empty(len(thetas))
-        factors: list[Single | None] = [None, None]
+        # Along one parameter the factor of the other stays.
+        makers = [lru_cache(maxsize=1)(make) for make in (self._gaussian, self._polynomial)]
         for k, theta in enumerate(thetas):
-            for m, make in enumerate((self._gaussian, self._polynomial)):
-                if k == 0 or theta[m] != thetas[k - 1, m]:
-                    factors[m] = make(np.float32(theta[m]))
-            values[k] = coefficients @ (factors[0] * factors[1]) @ coefficients
+            made = [make(value) for make, value in zip(makers, theta, strict=True)]
+            values[k] = coefficients @ (made[0] * made[1]) @ coefficients
         return values
 
-    def _gaussian(self, gamma: np.float32) -> Single:
-        return np.exp(self._distances * -gamma)
+    def _gaussian(self, gamma: float) -> Single:
+        return exp_in_place(self._distances * np.float32(-gamma))
 
-    def _polynomial(self, gamma: np.float32) -> Single:
-        products = 1 + gamma * self._inner
+    def _polynomial(self, gamma: float) -> Single:
+        products = 1 + np.float32(gamma) * self._inner
         root = np.sqrt(products.diagonal())
         products /= root[:, None]
         products /= root

@@ -80,7 +80,7 @@ def changes(report: Report) -> list[Change]:
                     label_of(number): _on_the_splits_of(report, as_printed[place], number)
                     for place, number in here.items()
                 },
-                {label_of(number): number.verdict for number in here.values()},
+                {label_of(n): n.verdict for n in here.values() if n.verdict is not None},
                 len(others),
                 others.count(Verdict.MATCH),
             )
