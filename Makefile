@@ -1,6 +1,6 @@
 # mklbench: `make` prints the targets.
 .DEFAULT_GOAL := help
-.PHONY: help run test test-all test-oldest test-newest test-cluster archives licences lint check check-all bench mutants faults faults-short report reproduce-tables wheel-check docs clean
+.PHONY: help run test test-all test-oldest test-newest test-cluster archives licences lint check bench mutants faults faults-short report reproduce-tables wheel-check docs clean
 
 VENV   ?= .venv
 ALGO   ?= qnpkl
@@ -108,9 +108,6 @@ mutants: $(VENV)/.installed-mutants  ## change the code in small ways: do the te
 
 check: $(VENV)/.installed-extras  ## run a fast subset again and compare with the recorded and published numbers
 	$(BIN)/mklbench check --jobs $(JOBS)
-
-check-all: $(VENV)/.installed-extras  ## run one split again of every cell that other sources measured; TABLES=..., MINUTES=N
-	$(BIN)/mklbench check --all $(TABLES) --jobs $(JOBS) $(if $(MINUTES),--minutes $(MINUTES))
 
 faults: $(VENV)/.installed-test  ## 200 kills, damage, full disks, interrupts ... at random, and what was lost
 	$(BIN)/python -m faults

@@ -56,6 +56,7 @@ INSIDE = {
         {"functions", "groups", "continuous"},
         {"naming", "landmarks", "product_lines", "indicator_lines", "gram_factors"},
         {"families", "storage"},
+        {"gaussian_polynomials"},
         {"banks"},
         {"mixtures", "transforms"},
         {"builders"},

@@ -117,7 +117,6 @@ class TestInstalled:
         [
             ["table", "picard2012_table1", "--recorded", "--format", "latex"],
             ["report"],
-            ["check", "--all"],
         ],
     )
     def test_what_needs_the_records_says_where_they_are(

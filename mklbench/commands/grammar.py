@@ -238,14 +238,6 @@ def _check_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("names", nargs="*", metavar="TABLE", help="default: all that it covers")
     executor_arguments(parser)
     parser.add_argument(
-        "--all",
-        action="store_true",
-        help="rerun one split of every cell that other sources than those at hand measured",
-    )
-    parser.add_argument(
-        "--minutes", type=minutes, metavar="N", help="with --all: stop, and go on the next time"
-    )
-    parser.add_argument(
         "--record",
         action="store_true",
         help="write what the check compares with: from the tables' records, and a cheap cell of "
@@ -257,27 +249,16 @@ def _check_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _check(parsed: argparse.Namespace) -> int:
-    from mklbench.commands.check import check, check_all, record
+    from mklbench.commands.check import check, record
 
     names, overrides = names_and_overrides(parsed)
     if parsed.record:
-        if parsed.names or parsed.all or parsed.minutes is not None:
+        if parsed.names:
             raise InputError(
-                "--record writes all that the check compares with: leave tables, executors, --all "
-                "and --minutes out."
+                "--record writes all that the check compares with: leave tables and executors out."
             )
         return record(jobs=parsed.jobs, results_dir=parsed.recorded)
     executor = executor_of(overrides, parsed.jobs)
-    if parsed.all:
-        return check_all(
-            names,
-            jobs=parsed.jobs,
-            executor=executor,
-            minutes=parsed.minutes,
-            results_dir=parsed.recorded,
-        )
-    if parsed.minutes is not None:
-        raise InputError(f"--minutes {parsed.minutes:g} is for --all: add it, or leave this out.")
     return check(names=names, jobs=parsed.jobs, executor=executor, results_dir=parsed.recorded)
 
 

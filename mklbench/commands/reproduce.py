@@ -17,7 +17,6 @@ from mklbench.experiments.progress import counting, progress
 from mklbench.experiments.records import Layers, RecordFile, record_path, write_sums
 from mklbench.experiments.store import Store, copy_records
 from mklbench.report.analysis.assemble import Report, assemble
-from mklbench.report.analysis.confirmed import Confirmed
 from mklbench.report.analysis.estimate import describe_work, estimate_text, outstanding_work
 from mklbench.report.analysis.places import CellFinder
 from mklbench.report.formats import renderer
@@ -95,13 +94,11 @@ def reproduce(
     earlier = _record_files(Path(results_dir) / "records", tables)
     taken_over = earlier if from_records else {}
     download = not (dry_run or write_only)
-    confirmed = Confirmed(Path(results_dir) / "records")
     finders = {
         table.name: CellFinder(
             store,
             recorded=taken_over.get(table.name),
             download=download,
-            confirmed=confirmed,
             n_splits=selection.n_splits,
         )
         for table in tables

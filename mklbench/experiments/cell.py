@@ -18,7 +18,6 @@ from mklbench.data import Dataset, load, open_editions, registered_digest, settl
 from mklbench.data.split_files import FixedSplits, read_splits
 from mklbench.data.splits import SplitProtocol, draw_split, n_splits
 from mklbench.errors import InputError
-from mklbench.experiments import sources
 from mklbench.experiments.identity import digest_of, identity_of
 
 if TYPE_CHECKING:
@@ -187,11 +186,6 @@ class Cell:
             If the data cannot be had, read or verified.
         """
         return _load(json.dumps(self.config["data"]), files_named(self.config["data"]))
-
-    @cached_property
-    def sources(self) -> dict[str, str]:
-        """Digests of the code at hand that the cell's numbers run through; not part of the key."""
-        return sources.fingerprint(self.config)
 
     @cached_property
     def split_protocol(self) -> SplitProtocol:

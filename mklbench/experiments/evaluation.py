@@ -66,7 +66,6 @@ def run_split(cell: Cell, split: int, selections: Mapping[int, Selection] | None
     InputError
         For what the user can mend but in code of their own; nothing is recorded then.
     """
-    _ = cell.sources  # looked up now: files may be edited in the hours that a fit takes
     try:
         return _run_split(cell, split, selections or {})
     except BaseException as error:  # sys.exit() in an algorithm must not end the run
@@ -268,7 +267,6 @@ def _ended(cell: Cell, split: int, status: Ended) -> Record:
         seed=cell.config["split"]["seed"],
         data_digest=cell.data_digest,
         data_source=_place(cell.dataset().source),
-        sources=cell.sources,
         provenance=provenance(),
     )
 

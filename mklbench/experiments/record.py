@@ -156,8 +156,6 @@ class Record:
         Seed of the splits.
     data_digest, data_source : str, optional
         Digest of the data's content, and the URL or the names of the files it came from.
-    sources : dict, optional
-        Digests of the code the numbers ran through (`mklbench.experiments.sources`).
     provenance : dict
         Versions, processor, BLAS, git revision and time, of a cluster also node and job
         (`mklbench.experiments.provenance`).
@@ -216,7 +214,6 @@ class Record:
     seed: int | None = _later()
     data_digest: str | None = _later()
     data_source: str | None = _later()
-    sources: Mapping[str, str] | None = _later()
     provenance: Mapping[str, Any]
     unstated: frozenset[str] = frozenset()
     unknown: Mapping[str, Any] = field(default_factory=dict)

@@ -1,221 +1,103 @@
-"""Which code a result comes from: the fingerprint of a cell's sources, and code from outside.
+"""Code of a user's own, whose content is part of a run's key.
 
-A record says by digests which sources its numbers ran through, so that a table can tell which of
-them the code at hand has made. They are no part of a cell's key: who edits a docstring, or speeds
-something up, must not forget days of results; `VERSION` of an algorithm says that numbers moved.
-Code from outside of this package has no such discipline, and its content is part of the key.
+An algorithm or a kernel of ours says by its `VERSION` that its numbers have moved. Code from
+outside has no such discipline.
 """
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import importlib.util
 import site
 import sys
 import sysconfig
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import Any
 
 import mklbench
-from mklbench.experiments.modules import WHOLE, Definition, Module, Reference
-
-_PACKAGE = mklbench.__name__
-_DIRECTORY = Path(mklbench.__file__).resolve().parent
-
-# What stands between a data set and a record, whatever the algorithm and the kernel.
-_RUNNER: tuple[Reference, ...] = (
-    ("mklbench.data.splits", "random_split"),
-    ("mklbench.experiments.evaluation", "_run_split"),
-    ("mklbench.experiments.evaluation", "run_selection"),
-)
-# What a number does not run through: it is told by the key (configs, data), or it tells of the
-# number (where, when, by which code), or of mistakes.
-_APART = (
-    "mklbench.config",
-    "mklbench.data",
-    "mklbench.errors",
-    "mklbench.experiments.cell",
-    "mklbench.experiments.evaluation._ended",
-    "mklbench.experiments.modules",
-    "mklbench.experiments.provenance",
-    "mklbench.experiments.record",
-    "mklbench.experiments.sources",
-    "mklbench.experiments.stages",
-    "mklbench.interruption",
-    "mklbench.resources",
-)
-_NOT_APART = ("mklbench.data.preprocessing", "mklbench.data.splits")
-
-# Functions beside that of an algorithm that are looked up in its module.
-_BESIDE = ("solve_all", "solve_path")
 
 _LENGTH = 10
+_DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
-
-def fingerprint(config: Mapping[str, Any]) -> dict[str, str]:
-    """Return digests of the sources that a cell's numbers run through.
-
-    Parameters
-    ----------
-    config : mapping of str to object
-        Of the cell, with the groups ``algo`` and ``kernel``.
-
-    Returns
-    -------
-    dict
-        ``algorithm`` and ``kernel``, what the two callables use, directly or not, wherever it
-        stands; ``runner``, what every cell uses. Of a module only what is really used counts, so
-        that a new kernel leaves the sources of the others as they are; and only what computes:
-        not docstrings, comments, layout and the wording of errors, nor in which module something
-        stands.
-    """
-    algo, kernel = (tuple(_targets(config[group])) for group in ("algo", "kernel"))
-    beside = tuple((module, name) for module, _ in algo for name in _BESIDE if _has(module, name))
-    return {
-        "algorithm": _digest_of((*algo, *beside)),
-        "kernel": _digest_of(kernel),
-        "runner": _digest_of(_RUNNER),
-    }
+# What modules were when they were imported: what is edited later is not what runs. With the spec,
+# which is another one if a module is imported again.
+_IMPORTED: dict[str, tuple[ModuleSpec, bytes]] = {}
 
 
 def outside(config: Mapping[str, Any]) -> str | None:
     """Return a digest of the code from outside that an algo or kernel config names, if any.
 
     It is of the whole module of each callable and of all that this imports, directly or not, of
-    modules which are neither installed nor ours.
+    modules which are neither installed nor ours. Comments, docstrings and layout do not count.
     """
-    modules = dict.fromkeys(module for module, _ in _targets(config))
-    waiting = [name for name in modules if not _is_ours(name) and not _is_standard(name)]
-    found: dict[str, str] = {}
+    waiting, found = [name for name in _modules(config) if not _is_known(name)], {}
     while waiting:
         name = waiting.pop()
-        module = None if name in found else _outside_module(name)
-        if module is None:
+        content = None if name in found else _content(name)
+        if content is None:
             continue
-        found[name] = module.digest
-        for origin, imported in module.imported():
-            waiting += [n for n in (origin, f"{origin}.{imported}") if _is_users_own(n)]
-    return _joined(found.values()) if found else None
-
-
-@cache
-def _digest_of(roots: tuple[Reference, ...]) -> str:
-    return _joined({definition.digest for definition in _reached(roots)})
-
-
-def _joined(digests: Iterable[str]) -> str:
-    return hashlib.sha256(" ".join(sorted(digests)).encode()).hexdigest()[:_LENGTH]
-
-
-def _reached(roots: Iterable[Reference]) -> Iterator[Definition]:
-    """Yield the statements that `roots` are made of and whatever these mention, each once."""
-    waiting, seen, yielded = list(roots), set[Reference](), set[int]()
-    while waiting:
-        reference = waiting.pop()
-        if reference in seen:
-            continue
-        seen.add(reference)
-        resolved = _resolve(*reference)
-        if resolved is None:
-            continue
-        module, name = resolved
-        for definition in module.parts(name):
-            if id(definition) in yielded:
-                continue
-            yielded.add(id(definition))
-            yield definition
-            for origin, used in definition.references:
-                if origin is not None:
-                    waiting.append((origin, used))
-                elif used in module.definitions:
-                    waiting.append((module.name, used))
-
-
-def _resolve(origin: str, name: str) -> tuple[Module, str] | None:
-    """Return the module that defines what is called `name` in `origin`; None if it is apart."""
-    if not _counts(origin) and not _counts(f"{origin}.{name}"):
+        tree = _tree(content)
+        found[name] = hashlib.sha256(content if tree is None else ast.dump(tree).encode())
+        if tree is not None:
+            waiting += [other for other in _imports(tree, name) if not _is_known(other)]
+    if not found:
         return None
-    module = _module(origin)
-    if module is None:  # `origin` may be a class in a module
-        parent, _, last = origin.rpartition(".")
-        return _resolve(parent, last) if parent else None
-    if not _is_ours(origin):
-        return module, WHOLE
-    if name == WHOLE or name in module.definitions:
-        return (module, name) if _counts(f"{origin}.{name}") else None
-    if name in module.imports:
-        return _resolve(*module.imports[name])
-    if (below := _module(f"{origin}.{name}")) is not None:
-        return below, WHOLE
-    return module, WHOLE  # it is bound in some other way
+    digests = sorted(digest.hexdigest() for digest in found.values())
+    return hashlib.sha256(" ".join(digests).encode()).hexdigest()[:_LENGTH]
 
 
-def _counts(dotted: str) -> bool:
-    """Tell whether a number may run through a module, or a name in it."""
-    if not _is_ours(dotted):
-        return _is_users_own(dotted)
-    return _is_below(dotted, _NOT_APART) or not _is_below(dotted, _APART)
-
-
-def _is_below(dotted: str, parents: Iterable[str]) -> bool:
-    return any(dotted == parent or dotted.startswith(f"{parent}.") for parent in parents)
-
-
-def _is_ours(name: str) -> bool:
-    return _is_below(name, [_PACKAGE])
-
-
-def _has(module: str, name: str) -> bool:
-    found = _module(module)
-    return found is not None and name in found.definitions
-
-
-def _targets(node: Any) -> Iterator[Reference]:
-    """Yield the callables that a config names by ``_target_``, at any depth."""
+def _modules(node: Any) -> Iterator[str]:
+    """Yield the modules of the callables that a config names by ``_target_``, at any depth."""
     if isinstance(node, Mapping):
         target = node.get("_target_")
         if isinstance(target, str):
-            module, _, name = target.rpartition(".")
-            yield module, name
+            yield target.rpartition(".")[0]
         node = list(node.values())
     if isinstance(node, list):
         for item in node:
-            yield from _targets(item)
+            yield from _modules(item)
 
 
-def _module(name: str) -> Module | None:
-    return _our_module(name) if _is_ours(name) else _outside_module(name)
-
-
-@cache
-def _our_module(name: str) -> Module | None:
-    place = _DIRECTORY.joinpath(*name.split(".")[1:])
-    is_package = place.is_dir()
-    path = place / "__init__.py" if is_package else place.with_suffix(".py")
-    if not path.is_file():
+def _tree(content: bytes) -> ast.Module | None:
+    """Return the syntax tree of a module without its docstrings; None of a compiled one."""
+    try:
+        tree = ast.parse(content)
+    except (SyntaxError, ValueError):
         return None
-    return Module(name, _text(path), is_package=is_package)
+    for node in ast.walk(tree):
+        if isinstance(node, _DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
+            node.body = node.body[1:] or [ast.Pass()]
+    return tree
 
 
-def _text(path: Path) -> str:
-    return path.read_text(encoding="utf-8")
-
-
-# Modules from outside by name, each as it was when it was imported: what is edited later is not
-# what runs. With the spec, which is another one if it is imported again.
-_IMPORTED: dict[str, tuple[ModuleSpec, Module | None]] = {}
-
-
-def _outside_module(name: str) -> Module | None:
+def _imports(tree: ast.Module, name: str) -> Iterator[str]:
+    """Yield the modules that a module may import anywhere, inside of functions as well."""
     spec = _spec(name)
-    if spec is None:
+    is_package = spec is not None and spec.submodule_search_locations is not None
+    package = name if is_package else name.rpartition(".")[0]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            origin = node.module or ""
+            if node.level:
+                parents = package.split(".")[: len(package.split(".")) - node.level + 1]
+                origin = ".".join([*parents, *filter(None, [node.module])])
+            yield origin
+            yield from (f"{origin}.{alias.name}" for alias in node.names)
+
+
+def _content(name: str) -> bytes | None:
+    spec = _spec(name)
+    if spec is None or not spec.has_location or not spec.origin or not Path(spec.origin).is_file():
         return None
     known = _IMPORTED.get(name)
     if known is None or known[0] is not spec:
-        _IMPORTED[name] = spec, _read(name, spec)
+        _IMPORTED[name] = spec, Path(spec.origin).read_bytes()
     return _IMPORTED[name][1]
 
 
@@ -228,37 +110,19 @@ def _spec(name: str) -> ModuleSpec | None:
         return None
 
 
-def _read(name: str, spec: ModuleSpec) -> Module | None:
-    path = Path(spec.origin) if spec.has_location and spec.origin else None
-    if path is None or not path.is_file():
-        return None
-    content = path.read_bytes()
-    try:
-        source = importlib.util.decode_source(content)
-        return Module(name, source, is_package=spec.submodule_search_locations is not None)
-    except (SyntaxError, ValueError):  # a compiled extension
-        return Module(name, f"content = {hashlib.sha256(content).hexdigest()!r}")
-
-
-def _is_users_own(name: str) -> bool:
-    """Tell whether a module is neither ours nor installed; for names in a module as well."""
+@cache
+def _is_known(name: str) -> bool:
+    """Tell whether a module is ours, of the standard library or installed."""
     top = name.partition(".")[0]
-    if not top or top == _PACKAGE or top in sys.stdlib_module_names:
-        return False
+    if not top or top == mklbench.__name__ or top in sys.stdlib_module_names:
+        return True
     spec = _spec(top)
     if spec is None:
         return False
-    if spec.has_location and spec.origin:
-        return not _is_installed(spec.origin)
-    places = list(spec.submodule_search_locations or ())  # of a package without __init__.py
-    return bool(places) and not _is_installed(places[0])
+    places = [spec.origin] if spec.has_location else [*(spec.submodule_search_locations or ())]
+    return any(_is_installed(place) for place in places if place)
 
 
-def _is_standard(name: str) -> bool:
-    return name.partition(".")[0] in sys.stdlib_module_names
-
-
-@cache
 def _is_installed(place: str) -> bool:
     """Tell whether a file is of an installed package or of the standard library."""
     paths = {sysconfig.get_path(kind) for kind in ("stdlib", "platstdlib", "purelib", "platlib")}

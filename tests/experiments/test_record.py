@@ -40,7 +40,7 @@ def test_what_older_records_lack_is_none_and_stays_away(done: Record) -> None:
     for name in ("n_problems", "search_rmse", "sources"):
         del content[name]
     record = Record.from_json(content)
-    assert (record.n_problems, record.search_rmse, record.sources) == (None, None, None)
+    assert (record.n_problems, record.search_rmse) == (None, None)
     assert record.to_json() == content
 
 

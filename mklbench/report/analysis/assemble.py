@@ -15,7 +15,6 @@ from mklbench.report.analysis.baseline import (
     published_difference,
     standing,
 )
-from mklbench.report.analysis.confirmed import Confirmation
 from mklbench.report.analysis.cpu_models import (
     Compared,
     Side,
@@ -46,10 +45,8 @@ class SlotRecords:
         How many splits the cell has when it is done.
     message : str
         Why it is not done, where that is known.
-    key, sources : str or None or mapping of str to str or None
-        Of the cell; the sources are those at hand now, whatever the records are of.
-    confirmation : Confirmation or None
-        What a rerun has found of the records by the sources at hand, if there was one.
+    key : str or None
+        Of the cell.
     tolerances : mapping of str to float
         The tolerances of its algorithm by the name of the option: tol, svm_tol and others.
     border : str
@@ -61,8 +58,6 @@ class SlotRecords:
     n_splits: int
     message: str = ""
     key: str | None = None
-    sources: Mapping[str, str] | None = None
-    confirmation: Confirmation | None = None
     tolerances: Mapping[str, float] = field(default_factory=dict)
     border: str = ""
 

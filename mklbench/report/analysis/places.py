@@ -11,7 +11,6 @@ from mklbench.experiments.borders import border_text
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.records import RecordFile, RecordSource, record_path
 from mklbench.report.analysis.assemble import Place, SlotRecords
-from mklbench.report.analysis.confirmed import Confirmed
 from mklbench.report.table.paper_table import PaperTable, Slot
 from mklbench.report.table.part import first_splits
 
@@ -28,8 +27,6 @@ class CellFinder:
         they are of another edition of the data than is at hand, the cell is that of the records.
     download : bool, default=False
         As for `Cell`.
-    confirmed : Confirmed or None, default=None
-        What reruns have found; by default what stands beside `source`, if that is exported.
     n_splits : int or None, default=None
         Take so many splits of each cell that has more, the first.
     """
@@ -40,15 +37,11 @@ class CellFinder:
         *,
         recorded: RecordFile | None = None,
         download: bool = False,
-        confirmed: Confirmed | None = None,
         n_splits: int | None = None,
     ) -> None:
         self.source = source
         self.recorded = source if isinstance(source, RecordFile) else recorded
         self.download = download
-        if confirmed is None and isinstance(source, RecordFile):
-            confirmed = Confirmed(source.path.parent)
-        self.confirmed = confirmed
         self.n_splits = n_splits
         self._cells: dict[Place, Cell] = {}
 
@@ -89,11 +82,7 @@ class CellFinder:
         """Return what `source` has of the cell of `slot`."""
         cell = self.cell(slot)
         try:
-            found = replace(slot_records(cell, self.source), key=cell.key, sources=cell.sources)
-            known = None if self.confirmed is None else self.confirmed[cell.key]
-            if known is None or not known.holds_for(found.done, cell.sources):
-                return found
-            return replace(found, confirmation=known)
+            return replace(slot_records(cell, self.source), key=cell.key)
         except InputError as error:  # without its data a cell may have no key to look for
             return SlotRecords("missing", (), cell.n_splits, str(error))
 

@@ -18,6 +18,7 @@ from mklbench.experiments.cell import Cell
 from mklbench.experiments.execution.plan import Executor
 from mklbench.experiments.execution.steps import Step
 from mklbench.experiments.progress import duration
+from mklbench.experiments.provenance import git_revision
 from mklbench.experiments.record import Record
 from mklbench.experiments.records import split_seconds
 from mklbench.experiments.store import Store
@@ -121,7 +122,7 @@ class Afresh:
                 if cell.key not in by_cell and has_data(cell):
                     label = f"{table.name}, {' '.join(slot.place)}, split"
                     by_cell[cell.key] = [
-                        Rerun(f"{label} {record.split}", cell, record, recorded.selections, None)
+                        Rerun(f"{label} {record.split}", cell, record, recorded.selections)
                         for record in sorted(recorded.done, key=split_seconds)
                     ]
             if cheapest := [by_cell[key][0] for key in keys if key in by_cell]:
@@ -134,7 +135,8 @@ class Afresh:
         return [item for *_, item in sorted(ordered, key=lambda entry: entry[:4])]
 
     def recall(self, executor: Executor) -> None:
-        """Judge what the store has of earlier runs; what other sources made of it is forgotten."""
+        """Judge what the store has of earlier runs; what another revision made is forgotten."""
+        here = git_revision()
         known: dict[str, dict[int, Record]] = {}
         missing = []
         for item in self.waiting:
@@ -142,7 +144,7 @@ class Afresh:
             if cell.key not in known:
                 known[cell.key] = {r.split: r for r in self._store.read(cell).done}
             record = known[cell.key].get(split)
-            if record is not None and record.sources == cell.sources:
+            if record is not None and record.provenance.get("git") == here:
                 self._judge.step_ended(Step(cell, split), record)
                 continue
             if record is not None:

@@ -18,7 +18,6 @@ from mklbench.report.document.blocks import (
 )
 from mklbench.report.layout.entries import mark, setting, tone
 from mklbench.report.layout.measured_on import provenance_items
-from mklbench.report.layout.origins import describe_origins
 from mklbench.report.layout.stopping import ending_blocks
 from mklbench.report.table.paper_table import PaperTable, Slot
 from mklbench.report.table.verdict import Verdict
@@ -90,8 +89,6 @@ def _making(report: Report) -> Iterator[Block]:
     yield CodeBlock(command)
     records = [record for _, found in report.slots.values() for record in found.done]
     items = provenance_items(records)
-    if origins := tuple(describe_origins(report)):
-        items.append(("sources", origins))
     if items:
         yield Definitions(items)
 

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from report_fakes import TINY_TABLE, only_tables
+from experiment_fakes import tiny_cell
+from report_fakes import TINY_TABLE, only_tables, record
 
 from mklbench import cli, resources
 from mklbench.commands.confirm import confirm
@@ -20,6 +21,7 @@ from mklbench.experiments.records import CLOCKS, RecordFile
 from mklbench.experiments.store import Store
 from mklbench.report.analysis.places import CellFinder
 from mklbench.report.check.afresh import Afresh, DataAtHand
+from mklbench.report.check.rerun import Rerun, batches
 from mklbench.report.loading import load_table
 
 Line = dict[str, Any]
@@ -149,15 +151,28 @@ def test_goes_on_where_it_was_interrupted(
     assert len(fresh(out)) == N_SPLITS
 
 
-def test_a_split_of_other_sources_is_run_again(
+def test_a_split_of_another_revision_is_run_again(
     again: Confirm, out: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert again() == 0
     before = fresh(out)
-    edited = {"algorithm": "x", "kernel": "y", "runner": "z"}
-    monkeypatch.setattr(Cell, "sources", property(lambda self: edited))
+    monkeypatch.setattr("mklbench.report.check.afresh.git_revision", lambda: "0" * 40)
     assert again() == 0
     assert not fresh(out).items() & before.items()
+
+
+@pytest.mark.parametrize("pace", [0.2, 1.0, 3.0])
+def test_ends_in_time_whatever_the_speed_of_the_machine(pace: float) -> None:
+    now = [0.0]
+    listed = [
+        Rerun("", tiny_cell(), record(at, fit_seconds=0.01 * 1.02**at), {}) for at in range(500)
+    ]
+    run = []
+    for batch in batches(listed, 2, 600.0, lambda: now[0]):
+        run += [item.record.split for item in batch]
+        now[0] += 2.0 + pace * sum(item.seconds + 0.1 for item in batch) / 2
+    assert run == list(range(len(run)))
+    assert 540.0 < now[0] < 600.0
 
 
 def test_data_that_cannot_be_had_are_named_in_one_line(
