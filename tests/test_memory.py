@@ -177,7 +177,7 @@ class TestEstimates:
     def test_every_builder_says_what_it_needs(self, name: str) -> None:
         needed = memory_of(BUILDERS[name], Shape(1000, 4))
         assert needed.n_kernels is not None
-        samples = np.random.default_rng(0).standard_normal((30, 4))
+        samples = np.abs(np.random.default_rng(0).standard_normal((30, 4)))
         if name == "precomputed":
             samples = samples @ samples.T
         operator = BUILDERS[name](samples)

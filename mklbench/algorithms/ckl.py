@@ -41,8 +41,8 @@ from mklbench.validation import check_count, check_positive, check_positive_or_n
 
 VERSION = 2
 
-# Held at once (`mklbench.optim.fit_memory`): LIBSVM's buffer and a Gram matrix.
-MATRICES = 3.0
+# Held at once (`mklbench.optim.fit_memory`): LIBSVM's buffers of two classes and a Gram matrix.
+MATRICES = 5.0
 
 Array = NDArray[np.float64]
 

@@ -60,8 +60,8 @@ from mklbench.validation import (
 VERSION = 4
 NEW_OPTIONS = ("method",)
 
-# Held at once (`mklbench.optim.fit_memory`): LIBSVM's buffer and a Gram matrix.
-MATRICES = 3.0
+# Held at once (`mklbench.optim.fit_memory`): LIBSVM's buffers of two classes and a Gram matrix.
+MATRICES = 5.0
 
 Array = NDArray[np.float64]
 

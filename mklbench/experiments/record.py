@@ -156,6 +156,8 @@ class Record:
         Seed of the splits.
     data_digest, data_source : str, optional
         Digest of the data's content, and the URL or the names of the files it came from.
+    sources : dict, optional
+        Digests of the code, of older records alone: the revision tells it now.
     provenance : dict
         Versions, processor, BLAS, git revision and time, of a cluster also node and job
         (`mklbench.experiments.provenance`).
@@ -214,8 +216,9 @@ class Record:
     seed: int | None = _later()
     data_digest: str | None = _later()
     data_source: str | None = _later()
+    sources: Mapping[str, str] | None = _later()
     provenance: Mapping[str, Any]
-    unstated: frozenset[str] = frozenset()
+    unstated: frozenset[str] = frozenset({"sources"})
     unknown: Mapping[str, Any] = field(default_factory=dict)
 
     @property

@@ -78,10 +78,11 @@ def searching(
 def solving(solve: Callable[..., Solution], kernels: Memory, shape: Shape) -> float:
     """Return the bytes that `solve` takes beside what kernels keep."""
     algorithm = algorithm_of(solve)
-    held = algorithm.matrices + (_FOUND if kernels.is_family else 0.0)
-    cached = min(gram_bytes(shape.n, _CACHED), _CACHE)
-    active = 0.0 if algorithm.combines_once else kernels.active
-    return active + gram_bytes(shape.n, held) + kernels.combining + cached
+    needed = gram_bytes(shape.n, algorithm.matrices) + kernels.combining
+    if not algorithm.combines_once:
+        is_family = kernels.is_family and kernels.n_kernels is not None  # else nobody knows
+        needed += kernels.active + gram_bytes(shape.n, _FOUND if is_family else 0.0)
+    return needed + min(gram_bytes(shape.n, _CACHED), _CACHE)
 
 
 def _on_factors(

@@ -37,7 +37,7 @@ def test_a_recorded_line_is_written_as_it_was_read(path: Path) -> None:
 
 def test_what_older_records_lack_is_none_and_stays_away(done: Record) -> None:
     content = done.to_json()
-    for name in ("n_problems", "search_rmse", "sources"):
+    for name in ("n_problems", "search_rmse"):
         del content[name]
     record = Record.from_json(content)
     assert (record.n_problems, record.search_rmse) == (None, None)
