@@ -56,7 +56,8 @@ class DataAtHand:
         """Tell whether the data of a cell can be had; each set is looked for once."""
         data = (cell.data, str(cell.config["data"].get("edition")))
         if data not in self._known:
-            if reason := self._missing(cell):
+            reason = self._missing(cell)
+            if reason and cell.data not in self.absent[reason]:  # in another edition
                 self.absent[reason].append(cell.data)
             self._known[data] = not reason
         return self._known[data]
