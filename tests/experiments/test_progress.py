@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from mklbench.experiments import stages
 from mklbench.experiments.evaluation import run_selection, unfinished
 from mklbench.experiments.execution.plan import run_cells
 from mklbench.experiments.execution.steps import Step
-from mklbench.experiments.progress import Bar, Lines, progress
+from mklbench.experiments.progress import Bar, Lines, countdown, progress
 from mklbench.experiments.store import Store
 
 SEARCH = ("search=cv", "search.grid.algo.C=[1,2]", "search.folds=2")
@@ -76,6 +77,19 @@ def test_a_bar_says_it_in_its_description() -> None:
     described = bar._bar.tasks[0].description
     bar.stop()
     assert described == "svm-gaussian-twonorm split 3: 7 of 25 fits of the search"
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_a_countdown_says_what_was_done_and_how_long_it_goes_on(
+    terminal: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mklbench.experiments.progress._COUNTDOWN_INTERVAL", 0.0)
+    said = io.StringIO()
+    monkeypatch.setattr(said, "isatty", lambda: terminal)
+    with countdown(3000.0, said) as say:
+        say("3 splits agree with their records")
+    end = "of 50 min 0 s" if terminal else r"records; about (50|4\d) min \d+ s left\n$"
+    assert re.search(rf"3 splits agree with their [\s\S]*{end}", said.getvalue())
 
 
 def test_what_has_failed_names_the_file_with_its_traceback(tmp_path: Path) -> None:

@@ -57,7 +57,8 @@ class DataAtHand:
         """Tell whether the data of a cell can be had; each set is looked for once."""
         data = (cell.data, str(cell.config["data"].get("edition")))
         if data not in self._known:
-            if reason := self._missing(cell):
+            reason = self._missing(cell)
+            if reason and cell.data not in self.absent[reason]:  # in another edition
                 self.absent[reason].append(cell.data)
             self._known[data] = not reason
         return self._known[data]
@@ -102,6 +103,7 @@ class Afresh:
         self._say: Callable[[str], object] = lambda text: None
         self._keys: dict[str, list[str]] = {}  # of the recorded positions, by table
         self.findings: dict[tuple[str, int], Finding] = {}
+        self._outcomes: Counter[Outcome] = Counter()
         self.waiting = self._planned(tables, has_data)
         self._judge = Judge(self.waiting, self._found)
 
@@ -167,9 +169,9 @@ class Afresh:
 
     def _found(self, item: Rerun, finding: Finding) -> None:
         self.findings[item.cell.key, item.record.split] = finding
-        outcomes = Counter(one.outcome for one in self.findings.values())
-        text = f"{outcomes[Outcome.SAME]} splits agree with their records"
-        self._say(f"{text}, {n} moved" if (n := outcomes[Outcome.MOVED]) else text)
+        self._outcomes[finding.outcome] += 1
+        text = f"{self._outcomes[Outcome.SAME]} splits agree with their records"
+        self._say(f"{text}, {n} moved" if (n := self._outcomes[Outcome.MOVED]) else text)
 
     def describe_work(self, jobs: int) -> str:
         """Say how many positions there are, and how long one split of each takes."""
