@@ -17,6 +17,7 @@ from stated import lines_of, mean, recorded, states, text_of
 from mklbench.experiments.record import Record
 from mklbench.report.analysis.assemble import Number
 from mklbench.report.analysis.significance import LEVEL, corrected_p_value
+from mklbench.report.claims.judged import judge_claims
 from mklbench.report.table.verdict import Verdict
 
 CORTES, ROUSU = "docs/findings/cortes2009.md", "docs/findings/rousu2017.md"
@@ -270,6 +271,18 @@ def test_what_differs_in_the_table_of_gehler() -> None:
     assert all(abs(gap) < 1 for _, column, gap in differ if column != "ikl_single")
     measured = mean("gehler2008_table1", "splice", "ikl_single", "paper", "error")
     states(GEHLER, f"Splice has {measured:.1f} % where the paper has 12.6")
+
+
+def test_the_claims_on_ikl() -> None:
+    many, few, gaps, grid = judge_claims(recorded("gehler2008_speed"))
+    states(
+        GEHLER,
+        f"takes 1/{present(many.measured):.1f} of SimpleMKL's CPU time in the median of five sets "
+        f"at C = 1 and 100 (0.31 to 1.6 of it), and on 13 kernels 1/{present(few.measured):.1f}.",
+    )
+    assert many.details.startswith("0.62 (Titanic, C = 100) to 3.2 (Thyroid, C = 1)")
+    assert gaps.holds
+    states(GEHLER, f"an objective {100 * present(grid.measured) - 100:.1f} % higher in the median")
 
 
 def where_two_searches_have_ended(column: str) -> tuple[int, dict[str, Number]]:
