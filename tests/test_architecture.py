@@ -27,6 +27,7 @@ CONFIGS = next(
 COMMON = {
     "_version", "claims", "cores", "errors", "extras", "resources", "yaml_files", "interruption",
     "hdf5_files", "mat_files", "memory", "own_code", "reader", "supervision",
+    "terminal",
 }  # fmt: skip
 FLOW = [
     {"data"},
