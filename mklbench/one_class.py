@@ -42,7 +42,7 @@ from mklbench.optim.svm_dual import SVMDual
 from mklbench.optim.svm_value import check_bank
 from mklbench.penalties.simplex import Simplex
 from mklbench.solution import Solution
-from mklbench.validation import check_count, check_positive, check_sample_weight
+from mklbench.validation import check_count, check_sample_weight, check_tolerance
 
 VERSION = 1
 OPTIONS_FIRST = True
@@ -103,7 +103,7 @@ def solve(
         If an argument has the wrong type, shape or range, or in the space of every kernel the mean
         of the samples is the origin, as with centred kernels: no function separates them from it.
     """
-    check_positive("tol", tol)
+    tol = check_tolerance("tol", tol)
     check_count("max_iter", max_iter)
     _check_nu(nu)
     bank = check_bank("one_class", bank)

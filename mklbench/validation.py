@@ -13,12 +13,15 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklbench.errors import InputError, unknown
+from mklbench.errors import InputError, hint, unknown
 
 # Of the training samples' features, in absolute value (`check_scale`).
 SMALLEST_FEATURE, LARGEST_FEATURE = 1e-75, 1e50
 # Of real targets: their squares, and products with coefficients, are then in the range of doubles.
 LARGEST_TARGET = 1e50
+
+# A relative gap that rounding leaves of an optimum.
+_ROUNDING = 1e-12
 
 _T = TypeVar("_T")
 _STREAMED = (np.dtype(np.float32), np.dtype(np.float64))
@@ -69,7 +72,9 @@ def column_called(j: int) -> str:
 def check_choice(name: str, value: object, accepted: Iterable[str]) -> str:
     """Return `value` if it is one of `accepted`."""
     known = list(accepted)
-    if not isinstance(value, str) or value not in known:
+    if not isinstance(value, str):
+        raise InputError(f"{name}={value} is not known: {hint('', known)}.")
+    if value not in known:
         raise unknown(name, value, known)
     return value
 
@@ -86,6 +91,11 @@ def check_positive(name: str, value: float) -> float:
     if not _is_finite(value) or not value > 0:
         raise InputError(f"{name}={value!r} is not accepted: it must be a finite number > 0.")
     return float(value)
+
+
+def check_tolerance(name: str, value: float) -> float:
+    """Return a relative tolerance > 0, that of rounding where it is less: no gap gets below."""
+    return max(check_positive(name, value), _ROUNDING)
 
 
 def check_positive_or_none(name: str, value: float | None) -> float | None:

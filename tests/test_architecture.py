@@ -26,7 +26,7 @@ CONFIGS = next(
 # In the order of the flow; a part may import from those before it and from the common ones.
 COMMON = {
     "_version", "claims", "cores", "errors", "extras", "resources", "yaml_files", "interruption",
-    "mat_files", "memory", "own_code", "reader", "supervision",
+    "mat_files", "memory", "own_code", "reader", "supervision", "terminal",
 }  # fmt: skip
 FLOW = [
     {"data"},

@@ -36,7 +36,7 @@ from mklbench.kernels.base import Bank
 from mklbench.optim.second_stage import Learner
 from mklbench.optim.svm_value import check_bank
 from mklbench.solution import Solution
-from mklbench.validation import check_count, check_positive
+from mklbench.validation import check_count, check_tolerance
 
 VERSION = 2
 
@@ -152,7 +152,7 @@ def solve_path(
     Parameters and errors are those of `solve`.
     """
     bank = check_bank("align_sdp", bank)
-    check_positive("tol", tol)
+    tol = check_tolerance("tol", tol)
     check_count("max_iter", max_iter)
     options = (lam, epsilon, svm_tol, class_weight, MACHINES, sample_weight)
     machines = [Learner(learner, C, *options) for C in Cs]

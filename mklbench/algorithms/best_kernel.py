@@ -71,7 +71,8 @@ def solve(
     class_weight : mapping of int to float, str or None, default=None
         Factors on C by class, ``{-1: ..., +1: ...}`` or "balanced", of "svm".
     sample_weight : array_like of shape (n,) or None, default=None
-        Factors > 0 on C by sample, beside those by class: C_i is the product of all.
+        Factors > 0 on C by sample, beside those by class: C_i is the product of all. Held-out
+        samples count once each.
 
     Returns
     -------

@@ -37,7 +37,7 @@ from mklbench.optim.alternation import alternate
 from mklbench.optim.svm_value import Objective, check_bank
 from mklbench.penalties.mixed_norm import MixedNorm
 from mklbench.solution import Solution
-from mklbench.validation import check_count, check_positive, check_positive_or_none
+from mklbench.validation import check_count, check_positive_or_none, check_tolerance
 
 VERSION = 2
 
@@ -143,7 +143,7 @@ def solve_all(
     """
     bank = check_bank("ckl", bank)
     _check_q(q)
-    check_positive("tol", tol)
+    tol = check_tolerance("tol", tol)
     check_count("max_iter", max_iter)
     check_positive_or_none("objective_tol", objective_tol)
     check_svm_options(C, svm_tol, class_weight, sample_weight)

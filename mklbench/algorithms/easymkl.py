@@ -31,7 +31,7 @@ from mklbench.kernels.base import Bank
 from mklbench.optim.hulls import MEETING, ClosestPoints, Hulls
 from mklbench.optim.svm_value import check_bank, check_samples
 from mklbench.solution import Solution
-from mklbench.validation import check_labels, check_positive, check_share
+from mklbench.validation import check_labels, check_share, check_tolerance
 
 VERSION = 1
 
@@ -83,7 +83,7 @@ def solve(
     bank = check_bank("easymkl", bank)
     check_share("lam", lam)
     final = lam if final_lam is None else check_share("final_lam", final_lam)
-    check_positive("tol", tol)
+    tol = check_tolerance("tol", tol)
     labels = check_labels(y)
     check_samples(bank, len(labels))
     scales = np.maximum(bank.traces() / len(labels), 0.0)

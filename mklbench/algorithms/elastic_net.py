@@ -50,7 +50,7 @@ from mklbench.optim.svm_value import Objective, Point, check_bank, hinge_on
 from mklbench.optim.weight_sets import ElasticBox, Given, WeightSet
 from mklbench.penalties.elastic_net import ElasticNet
 from mklbench.solution import Solution
-from mklbench.validation import check_choice, check_count, check_positive
+from mklbench.validation import check_choice, check_count, check_tolerance
 
 VERSION = 2
 
@@ -124,7 +124,7 @@ def solve(
     if not isinstance(mix, Real) or isinstance(mix, bool) or not 0.0 < mix <= 1.0:
         raise InputError(f"mix={mix!r} is not accepted: it must be a number in (0, 1].")
     check_choice("method", method, METHODS)
-    check_positive("tol", tol)
+    tol = check_tolerance("tol", tol)
     check_count("max_iter", max_iter)
     check_svm_options(C, svm_tol, class_weight, sample_weight)
     factors = joint_method.factors_for(bank, method, tol)

@@ -23,7 +23,7 @@ from mklbench.optim.svm_value import Objective, Point, check_family
 from mklbench.penalties.l1 import L1
 from mklbench.penalties.l2 import L2
 from mklbench.solution import Solution
-from mklbench.validation import check_choice, check_count, check_positive
+from mklbench.validation import check_choice, check_count, check_positive, check_tolerance
 
 VERSION = 1
 # Held at once (`mklbench.optim.fit_memory`): LIBSVM's buffer, a point, the next and its gradient.
@@ -153,7 +153,7 @@ def solve_path(
     check_choice("regulariser", regulariser, _REGULARISERS)
     kind = _REGULARISERS[regulariser]
     penalty = kind() if strength is None else kind(check_positive("strength", strength))
-    check_positive("tol", tol)
+    tol = check_tolerance("tol", tol)
     check_count("max_iter", max_iter)
     if random_state is not None:
         check_count("random_state", random_state, minimum=0)

@@ -43,7 +43,7 @@ from mklbench.optim.radius_search import Candidate, RadiusSearch
 from mklbench.optim.second_stage import Learner
 from mklbench.optim.svm_value import balanced, check_bank
 from mklbench.solution import Solution
-from mklbench.validation import check_count, check_not_negative, check_positive
+from mklbench.validation import check_count, check_not_negative, check_tolerance
 
 VERSION = 2
 
@@ -102,7 +102,7 @@ def solve(
     """
     bank = check_bank("gram", bank)
     check_not_negative("lam", lam)
-    check_positive("tol", tol)
+    tol = check_tolerance("tol", tol)
     check_count("max_iter", max_iter)
     machine = Learner("svm", C, 1.0, 0.0, svm_tol, class_weight, MACHINES)
     labels = machine.check(bank, y)

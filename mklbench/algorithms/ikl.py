@@ -53,7 +53,7 @@ from mklbench.optim.kernel_columns import Columns, first_columns
 from mklbench.optim.restricted_master import MasterSolver
 from mklbench.optim.svm_value import check_samples
 from mklbench.solution import Mixture, Solution
-from mklbench.validation import check_choice, check_count, check_positive
+from mklbench.validation import check_choice, check_count, check_tolerance
 
 VERSION = 2
 
@@ -173,7 +173,7 @@ def solve(
     InputError
         If an argument has the wrong type, shape or range, or the box of the family is unbounded.
     """
-    check_positive("tol", tol)
+    tol = check_tolerance("tol", tol)
     check_count("max_iter", max_iter)
     check_count("pricing", pricing)
     check_count("samples", samples, minimum=0)

@@ -46,7 +46,7 @@ from mklbench.optim.second_stage import Learner
 from mklbench.optim.svm_value import balanced, check_bank
 from mklbench.penalties.simplex import Simplex
 from mklbench.solution import Solution
-from mklbench.validation import check_count, check_not_negative, check_positive
+from mklbench.validation import check_count, check_not_negative, check_tolerance
 
 VERSION = 1
 # `solve_path` solves for several values of this option at the price of one.
@@ -142,7 +142,7 @@ def solve_path(
     bank = check_bank("memo", bank)
     check_not_negative("theta", theta)
     check_not_negative("lam", lam)
-    check_positive("tol", tol)
+    tol = check_tolerance("tol", tol)
     check_count("max_iter", max_iter)
     machines = [Learner("svm", C, 1.0, 0.0, svm_tol, class_weight, MACHINES) for C in Cs]
     labels, *_ = [machine.check(bank, y) for machine in machines]

@@ -45,7 +45,7 @@ from mklbench.optim.svm_value import Objective, check_bank, hinge_on
 from mklbench.optim.weight_sets import Ball, Given, OneSum, WeightSet
 from mklbench.penalties.mixed_norm import MixedNorm, power_sum
 from mklbench.solution import Solution
-from mklbench.validation import check_choice, check_count, check_positive
+from mklbench.validation import check_choice, check_count, check_tolerance
 
 VERSION = 1
 
@@ -173,7 +173,7 @@ def solve_all(
             )
         method = "joint"
     norm = check_norm(p)
-    check_positive("tol", tol)
+    tol = check_tolerance("tol", tol)
     check_count("max_iter", max_iter)
     check_svm_options(C, _SVM_TOL, class_weight)
     factors = joint_method.factors_for(check_bank("mkl", bank), method, tol, landmarks)
@@ -269,7 +269,7 @@ def _solve(
     sample_weight: ArrayLike | None,
     resort: bool,
 ) -> Solution:
-    check_positive("tol", tol)
+    tol = check_tolerance("tol", tol)
     check_count("max_iter", max_iter)
     bank = check_bank("mkl", bank)
     _check_room(bank)

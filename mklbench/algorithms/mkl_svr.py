@@ -39,9 +39,9 @@ from mklbench.validation import (
     check_choice,
     check_count,
     check_not_negative,
-    check_positive,
     check_sample_weight,
     check_targets,
+    check_tolerance,
 )
 
 VERSION = 1
@@ -110,7 +110,7 @@ def solve(
         If an argument has the wrong type, shape or range.
     """
     check_choice("method", method, METHODS)
-    check_positive("tol", tol)
+    tol = check_tolerance("tol", tol)
     check_count("max_iter", max_iter)
     check_box("C", C)
     check_not_negative("epsilon", epsilon)

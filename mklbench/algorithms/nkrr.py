@@ -43,6 +43,7 @@ from mklbench.validation import (
     check_positive,
     check_sample_weight,
     check_targets,
+    check_tolerance,
     real_array,
 )
 
@@ -132,7 +133,7 @@ def solve(
     check_count("degree", degree)
     check_choice("step", step, _STEPS)
     check_positive("eta", eta)
-    check_positive("tol", tol)
+    tol = check_tolerance("tol", tol)
     check_count("max_iter", max_iter)
     if sample_weight is not None:
         check_sample_weight(sample_weight, np.size(sample_weight))

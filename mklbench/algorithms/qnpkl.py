@@ -32,7 +32,13 @@ from mklbench.libsvm import check_svm_options
 from mklbench.optim import early_stopping
 from mklbench.optim.svm_value import Objective, Point, check_family, value_at_identity
 from mklbench.solution import Solution
-from mklbench.validation import check_choice, check_count, check_flag, check_positive
+from mklbench.validation import (
+    check_choice,
+    check_count,
+    check_flag,
+    check_positive,
+    check_tolerance,
+)
 
 VERSION = 2
 NEW_OPTIONS = ("max_evals",)
@@ -199,7 +205,7 @@ def solve_path(
     family = check_family("qnpkl", family)
     ends = early_stopping.ends(iterations)
     check_choice("variant", variant, _SEARCHES)
-    check_positive("tol", tol)
+    tol = check_tolerance("tol", tol)
     check_positive("initial_step", initial_step)
     check_positive("smallest_step", smallest_step)
     check_count("max_iter", max_iter)

@@ -37,7 +37,7 @@ from mklbench.optim.radius_search import Candidate, RadiusSearch
 from mklbench.optim.svm_value import Objective, Point, check_bank
 from mklbench.penalties.budget import Budget
 from mklbench.solution import Solution
-from mklbench.validation import check_count, check_positive
+from mklbench.validation import check_count, check_tolerance
 
 VERSION = 2
 
@@ -91,7 +91,7 @@ def solve(
         If an argument has the wrong type, shape or range, or all kernels are constant.
     """
     bank = check_bank("radius_margin", bank)
-    check_positive("tol", tol)
+    tol = check_tolerance("tol", tol)
     check_count("max_iter", max_iter)
     search = _Search(bank, Objective(bank, y, C, svm_tol, class_weight), tol)
     best = search.run(_SEARCHES, max_iter)

@@ -22,7 +22,7 @@ from mklbench.kernels.base import Bank
 from mklbench.optim.svm_value import Objective, Point, check_bank, settled
 from mklbench.penalties.simplex import Simplex
 from mklbench.solution import Solution
-from mklbench.validation import check_count, check_positive, check_positive_or_none
+from mklbench.validation import check_count, check_positive, check_positive_or_none, check_tolerance
 
 VERSION = 1
 EXACT = True
@@ -88,7 +88,7 @@ def solve(
         If an argument has the wrong type, shape or range.
     """
     bank = check_bank("simplemkl", bank)
-    check_positive("tol", tol)
+    tol = check_tolerance("tol", tol)
     check_count("max_iter", max_iter)
     check_positive("line_search_tol", line_search_tol)
     check_positive_or_none("objective_tol", objective_tol)

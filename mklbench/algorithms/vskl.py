@@ -55,6 +55,7 @@ from mklbench.validation import (
     check_count,
     check_positive,
     check_positive_or_none,
+    check_tolerance,
 )
 
 VERSION = 4
@@ -218,7 +219,7 @@ def solve_all(
     bank = check_bank("vskl", bank)
     check_choice("method", method, METHODS)
     check_q(q)
-    check_positive("tol", tol)
+    tol = check_tolerance("tol", tol)
     check_count("max_iter", max_iter)
     check_positive_or_none("step_size", step_size)
     check_positive_or_none("objective_tol", objective_tol)

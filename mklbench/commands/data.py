@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from collections.abc import Sequence
 from typing import Any
 
-from mklbench import resources
+from mklbench import resources, terminal
 from mklbench.data import catalogue
 from mklbench.errors import DataError, unknown
 
@@ -15,7 +14,6 @@ from mklbench.errors import DataError, unknown
 _SPARED = ("licence", "handling", "title", "classes")
 _LEAST = {"classes": 14, "handling": 14, "licence": 10, "title": 14}
 
-_GAP = 2
 # Rows and columns that `show` prints.
 _SHOWN = 6
 
@@ -87,36 +85,18 @@ def _list(configs: dict[str, dict[str, Any]]) -> int:
     rows = catalogue.list_rows(configs)
     columns = ["name", "n", "d", "classes", "where", "handling", "licence", "title"]
     body = [[str("" if row[name] is None else row[name]) for name in columns] for row in rows]
-    width = shutil.get_terminal_size((120, 24)).columns
-    shown, widths = _fitting(columns, body, width)
-    kept = [columns.index(name) for name in shown]
-    lines = [[line[at] for at in kept] for line in body]
-    _print_table(lines, shown, [width if name in _LEAST else None for name, width in widths])
-    if spared := [name for name in columns if name not in shown]:
-        print(f"No room for {', '.join(spared)}.")
+    shown, left_out = terminal.table(
+        columns,
+        body,
+        terminal.width(default=120),
+        wraps=_LEAST,
+        spared=_SPARED,
+        numbers=True,
+    )
+    print(shown)
+    if left_out:
+        print(f"No room for {', '.join(name for name in columns if name in left_out)}.")
     return 0
-
-
-def _fitting(
-    columns: Sequence[str], body: Sequence[Sequence[str]], width: int
-) -> tuple[list[str], list[tuple[str, int]]]:
-    """Return the columns that there is room for, and these with how wide each is to be."""
-    natural = {
-        name: max([len(name), *(len(line[at]) for line in body)]) for at, name in enumerate(columns)
-    }
-    least = {name: min(natural[name], _LEAST.get(name, natural[name])) for name in columns}
-    shown = list(columns)
-    for name in _SPARED:
-        if sum(least[one] + _GAP for one in shown) - _GAP <= width:
-            break
-        shown.remove(name)
-    widths = {name: natural[name] for name in shown}
-    while sum(wide + _GAP for wide in widths.values()) - _GAP > width:
-        spare = {name: wide for name, wide in widths.items() if wide > least[name]}
-        if not spare:
-            break
-        widths[max(spare, key=lambda name: spare[name])] -= 1
-    return shown, list(widths.items())
 
 
 def _fetch(configs: dict[str, dict[str, Any]]) -> int:
@@ -135,16 +115,7 @@ def _fetch(configs: dict[str, dict[str, Any]]) -> int:
 
 def _verify(configs: dict[str, dict[str, Any]]) -> int:
     found = [result for config in configs.values() for result in catalogue.verify(config)]
-    _print_table(
-        [[result.name, result.place, result.status, result.detail] for result in found],
-        ["name", "place", "status", "content"],
-    )
+    headings = ["name", "place", "status", "content"]
+    body = [[result.name, result.place, result.status, result.detail] for result in found]
+    print(terminal.table(headings, body, None, numbers=True)[0])
     return 1 if any(result.status == "damaged" for result in found) else 0
-
-
-def _print_table(
-    body: list[list[Any]], headers: list[str], widths: list[int | None] | None = None
-) -> None:
-    from tabulate import tabulate
-
-    print(tabulate(body, headers, maxcolwidths=widths if body else None))

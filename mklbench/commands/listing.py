@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mklbench import resources
+from mklbench import resources, terminal
 
 _GROUPS = {
     "algos": "algo",
@@ -20,9 +20,10 @@ _GROUPS = {
 def run(what: str, config_dir: str | None = None) -> int:
     """Print the choices of a group, one a line."""
     titles = list_titles(what, config_dir)
-    width = max(map(len, titles), default=0)
+    names = max(map(len, titles), default=0)
     for name, title in titles.items():
-        print(f"{name:<{width}}  {title}".rstrip())
+        line = f"{name:<{names}}  {title}".rstrip()
+        print(terminal.wrapped(line, terminal.width(), indent=names + 2))
     return 0
 
 

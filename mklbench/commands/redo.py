@@ -12,7 +12,7 @@ from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.execution.claims import clear, holder
 from mklbench.experiments.execution.overview import cell_directories
-from mklbench.experiments.store import Store, cannot_be_written, traceback_of
+from mklbench.experiments.store import Store, cannot_be_written, names_in, traceback_of
 
 
 def redo(
@@ -57,7 +57,8 @@ def redo(
     store.check()
     directories = cell_directories(store)
     if overrides:
-        directories = [store.directory(Cell.from_config(config)) for config in composed]
+        cells = [Cell.from_config(config) for config in composed]
+        directories = [path for cell in cells for path in _of_run(cell, store, directories)]
     forgotten = {directory: _named(store, directory, failed, splits) for directory in directories}
     for directory, paths in forgotten.items():
         _check_free(directory, paths, whole=not failed and not splits)
@@ -68,6 +69,14 @@ def redo(
     if not any(forgotten.values()) and not overrides:
         print(f"Nothing has failed in {store.path}: there is nothing to forget.")
     return 0
+
+
+def _of_run(cell: Cell, store: Store, directories: Sequence[Path]) -> list[Path]:
+    """Return where a run has records: also those of its own code before that was edited."""
+    config = store.as_described(cell)
+    own = store.directory(cell)
+    before = [path for path in directories if path.name.startswith(f"{cell.label}-")]
+    return [own, *(p for p in before if p != own and store.described_config(p) == config)]
 
 
 def _named(store: Store, directory: Path, failed: bool, splits: Sequence[int]) -> list[Path]:
@@ -94,7 +103,11 @@ def _check_free(directory: Path, paths: Sequence[Path], whole: bool) -> None:
 
 
 def _forget(paths: Sequence[Path], store: Store) -> list[Path]:
-    """Delete files, claims of the dead, and the directory that is empty then; return what was."""
+    """Delete files, claims of the dead, and the directory that is empty then; return what was.
+
+    A description of a run alone would let it wait for ever: edited code of the user's own makes
+    another run of the same overrides.
+    """
     there = [path for path in paths if path.exists()]
     try:
         for path in there:
@@ -105,6 +118,8 @@ def _forget(paths: Sequence[Path], store: Store) -> list[Path]:
         raise cannot_be_written(store, error) from error
     for directory in {path.parent for path in there}:
         with contextlib.suppress(OSError):
+            if names_in(directory) == ["cell.json"]:
+                (directory / "cell.json").unlink()
             directory.rmdir()
     return there
 

@@ -9,15 +9,17 @@ from __future__ import annotations
 import datetime
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mklbench import interruption
+from mklbench import interruption, terminal
 from mklbench.errors import InputError
 from mklbench.experiments.execution import slurm
 from mklbench.experiments.execution.overview import CellOverview, Overview
+from mklbench.experiments.rows import choices_of, differences
 from mklbench.experiments.store import Store, traceback_of
 
 if TYPE_CHECKING:
@@ -127,26 +129,45 @@ def _said(found: Found, finished: bool = True) -> Iterator[str]:
     if not found.cells:
         yield f"There are no runs in {found.place}: mklbench run and reproduce put them there."
         return
+    names = dict(zip((c.directory for c in found.cells), _names(found.cells), strict=True))
     shown = [cell for cell in found.cells if finished or len(cell.done) < cell.n_splits]
     if shown:
-        yield from _table(shown)
+        yield from _table(shown, names)
     if len(shown) < len(found.cells):
         yield f"({len(found.cells) - len(shown)} finished runs)"
     for cell in shown:
         for line in _details(cell):
-            yield f"{cell.directory.name}, {line}"
+            yield terminal.wrapped(f"{names[cell.directory]}, {line}", terminal.width(), indent=2)
     if found.jobs:
         yield from ("", *_jobs(found.jobs), "")
     yield _total(found.cells)
 
 
-def _table(cells: Sequence[CellOverview]) -> Iterator[str]:
-    from tabulate import tabulate
+def _names(cells: Sequence[CellOverview]) -> list[str]:
+    """Return the runs as the overrides that tell them apart; with their keys if none do."""
+    labels = [
+        " ".join(f"{group}={cell.config[group]['name']}" for group in ("algo", "kernel", "data"))
+        if cell.config is not None
+        else cell.directory.name
+        for cell in cells
+    ]
+    choices = [{} if cell.config is None else choices_of(cell.config) for cell in cells]
+    names = [
+        f"{label} {told}".rstrip()
+        for label, told in zip(labels, differences(labels, choices), strict=True)
+    ]
+    times = Counter(names)
+    return [
+        f"{name} (key {cell.directory.name.rpartition('-')[2]})" if times[name] > 1 else name
+        for name, cell in zip(names, cells, strict=True)
+    ]
 
-    rows = [[cell.directory.name, *_counts(cell)] for cell in cells]
-    yield from tabulate(
-        rows, ["run", "splits", "done", "running", "failed", "waiting"]
-    ).splitlines()
+
+def _table(cells: Sequence[CellOverview], names: Mapping[Path, str]) -> Iterator[str]:
+    rows = [[names[cell.directory], *map(str, _counts(cell))] for cell in cells]
+    headings = ["run", "splits", "done", "running", "failed", "waiting"]
+    shown, _ = terminal.table(headings, rows, terminal.width(), wraps={"run": 20}, numbers=True)
+    yield from shown.splitlines()
 
 
 def _jobs(jobs: Sequence[tuple[str, str, str]]) -> Iterator[str]:

@@ -4,8 +4,9 @@ Each class validates as scikit-learn does, builds its bank or family from the tr
 calls the ``solve`` of its algorithm once a binary problem, and predicts. More than two classes are
 handled by one-versus-rest on one shared bank.
 
-The parameter ``kernel`` is the name of a bank ("gaussian", "feature_gaussians",
-"linear_features", "simplemkl", "single", "separate", "precomputed") or of a family ("product",
+The parameter ``kernel`` is the name of a kernel as in scikit-learn ("linear", "poly", "rbf",
+"laplacian", "cosine", "chi2"), of a bank ("gaussian", "feature_gaussians", "linear_features",
+"simplemkl", "single", "separate", "precomputed") or of a family ("product",
 "products", "isotropic"), or any callable that takes training samples and returns one, such as
 ``functools.partial(mklbench.kernels.feature_gaussians, gammas=[0.1, 1.0])`` or
 ``mklbench.kernels.Normalised("simplemkl")``. It may also be a function of two sets of samples
@@ -24,8 +25,8 @@ Own Gram matrices go in two ways:
   numbers into K, (n,) or a column, so that splitters and searches work as they do on features.
 
 ``fit(X, y, sample_weight=...)`` and the parameter ``class_weight`` are factors on C, or on squared
-errors: a weight of 2 is the row twice, 0 leaves it out. What is computed before the machine counts
-each row that is not left out once: unit traces, alignments, medians and folds.
+errors: 0 leaves a row out, and a weight of 2 is the row twice in the machine. What is computed
+before it counts each row that is not left out once: unit traces, alignments, medians and folds.
 
 Parameters are checked before any work is done, and so are class labels: what looks like real
 targets is refused by classifiers (`mklbench.estimators.checks.check_classes` has the rule).

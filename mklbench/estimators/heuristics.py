@@ -36,6 +36,11 @@ class PWMK(_WithFolds):
         (`mklbench.estimators.weights`).
     verbose : int, default=0
         Prints nothing at any value: there are no iterations to tell of.
+
+    Notes
+    -----
+    A `sample_weight` of 2 is a factor on C, or on the squared error, of each machine. Held-out rows
+    count once, whatever they weigh, so that it is not the row twice.
     """
 
     _algorithm = pwmk
@@ -83,6 +88,11 @@ class FHeuristic(_WithLearner, KernelLearner):
         (`mklbench.estimators.weights`).
     verbose : int, default=0
         Prints nothing at any value: there are no iterations to tell of.
+
+    Notes
+    -----
+    A `sample_weight` of 2 is a factor on C, or on the squared error, of the machine. The alignments
+    count every row that is not left out once, so that it is not the row twice.
     """
 
     _algorithm = f_heuristic

@@ -106,6 +106,11 @@ class Align(_WithLearner, KernelLearner):
         (`mklbench.estimators.weights`).
     verbose : int, default=0
         Prints nothing at any value: there are no iterations to tell of.
+
+    Notes
+    -----
+    A `sample_weight` of 2 is a factor on C, or on the squared error, of the machine. The alignments
+    count every row that is not left out once, so that it is not the row twice.
     """
 
     _algorithm = align
@@ -135,6 +140,11 @@ class AlignF(_WithLearner, KernelLearner):
         (`mklbench.estimators.weights`).
     verbose : int, default=0
         Prints nothing at any value: there are no iterations to tell of.
+
+    Notes
+    -----
+    A `sample_weight` of 2 is a factor on C, or on the squared error, of the machine. The alignments
+    count every row that is not left out once, so that it is not the row twice.
     """
 
     _algorithm = alignf
@@ -183,6 +193,11 @@ class AlignSDP(_WithLearner, KernelLearner):
         (`mklbench.estimators.weights`).
     verbose : int, default=0
         1 prints a line a round: the alignment as J, its gap, active kernels, seconds.
+
+    Notes
+    -----
+    A `sample_weight` of 2 is a factor on C, or on the squared error, of the machine. The alignments
+    count every row that is not left out once, so that it is not the row twice.
     """
 
     _algorithm = align_sdp
@@ -323,6 +338,11 @@ class BestKernel(_WithLearner, _WithFolds):
         (`mklbench.estimators.weights`).
     verbose : int, default=0
         Prints nothing at any value: there are no iterations to tell of.
+
+    Notes
+    -----
+    A `sample_weight` of 2 is a factor on C, or on the squared error, of each machine. Held-out rows
+    count once, whatever they weigh, so that it is not the row twice.
     """
 
     _algorithm = best_kernel
@@ -403,6 +423,11 @@ class AlignRegressor(KernelRegressor):
         LIBSVM's stopping tolerance of "svr".
     verbose : int, default=0
         Prints nothing at any value: there are no iterations to tell of.
+
+    Notes
+    -----
+    A `sample_weight` of 2 is a factor on C, or on the squared error, of the machine. The alignments
+    count every row that is not left out once, so that it is not the row twice.
     """
 
     _algorithm = align
@@ -447,6 +472,11 @@ class AlignFRegressor(AlignRegressor):
         LIBSVM's stopping tolerance of "svr".
     verbose : int, default=0
         Prints nothing at any value: there are no iterations to tell of.
+
+    Notes
+    -----
+    A `sample_weight` of 2 is a factor on C, or on the squared error, of the machine. The alignments
+    count every row that is not left out once, so that it is not the row twice.
     """
 
     _algorithm = alignf

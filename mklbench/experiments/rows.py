@@ -6,10 +6,11 @@ import csv
 import io
 import json
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mklbench import config as configs
+from mklbench import terminal
 from mklbench.config.schemas import MEASURES
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.execution.plan import CellResult
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 Row = dict[str, Any]
+
+# Columns of the summary that a terminal too narrow is spared, the first first.
+_SPARED = ("in svm", "svm calls", "fit s", "kernels", "gap")
 
 # Attributes of a record, but for "error", the error rate, "message", what went wrong, and "params",
 # which are JSON.
@@ -94,11 +98,19 @@ def record_row(record: Record) -> Row:
 
 
 def summary(results: Sequence[CellResult]) -> str:
-    """Return an aligned table: a line for each cell, with means over its finished splits."""
-    from tabulate import tabulate
+    """Return an aligned table: a line for each cell, with means over its finished splits.
 
-    headers, body = summary_grid(results)
-    return str(tabulate(body, headers, disable_numparse=True))
+    It is as wide as the terminal, if there is one.
+    """
+    headings, body = summary_grid(results)
+    shown, left_out = terminal.table(
+        headings, body, terminal.width(), wraps={"setting": 10, "cpu": 10}, spared=_SPARED
+    )
+    if left_out:
+        shown += (
+            f"\nNo room for {', '.join(n for n in headings if n in left_out)}; out=FILE has all."
+        )
+    return shown
 
 
 def summary_grid(results: Sequence[CellResult]) -> tuple[list[str], list[list[str]]]:
@@ -141,12 +153,27 @@ def _all_done(results: Sequence[CellResult]) -> list[Record]:
 
 def _settings(cells: Sequence[Cell]) -> list[str]:
     """Return for each cell what tells it from the others of its label, apart from C."""
-    choices = [_choices(cell) for cell in cells]
+    choices = []
+    for cell in cells:
+        values = choices_of(cell.config)
+        values.pop("algo.C", None)  # has a column of its own
+        choices.append(values)
+    return differences([cell.label for cell in cells], choices)
+
+
+def differences(labels: Sequence[str], choices: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return for each run what tells it from the others of its label, as overrides.
+
+    Parameters
+    ----------
+    labels : sequence of str
+        Of the runs.
+    choices : sequence of mapping
+        Their values by dotted path (`choices_of`).
+    """
     texts = []
-    for cell, mine in zip(cells, choices, strict=True):
-        alike = [
-            other for peer, other in zip(cells, choices, strict=True) if peer.label == cell.label
-        ]
+    for label, mine in zip(labels, choices, strict=True):
+        alike = [other for peer, other in zip(labels, choices, strict=True) if peer == label]
         varied = [
             f"{path}={value}"
             for path, value in mine.items()
@@ -156,16 +183,21 @@ def _settings(cells: Sequence[Cell]) -> list[str]:
     return texts
 
 
-def _choices(cell: Cell) -> dict[str, Any]:
-    """Return the values of a cell's config by dotted path; of the search its name only."""
+def choices_of(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of a cell's config by dotted path; of the search its name only.
+
+    Parameters
+    ----------
+    config : mapping
+        The config.
+    """
     values = {
         f"{group}.{name}": value
         for group in ("algo", "kernel", "data", "split")
-        for name, value in cell.config[group].items()
+        for name, value in config[group].items()
         if name not in ("name", "title")
     }
-    values.pop("algo.C", None)  # has a column of its own
-    return values | {"search": cell.search}
+    return values | {"search": config["search"]["name"]}
 
 
 def _measured(result: CellResult, scores: Sequence[str]) -> list[str]:

@@ -100,10 +100,20 @@ class Store(RecordSource):
 
     def described_splits(self, directory: Path) -> int:
         """Return how many splits the description of a cell asks for; 0 if it does not say."""
-        config = (self._description(directory) or {}).get("config")
+        config = self.described_config(directory)
         split = config.get("split") if isinstance(config, Mapping) else None
         asked = split.get("n_splits") if isinstance(split, Mapping) else None
         return asked if isinstance(asked, int) else 0
+
+    def described_config(self, directory: Path) -> Mapping[str, Any] | None:
+        """Return the config of the cell in a directory; None if it is not known."""
+        return (self._description(directory) or {}).get("config")
+
+    @staticmethod
+    def as_described(cell: Cell) -> Mapping[str, Any]:
+        """Return the config of a cell as `described_config` has it."""
+        config: Mapping[str, Any] = _in_json(cell.config)
+        return config
 
     def read(self, cell: Cell) -> CellRecords:
         """Return what there is of a cell, each file of a split opened once."""
@@ -323,7 +333,11 @@ def _as_selection(content: Mapping[str, Any], key: str, split: int) -> Selection
 def _as_description(content: dict[str, Any], key: str) -> dict[str, Any]:
     if content.get("key") != key:
         raise DamagedError("it describes another cell")
-    if not isinstance(content.get("config"), Mapping):
+    config = content.get("config")
+    groups = ("algo", "kernel", "data", "split", "search")
+    if not isinstance(config, Mapping) or not all(
+        isinstance(config.get(group), Mapping) for group in groups
+    ):
         raise DamagedError("it describes no cell")
     return content
 

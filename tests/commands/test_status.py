@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import time
@@ -15,6 +16,7 @@ from mklbench.experiments.cell import Cell
 from mklbench.experiments.execution.claims import Owner, claim_path, claiming
 from mklbench.experiments.execution.plan import run_cells
 from mklbench.experiments.execution.steps import Step
+from mklbench.experiments.sealing import sealed
 from mklbench.experiments.store import Store
 
 SHARED = ("search=first_splits", "search.splits=2", "search.folds=2", "search.grid.algo.C=[2]")
@@ -41,11 +43,16 @@ def status(
     capsys.readouterr()
     assert cli.main(["status", "--results-dir", "store"]) == status
     lines = capsys.readouterr().out.splitlines()
-    row = re.compile(r"(\S+-[0-9a-f]{12})" + r" +(\d+)" * 5)
+    row = re.compile(r"(\S.*?)" + r" +(\d+)" * 5)
     found = map(row.fullmatch, lines)
     numbers = {match[1]: tuple(map(int, match.groups()[1:])) for match in found if match}
-    others = [line for line in lines if line.split(" ")[0] not in (*numbers, "run")]
-    return numbers, [line for line in others if not line.startswith("---")]
+    others = [line for line in lines if not row.fullmatch(line)]
+    return numbers, [line for line in others if not line.startswith(("---", "run "))]
+
+
+def named(cell: Cell) -> str:
+    """Return what `mklbench status` calls a run that no other is like."""
+    return f"algo={cell.algo} kernel={cell.kernel} data={cell.data}"
 
 
 def redo(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0) -> str:
@@ -66,13 +73,13 @@ def test_a_store_tells_what_is_done_failed_running_and_waiting(
         assert claims.take(Step(other, 1, selects=True))
         assert claims.take(Step(other, 3))
         numbers, lines = status(capsys)
-    names = [cell.directory_name, other.directory_name]
+    names = [named(cell), named(other)]
     # Splits, done, running, failed, waiting.
     assert numbers == {names[0]: (4, 3, 0, 1, 0), names[1]: (4, 0, 1, 0, 3)}
     failure, *running, total = lines
     assert failure == (
         f"{names[0]}, split 0: failed: ZeroDivisionError: the fake divided by zero "
-        f"(traceback: store/{names[0]}/split-000.traceback.txt)"
+        f"(traceback: store/{cell.directory_name}/split-000.traceback.txt)"
     )
     for line, step in zip(running, ("selection 1", "split 3"), strict=True):
         start = f"{names[1]}, {step}: running on {os.uname().nodename} (pid {os.getpid()}) since "
@@ -95,7 +102,7 @@ def test_who_is_gone_runs_nothing(store: Store, capsys: pytest.CaptureFixture[st
         if split == 1:
             os.utime(path / next(path.iterdir()).name, (0, 0))
     numbers, (line, _) = status(capsys)
-    assert numbers == {cell.directory_name: (4, 0, 1, 0, 3)}
+    assert numbers == {named(cell): (4, 0, 1, 0, 3)}
     assert ", split 2: running on elsewhere (pid 1) since " in line
 
 
@@ -131,7 +138,7 @@ def test_more_splits_are_asked_for(store: Store, capsys: pytest.CaptureFixture[s
     more = tiny_cell("split.n_splits=6")
     store.describe(more)
     store.describe(tiny_cell("split.n_splits=2"))
-    assert status(capsys)[0] == {more.directory_name: (6, 0, 0, 0, 6)}
+    assert status(capsys)[0] == {named(more): (6, 0, 0, 0, 6)}
 
 
 def test_a_cell_is_forgotten_with_its_selections(
@@ -173,9 +180,48 @@ def test_failures_are_forgotten(
 ) -> None:
     cell, overrides = half_failed(tmp_path, store)
     assert redo(capsys, "--failed", "--split", "2", *overrides).endswith("nothing was recorded.\n")
-    assert status(capsys)[0] == {cell.directory_name: (4, 3, 0, 1, 0)}
+    assert status(capsys)[0] == {named(cell): (4, 3, 0, 1, 0)}
     assert redo(capsys, "--failed", *overrides) == f"{cell.directory_name}: 1 split forgotten.\n"
-    assert status(capsys)[0] == {cell.directory_name: (4, 3, 0, 0, 1)}
+    assert status(capsys)[0] == {named(cell): (4, 3, 0, 0, 1)}
+
+
+def test_runs_are_named_by_what_tells_them_apart(
+    store: Store, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for options in (["algo.C=1"], ["algo.C=2"], ["algo.C=1", "search=cv"]):
+        store.describe(tiny_cell(*options))
+    label = named(tiny_cell())
+    assert set(status(capsys)[0]) == {
+        f"{label} algo.C=1 search=fixed",
+        f"{label} algo.C=2 search=fixed",
+        f"{label} algo.C=1 search=cv",
+    }
+    monkeypatch.setenv("COLUMNS", "60")
+    assert cli.main(["status", "--results-dir", "store"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines[:-1])) <= 60
+    assert {"algo.C=2", "search=cv"} <= {word for line in lines for word in line.split()}
+
+
+def test_edited_code_leaves_nothing_that_waits(
+    store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    crash = ["algo=fake", "algo.behaviour=raise"]
+    cell = fake_cell(tmp_path, *crash)
+    run_cells([cell], store)
+    overrides = [*TINY, *crash, "--config-dir", str(fake_configs(tmp_path))]
+    # The run of the code as it was before has another key.
+    before = store.directory(cell).rename(store.path / f"{cell.label}-0123456789ab")
+    description = json.loads((before / "cell.json").read_text())
+    del description["checksum"]
+    (before / "cell.json").write_text(sealed({**description, "key": "0123456789ab"}))
+    assert "4 splits forgotten" in redo(capsys, *overrides)
+    assert status(capsys)[1] == [
+        "There are no runs in store: mklbench run and reproduce put them there."
+    ]
+    run_cells([cell], store)
+    assert "4 splits forgotten" in redo(capsys, "--failed")
+    assert not status(capsys)[0]
 
 
 def test_all_failures_of_a_store_are_forgotten(

@@ -331,3 +331,20 @@ def test_a_file_that_is_as_it_is_listed_is_not_checked_line_by_line(
     path.write_bytes(path.read_bytes() + b"\n")
     with pytest.warns(DamagedRecordWarning, match="checksum"):
         assert read_records(path) == []
+
+
+@pytest.mark.parametrize("number", ["1e400", "-2.5E+999", "1" + 400 * "0"])
+def test_a_number_beyond_doubles_is_damage(
+    cell: Cell, done: list[Record], store: Store, number: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for record in done:
+        store.write(cell, record)
+    path = store.record_path(cell, 0)
+    text = re.sub(r'"fit_seconds":[^,]*', f'"fit_seconds":{number}', path.read_text())
+    content, _, _ = text.rpartition(',"checksum":"')
+    for damaged in (text, f'{content}{sealing._BEFORE_CHECKSUM}{"0" * 64}"}}\n'):
+        path.write_text(damaged)
+        with pytest.warns(DamagedRecordWarning, match="beyond the range of doubles"):
+            assert not store.is_done(cell, 0)
+        assert cli.main(["status", "--results-dir", str(store.path)]) == 0
+        assert "1 done" in capsys.readouterr().out

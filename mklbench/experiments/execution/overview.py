@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from mklbench.experiments.execution.claims import Owner, holder
 from mklbench.experiments.record import Record
@@ -22,6 +24,8 @@ class CellOverview:
     ----------
     directory : Path
         Of its records; its name ends in the key of the cell.
+    config : mapping or None
+        Of the cell; None if it is not known.
     n_splits : int
         How many were asked for, as far as is known.
     done : list of int
@@ -33,6 +37,7 @@ class CellOverview:
     """
 
     directory: Path
+    config: Mapping[str, Any] | None
     n_splits: int
     done: list[int]
     running: dict[str, Owner]
@@ -89,6 +94,7 @@ class _Read:
 
     stamp: int
     claims: list[str]
+    config: Mapping[str, Any] | None
     n_splits: int
     done: list[int]
     unfinished: dict[int, Record]
@@ -101,6 +107,7 @@ def _read(store: Store, directory: Path, stamp: int) -> _Read:
     return _Read(
         stamp,
         claims,
+        store.described_config(directory),
         max([store.described_splits(directory), *(split + 1 for split in records)]),
         [split for split, record in records.items() if record.is_done],
         {split: record for split, record in records.items() if not record.is_done},
@@ -138,7 +145,7 @@ def _overview(directory: Path, read: _Read) -> CellOverview:
         for split, record in read.unfinished.items()
         if f"split-{split:03d}" not in running
     }
-    return CellOverview(directory, read.n_splits, read.done, running, failed)
+    return CellOverview(directory, read.config, read.n_splits, read.done, running, failed)
 
 
 def _is_claim(name: str) -> bool:

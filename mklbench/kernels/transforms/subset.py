@@ -24,7 +24,7 @@ class KernelSubset(Bank):
 
     def __init__(self, bank: Bank, kernels: ArrayLike) -> None:
         self._bank = bank
-        self._kernels: NDArray[np.intp] = self._check_kernels(kernels)
+        self._kernels: NDArray[np.intp] = bank._check_kernels(kernels)
         self.n_samples, self.n_kernels = bank.n_samples, len(self._kernels)
         self.features = tuple(bank.features[m] for m in self._kernels)
 
