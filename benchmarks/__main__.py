@@ -32,7 +32,7 @@ PARTS = (
 )
 # These take minutes for one figure, and are run when they are named.
 LONG_PARTS = (
-    *("gaps", "ikl", "kernels", "peaks", "peers", "store", "cluster"),
+    *("gaps", "ikl", "kernels", "peaks", "peers", "store"),
     *("scale", "weight_sets", "real_sets", "blocks", "family_gap"),
 )
 

@@ -18,7 +18,7 @@ from typing import TextIO
 
 from mklbench import interruption
 from mklbench.commands import grammar
-from mklbench.errors import Detached, InputError
+from mklbench.errors import InputError
 
 INPUT_ERROR, FAILED, INTERRUPTED = 2, 1, 130
 
@@ -64,9 +64,6 @@ def _main(arguments: list[str]) -> int:
         sys.stdout.flush()
     except InputError as error:
         return _refuse(error)
-    except Detached as detached:
-        print(detached)
-        return 0
     except KeyboardInterrupt as interrupt:  # in a process that is not the program's own
         sentence = f": {interrupt}" if interrupt.args else "."
         print(f"mklbench: interrupted{sentence}", file=sys.stderr)

@@ -36,10 +36,6 @@ class KindError(InputError):
     """A bank of kernels where a family is needed, or a family where a bank is."""
 
 
-class Detached(Exception):
-    """All that could be begun was handed over, and nobody waits for it; says so in a sentence."""
-
-
 class DataError(InputError):
     """A data set that cannot be had, read or verified."""
 

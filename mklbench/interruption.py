@@ -21,7 +21,6 @@ _step = threading.Lock()
 _LONGEST_STEP = 0.3
 
 _actions: list[Callable[[], object]] = []
-_questions: list[Callable[[], object]] = []
 _sentences: list[Callable[[], str]] = []
 
 
@@ -75,24 +74,6 @@ def saying(sentence: Callable[[], str]) -> Iterator[None]:
         raise KeyboardInterrupt(sentence()) from interrupt
     finally:
         _sentences.remove(sentence)
-
-
-@contextlib.contextmanager
-def asking(question: Callable[[], object]) -> Iterator[None]:
-    """Within the context, have `question` put to who interrupts, before the end.
-
-    It may take its time; whoever interrupts a second time does not want to be asked.
-    """
-    _questions.append(question)
-    try:
-        yield
-    finally:
-        _questions.remove(question)
-
-
-def question() -> Callable[[], object] | None:
-    """Return what is to be asked before the end, or None."""
-    return _questions[-1] if _questions else None
 
 
 def checkpoint() -> None:

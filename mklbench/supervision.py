@@ -21,15 +21,11 @@ if TYPE_CHECKING:
 # Seconds that a program has for its goodbye.
 _GRACE = 1.2
 
-# Seconds in which a second SIGINT is the same Ctrl-C: a terminal tells every process of the
-# command, and the supervisor passes it on.
-_SAME_CTRL_C = 0.5
-
 # Of <sys/prctl.h>.
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 
-# What a program tells: that it ends by itself, and that it takes its time to ask something.
-_ENDS, _ASKS = b".", b"?"
+# What a program tells when it ends by itself.
+_ENDS = b"."
 
 _SHOW_CURSOR = "\r\x1b[2K\x1b[?25h"
 
@@ -93,29 +89,25 @@ def _of_supervisor() -> set[signal.Signals]:
 
 def _listen(child: int, ending: int) -> int:
     """Pass signals on until the child has ended; return its exit status."""
-    asked, said = None, b""
+    asked = None
     while True:
         heard = signal.sigwait(_heard() | _of_supervisor())
         if heard == signal.SIGCHLD:
             ended, how = os.waitpid(child, os.WNOHANG)
             if ended:
-                return _status(os.waitstatus_to_exitcode(how), said + _read(ending), asked)
+                return _status(os.waitstatus_to_exitcode(how), _read(ending), asked)
         elif heard == signal.SIGALRM:
-            latest = _read(ending)
-            said += latest
-            if _ASKS not in latest:
-                os.kill(child, signal.SIGKILL)
+            os.kill(child, signal.SIGKILL)
         else:
             if asked is None:
                 _prctl(_PR_SET_CHILD_SUBREAPER, 1)  # what the program leaves behind comes here
-            if asked is None or _ASKS in said:
                 signal.setitimer(signal.ITIMER_REAL, _GRACE)
             asked = heard
             os.kill(child, heard)
 
 
 def _read(ending: int) -> bytes:
-    """Return what the program has told since it was asked last."""
+    """Return what the program has told."""
     try:
         return os.read(ending, 100)
     except BlockingIOError:  # nothing; the program, or what it has left behind, may still tell
@@ -160,36 +152,10 @@ def _leave_when_told(report: int) -> None:
     from mklbench import interruption
 
     heard = signal.sigwait(_heard())
-    question = interruption.question()
-    if question is not None and heard == signal.SIGINT:
-        os.write(report, _ASKS)
-        heard = _answered(question)
     sentence = interruption.tidy_up()
     _say(f"mklbench: {_SAID[signal.Signals(heard)]}{f': {sentence}' if sentence else '.'}")
     os.write(report, _ENDS)
     os._exit(128 + heard)
-
-
-def _answered(question: Callable[[], object]) -> int:
-    """Put a question; return the signal that comes once it is answered, or somebody cannot wait."""
-    import threading
-    import time
-
-    asked, answered = time.monotonic(), threading.Event()
-
-    def put() -> None:
-        try:
-            question()
-        finally:
-            answered.set()
-            os.kill(os.getpid(), signal.SIGINT)
-
-    threading.Thread(target=put, daemon=True).start()
-    while True:
-        heard = signal.sigwait(_heard())
-        is_same = heard == signal.SIGINT and time.monotonic() - asked < _SAME_CTRL_C
-        if answered.is_set() or not is_same:
-            return heard
 
 
 def _say(text: str) -> None:

@@ -10,7 +10,6 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from slurm_fakes import FakeSlurm
 
 # Tests run side by side, each on one core, where threads of BLAS would wait for one another. NumPy
 # reads this when it is imported.
@@ -34,14 +33,6 @@ def mirror() -> Path:
     if not Path(location).is_dir():
         pytest.skip(f"needs real data in a directory, which MKLBENCH_MIRROR={location} is not")
     return Path(location)
-
-
-@pytest.fixture
-def fake_slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeSlurm:
-    """The commands of a fake Slurm, where this process and its children look for commands."""
-    made = FakeSlurm(tmp_path / "fake-slurm")
-    monkeypatch.setenv("PATH", made.variables["PATH"])
-    return made
 
 
 @pytest.fixture(autouse=True)

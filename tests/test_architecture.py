@@ -40,7 +40,7 @@ FLOW = [
     {"estimators", "scoring"},
     {"displays"},
     {"config", "experiments"},
-    {"report", "testing", "diagnosis"},
+    {"report", "testing"},
     {"commands", "cli", "__main__"},
 ]
 LIBRARY = {

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from mklbench import interruption, resources
 from mklbench.experiments.execution.plan import Executor, local
-from mklbench.experiments.execution.remote import Remote
 from mklbench.experiments.files import check_writable_directory
 from mklbench.experiments.progress import counting, progress
 from mklbench.report.analysis.confirmed import Confirmed
@@ -162,10 +161,5 @@ def _with_records(results_dir: str | None) -> Path:
 
 
 def _scratch(executor: Executor) -> str | None:
-    """Return where reruns are kept meanwhile: here, for other machines to see.
-
-    What they have in hand is of no use to a later check.
-    """
-    if isinstance(executor, Remote):
-        executor.leaves_jobs = False
+    """Return where reruns are kept meanwhile: here, where other machines see it, or None."""
     return None if executor.at_once else str(Path.cwd())

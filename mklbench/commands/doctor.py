@@ -2,9 +2,36 @@
 
 from __future__ import annotations
 
-from mklbench.diagnosis import Finding, findings
-from mklbench.diagnosis.finding import count
+import importlib.metadata
+import os
+import platform
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from mklbench import extras, memory
+from mklbench._version import __version__
+from mklbench.data.settings import MIRROR_VARIABLE, cache_directory, is_http, mirror_location
+from mklbench.errors import InputError
+from mklbench.experiments import provenance
 from mklbench.experiments.store import Store
+
+# Less free space than this on a disk, in bytes, is soon used up.
+_LITTLE_SPACE = 2**30
+# Seconds that a mirror may take to answer.
+_PATIENCE = 5.0
+
+
+class Finding(NamedTuple):
+    """What was looked at and found: "ok", "note" or "problem", with a remedy unless it is ok."""
+
+    level: str
+    what: str
+    text: str
+    remedy: str = ""
 
 
 def doctor(store: Store) -> int:
@@ -13,7 +40,7 @@ def doctor(store: Store) -> int:
     Parameters
     ----------
     store : Store
-        Whose claims and disk are looked at.
+        Whose disk is looked at.
 
     Raises
     ------
@@ -21,22 +48,144 @@ def doctor(store: Store) -> int:
         If the store is no directory.
     """
     store.check()
-    counts = dict.fromkeys(("problem", "slow", "note"), 0)
-    for finding in findings(store):
-        print(_line(finding), flush=True)
-        if finding.level in counts:
-            counts[finding.level] += 1
-    print(_total(counts))
-    return 1 if counts["problem"] else 0
+    levels = []
+    for look in (versions, extra_packages, libsvm, compiler, blas, cache, mirror):
+        for found in look():
+            levels.append(found.level)
+            _print(found)
+    for name, path, option in (
+        ("store", store.path, "--results-dir"),
+        ("cache", cache_directory(), "MKLBENCH_CACHE"),
+    ):
+        found = space(name, path, option)
+        levels.append(found.level)
+        _print(found)
+    n_problems, n_notes = levels.count("problem"), levels.count("note")
+    print(f"problems: {n_problems}, notes: {n_notes}" if n_problems + n_notes else "All is well.")
+    return 1 if n_problems else 0
 
 
-def _line(finding: Finding) -> str:
-    line = f"{finding.level:8}{finding.what:10} {finding.said}"
-    return f"{line}\n{'':19}-> {finding.remedy}" if finding.remedy else line
+def _print(found: Finding) -> None:
+    remedy = f"\n{'':19}-> {found.remedy}" if found.remedy else ""
+    print(f"{found.level:8}{found.what:10} {found.text}{remedy}", flush=True)
 
 
-def _total(counts: dict[str, int]) -> str:
-    if not any(counts.values()):
-        return "All is well."
-    words = {"problem": "problem", "slow": "performance warning", "note": "note"}
-    return ", ".join(count(n, words[level]) for level, n in counts.items() if n) + "."
+def versions() -> Iterator[Finding]:
+    """Compare the versions of what is always needed with those that are installed."""
+    from packaging.requirements import Requirement
+
+    commit = provenance.git_revision()
+    text = [f"mklbench {__version__}" + (f" ({commit[:8]}{commit[40:]})" if commit else "")]
+    text.append(f"Python {platform.python_version()}")
+    wrong = []
+    for line in importlib.metadata.requires("mklbench") or []:
+        needed = Requirement(line)
+        if needed.marker and not needed.marker.evaluate({"extra": ""}):
+            continue
+        try:
+            version = importlib.metadata.version(needed.name)
+        except importlib.metadata.PackageNotFoundError:
+            wrong.append((f"{needed.name} is not installed", needed))
+            continue
+        text.append(f"{needed.name} {version}")
+        if not needed.specifier.contains(version, prereleases=True):
+            wrong.append((f"{needed.name} {version} is not {needed.specifier}", needed))
+    yield Finding("ok", "versions", ", ".join(text))
+    for sentence, needed in wrong:
+        remedy = f"pip install '{needed.name}{needed.specifier}'"
+        yield Finding("problem", "versions", sentence, remedy)
+
+
+def extra_packages() -> Iterator[Finding]:
+    """Name the optional packages that are missing, and what they are for."""
+    for name, packages in extras.lacking().items():
+        if packages:
+            yield Finding(
+                "note", "extras", f"{', '.join(packages)} missing, for {extras.PURPOSES[name]}",
+                f"pip install 'mklbench[{name}]'",
+            )  # fmt: skip
+
+
+def libsvm() -> Iterator[Finding]:
+    """Solve a support vector machine of two samples, whose solution is known."""
+    remedy = "pip install --force-reinstall --no-binary libsvm-official libsvm-official"
+    try:
+        from mklbench.libsvm import SVM
+
+        found = SVM(np.array([1.0, -1.0]), 10.0).solve(np.eye(2))
+        works = bool(np.allclose(found.dual_coef, [1.0, -1.0], atol=1e-3))
+        text = "it solves" if works else "it solves two samples wrongly"
+    except Exception as error:  # whatever is wrong with a library of C
+        works, text = False, f"it fails: {error}"
+    yield Finding("ok", "libsvm", text) if works else Finding("problem", "libsvm", text, remedy)
+
+
+def compiler() -> Iterator[Finding]:
+    """Say which compiler there is."""
+    if found := next(filter(None, map(shutil.which, ("c++", "g++", "clang++"))), None):
+        yield Finding("ok", "compiler", found)
+    else:
+        yield Finding(
+            "note", "compiler", "there is no C++ compiler, which pip builds LIBSVM with",
+            "apt install g++ (Debian), xcode-select --install (macOS), conda install cxx-compiler",
+        )  # fmt: skip
+
+
+def blas() -> Iterator[Finding]:
+    """Say which linear algebra there is, and whether its threads fit the processors."""
+    import joblib
+    from threadpoolctl import threadpool_info
+
+    usable = int(joblib.cpu_count())
+    threads = max((pool["num_threads"] for pool in threadpool_info()), default=1)
+    text = f"{provenance.blas() or 'unknown'}, threads: {threads}, processors: {usable}"
+    free = memory.free()
+    text += "" if free is None else f", free memory: {memory.in_words(free)}"
+    if threads > usable:
+        yield Finding("note", "BLAS", text, f"set OMP_NUM_THREADS={usable}")
+    else:
+        yield Finding("ok", "BLAS", text)
+
+
+def cache() -> Iterator[Finding]:
+    """Say where downloads are kept, and whether they can be."""
+    directory = cache_directory()
+    if os.access(_existing(directory), os.W_OK):
+        yield Finding("ok", "cache", str(directory))
+    else:
+        remedy = "set MKLBENCH_CACHE to a directory that you can write to"
+        yield Finding("problem", "cache", f"{directory} cannot be written", remedy)
+
+
+def mirror() -> Iterator[Finding]:
+    """Say which mirror is set, and whether it answers."""
+    import requests
+
+    remedy = f"correct or unset {MIRROR_VARIABLE}"
+    try:
+        source = mirror_location()
+        if source is None:
+            yield Finding("ok", "mirror", f"{MIRROR_VARIABLE} is not set")
+        elif is_http(source):
+            requests.head(source, timeout=_PATIENCE)
+            yield Finding("ok", "mirror", source)
+        elif next(Path(source).iterdir(), None) is None:
+            yield Finding("note", "mirror", f"{source} is empty", remedy)
+        else:
+            yield Finding("ok", "mirror", source)
+    except (InputError, OSError) as error:  # requests raises kinds of the latter
+        yield Finding("problem", "mirror", str(error), remedy)
+
+
+def space(name: str, path: Path, option: str) -> Finding:
+    """Say how much room there is for `name`, which `option` moves elsewhere."""
+    free = shutil.disk_usage(_existing(path)).free
+    text = f"{memory.in_words(free)} free for the {name} ({path})"
+    if free < _LITTLE_SPACE:
+        return Finding("problem", "disk", text, f"delete something, or change {option}")
+    return Finding("ok", "disk", text)
+
+
+def _existing(path: Path) -> Path:
+    """Return a path, or the nearest directory above that is there."""
+    return next(each for each in (path, *path.absolute().parents) if each.exists())

@@ -76,9 +76,6 @@ def _reproduce_arguments(parser: argparse.ArgumentParser) -> None:
     executor_arguments(parser)
     position_arguments(parser)
     parser.add_argument("--splits", type=n_splits, metavar="N", help="only the first N splits")
-    parser.add_argument(
-        "--detach", action="store_true", help="of another executor: submit, and do not wait"
-    )
     run_nothing = parser.add_mutually_exclusive_group()
     run_nothing.add_argument(
         "--dry-run", action="store_true", help="say what would be run, and run nothing"
@@ -117,7 +114,6 @@ def _reproduce_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _reproduce(parsed: argparse.Namespace) -> int:
-    from mklbench.commands.detaching import detached
     from mklbench.commands.reproduce import print_positions, reproduce
     from mklbench.experiments.store import Store
     from mklbench.report.table.part import TableSelection
@@ -129,8 +125,6 @@ def _reproduce(parsed: argparse.Namespace) -> int:
     results_dir = parsed.out_dir or "results"
     if parsed.list:
         return print_positions(names, selection, results_dir, parsed.config_dir)
-    if parsed.detach:
-        overrides.append(detached(overrides))
     return reproduce(
         names,
         store=Store(parsed.results_dir),
@@ -149,7 +143,7 @@ def _reproduce(parsed: argparse.Namespace) -> int:
 def _confirm(parsed: argparse.Namespace, names: list[str], overrides: list[str]) -> int:
     from mklbench.commands.confirm import REPRODUCED, confirm
 
-    others = ("row", "column", "protocol", "splits", "from_records", "timeout", "detach")
+    others = ("row", "column", "protocol", "splits", "from_records", "timeout")
     given = [f"--{name.replace('_', '-')}" for name in others if getattr(parsed, name)]
     given += ["--results-dir"] if parsed.results_dir != STORE else []
     if given := [*given, *overrides]:
@@ -267,12 +261,6 @@ def _check(parsed: argparse.Namespace) -> int:
                 "and --minutes out."
             )
         return record(jobs=parsed.jobs, results_dir=parsed.recorded)
-    for text in overrides:
-        if text.startswith("executor.detach="):
-            raise InputError(
-                "executor.detach is not for mklbench check, which compares what the jobs give: "
-                "leave it out."
-            )
     executor = executor_of(overrides, parsed.jobs)
     if parsed.all:
         return check_all(

@@ -10,7 +10,6 @@ from omegaconf import DictConfig
 
 from mklbench import config as configs
 from mklbench import resources
-from mklbench.commands.detaching import FLAG, detached
 from mklbench.config import flags as hydra_flags
 from mklbench.config.overrides import check_readable, is_hydra, key_of
 from mklbench.errors import InputError
@@ -30,7 +29,6 @@ _FLAGS = (
     *_SWEEP_FLAGS,
     *("-h", "--help", "--hydra-help", "--version", "--resolve", "-r", "--run"),
     *("-sc", "--shell-completion"),
-    FLAG,
 )
 # The first put other configs in the place of ours, which no cell can be made of; the last unpickles
 # a file, and so runs whatever somebody has put into it.
@@ -97,9 +95,6 @@ def composed_cells(
 def _read(arguments: list[str]) -> tuple[list[str], list[str], str | None]:
     """Return the flags but for --config-dir, the overrides and the value of --config-dir."""
     flags, overrides = _separate(arguments)
-    if FLAG in flags:
-        flags = [flag for flag in flags if flag != FLAG]
-        overrides.append(detached(overrides))
     flags, config_dir = _config_dir(flags)
     _check_overrides(overrides)
     return flags, overrides, config_dir

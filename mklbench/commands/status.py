@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING
 
 from mklbench import interruption
 from mklbench.errors import InputError
-from mklbench.experiments.execution.jobs import JobOverview, jobs_overview
+from mklbench.experiments.execution import slurm
 from mklbench.experiments.execution.overview import CellOverview, Overview
-from mklbench.experiments.progress import duration
 from mklbench.experiments.store import Store, traceback_of
 
 if TYPE_CHECKING:
@@ -35,13 +34,13 @@ class Found:
         The store.
     cells : list of CellOverview
         How far each of its cells is.
-    jobs : list of JobOverview
-        Those on other machines that have not ended.
+    jobs : list of tuple
+        Id, state and node of its jobs on Slurm that have not ended.
     """
 
     place: Path
     cells: list[CellOverview]
-    jobs: list[JobOverview]
+    jobs: list[tuple[str, str, str]]
 
 
 class Watched:
@@ -64,7 +63,7 @@ class Watched:
         InputError
             If what is there is no directory.
         """
-        return Found(self._store.path, self._overview.look(), jobs_overview(self._store))
+        return Found(self._store.path, self._overview.look(), slurm.queued(self._store))
 
 
 def status(store: Store, every: float | None = None) -> int:
@@ -150,30 +149,10 @@ def _table(cells: Sequence[CellOverview]) -> Iterator[str]:
     ).splitlines()
 
 
-def _jobs(jobs: Sequence[JobOverview]) -> Iterator[str]:
+def _jobs(jobs: Sequence[tuple[str, str, str]]) -> Iterator[str]:
     from tabulate import tabulate
 
-    rows = [
-        [
-            f"{job.engine} {job.id}",
-            f"{job.phase} ({job.reason})" if job.reason not in ("", "None") else job.phase,
-            job.node,
-            job.n_steps,
-            duration(job.seconds),
-            "" if job.left is None else _end(job.left),
-        ]
-        for job in jobs
-    ]
-    headings = ["job", "state", "node", "steps", "for", "expected end"]
-    yield from tabulate(rows, headings, disable_numparse=True).splitlines()
-
-
-def _end(left: float) -> str:
-    """Return when a job is expected to end: later, or at any moment."""
-    if left < 1:
-        return "any moment"
-    end = datetime.datetime.now() + datetime.timedelta(seconds=left)
-    return f"{end:%H:%M}, in {duration(left)}"
+    yield from tabulate(jobs, ["slurm job", "state", "node"], disable_numparse=True).splitlines()
 
 
 def _total(cells: Sequence[CellOverview]) -> str:

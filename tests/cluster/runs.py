@@ -13,7 +13,6 @@ import obedient
 import psutil
 
 import mklbench
-from mklbench.experiments.execution.journal import Job, Journal
 from mklbench.experiments.record import Record
 from mklbench.experiments.store import Store
 
@@ -64,8 +63,6 @@ class Run:
     def __init__(self, folder: Path, *executor: str) -> None:
         self.folder, self.executor = folder.resolve(), list(executor)
         self.store = Store(self.folder / "store")
-        self.journal = Journal(self.store)
-        self.jobs: dict[str, Job] = {}  # all that were seen, by name
         self.driver: subprocess.Popen[bytes] | None = None
         self._orders = self.folder / "orders"
         self._orders.mkdir(parents=True)
@@ -93,34 +90,14 @@ class Run:
             cwd=self.folder, env=self._environment, check=True, capture_output=True, text=True,
         ).stdout  # fmt: skip
 
-    def held(self) -> tuple[Job, psutil.Process]:
-        """Return the job that has the step which holds, as ordered, and the process of the step."""
+    def held(self) -> psutil.Process:
+        """Return the process of the step that holds, as ordered."""
         path = obedient.taken(self._orders / "hold")
-        self.until(path.exists, "no step has found the order to hold")
-        step = psutil.Process(int(path.read_text(encoding="ascii")))
-        self.look()
-        for job in self.jobs.values():
-            report = self.journal.report(job)
-            if report is not None and report.ended is None and report.pid == step.ppid():
-                return job, step
-        raise AssertionError(f"no job says that it has {step}")
-
-    def until(self, condition: Any, otherwise: str) -> None:
-        """Wait for a condition while the driver goes on."""
-
-        def holds_or_ended() -> bool:
-            self.look()
-            return bool(condition()) or self.has_ended()
-
-        engines.wait_for(holds_or_ended, f"{otherwise}: {self.log()}", PATIENCE)
-        assert condition(), f"{otherwise} before the run ended: {self.log()}"
-
-    def look(self) -> None:
-        """Take note of the jobs that the journal has now."""
-        for batch in self.journal.batches():
-            self.jobs |= {
-                job.name: job for job in batch.jobs if job.id or job.name not in self.jobs
-            }
+        engines.wait_for(
+            lambda: path.exists() or self.has_ended(), "no step has found the order", PATIENCE
+        )
+        assert path.exists(), self.log()
+        return psutil.Process(int(path.read_text(encoding="ascii")))
 
     def has_ended(self) -> bool:
         """Tell whether the driver has ended."""
@@ -136,14 +113,9 @@ class Run:
     def end(self) -> int:
         """Wait for the driver and return its exit status."""
         assert self.driver is not None
-        engines.wait_for(self.has_ended_after_a_look, "the driver has not ended", PATIENCE)
+        engines.wait_for(self.has_ended, "the driver has not ended", PATIENCE)
         assert "Traceback" not in self.log(), self.log()
         return self.driver.wait()
-
-    def has_ended_after_a_look(self) -> bool:
-        """Look at the jobs, and tell whether the driver has ended."""
-        self.look()
-        return self.has_ended()
 
     def log(self) -> str:
         """Return what the driver has printed."""
@@ -178,7 +150,7 @@ class Run:
         files = {path.name for path in self.store.path.rglob("*") if path.is_file()}
         assert files == {"cell.json", *(f"split-{split:03d}.json" for split in range(SPLITS))}
         assert not list(self.store.path.rglob("*.claim"))
-        assert not self.journal.path.exists()
+        assert not (self.store.path / "jobs").exists()
 
     def stop(self) -> None:
         """End what is left of a run that did not come to its end."""
@@ -235,13 +207,12 @@ def assert_came_through(run: Run, expected: Results, n_begun: int) -> None:
 
 
 def assert_one_failed(run: Run, expected: Results) -> str:
-    """See that a run has ended with all but one split, and return what its record says."""
+    """See that all but one split are done, and return what its record says of that one."""
     assert run.end() == 1, run.log()
     [failed] = [record for record in run.records() if not record.is_done]
     done = {place: found for place, found in run.results().items() if found["status"] == "done"}
     assert done.items() <= expected.items()
     assert len(done) == STEPS - 1
-    assert failed.status == "failed"
     assert failed.error is not None
     return failed.error
 

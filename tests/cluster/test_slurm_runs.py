@@ -1,4 +1,4 @@
-"""A table run on a real Slurm comes out as on one machine, whatever befalls its jobs."""
+"""A table run on a real Slurm comes out as on one machine; what befalls a job costs a step."""
 
 from __future__ import annotations
 
@@ -12,12 +12,16 @@ import runs
 from runs import STEPS, Results, Run
 from slurm_cluster import SlurmCluster
 
+from mklbench.experiments.execution.slurm import queued
+
 Start = Callable[..., Run]
 
 pytestmark = pytest.mark.xdist_group("slurm")
 
-ASKED = ("executor=slurm", "executor.partition=cpu", "executor.poll=1", "executor.minutes=0.05")
-TWO = "executor.array=2"
+ASKED = (
+    *("executor=slurm", "executor.partition=cpu", "executor.poll=1", "executor.minutes=0.05"),
+    "executor.array=3",
+)
 
 
 @pytest.fixture(scope="module")
@@ -32,8 +36,8 @@ def begin(slurm: SlurmCluster, tmp_path_factory: pytest.TempPathFactory) -> Iter
     pytest.importorskip("submitit")
     begun: list[Run] = []
 
-    def begin(*options: str, hold: bool = True) -> Run:
-        run = Run(tmp_path_factory.mktemp("run"), *ASKED, *(options or [TWO]))
+    def begin(hold: bool = True) -> Run:
+        run = Run(tmp_path_factory.mktemp("run"), *ASKED)
         begun.append(run)
         if hold:
             run.order("hold")
@@ -41,14 +45,28 @@ def begin(slurm: SlurmCluster, tmp_path_factory: pytest.TempPathFactory) -> Iter
 
     yield begin
     for run in begun:
-        names = ",".join({job.batch for job in run.jobs.values()})
-        if names:
-            slurm.client("scancel", f"--name={names}")
+        for job, _, _ in queued(run.store):
+            slurm.client("scancel", job)
         run.stop()
 
 
-def ended(slurm: SlurmCluster, job: str, state: str) -> None:
-    engines.wait_for(lambda: slurm.state(job) == state, f"job {job} was not {state}", 60)
+def job_of(slurm: SlurmCluster, run: Run) -> str:
+    """Return the id of the job that has the step which holds, as soon as the others have ended."""
+    held = runs.parent_of(run.held())
+    engines.wait_for(
+        lambda: len(run.records()) == STEPS - 1, "the others were not run", runs.PATIENCE
+    )
+    job = held.environ()["SLURM_ARRAY_JOB_ID"] + "_" + held.environ()["SLURM_ARRAY_TASK_ID"]
+    assert slurm.state(job) == "RUNNING"
+    return job
+
+
+def assert_goes_on(run: Run, expected: Results) -> None:
+    """See that the same command runs the one step again that has failed, and no other."""
+    run.start()
+    assert run.end() == 0, run.log()
+    assert run.results() == expected
+    assert run.begun() == STEPS + 1
 
 
 def test_a_table_is_reproduced(begin: Start, expected: Results) -> None:
@@ -59,43 +77,41 @@ def test_a_table_is_reproduced(begin: Start, expected: Results) -> None:
     assert all(record.provenance["job"].startswith("slurm ") for record in run.records())
 
 
-def test_a_killed_job(slurm: SlurmCluster, begin: Start, expected: Results) -> None:
+def test_a_killed_job_costs_its_step(slurm: SlurmCluster, begin: Start, expected: Results) -> None:
     run = begin()
     run.start()
-    job, step = run.held()
-    said = run.status()
-    assert job.id in said
-    assert "running" in said
-    engines.send(runs.parent_of(step), signal.SIGKILL)
-    ended(slurm, job.id, "FAILED")
-    runs.assert_came_through(run, expected, STEPS + 1)
+    job = job_of(slurm, run)
+    assert f"{job}" in run.status()
+    engines.send(runs.parent_of(run.held()), signal.SIGKILL)
+    error = runs.assert_one_failed(run, expected)
+    assert error.startswith(f"FAILED on node localhost, slurm job {job}; log: ")
+    assert Path(error.rpartition("log: ")[2]).exists()
+    assert_goes_on(run, expected)
 
 
-@pytest.mark.slow
-def test_a_cancelled_job(slurm: SlurmCluster, begin: Start, expected: Results) -> None:
-    run = begin()
-    run.start()
-    job, _ = run.held()
-    slurm.client("scancel", job.id)
-    ended(slurm, job.id, "CANCELLED")
-    runs.assert_came_through(run, expected, STEPS + 1)
-
-
-@pytest.mark.slow
-def test_a_cancelled_job_that_is_not_tried_again(
+def test_an_interrupted_driver_cancels_its_jobs(
     slurm: SlurmCluster, begin: Start, expected: Results
 ) -> None:
-    run = begin(TWO, "executor.retries=0")
+    run = begin()
     run.start()
-    job, _ = run.held()
-    slurm.client("scancel", job.id)
-    error = runs.assert_one_failed(run, expected)
-    assert error.startswith(f"CANCELLED by 0 on node localhost, slurm job {job.id}, after 1 att")
-    assert Path(error.rpartition("log: ")[2]).exists()
+    job = job_of(slurm, run)
+    assert run.driver is not None
+    run.driver.send_signal(signal.SIGINT)
+    assert run.driver.wait(20) == 130
+    engines.wait_for(lambda: slurm.state(job) == "CANCELLED", "the job was not cancelled", 30)
+    assert_goes_on(run, expected)
+
+
+@pytest.mark.slow
+def test_a_cancelled_job_is_not_submitted_again(
+    slurm: SlurmCluster, begin: Start, expected: Results
+) -> None:
+    run = begin()
     run.start()
-    assert run.end() == 0, run.log()
-    assert run.results() == expected
-    assert run.begun() == STEPS + 1
+    job = job_of(slurm, run)
+    slurm.client("scancel", job)
+    assert runs.assert_one_failed(run, expected).startswith("CANCELLED on node localhost")
+    assert_goes_on(run, expected)
 
 
 @pytest.mark.slow
@@ -103,46 +119,32 @@ def test_a_job_out_of_memory(begin: Start, expected: Results) -> None:
     run = begin(hold=False)
     run.order("memory")
     run.start()
-    runs.assert_came_through(run, expected, STEPS + 1)
-    assert {job.memory for job in run.jobs.values()} == {1, 2}
-
-
-@pytest.mark.slow
-def test_a_step_that_is_out_of_memory_for_ever(begin: Start, expected: Results) -> None:
-    run = begin(TWO, "executor.retries=1", hold=False)
-    run.order("memory-always")
-    run.start()
-    error = runs.assert_one_failed(run, expected)
-    assert error.startswith("OUT_OF_MEMORY on node ")
-    assert ", after 2 attempts" in error
-    assert Path(error.rpartition("log: ")[2]).exists()
-    assert run.begun() == STEPS + 1
-    assert {job.memory for job in run.jobs.values()} == {1, 2}
+    assert runs.assert_one_failed(run, expected).startswith("OUT_OF_MEMORY on node localhost")
+    assert_goes_on(run, expected)
 
 
 @pytest.mark.slow
 def test_a_job_over_its_time_limit(slurm: SlurmCluster, begin: Start, expected: Results) -> None:
     run = begin()
     run.start()
-    job, _ = run.held()
-    slurm.run_out_of_time(job.id)
-    ended(slurm, job.id, "TIMEOUT")
-    runs.assert_came_through(run, expected, STEPS + 1)
-    assert max(one.minutes for one in run.jobs.values()) > job.minutes
+    slurm.run_out_of_time(job_of(slurm, run))
+    assert runs.assert_one_failed(run, expected).startswith("TIMEOUT on node localhost")
+    assert_goes_on(run, expected)
 
 
 @pytest.mark.slow
-def test_a_driver_that_is_killed_and_started_again(begin: Start, expected: Results) -> None:
+def test_a_driver_that_is_killed_and_started_again(
+    slurm: SlurmCluster, begin: Start, expected: Results
+) -> None:
     run = begin()
     run.start()
-    job, step = run.held()
+    job_of(slurm, run)
     run.kill_driver()
-    assert step.is_running()
-    run.start()
-    run.until(lambda: len(run.records()) == STEPS - 1, "the others were not run")
+    run.start()  # its job waits for the one that has the step in hand
     run.order("go")
-    runs.assert_came_through(run, expected, STEPS)
-    assert f"slurm {job.id}" in {record.provenance["job"] for record in run.records()}
+    assert run.end() == 0, run.log()
+    assert run.results() == expected
+    assert run.begun() == STEPS
 
 
 @pytest.mark.slow
@@ -151,8 +153,8 @@ def test_a_controller_that_is_restarted(
 ) -> None:
     run = begin()
     run.start()
-    job, _ = run.held()
+    job = job_of(slurm, run)
     slurm.restart_controller()
-    assert slurm.state(job.id) == "RUNNING"
+    assert slurm.state(job) == "RUNNING"
     run.order("go")
     runs.assert_came_through(run, expected, STEPS)

@@ -95,7 +95,7 @@ def test_a_command_of_the_page_is_understood(words: list[str]) -> None:
     overrides = [word for word in arguments if "=" in word]
     if command == "run":
         flags = set(arguments) - set(overrides)
-        assert flags <= {"-m", "--detach"}
+        assert flags <= {"-m"}
         first = [re.sub(r"=([^,\[]+),.*", r"=\1", text) for text in overrides]
         chosen = run_config(compose(first)).executor
         for name in re.findall(r"executor\.(\w+)=", " ".join(OF_ENGINES.split(" ".join(first)))):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter, OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.execution.claims import Claims
@@ -63,6 +63,21 @@ class Agenda:
         """Whether no step is left to be begun, here or elsewhere."""
         return not self._waiting
 
+    def __contains__(self, step: Step) -> bool:
+        return step in self._waiting
+
+    def ready(self) -> Iterator[Step]:
+        """Yield the steps that can be begun: splits wait for the selections of their cell."""
+        for step in self._waiting:
+            if step.selects or not self._n_selecting[step.cell.key]:
+                yield step
+
+    def look(self) -> None:
+        """Take note of the steps that others have ended."""
+        for step in list(self._waiting):
+            if step in self and self._has_ended(step):
+                self._account(step)
+
     def begin(self) -> Step | None:
         """Claim the first step that nobody has in hand; None if there is none just now.
 
@@ -116,14 +131,7 @@ class Agenda:
             self._n_selecting[cell.key] -= step.selects
 
     def _first(self, now: float) -> Step | None:
-        return next(
-            (
-                step
-                for step, then in self._waiting.items()
-                if then <= now and (step.selects or not self._n_selecting[step.cell.key])
-            ),
-            None,
-        )
+        return next((step for step in self.ready() if self._waiting[step] <= now), None)
 
     def _account(self, step: Step) -> None:
         cell = step.cell

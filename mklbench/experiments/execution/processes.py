@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from multiprocessing.connection import wait
 
@@ -35,11 +35,15 @@ class Processes:
         Processes at once.
     timeout : float or None, default=None
         Seconds of computing a cell may take, summed over the workers; None for no limit.
+    stop : callable or None, default=None
+        Asked every half second whether to end the workers and return.
     """
 
-    def __init__(self, jobs: int, timeout: float | None = None) -> None:
+    def __init__(
+        self, jobs: int, timeout: float | None = None, stop: Callable[[], bool] | None = None
+    ) -> None:
         self.at_once = jobs
-        self._timeout = timeout
+        self._timeout, self._stop = timeout, stop
 
     def prepare(self, cells: Sequence[Cell], store: Store) -> None:
         """Do nothing: all there is to be had is on this machine."""
@@ -48,7 +52,7 @@ class Processes:
         """Take `steps` as `mklbench.experiments.execution.plan.Executor` says."""
         with claiming(store) as claims:
             agenda = Agenda(steps, store, progress, claims)
-            supervisor = _Supervisor(agenda, store, self.at_once, self._timeout)
+            supervisor = _Supervisor(agenda, store, self.at_once, self._timeout, self._stop)
             with interruption.on_leaving(supervisor.end_all):
                 try:
                     supervisor.run()
@@ -63,6 +67,7 @@ class _Supervisor:
     store: Store
     jobs: int
     timeout: float | None
+    stop: Callable[[], bool] | None = None
     workers: list[WorkerProcess] = field(default_factory=list)
     again: list[Task] = field(default_factory=list)
     # Of computing, by cell, on steps that have ended.
@@ -70,7 +75,7 @@ class _Supervisor:
 
     def run(self) -> None:
         """Keep the workers busy until nothing is left."""
-        while not self._is_over():
+        while not self._is_over() and not (self.stop and self.stop()):
             self._hand_out()
             if self._is_over():  # the last step was ended elsewhere
                 break
@@ -174,7 +179,7 @@ class _Supervisor:
     def _patience(self) -> float | None:
         """Return the seconds until a cell in hand may be overdue, or a step of others free."""
         busy = [worker.task.cell for worker in self._busy() if worker.task]
-        patience = []
+        patience = [] if self.stop is None else [LOOK_AGAIN]
         if len(busy) < self.jobs and not self.agenda.is_empty:
             patience.append(LOOK_AGAIN)
         if self.timeout is not None and busy:

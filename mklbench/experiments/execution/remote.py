@@ -1,32 +1,242 @@
-"""The executors that have steps taken on other machines: what Slurm and Dask have in common."""
+"""What the executors on other machines share: steps packed into jobs, and what a job does.
+
+The driver keeps nothing that cannot be lost. What is done stands in the store, and what is in hand
+in the claims, so the same command, started again anywhere, does what is missing and nothing twice.
+A step that its job was killed with is recorded with the engine's reason, and run by the next
+command; the steps that its job had not begun are submitted again at once.
+"""
 
 from __future__ import annotations
 
-import contextlib
 import math
 import os
-import pwd
-import sys
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
-from mklbench import interruption
-from mklbench.data import is_at_hand
-from mklbench.errors import Detached, InputError
+from mklbench import interruption, resources
+from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
-from mklbench.experiments.execution.chunks import Chunk
-from mklbench.experiments.execution.dispatch import Driver, Options
-from mklbench.experiments.execution.engine import Engine, Unreachable, submitted_to
+from mklbench.experiments.execution.agenda import Agenda
+from mklbench.experiments.execution.claims import Owner, claim_path, claiming, clear, heartbeat
 from mklbench.experiments.execution.estimates import Estimates
-from mklbench.experiments.execution.journal import Batch, Journal
-from mklbench.experiments.execution.outstanding import Outstanding
-from mklbench.experiments.execution.steps import Step, missing_steps
+from mklbench.experiments.execution.processes import Processes
+from mklbench.experiments.execution.steps import Step, give_up
 from mklbench.experiments.progress import Progress, Silent
+from mklbench.experiments.provenance import JOB_VARIABLE, NODE_VARIABLE
 from mklbench.experiments.store import Store
 
-# Of the job that downloads and derives data.
-_DATA_MINUTES, _DATA_MEMORY = 120, 4
+GIB = 2**30
+# What the interpreters of a job take beside the arrays of a step, in bytes.
+_INTERPRETERS = 0.75 * GIB
+# Seconds that a job is to take at least, as it takes some to start.
+_LEAST = 20.0
+# Jobs that each slot shall still have to come, so that slots run empty at about the same time.
+_JOBS_TO_COME = 2
+
+
+@dataclass(frozen=True)
+class Job:
+    """Steps that one job takes, one after the other; its time limit and the memory it asks for."""
+
+    steps: tuple[Step, ...]
+    minutes: int
+    gib: int
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a job ended: in the engine's words, on which node, where its log is, what it refused."""
+
+    job: Job
+    reason: str
+    where: str
+    refused: dict[str, str]
+
+
+class Remote(ABC):
+    """Takes steps in the jobs of an engine.
+
+    Parameters
+    ----------
+    name : str
+        Of the executor, as a user types it.
+    slots : str
+        Its option that says how many jobs may run at once.
+    jobs, timeout : int and float or None
+        Options of the run that are for the local executor.
+    minutes : float
+        How long a job is to take.
+    memory : float
+        GiB that each job asks for at least.
+
+    Raises
+    ------
+    InputError
+        If an option is not possible.
+    """
+
+    at_once = 0
+
+    def __init__(
+        self, name: str, slots: str, jobs: int, timeout: float | None, minutes: float, memory: float
+    ) -> None:
+        if jobs != 1:
+            raise InputError(
+                f"jobs={jobs} is for executor=local: leave it out, and say how many jobs of "
+                f"{name} there may be with executor.{slots}."
+            )
+        if timeout is not None:
+            raise InputError(
+                f"timeout={timeout:g} is for executor=local: leave it out, and give "
+                "executor.minutes."
+            )
+        check_number("minutes", minutes, 0, above=True)
+        check_number("memory", memory, 0)
+        self._minutes, self._memory = minutes, memory
+
+    @abstractmethod
+    def prepare(self, cells: Sequence[Cell], store: Store) -> None:
+        """See that jobs can be submitted, before anything of the cells is looked at."""
+
+    @property
+    @abstractmethod
+    def slots(self) -> int:
+        """How many jobs may run at the same time."""
+
+    @property
+    @abstractmethod
+    def room(self) -> int:
+        """How many jobs may be queued or running at the same time."""
+
+    @abstractmethod
+    def submit(self, jobs: Sequence[Job], store: Store) -> None:
+        """Submit jobs, each of which is to call `take_steps` with its steps (`described`).
+
+        Raises
+        ------
+        InputError
+            If the engine does not take them.
+        """
+
+    @abstractmethod
+    def ended(self) -> list[Ended]:
+        """Wait for a moment; return the jobs that have ended since the last question."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Cancel the jobs that have not ended, and leave the engine."""
+
+    def run(self, steps: Sequence[Step], store: Store, progress: Progress) -> dict[str, str]:
+        """Take `steps` as `mklbench.experiments.execution.plan.Executor` says."""
+        estimates = Estimates(store)
+        with claiming(store) as claims, interruption.on_leaving(self.close):
+            agenda = Agenda(steps, store, progress, claims)
+            in_jobs: set[Step] = set()
+            n_jobs = 0
+            try:
+                while not agenda.is_empty:
+                    ready = [step for step in agenda.ready() if step not in in_jobs]
+                    if ready and n_jobs < self.room:
+                        jobs = list(self._packed(ready, estimates))[: self.room - n_jobs]
+                        self.submit(jobs, store)
+                        n_jobs += len(jobs)
+                        in_jobs.update(step for job in jobs for step in job.steps)
+                    for ended in self.ended():
+                        agenda.look()
+                        _settle(ended, agenda, store)
+                        in_jobs.difference_update(ended.job.steps)
+                        n_jobs -= 1
+                    agenda.look()
+            finally:
+                self.close()
+        return agenda.errors
+
+    def _packed(self, steps: Sequence[Step], estimates: Estimates) -> Iterator[Job]:
+        """Yield jobs of about the same length; steps that need as much memory come together."""
+        needs = [
+            (self._gib(estimates.bytes(step)), estimates.seconds(step), step) for step in steps
+        ]
+        needs.sort(key=lambda need: need[:2], reverse=True)
+        total = math.fsum(seconds for _, seconds, _ in needs)
+        target = max(total / (_JOBS_TO_COME * self.slots), _LEAST)
+        target = min(60 * self._minutes, target)
+        taken: list[Step] = []
+        length, most = 0.0, 0
+        for gib, seconds, step in needs:
+            if taken and (length + seconds > target or gib != most):
+                yield self._job(taken, length, most)
+                taken, length = [], 0.0
+            taken.append(step)
+            length, most = length + seconds, gib
+        if taken:
+            yield self._job(taken, length, most)
+
+    def _gib(self, n_bytes: float) -> int:
+        """Return what a job asks for: a power of two, so that few amounts are asked for."""
+        gib = max((n_bytes + _INTERPRETERS) / GIB, self._memory, 1.0)
+        return 2 ** math.ceil(math.log2(gib))
+
+    def _job(self, steps: Sequence[Step], seconds: float, gib: int) -> Job:
+        # Recorded times are those of other processors, and estimates are rough.
+        return Job(tuple(steps), math.ceil(max(2 * seconds / 60, self._minutes) + 3), gib)
+
+
+def described(job: Job) -> list[dict[str, Any]]:
+    """Return the steps of a job as what can be sent to another machine."""
+    return [
+        {
+            "config": step.cell.config,
+            "key": step.cell.key,
+            "split": step.split,
+            "selects": step.selects,
+        }
+        for step in job.steps
+    ]
+
+
+def take_steps(
+    store: str,
+    steps: Sequence[dict[str, Any]],
+    modules: Sequence[str],
+    name: str,
+    stop: Callable[[], bool] | None = None,
+) -> dict[str, str]:
+    """Take the steps of a job on its node, one after the other, each in a worker process.
+
+    Parameters
+    ----------
+    store : str
+        Directory of the store.
+    steps : sequence of dict
+        From `described`.
+    modules : sequence of str
+        Where the user's own modules are (`mklbench.resources.own_modules`).
+    name : str
+        What the engine calls the job, for the records.
+    stop : callable or None, default=None
+        Asked every half second whether the job is to end.
+
+    Returns
+    -------
+    dict
+        By cell key the sentences of what the user has to mend.
+    """
+    resources.find_modules_in(list(modules))
+    host = Owner.of_this_process().host
+    os.environ[NODE_VARIABLE], os.environ[JOB_VARIABLE] = host, name
+    own, refused = [], {}
+    for step in steps:
+        cell = Cell(step["config"])
+        if cell.key == step["key"]:
+            own.append(Step(cell, step["split"], step["selects"]))
+        else:
+            refused[step["key"]] = (
+                f"algo={cell.algo} with data={cell.data} is not the same on {host} as it was where "
+                "the job was submitted: start the command again."
+            )
+    return refused | Processes(1, stop=stop).run(own, Store(store), Silent())
 
 
 def check_number(name: str, value: float, least: float, above: bool = False) -> None:
@@ -38,257 +248,19 @@ def check_number(name: str, value: float, least: float, above: bool = False) -> 
         )
 
 
-class Remote:
-    """Takes steps in the jobs of an engine.
-
-    Who interrupts is asked whether the jobs are to go on, unless `leaves_jobs` is set to False for
-    a store that does not stay: then they are cancelled, however the run ends.
-
-    Parameters
-    ----------
-    make_engine : callable
-        Returns the engine; called once it is needed.
-    options : Options
-        How steps are handed over.
-    name : str
-        Name of the executor, as a user types it.
-    jobs, timeout : int and float or None
-        Options of the run that are for the local executor.
-    detach : bool
-        Whether to return as soon as all that can be begun is submitted.
-
-    Raises
-    ------
-    InputError
-        If an option is not possible.
-    """
-
-    at_once = 0
-    leaves_jobs = True
-
-    def __init__(
-        self,
-        make_engine: Callable[[], Engine],
-        options: Options,
-        name: str,
-        jobs: int,
-        timeout: float | None,
-        detach: bool,
-    ) -> None:
-        if jobs != 1:
-            raise InputError(
-                f"jobs={jobs} is for executor=local: leave it out, and say how many jobs of "
-                f"{name} there may be with executor.{'array' if name == 'slurm' else 'workers'}."
-            )
-        if timeout is not None:
-            raise InputError(
-                f"timeout={timeout:g} is for executor=local: leave it out; a job of {name} is "
-                "stopped after twice the time that its steps are expected to take."
-            )
-        check_number("minutes", options.minutes, 0, above=True)
-        check_number("retries", options.retries, 0)
-        check_number("memory", options.memory, 0)
-        self._make_engine, self._options = make_engine, options
-        self._name, self._detach = name, detach
-        self._keys: set[str] = set()  # of the cells of the run
-
-    @cached_property
-    def _engine(self) -> Engine:
-        return self._make_engine()
-
-    def prepare(self, cells: Sequence[Cell], store: Store) -> None:
-        """See that jobs can run at all, and have one of them load what data are not at hand."""
-        data = _not_at_hand(cells)
-        if not data:
-            self._keys = _keys(cells)
-            if not _missing(cells, store):
-                self._end_jobs(store)
-                return
-        _check_owners(cells, store)
-        store.check_writable()
-        try:
-            with _answering(self._name):
-                self._prepare(data, Journal(store))
-                self._keys = _keys(cells)
-        except BaseException:
-            self._close()
-            raise
-
-    def run(self, steps: Sequence[Step], store: Store, progress: Progress) -> dict[str, str]:
-        """Take `steps` as `mklbench.experiments.execution.plan.Executor` says."""
-        outstanding = Outstanding(steps, store, progress, Estimates(store))
-        driver = Driver(self._engine, outstanding, self._options, self._keys)
-        try:
-            with _answering(self._name), self._leaving(driver):
-                if self._detach:
-                    driver.adopt()
-                    driver.submit()
-                    raise Detached(_detached(driver, outstanding, store))
-                driver.run()
-        finally:
-            self._close()
-        return outstanding.errors
-
-    def _prepare(self, data: Sequence[Any], journal: Journal) -> None:
-        engine = self._engine
-        if not _is_running(engine, submitted_to(engine, journal), journal):
-            engine.check(journal)
-        if data:
-            self._load(data, journal)
-
-    def _close(self) -> None:
-        """Leave the engine; another run makes a new one."""
-        if "_engine" in vars(self):
-            self._engine.close()
-            del self._engine
-
-    @contextlib.contextmanager
-    def _leaving(self, driver: Driver) -> Iterator[None]:
-        """See to the jobs that are on their way when the run ends before they do."""
-        if self.leaves_jobs:
-            with interruption.asking(lambda: _ask(driver)):
-                yield
-            return
-        with interruption.on_leaving(driver.cancel):
-            try:
-                yield
-            except BaseException:
-                with contextlib.suppress(Unreachable):
-                    driver.cancel()
-                raise
-
-    def _end_jobs(self, store: Store) -> None:
-        """End and forget the jobs of a driver that was itself ended after the last step."""
-        if not Journal(store).batches():
-            return
-        outstanding = Outstanding((), store, Silent(), Estimates(store))
-        with contextlib.suppress(InputError, Unreachable, OSError):  # they end by themselves
-            engine = self._engine
-            try:
-                Driver(engine, outstanding, self._options, self._keys).run()
-            finally:
-                self._close()
-
-    def _load(self, data: Sequence[Any], journal: Journal) -> None:
-        """Have one job load data that others wait for; what goes wrong is said by the plan."""
-        engine = self._engine
-        chunk = Chunk((), 0.0, max(_DATA_MEMORY, round(self._options.memory)), _DATA_MINUTES)
-        batch = Batch.of(engine.name, engine.place, [chunk], data)
-        journal.write_batch(batch)
-        try:
-            batch = batch.with_ids(engine.submit(batch, journal))
-            journal.write_batch(batch)
-            while _is_running(engine, [batch], journal):
-                engine.wait(engine.poll_seconds)
-            engine.forget(batch, journal, keep=())
-        finally:
-            journal.remove(batch)
-
-
-@contextlib.contextmanager
-def _answering(name: str) -> Iterator[None]:
-    """Say in a sentence that the engine does not answer."""
-    try:
-        yield
-    except Unreachable as error:
-        raise InputError(
-            f"executor={name} does not answer ({error}): see that it runs; the same command goes "
-            "on from there."
-        ) from error
-
-
-def _not_at_hand(cells: Sequence[Cell]) -> list[dict[str, Any]]:
-    """Return the data configs, each once, that have to be downloaded or derived first."""
-    configs = {repr(cell.config["data"]): cell.config["data"] for cell in cells}
-    return [config for config in configs.values() if not is_at_hand(config)]
-
-
-def _keys(cells: Sequence[Cell]) -> set[str]:
-    """Return the keys of the cells that have one: without its data a cell has none."""
-    keys = set()
-    for cell in cells:
-        with contextlib.suppress(InputError):
-            keys.add(cell.key)
-    return keys
-
-
-def _missing(cells: Sequence[Cell], store: Store) -> bool:
-    """Tell whether anything is left to do, as far as it can be told now."""
-    try:
-        return any(missing_steps(cell, store) for cell in cells)
-    except InputError:  # of which the plan will tell
-        return True
-
-
-def _is_running(engine: Engine, batches: Sequence[Batch], journal: Journal) -> bool:
-    """Tell whether jobs of these batches are on their way."""
-    if not batches:
-        return False
-    try:
-        states = engine.states(batches, journal)
-    except Unreachable:
-        return True
-    return any(state.phase in ("queued", "running") for state in states.values())
-
-
-def _check_owners(cells: Sequence[Cell], store: Store) -> None:
-    """Raise InputError if claims of another user stand where steps are to be claimed."""
-    for cell in cells:
-        try:
-            claims = list(store.directory(cell).glob("*.claim"))
-        except InputError:  # of which the plan will tell
-            continue
-        for path in claims:
-            try:
-                user = path.stat().st_uid
-            except OSError:  # released just now
-                continue
-            if user != os.getuid():
-                raise InputError(
-                    f"results_dir={store.path} has a claim of the user {_name_of(user)} on {path}: "
-                    "wait until that run has ended, or name another results_dir."
-                )
-
-
-def _name_of(user: int) -> str:
-    try:
-        return pwd.getpwuid(user).pw_name
-    except KeyError:
-        return str(user)
-
-
-def _ask(driver: Driver) -> None:
-    """Ask on the terminal whether the jobs are to be cancelled; leave them if nobody can be asked.
-
-    On the standard error, as the standard output may lead into a file.
-    """
-    n_jobs = len(driver.in_flight)
-    if not n_jobs or not sys.stdin.isatty():
-        return
-    print(
-        f"\nmklbench: {_jobs_are(n_jobs)} queued or running. Type c to cancel, or Enter to "
-        "leave them running (the same command finds them again): ",
-        end="",
-        file=sys.stderr,
-        flush=True,
-    )
-    if sys.stdin.readline().strip().lower().startswith("c"):
-        try:
-            driver.cancel()
-            print("mklbench: the jobs are cancelled.", file=sys.stderr)
-        except Unreachable as error:
-            print(f"mklbench: the jobs could not be cancelled: {error}.", file=sys.stderr)
-
-
-def _jobs_are(n_jobs: int) -> str:
-    return "1 job is" if n_jobs == 1 else f"{n_jobs} jobs are"
-
-
-def _detached(driver: Driver, outstanding: Outstanding, store: Store) -> str:
-    n_waiting = sum(not item.job for item in outstanding)
-    later = f"; {n_waiting} more wait for these, or for room" if n_waiting else ""
-    return (
-        f"{_jobs_are(len(driver.in_flight))} queued or running, for "
-        f"{len(outstanding) - n_waiting} steps{later}. mklbench status --results-dir {store.path} "
-        "shows them; the same command without --detach waits for them and goes on."
-    )
+def _settle(ended: Ended, agenda: Agenda, store: Store) -> None:
+    """Record what a job was killed with; what it had not begun is left to the next job."""
+    left = [step for step in ended.job.steps if step in agenda]
+    for step in left:
+        if step in agenda and step.cell.key in ended.refused:
+            agenda.refuse(step, ended.refused[step.cell.key])
+    left = [step for step in left if step in agenda]
+    held = [step for step in left if heartbeat(claim_path(store, step)) is not None]
+    # Who cancels a job does not want its steps to be submitted again. Else it is the step in hand
+    # that ended the job, or, where it did not begin any, that one of a node that is not fit.
+    blamed = left if ended.reason.startswith("CANCELLED") else held or left[:1]
+    for step in blamed:
+        clear(claim_path(store, step))
+        is_late = ended.reason.startswith("TIMEOUT")
+        status: Literal["timeout", "failed"] = "timeout" if is_late else "failed"
+        give_up(step, store, status, f"{ended.reason} {ended.where}")

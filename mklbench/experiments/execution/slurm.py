@@ -1,0 +1,297 @@
+"""The executor for Slurm: arrays of jobs, submitted by submitit and followed by squeue.
+
+submitit asks the accounting how a job ended, and where there is none it waits for ever for one that
+was killed. So ``squeue`` is asked, which knows a job for some minutes after its end.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import getpass
+import hashlib
+import io
+import itertools
+import re
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from mklbench import extras, resources
+from mklbench.errors import InputError
+from mklbench.experiments.cell import Cell
+from mklbench.experiments.execution.remote import (
+    Ended,
+    Job,
+    Remote,
+    check_number,
+    described,
+    take_steps,
+)
+from mklbench.experiments.store import Store
+
+# Options of sbatch that are not the user's, and what to do instead.
+_OURS = {
+    "mem": "say with executor.memory what they need at least",
+    "array": "say with executor.array how many there may be",
+    "job-name": "leave it out, as jobs are found again by it",
+}
+# States of jobs that have not ended.
+_PENDING = ("PENDING", "CONFIGURING", "REQUEUED", "RESV_DEL_HOLD", "SPECIAL_EXIT", "REQUEUE_HOLD")
+_RUNNING = ("RUNNING", "COMPLETING", "SUSPENDED", "STOPPED", "SIGNALING", "STAGE_OUT", "RESIZING")
+# Why a job is queued that no change of the cluster's load will start.
+_NEVER = ("BadConstraints", "PartitionConfig", "PartitionTimeLimit", "InvalidAccount", "InvalidQOS")
+_TOO_LARGE = re.compile("exceeded (job )?memory limit|oom.kill", re.IGNORECASE)
+# Seconds for a command of Slurm to answer, and for Slurm to do so again after an outage.
+_PATIENCE, _OUTAGE = 60.0, 900.0
+
+
+class Slurm(Remote):
+    """Jobs of Slurm.
+
+    Parameters
+    ----------
+    jobs, timeout : int and float or None
+        Of the local executor; to be left alone here.
+    partition, account, qos : str or None
+        As sbatch has them; None for those of the cluster.
+    array : int, default=200
+        Jobs that may be queued or running at the same time.
+    minutes : float, default=30
+        How long a job is to take.
+    memory : float, default=0
+        GiB that each job asks for at least.
+    options : mapping or None
+        More long options of sbatch.
+    poll : float, default=10
+        Seconds between two questions.
+
+    Raises
+    ------
+    InputError
+        If an option is not possible, or submitit is not installed.
+    """
+
+    def __init__(
+        self,
+        jobs: int = 1,
+        timeout: float | None = None,
+        *,
+        partition: str | None = None,
+        account: str | None = None,
+        qos: str | None = None,
+        array: int = 200,
+        minutes: float = 30.0,
+        memory: float = 0.0,
+        options: Mapping[str, Any] | None = None,
+        poll: float = 10.0,
+    ) -> None:
+        super().__init__("slurm", "array", jobs, timeout, minutes, memory)
+        if (sentence := extras.missing("slurm", "executor=slurm")) is not None:
+            raise InputError(sentence)
+        check_number("array", array, 1)
+        check_number("poll", poll, 0, above=True)
+        for name in options or {}:
+            if (instead := _OURS.get(name.replace("_", "-"))) is not None:
+                raise InputError(f"executor.options.{name} is set for each job: {instead}.")
+        asked = {"partition": partition, "account": account, "qos": qos, **(options or {})}
+        self._asked = {name: value for name, value in asked.items() if value is not None}
+        self._array, self._poll = array, poll
+        self._jobs: dict[str, tuple[Job, Any]] = {}  # by id, with submitit's
+        self._folders: set[Path] = set()  # of logs that nobody is told to read
+        self._heard = time.monotonic()
+
+    @property
+    def slots(self) -> int:
+        """As many as there may be."""
+        return self._array
+
+    @property
+    def room(self) -> int:
+        """The same."""
+        return self._array
+
+    def prepare(self, cells: Sequence[Cell], store: Store) -> None:
+        """Raise InputError unless Slurm answers on this machine."""
+        for command in ("sbatch", "squeue", "scancel"):
+            if shutil.which(command) is None:
+                raise InputError(
+                    f"executor=slurm needs {command}, which is not on this machine: start the "
+                    "command on a login node of the cluster, or leave executor=slurm out."
+                )
+        try:
+            _squeue("--me")
+        except _Unreachable as error:
+            raise InputError(
+                f"executor=slurm finds no cluster ({error}): see that sinfo answers on this "
+                "machine, or leave executor=slurm out."
+            ) from error
+
+    def submit(self, jobs: Sequence[Job], store: Store) -> None:
+        """Submit jobs, those with the same memory as one array."""
+        import submitit
+
+        folder = store.path.absolute() / "jobs"
+        for gib, listed in itertools.groupby(jobs, key=lambda job: job.gib):
+            of_array = list(listed)
+            executor = submitit.SlurmExecutor(folder=str(folder / "%j"))
+            executor.update_parameters(
+                job_name=job_name(store),
+                time=max(job.minutes for job in of_array),
+                mem=f"{gib}GB",
+                array_parallelism=len(of_array),
+                cpus_per_task=1,
+                stderr_to_stdout=True,
+                additional_parameters={"no-requeue": True, **self._asked},
+            )
+            arguments = (str(store.path.absolute()), resources.own_modules())
+            try:
+                # submitit prints what sbatch complains about, which is raised as well.
+                with contextlib.redirect_stderr(io.StringIO()), executor.batch():
+                    submitted = [
+                        executor.submit(_run, *arguments, described(job)) for job in of_array
+                    ]
+            except (submitit.core.utils.FailedJobError, subprocess.CalledProcessError) as error:
+                text = _first_words(str(getattr(error, "stderr", "") or error))
+                raise InputError(
+                    f"executor=slurm cannot submit jobs with {self._options} ({text}): change the "
+                    "executor's options."
+                ) from error
+            for job, its in zip(of_array, submitted, strict=True):
+                self._jobs[its.job_id] = job, its
+                # submitit keeps what it sends in a folder of the array.
+                self._folders |= {folder / its.job_id, folder / its.job_id.partition("_")[0]}
+
+    def ended(self) -> list[Ended]:
+        """Ask squeue, after a while, what has become of the jobs."""
+        time.sleep(self._poll)
+        try:
+            states = self._states()
+            self._heard = time.monotonic()
+        except _Unreachable as error:
+            if time.monotonic() - self._heard > _OUTAGE:
+                raise InputError(
+                    f"executor=slurm does not answer ({error}): see that it runs; the same command "
+                    "goes on from there."
+                ) from error
+            return []
+        ended = []
+        for job_id in list(self._jobs):
+            state, node, why = states.get(job_id, ("LOST", "", ""))
+            if state in _PENDING and why in _NEVER:
+                raise InputError(
+                    f"executor=slurm has job {job_id} with {self._options}, which would wait for "
+                    f"ever ({why}): change the executor's options."
+                )
+            if state not in _PENDING + _RUNNING:
+                ended.append(self._ended(job_id, state, node))
+        return ended
+
+    def close(self) -> None:
+        """Cancel the jobs that have not ended."""
+        if self._jobs:
+            with contextlib.suppress(_Unreachable):
+                _command("scancel", *self._jobs)
+            self._jobs = {}
+        for path in self._folders:
+            shutil.rmtree(path, ignore_errors=True)
+            for script in path.parent.glob(".submission_file_*.sh"):
+                script.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # there are others
+                path.parent.rmdir()
+        self._folders = set()
+
+    def _states(self) -> dict[str, tuple[str, str, str]]:
+        names = [job_id.partition("_")[0] for job_id in self._jobs]
+        return _squeue(f"--jobs={','.join(dict.fromkeys(names))}") if names else {}
+
+    def _ended(self, job_id: str, state: str, node: str) -> Ended:
+        job, submitted = self._jobs.pop(job_id)
+        log = submitted.paths.stdout
+        refused: dict[str, str] = {}
+        if state == "COMPLETED":
+            refused = submitted.result()
+        else:
+            self._folders.discard(log.parent)
+            if state == "FAILED" and _was_too_large(log):  # as Slurm says without control groups
+                state = "OUT_OF_MEMORY"
+        where = f"on node {node or 'unknown'}, slurm job {job_id}; log: {log}"
+        return Ended(job, state, where, refused)
+
+    @property
+    def _options(self) -> str:
+        return ", ".join(f"{name}={value}" for name, value in self._asked.items()) or "no options"
+
+
+def job_name(store: Store) -> str:
+    """Return what the jobs of a store are called."""
+    return f"mklbench-{hashlib.sha256(str(store.path.absolute()).encode()).hexdigest()[:8]}"
+
+
+def queued(store: Store) -> list[tuple[str, str, str]]:
+    """Return id, state and node of the jobs of a store; none where Slurm does not answer."""
+    if not (store.path / "jobs").is_dir():
+        return []
+    try:
+        listed = _squeue(f"--name={job_name(store)}")
+    except _Unreachable:
+        return []
+    return [
+        (job_id, f"{state} ({why})" if state in _PENDING else state, node)
+        for job_id, (state, node, why) in listed.items()
+        if state in _PENDING + _RUNNING
+    ]
+
+
+class _Unreachable(Exception):
+    """Slurm does not answer."""
+
+
+def _run(store: str, modules: Sequence[str], steps: Sequence[dict[str, Any]]) -> dict[str, str]:
+    """Be a job of Slurm."""
+    import submitit
+
+    # submitit would answer the signal before the time limit by submitting the job again.
+    signal.signal(signal.SIGUSR2, signal.SIG_IGN)
+    return take_steps(store, steps, modules, f"slurm {submitit.JobEnvironment().job_id}")
+
+
+def _squeue(*which: str) -> dict[str, tuple[str, str, str]]:
+    """Return by id the state, the node, and the reason of jobs, as far as squeue knows them."""
+    printed = _command(
+        "squeue", "--noheader", "--array", "--states=all", f"--user={getpass.getuser()}",
+        "--format=%i|%T|%N|%r", *which,
+    )  # fmt: skip
+    lines = (line.split("|") for line in printed.splitlines())
+    return {job_id: (state, node, why) for job_id, state, node, why in lines}
+
+
+def _command(*command: str) -> str:
+    try:
+        ended = subprocess.run(
+            command, capture_output=True, text=True, timeout=_PATIENCE, check=True,
+            stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+    except subprocess.CalledProcessError as error:
+        if "Invalid job id" in error.stderr:  # squeue has forgotten all of them
+            return ""
+        raise _Unreachable(f"{command[0]}: {_first_words(error.stderr)}") from error
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise _Unreachable(f"{command[0]}: {error}") from error
+    return ended.stdout
+
+
+def _first_words(text: str) -> str:
+    """Return the first line that names an error, without the name of the command."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()] or ["no reason given"]
+    line = next((line for line in lines if "error" in line.lower()), lines[0])
+    return (line.partition("error: ")[2] or line).rstrip(".")
+
+
+def _was_too_large(log: Path) -> bool:
+    with contextlib.suppress(OSError):
+        return _TOO_LARGE.search(log.read_text(errors="replace")) is not None
+    return False

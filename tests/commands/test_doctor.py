@@ -1,0 +1,75 @@
+"""What `mklbench doctor` looks at, and how it says it."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from mklbench import cli, extras
+from mklbench.commands import doctor
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MKLBENCH_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("MKLBENCH_MIRROR", raising=False)
+
+
+def test_it_names_what_it_looked_at(capsys: pytest.CaptureFixture[str]) -> None:
+    status = cli.main(["doctor"])
+    printed = capsys.readouterr().out.splitlines()
+    looked_at = {line[8:19].strip() for line in printed if line[:8].strip() in ("ok", "note")}
+    assert {"versions", "libsvm", "BLAS", "compiler", "cache", "mirror"} <= looked_at
+    assert status == any(line.startswith("problem ") for line in printed)
+
+
+def test_a_package_that_is_too_old_or_absent_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = ["numpy>=99", "no-such-package>=1", "scipy>=1", "pytest>=99; extra == 'test'"]
+    monkeypatch.setattr("importlib.metadata.requires", lambda name: lines)
+    first, old, absent = doctor.versions()
+    assert "scipy" in first.text
+    assert old[::3] == ("problem", "pip install 'numpy>=99'")
+    assert absent.text == "no-such-package is not installed"
+
+
+def test_an_extra_that_is_missing_is_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(extras, "lacking", lambda: {"slurm": ["submitit"], "dask": []})
+    (found,) = doctor.extra_packages()
+    assert found[::3] == ("note", "pip install 'mklbench[slurm]'")
+
+
+def test_every_extra_says_what_it_is_for() -> None:
+    assert extras.PURPOSES.keys() == extras.lacking().keys()
+
+
+def test_a_library_that_fails_is_a_problem(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("mklbench.libsvm.SVM.solve", lambda *_: None)
+    assert cli.main(["doctor"]) == 1
+    assert "-> pip install --force-reinstall" in capsys.readouterr().out
+
+
+def test_a_mirror_that_is_not_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for mirror in (str(tmp_path / "none"), "http://127.0.0.1:1"):
+        monkeypatch.setenv("MKLBENCH_MIRROR", mirror)
+        (found,) = doctor.mirror()
+        assert found.level == "problem"
+        assert "MKLBENCH_MIRROR" in found.remedy
+
+
+def test_a_disk_that_is_nearly_full(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=10**6))
+    found = doctor.space("store", tmp_path / "not" / "yet", "--results-dir")
+    assert found.level == "problem"
+    assert "--results-dir" in found.remedy
+
+
+def test_a_store_that_is_none(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    assert cli.main(["doctor", "--results-dir", "file"]) == 2
+    assert "file" in capsys.readouterr().err
