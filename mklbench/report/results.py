@@ -72,6 +72,13 @@ def write_figures(
     return drawn
 
 
+def recorded_figures(table: PaperTable) -> dict[str, Path]:
+    """Return the recorded pictures of the figures that need no data, by their names."""
+    directory = resources.recorded_results() / "figures"
+    paths = {each.name: directory / f"{each.name}.png" for each in table.figures if each.of_records}
+    return {name: path for name, path in paths.items() if path.is_file()}
+
+
 def assembled(
     table: PaperTable, store: Store, recorded: bool, selection: TableSelection = WHOLE
 ) -> Report:

@@ -23,6 +23,7 @@ from mklbench.report.layout.ranking import Ranks, rank_methods
 from mklbench.report.table.metrics import METRICS, Metric
 from mklbench.report.table.paper_table import Column, Ranking, Row
 
+EVIDENCE = "How much these records say"
 # Sets from which a distribution over sets can be learned at all.
 LEAST_SETS = 3
 # A region is called certain from this probability on.
@@ -84,12 +85,14 @@ def pair_of(report: Report, ranking: Ranking, rows: Sequence[Row], *names: str) 
     return Pair(tuple(gains), tuple(shares))
 
 
-def evidence_blocks(report: Report) -> Iterator[Block]:
+def evidence_blocks(report: Report, *, heading_only: bool = False) -> Iterator[Block]:
     """Yield, for each group of sets apart, what the records say and what they cannot say."""
     ranking = report.table.ranking
     if ranking is None or ranking.rope is None:
         return
-    yield Heading(2, "How much these records say")
+    yield Heading(2, EVIDENCE)
+    if heading_only:
+        return
     yield Paragraph(_rule(ranking, ranking.rope))
     for label, rows in groups_of(report, ranking):
         for reference in ranking.references:

@@ -54,7 +54,9 @@ from mklbench.report.table.metrics import METRICS
 from mklbench.report.table.paper_table import Baseline
 
 
-def lay_out(report: Report, figures: Mapping[str, Path] | None = None) -> Document:
+def lay_out(
+    report: Report, figures: Mapping[str, Path] | None = None, *, draws: bool = True
+) -> Document:
     """Arrange a report as a document; of a part of a table its tables alone.
 
     Parameters
@@ -63,6 +65,9 @@ def lay_out(report: Report, figures: Mapping[str, Path] | None = None) -> Docume
         The assembled table.
     figures : mapping of str to Path or None, default=None
         Picture files by the name of the figure; those of the table are shown.
+    draws : bool, default=True
+        Whether to draw from posteriors for the section `EVIDENCE`, which takes seconds; it is
+        empty otherwise.
     """
     if report.is_part:
         return lay_out_tables(report)
@@ -82,7 +87,7 @@ def lay_out(report: Report, figures: Mapping[str, Path] | None = None) -> Docume
         blocks.extend(_every_number(report))
     else:
         blocks.extend(ranking_blocks(report))
-        blocks.extend(evidence_blocks(report))
+        blocks.extend(evidence_blocks(report, heading_only=not draws))
         blocks.extend(cost_blocks(report))
         blocks.extend(predictor_blocks(report))
         blocks.extend(comparison_blocks(report))

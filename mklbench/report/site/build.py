@@ -12,7 +12,7 @@ from mklbench._version import __version__
 from mklbench.experiments.store import Store
 from mklbench.report.layout.appendix import VERDICT_RULES
 from mklbench.report.layout.claims import claimed
-from mklbench.report.results import write_figures
+from mklbench.report.results import recorded_figures, write_figures
 from mklbench.report.site.cells import Cells
 from mklbench.report.site.collected import Collected, collect
 from mklbench.report.site.compare import MOVED, compare
@@ -54,21 +54,19 @@ def build(
     say("reading the records of all tables")
     collected = collect(store, config_dir)
     with tempfile.TemporaryDirectory() as directory:
-        say(f"drawing the figures of {len(collected)} tables")
         figures = _figures(collected, Path(directory))
         say("comparing methods and arranging the page")
         return _page(collected, figures, store, config_dir)
 
 
 def _figures(collected: Sequence[Collected], directory: Path) -> dict[str, dict[str, Path]]:
-    """Draw the figures of all tables, by the name of the table and their own."""
-    import matplotlib as mpl
-
-    with mpl.rc_context({"svg.fonttype": "none"}):  # letters as such take a third of the space
-        return {
-            one.table.name: write_figures(one.shown, directory, ("svg",), of_records=True)
-            for one in collected
-        }
+    """Return the figures by the name of the table and their own: recorded, or else drawn."""
+    return {
+        one.table.name: recorded_figures(one.table)
+        if one.recorded
+        else write_figures(one.shown, directory, ("png",), of_records=True)
+        for one in collected
+    }
 
 
 def _page(

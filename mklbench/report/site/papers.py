@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import base64
 import re
-import urllib.parse
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from io import BytesIO
 from pathlib import Path
 
+from PIL import Image
+
+from mklbench import resources
 from mklbench.report.analysis.assemble import Report
 from mklbench.report.analysis.by_number import (
     JudgedNumber,
@@ -20,6 +24,8 @@ from mklbench.report.analysis.by_number import (
 from mklbench.report.claims.judged import Judged, judge_claims
 from mklbench.report.document.blocks import Block, Definitions, Heading, Paragraph
 from mklbench.report.document.html import html_block, inline
+from mklbench.report.figures.draw import RESOLUTION
+from mklbench.report.layout.evidence import EVIDENCE
 from mklbench.report.layout.findings import findings
 from mklbench.report.layout.page import lay_out
 from mklbench.report.site.cells import Cells, run_command
@@ -162,7 +168,9 @@ def paper_pages(
     for one in collected:
         table = one.table
         page = pages.setdefault(table.url or "", _paper(table))
-        page.tables.append(_table_page(one.shown, cells, numbers, figures.get(table.name, {})))
+        evidence = recorded_evidence(table.name) if one.recorded else None
+        pictures = figures.get(table.name, {})
+        page.tables.append(_table_page(one.shown, cells, numbers, pictures, evidence))
     for page in pages.values():
         page.tables.sort(key=lambda shown: (-len(shown.table.published), shown.name))
     return sorted(pages.values(), key=lambda page: (not page.url, -len(page.judged), page.label))
@@ -183,12 +191,13 @@ def _table_page(
     cells: Cells,
     numbers: list[dict[str, object]],
     figures: Mapping[str, Path],
+    evidence: str | None,
 ) -> TablePage:
     table, grid, offset = report.table, grid_of(report), len(numbers)
     for number in grid.numbers:
         slot, found = report.slots[number.slot.place]
         numbers.append(number_content(report, number, cells.number(slot, found)))
-    lead, sections = _sections(report)
+    lead, sections = _sections(report, draws=evidence is None)
     return TablePage(
         table=table,
         lead=lead[2:],
@@ -208,7 +217,7 @@ def _table_page(
             for figure in table.figures
         ],
         sections=[
-            Section(title, _html(blocks), title in OPEN)
+            Section(title, _reachable(_html(blocks) or evidence or ""), title in OPEN)
             for title, blocks in sections
             if title not in REPLACED
         ],
@@ -218,11 +227,11 @@ def _table_page(
     )
 
 
-def _sections(report: Report) -> tuple[list[str], list[tuple[str, list[Block]]]]:
+def _sections(report: Report, draws: bool) -> tuple[list[str], list[tuple[str, list[Block]]]]:
     """Return the blocks of `layout`: the first paragraphs, and the others by their headings."""
     lead: list[str] = []
     sections: list[tuple[str, list[Block]]] = []
-    for block in lay_out(report):
+    for block in lay_out(report, draws=draws):
         if isinstance(block, Heading) and block.level == 2:
             sections.append((block.text, []))
         elif sections:
@@ -237,29 +246,32 @@ def _html(blocks: Sequence[Block]) -> str:
     return "\n".join(
         html_block(Heading(block.level + 2, block.text) if isinstance(block, Heading) else block)
         for block in blocks
-    ).replace(
-        '<div class="scroll">', '<div class="scroll" tabindex="0" role="region" aria-label="table">'
     )
+
+
+def _reachable(text: str) -> str:
+    """Return the tables of a text as regions that the keyboard reaches."""
+    wide = '<div class="scroll" tabindex="0" role="region" aria-label="table">'
+    return text.replace('<div class="scroll">', wide)
+
+
+def recorded_evidence(name: str) -> str | None:
+    """Return the section `EVIDENCE` of a recorded table, whose draws take seconds; None without."""
+    path = resources.recorded_results() / "tables" / f"{name}.html"
+    if not path.is_file():
+        return None
+    found = re.search(f"<h2>{EVIDENCE}</h2>\n(.*?)\n<h2>", path.read_text("utf-8"), re.DOTALL)
+    return None if found is None else found[1]
 
 
 def _picture(name: str, title: str, path: Path | None) -> Picture:
     if path is None:
         return Picture(name, title, "")
-    text = path.read_text(encoding="utf-8")
-    size = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', text)
-    assert size is not None
-    width, height = (round(float(points) * 4 / 3) for points in size.groups())
-    return Picture(name, title, _address(text), width, height)
-
-
-def _address(text: str) -> str:
-    """Return a picture as an address that holds all of it; coordinates keep two decimals."""
-    text = re.sub(r"(\d+\.\d\d)\d+", r"\1", text)
-    text = re.sub(r"<\?xml.*?\?>|<!DOCTYPE.*?>|<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
-    text = re.sub(r">\s+<", "><", text.strip())
-    # In an attribute of HTML, in double quotes, all but these would be three letters each.
-    text = re.sub(r"<[^>]+>", lambda tag: tag[0].replace("'", "").replace('"', "'"), text)
-    return "data:image/svg+xml," + urllib.parse.quote(text, safe=" =:/;,.'()-_<>!*+@$?\n")
+    with Image.open(path) as image:  # in 256 colours it takes a third of the space
+        width, height = (round(dots * 96 / RESOLUTION) for dots in image.size)
+        image.convert("RGB").quantize(dither=Image.Dither.NONE).save(stream := BytesIO(), "png")
+    data = base64.b64encode(stream.getvalue()).decode("ascii")
+    return Picture(name, title, f"data:image/png;base64,{data}", width, height)
 
 
 def _scope(table: PaperTable, entry: LedgerEntry) -> str:

@@ -15,9 +15,14 @@ import report_picture
 import mklbench
 from mklbench import resources
 from mklbench.experiments.records import read_records
+from mklbench.report.analysis.assemble import assemble
+from mklbench.report.analysis.places import CellFinder, recorded_source
+from mklbench.report.document.html import html_block
+from mklbench.report.layout.evidence import evidence_blocks
 from mklbench.report.loading import load_table, table_names
 from mklbench.report.site.build import build
 from mklbench.report.site.cells import rounded
+from mklbench.report.site.papers import recorded_evidence
 from mklbench.report.table.metrics import METRICS
 from mklbench.report.table.paper_table import PaperTable
 
@@ -44,6 +49,14 @@ def test_all_tables_are_on_one_page_of_less_than_5_mb() -> None:
     page = report_pages.read(html)
     assert set(table_names()) <= set(page.ids)
     test_ids_are_unique_and_links_lead_somewhere(page)
+
+
+@pytest.mark.slow
+def test_what_takes_draws_is_recorded_as_it_would_be_drawn() -> None:
+    table = load_table("all_methods")
+    report = assemble(table, CellFinder(recorded_source(table)))
+    _, *blocks = evidence_blocks(report)
+    assert recorded_evidence(table.name) == "\n".join(html_block(block) for block in blocks)
 
 
 def test_nothing_is_loaded_from_elsewhere(built: Built, page: report_pages.Page) -> None:
