@@ -49,7 +49,7 @@ ONLY_READ = {
     r"status --watch": "goes on until it is stopped",
     r"/archive/": "is a folder of somebody else",
     r"\b(algo|data|kernel)=mine\b": "needs what the page has told to write",
-    r"wine\.mat|clinic\.csv|patients\.csv data\.label=diagnosis": "needs a file that tests/examples has",
+    r"wine\.mat|clinic\.csv|patients\.csv data\.label=diagnosis": "has a file of tests/examples",
     r"^mklbench run$|^mklbench run -m algo=mkl$|^mklbench table --recorded$": "is only a name",
 }
 # Programs other than ours whose commands are not tried, and why.
