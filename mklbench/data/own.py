@@ -771,8 +771,8 @@ class Features:
                 parts.append((f"{name}={value}", column, part))
         if not parts:
             return np.empty((int(kept.sum()), 0)), (), ()
-        names, columns, values = zip(*parts, strict=True)
-        return np.ascontiguousarray(np.column_stack(values)), names, columns
+        names, columns, features = zip(*parts, strict=True)
+        return np.ascontiguousarray(np.column_stack(features)), names, columns
 
 
 def require_one_form(labels: Sequence[str] | NDArray[Any], what: str) -> None:
@@ -832,9 +832,9 @@ def has_header(cells: Cells, layout: Layout, place: str) -> bool:
         return True
     if len(frame) == 1:
         return not any(map(is_number, first))
-    tried = range(len(first))
+    tried = list(range(len(first)))
     if len(first) > 2 * _TRIED:
-        tried = [*tried[:_TRIED], *tried[-_TRIED:]]
+        tried = tried[:_TRIED] + tried[-_TRIED:]
     found = _Evidence(first, frame.iloc[1:_SEEN], tried, layout)
     if found.answer is None:
         shown = ", ".join(excerpt(cell) for cell in first[:4])
