@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from mklbench import mat_files
 from mklbench.data.dataset import Split
 from mklbench.data.files import AbsentError, read_file, unpack
-from mklbench.data.own import Table, table_of
+from mklbench.data.own import Table, names_subjects, table_of
 from mklbench.data.schema import Layout
 from mklbench.data.splits import part_of
 from mklbench.data.tables import Cells, read_matrix
@@ -232,6 +232,13 @@ def _of_own(arrays: Mapping[str, Any], layout: Layout, place: str) -> Table:
             "number or text a row is needed; name another array with data.label=NAME."
         )
     groups = None
+    of_rows = (name for name in arrays if len(texts(arrays[name]) or ()) == len(labels))
+    named = [name for name in of_rows if name != label and names_subjects(name)]
+    if named and layout.groups is None and layout.index == "ask":
+        raise DataError(
+            f"{place} has an array {named[0]} with a value a row: set data.groups={named[0]} to "
+            "keep the rows of each on one side of every split, or data.index=keep to do without."
+        )
     if layout.groups is not None:
         if layout.groups not in arrays:
             raise _absent("groups", str(layout.groups), arrays, place)

@@ -10,17 +10,15 @@ from __future__ import annotations
 import hashlib
 import io
 import logging
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mklbench.data import image_descriptors
-from mklbench.data.cache import keep_or_warn, made_once
+from mklbench.data.cache import keep_or_warn
 from mklbench.data.dataset import Dataset
 from mklbench.data.files import untar
 from mklbench.data.image_descriptors import Codebooks, Parts
@@ -32,11 +30,8 @@ from mklbench.extras import missing
 logger = logging.getLogger(__name__)
 
 _ENDINGS = (".jpg", ".jpeg", ".png")
-# The codebooks see every so many-th image, and images are described so many at a time.
+# The codebooks see every so many-th image.
 _CODEBOOK_STEP = 4
-_BATCH = 40
-# Seconds between two lines about the progress.
-_INTERVAL = 30.0
 
 Images = Mapping[str, bytes]  # name -> content, in the order of the names
 
@@ -86,9 +81,7 @@ def parse_images(content: bytes, layout: Layout, place: str) -> Table:
 def described(dataset: Dataset, content: bytes, directory: Path) -> Dataset:
     """Compute the inputs of a set of images, or take them from the cache.
 
-    They are computed in batches by joblib (in parallel within ``joblib.parallel_config``), each of
-    which is kept once it is finished: interrupted, the work goes on where it was. Of many processes
-    on one cache one computes them, and the others wait.
+    They are computed by joblib, in parallel within ``joblib.parallel_config``.
 
     Parameters
     ----------
@@ -110,22 +103,15 @@ def described(dataset: Dataset, content: bytes, directory: Path) -> Dataset:
             f"data.keep_classes is not to be had of images: leave it out ({dataset.name})."
         )
     path = descriptors_path(directory, dataset.digest)
-    cache = _Cache(path.parent)
-
-    def kept() -> NDArray[np.float64] | None:
-        found: NDArray[np.float64] | None = cache.load(path.name, lambda arrays: arrays["X"])
-        return found
-
-    def make() -> NDArray[np.float64]:
-        if asked := missing("images", f"data={dataset.name}"):
-            raise DataError(asked)
-        X = _describe(images, dataset, cache)
-        cache.keep(path.name, X=X)
-        cache.discard("batch-*.npz")
-        return X
-
-    doing = f"data={dataset.name}: its descriptors are being computed"
-    return replace(dataset, X=made_once([path], kept, make, doing))
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            return replace(dataset, X=arrays["X"])
+    except Exception:  # absent, or a file that somebody has damaged
+        X = _describe(images, dataset)
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, X=X)
+    keep_or_warn(buffer.getvalue(), path)
+    return replace(dataset, X=X)
 
 
 def descriptors_path(directory: Path, digest: str) -> Path:
@@ -133,38 +119,22 @@ def descriptors_path(directory: Path, digest: str) -> Path:
     return directory / f"descriptors-{digest.removeprefix('sha256:')[:12]}" / "all.npz"
 
 
-def _describe(images: Images, dataset: Dataset, cache: _Cache) -> NDArray[np.float64]:
+def _describe(images: Images, dataset: Dataset) -> NDArray[np.float64]:
+    if asked := missing("images", f"data={dataset.name}"):
+        raise DataError(asked)
     from joblib import Parallel, delayed
 
     logger.warning(
-        "data=%s: the descriptors of its %d images are computed, in some minutes, and kept in %s.",
+        "data=%s: the descriptors of its %d images are computed, in some minutes, and kept.",
         dataset.name,
         len(images),
-        cache.directory,
     )
     listed = list(images.items())
-    codebooks = cache.load("codebooks.npz", lambda arrays: Codebooks(**arrays))
-    if codebooks is None:
-        shown = listed[::_CODEBOOK_STEP]
-        measured = Parallel()(delayed(_measure)(item, dataset.source) for item in shown)
-        codebooks = image_descriptors.learn_codebooks(measured)
-        cache.keep("codebooks.npz", colours=codebooks.colours, locals=codebooks.locals)
-    batches = []
-    progress = _Progress(dataset.name, len(listed))
-    for start in range(0, len(listed), _BATCH):
-        name = f"batch-{start:05d}.npz"
-        rows = cache.load(name, lambda arrays: arrays["X"])
-        if rows is None:
-            rows = np.array(
-                Parallel()(
-                    delayed(_row)(item, codebooks, dataset.source)
-                    for item in listed[start : start + _BATCH]
-                )
-            )
-            cache.keep(name, X=rows)
-        progress.done(len(rows))
-        batches.append(rows)
-    return np.vstack(batches)
+    shown = listed[::_CODEBOOK_STEP]
+    measured = Parallel()(delayed(_measure)(item, dataset.source) for item in shown)
+    codebooks = image_descriptors.learn_codebooks(measured)
+    rows = Parallel()(delayed(_row)(item, codebooks, dataset.source) for item in listed)
+    return np.array(rows)
 
 
 def _row(item: tuple[str, bytes], codebooks: Codebooks, place: str) -> NDArray[np.float64]:
@@ -197,45 +167,3 @@ def _read(content: bytes, place: str) -> Images:
     if not found:
         raise DataError(f"{place} has no images ({', '.join(_ENDINGS)}) in it.")
     return found
-
-
-class _Progress:
-    """Says now and then how many images are described, in the log: no run has begun yet."""
-
-    def __init__(self, name: str, n_images: int) -> None:
-        self._name, self._n_images = name, n_images
-        self._n_done = 0
-        self._said = time.monotonic()
-
-    def done(self, n_images: int) -> None:
-        """Count `n_images` more."""
-        self._n_done += n_images
-        if time.monotonic() - self._said > _INTERVAL:
-            self._said = time.monotonic()
-            logger.warning("data=%s: %d of %d images.", self._name, self._n_done, self._n_images)
-
-
-class _Cache:
-    """Files of arrays in a directory; one that cannot be read counts as absent."""
-
-    def __init__(self, directory: Path) -> None:
-        self.directory = directory
-
-    def load(self, name: str, read: Callable[[Mapping[str, Any]], Any]) -> Any:
-        """Return what `read` makes of the arrays of a file, or None."""
-        try:
-            with np.load(self.directory / name, allow_pickle=False) as arrays:
-                return read(dict(arrays))
-        except Exception:  # absent, or a file that somebody has damaged
-            return None
-
-    def discard(self, pattern: str) -> None:
-        """Remove files that are no longer needed."""
-        for path in self.directory.glob(pattern):
-            path.unlink(missing_ok=True)
-
-    def keep(self, name: str, **arrays: Any) -> None:
-        """Write a file of arrays, whole or not at all."""
-        buffer = io.BytesIO()
-        np.savez_compressed(buffer, **arrays)
-        keep_or_warn(buffer.getvalue(), self.directory / name)

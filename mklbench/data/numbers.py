@@ -6,6 +6,7 @@ asked as a whole, and the user where that does not tell.
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -59,13 +60,11 @@ class Notation:
     def numbers(self, cells: NDArray[Any]) -> NDArray[np.float64]:
         """Return cells (n,), texts or numbers, as numbers, to the last bit; NaN for all others."""
         if cells.dtype.kind in "biuf":
-            return cells.astype(np.float64)
+            return cells.astype(np.float64, copy=False)
         if self == Notation():
-            try:
-                if not any("_" in cell for cell in cells):
+            with contextlib.suppress(TypeError, ValueError):
+                if "_" not in "".join(cells):
                     return cells.astype(np.float64)
-            except (TypeError, ValueError):
-                pass
         found = [self._number(cell) for cell in cells]
         return np.array([np.nan if number is None else number for number in found], np.float64)
 
@@ -141,8 +140,11 @@ class _Seen:
         self.whole = ""  # a number below a thousand without a sign
         self.large = False  # one from a thousand without a sign
         texts = dict.fromkeys(cell for cell in cells[:_SEEN] if isinstance(cell, str))
+        signs = [sign for sign in ".," if sign in "".join(texts)]
         for cell in texts:
             self._see(cell)
+            if signs and all(self.clear[sign] for sign in signs):
+                break  # nothing is open
 
     def _see(self, cell: str) -> None:
         if cell.isdigit():

@@ -21,6 +21,7 @@ from mklbench.data.schema import (
     Task,
     Whole,
 )
+from mklbench.data.settings import is_http
 from mklbench.errors import InputError
 from mklbench.reader import Made, read, refuse_unknown, value
 
@@ -78,7 +79,12 @@ def _sources(
             )
         is_list = isinstance(path, Sequence) and not isinstance(path, str)
         found = value(tuple[str, ...] if is_list else str, path, where / "path")
-        return (Source("path", found if is_list else (found,), layout),)
+        paths = found if is_list else (found,)
+        if address := next((one for one in paths if is_http(one)), None):
+            raise InputError(
+                f"data.path={address} is an address: download it, and give the path of the file."
+            )
+        return (Source("path", paths, layout),)
     if "id" in config:
         if config["id"] in (None, ""):
             raise InputError("data.id is not set: give the number of OpenML, as in data.id=61.")

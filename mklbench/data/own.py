@@ -34,6 +34,8 @@ _SENTINELS = (-99.0, -999.0, -9999.0, -99999.0)
 # Of fewer rows a column may be in order by chance; of fewer values it names no subjects.
 _FEWEST = 8
 _FEWEST_GROUPS = 5
+# Rows, and columns at either end, that tell whether the first row has names.
+_SEEN, _TRIED = 2000, 100
 # Of these one names the samples of files that are joined.
 _FIRST_COLUMNS = 10
 _WORDS = (
@@ -46,6 +48,8 @@ _NAMES_SUBJECTS = re.compile(
     r"(?:subj|subject|patient|participant|person|individual|animal|donor|user|family)s?"
     r"(?:ids?|nr|no|num|number|code|key|name)?|ids?"
 )
+_NAMES_PARTS = re.compile(r"(?:cv)?folds?(?:ids?|nr|no|number)?|splits?|partition|istrain|istest")
+_SPACED = re.compile(r"[+-]?\d{1,3}(?:([ \u00a0\u202f'’])\d{3})+(?:[.,]\d+)?")
 _UNNAMED = re.compile(r"|Unnamed: \d+(?:\.\d+)*|__index_level_\d+__")
 
 
@@ -247,11 +251,14 @@ class Body:
             raise DataError(f"{place} holds no rows of data.")
         self.frame = frame
         self.width = frame.shape[1]
+        self._columns: dict[int, NDArray[Any]] = {}
         self.n_own = self.width - len(cells.index or {})  # of those, columns that are no index
 
     def column(self, number: int) -> NDArray[Any]:
         """Return the cells of a column (n,): numbers, or texts and other values."""
-        return _plain(self.frame.iloc[:, number])
+        if number not in self._columns:
+            self._columns[number] = _plain(self.frame.iloc[:, number])
+        return self._columns[number]
 
     @cached_property
     def notation(self) -> Notation:
@@ -280,7 +287,8 @@ class Body:
         if isinstance(reference, int):
             if 1 <= abs(reference) <= self.n_own:
                 number = reference - 1 if reference > 0 else self.n_own + reference
-                named = self.header.index(str(reference)) if self._has(reference) else number
+                header = self.header or []
+                named = header.index(str(reference)) if str(reference) in header else number
                 if named != number:
                     raise DataError(
                         f"data.{option}={reference} is the number of column {number + 1} of "
@@ -289,7 +297,7 @@ class Body:
                         f"data.{option}={number - self.n_own}."
                     )
                 return number
-            if not self._has(reference):
+            if str(reference) not in (self.header or ()):
                 raise DataError(
                     f"data.{option}={reference} is not a column of {self.place}: it has "
                     f"{self.n_own}."
@@ -313,10 +321,6 @@ class Body:
             f"data.{option}={reference} is not a column of {self.place}: it has "
             f"{shortened(self.header)}."
         )
-
-    def _has(self, reference: ColumnReference) -> bool:
-        """Tell whether a column is called so."""
-        return self.header is not None and str(reference) in self.header
 
     def describe(self, column: int) -> str:
         """The column as messages call it, such as ``column 3 (age)``."""
@@ -379,7 +383,8 @@ class Body:
             )
         if not self.inputs and self.n_own > 1 and layout.drop + layout.id_columns:
             raise DataError(f"{place} has no inputs: all its columns are labels or ids.")
-        self._require_known([*self.inputs, self.label])
+        if not self.cells.text:
+            self._require_known([*self.inputs, self.label])
         unnamed = self._unnamed()
         labels, unlabelled = self._labels()
         features = Features(self, [c for c in self.inputs if c not in unnamed], ~unlabelled)
@@ -388,6 +393,7 @@ class Body:
         left_out += [f"{self.describe(c)}, the names of the rows" for c in self.indices]
         groups = self._groups()
         features.check_identifiers(unnamed)
+        left_out += [f"{self.describe(c)}, which is empty" for c in features.empty]
         left_out += [f"{self.describe(c)}, as data.index=drop says" for c in features.numbering]
         incomplete = features.incomplete()
         kept = ~unlabelled & ~incomplete
@@ -487,9 +493,8 @@ class Body:
         marks = Counter(text for text in texts[absent] if text.lower() in _MAY_BE_LABELS)
         numbers = {text: plain_number(text) for text in counts}
         sentinel = {t for t, n in numbers.items() if n in (*_SENTINELS, -9.0)}
-        others = [n for t, n in numbers.items() if t not in sentinel]
-        if any(n is not None and n < 0 for n in others):
-            sentinel = set()
+        others = [n for t, n in numbers.items() if t not in sentinel and n is not None]
+        sentinel = {t for t in sentinel if min(others, default=0) > (numbers[t] or 0) / 5}
         asked = {text: n for text, n in marks.items() if n > fewest}
         asked |= {text: counts[text] for text in sentinel}
         for text, n_rows in asked.items():
@@ -518,8 +523,8 @@ class Features:
     ----------
     codes : dict of int to list of str
         The columns that become a feature for each of their values, with these.
-    numbering : list of int
-        The columns that are left out, as they number the rows.
+    numbering, empty : list of int
+        The columns that are left out, as they number the rows or have no value.
     """
 
     def __init__(self, body: Body, inputs: list[int], labelled: NDArray[np.bool_]) -> None:
@@ -527,6 +532,10 @@ class Features:
         self._cells = {column: body.column(column) for column in inputs}
         self._missing = {c: missing_in(v, body.layout) for c, v in self._cells.items()}
         self.numbering: list[int] = []
+        self.empty: list[int] = []
+        if body.layout.own:
+            self.empty = [c for c in inputs if self._missing[c].all()]
+            self._inputs = inputs = [c for c in inputs if c not in self.empty]
         stated = self._stated_categories()
         texts = [c for c in inputs if c not in stated and self._cells[c].dtype == object]
         layout = body.layout
@@ -541,10 +550,11 @@ class Features:
         elif others:
             raise self._no_number(others)
         self.codes = {c: self._values(c) for c in stated}
-        for column, values in self._numbers.items():
+        for column in self._numbers:
             if column not in self.codes:
-                values[self._missing[column]] = np.nan
-                self._require_finite(column, values)
+                if (absent := self._missing[column]).any():
+                    self._numbers[column] = np.where(absent, np.nan, self._numbers[column])
+                self._require_finite(column, self._numbers[column])
 
     def _stated_categories(self) -> list[int]:
         listed = self._body.layout.categories
@@ -595,12 +605,15 @@ class Features:
         place = f"{body.line(row)}, {body.describe(column)}"
         shares = {c: odd.sum() / max(1, (~self._missing[c]).sum()) for c, odd in columns.items()}
         texts = [c for c in columns if 2 * shares[c] > 1]
-        if column not in texts or not layout.own or len(self._labelled) < 2:
+        is_grouped = bool(_SPACED.fullmatch(_text(cell)))
+        if column not in texts or not layout.own or len(self._labelled) < 2 or is_grouped:
             remedy = (
                 "set data.header=true if this line names the columns"
                 if row == 0 and body.header is None
                 else "correct it, or set data.missing to what stands for a missing value"
             )
+            if is_grouped and (grouped := _SPACED.fullmatch(_text(cell))):
+                remedy = f"set 'data.thousands=\"{grouped[1]}\"' if that stands between thousands"
             return DataError(f"{place}: {excerpt(_text(cell))} is not a number: {remedy}.")
         names = ",".join(str(body.reference(c)) for c in texts)
         counts = {c: len(self._values(c)) for c in texts}
@@ -662,6 +675,12 @@ class Features:
         for column in asked:
             if column not in self.numbering and self._names_subjects(column):
                 raise self._asking_about_groups(column)
+            if body.header and _is_called(body.header[column], _NAMES_PARTS, ids=False):
+                raise DataError(
+                    f"{body.place} has {body.describe(column)}, which seems to say in which part "
+                    f"or fold a row is: set data.drop=[{body.reference(column)}] to leave it out, "
+                    "or data.index=keep to learn from it."
+                )
         if index == "drop" and not self.numbering and not unnamed:
             raise DataError(
                 f"data.index=drop finds no column in {body.place} that numbers the rows: "
@@ -742,7 +761,8 @@ class Features:
                 continue
             name = header[column] if header else f"x{i + 1}"
             if column not in self.codes:
-                parts.append((name, column, self._numbers[column][kept]))
+                values = self._numbers[column]
+                parts.append((name, column, values if kept.all() else values[kept]))
                 continue
             texts = np.array([_text(value) for value in self._cells[column][kept]], dtype=object)
             absent = self._missing[column][kept]
@@ -751,8 +771,8 @@ class Features:
                 parts.append((f"{name}={value}", column, part))
         if not parts:
             return np.empty((int(kept.sum()), 0)), (), ()
-        names, columns, values = zip(*parts, strict=True)
-        return np.ascontiguousarray(np.column_stack(values)), names, columns
+        names, columns, features = zip(*parts, strict=True)
+        return np.ascontiguousarray(np.column_stack(features)), names, columns
 
 
 def require_one_form(labels: Sequence[str] | NDArray[Any], what: str) -> None:
@@ -781,16 +801,11 @@ def missing_in(cells: NDArray[Any], layout: Layout) -> NDArray[np.bool_]:
         return found | np.isnan(cells) if cells.dtype.kind == "f" else found
     if layout.own:
         marks |= {""} if layout.missing == () else MARKS
-    known: dict[Any, bool] = {}
 
     def is_missing(cell: Any) -> bool:
         if not isinstance(cell, str):
             return cell is None or cell != cell or cell in numbers
-        if cell not in known:
-            known[cell] = cell.casefold() in marks or (
-                layout.own and bool(numbers) and plain_number(cell) in numbers
-            )
-        return known[cell]
+        return cell.casefold() in marks or (bool(numbers) and plain_number(cell) in numbers)
 
     return np.fromiter((is_missing(cell) for cell in cells), bool, len(cells))
 
@@ -817,7 +832,10 @@ def has_header(cells: Cells, layout: Layout, place: str) -> bool:
         return True
     if len(frame) == 1:
         return not any(map(is_number, first))
-    found = _Evidence(first, frame.iloc[1:], layout)
+    tried = list(range(len(first)))
+    if len(first) > 2 * _TRIED:
+        tried = tried[:_TRIED] + tried[-_TRIED:]
+    found = _Evidence(first, frame.iloc[1:_SEEN], tried, layout)
     if found.answer is None:
         shown = ", ".join(excerpt(cell) for cell in first[:4])
         more = ", ..." if len(first) > 4 else ""
@@ -837,10 +855,12 @@ class _Evidence:
         Whether they are names; None: it is open.
     """
 
-    def __init__(self, first: Sequence[str], rest: Any, layout: Layout) -> None:
+    def __init__(
+        self, first: Sequence[str], rest: Any, tried: Sequence[int], layout: Layout
+    ) -> None:
         self.numbers: dict[int, NDArray[np.float64]] = {}
         self.first = first
-        kinds = [self._kind(c, [_text(v) for v in rest.iloc[:, c]]) for c in range(len(first))]
+        kinds = [self._kind(c, [_text(v) for v in rest.iloc[:, c]]) for c in tried]
         values = [plain_number(first[c].replace(",", ".", 1)) for c in self.numbers]
         label = layout.label if isinstance(layout.label, int) else len(first)
         at = label - 1 if label > 0 else len(first) + label
@@ -903,10 +923,16 @@ class _Evidence:
         return in_order and (len(values) >= 6 or whole or even)
 
 
-def _is_called(name: str, pattern: re.Pattern[str]) -> bool:
+def names_subjects(name: str) -> bool:
+    """Tell whether a column or an array is called like subjects, or groups."""
+    return _is_called(name, _NAMES_SUBJECTS) or name.lower() in ("group", "groups")
+
+
+def _is_called(name: str, pattern: re.Pattern[str], ids: bool = True) -> bool:
     """Tell whether the words of a name, as in patient_id and SubjectNr, are of a pattern."""
     words = [word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", name)]
-    return bool(words) and (bool(pattern.fullmatch("".join(words))) or words[-1] in ("id", "ids"))
+    is_id = ids and words[-1:] in (["id"], ["ids"])
+    return bool(words) and (is_id or pattern.fullmatch("".join(words)) is not None)
 
 
 def _asking(found: str) -> DataError:

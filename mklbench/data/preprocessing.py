@@ -140,8 +140,8 @@ def imputed(
             f"data.impute={how} finds no value of feature {empty[0] + 1} in a training part: leave "
             "it out with data.drop."
         )
-    filling = {"mean": np.nanmean, "median": np.nanmedian}[how](X[train], axis=0)
-    return np.where(absent, filling, X)
+    middle = np.nanmean if how == "mean" else np.nanmedian
+    return np.where(absent, middle(X[train], axis=0), X)
 
 
 def constant_features(dataset: Dataset) -> tuple[str, ...]:

@@ -3,22 +3,22 @@
 The bytes that are found are handed to a caller's `accept`, which parses and verifies them. Only
 what is accepted is used or enters the cache, so a stalled, truncated or altered file is passed over
 for the next place and never kept. All that was tried goes into the message when no place has the
-data. Of many processes on one cache one asks the servers, and the others wait for what it keeps.
+data.
 """
 
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import logging
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
 from pathlib import Path
 from typing import Generic, Literal, TypeVar
 from urllib.parse import quote
 
-from mklbench.data.cache import keep_or_warn, made_once, shown
+from mklbench.data.cache import keep_or_warn, shown
 from mklbench.data.files import AbsentError, DamagedError, UnreadableError, read
 from mklbench.data.schema import FileConfig, Layout
 from mklbench.data.settings import (
@@ -164,74 +164,29 @@ def resolve(
     DataError
         No place has the data; the message lists what was tried.
     """
-    listed = list(places(config, cache_dir, mirror))
-    local = list(takewhile(lambda place: not place.remote, listed))
-    others = listed[len(local) :]
-    search = _Search(config.name, accept, timeout)
-
-    def at_hand() -> Found[Accepted] | None:
-        return search.first(local)
-
-    def download() -> Found[Accepted]:
-        found = search.first(others)
-        if found is None:
-            raise DataError(_nowhere(config, search.tried, mirror))
-        if found.place.remote:
-            for content, path in zip(found.contents, found.place.cache_paths, strict=True):
-                keep(content, path)
-        return found
-
-    if not others:
-        return at_hand() or download()
-    kept = [Path(path) for place in local if place.kind == "cache" for path in place.locations]
-    return made_once(kept, at_hand, download, f"data={config.name} is being downloaded")
-
-
-class _Search(Generic[Accepted]):
-    """Looks at places in turn, and remembers what was wrong with each."""
-
-    def __init__(
-        self,
-        name: str,
-        accept: Callable[[Sequence[bytes], Layout, str], Accepted],
-        timeout: float | None,
-    ) -> None:
-        self._name, self._accept, self._timeout = name, accept, timeout
-        self._tried: dict[str, DataError] = {}  # by what messages call the place
-
-    @property
-    def tried(self) -> list[str]:
-        """What was wrong with each place."""
-        return [_reason(place, error) for place, error in self._tried.items()]
-
-    def first(self, places: Sequence[Place]) -> Found[Accepted] | None:
-        """The first place whose content is accepted, or None."""
-        for place in places:
-            try:
-                contents = read_place(place, self._timeout)
-                accepted = self._accept(contents, place.layout, place.describe())
-            except DataError as error:
-                if place.kind == "path":
-                    raise _own_file_error(place, error) from error
-                # What was read of OpenML, and does not suit the options, is not there in vain.
-                faults = (AbsentError, UnreadableError, DamagedError)
-                if place.layout.format == "openml" and not isinstance(error, faults):
-                    raise
-                self._tried[place.describe()] = error
-                continue
-            self._tried.pop(place.describe(), None)  # another process has mended it meanwhile
-            self._warn()
-            return Found(place, contents, accepted)
-        return None
-
-    def _warn(self) -> None:
-        bad = [
-            _reason(place, error)
-            for place, error in self._tried.items()
-            if not isinstance(error, AbsentError)
-        ]
+    tried: dict[str, DataError] = {}  # by what messages call the place
+    for place in places(config, cache_dir, mirror):
+        try:
+            contents = read_place(place, timeout)
+            accepted = accept(contents, place.layout, place.describe())
+        except DataError as error:
+            if place.kind == "path":
+                raise _own_file_error(place, error) from error
+            # What was read of OpenML, and does not suit the options, is not there in vain.
+            faults = (AbsentError, UnreadableError, DamagedError)
+            if place.layout.format == "openml" and not isinstance(error, faults):
+                raise
+            tried[place.describe()] = error
+            continue
+        bad = {at: error for at, error in tried.items() if not isinstance(error, AbsentError)}
         if bad:
-            logger.warning("data=%s passed over %s.", self._name, "; ".join(bad))
+            reasons = "; ".join(itertools.starmap(_reason, bad.items()))
+            logger.warning("data=%s passed over %s.", config.name, reasons)
+        if place.remote:
+            for content, path in zip(contents, place.cache_paths, strict=True):
+                keep(content, path)
+        return Found(place, contents, accepted)
+    raise DataError(_nowhere(config, list(itertools.starmap(_reason, tried.items())), mirror))
 
 
 def read_place(place: Place, timeout: float | None = None) -> tuple[bytes, ...]:

@@ -144,9 +144,12 @@ def read_text(content: bytes, layout: Layout, place: str) -> Cells:
             expected, line, saw = found.groups()
             raise DataError(_widths(place, int(line), int(saw), int(expected))) from error
         raise DataError(f"{place} cannot be split into cells ({first_line(error)}).") from error
-    frame = frame.apply(lambda column: column.str.strip())
+    if " " in text or "\t" in text:
+        frame = frame.apply(lambda column: column.str.strip())
     cells = Cells(frame, None, None, text, delimiter, skipped)
     _require_widths(cells, place)
+    if frame.shape[1] > 1 and (frame.iloc[:, -1] == "").all():  # behind a delimiter at each end
+        cells = replace(cells, frame=frame.iloc[:, :-1])
     if not is_of_r:
         return cells
     names = [name.strip() for name in split_line(lines[0], delimiter)]
@@ -175,8 +178,7 @@ def read_parquet(content: bytes, layout: Layout, place: str) -> Cells:
     index = {}
     if not isinstance(frame.index, pd.RangeIndex):
         levels = [frame.index.get_level_values(k) for k in range(frame.index.nlevels)]
-        index = {str(level.name or "index"): level.to_series(index=range(len(frame)))
-                 for level in levels}  # fmt: skip
+        index = {str(level.name or "index"): pd.Series(list(level)) for level in levels}
     return _typed(frame.reset_index(drop=True), index)
 
 
@@ -212,8 +214,9 @@ def read_excel(content: bytes, layout: Layout, place: str) -> Cells:
     if asked := missing("files", place, "openpyxl"):
         raise DataError(asked)
     try:
-        read = {"header": None, "dtype": object, "keep_default_na": False}
-        sheets = pd.read_excel(io.BytesIO(content), sheet_name=None, engine="openpyxl", **read)
+        sheets = pd.read_excel(
+            io.BytesIO(content), sheet_name=None, header=None, dtype=object, keep_default_na=False
+        )
     except Exception as error:  # of damaged XML openpyxl raises almost anything
         raise DataError(
             f"{place} is not an Excel file: it is damaged ({first_line(error)})."
@@ -261,18 +264,17 @@ def transposed(cells: Cells) -> Cells:
 
     The names of the samples become those of the rows.
     """
-    frame = cells.frame
+    import pandas as pd
+
+    frame: Any = cells.frame
     if cells.names is None:
         variables, samples, inside = frame.iloc[1:, 0], frame.iloc[0, 1:], frame.iloc[1:, 1:]
     elif cells.index:
         variables, samples, inside = next(iter(cells.index.values())), cells.names, frame
     else:
         variables, samples, inside = frame[0], cells.names[1:], frame.iloc[:, 1:]
-    index = frame.iloc[:0, 0].reindex(range(len(samples)))
-    index = index.astype(object)
-    index[:] = [str(name) for name in samples]
-    return replace(_typed(inside.T.reset_index(drop=True).set_axis(list(variables), axis=1)),
-                   index={"samples": index})  # fmt: skip
+    turned = inside.T.reset_index(drop=True).set_axis(list(variables), axis=1)
+    return _typed(turned, {"samples": pd.Series([str(name) for name in samples], dtype=object)})
 
 
 def _trimmed(frame: pd.DataFrame) -> pd.DataFrame:
@@ -290,17 +292,21 @@ def _decoded(content: bytes, place: str) -> str:
         raise DataError(f"{place} is an Excel file of the old kind: save it as .xlsx.")
     text = unpack(content, place)
     if text.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return text.decode("utf-16", errors="replace")
+        return _unified(text.decode("utf-16", errors="replace"))
     if (position := text.find(b"\0")) >= 0:
         raise DataError(
             f"{place} is not a text file: byte {position + 1} is zero; give a text file in UTF-8."
         )
     try:
-        return text.decode("utf-8-sig")
+        return _unified(text.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise DataError(
             f"{place} is not a text file in UTF-8: byte {error.start + 1} cannot be read."
         ) from error
+
+
+def _unified(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _filled(text: str, skipped: int) -> Iterator[str]:

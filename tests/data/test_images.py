@@ -160,29 +160,6 @@ class TestDescriptors:
         assert [part.tolist() for part in official.rows(0)] == [[0, 1, 4, 5], [2, 6]]
         assert official.key != Cell({**plain.config, "split": split}).key
 
-    def test_interrupted_it_goes_on_where_it_was(
-        self, files: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        (tmp_path / "discs.tar").write_bytes(archive(files))
-        whole = load(config(tmp_path / "discs.tar"), cache_dir=tmp_path / "whole")
-        monkeypatch.setattr(images, "_BATCH", 3)
-        measured: list[int] = []
-        measure = image_descriptors.measure
-
-        def interrupt(picture: np.ndarray) -> Any:
-            measured.append(len(measured))
-            if len(measured) == 7:  # two for the codebooks, one batch, and the next one begun
-                raise KeyboardInterrupt
-            return measure(picture)
-
-        monkeypatch.setattr(image_descriptors, "measure", interrupt)
-        with pytest.raises(KeyboardInterrupt):
-            load(config(tmp_path / "discs.tar"), cache_dir=tmp_path)
-        del measured[:]
-        resumed = load(config(tmp_path / "discs.tar"), cache_dir=tmp_path)
-        assert len(measured) == 5
-        np.testing.assert_array_equal(resumed.X, whole.X)
-
     @pytest.mark.parametrize(
         ("bad", "reason"),
         [

@@ -167,6 +167,8 @@ def test_training_and_test_arrays_are_a_split(tmp_path: Path) -> None:
 
 def test_groups_are_an_array(tmp_path: Path) -> None:
     np.savez(tmp_path / "own.npz", X=X, y=Y, patient=[7, 7, 8, 8, 9, 9])
+    with pytest.raises(DataError, match=r"set data\.groups=patient"):
+        load_own(tmp_path / "own.npz")
     assert_array_equal(load_own(tmp_path / "own.npz", groups="patient").groups, [0, 0, 1, 1, 2, 2])
 
 

@@ -287,7 +287,8 @@ def test_the_same_frame_is_the_same_data(kind: str, tmp_path: Path) -> None:
     made.loc[[2, 7], "a"] = np.nan
     made.loc[4, "sick"] = None
     path = tmp_path / f"own.{kind}"
-    {"csv": made.to_csv, "xlsx": made.to_excel, "parquet": made.to_parquet}[kind](path, index=False)
+    writers: dict[str, Any] = {"csv": made.to_csv, "xlsx": made.to_excel}
+    writers.get(kind, made.to_parquet)(path, index=False)
     assert "column 2 (ward) holds text, such as 'east' in line 2" in refusal(path)
     dataset = read(path, categories="onehot")
     kept = made.dropna()
@@ -409,6 +410,23 @@ def test_text_of_other_programs(tmp_path: Path) -> None:
     assert_array_equal(read(tmp_path / "own.csv").X, X[:, :2])
     (tmp_path / "own.csv").write_bytes(of_numpy.encode("utf-16"))
     assert_array_equal(read(tmp_path / "own.csv").X, X[:, :2])
+
+
+def test_what_other_files_have_in_them(tmp_path: Path) -> None:
+    at_ends = frame().to_csv(index=False).replace("\n", ",\r\n")
+    assert is_right(read(csv(tmp_path, at_ends)))
+    made = frame()
+    made.insert(2, "note", np.nan)
+    dataset = read(csv(tmp_path, made))
+    assert is_right(dataset)
+    assert dataset.understood[1].endswith("; left out: column 3 (note), which is empty")
+    made["note"] = ["1 234", "12 345 678", "7"] * 8
+    assert "set 'data.thousands=\" \"' if that stands" in refusal(csv(tmp_path, made))
+    assert_array_equal(read(tmp_path / "own.csv", thousands=" ").X[:3, 2], [1234, 12345678, 7])
+    made["note"] = np.arange(N) % 3
+    path = csv(tmp_path, made.rename(columns={"note": "fold"}))
+    assert "set data.drop=[fold] to leave it out" in refusal(path)
+    assert is_right(read(path, drop=["fold"]))
 
 
 class TestSeveralFiles:

@@ -239,7 +239,7 @@ def _named_matrix(path: str) -> NDArray[np.float64]:
     """
     import pandas as pd
 
-    frame = pd.read_csv(path, sep=None, engine="python", header=None)
+    frame: Any = pd.read_csv(path, sep=None, engine="python", header=None)
     if isinstance(frame.iloc[0, 0], str) or np.isnan(frame.iloc[0, 0]):
         names, samples = list(frame.iloc[0, 1:]), list(frame.iloc[1:, 0])
         if len(set(names)) < len(names) or set(names) != set(samples):
