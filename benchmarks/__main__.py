@@ -33,7 +33,7 @@ PARTS = (
 # These take minutes for one figure, and are run when they are named.
 LONG_PARTS = (
     *("gaps", "ikl", "kernels", "peaks", "peers", "store", "cluster"),
-    *("scale", "weight_sets", "real_sets", "blocks", "family_gap"),
+    *("scale", "weight_sets", "real_sets", "blocks", "family_gap", "defaults"),
 )
 
 _VERDICTS = {True: "yes", False: "no", None: ""}

@@ -18,9 +18,9 @@ class ElasticNetMKL(TakesMethod, KernelLearner):
 
     Parameters
     ----------
-    kernel : str or KernelBuilder, default="feature_gaussians"
+    kernel : str or KernelBuilder, default="gaussians"
         Name or callable of a bank, see `mklbench.estimators`.
-    C : float, default=1.0
+    C : float, default=3.0
         Box constraint.
     mix : float, default=0.5
         In (0, 1], the share of the squared norms: 1 for the plain sum of kernels, towards 0 for
@@ -46,8 +46,8 @@ class ElasticNetMKL(TakesMethod, KernelLearner):
 
     def __init__(
         self,
-        kernel: str | KernelBuilder = "feature_gaussians",
-        C: float = 1.0,
+        kernel: str | KernelBuilder = "gaussians",
+        C: float = 3.0,
         mix: float = 0.5,
         tol: float = 1e-4,
         max_iter: int = 1000,

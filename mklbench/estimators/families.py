@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 from numpy.typing import NDArray
 
 from mklbench.algorithms import gmkl, ikl, qnpkl
+from mklbench.estimators.early_end import EndsEarly
 from mklbench.estimators.learners import KernelLearner
 from mklbench.estimators.reading import one_or_all
 from mklbench.estimators.weights import ClassWeights
@@ -16,25 +19,28 @@ __all__ = ["GMKL", "IKL", "QNPKL"]
 Array = NDArray[np.float64]
 
 
-class GMKL(KernelLearner):
+class GMKL(EndsEarly):
     """Regularised sum or product of kernels (`mklbench.algorithms.gmkl`).
+
+    It is ended early, as its descent of a product leads to K = I, where nothing is predicted.
 
     Parameters
     ----------
     kernel : str, callable or list, default="product"
         A family (product) or a bank (sum), see `mklbench.estimators`.
-    C : float, default=10.0
-        Box constraint.
+    C : float or "cv", default="cv"
+        Box constraint; by default chosen by cross-validation (`EndsEarly`).
     regulariser : str, default="l1"
         "l1" or "l2".
     strength : float or None, default=None
         Factor on the regulariser; None for that of the authors' code.
-    start : str, default="random"
+    start : str, default="uniform"
         "random", "uniform" or, of a family, "median" weights to start from.
     random_state : int or None, default=0
-        Seed of the random start; None starts at 1/M.
-    iterations : int or None, default=None
-        End after so many gradient steps; None for no such end.
+        Seed of a random start; None starts at 1/M.
+    iterations : int, "cv" or None, default="cv"
+        End after so many gradient steps; None for no such end. By default chosen by
+        cross-validation.
     tol : float, default=0.001
         Certified gap or KKT residual at which to stop.
     max_iter : int, default=40
@@ -53,12 +59,12 @@ class GMKL(KernelLearner):
     def __init__(
         self,
         kernel: Kernel = "product",
-        C: float = 10.0,
+        C: float | Literal["cv"] = "cv",
         regulariser: str = "l1",
         strength: float | None = None,
-        start: str = "random",
+        start: str = "uniform",
         random_state: int | None = 0,
-        iterations: int | None = None,
+        iterations: int | Literal["cv"] | None = "cv",
         tol: float = 1e-3,
         max_iter: int = 40,
         svm_tol: float = 1e-3,
@@ -161,24 +167,23 @@ class IKL(KernelLearner):
         return one_or_all(gaps) if gaps else None
 
 
-class QNPKL(KernelLearner):
+class QNPKL(EndsEarly):
     """Product of Gaussians by quasi-Newton descent, ended early (`mklbench.algorithms.qnpkl`).
 
-    The number of `iterations` is the regulariser: choose it by cross-validation, as C, among few,
-    ``GridSearchCV(QNPKL(), {"C": [1, 10, 100], "iterations": [0, 1, 2, 3, 5]})``.
+    The number of `iterations` is the regulariser.
 
     Parameters
     ----------
     kernel : str, callable or list, default="product"
         A family, see `mklbench.estimators`.
-    C : float, default=10.0
-        Box constraint.
+    C : float or "cv", default="cv"
+        Box constraint; by default chosen by cross-validation (`EndsEarly`).
     start : str or float, default="median"
         "median" or "uniform" parameters to start from, or the value of all.
     width : float, default=1.0
         Factor on the parameters of the start.
-    iterations : int or None, default=None
-        End after so many iterations; None for no such end.
+    iterations : int, "cv" or None, default="cv"
+        End after so many iterations; None for no such end. By default chosen by cross-validation.
     variant : str, default="paper"
         "paper" or "jkernelmachines".
     tol : float, default=0.01
@@ -209,10 +214,10 @@ class QNPKL(KernelLearner):
     def __init__(
         self,
         kernel: Kernel = "product",
-        C: float = 10.0,
+        C: float | Literal["cv"] = "cv",
         start: str | float = "median",
         width: float = 1.0,
-        iterations: int | None = None,
+        iterations: int | Literal["cv"] | None = "cv",
         variant: str = "paper",
         tol: float = 1e-2,
         initial_rate: float | str = "auto",

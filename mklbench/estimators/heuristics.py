@@ -18,9 +18,9 @@ class PWMK(_WithFolds):
 
     Parameters
     ----------
-    kernel : str, callable or list, default="feature_gaussians"
+    kernel : str, callable or list, default="gaussians"
         A bank, see `mklbench.estimators`.
-    C : float, default=1.0
+    C : float, default=3.0
         Box constraint, of the machines on single kernels as well.
     delta : float, default=0.0
         The threshold as a share of the smallest accuracy, in [0, 1]; at 1 the worst kernel is left
@@ -42,8 +42,8 @@ class PWMK(_WithFolds):
 
     def __init__(
         self,
-        kernel: Kernel = "feature_gaussians",
-        C: float = 1.0,
+        kernel: Kernel = "gaussians",
+        C: float = 3.0,
         delta: float = 0.0,
         folds: int = 5,
         random_state: int | np.random.RandomState | None = 0,
@@ -66,9 +66,9 @@ class FHeuristic(_WithLearner, KernelLearner):
 
     Parameters
     ----------
-    kernel : str, callable or list, default="feature_gaussians"
+    kernel : str, callable or list, default="gaussians"
         A bank, see `mklbench.estimators`.
-    C : float, default=1.0
+    C : float, default=3.0
         Box constraint of "svm" and "svr".
     learner : str, default="svm"
         What is learned on the sum, "svm", "krr" or "svr".

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -13,7 +14,8 @@ from mklbench.errors import InputError
 from mklbench.estimators.base import KernelEstimator
 from mklbench.estimators.checks import check_classes
 from mklbench.estimators.weights import factors
-from mklbench.kernels import GramStack
+from mklbench.kernels import GramStack, KernelOperator
+from mklbench.solution import Solution
 from mklbench.validation import check_targets
 
 Array = NDArray[np.float64]
@@ -61,6 +63,10 @@ class KernelLearner(ClassifierMixin, KernelEstimator):
             )
         solve = self._solver(factors(getattr(self, "class_weight", None), labels, weights))
         operator = self._built(samples, len(classes) if len(classes) > 2 else 1)
+        counting = operator
+        if rows is not None and operator.n_samples != len(rows):
+            counting = operator.restrict(rows)
+        solve = self._tuned(solve, counting, codes, len(classes))
         starts = self._starts(classes, operator.n_kernels)
         self.classes_ = classes
         self._solved(
@@ -91,6 +97,16 @@ class KernelLearner(ClassifierMixin, KernelEstimator):
         """
         decision = self.decision_function(X)
         return self.classes_[multiclass.predict(decision)]
+
+    def _tuned(
+        self,
+        solve: Callable[..., Solution],
+        kernels: KernelOperator,
+        codes: NDArray[np.intp],
+        n_classes: int,
+    ) -> Callable[..., Solution]:
+        """Return `solve` with the options that a subclass chooses on the samples that count."""
+        return solve
 
     def _starts(self, classes: NDArray[Any], n_kernels: int) -> list[Array] | None:
         """Return the weights (M,) to start each binary problem from; None to start from nothing.

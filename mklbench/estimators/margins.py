@@ -15,7 +15,7 @@ class EasyMKL(WithoutSampleWeight, KernelLearner):
 
     Parameters
     ----------
-    kernel : str, callable or list, default="feature_gaussians"
+    kernel : str, callable or list, default="gaussians"
         A bank, see `mklbench.estimators`.
     lam : float, default=0.1
         lambda in [0, 1]: at 0 the margin is the largest, at 1 the machine is that of the centres of
@@ -36,7 +36,7 @@ class EasyMKL(WithoutSampleWeight, KernelLearner):
 
     def __init__(
         self,
-        kernel: Kernel = "feature_gaussians",
+        kernel: Kernel = "gaussians",
         lam: float = 0.1,
         final_lam: float | None = None,
         tol: float = 1e-6,
@@ -54,9 +54,9 @@ class RadiusMarginMKL(WithoutSampleWeight, KernelLearner):
 
     Parameters
     ----------
-    kernel : str, callable or list, default="feature_gaussians"
+    kernel : str, callable or list, default="gaussians"
         A bank, see `mklbench.estimators`.
-    C : float, default=1.0
+    C : float, default=3.0
         Box constraint of the SVM, on samples in a ball of radius 1.
     tol : float, default=0.01
         Certified relative duality gap at which to stop.
@@ -76,8 +76,8 @@ class RadiusMarginMKL(WithoutSampleWeight, KernelLearner):
 
     def __init__(
         self,
-        kernel: Kernel = "feature_gaussians",
-        C: float = 1.0,
+        kernel: Kernel = "gaussians",
+        C: float = 3.0,
         tol: float = 1e-2,
         max_iter: int = 1000,
         svm_tol: float = 1e-3,
@@ -96,9 +96,9 @@ class GRAM(WithoutSampleWeight, KernelLearner):
 
     Parameters
     ----------
-    kernel : str, callable or list, default="feature_gaussians"
+    kernel : str, callable or list, default="gaussians"
         A bank, see `mklbench.estimators`.
-    C : float, default=1.0
+    C : float, default=3.0
         Box constraint of the SVM on the combination.
     lam : float, default=0.001
         The ridge in units of the squared radius; at 0 the margin is hard.
@@ -120,8 +120,8 @@ class GRAM(WithoutSampleWeight, KernelLearner):
 
     def __init__(
         self,
-        kernel: Kernel = "feature_gaussians",
-        C: float = 1.0,
+        kernel: Kernel = "gaussians",
+        C: float = 3.0,
         lam: float = 1e-3,
         tol: float = 1e-2,
         max_iter: int = 100,
@@ -142,9 +142,9 @@ class MEMO(WithoutSampleWeight, KernelLearner):
 
     Parameters
     ----------
-    kernel : str, callable or list, default="feature_gaussians"
+    kernel : str, callable or list, default="gaussians"
         A bank, see `mklbench.estimators`.
-    C : float, default=1.0
+    C : float, default=3.0
         Box constraint of the SVM on the combination.
     theta : float, default=0.0
         >= 0, what a small complexity is worth beside the margin: 0 for the margin alone. Choose it
@@ -169,8 +169,8 @@ class MEMO(WithoutSampleWeight, KernelLearner):
 
     def __init__(
         self,
-        kernel: Kernel = "feature_gaussians",
-        C: float = 1.0,
+        kernel: Kernel = "gaussians",
+        C: float = 3.0,
         theta: float = 0.0,
         lam: float = 1e-3,
         tol: float = 1e-2,

@@ -78,9 +78,9 @@ class UniformMKL(TakesMethod, KernelLearner):
 
     Parameters
     ----------
-    kernel : str, callable or list, default="feature_gaussians"
+    kernel : str, callable or list, default="gaussians"
         See `mklbench.estimators`.
-    C : float, default=1.0
+    C : float, default=3.0
         Box constraint.
     svm_tol : float, default=0.001
         LIBSVM's stopping tolerance; of the joint method the certified relative duality gap.
@@ -104,8 +104,8 @@ class UniformMKL(TakesMethod, KernelLearner):
 
     def __init__(
         self,
-        kernel: Kernel = "feature_gaussians",
-        C: float = 1.0,
+        kernel: Kernel = "gaussians",
+        C: float = 3.0,
         svm_tol: float = 1e-3,
         method: Literal["auto", "libsvm", "joint"] = "auto",
         class_weight: ClassWeights = None,

@@ -47,8 +47,8 @@ class _WithLearner:
 
     def __init__(
         self,
-        kernel: Kernel = "feature_gaussians",
-        C: float = 1.0,
+        kernel: Kernel = "gaussians",
+        C: float = 3.0,
         learner: str = "svm",
         lam: float = 1.0,
         epsilon: float = 0.1,
@@ -89,9 +89,9 @@ class Align(_WithLearner, KernelLearner):
 
     Parameters
     ----------
-    kernel : str, callable or list, default="feature_gaussians"
+    kernel : str, callable or list, default="gaussians"
         A bank, see `mklbench.estimators`.
-    C : float, default=1.0
+    C : float, default=3.0
         Box constraint of "svm" and "svr".
     learner : str, default="svm"
         The second stage, "svm", "krr" or "svr".
@@ -116,9 +116,9 @@ class AlignF(_WithLearner, KernelLearner):
 
     Parameters
     ----------
-    kernel : str, callable or list, default="feature_gaussians"
+    kernel : str, callable or list, default="gaussians"
         A bank, see `mklbench.estimators`.
-    C : float, default=1.0
+    C : float, default=3.0
         Box constraint of "svm" and "svr".
     learner : str, default="svm"
         The second stage, "svm", "krr" or "svr".
@@ -141,8 +141,8 @@ class AlignF(_WithLearner, KernelLearner):
 
     def __init__(
         self,
-        kernel: Kernel = "feature_gaussians",
-        C: float = 1.0,
+        kernel: Kernel = "gaussians",
+        C: float = 3.0,
         learner: str = "svm",
         programme: str = "alignment",
         lam: float = 1.0,
@@ -162,9 +162,9 @@ class AlignSDP(_WithLearner, KernelLearner):
 
     Parameters
     ----------
-    kernel : str, callable or list, default="feature_gaussians"
+    kernel : str, callable or list, default="gaussians"
         A bank of at most 200 kernels, see `mklbench.estimators`.
-    C : float, default=1.0
+    C : float, default=3.0
         Box constraint of "svm" and "svr".
     learner : str, default="svm"
         The second stage, "svm", "krr" or "svr".
@@ -189,8 +189,8 @@ class AlignSDP(_WithLearner, KernelLearner):
 
     def __init__(
         self,
-        kernel: Kernel = "feature_gaussians",
-        C: float = 1.0,
+        kernel: Kernel = "gaussians",
+        C: float = 3.0,
         learner: str = "svm",
         lam: float = 1.0,
         epsilon: float = 0.1,
@@ -252,9 +252,9 @@ class LateFusion(_WithLearner, KernelLearner):
 
     Parameters
     ----------
-    kernel : str, callable or list, default="feature_gaussians"
+    kernel : str, callable or list, default="gaussians"
         A bank, see `mklbench.estimators`.
-    C : float, default=1.0
+    C : float, default=3.0
         Box constraint of "svm" and "svr".
     vote : bool, default=False
         Whether the majority decides, in place of the mean decision value.
@@ -280,8 +280,8 @@ class LateFusion(_WithLearner, KernelLearner):
 
     def __init__(
         self,
-        kernel: Kernel = "feature_gaussians",
-        C: float = 1.0,
+        kernel: Kernel = "gaussians",
+        C: float = 3.0,
         vote: bool = False,
         groups: str | GroupLists = "singletons",
         learner: str = "svm",
@@ -301,9 +301,9 @@ class BestKernel(_WithLearner, _WithFolds):
 
     Parameters
     ----------
-    kernel : str, callable or list, default="feature_gaussians"
+    kernel : str, callable or list, default="gaussians"
         A bank, see `mklbench.estimators`.
-    C : float, default=1.0
+    C : float, default=3.0
         Box constraint of "svm" and "svr".
     folds : int, default=5
         Number of folds.
@@ -328,8 +328,8 @@ class BestKernel(_WithLearner, _WithFolds):
 
     def __init__(
         self,
-        kernel: Kernel = "feature_gaussians",
-        C: float = 1.0,
+        kernel: Kernel = "gaussians",
+        C: float = 3.0,
         folds: int = 5,
         random_state: int | np.random.RandomState | None = 0,
         learner: str = "svm",

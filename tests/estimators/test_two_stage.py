@@ -48,7 +48,7 @@ def test_every_class_has_its_own_alignment(
     classes: tuple[Array, NDArray[np.str_]], estimator: type[KernelEstimator], algorithm: ModuleType
 ) -> None:
     X, y = classes
-    fitted = estimator(C=5.0).fit(X, y)
+    fitted = estimator("feature_gaussians", C=5.0).fit(X, y)
     for code, name in enumerate("abc"):
         labels = np.where(y == name, 1.0, -1.0)
         alone = algorithm.solve(feature_gaussians(X), labels, C=5.0)
@@ -109,7 +109,7 @@ def test_rows_of_gram_matrices_in_a_search(classes: tuple[Array, NDArray[np.str_
     stack = np.exp(-((X.T[:, :, None] - X.T[:, None, :]) ** 2))
     rows = np.arange(len(y))[:, None]
     search = GridSearchCV(LateFusion(kernel=Precomputed(stack)), {"C": [0.1, 10.0]}, cv=3)
-    on_features = GridSearchCV(LateFusion(), {"C": [0.1, 10.0]}, cv=3).fit(X, y)
+    on_features = GridSearchCV(LateFusion("feature_gaussians"), {"C": [0.1, 10.0]}, cv=3).fit(X, y)
     np.testing.assert_allclose(
         search.fit(rows, y).cv_results_["mean_test_score"],
         on_features.cv_results_["mean_test_score"],
@@ -143,9 +143,12 @@ def test_real_targets_are_not_for_an_svm(regression: tuple[Array, Array]) -> Non
 
 def test_the_folds_of_best_kernel_follow_random_state() -> None:
     X, y = make_classification(n_samples=60, n_features=4, random_state=0)
-    seeded = BestKernel(random_state=3).fit(X, y).solutions_[0]
+    seeded = BestKernel("feature_gaussians", C=1.0, random_state=3).fit(X, y).solutions_[0]
     direct = best_kernel.solve(feature_gaussians(X), np.where(y == 1, 1.0, -1.0), seed=3)
     assert seeded.history == direct.history
     states = [np.random.RandomState(0), np.random.RandomState(0)]
-    first, second = (BestKernel(random_state=state).fit(X, y).solutions_[0] for state in states)
+    first, second = (
+        BestKernel("feature_gaussians", random_state=state).fit(X, y).solutions_[0]
+        for state in states
+    )
     assert first.history == second.history

@@ -230,9 +230,9 @@ class TestElasticNet:
 
     def test_an_estimator_takes_it(self) -> None:
         X, y = problem(200, 3, seed=1)
-        model = ElasticNetMKL(C=10.0, method="joint").fit(X, y)
+        model = ElasticNetMKL("feature_gaussians", C=10.0, method="joint").fit(X, y)
         assert model.method_ == "joint"
-        other = ElasticNetMKL(C=10.0, method="libsvm").fit(X, y)
+        other = ElasticNetMKL("feature_gaussians", C=10.0, method="libsvm").fit(X, y)
         assert other.method_ == "libsvm"
         ours, theirs = model.decision_function(X), other.decision_function(X)
         assert np.abs(ours - theirs).max() <= 0.05 * np.abs(theirs).max()
@@ -300,16 +300,16 @@ class TestGiven:
     @pytest.mark.slow
     def test_many_samples_take_factors(self) -> None:
         X, y = problem(MANY, 3, seed=10)
-        model = UniformMKL(C=1.0).fit(X, y)
+        model = UniformMKL("feature_gaussians", C=1.0).fit(X, y)
         assert model.method_ == "joint"
-        other = UniformMKL(C=1.0, method="libsvm").fit(X, y)
+        other = UniformMKL("feature_gaussians", C=1.0, method="libsvm").fit(X, y)
         assert other.method_ == "libsvm"
         assert model.objective_ == pytest.approx(other.objective_, rel=2e-3)
         assert np.mean(model.predict(X) == other.predict(X)) > 0.995
 
     def test_few_samples_take_them_if_told_to(self) -> None:
         X, y = problem(100, 3, seed=20)
-        assert UniformMKL(method="joint").fit(X, y).method_ == "joint"
+        assert UniformMKL("feature_gaussians", method="joint").fit(X, y).method_ == "joint"
 
     def test_products_have_no_factors(self) -> None:
         X, y = problem(30, 3, seed=11)
