@@ -65,50 +65,48 @@ class EndsEarly(KernelLearner):
             )
         folds = StratifiedKFold(min(_FOLDS, smallest), shuffle=True, random_state=0)
         parts = list(folds.split(codes, codes))
-        fixed = {name: options[name] for name in options if name not in self._searched}
-        weights = fixed.pop("sample_weight", None)
-        importance = np.ones(len(codes)) if weights is None else weights
+        given = {name: options[name] for name in self._searched if name in options}
+        others = {name: value for name, value in options.items() if name not in given}
+        weights = others.pop("sample_weight", np.ones(len(codes)))
         unit = grids.unit_of(kernels)
 
+        def with_C(entry: grids.Entry) -> dict[str, Any]:
+            return {**entry, "C": grids.resolved("C", entry["C"], unit), **given}
+
         def losses(entries: Sequence[grids.Entry]) -> list[float]:
-            found = np.zeros(len(entries))
-            for fit, held_out in parts:
-                part, block = kernels.restrict(fit), np.ix_(held_out, fit)
-                own = {} if weights is None else {"sample_weight": weights[fit]}
-                for C, alike in itertools.groupby(range(len(entries)), lambda i: entries[i]["C"]):
-                    paths = list(alike)
-                    ends = [entries[i]["iterations"] for i in paths]
-                    path = partial(self._algorithm.solve_path, C=C_of(C), **fixed, **own)
-                    for i, machines in zip(
-                        paths, _along(path, part, codes[fit], n_classes, ends), strict=True
+            lost: list[float] = []
+            for C, alike in itertools.groupby(map(with_C, entries), lambda entry: entry["C"]):
+                ends = [entry["iterations"] for entry in alike]
+                wrong = np.zeros(len(ends))
+                for fit, held_out in parts:
+                    path = partial(
+                        self._algorithm.solve_path, C=C, sample_weight=weights[fit], **others
+                    )
+                    block = np.ix_(held_out, fit)
+                    for i, machines in enumerate(
+                        _along(path, kernels.restrict(fit), codes[fit], n_classes, ends)
                     ):
-                        decision = multiclass.decision_values(
-                            machines,
-                            lambda machine, block=block: multiclass.outputs_from(
-                                lambda d: kernels.gram(d)[block], machine
-                            ),
-                        )
-                        wrong = multiclass.predict(decision) != codes[held_out]
-                        found[i] += importance[held_out][wrong].sum()
-            return list(found)
+                        outputs = partial(_outputs, kernels, block)
+                        decision = multiclass.decision_values(machines, outputs)
+                        missed = multiclass.predict(decision) != codes[held_out]
+                        wrong[i] += weights[held_out][missed].sum()
+                lost += wrong.tolist()
+            return lost
 
-        def C_of(c: float) -> float:
-            return options["C"] if "C" in options else grids.resolved("C", c, unit)
-
-        grid = {
-            "C": [options["C"]] if "C" in options else grids.DECADES,
-            "iterations": [options["iterations"]] if "iterations" in options else ITERATIONS,
-        }
-        entries = [
-            dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())
-        ]
+        grid = {"C": grids.DECADES, "iterations": ITERATIONS}
+        grid |= {name: (value,) for name, value in given.items()}
         best, _, _ = grids.search(
-            entries,
+            [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())],
             losses,
             lambda entry: (entry["iterations"] or 0, entry["C"]),
-            [] if "C" in options else ["C"],
+            [] if "C" in given else ["C"],
         )
-        return {"C": C_of(best["C"]), "iterations": best["iterations"]}
+        return with_C(best)
+
+
+def _outputs(kernels: KernelOperator, block: Any, machine: Solution) -> NDArray[np.float64]:
+    """Return the outputs of a machine at the samples that are the rows of a block."""
+    return multiclass.outputs_from(lambda weights: kernels.gram(weights)[block], machine)
 
 
 def _along(

@@ -63,8 +63,9 @@ class KernelLearner(ClassifierMixin, KernelEstimator):
             )
         solve = self._solver(factors(getattr(self, "class_weight", None), labels, weights))
         operator = self._built(samples)
-        all_count = rows is None or operator.n_samples == len(rows)
-        counting = operator if all_count else operator.restrict(rows)
+        counting = operator
+        if rows is not None and operator.n_samples != len(rows):
+            counting = operator.restrict(rows)
         solve = self._tuned(solve, counting, codes, len(classes))
         starts = self._starts(classes, operator.n_kernels)
         self.classes_ = classes

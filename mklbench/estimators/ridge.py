@@ -60,7 +60,7 @@ class KRRClassifier(_KRR, KernelLearner):
     ----------
     kernel : str, callable or list, default="gaussian"
         See `mklbench.estimators`.
-    lam : float, default=1.0
+    lam : float, default=0.5
         The ridge lambda > 0.
     weights : float, array_like of shape (M,) or None, default=None
         Kernel weights >= 0, or one number for all; 1/M each if None.
@@ -69,6 +69,16 @@ class KRRClassifier(_KRR, KernelLearner):
     verbose : int, default=0
         Prints nothing at any value: there are no iterations to tell of.
     """
+
+    def __init__(
+        self,
+        kernel: Kernel = "gaussian",
+        lam: float = 0.5,
+        weights: float | ArrayLike | None = None,
+        degree: int = 1,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(kernel, lam, weights, degree, verbose)
 
 
 class _NKRR:
@@ -140,8 +150,8 @@ class NKRRClassifier(_NKRR, KernelLearner):
     kernel : str, callable or list, default="feature_gaussians"
         A bank, see `mklbench.estimators`; the paper's is
         "linear_features".
-    lam : float, default=1.0
-        The ridge lambda > 0.
+    lam : float, default=100.0
+        The ridge lambda > 0. The kernel is the square of a sum, and so is its scale.
     degree : int, default=2
         d >= 1 of the combination.
     radius : float, default=1.0
@@ -161,3 +171,19 @@ class NKRRClassifier(_NKRR, KernelLearner):
     verbose : int, default=0
         1 prints a line an iteration: J, its gap, active kernels, seconds.
     """
+
+    def __init__(
+        self,
+        kernel: Kernel = "feature_gaussians",
+        lam: float = 100.0,
+        degree: int = 2,
+        radius: float = 1.0,
+        norm: int = 2,
+        mu0: float | ArrayLike = 1.0,
+        step: str = "line_search",
+        eta: float = 1.0,
+        tol: float = 1e-4,
+        max_iter: int = 1000,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(kernel, lam, degree, radius, norm, mu0, step, eta, tol, max_iter, verbose)

@@ -51,6 +51,7 @@ def select(
 ) -> Selection:
     """Choose the hyperparameters of a cell by cross-validation on its training part.
 
+    Values that are in units of the kernel, "auto", are tried as `mklbench.grids.search` says.
     The kernels are built once on the training part for each setting of the ``kernel.*`` keys and
     restricted once to each fold; all settings of the ``algo.*`` keys are tried on that. Entries
     that differ in one option alone are solved together where the algorithm has a path in it

@@ -35,13 +35,13 @@ from mklbench.report.loading import load_table, table_names
 # Blocks of Python that do not run here, by a piece of each, and why.
 NOT_RUN = {
     "def solve(operator, y, C=1.0, *, my_option=3) -> Solution: ...": "the outline of a function",
-    'executor=slurm(partition="cpu")': "needs a Slurm cluster: tests/cluster has one",
+    'executor=Slurm(partition="cpu")': "needs a Slurm cluster: tests/cluster has one",
     'Client("tcp://host:8786")': "needs a Dask cluster: tests/cluster has one",
     "/where/the/workers/see/it/K.npy": "a module for the workers of a Dask cluster",
 }
 # Commands that are only parsed and composed, by a pattern of them, and why.
 ONLY_READ = {
-    r"executor[=.]|--detach": "needs a cluster: tests/cluster has one",
+    r"executor[=.]": "needs a cluster: tests/cluster has one",
     r"data=(flowers17|msrc_v1|mfeat|leaves100|scene15|caltech101)": "has to be downloaded",
     r"data=openml|data (fetch|verify)": "has to be downloaded",
     r"--config-dir": "needs files of one's own, which tests/examples and tests/commands have",
@@ -94,7 +94,7 @@ def understand_run(words: list[str]) -> None:
     flags, overrides = flags_and_overrides(words)
     if "--config-dir" in flags or "--help" in flags or re.search("=mine( |$)", " ".join(words)):
         return  # its files are on no page
-    assert set(flags) <= {"-m", "--detach"}
+    assert set(flags) <= {"-m"}
     overrides = [word for word in overrides if not re.match(r"\+executor\.options\.", word)]
     for config in composed_cells(overrides, None, "-m" in flags):
         assert run_config(config)

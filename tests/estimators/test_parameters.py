@@ -27,6 +27,8 @@ OTHER_DEFAULTS: dict[str, dict[str, Any]] = {
         )
     },
     "GMKL": {"start": "uniform"},
+    "KRRClassifier": {"lam": 0.5},
+    "NKRRClassifier": {"lam": 100.0},
     "AlignRegressor": {"learner": "krr"},
     "AlignFRegressor": {"learner": "krr"},
 }  # fmt: skip

@@ -149,10 +149,12 @@ def test_markdown_grids_are_rectangular() -> None:
 def test_searched_cells_list_what_was_chosen() -> None:
     chosen = [{"algo.C": 1.0 if s < 5 else 10, "kernel.gamma": 1 / 9} for s in range(20)]
     searched = found([record(s, params=params) for s, params in enumerate(chosen)])
+    searched = replace(searched, border="C at the border in 15 of 20 splits")
     report = assemble(table1(), FakeFinder({("sonar", "svm", "cv"): searched}))
     markdown = to_markdown(lay_out(report))
     listed = markdown.partition("## Chosen on the training parts")[2].partition("## ")[0]
     assert "C = 1, gamma = 0.111 (5); C = 10, gamma = 0.111 (15)" in listed
+    assert "| C at the border in 15 of 20 splits |" in listed
     assert listed.count("Sonar") == 1  # cells that did not search are not listed
 
 
