@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import tracemalloc
-from functools import partial
 from pathlib import Path
 
 import numpy as np
