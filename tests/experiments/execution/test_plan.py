@@ -108,8 +108,8 @@ def test_a_crash_fails_its_split_and_is_tried_again(
 def test_a_solution_that_is_not_finite_fails_its_split(store: Store, tmp_path: Path) -> None:
     (result,) = run_cells([fake_cell(tmp_path, "algo.behaviour=lose", "split.n_splits=1")], store)
     assert result.status == "failed"
-    said = r"NotFiniteError: the solution has gap=nan, so it is none: [^.]+ \(experiment_fakes.py, .*\)"
-    assert re.fullmatch(said, present(result.records[0].error))
+    said = r"NotFiniteError: the solution has gap=nan, so it is none: [^.]+ \(experiment_fakes"
+    assert re.match(said, present(result.records[0].error))
 
 
 @pytest.mark.parametrize(
