@@ -53,7 +53,8 @@ class KernelSVC(KernelLearner):
         if self._views is None and isinstance(samples, np.ndarray) and len(samples) >= _MANY:
             function = single_gaussian(resolve(self.kernel), samples)
             if function is not None:
-                return FunctionKernel(samples, function)
+                with self._columns_called():
+                    return FunctionKernel(samples, function)
         return super()._built(samples)
 
     def __init__(

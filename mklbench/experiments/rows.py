@@ -171,16 +171,22 @@ def differences(labels: Sequence[str], choices: Sequence[Mapping[str, Any]]) -> 
     choices : sequence of mapping
         Their values by dotted path (`choices_of`).
     """
-    texts = []
+    groups: dict[str, list[Mapping[str, Any]]] = {}
     for label, mine in zip(labels, choices, strict=True):
-        alike = [other for peer, other in zip(labels, choices, strict=True) if peer == label]
-        varied = [
-            f"{path}={value}"
-            for path, value in mine.items()
-            if any(other.get(path) != value for other in alike)
-        ]
-        texts.append(" ".join(varied))
-    return texts
+        groups.setdefault(label, []).append(mine)
+    varied = {
+        label: {
+            path
+            for mine in group
+            for path in {**mine, **group[0]}
+            if mine.get(path) != group[0].get(path)
+        }
+        for label, group in groups.items()
+    }
+    return [
+        " ".join(f"{path}={value}" for path, value in mine.items() if path in varied[label])
+        for label, mine in zip(labels, choices, strict=True)
+    ]
 
 
 def choices_of(config: Mapping[str, Any]) -> dict[str, Any]:

@@ -100,10 +100,7 @@ class Store(RecordSource):
 
     def described_splits(self, directory: Path) -> int:
         """Return how many splits the description of a cell asks for; 0 if it does not say."""
-        config = self.described_config(directory)
-        split = config.get("split") if isinstance(config, Mapping) else None
-        asked = split.get("n_splits") if isinstance(split, Mapping) else None
-        return asked if isinstance(asked, int) else 0
+        return asked_splits(self.described_config(directory))
 
     def described_config(self, directory: Path) -> Mapping[str, Any] | None:
         """Return the config of the cell in a directory; None if it is not known."""
@@ -285,6 +282,12 @@ def copy_records(cells: Iterable[Cell], source: RecordSource, store: Store) -> i
                 store.write(cell, record)
                 n_copied += 1
     return n_copied
+
+
+def asked_splits(config: Mapping[str, Any] | None) -> int:
+    """Return how many splits the config of a cell asks for; 0 if it does not say."""
+    asked = None if config is None else config["split"].get("n_splits")
+    return asked if isinstance(asked, int) else 0
 
 
 def traceback_of(record_path: Path) -> Path:

@@ -492,3 +492,11 @@ class TestIterations:
         check_history(solution)
         assert len(solution.history) > 3
         assert solution.history[-1]["gap"] < 1e-3 * solution.history[1]["gap"]
+
+
+def test_a_tolerance_below_rounding_ends_at_rounding() -> None:
+    K, y = random_stack(n=60)
+    solution = mkl.solve(PrecomputedBank(K), y, 1.0, tol=1e-300)
+    assert solution.converged
+    assert solution.gap <= 1e-12
+    assert solution.n_svm_calls < 50

@@ -118,7 +118,7 @@ def test_finished_cells_make_room_first(tmp_path: Path) -> None:
     assert len(whole) == 12
     assert whole[-1] == "9 runs with 12 splits: 8 done, 0 running, 0 failed, 4 waiting."
     heading, rule, row, finished, total = _fitting(found, 11)
-    assert row.split() == [tiny_cell().directory_name, "4", "0", "0", "0", "4"]
+    assert row.split()[-5:] == ["4", "0", "0", "0", "4"]
     assert (finished, total) == ("(8 finished runs)", whole[-1])
     assert _fitting(found, 5) == [heading, rule, row, finished, total]
     assert _fitting(found, 3) == ["(3 lines that have no room)", finished, total]

@@ -10,6 +10,7 @@ import pytest
 from numpy.typing import NDArray
 from sklearn.datasets import load_diabetes, load_digits
 
+import mklbench
 from mklbench import KernelSVC
 from mklbench.estimators.checks import check_classes
 
@@ -61,3 +62,13 @@ def test_fractions_are_refused_wherever_they_stand() -> None:
     y[-1] = 0.25
     with pytest.raises(ValueError, match=r"y holds 0\.25"):
         check_classes(y)
+
+
+@pytest.mark.parametrize("name", ["KRR", "NKRR", "KernelSVR", "MKLRegressor", "AlignRegressor"])
+def test_targets_whose_squares_overflow_are_refused(name: str) -> None:
+    X = RNG.normal(size=(30, 2))
+    model = getattr(mklbench, name)()
+    for size in (1e160, 1e300):
+        with pytest.raises(ValueError, match=r"y holds .*: targets may be up to 1e\+50"):
+            model.fit(X, size * X[:, 0])
+    assert np.isfinite(model.fit(X, 1e50 * X[:, 0] / np.abs(X[:, 0]).max()).predict(X)).all()

@@ -9,7 +9,7 @@ from typing import Any
 
 from mklbench.experiments.execution.claims import Owner, holder
 from mklbench.experiments.record import Record
-from mklbench.experiments.store import Store, names_in
+from mklbench.experiments.store import Store, asked_splits, names_in
 
 # Nanoseconds within which two changes may leave the same time, as a file system tells it: what has
 # changed so shortly before the newest change is read again.
@@ -104,11 +104,12 @@ def _read(store: Store, directory: Path, stamp: int) -> _Read:
     # A claim is released when the record is there: the other way round neither might be seen.
     claims = [name for name in sorted(names_in(directory)) if _is_claim(name)]
     records = {record.split: record for record in store.records_in(directory)}
+    config = store.described_config(directory)
     return _Read(
         stamp,
         claims,
-        store.described_config(directory),
-        max([store.described_splits(directory), *(split + 1 for split in records)]),
+        config,
+        max([asked_splits(config), *(split + 1 for split in records)]),
         [split for split, record in records.items() if record.is_done],
         {split: record for split, record in records.items() if not record.is_done},
     )

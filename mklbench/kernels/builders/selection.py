@@ -131,6 +131,8 @@ def numbers(part: Any, name: str, *, needed: bool = True) -> Any:
     if is_sparse(part):
         return csr(part)
     if hasattr(part, "iloc"):
+        if all(getattr(dtype, "kind", "O") in "biuf" for dtype in part.dtypes):
+            return np.ascontiguousarray(part.to_numpy(dtype=np.float64, na_value=np.nan))
         columns = [part.iloc[:, j] for j in range(part.shape[1])]
         labels = [f"the column {label!r}" for label in part.columns]
         arrays = [_number_array(column) for column in columns]
