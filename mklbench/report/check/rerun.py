@@ -24,6 +24,8 @@ from mklbench.report.check.published import Finding
 
 # Seconds after which it is looked whether the time is up; less where little is left of it.
 _BATCH_SECONDS = 60.0
+# The same of the first batch, which may be on a machine that takes many times as long.
+_FIRST_SECONDS = 10.0
 # What a split takes beside the seconds of its record, on the machines of the records.
 _EACH_SECONDS = 0.1
 # What must be left of the time for a split that is expected to take 1.
@@ -80,7 +82,7 @@ def batches(
     pace, is_measured = 1.0, False
     while waiting:
         left = math.inf if deadline is None else deadline - clock()
-        limit = min(_BATCH_SECONDS, left / (3 if is_measured else 10))
+        limit = min(_BATCH_SECONDS, left / 3 if is_measured else min(_FIRST_SECONDS, left / 10))
         batch: list[Rerun] = []
         others: list[Rerun] = []
         expected = 0.0
