@@ -16,6 +16,9 @@ import pytest
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+# Tables are as wide as the terminal that a worker of pytest-xdist says it has.
+os.environ.pop("COLUMNS", None)
+
 # Read by SciPy when it is imported; without it scikit-learn skips its array API checks.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
