@@ -69,8 +69,15 @@ def position_of(cell: Cell) -> Position | None:
         for differences in [_differences(mine, other)]
         for misfits in [sum(text.partition("=")[0] in _paths(slot) for text in differences)]
     ]
-    nearest = min(found, key=lambda pair: (pair[1], len(pair[0].differences)), default=None)
+    nearest = min(found, key=_distance, default=None)
     return None if nearest is None else nearest[0]
+
+
+def _distance(found: tuple[Position, int]) -> tuple[int, int, int]:
+    """Return how far a position is: another choice of a group is farther than another option."""
+    position, misfits = found
+    choices = sum("." not in text.partition("=")[0] for text in position.differences)
+    return misfits, choices, len(position.differences)
 
 
 def _paths(slot: Slot) -> set[str]:
@@ -116,6 +123,13 @@ def _differences(mine: Mapping[str, Any], other: Mapping[str, Any]) -> tuple[str
         if one.get("name") != two.get("name"):
             found.append(f"{group}={two.get('name')}")
             continue
+        one, two = _flat(one), _flat(two)
         names = (name for name in {**two, **one} if one.get(name) != two.get(name))
-        found += [f"{group}.{name}={two.get(name)}" for name in names]
+        found += [f"{group}.{name}={two.get(name)}".replace(", ", ",") for name in names]
     return tuple(found)
+
+
+def _flat(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of a group, with one for each key of a grid."""
+    flat = {name: value for name, value in options.items() if name != "grid"}
+    return flat | {f"grid.{path}": values for path, values in (options.get("grid") or {}).items()}

@@ -148,7 +148,7 @@ def test_predictions_with_weights_of_either_sign(build: object) -> None:
     expected = np.tensordot(solution.weights, each, axes=1) @ solution.dual_coef
     decision = multiclass.decision_function(bank, [solution], Z)
     assert_allclose(decision, expected + solution.intercept, atol=1e-8)
-    model = mklbench.AlignSDP(kernel=build).fit(X, y)  # type: ignore[arg-type]
+    model = mklbench.AlignSDP(kernel=build, C=1.0).fit(X, y)  # type: ignore[arg-type]
     assert_allclose(model.decision_function(Z), decision, atol=1e-8)
 
 
