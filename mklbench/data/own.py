@@ -404,20 +404,14 @@ class Body:
         if not kept.any():
             marks = ", ".join(layout.missing or ()) or "empty"
             raise DataError(f"{place} has no row without a missing value ({marks}).")
-        notes = []
-        if asked := [*unnamed, *features.numbering]:
-            shown = ", ".join(map(self.describe, sorted(asked)))
-            notes.append(f"{shown} left out, as data.index=drop says")
         X, names, columns = features.expanded(kept)
-        if features.codes:
-            shown = ", ".join(f"{self.describe(c)}: {len(v)}" for c, v in features.codes.items())
-            notes.append(f"a feature for each value of {shown}")
+        categories = ", ".join(f"{self.describe(c)}: {len(v)}" for c, v in features.codes.items())
         return Table(
             X=X,
             labels=tuple(labels[kept].tolist()),
             feature_names=names,
             dropped_rows=int((~kept).sum()),
-            notes=tuple(notes),
+            notes=(f"a feature for each value of {categories}",) if categories else (),
             groups=None if groups is None else tuple(groups[kept].tolist()),
             label=self.describe(self.label),
             left_out=tuple(left_out),

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from mklbench import memory
-from mklbench.data.settings import MIRROR_VARIABLE, cache_directory, is_http, mirror_location
+from mklbench.data.cache import MIRROR_VARIABLE, cache_directory, is_http, mirror_location
 from mklbench.diagnosis.finding import Finding, count
 from mklbench.errors import InputError
 from mklbench.experiments.execution.claims import heartbeat, holder

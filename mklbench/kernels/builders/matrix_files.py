@@ -6,6 +6,7 @@ labels, splits and what else; or as matrices with names of their own; or as a ce
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,8 @@ StackAxis = Literal["first", "last"]
 ROUNDING = 1e-6
 # The names that a stack has where a file holds several.
 _USUAL = ("KH", "K")
+# The first line of a kernel in LIBSVM's precomputed format.
+_PRECOMPUTED = re.compile(rb"[-+.\deE]+[ \t]+0:1[ \t]+1:")
 # What the arrays of an .npy file are called.
 _STACK, _SINGLE = "K", "matrix 0"
 
@@ -99,7 +102,7 @@ def short_name(path: str, called: str, *, of_several: bool) -> str:
         Whether there are other files. Of a file whose arrays have no names it is named always.
     """
     file, own = Path(path).name, called.removeprefix(f"kernel.files={path}: ")
-    if path.endswith((".npy", ".csv", ".tsv", ".txt")):
+    if own.startswith(_SINGLE) or path.endswith(".npy"):
         return file if own == _SINGLE else f"{file}{own.removeprefix(_STACK)}"
     return f"{file}: {own}" if of_several else own
 
@@ -216,6 +219,9 @@ def _arrays(path: str) -> Mapping[str, Any]:
     try:
         if path.endswith(".mat"):
             return mat_files.read(Path(path).read_bytes(), f"kernel.files={path}")
+        with open(path, "rb") as file:
+            if _PRECOMPUTED.match(file.readline()):
+                return {_SINGLE: _of_libsvm(path)}
         if path.endswith((".csv", ".tsv", ".txt")):
             return {_SINGLE: _named_matrix(path)}
         loaded = np.load(path, allow_pickle=False)
@@ -231,6 +237,19 @@ def _arrays(path: str) -> Mapping[str, Any]:
         raise
     except Exception as error:  # a damaged file makes the readers raise almost anything
         raise _unreadable(path) from error
+
+
+def _of_libsvm(path: str) -> NDArray[np.float64]:
+    """Read LIBSVM's precomputed format: label, 0:number of the sample, 1:K(x, x1), ..."""
+    from sklearn.datasets import load_svmlight_file
+
+    rows = load_svmlight_file(path, zero_based=True)[0].toarray()
+    if not np.array_equal(rows[:, 0], np.arange(1, len(rows) + 1)):
+        raise InputError(
+            f"kernel.files={path} does not number its samples from 1 to {len(rows)}: give the "
+            "kernel of the training samples with themselves."
+        )
+    return np.asarray(rows[:, 1:], np.float64)
 
 
 def _named_matrix(path: str) -> NDArray[np.float64]:
