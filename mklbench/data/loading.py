@@ -260,6 +260,7 @@ def from_bytes(
         dropped_rows=table.dropped_rows,
         groups=groups,
         impute=layout.impute,
+        sample_names=table.sample_names,
     )
     if layout.own:
         dataset = replace(dataset, understood=_understood(dataset, table))
