@@ -48,7 +48,7 @@ def overrides(directory: Path, algo: str = "svm", splits: str = "splits.json") -
         f"algo={algo}",
         "data=csv",
         f"data.path={directory}/K.mat",
-        "kernel=grams",
+        "kernel=grams", "split=stratified70",
         f"kernel.files={directory}/K.mat",
         "split=file",
         f"split.path={directory}/{splits}",
@@ -150,7 +150,7 @@ def test_kernels_that_name_their_samples_are_in_the_order_of_the_data(tmp_path: 
     frame.iloc[::-1, ::-1].to_csv(tmp_path / "back.csv")
     stated = [
         "algo=svm", "data=csv", f"data.path={tmp_path}/labels.csv", "data.drop=[sample]",
-        "kernel=grams",
+        "kernel=grams", "split=stratified70",
     ]  # fmt: skip
     check_cell(Cell.from_overrides([*stated, f"kernel.files={tmp_path}/K.csv"]))
     for files in ("back.csv", "K.csv,{0}/back.csv"):
