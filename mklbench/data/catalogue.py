@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from mklbench.data import sources
-from mklbench.data.cache import keep
+from mklbench.data.cache import CACHE_VARIABLE, keep
 from mklbench.data.dataset import Dataset
 from mklbench.data.editions import in_edition, settle
 from mklbench.data.files import AbsentError, UnreadableError
@@ -18,7 +18,6 @@ from mklbench.data.images import descriptors_path
 from mklbench.data.loading import find, from_bytes, from_generator
 from mklbench.data.options import parse_config
 from mklbench.data.schema import FileConfig, GeneratedConfig, Layout
-from mklbench.data.settings import CACHE_VARIABLE
 from mklbench.errors import DataError, InputError
 from mklbench.resources import read_yaml
 

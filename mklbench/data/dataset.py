@@ -77,6 +77,8 @@ class Dataset:
         Code of the group of each row, whose rows are on one side of every split.
     impute : {"mean", "median"} or None
         What of the training part takes the place of NaN in `X`.
+    sample_names : tuple of tuple of str
+        n names each, of every column of an own file that may name the samples.
     understood : tuple of str
         What was made of a file of the user's own, in three lines; else empty.
     """
@@ -96,6 +98,7 @@ class Dataset:
     dropped_rows: int = 0
     groups: NDArray[np.int64] | None = None
     impute: Literal["mean", "median"] | None = None
+    sample_names: tuple[tuple[str, ...], ...] = ()
     understood: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from mklbench.data.settings import is_http
+from mklbench.data.cache import is_http
 from mklbench.errors import DataError, first_line
 
 # Compressed files are known by their first bytes, so that sonar.data and sonar.data.gz read alike.

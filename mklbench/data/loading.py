@@ -86,7 +86,12 @@ def load(
     if parsed.splits_file is not None:
         splits = parse_splits(parsed.splits_file, len(dataset.y))
         dataset = replace(dataset, splits=splits)
-    return with_choices(dataset, parsed)
+    chosen = with_choices(dataset, parsed)
+    if not chosen.understood:
+        return chosen
+    label, features, rows = chosen.understood
+    features = "; ".join([features, *chosen.notes[len(dataset.notes) :]])
+    return replace(chosen, understood=(label, features, rows))
 
 
 def find(
@@ -255,6 +260,7 @@ def from_bytes(
         dropped_rows=table.dropped_rows,
         groups=groups,
         impute=layout.impute,
+        sample_names=table.sample_names,
     )
     if layout.own:
         dataset = replace(dataset, understood=_understood(dataset, table))
@@ -337,6 +343,8 @@ def _understood(dataset: Dataset, table: Table) -> tuple[str, str, str]:
         features += f" in {len(sizes)} views, {shortened(sizes)}"
     if n_missing := int(np.isnan(dataset.X).sum()):
         features += f", {n_missing} missing values become the {dataset.impute} of the training part"
+    for note in table.notes:
+        features += f"; {note}"
     if table.left_out:
         features += f"; left out: {shortened(table.left_out)}"
     rows = f"rows      {len(dataset.y) + table.dropped_rows} read, {table.dropped_rows} dropped"

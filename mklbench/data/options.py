@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any, get_args
 
+from mklbench.data.cache import is_http
 from mklbench.data.schema import (
     DATA,
     DataWhere,
@@ -21,7 +22,6 @@ from mklbench.data.schema import (
     Task,
     Whole,
 )
-from mklbench.data.settings import is_http
 from mklbench.errors import InputError
 from mklbench.reader import Made, read, refuse_unknown, value
 

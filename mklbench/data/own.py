@@ -87,6 +87,8 @@ class Table:
         Why rows were left out, with their number.
     columns : tuple of int
         Of the file, from which each feature comes.
+    sample_names : tuple of tuple of str
+        n names each, of every column that may name the samples and is no feature.
     """
 
     X: NDArray[np.float64]
@@ -103,6 +105,7 @@ class Table:
     left_out: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
     columns: tuple[int, ...] = ()
+    sample_names: tuple[tuple[str, ...], ...] = ()
 
     def in_views(self, bounds: Sequence[int], names: Sequence[str] = ()) -> Table:
         """Return the table with the columns ``bounds[v] ... bounds[v + 1] - 1`` as view v."""
@@ -381,7 +384,7 @@ class Body:
                 f"{layout.delimiter!r}: set data.delimiter to what separates its cells, as in "
                 f"'data.delimiter=\";\"' or data.delimiter=whitespace."
             )
-        if not self.inputs and self.n_own > 1 and layout.drop + layout.id_columns:
+        if not self.inputs and self.n_own > 1 and not layout.own:
             raise DataError(f"{place} has no inputs: all its columns are labels or ids.")
         if not self.cells.text:
             self._require_known([*self.inputs, self.label])
@@ -404,25 +407,21 @@ class Body:
         if not kept.any():
             marks = ", ".join(layout.missing or ()) or "empty"
             raise DataError(f"{place} has no row without a missing value ({marks}).")
-        notes = []
-        if asked := [*unnamed, *features.numbering]:
-            shown = ", ".join(map(self.describe, sorted(asked)))
-            notes.append(f"{shown} left out, as data.index=drop says")
         X, names, columns = features.expanded(kept)
-        if features.codes:
-            shown = ", ".join(f"{self.describe(c)}: {len(v)}" for c, v in features.codes.items())
-            notes.append(f"a feature for each value of {shown}")
+        called = [tuple(map(_text, self.column(c)[kept])) for c in [*self.indices, *self.stated]]
+        categories = ", ".join(f"{self.describe(c)}: {len(v)}" for c, v in features.codes.items())
         return Table(
             X=X,
             labels=tuple(labels[kept].tolist()),
             feature_names=names,
             dropped_rows=int((~kept).sum()),
-            notes=tuple(notes),
+            notes=(f"a feature for each value of {categories}",) if categories else (),
             groups=None if groups is None else tuple(groups[kept].tolist()),
             label=self.describe(self.label),
             left_out=tuple(left_out),
             dropped=tuple(dropped),
             columns=columns,
+            sample_names=tuple(one for one in called if len(set(one)) == len(one)),
         )
 
     def _require_known(self, columns: Sequence[int]) -> None:

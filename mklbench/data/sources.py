@@ -18,16 +18,17 @@ from pathlib import Path
 from typing import Generic, Literal, TypeVar
 from urllib.parse import quote
 
-from mklbench.data.cache import keep_or_warn, shown
-from mklbench.data.files import AbsentError, DamagedError, UnreadableError, read
-from mklbench.data.schema import FileConfig, Layout
-from mklbench.data.settings import (
+from mklbench.data.cache import (
     MIRROR_VARIABLE,
     cache_directory,
     download_timeout,
     is_http,
+    keep_or_warn,
     mirror_location,
+    shown,
 )
+from mklbench.data.files import AbsentError, DamagedError, UnreadableError, read
+from mklbench.data.schema import FileConfig, Layout
 from mklbench.errors import DataError
 
 logger = logging.getLogger(__name__)

@@ -301,7 +301,8 @@ def _decoded(content: bytes, place: str) -> str:
         return _unified(text.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise DataError(
-            f"{place} is not a text file in UTF-8: byte {error.start + 1} cannot be read."
+            f"{place} is not a text file in UTF-8: byte {error.start + 1} cannot be read; save "
+            "it in UTF-8."
         ) from error
 
 

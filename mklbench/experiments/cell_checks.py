@@ -17,6 +17,7 @@ from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell, FileState, files_named
 from mklbench.experiments.memory import check_fits
 from mklbench.grids import first_values
+from mklbench.kernels.builders.matrix_files import sample_names
 from mklbench.kernels.contract import builder_of
 from mklbench.optim.option_check import check_options
 
@@ -94,6 +95,17 @@ def _check_rows_of_files(cell: Cell, builder: Any) -> None:
             f"kernel={cell.kernel} has matrices on {n_samples} samples, and data={cell.data} "
             f"has {n_rows} rows: they must be of the same samples, in the same order."
         )
+    files = cell.config["kernel"].get("files") or []
+    named = {path: sample_names(path) for path in ([files] if isinstance(files, str) else files)}
+    orders = [(f"kernel.files={path}", names) for path, names in named.items() if names]
+    for place, names in orders:
+        others = [*orders[:1], *(("the data", list(one)) for one in cell.dataset().sample_names)]
+        for other, expected in others:
+            if names != expected and set(names) & set(expected):
+                raise InputError(
+                    f"{place} has the samples in another order than {other}, or others: write "
+                    "both with the same samples in one order."
+                )
 
 
 def _check_own_rows(cell: Cell, builder: Any) -> None:

@@ -377,6 +377,17 @@ class TestNumbers:
         assert reason in refusal(csv(tmp_path, text))
 
 
+def test_choices_of_columns_are_in_what_was_understood(tmp_path: Path) -> None:
+    path = csv(
+        tmp_path, frame().assign(ward=["east", "west"] * 12, e=1)[["a", "ward", "e", "sick"]]
+    )
+    dataset = read(path, categories="onehot", drop_constant=True, noise_features=2)
+    assert dataset.understood[1] == (
+        "features  4 (a, ward=east, ward=west, e); a feature for each value of column 2 (ward): 2; "
+        "left out: e; 2 noise features N(0, 1) appended"
+    )
+
+
 def test_text_that_identifies_a_row_is_no_category(tmp_path: Path) -> None:
     path = csv(tmp_path, frame().assign(a=[f"p{k}" for k in range(N)]))
     assert refusal(path).endswith("leave out what identifies a row with data.drop=[a].")

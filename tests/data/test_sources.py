@@ -17,8 +17,12 @@ import pytest
 from data_fakes import NOWHERE, TOY_DIGEST, TOY_TEXT, toy_config
 
 from mklbench.data import fetch, load, verify
-from mklbench.data.cache import _warned_directories
-from mklbench.data.settings import cache_directory, download_timeout, mirror_location
+from mklbench.data.cache import (
+    _warned_directories,
+    cache_directory,
+    download_timeout,
+    mirror_location,
+)
 from mklbench.errors import DataError, InputError
 
 CONTENT = TOY_TEXT.encode()
@@ -311,7 +315,7 @@ def test_the_cache_is_the_argument_then_the_variable_then_the_checkout(
     monkeypatch.delenv("MKLBENCH_CACHE")
     assert cache_directory() == Path(__file__).resolve().parents[2] / "datasets" / "cache"
     installed = tmp_path / "site-packages" / "mklbench" / "data" / "settings.py"
-    monkeypatch.setattr("mklbench.data.settings.__file__", str(installed))
+    monkeypatch.setattr("mklbench.data.cache.__file__", str(installed))
     assert cache_directory().name == "mklbench"
 
 

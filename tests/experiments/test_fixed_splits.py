@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.typing import NDArray
 from scipy.io import savemat
@@ -47,7 +48,7 @@ def overrides(directory: Path, algo: str = "svm", splits: str = "splits.json") -
         f"algo={algo}",
         "data=csv",
         f"data.path={directory}/K.mat",
-        "kernel=grams",
+        "kernel=grams", "split=stratified70",
         f"kernel.files={directory}/K.mat",
         "split=file",
         f"split.path={directory}/{splits}",
@@ -137,3 +138,22 @@ def test_rows_that_were_dropped_have_no_number(tmp_path: Path) -> None:
     )  # fmt: skip
     with pytest.raises(InputError, match="numbers the rows of the data, and data=csv leaves some"):
         check_cell(cell)
+
+
+def test_kernels_that_name_their_samples_are_in_the_order_of_the_data(tmp_path: Path) -> None:
+    X = np.random.default_rng(0).standard_normal((20, 3))
+    names = [f"p{k}" for k in range(20)]
+    labels = pd.DataFrame({"sample": names, "sick": ["yes", "no"] * 10})
+    labels.to_csv(tmp_path / "labels.csv", index=False)
+    frame = pd.DataFrame(X @ X.T, index=names, columns=names)
+    frame.to_csv(tmp_path / "K.csv")
+    frame.iloc[::-1, ::-1].to_csv(tmp_path / "back.csv")
+    stated = [
+        "algo=svm", "data=csv", f"data.path={tmp_path}/labels.csv", "data.drop=[sample]",
+        "kernel=grams", "split=stratified70",
+    ]  # fmt: skip
+    check_cell(Cell.from_overrides([*stated, f"kernel.files={tmp_path}/K.csv"]))
+    for files in ("back.csv", "K.csv,{0}/back.csv"):
+        listed = f"kernel.files=[{tmp_path}/{files.format(tmp_path)}]"
+        with pytest.raises(InputError, match=r"back\.csv has the samples in another order than"):
+            check_cell(Cell.from_overrides([*stated, listed]))

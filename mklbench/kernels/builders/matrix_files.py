@@ -6,6 +6,7 @@ labels, splits and what else; or as matrices with names of their own; or as a ce
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,9 @@ StackAxis = Literal["first", "last"]
 ROUNDING = 1e-6
 # The names that a stack has where a file holds several.
 _USUAL = ("KH", "K")
+_TEXT = (".csv", ".tsv", ".txt")
+# The first line of a kernel in LIBSVM's precomputed format.
+_PRECOMPUTED = re.compile(rb"[-+.\deE]+[ \t]+0:1[ \t]+1:")
 # What the arrays of an .npy file are called.
 _STACK, _SINGLE = "K", "matrix 0"
 
@@ -99,7 +103,7 @@ def short_name(path: str, called: str, *, of_several: bool) -> str:
         Whether there are other files. Of a file whose arrays have no names it is named always.
     """
     file, own = Path(path).name, called.removeprefix(f"kernel.files={path}: ")
-    if path.endswith((".npy", ".csv", ".tsv", ".txt")):
+    if own.startswith(_SINGLE) or path.endswith(".npy"):
         return file if own == _SINGLE else f"{file}{own.removeprefix(_STACK)}"
     return f"{file}: {own}" if of_several else own
 
@@ -215,7 +219,10 @@ def _arrays(path: str) -> Mapping[str, Any]:
     try:
         if path.endswith(".mat"):
             return mat_files.read(Path(path).read_bytes(), f"kernel.files={path}")
-        if path.endswith((".csv", ".tsv", ".txt")):
+        with open(path, "rb") as file:
+            if _PRECOMPUTED.match(file.readline()):
+                return {_SINGLE: _of_libsvm(path)}
+        if path.endswith(_TEXT):
             return {_SINGLE: _named_matrix(path)}
         loaded = np.load(path, allow_pickle=False)
         if isinstance(loaded, np.ndarray):
@@ -232,23 +239,50 @@ def _arrays(path: str) -> Mapping[str, Any]:
         raise _unreadable(path) from error
 
 
+def _of_libsvm(path: str) -> NDArray[np.float64]:
+    """Read LIBSVM's precomputed format: label, 0:number of the sample, 1:K(x, x1), ..."""
+    from sklearn.datasets import load_svmlight_file
+
+    rows = load_svmlight_file(path, zero_based=True)[0].toarray()
+    if not np.array_equal(rows[:, 0], np.arange(1, len(rows) + 1)):
+        raise InputError(
+            f"kernel.files={path} does not number its samples from 1 to {len(rows)}: give the "
+            "kernel of the training samples with themselves."
+        )
+    return np.asarray(rows[:, 1:], np.float64)
+
+
+def sample_names(path: str) -> list[str] | None:
+    """Return the names of the samples of a matrix in a file of text, in its order; None: none."""
+    if not path.endswith(_TEXT):
+        return None
+    frame = _frame(path)
+    corner = frame.iloc[0, 0]
+    is_named = isinstance(corner, str) or np.isnan(corner)
+    return [str(name) for name in frame.iloc[1:, 0]] if is_named else None
+
+
+def _frame(path: str) -> Any:
+    import pandas as pd
+
+    return pd.read_csv(path, sep=None, engine="python", header=None)
+
+
 def _named_matrix(path: str) -> NDArray[np.float64]:
     """Read a matrix as text, whose first row and column name the samples, or have none.
 
     Columns in another order than the rows are put into it.
     """
-    import pandas as pd
-
-    frame: Any = pd.read_csv(path, sep=None, engine="python", header=None)
-    if isinstance(frame.iloc[0, 0], str) or np.isnan(frame.iloc[0, 0]):
-        names, samples = list(frame.iloc[0, 1:]), list(frame.iloc[1:, 0])
+    frame, samples = _frame(path), sample_names(path)
+    if samples is not None:
+        names = [str(name) for name in frame.iloc[0, 1:]]
         if len(set(names)) < len(names) or set(names) != set(samples):
             raise InputError(
                 f"kernel.files={path} names other samples over its columns than before its rows: "
                 "give a square matrix with the same names, each once."
             )
         frame = frame.iloc[1:, 1:].set_axis(names, axis=1)[samples]
-    return frame.to_numpy(np.float64)
+    return np.asarray(frame, np.float64)
 
 
 def _unreadable(path: str) -> InputError:
