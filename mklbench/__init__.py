@@ -13,6 +13,7 @@ TYPE_CHECKING = False  # as type checkers know it; importing typing takes longer
 if TYPE_CHECKING:
     from mklbench.displays import *
     from mklbench.estimators import *
+    from mklbench.estimators.transformer import KernelTransformer as KernelTransformer
     from mklbench.optim.row_workers import on_dask as on_dask
     from mklbench.report.frames import records as records
     from mklbench.report.frames import rendered as rendered
@@ -33,6 +34,10 @@ else:  # a checker that saw this would ask nobody else what the package has
             from mklbench.optim import row_workers
 
             return row_workers.on_dask
+        if name == "KernelTransformer":
+            from mklbench.estimators import transformer
+
+            return transformer.KernelTransformer
         if name == "__all__" or name[:1].isupper():  # modules have names in lower case
             from mklbench import estimators
 
@@ -48,5 +53,5 @@ else:  # a checker that saw this would ask nobody else what the package has
     def __dir__():
         from mklbench import displays, estimators
 
-        own = ["load", "on_dask", "records", "rendered", "table"]
+        own = ["KernelTransformer", "load", "on_dask", "records", "rendered", "table"]
         return sorted([*globals(), *estimators.__all__, *displays.__all__, *own])

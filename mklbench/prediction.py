@@ -175,16 +175,27 @@ class LearnedKernel:
         InputError
             If it was saved before it was asked for anything.
         """
+        cross = self.kernels()
+        kernels = [self._of(cross, machine, Z) for machine in machines]
+        return np.mean(kernels, axis=0) if len(kernels) > 1 else kernels[0]
+
+    def kernels(self) -> CrossKernels:
+        """Return the kernels in use on all training samples, which are kept from then on.
+
+        Raises
+        ------
+        InputError
+            If it was saved before.
+        """
         if self._kernels is None:
             if self._again is None:
                 raise InputError(
                     "combined_kernel needs the training samples, and a model that is saved loses "
-                    "them: call it, or transform, once before."
+                    "them: call keep_training_samples before."
                 )
             operator = self._again()
             self._kernels = operator.for_prediction(np.arange(operator.n_samples), self._in_use)
-        kernels = [self._of(self._kernels, machine, Z) for machine in machines]
-        return np.mean(kernels, axis=0) if len(kernels) > 1 else kernels[0]
+        return self._kernels
 
     def _of(self, kernels: CrossKernels, machine: Solution, Z: Any) -> Array:
         if machine.thetas is not None:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import StrOptions
@@ -97,13 +97,7 @@ def _combines_kernels(estimator: KernelEstimator) -> bool:
     return estimator._combines
 
 
-class KernelEstimator(
-    Versioned,
-    ReadableModel,
-    TransformerMixin,
-    BaseEstimator,
-    auto_wrap_output_keys=None,  # type: ignore[call-arg]
-):
+class KernelEstimator(Versioned, ReadableModel, BaseEstimator):
     """What classifiers and regressors share: kernels from the training samples, and solutions.
 
     A subclass names its algorithm, a module whose `solve` takes the parameters of the estimator as
@@ -446,7 +440,7 @@ class KernelEstimator(
         ------
         InputError
             If there is no such class, or the model was saved before this was called for the first
-            time: a saved model has no training samples.
+            time: a saved model has no training samples (`keep_training_samples`).
         """
         check_is_fitted(self)
         machines = self.solutions_
@@ -458,16 +452,10 @@ class KernelEstimator(
         with self._columns_called():
             return self._combined(machines, self._new_samples(X))
 
-    @available_if(_combines_kernels)
-    def transform(self, X: Any) -> Array:
-        """Return `combined_kernel` (n_new, n), for a pipeline with ``SVC(kernel="precomputed")``.
-
-        Parameters
-        ----------
-        X : array_like of shape (n_new, d)
-            Samples, as `predict` takes them.
-        """
-        return self.combined_kernel(X)
+    def keep_training_samples(self) -> None:
+        """Keep what `combined_kernel` needs of all training samples, also when it is saved."""
+        check_is_fitted(self)
+        self._combined.kernels()
 
     def _columns_called(self) -> AbstractContextManager[None]:
         """Let messages call columns as the data frame did, on which all kernels are."""

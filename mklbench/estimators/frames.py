@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from mklbench.kernels.axis_names import (
     names_of_rows,
     reordered,
 )
+from mklbench.kernels.samples import is_dict
 
 
 class Frames:
@@ -118,5 +118,5 @@ def _sample_names(X: Any) -> Names | None:
         return X.row_names
     if isinstance(X, GramStack):
         return X.rows
-    several = X.values() if isinstance(X, Mapping) else X if isinstance(X, (list, tuple)) else [X]
+    several = X.values() if is_dict(X) else X if isinstance(X, (list, tuple)) else [X]
     return first_named(names_of_rows(part) for part in several)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -14,6 +13,7 @@ from mklbench import one_class
 from mklbench.estimators.base import KernelEstimator
 from mklbench.estimators.weights import factors
 from mklbench.kernels import GramStack, Kernel
+from mklbench.kernels.samples import is_dict
 
 __all__ = ["OneClassMKL"]
 
@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 
 def _n_samples(X: Any) -> int:
     """Return the number of samples in any form, of a stack that of its columns."""
-    if isinstance(X, Mapping) and X:
+    if is_dict(X) and X:
         return _num_samples(next(iter(X.values())))
     several = isinstance(X, (list, tuple)) and len(X) > 0 and np.ndim(X[0]) == 2
     if several:

@@ -189,9 +189,14 @@ def matrix_of(X: Any) -> Any:
     return array
 
 
+def is_dict(X: Any) -> bool:
+    """Tell whether parts come by name; SciPy's matrices of a dict are none."""
+    return isinstance(X, Mapping) and not hasattr(X, "shape")
+
+
 def are_views(X: Any) -> bool:
     """Tell whether samples are views, or a list or dict of matrices that become views."""
-    if isinstance(X, (Views, Mapping)):
+    if isinstance(X, Views) or is_dict(X):
         return True
     return (
         isinstance(X, (list, tuple))

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from every_kernel import KINDS_FIRST, QUICK, decisions
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.base import is_classifier
+from sklearn.base import clone, is_classifier
 from sklearn.decomposition import KernelPCA
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
@@ -22,7 +22,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 import mklbench
-from mklbench import MKL, KernelSVC, LateFusion, UniformMKL
+from mklbench import MKL, KernelSVC, KernelTransformer, LateFusion, UniformMKL
 from mklbench.errors import InputError
 from mklbench.kernels import Gaussian, GramStack, Linear, Precomputed, Views, precomputed
 
@@ -249,15 +249,18 @@ def test_the_combined_kernel_is_that_of_the_decision(name: str) -> None:
 
 def test_the_combined_kernel_in_the_company_of_scikit_learn() -> None:
     X, y = RNA.to_numpy(), LABELS
-    pipeline = make_pipeline(StandardScaler(), MKL(), SVC(kernel="precomputed", C=100)).fit(X, y)
-    assert pickle.loads(pickle.dumps(pipeline)).score(X, y) > 0.9
+    steps = StandardScaler(), KernelTransformer(MKL()), SVC(kernel="precomputed", C=100)
+    search = GridSearchCV(make_pipeline(*steps), {"kerneltransformer__estimator__C": [10, 100]})
+    assert pickle.loads(pickle.dumps(search.fit(X, y))).score(X, y) > 0.9
+    with pytest.raises(ValueError, match="X has 3 features"):
+        clone(steps[1]).fit(X, y).transform(METHYLATION.to_numpy())
     model = MKL().fit(X, np.arange(N) % 3)
     of_classes = [model.combined_kernel(X, label=label) for label in range(3)]
     assert_allclose(model.combined_kernel(X), np.mean(of_classes, axis=0))
     assert KernelPCA(2, kernel="precomputed").fit_transform(of_classes[0]).shape == (N, 2)
-    with pytest.raises(InputError, match="loses them: call it, or transform, once before"):
+    with pytest.raises(InputError, match="loses them: call keep_training_samples before"):
         pickle.loads(pickle.dumps(MKL().fit(X, y))).combined_kernel(X)
-    assert not hasattr(LateFusion(), "transform")
+    assert not hasattr(LateFusion(), "combined_kernel")
 
 
 @pytest.mark.parametrize("estimator", [MKL(max_iter=1, tol=1e-9), mklbench.MEMO(max_iter=1)])

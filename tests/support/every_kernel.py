@@ -36,7 +36,7 @@ BOUNDED: dict[str, KernelBuilder] = {
         name: BUILDERS[name]
         for name in (
             "gaussian", "feature_gaussians", "feature_widths", "feature_pairs", "single",
-            "separate", "isotropic", "product", "products",
+            "separate", "isotropic", "product", "products", "rbf", "laplacian",
         )
     },
     "gaussians": partial(gaussians, gammas=[0.1, 10.0]),
@@ -50,12 +50,16 @@ BOUNDED: dict[str, KernelBuilder] = {
     "euclidean": Descriptors(distance="euclidean"),
     "seuclidean": Descriptors(distance="seuclidean"),
     "chi2": Descriptors(distance="chi2"),
+    "chi2 kernel": BUILDERS["chi2"],
     "widths of views": DescriptorWidths(n_widths=7),
 }  # fmt: skip
 # ... and on these only those that are not too large.
 UNBOUNDED: dict[str, KernelBuilder] = {
     "simplemkl": BUILDERS["simplemkl"],
     "linear_features": BUILDERS["linear_features"],
+    "linear": BUILDERS["linear"],
+    "poly": BUILDERS["poly"],
+    "cosine similarity": BUILDERS["cosine"],
     "normalised": Normalised("simplemkl"),
     "cosine": Normalised("simplemkl", centre=False),
     "standardised simplemkl": Standardised("simplemkl"),

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -22,9 +23,26 @@ from mklbench.kernels.banks.function_bank import (
 )
 from mklbench.kernels.base import Bank
 from mklbench.kernels.contract import declares
-from mklbench.kernels.functions import Linear
+from mklbench.kernels.functions import Linear, check_values
 from mklbench.kernels.memory import Memory, Shape
+from mklbench.kernels.samples import is_sparse
 from mklbench.validation import check_count, check_not_negative, check_positive, column_called
+
+
+@dataclass(frozen=True)
+class _Poly:
+    degree: int
+    gamma: float
+    coef0: float
+
+    def __str__(self) -> str:
+        return f"poly {self.degree}"
+
+    def __call__(self, X: Any, Z: Any) -> Any:
+        return _pairwise("polynomial_kernel", vars(self))(X, Z)
+
+    def diagonal(self, X: Any) -> Any:
+        return (self.gamma * np.einsum("ij,ij->i", X, X) + self.coef0) ** self.degree
 
 
 def _needs(shape: Shape, **options: object) -> Memory:
@@ -58,12 +76,13 @@ def poly(X: Any, degree: int = 3, gamma: float | None = None, coef0: float = 1.0
     coef0 : float, default=1.0
         Added to it, >= 0.
     """
-    options = {
-        "degree": check_count("degree", degree),
-        "gamma": _gamma(X, gamma),
-        "coef0": check_not_negative("coef0", coef0),
-    }
-    return _bank(X, "polynomial_kernel", f"poly {degree}", options)
+    samples = samples_of(X)
+    function = _Poly(
+        check_count("degree", degree), _gamma(X, gamma), check_not_negative("coef0", coef0)
+    )
+    if not is_sparse(samples):
+        check_values([function], samples)
+    return FunctionBank(samples, [NamedFunction(function, str(function))])
 
 
 @declares(memory=_needs)

@@ -8,7 +8,6 @@ last, and so may an array.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import EllipsisType
 from typing import Any
@@ -26,6 +25,7 @@ from mklbench.kernels.axis_names import (
     positions_of,
 )
 from mklbench.kernels.base import Array
+from mklbench.kernels.samples import is_dict
 from mklbench.kernels.storage.packed import is_symmetric
 from mklbench.validation import check_finite, columns_called, real_array
 
@@ -111,7 +111,7 @@ def named_grams(X: Any, what: str = "X") -> NamedGrams:
     """
     if isinstance(X, GramStack):
         return NamedGrams(what, X, X.kernels, X.rows, X.columns)
-    names = list(X) if isinstance(X, Mapping) else None
+    names = list(X) if is_dict(X) else None
     if names is None and not _has_frames(X):
         return NamedGrams(what, real_array(what, X), None, names_of_rows(X), names_of_columns(X))
     parts = list(X) if names is None else [X[name] for name in names]
