@@ -355,9 +355,9 @@ class TestBlocks:
         self, name: str, n_classes: int, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         rng = np.random.default_rng(1)
-        X, Z = rng.standard_normal((40, 3)), rng.standard_normal((23, 3))
+        X, Z = np.abs(rng.standard_normal((40, 3))), np.abs(rng.standard_normal((23, 3)))
         operator = BUILDERS[name](X)
-        codes = np.digitize(X[:, 0], [0.0] if n_classes == 2 else [-0.4, 0.4])
+        codes = np.digitize(X[:, 0], [0.7] if n_classes == 2 else [0.4, 1.0])
         solutions = multiclass.fit(svm.solve, operator, codes, n_classes)
         self.compare(operator, solutions, Z, monkeypatch)
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from mklbench import extras, memory
 from mklbench._version import __version__
-from mklbench.data.settings import MIRROR_VARIABLE, cache_directory, is_http, mirror_location
+from mklbench.data.cache import MIRROR_VARIABLE, cache_directory, is_http, mirror_location
 from mklbench.errors import InputError
 from mklbench.experiments import provenance
 from mklbench.experiments.store import Store
