@@ -215,7 +215,12 @@ def read_excel(content: bytes, layout: Layout, place: str) -> Cells:
         raise DataError(asked)
     try:
         sheets = pd.read_excel(
-            io.BytesIO(content), sheet_name=None, header=None, dtype=object, keep_default_na=False
+            io.BytesIO(content),
+            sheet_name=None,
+            header=None,
+            dtype=object,
+            keep_default_na=False,
+            engine="openpyxl",
         )
     except Exception as error:  # of damaged XML openpyxl raises almost anything
         raise DataError(

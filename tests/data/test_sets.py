@@ -287,7 +287,7 @@ def test_loading_imports_nothing_slow() -> None:
         "from mklbench.data import load\n"
         "from mklbench.data import preprocessing, splits\n"
         f"load(yaml.safe_load(open({str(CONFIG_DIRECTORY / 'wdbc.yaml')!r})))\n"
-        "slow = {'sklearn', 'pandas', 'matplotlib', 'scipy', 'rich', 'pooch', 'requests'}\n"
+        "slow = {'sklearn', 'matplotlib', 'scipy', 'rich', 'pooch', 'requests'}\n"
         "print(sorted(slow & set(sys.modules)))\n"
     )
     done = subprocess.run(
