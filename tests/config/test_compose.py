@@ -156,7 +156,7 @@ BAD_OVERRIDES = [
     ("+kernel.gama=1", "kernel.gama=1 is not known: did you mean kernel.gamma."),
     ("+search.fold=3", "did you mean search.folds"),
     ("algo==svm", "cannot be read as an override"),
-    ("search=cv search.grid.algo.C={a:1}", "does not fit the value it replaces"),
+    ("search=cv search.grid.algo.C={a:1}", "give a list of values to try"),
     ("kernel.gamma=[1]", "kernel.gamma=[1] is not accepted"),
     ("+kernel.gammas=1", "kernel.gammas=1 is not known"),
     ("algo._target_=nowhere.solve", "nowhere"),
