@@ -69,7 +69,16 @@ def position_of(cell: Cell) -> Position | None:
         for differences in [_differences(mine, other)]
         for misfits in [sum(text.partition("=")[0] in _paths(slot) for text in differences)]
     ]
-    nearest = min(found, key=lambda pair: (pair[1], len(pair[0].differences)), default=None)
+
+    def distance(pair: tuple[Position, int]) -> tuple[int, int, int]:
+        differences = pair[0].differences
+        return (
+            pair[1],
+            sum("." not in text.partition("=")[0] for text in differences),
+            len(differences),
+        )
+
+    nearest = min(found, key=distance, default=None)
     return None if nearest is None else nearest[0]
 
 
@@ -112,10 +121,16 @@ def _differences(mine: Mapping[str, Any], other: Mapping[str, Any]) -> tuple[str
     """Return what `other` has otherwise, as overrides; of another choice of a group its name."""
     found: list[str] = []
     for group in GROUPS:
-        one, two = mine[group], other[group]
+        one, two = (_by_option(each[group]) for each in (mine, other))
         if one.get("name") != two.get("name"):
             found.append(f"{group}={two.get('name')}")
             continue
         names = (name for name in {**two, **one} if one.get(name) != two.get(name))
-        found += [f"{group}.{name}={two.get(name)}" for name in names]
+        found += [f"{group}.{name}={two.get(name)}".replace(", ", ",") for name in names]
     return tuple(found)
+
+
+def _by_option(group: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a group in which each list of a grid is an option of its own."""
+    grid = {f"grid.{path}": values for path, values in group.get("grid", {}).items()}
+    return {name: value for name, value in group.items() if name != "grid"} | grid
