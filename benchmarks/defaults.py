@@ -33,11 +33,8 @@ def run() -> list[Result]:
     """Measure, write the figures, and return how far each classifier is from SVC at worst."""
     lines = []
     for model in (SVC(), *_classifiers()):
-        found = {name: 100.0 * _accuracy(model, *_samples(name)) for name in SETS}
-        lines.append(
-            {"classifier": type(model).__name__} | {k: f"{v:.1f}" for k, v in found.items()}
-        )
-        print(lines[-1], flush=True)
+        found = {name: f"{100.0 * _accuracy(model, *_samples(name)):.1f}" for name in SETS}
+        lines.append({"classifier": type(model).__name__, **found})
     write_csv("defaults.csv", lines)
     svc, *others = lines
     return [_result(line, svc) for line in others]

@@ -119,11 +119,10 @@ def _differences(mine: Mapping[str, Any], other: Mapping[str, Any]) -> tuple[str
     """Return what `other` has otherwise, as overrides; of another choice of a group its name."""
     found: list[str] = []
     for group in GROUPS:
-        one, two = mine[group], other[group]
+        one, two = (_flat(each[group]) for each in (mine, other))
         if one.get("name") != two.get("name"):
             found.append(f"{group}={two.get('name')}")
             continue
-        one, two = _flat(one), _flat(two)
         names = (name for name in {**two, **one} if one.get(name) != two.get(name))
         found += [f"{group}.{name}={two.get(name)}".replace(", ", ",") for name in names]
     return tuple(found)

@@ -15,11 +15,15 @@ def position(*overrides: str) -> Position | None:
 
 
 def test_a_run_that_is_a_position_is_judged_under_its_protocol() -> None:
+    grid = "search.grid.algo.C=[1,3,10,30,100]"
     found = present(position("algo=qnpkl", "data=sonar", "split.n_splits=3"))
+    assert (found.slot.place, found.differences) == (("sonar", "qnpkl", "iterations"), (grid,))
+    searched = ["search=iterations", grid]
+    found = present(position("algo=qnpkl", "data=sonar", "split.n_splits=3", *searched))
     assert found.slot.place == ("sonar", "qnpkl", "iterations")
     assert found.beside(records(20, accuracy=0.5)).splitlines() == [
         "Picard et al. 2012, Table 1: accuracy 86.6 ± 3.4 %; here 50.0 ± 0.0 %: differs (lower) "
-        "(nearest protocol: C and iterations by CV, with search.grid.algo.C=[1,3,10,30,100])",
+        "(protocol: C and iterations by CV)",
         "  whole table: mklbench table picard2012_table1 --recorded",
     ]
 
