@@ -132,7 +132,7 @@ def numbers(part: Any, name: str, *, needed: bool = True) -> Any:
         return csr(part)
     if hasattr(part, "iloc"):
         if all(getattr(dtype, "kind", "O") in "biuf" for dtype in part.dtypes):
-            return np.ascontiguousarray(part.to_numpy(dtype=np.float64, na_value=np.nan))
+            return np.array(part.to_numpy(dtype=np.float64, na_value=np.nan), order="C")
         columns = [part.iloc[:, j] for j in range(part.shape[1])]
         labels = [f"the column {label!r}" for label in part.columns]
         arrays = [_number_array(column) for column in columns]
