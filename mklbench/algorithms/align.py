@@ -15,7 +15,6 @@ the sum does. Kernels of unit trace or with a diagonal of ones are comparable.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -23,6 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mklbench.algorithms.early_fusion import MACHINES
+from mklbench.errors import warn
 from mklbench.kernels.base import Bank
 from mklbench.optim.centred_alignment import Alignment
 from mklbench.optim.second_stage import Learner
@@ -98,10 +98,9 @@ def solve(
     negative = np.flatnonzero(each < _ROUNDING)
     if len(negative):
         named = ", ".join(map(str, negative[:5])) + (", ..." if len(negative) > 5 else "")
-        warnings.warn(
+        warn(
             f"align: kernels with a negative alignment with y get the weight 0 ({named}; "
-            f"{len(negative)} of {bank.n_kernels}).",
-            stacklevel=2,
+            f"{len(negative)} of {bank.n_kernels})."
         )
     clipped = np.maximum(each, 0.0)
     weights = clipped / np.linalg.norm(clipped)

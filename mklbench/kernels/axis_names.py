@@ -119,6 +119,11 @@ class RowNumbers:
                     "there are: give one value a sample, or row numbers."
                 )
             return np.flatnonzero(flat.astype(bool))
+        if flat.dtype.kind in "iuf" and len(flat) == self._n > 2 and np.isin(flat, (0, 1)).all():
+            raise InputError(
+                f"row numbers are 0 and 1 alone, as many as the {self._n} samples there are: give "
+                "a mask as truth values, by astype(bool)."
+            )
         if self._names is None or type(flat.tolist()[0]) is not type(self._names[0]):
             return given
         return positions_of(flat.tolist(), self._names, "K")

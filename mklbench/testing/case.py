@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from mklbench import multiclass
 from mklbench.contract import Algorithm, Solver
 from mklbench.kernels import Family, KernelBuilder, KernelOperator, training_outputs
 from mklbench.solution import Solution
@@ -61,8 +60,7 @@ class Case:
         """Solve on new kernels, C being that of the problems unless it is among the options."""
         if "C" in self.algorithm.options:
             options = {"C": BOX, **options}
-        operator = self.build(X)
-        return multiclass.checked(self.solve(operator, y, **options), self.solve, operator)
+        return self.solve(self.build(X), y, **options)
 
     def precise(self, tol: float = 1e-8) -> dict[str, float]:
         """Return the options that make the solution as accurate."""

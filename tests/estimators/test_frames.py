@@ -170,6 +170,8 @@ def test_rows_of_precomputed_are_numbers_names_or_a_mask() -> None:
     assert (found[0] == LABELS.loc[TEST].to_numpy()).mean() > 0.75
     with pytest.raises(InputError, match="a mask of 50 truth values"):
         MKL(kernel=kernel).fit(np.ones(N_TRAIN, dtype=bool), LABELS.loc[TRAIN])
+    with pytest.raises(InputError, match="give a mask as truth values"):
+        MKL(kernel=kernel).fit(chosen.astype(int), LABELS)
     scores = cross_val_score(MKL(kernel=kernel), np.array(NAMES), LABELS, cv=3)
     assert_array_equal(scores, cross_val_score(MKL(kernel=kernel), np.arange(N), LABELS, cv=3))
 

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from mklbench import MKL
+from mklbench import MKL, validation
 from mklbench.algorithms import mkl, mkl_svr
 from mklbench.certify import Hinge, PrimalDualPoint, Tube, bounds
 from mklbench.errors import InputError
@@ -337,6 +337,7 @@ def test_factors_that_are_too_coarse_at_first_lead_to_the_same(
 def test_in_the_end_factors_are_the_finest_of_all_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
     """A gap beyond rounding is not reached, and the search ends all the same."""
     X, y = problem(200, 3, seed=21)
+    monkeypatch.setattr(validation, "_ROUNDING", 0.0)
     asked = shares_asked_for(monkeypatch)
     found = joint(feature_gaussians(X), y, 10.0, tol=1e-15)
     assert not found.converged

@@ -126,6 +126,19 @@ class TestGrams:
         for entrance in (Precomputed, precomputed):
             with pytest.raises(InputError, match="kernel 1 of K is not positive semidefinite"):
                 entrance(np.array([gram(0), indefinite]))
+        eigenvalues, V = np.linalg.eigh(indefinite)
+        mended = MatrixKernels([str(tmp_path / "a.mat")], make_psd="flip", normalise=False)
+        bank = mended(np.arange(N))
+        assert_allclose(bank.combine([1.0, 0.0]), gram(0))
+        assert_allclose(bank.combine([0.0, 1.0]), (V * np.abs(eigenvalues)) @ V.T, atol=1e-12)
+
+    def test_rounding_of_symmetry_is_taken_out_with_a_warning(self, tmp_path: Path) -> None:
+        K = gram(0)
+        K[0, 1] += 1e-7 * K.max()
+        np.savez(tmp_path / "a.npz", K=K[None])
+        with pytest.warns(UserWarning, match="K, matrix 0 is not symmetric, .* differ by up to"):
+            bank = MatrixKernels([str(tmp_path / "a.npz")], normalise=False)(np.arange(N))
+        assert_allclose(bank.combine([1.0]), 0.5 * (K + K.T), rtol=0, atol=1e-14)
 
     @pytest.mark.parametrize(
         "K", [gram(0).astype(np.float32).astype(float), np.zeros((N, N)), np.ones((N, N))]
