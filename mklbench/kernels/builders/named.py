@@ -46,6 +46,7 @@ from mklbench.validation import (
     check_count,
     check_not_empty,
     check_positive,
+    check_scale,
     check_streamed_features,
     columns_called,
     real_array,
@@ -104,6 +105,8 @@ def gaussians(X: ArrayLike, gammas: Sequence[float] | None = None) -> Bank:
     """
     features = samples_of(X)
     if gammas is None:
+        if isinstance(features, np.ndarray):
+            check_scale("X", features)
         gammas = [gamma_scale(features) * factor for factor in SCALE_FACTORS]
     functions = [Gaussian(gamma) for gamma in check_not_empty("gammas", gammas)]
     return on_all_features(features, functions)
