@@ -67,7 +67,7 @@ def _borders(results: list[CellResult]) -> list[str]:
         done = [record for record in result.records if record.is_done]
         if text := border_text(done, grid):
             plain = any(values != AUTO for values in grid.values())
-            remedy = ": widen the grid, or leave it out" if plain else ""
+            remedy = ": widen the grid" if plain else ""
             sentences.append(f"{result.cell.label}: {text}{remedy}.")
     return sentences
 

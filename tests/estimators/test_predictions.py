@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -223,11 +223,13 @@ class TestOneExtremeTrainingRow:
     @pytest.mark.parametrize("name", ["KernelSVC", "UniformMKL", "MKL", "GMKL", "QNPKL", "IKL"])
     def test_the_training_accuracy_is_as_without_it(self, name: str) -> None:
         X, y, _ = problem(n=120)
-        # A default kernel has widths in units of the variance, which such a row makes its own.
-        kernel = {"MKL": "separate", "UniformMKL": "separate"}.get(name)
-        parameters = QUICK.get(name, {}) | {"C": 100.0} | ({"kernel": kernel} if kernel else {})
-        if name in ("GMKL", "QNPKL"):
-            parameters["iterations"] = None
+        own: dict[str, dict[str, Any]] = {
+            "MKL": {"kernel": "separate"},
+            "UniformMKL": {"kernel": "feature_gaussians"},
+            "QNPKL": {"iterations": None},
+            "GMKL": {"iterations": None},
+        }
+        parameters = QUICK.get(name, {}) | {"C": 100.0} | own.get(name, {})
         before = getattr(mklbench, name)(**parameters).fit(X, y)
         extreme = X.copy()
         extreme[0, 0] = 1e10
