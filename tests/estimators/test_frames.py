@@ -54,8 +54,10 @@ def learned(name: str, X: Any, kernel: Any) -> Any:
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("name", [n for n in KINDS_FIRST if n != "QNPKL"])  # QNPKL takes a family
+@pytest.mark.parametrize("name", KINDS_FIRST)
 def test_views_are_held_to_those_of_the_fit(name: str) -> None:
+    if name in ("EarlyFusion", "QNPKL"):
+        pytest.skip("takes one kernel, or a family")
     model = learned(name, views(TRAIN), {"rna": "rbf", "methylation": "linear"})
     model = pickle.loads(pickle.dumps(model))
     new = views(TEST)
