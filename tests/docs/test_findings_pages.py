@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import statistics
+from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
@@ -16,6 +17,8 @@ from stated import lines_of, mean, recorded, states, text_of
 
 from mklbench.experiments.record import Record
 from mklbench.report.analysis.assemble import Number
+from mklbench.report.analysis.by_number import judged_numbers, n_as_printed, n_matching
+from mklbench.report.analysis.changes import changes, label_of, unmatched
 from mklbench.report.analysis.significance import LEVEL, corrected_p_value
 from mklbench.report.claims.judged import judge_claims
 from mklbench.report.table.verdict import Verdict
@@ -271,6 +274,36 @@ def test_what_differs_in_the_table_of_gehler() -> None:
     assert all(abs(gap) < 1 for _, column, gap in differ if column != "ikl_single")
     measured = mean("gehler2008_table1", "splice", "ikl_single", "paper", "error")
     states(GEHLER, f"Splice has {measured:.1f} % where the paper has 12.6")
+
+
+def test_the_numbers_that_do_not_match_as_printed() -> None:
+    report = recorded("gehler2008_table1")
+    left = unmatched(report)
+
+    def told(numbers: Sequence[Number]) -> str:
+        return ", ".join(f"{n.slot.protocol.label} {present(n.measured).mean:.1f}" for n in numbers)
+
+    for one in left:
+        number = one.as_printed
+        others = [other for other in one.others if other not in one.matching]
+        states(
+            GEHLER,
+            f"| {label_of(number)} | {present(number.published).mean} | "
+            f"{present(number.measured).mean:.1f} | {told(one.matching)} | {told(others)} |",
+        )
+    judged = judged_numbers([report])
+    states(
+        GEHLER,
+        f"Of {len(judged)} numbers that can be judged {n_as_printed(judged)} match as printed and "
+        f"{n_matching(judged)} under some protocol",
+    )
+    for one in changes(report):
+        before, after = one.n_matching(one.before), one.n_matching(one.after)
+        states(
+            GEHLER,
+            f"| {one.protocol.label} | {len(one.after)} | {before} | {after} | {len(one.gained)} | "
+            f"{len(one.lost)} | {one.n_others_match + before} | {one.n_others_match + after} |",
+        )
 
 
 def test_the_claims_on_ikl() -> None:
