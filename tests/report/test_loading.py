@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from pathlib import Path
+from typing import Any
 
 import pytest
 from report_fakes import found
@@ -113,6 +114,16 @@ def test_table_of_choices_repeats_the_numbers_of_table_1() -> None:
     numbers = {place: (number.mean, number.std) for place, number in published.items()}
     assert numbers.items() <= transcribed("picard2012.csv", "Table 1").items()
     assert numbers
+
+
+def test_table_of_settings_repeats_the_numbers_of_both_tables() -> None:
+    published: dict[bool, Any] = {True: {}, False: {}}
+    for (row, *place), number in load_table("picard2012_settings").published.items():
+        is_noisy = row.endswith("_noise")
+        published[is_noisy][(row.removesuffix("_noise"), *place)] = number.mean, number.std
+    first, second = (transcribed("picard2012.csv", f"Table {number}") for number in (1, 2))
+    assert published[False] == {p: number for p, number in first.items() if p[2] == "accuracy"}
+    assert published[True].items() <= second.items()
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,8 +28,8 @@ class Matches(Figure):
     """How many numbers in `metric` match, of the settings whose grid has just these options.
 
     One panel a value of the option `panels`, one line a value of `lines`, along the values of `x`,
-    on a logarithmic axis where they are numbers. Of an option in `labels` the values are called
-    otherwise. Only `rows` and `columns` count, where they are given.
+    on a logarithmic axis. `labels` says what an option, or `option=value`, is called. Only `rows`
+    and `columns` count, where they are given.
     """
 
     kind: str = "matches"
@@ -38,7 +39,7 @@ class Matches(Figure):
     panels: str | None = None
     rows: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
-    labels: tuple[str, ...] = ()
+    labels: Mapping[str, str] = field(default_factory=dict)
 
     def needs(self, report: Report) -> set[Place]:
         """Return the places of the settings that count."""
@@ -65,7 +66,7 @@ class Matches(Figure):
         counts = np.trace(found, axis1=1, axis2=2)
         chance = by_chance(found)
         panels = list(dict.fromkeys(p.setting.get(self.panels or "") for p in settings))
-        canvas = Canvas(figsize=(2.4 * max(len(panels), 2), 2.9), layout="constrained")
+        canvas = Canvas(figsize=(7.2, 2.9), layout="constrained")
         axes = canvas.subplots(1, len(panels), sharey=True, squeeze=False)[0]
         for axis, panel in zip(axes, panels, strict=True):
             here = [i for i, p in enumerate(settings) if p.setting.get(self.panels or "") == panel]
@@ -75,7 +76,7 @@ class Matches(Figure):
                 np.quantile(chance.max(axis=1), _SHARE), color=INK, lw=1, ls=(0, (4, 2)),
                 label="by chance, the best of all settings, 1 in 20",
             )  # fmt: skip
-            axis.set_title("" if panel is None else self._called(panel), loc="left")
+            axis.set_title("" if panel is None else self._called(self.panels, panel), loc="left")
         axes[0].set_ylim(-0.2, found.shape[-1] + 0.2)
         axes[0].set_ylabel(f"matches, of {found.shape[-1]}")
         axes[0].yaxis.get_major_locator().set_params(integer=True)
@@ -89,11 +90,12 @@ class Matches(Figure):
             here = [i for i, other in enumerate(values) if other == value]
             axis.plot(
                 [float(settings[i].setting[self.x]) for i in here], counts[here], color=colour,
-                marker=marker, markersize=4, lw=1.3, label=self._called(value),
+                marker=marker, markersize=4, lw=1.3, label=self._called(self.lines, value),
             )  # fmt: skip
         axis.set_xscale("log")
-        axis.set_xlabel(self._called(self.x))
+        axis.set_xlabel(self.labels.get(self.x, self.x))
 
-    def _called(self, name: str) -> str:
-        """Return what stands for an option or a value in the figure."""
-        return dict(text.split("=", 1) for text in self.labels).get(name, name)
+    def _called(self, option: str | None, value: str) -> str:
+        """Return what stands for a value of an option in the figure."""
+        name = f"{option}={value}"
+        return self.labels.get(name, name)
