@@ -105,7 +105,8 @@ def test_unfinished_cells_are_shown_and_never_judged(cell: SlotRecords, status: 
     line = csv_lines(report)[(*SONAR_GMKL, "accuracy")]
     assert (line["status"], line["verdict"], line["difference"]) == (status, "", "")
     markdown = to_markdown(lay_out(report))
-    assert "206 of 207 runs are done" in markdown
+    n_runs = len(list(table1().slots()))
+    assert f"{n_runs - 1} of {n_runs} runs are done" in markdown
     not_done = markdown.partition("## Not done")[2].partition("## ")[0]
     assert re.search(rf"\| Sonar +\| GMKL +\| as printed, C = 1 +\| {status} ", not_done)
 
@@ -194,7 +195,7 @@ def test_weights_are_normalised_and_void_splits_left_out() -> None:
 @pytest.mark.parametrize("name", ["picard2012_table1", "picard2012_path"])
 def test_figures_are_drawn_and_equal_records_give_equal_files(tmp_path: Path, name: str) -> None:
     report = assemble(load_table(name), FakeFinder())
-    (figure,) = report.table.figures
+    figure = report.table.figures[0]
     first, second, vector = (tmp_path / n for n in ("a.png", "b.png", "c.pdf"))
     write_figure(report, figure, [first, vector])
     write_figure(report, figure, [second])
