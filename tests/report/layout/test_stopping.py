@@ -75,8 +75,8 @@ def test_a_gap_above_the_tolerance_shows_that_the_rule_was_another() -> None:
     assert re.search(r"\| Sonar +\| as printed, C = 1 +\| +0.99 \|", shown)
     assert "- **tol = 0.001 or 1e-09, objective_tol = 0.0001**: GMKL" in shown
     assert (
-        f"All {N_FITS:,} fits met their stopping rule. 1 of 5 methods stops by another rule than the "
-        "duality gap; the largest gap of a fit that met it is 0.99."
+        f"All {N_FITS:,} fits met their stopping rule. 1 of 5 methods stops by another rule than "
+        "the duality gap; the largest gap of a fit that met it is 0.99."
     ) in markdown
     assert STOPPED not in markdown
 
