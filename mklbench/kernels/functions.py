@@ -19,6 +19,10 @@ Array = NDArray[np.float64]
 SMALLEST_VALUE, LARGEST_VALUE = 1e-140, 1e140
 
 
+# Of a smaller variance its reciprocal may overflow.
+_SMALLEST_VARIANCE = 1e-300
+
+
 class KernelFunction(Protocol):
     """A positive semidefinite function k of two samples."""
 
@@ -128,8 +132,18 @@ def gamma_scale(X: Any) -> float:
     if hasattr(X, "multiply"):  # a sparse matrix
         variance = float(X.multiply(X).mean() - X.mean() ** 2)
     else:
-        variance = float(np.var(X))
-    return 1.0 / (np.shape(X)[1] * variance) if variance > 0.0 else 1.0
+        with np.errstate(over="ignore", invalid="ignore"):
+            variance = float(np.var(X))
+    if variance == 0.0:
+        return 1.0
+    if not _SMALLEST_VARIANCE <= variance <= 1.0 / _SMALLEST_VARIANCE:
+        values = X.toarray() if hasattr(X, "multiply") else X
+        row, column = np.unravel_index(int(np.abs(values).argmax()), values.shape)
+        raise InputError(
+            f"X holds {values[row, column]:g} at row {row}, column {column}, where the variance "
+            f"that sets the width of Gaussians is {variance:g}: rescale the column."
+        )
+    return 1.0 / (np.shape(X)[1] * variance)
 
 
 def matrices(functions: Sequence[KernelFunction], X: Array, Z: Array) -> Iterator[Array]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 import subprocess
 import sys
 from contextlib import nullcontext
@@ -17,6 +18,7 @@ from narrowing import present
 from mklbench import cli
 from mklbench.experiments.store import Store
 
+ROOT = Path(__file__).parents[2]
 RUN = ["run", *TINY, "algo=svm", "results_dir=store", "progress=none"]
 
 # What programs that read the CSV rely on, in this order.
@@ -70,6 +72,9 @@ def test_the_main_job_writes_its_twenty_rows(
     printed = capsys.readouterr().out
     assert "20/20" in printed
     assert "\nPicard et al. 2012, Table 1: accuracy 86.6 ± 3.4 %; here 84.8 ± 5.2 %: " in printed
+    (accuracy,) = re.findall(r"\d+\.\d\d ± \d+\.\d\d", printed)
+    for page in ("README.md", "docs/command-line.md"):
+        assert accuracy in (ROOT / page).read_text(encoding="utf-8")
 
 
 def test_a_run_leaves_nothing_but_records_and_rows(here: Path) -> None:

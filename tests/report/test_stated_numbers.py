@@ -735,14 +735,6 @@ def test_the_readme_in_short() -> None:
     states("README.md", f"learned weights are better in {better} and worse in {worse}")
 
 
-def test_the_readme_shows_the_first_command() -> None:
-    """What `mklbench run algo=qnpkl data=sonar` prints is a cell of Picard's Table 1."""
-    number = recorded("picard2012_table1").numbers["sonar", "qnpkl", "iterations", "accuracy"]
-    assert number.measured is not None
-    assert number.measured.std is not None
-    states("README.md", f"{number.measured.mean:.2f} ± {number.measured.std:.2f}")
-
-
 # The ledgers.
 
 
