@@ -297,13 +297,12 @@ def test_the_numbers_that_do_not_match_as_printed() -> None:
         f"Of {len(judged)} numbers that can be judged {n_as_printed(judged)} match as printed and "
         f"{n_matching(judged)} under some protocol",
     )
-    for one in changes(report):
-        before, after = one.n_matching(one.before), one.n_matching(one.after)
-        states(
-            GEHLER,
-            f"| {one.protocol.label} | {len(one.after)} | {before} | {after} | {len(one.gained)} | "
-            f"{len(one.lost)} | {one.n_others_match + before} | {one.n_others_match + after} |",
-        )
+    for change in changes(report):
+        before, after = change.n_matching(change.before), change.n_matching(change.after)
+        of_all = (change.n_others_match + before, change.n_others_match + after)
+        moved = (len(change.gained), len(change.lost))
+        found = " | ".join(map(str, (len(change.after), before, after, *moved, *of_all)))
+        states(GEHLER, f"| {change.protocol.label} | {found} |")
 
 
 def test_the_claims_on_ikl() -> None:
