@@ -43,16 +43,16 @@ def test_origin_is_that_of_all_records_of_a_cell() -> None:
 
 
 def test_a_table_of_the_sources_at_hand_says_so() -> None:
-    assert list(describe_origins(report({}))) == ["those at hand: all 207 cells"]
+    assert list(describe_origins(report({}))) == ["those at hand: all 210 cells"]
 
 
 def test_cells_of_other_sources_are_named_with_what_differs() -> None:
     special = {("sonar", "mkl", "fixed"): measured(OLD), ("pima", "svm", "cv"): measured(None)}
     at_hand, other, unknown = describe_origins(report(special))
-    assert at_hand.startswith("those at hand: 205 of 207 cells: ")
-    assert other.startswith("others than those at hand, which differ in the kernel: 1 of 207 cells")
+    assert at_hand.startswith("those at hand: 208 of 210 cells: ")
+    assert other.startswith("others than those at hand, which differ in the kernel: 1 of 210 cells")
     assert "(Sonar, " in other
-    assert unknown.startswith("not recorded: 1 of 207 cells: ")
+    assert unknown.startswith("not recorded: 1 of 210 cells: ")
     assert "(Pima, " in unknown
 
 
@@ -60,7 +60,7 @@ def test_a_whole_column_is_named_alone() -> None:
     places = [slot.place for slot in table1().slots() if slot.column.name == "mkl"]
     texts = list(describe_origins(report(dict.fromkeys(places, measured(OLD)))))
     label = next(column.label for column in table1().columns if column.name == "mkl")
-    assert texts[1].endswith(f"{len(places)} of 207 cells: {label}")
+    assert texts[1].endswith(f"{len(places)} of 210 cells: {label}")
 
 
 def test_cells_without_results_have_no_sources() -> None:
