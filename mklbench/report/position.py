@@ -48,14 +48,14 @@ class Position:
         theirs, ours = (f"{text} {metric.unit}".rstrip() for text in texts)
         return (
             f"{self.table.title.partition(':')[0]}: {metric.label} {theirs}; here {ours}{judged} "
-            f"({self._protocol()})\n  whole table: mklbench table {self.table.name} --recorded"
+            f"({self._protocol()}\n  whole table: mklbench table {self.table.name} --recorded"
         )
 
     def _protocol(self) -> str:
         label = self.slot.protocol.label
         if not self.differences:
-            return f"protocol: {label}"
-        return f"nearest protocol: {label}, with {' '.join(self.differences)}"
+            return f"protocol: {label})"
+        return f"nearest protocol: {label})\n  which has {' '.join(self.differences)}"
 
 
 def position_of(cell: Cell) -> Position | None:
