@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from mklbench import interruption, resources
+from mklbench import interruption
 from mklbench.experiments.execution.plan import local
 from mklbench.experiments.files import check_writable_directory
 from mklbench.experiments.progress import countdown, counting
@@ -14,9 +14,8 @@ from mklbench.experiments.store import Store
 from mklbench.report.analysis.assemble import Report, assemble
 from mklbench.report.analysis.places import CellFinder, recorded_source
 from mklbench.report.check.afresh import Afresh, DataAtHand
-from mklbench.report.formats import renderer, result_formats
 from mklbench.report.loading import load_table, table_names
-from mklbench.report.output import write_result
+from mklbench.report.results import recorded_figures, write_tables
 
 # Where the marked tables go: beside the recorded ones.
 REPRODUCED = "results/reproduced"
@@ -86,10 +85,5 @@ def confirm(
 
 def _write_marked(reports: Sequence[Report], afresh: Afresh, directory: Path) -> None:
     """Write tables with a mark at each number, and the recorded figures in them."""
-    recorded = resources.recorded_results() / "figures"
     for report in reports:
-        paths = {figure.name: recorded / f"{figure.name}.png" for figure in report.table.figures}
-        figures = {name: path for name, path in paths.items() if path.is_file()}
-        for ending in result_formats():
-            text = renderer(ending)(afresh.marked(report), figures, directory)
-            write_result(directory / f"{report.table.name}.{ending}", text.encode())
+        write_tables(afresh.marked(report), recorded_figures(report.table), directory)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from mklbench import resources
@@ -37,12 +37,23 @@ def write_results(table: PaperTable, finder: CellFinder, results: Path) -> Repor
     records.parent.mkdir(parents=True, exist_ok=True)
     export_records(finder.cells(table.slots()), finder.source, records)
     figures = write_figures(report, results / "figures")
-    for extension in result_formats():
-        path = results / "tables" / f"{table.name}.{extension}"
-        write_result(path, renderer(extension)(report, figures, path.parent).encode())
+    write_tables(report, figures, results / "tables")
     if table.ranking is not None:
         write_result(scores_path(results, table.name), to_scores(report).encode())
     return report
+
+
+def write_tables(report: Report, figures: Mapping[str, Path], directory: Path) -> None:
+    """Write ``NAME.{md,csv,html}`` of a table into a directory.
+
+    Raises
+    ------
+    InputError
+        If a file cannot be written.
+    """
+    for extension in result_formats():
+        text = renderer(extension)(report, figures, directory)
+        write_result(directory / f"{report.table.name}.{extension}", text.encode())
 
 
 def write_figures(
@@ -72,10 +83,14 @@ def write_figures(
     return drawn
 
 
-def recorded_figures(table: PaperTable) -> dict[str, Path]:
-    """Return the recorded pictures of the figures that need no data, by their names."""
+def recorded_figures(table: PaperTable, *, of_records: bool = False) -> dict[str, Path]:
+    """Return the recorded pictures of the figures by their names.
+
+    With `of_records` only those of figures that need no data.
+    """
     directory = resources.recorded_results() / "figures"
-    paths = {each.name: directory / f"{each.name}.png" for each in table.figures if each.of_records}
+    figures = (figure for figure in table.figures if figure.of_records or not of_records)
+    paths = {figure.name: directory / f"{figure.name}.png" for figure in figures}
     return {name: path for name, path in paths.items() if path.is_file()}
 
 

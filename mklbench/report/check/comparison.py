@@ -90,7 +90,30 @@ def is_near_tie(cell: Cell, now: Record, before: Record) -> bool:
     return all(alike(one, other) for one, other in pairs)
 
 
-def other_choice(now: Record, before: Record) -> str:
+def judged(cell: Cell, now: Record, before: Record, turned: str = "") -> tuple[Outcome, str]:
+    """Return how a finished split compares with its record, and what is to be said of it.
+
+    Parameters
+    ----------
+    cell, now, before : Cell and Record
+        As for `differences`.
+    turned : str, default=""
+        What `choice` says of it.
+    """
+    moved = list(differences(cell, now, before))
+    return Outcome.MOVED if moved else Outcome.SAME, "; ".join(filter(None, [*moved, turned]))
+
+
+def choice(cell: Cell, now: Record, before: Record) -> tuple[bool, str]:
+    """Tell whether what cross-validation takes now is as good; say what it is if it is another."""
+    if now.params == before.params:
+        return True, ""
+    if is_near_tie(cell, now, before):
+        return True, f"{_other_choice(now, before)}, which is as good and is compared"
+    return False, _other_choice(now, before)
+
+
+def _other_choice(now: Record, before: Record) -> str:
     """Say what cross-validation takes now, and what it took when the split was recorded."""
     here, there = (
         ", ".join(f"{path}={value}" for path, value in (record.params or {}).items()) or "nothing"

@@ -22,7 +22,7 @@ from mklbench.experiments.records import Layers, RecordFile, export_records, rec
 from mklbench.experiments.store import Store
 from mklbench.report.analysis.assemble import NumberPlace, Report, assemble
 from mklbench.report.analysis.places import CellFinder
-from mklbench.report.check.comparison import Outcome, differences, is_near_tie, other_choice
+from mklbench.report.check.comparison import Outcome, choice, judged
 from mklbench.report.check.config import CheckConfig, CheckedCell
 from mklbench.report.layout.entries import JUDGEMENTS
 from mklbench.report.loading import load_table
@@ -216,17 +216,15 @@ def _compare_cell(
             "nothing is recorded for this configuration and version of the algorithm: "
             f"run {item.remedy}",
         )
-    if result.status == DONE and result.records[0].params != before.params:
-        turned = other_choice(result.records[0], before)
-        if not is_near_tie(item.cell, result.records[0], before):
+    if result.status == DONE:
+        is_as_good, turned = choice(item.cell, result.records[0], before)
+        if not is_as_good:
             return Finding(item.label, Outcome.MOVED, turned)
-        turned += ", which is as good and is compared"
-        (result,) = run([item.cell.without_search(before.params or {})])
+        if turned:
+            (result,) = run([item.cell.without_search(before.params or {})])
     if result.status != DONE:
         return Finding(item.label, Outcome.FAILED, _failure(result))
-    if moved := list(differences(item.cell, result.records[0], before)):
-        return Finding(item.label, Outcome.MOVED, "; ".join(filter(None, [*moved, turned])))
-    return Finding(item.label, Outcome.SAME, turned)
+    return Finding(item.label, *judged(item.cell, result.records[0], before, turned))
 
 
 def _failure(result: CellResult) -> str:

@@ -5,7 +5,6 @@ How a rerun compares with its record is for `mklbench.report.check.comparison` t
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ from mklbench.experiments.progress import Silent
 from mklbench.experiments.record import Record, Selection
 from mklbench.experiments.records import split_seconds
 from mklbench.experiments.store import Store
-from mklbench.report.check.comparison import Outcome, differences, is_near_tie, other_choice
+from mklbench.report.check.comparison import Outcome, choice, judged
 from mklbench.report.check.published import Finding
 
 # Seconds after which it is looked whether the time is up; less where little is left of it.
@@ -60,7 +59,7 @@ class Rerun:
 def batches(
     waiting: Sequence[Rerun],
     jobs: int,
-    deadline: float | None,
+    deadline: float,
     clock: Callable[[], float] = time.monotonic,
 ) -> Iterator[list[Rerun]]:
     """Yield so much work at a time that the clock is looked at often; of one data set together.
@@ -74,14 +73,14 @@ def batches(
         In the order in which they are to be run.
     jobs : int
         How many are run at once.
-    deadline : float or None
-        By `clock`; None for no limit.
+    deadline : float
+        By `clock`.
     clock : callable, default=time.monotonic
         Returns seconds.
     """
     pace, is_measured = 1.0, False
     while waiting:
-        left = math.inf if deadline is None else deadline - clock()
+        left = deadline - clock()
         limit = min(_BATCH_SECONDS, left / 3 if is_measured else min(_FIRST_SECONDS, left / 10))
         batch: list[Rerun] = []
         others: list[Rerun] = []
@@ -164,23 +163,23 @@ class Judge(Silent):
     def step_ended(self, step: Step, record: Record | None) -> None:
         """Judge the record that a split has led to."""
         item = self._items[step.cell.key, step.split]
-        if record is not None and record.is_done and record.params != item.record.params:
-            turned = other_choice(record, item.record)
-            if is_near_tie(item.cell, record, item.record):
-                self._turned[item] = f"{turned}, which is as good and is compared"
-            else:
-                self._found(item, Finding(item.label, Outcome.MOVED, turned))
-        elif record is not None:
+        if record is None:
+            return
+        is_as_good, turned = True, ""
+        if record.is_done:
+            is_as_good, turned = choice(item.cell, record, item.record)
+        if not is_as_good:
+            self._found(item, Finding(item.label, Outcome.MOVED, turned))
+        elif turned:
+            self._turned[item] = turned
+        else:
             self._compare(item, record)
 
     def _compare(self, item: Rerun, record: Record, turned: str = "") -> None:
         if not record.is_done:
             self._found(item, Finding(item.label, Outcome.FAILED, record.reason))
             return
-        moved = list(differences(item.cell, record, item.record))
-        outcome = Outcome.MOVED if moved else Outcome.SAME
-        detail = "; ".join(filter(None, [*moved, turned]))
-        self._found(item, Finding(item.label, outcome, detail))
+        self._found(item, Finding(item.label, *judged(item.cell, record, item.record, turned)))
 
 
 def unexpected(findings: Sequence[Finding]) -> list[str]:

@@ -62,7 +62,7 @@ def build(
 def _figures(collected: Sequence[Collected], directory: Path) -> dict[str, dict[str, Path]]:
     """Return the figures by the name of the table and their own: recorded, or else drawn."""
     return {
-        one.table.name: recorded_figures(one.table)
+        one.table.name: recorded_figures(one.table, of_records=True)
         if one.recorded
         else write_figures(one.shown, directory, ("png",), of_records=True)
         for one in collected
