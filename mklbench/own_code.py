@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+import site
 import sysconfig
 import traceback
+from functools import cache
+from pathlib import Path
 
-# What is installed or belongs to Python is not the user's.
-_OTHERS = (
-    os.path.dirname(__file__) + os.sep,
-    *(os.path.join(sysconfig.get_path(name), "") for name in ("stdlib", "platstdlib")),
-)
-_INSTALLED = re.compile(r"[/\\](site|dist)-packages[/\\]")
+_OURS = os.path.dirname(__file__) + os.sep
 # Frames of the user's that are shown.
 _SHOWN = 3
 _HEAD = "Traceback (most recent call last):\n"
@@ -20,7 +18,16 @@ _HEAD = "Traceback (most recent call last):\n"
 
 def is_own(path: str) -> bool:
     """Tell whether a file holds code of the user's."""
-    return not (path.startswith(("<", *_OTHERS)) or _INSTALLED.search(path))
+    return not (path.startswith(("<", _OURS)) or is_installed(path))
+
+
+@cache
+def is_installed(path: str) -> bool:
+    """Tell whether a file or folder is of an installed package or of the standard library."""
+    places = {sysconfig.get_path(kind) for kind in ("stdlib", "platstdlib", "purelib", "platlib")}
+    places |= {*site.getsitepackages(), site.getusersitepackages()}
+    resolved = Path(path).resolve()
+    return any(resolved.is_relative_to(Path(place).resolve()) for place in places)
 
 
 def place(error: BaseException) -> str | None:

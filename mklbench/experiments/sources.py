@@ -9,9 +9,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import importlib.util
-import site
 import sys
-import sysconfig
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.machinery import ModuleSpec
@@ -19,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import mklbench
+from mklbench.own_code import is_installed
 
 _LENGTH = 10
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
@@ -120,12 +119,4 @@ def _is_known(name: str) -> bool:
     if spec is None:
         return False
     places = [spec.origin] if spec.has_location else [*(spec.submodule_search_locations or ())]
-    return any(_is_installed(place) for place in places if place)
-
-
-def _is_installed(place: str) -> bool:
-    """Tell whether a file is of an installed package or of the standard library."""
-    paths = {sysconfig.get_path(kind) for kind in ("stdlib", "platstdlib", "purelib", "platlib")}
-    paths |= {*site.getsitepackages(), site.getusersitepackages()}
-    resolved = Path(place).resolve()
-    return any(resolved.is_relative_to(Path(path).resolve()) for path in paths)
+    return any(is_installed(place) for place in places if place)
