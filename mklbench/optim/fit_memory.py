@@ -21,9 +21,7 @@ _FOUND = 15.0
 _CACHED, _CACHE = 0.25, 200e6
 
 
-def fitting(
-    builder: Callable[..., Any], solve: Callable[..., Solution], shape: Shape, method: str = ""
-) -> float:
+def fitting(builder: Callable[..., Any], solve: Callable[..., Solution], shape: Shape) -> float:
     """Return the bytes that kernels and their fit take at most.
 
     Parameters
@@ -34,11 +32,9 @@ def fitting(
         Of an algorithm's module, with its options.
     shape : Shape
         Of the training samples.
-    method : str, optional
-        In the place of the option of this name.
     """
     kernels = memory_of(builder, shape)
-    on_factors = _on_factors(solve, kernels, shape, method)
+    on_factors = _on_factors(solve, kernels, shape)
     if on_factors is not None:
         return on_factors
     return max(kernels.building, kernels.kept + solving(solve, kernels, shape))

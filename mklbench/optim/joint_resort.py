@@ -30,8 +30,6 @@ Indices = NDArray[np.intp]
 _FEW_COLUMNS, _FEW_KERNELS = 0.25, 1.0 / 3.0
 # Numbers of all Gram matrices up to which they are taken as factors.
 _MOST_NUMBERS = 4e7
-# So many numbers are held of one, at most.
-_COPIES = 3.0
 _ITERATIONS = 100
 # Kernels that join at a time, and how often they do.
 _FURTHER_KERNELS, _ROUNDS = 20, 10
