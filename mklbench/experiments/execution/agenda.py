@@ -15,6 +15,7 @@ from mklbench.experiments.execution.claims import Claims
 from mklbench.experiments.execution.steps import Step, is_done, record
 from mklbench.experiments.files import stamp
 from mklbench.experiments.progress import Progress
+from mklbench.experiments.record import Record
 from mklbench.experiments.store import Store
 
 # Seconds after which it is looked again whether a step that another runner has in hand has ended.
@@ -72,11 +73,21 @@ class Agenda:
             if step.selects or not self._n_selecting[step.cell.key]:
                 yield step
 
-    def look(self) -> None:
-        """Take note of the steps that others have ended."""
-        for step in list(self._waiting):
+    def look(self, steps: Sequence[Step] | None = None) -> list[tuple[Step, Record]]:
+        """Take note of the steps that others have ended; return those that led to a record.
+
+        Parameters
+        ----------
+        steps : sequence of Step or None, default=None
+            Where to look; None is at all that have not ended.
+        """
+        ended = []
+        for step in list(self._waiting) if steps is None else steps:
             if step in self and self._has_ended(step):
-                self._account(step)
+                found = self._account(step)
+                if found is not None:
+                    ended.append((step, found))
+        return ended
 
     def begin(self) -> Step | None:
         """Claim the first step that nobody has in hand; None if there is none just now.
@@ -133,7 +144,7 @@ class Agenda:
     def _first(self, now: float) -> Step | None:
         return next((step for step in self.ready() if self._waiting[step] <= now), None)
 
-    def _account(self, step: Step) -> None:
+    def _account(self, step: Step) -> Record | None:
         cell = step.cell
         self._waiting.pop(step, None)
         self._n_left[cell.key] -= 1
@@ -141,11 +152,13 @@ class Agenda:
         if step.selects and not is_done(step, self._store):
             self.abandon(cell)  # the splits cannot be run without it
         if cell.key in self.errors:  # said at the end of the run
-            return
-        self._progress.step_ended(step, record(step, self._store))
+            return None
+        found = record(step, self._store)
+        self._progress.step_ended(step, found)
         if self._n_left[cell.key] == 0:
-            found = self._store.read(cell)
-            self._progress.cell_ended(cell, found.status, found.records)
+            read = self._store.read(cell)
+            self._progress.cell_ended(cell, read.status, read.records)
+        return found
 
     def _has_ended(self, step: Step) -> bool:
         """Tell whether another runner has ended a step since the agenda was made."""

@@ -54,6 +54,12 @@ class Estimates:
             self._seconds[place] = self._looked_up(step)
         return self._seconds[place]
 
+    def learn_from(self, ended: Iterable[tuple[Step, Record]]) -> None:
+        """Take note of what the splits of this run have taken that have a result."""
+        for step, record in ended:
+            if record.is_done:
+                self.learn(step, split_seconds(record))
+
     def learn(self, step: Step, seconds: float) -> None:
         """Take note of what a step of this run has taken."""
         self._seen.setdefault((step.cell.key, step.selects), []).append(seconds)

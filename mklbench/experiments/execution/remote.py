@@ -106,9 +106,9 @@ class Remote(ABC):
         """How many jobs may run at the same time."""
 
     @property
-    @abstractmethod
     def room(self) -> int:
-        """How many jobs may be queued or running at the same time."""
+        """How many jobs may be queued or running at the same time: one a slot."""
+        return self.slots
 
     @abstractmethod
     def submit(self, jobs: Sequence[Job], store: Store) -> None:
@@ -144,11 +144,11 @@ class Remote(ABC):
                         n_jobs += len(jobs)
                         in_jobs.update(step for job in jobs for step in job.steps)
                     for ended in self.ended():
-                        agenda.look()
+                        estimates.learn_from(agenda.look(ended.job.steps))
                         _settle(ended, agenda, store)
                         in_jobs.difference_update(ended.job.steps)
                         n_jobs -= 1
-                    agenda.look()
+                    estimates.learn_from(agenda.look())
             finally:
                 self.close()
         return agenda.errors

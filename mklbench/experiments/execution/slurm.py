@@ -109,11 +109,6 @@ class Slurm(Remote):
         """As many as there may be."""
         return self._array
 
-    @property
-    def room(self) -> int:
-        """The same."""
-        return self._array
-
     def prepare(self, cells: Sequence[Cell], store: Store) -> None:
         """Raise InputError unless Slurm answers on this machine."""
         for command in ("sbatch", "squeue", "scancel"):

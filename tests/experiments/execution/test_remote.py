@@ -84,9 +84,20 @@ def test_short_steps_come_together_and_long_ones_alone(
     for seconds, n_jobs in ((1.0, 1), (10.0, 6), (7200.0, 12)):
         engine = Engine()
         monkeypatch.setattr(estimates, "GUESS", seconds)
+        monkeypatch.setattr(estimates, "split_seconds", lambda record, took=seconds: took)
         run_cells([tiny_cell("split.n_splits=12", f"algo.C={seconds}")], store, executor=engine)
         assert len(engine.jobs) == n_jobs
         assert all(60 * job.minutes > seconds * len(job.steps) for job in engine.jobs)
+
+
+def test_the_first_splits_tell_how_long_the_others_take(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(estimates, "GUESS", 7200.0)
+    monkeypatch.setattr(estimates, "split_seconds", lambda record: 1.0)
+    engine = Engine()
+    run_cells([tiny_cell("split.n_splits=12")], store, executor=engine)
+    assert [len(job.steps) for job in engine.jobs] == [1, 1, 1, 9]
 
 
 def test_a_killed_job_costs_the_step_that_it_had_begun(store: Store) -> None:
