@@ -69,8 +69,8 @@ class MeteredFamily(Family):
     def gradient(self, theta: ArrayLike, a: ArrayLike, K: Array | None = None) -> Array:
         return self._family.gradient(theta, a, K)
 
-    def restrict(self, rows: ArrayLike) -> MeteredFamily:
-        return MeteredFamily(self._family.restrict(rows), self._meter)
+    def take(self, rows: ArrayLike) -> MeteredFamily:
+        return MeteredFamily(self._family.take(rows), self._meter)
 
     def in_own_order(self) -> tuple[MeteredFamily, NDArray[np.intp]]:
         family, order = self._family.in_own_order()

@@ -273,7 +273,7 @@ class TestEstimators:
         )
         fitting = int(said.split("about ")[2].split()[0])
         assert 7000 < fitting < 10_000
-        few = mkl.solve(bank.restrict(np.arange(500)), y[:500], 1.0, method="libsvm")
+        few = mkl.solve(bank.take(np.arange(500)), y[:500], 1.0, method="libsvm")
         assert few.converged
 
     def test_auto_leaves_matrices_long_before(self, two_gib: None) -> None:

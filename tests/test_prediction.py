@@ -84,7 +84,7 @@ def test_what_is_kept_gives_the_columns_of_the_operator(kernel: str) -> None:
     X, _, Z = problem()
     operator = EVERY[kernel](X)
     assert_same_columns(operator, Z)
-    assert_same_columns(operator.restrict(np.arange(5, 40)), Z)
+    assert_same_columns(operator.take(np.arange(5, 40)), Z)
 
 
 @pytest.mark.parametrize("kernel", ["simplemkl", "normalised", "cosine", "chi2"])

@@ -122,7 +122,7 @@ class PrimalDualPoint:
         """
         weights, a = machine.weights, machine.dual_coef
         support = np.flatnonzero(a)
-        inside, nonzero = family.restrict(support), a[support]
+        inside, nonzero = family.take(support), a[support]
         forms = np.array([nonzero @ inside.gram(theta) @ nonzero for theta in (*thetas, *rivals)])
         outputs = training_outputs(family, weights, thetas, a)
         padded = np.pad(weights, (0, len(rivals)))

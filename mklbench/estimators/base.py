@@ -346,7 +346,7 @@ class KernelEstimator(Versioned, ReadableModel, BaseEstimator):
             if rows is None or operator.n_samples == len(rows):
                 solutions = solve(operator)
             else:
-                solutions = [on_all_rows(s, rows, n) for s in solve(operator.restrict(rows))]
+                solutions = [on_all_rows(s, rows, n) for s in solve(operator.take(rows))]
                 rows = None
         self._learned(operator, solutions)
         if rows is not None:  # the kernels are on these rows alone

@@ -84,7 +84,7 @@ class EndsEarly(KernelLearner):
                     )
                     block = np.ix_(held_out, fit)
                     for i, machines in enumerate(
-                        _along(path, kernels.restrict(fit), codes[fit], n_classes, ends)
+                        _along(path, kernels.take(fit), codes[fit], n_classes, ends)
                     ):
                         outputs = partial(_outputs, kernels, block)
                         decision = multiclass.decision_values(machines, outputs)

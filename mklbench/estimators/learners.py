@@ -65,7 +65,7 @@ class KernelLearner(ClassifierMixin, KernelEstimator):
         operator = self._built(samples)
         counting = operator
         if rows is not None and operator.n_samples != len(rows):
-            counting = operator.restrict(rows)
+            counting = operator.take(rows)
         solve = self._tuned(solve, counting, codes, len(classes))
         starts = self._starts(classes, operator.n_kernels)
         self.classes_ = classes

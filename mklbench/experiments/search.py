@@ -180,7 +180,7 @@ class _Trial:
             predictor = _Predictor(operator)
             solvers = [_PathSolver(setting) for setting in settings]
             for fit_rows, held_out in self._parts:
-                fold_operator = operator.restrict(fit_rows)
+                fold_operator = operator.take(fit_rows)
                 learning, held = self._responses.take(fit_rows), self._responses.take(held_out)
                 for path, solver in zip(paths, solvers, strict=True):
                     solved = solver.solve(fold_operator, learning)
@@ -243,7 +243,7 @@ def held_out_decisions(
     shape = (len(responses),) if responses.n_classes <= 2 else (len(responses), responses.n_classes)
     decisions = np.empty(shape)
     for fit_rows, held_out in folds(responses.codes, n_folds, seed, groups):
-        solutions = responses.take(fit_rows).fit(solve, operator.restrict(fit_rows))
+        solutions = responses.take(fit_rows).fit(solve, operator.take(fit_rows))
         decisions[held_out] = predictor.decision(solutions, held_out, fit_rows)
     return decisions
 
@@ -388,13 +388,13 @@ class _Predictor:
             block = np.ix_(held_out, fit_rows)
             return multiclass.outputs_from(lambda weights: self._at(weights)[block], solution)
         family = cast(Family, self._operator)
-        return multiclass.outputs(family.restrict(fit_rows), solution, family.samples[held_out])
+        return multiclass.outputs(family.take(fit_rows), solution, family.samples[held_out])
 
     def _on_nodes(self, solution: Solution, held_out: Rows, fit_rows: Rows) -> NDArray[np.float64]:
         factors = cast(Bank, self._operator).row_factors()
         assert factors is not None  # the solution is on its nodes
         samples = factors.X[held_out]
-        kernels, machines = multiclass.on_nodes(self._operator.restrict(fit_rows), [solution])
+        kernels, machines = multiclass.on_nodes(self._operator.take(fit_rows), [solution])
         return multiclass.outputs(kernels, machines[0], samples)
 
     def _at(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:

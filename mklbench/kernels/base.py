@@ -53,7 +53,7 @@ class KernelOperator(CrossKernels):
         """
 
     @abstractmethod
-    def restrict(self, rows: ArrayLike) -> KernelOperator:
+    def take(self, rows: ArrayLike) -> KernelOperator:
         """Return the same kernels on some of the training samples only.
 
         Parameters
@@ -76,7 +76,7 @@ class KernelOperator(CrossKernels):
         kernels : ndarray of int of shape (m,)
             Indices from 0 to M - 1 of the kernels in use. A family keeps all its parameters.
         """
-        return ChosenKernels(self.restrict(rows), kernels)
+        return ChosenKernels(self.take(rows), kernels)
 
     def kernel_names(self, columns: Sequence[str] | None = None) -> Sequence[str]:
         """Return a name (M,) for each kernel or parameter, such as "gaussian 0.5 on age".
@@ -93,7 +93,7 @@ class KernelOperator(CrossKernels):
         return np.full(self.n_kernels, 1.0 / self.n_kernels)
 
     def _check_rows(self, rows: ArrayLike) -> NDArray[np.intp]:
-        """Return `rows` of the training samples as indices, for `restrict`."""
+        """Return `rows` of the training samples as indices, for `take`."""
         return check_indices("rows", rows, self.n_samples)
 
     def _check_coefficients(self, a: ArrayLike) -> Array:
@@ -219,7 +219,7 @@ class Bank(KernelOperator):
         """Return the traces (M,) of the Gram matrices."""
 
     @abstractmethod
-    def restrict(self, rows: ArrayLike) -> Bank: ...
+    def take(self, rows: ArrayLike) -> Bank: ...
 
     def diagonals(self, Z: ArrayLike | None = None) -> Array:
         """Return k_m(x, x) (M, n) of the training samples, or k_m(z, z) (M, n_z) of new ones.

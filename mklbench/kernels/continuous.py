@@ -60,7 +60,7 @@ class Family(KernelOperator):
         return self.cross(theta, samples)
 
     @abstractmethod
-    def restrict(self, rows: ArrayLike) -> Family: ...
+    def take(self, rows: ArrayLike) -> Family: ...
 
     def member_names(
         self, thetas: ArrayLike, columns: Sequence[str] | None = None

@@ -64,7 +64,7 @@ class _Gaussians(Family):
         self._by_differences = is_off or bool(np.abs(samples - centre).max() > _FAR)
         self._place(samples, centre)
 
-    def restrict(self, rows: ArrayLike) -> Self:
+    def take(self, rows: ArrayLike) -> Self:
         restricted = copy(self)
         samples = self.samples[self._check_rows(rows)]
         restricted._place(samples, self._centre if self._by_differences else samples.mean(axis=0))

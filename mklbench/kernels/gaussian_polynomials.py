@@ -58,9 +58,9 @@ class GaussianPolynomials(Family):
         self._gaussians = gaussians
         self.samples, self.n_samples = gaussians.samples, gaussians.n_samples
 
-    def restrict(self, rows: ArrayLike) -> Self:
+    def take(self, rows: ArrayLike) -> Self:
         restricted = copy(self)
-        restricted._place(self._gaussians.restrict(rows))
+        restricted._place(self._gaussians.take(rows))
         return restricted
 
     @classmethod
@@ -92,7 +92,7 @@ class GaussianPolynomials(Family):
         rows = np.flatnonzero(vector)
         if not len(rows):
             return np.zeros(2)
-        part, vector = self.restrict(rows), vector[rows]
+        part, vector = self.take(rows), vector[rows]
         X, gaussian = part.samples, part._gaussians.gram(parameters[:1])
         cosines, inner = part._cosines(parameters[1], X), X @ X.T
         whole = gaussian * cosines**self._degree

@@ -63,8 +63,8 @@ class FamilyBank(StackedBank):
     def kernel_names(self, columns: Sequence[str] | None = None) -> tuple[str, ...]:
         return self._family.member_names(self.thetas, columns)
 
-    def restrict(self, rows: ArrayLike) -> FamilyBank:
-        return FamilyBank(self._family.restrict(rows), self.thetas)
+    def take(self, rows: ArrayLike) -> FamilyBank:
+        return FamilyBank(self._family.take(rows), self.thetas)
 
 
 def check_thetas(family: Family, thetas: ArrayLike) -> Array:
@@ -115,7 +115,7 @@ def mixture_outputs(
         New samples.
     """
     support = np.flatnonzero(dual_coef)
-    machine = family.restrict(support)
+    machine = family.take(support)
     return combined_cross(machine, weights, thetas, Z) @ dual_coef[support]
 
 
@@ -143,7 +143,7 @@ def training_outputs(
     """
     support = np.flatnonzero(dual_coef)
     samples = family.samples if rows is None else family.samples[rows]
-    machine = family.restrict(support)
+    machine = family.take(support)
     combined = _combined(lambda theta: machine.between(theta, samples), weights, thetas)
     return combined @ dual_coef[support]
 
@@ -153,7 +153,7 @@ def rough_outputs(
 ) -> Array:
     """Return what `training_outputs` does, in single precision where the family has it."""
     support = np.flatnonzero(dual_coef)
-    machine, a = family.restrict(support).rough(), dual_coef[support]
+    machine, a = family.take(support).rough(), dual_coef[support]
     samples, outputs = family.samples[rows], np.zeros(len(rows))
     for k in np.flatnonzero(weights):
         outputs += weights[k] * machine.outputs(thetas[k], a, samples)

@@ -61,7 +61,7 @@ def losses_of_each(
         If the smaller class has one sample.
     """
     parts = _stratified_folds(name, targets, folds, seed)
-    restricted = [bank.restrict(fit) for fit, _ in parts]
+    restricted = [bank.take(fit) for fit, _ in parts]
     loss = _wrong_labels if are_labels(targets).all() else _squared_errors
     losses = np.zeros(bank.n_kernels)
     importance = machine.importance(len(targets))

@@ -106,7 +106,7 @@ class IndependentSearch:
         self, dual_coef: Array, known: Mixture, n_ascents: int, n_products: int
     ) -> list[Found]:
         support = np.flatnonzero(dual_coef)
-        family, a = self._family.restrict(support).rough(), dual_coef[support]
+        family, a = self._family.take(support).rough(), dual_coef[support]
         if self._family.n_kernels == 1:
             return distinct(self._swept(family, max(_VALUES, n_ascents), a))
         thetas = known.thetas[known.weights > 0]

@@ -212,9 +212,7 @@ class FamilyColumns(Columns):
         near = self._master.margins < 1.0 + _BAND
         rows = np.flatnonzero((before.dual_coef != 0) | near)
         machine = self._solver.machine(self._machine.y, rows)
-        self._mixture = slide(
-            self._family.restrict(rows), machine, known, self._slide, _LEAST_DESCENT
-        )
+        self._mixture = slide(self._family.take(rows), machine, known, self._slide, _LEAST_DESCENT)
         self._solver.note(machine)
         self._master.change_all()
         self.solve_master(tol)
@@ -240,7 +238,7 @@ class FamilyColumns(Columns):
         self._beyond = self._independent.run(a, self._mixture)
         # Priced as the certificate does, which decides in the end.
         support = np.flatnonzero(a)
-        inside, nonzero = self._family.restrict(support), a[support]
+        inside, nonzero = self._family.take(support), a[support]
         rivals = distinct([*self._found, *self._beyond])[:_RIVALS]
         return max(0.5 * float(nonzero @ inside.gram(theta) @ nonzero) for _, theta in rivals)
 

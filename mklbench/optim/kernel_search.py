@@ -80,7 +80,7 @@ class KernelSearch:
             Whether to begin at more of the family's starts and of the kernels at hand.
         """
         support = np.flatnonzero(dual_coef)
-        family, a = self._family.restrict(support).rough(), dual_coef[support]
+        family, a = self._family.take(support).rough(), dual_coef[support]
         more = _THOROUGH if thorough else 1
         own = self._family.starts()
         if thorough and self._samples:

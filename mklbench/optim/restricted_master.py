@@ -230,7 +230,7 @@ class FamilyMaster:
 
     def _bank_of(self, thetas: Array) -> FamilyBank:
         if self._bank is None:
-            self._bank = FamilyBank(self._family.restrict(self.working_set), thetas)
+            self._bank = FamilyBank(self._family.take(self.working_set), thetas)
         else:
             self._bank.update(thetas)
         return self._bank

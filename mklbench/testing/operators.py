@@ -303,13 +303,13 @@ def _check_batches(operator: KernelOperator, name: str, d: Array, new: NDArray[A
     )  # fmt: skip
 
 
-def _check_restrict(bank: Bank, name: str, dense: _Dense) -> None:
+def _check_take(bank: Bank, name: str, dense: _Dense) -> None:
     order = np.random.default_rng(6).permutation(bank.n_samples)
     half = order[: bank.n_samples // 2]
-    _check_rows(bank.restrict(half), f"{name}.restrict", bank, dense, half)
+    _check_rows(bank.take(half), f"{name}.take", bank, dense, half)
     first, second = order[:-2], np.array([4, 0, 3, 2])
-    twice = bank.restrict(first).restrict(second)
-    _check_rows(twice, f"{name}.restrict, taken twice,", bank, dense, first[second])
+    twice = bank.take(first).take(second)
+    _check_rows(twice, f"{name}.take, taken twice,", bank, dense, first[second])
 
 
 def _check_rows(part: Any, name: str, bank: Bank, dense: _Dense, rows: NDArray[Any]) -> None:
@@ -346,7 +346,7 @@ _OF_BANKS = (
     _check_diagonals,
     _check_inner_products,
     _check_cross,
-    _check_restrict,
+    _check_take,
 )
 
 
@@ -374,13 +374,13 @@ def _check_family(
     a = rng.standard_normal(n) * (rng.uniform(size=n) < 0.6)
     _check_gradient(family, name, theta, a)
     rows = rng.permutation(n)[: n // 2]
-    part = family.restrict(rows)
-    require(isinstance(part, Family), f"{name}.restrict must return a Family.")
-    agree(f"{name}.restrict: gram", part.gram(theta), gram[np.ix_(rows, rows)], atol, other)
+    part = family.take(rows)
+    require(isinstance(part, Family), f"{name}.take must return a Family.")
+    agree(f"{name}.take: gram", part.gram(theta), gram[np.ix_(rows, rows)], atol, other)
     if new is not None:
         cross = family.cross(theta, new) if kernel is None else kernel(theta, new, X)
         agree(f"{name}.cross", family.cross(theta, new), cross, atol, other)
-        agree(f"{name}.restrict: cross", part.cross(theta, new), cross[:, rows], atol, other)
+        agree(f"{name}.take: cross", part.cross(theta, new), cross[:, rows], atol, other)
         _check_batches(family, name, theta, new)
 
 

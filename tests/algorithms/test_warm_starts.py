@@ -51,7 +51,7 @@ def test_the_fold_before_is_a_start_that_saves_svm_calls(bank: tuple[Bank, Array
     kernels, y = bank
     cold, warm = list[Solution](), list[Solution]()
     for rows, _ in folds(y.astype(int), 5, seed=0):
-        part = kernels.restrict(rows)
+        part = kernels.take(rows)
         cold.append(mkl.solve(part, y[rows]))
         warm.append(mkl.solve(part, y[rows], start=warm[-1].weights if warm else None))
     np.testing.assert_allclose(objectives(warm), objectives(cold), rtol=2e-4)

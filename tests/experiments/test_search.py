@@ -41,9 +41,9 @@ class Counting:
         self._operator = operator
         self.restrictions = 0
 
-    def restrict(self, rows: NDArray[np.intp]) -> KernelOperator:
+    def take(self, rows: NDArray[np.intp]) -> KernelOperator:
         self.restrictions += 1
-        return self._operator.restrict(rows)
+        return self._operator.take(rows)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._operator, name)
@@ -102,7 +102,7 @@ def test_held_out_rows_are_classified_as_new_samples_are(
     config = tiny_cell(*overrides).config
     operator, correct = configs.kernel(config["kernel"])(X), 0
     for fit_rows, held_out in folds(codes, 5, SEED):
-        part = operator.restrict(fit_rows)
+        part = operator.take(fit_rows)
         solutions = multiclass.fit(configs.algorithm(config["algo"]), part, codes[fit_rows], 2)
         decision = multiclass.decision_function(part, solutions, X[held_out])
         correct += int(np.count_nonzero(multiclass.predict(decision) == codes[held_out]))

@@ -177,11 +177,11 @@ def test_rows_of_every_operator(name: str) -> None:
     ]
     for rows, said in bad:
         with pytest.raises(InputError, match=said) as error:
-            operator.restrict(rows)
+            operator.take(rows)
         assert one_sentence(error)
     mask = np.arange(n) % 3 != 1
     np.testing.assert_array_equal(
-        operator.restrict(mask).gram(weights), operator.restrict(np.flatnonzero(mask)).gram(weights)
+        operator.take(mask).gram(weights), operator.take(np.flatnonzero(mask)).gram(weights)
     )
 
 

@@ -100,5 +100,5 @@ class TestBanks:
         }[which]()
         if bank.groups is None:
             bank.groups = [[m] for m in range(bank.n_kernels)]
-        assert bank.restrict([3, 0, 5]).groups == bank.groups
+        assert bank.take([3, 0, 5]).groups == bank.groups
         assert unit_trace(bank).groups == bank.groups

@@ -77,7 +77,7 @@ def test_every_kernel_has_a_name_which_a_restriction_keeps(name: str) -> None:
     names = operator.kernel_names(COLUMNS)
     assert len(names) == operator.n_kernels
     assert len(set(names)) == len(names)
-    assert operator.restrict(np.arange(10)).kernel_names(COLUMNS) == names
+    assert operator.take(np.arange(10)).kernel_names(COLUMNS) == names
 
 
 def test_columns_go_by_their_numbers_where_they_have_no_names() -> None:

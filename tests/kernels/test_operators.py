@@ -178,7 +178,7 @@ class TestBox:
             assert starts.shape[1] == family.n_kernels
             assert (starts >= family.lower).all()
             assert (starts <= family.upper).all()
-        restricted = family.restrict(np.arange(5))
+        restricted = family.take(np.arange(5))
         assert_array_equal(restricted.lower, family.lower)
         assert_array_equal(restricted.upper, family.upper)
 

@@ -292,7 +292,7 @@ class TestChoice:
         bank = DenseBank(X, functions)
         traces = bank.traces()
         rows = np.arange(0, MANY, 40)
-        part = bank.restrict(rows)
+        part = bank.take(rows)
         assert "_grams" not in vars(bank)
         assert "_grams" not in vars(part)
         np.testing.assert_allclose(traces, [f.diagonal(X).sum() for f in functions])

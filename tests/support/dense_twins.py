@@ -96,7 +96,7 @@ class PlainBank(Bank):
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
         return np.einsum("m,mij->ij", np.asarray(weights), np.asarray(Z))
 
-    def restrict(self, rows: ArrayLike) -> PlainBank:
+    def take(self, rows: ArrayLike) -> PlainBank:
         return PlainBank(self._stack[:, np.asarray(rows)[:, None], np.asarray(rows)])
 
 

@@ -54,10 +54,10 @@ class TestOperators:
         stack, _ = grams()
 
         class Forgetful(PlainBank):
-            def restrict(self, rows: Any) -> PlainBank:
+            def take(self, rows: Any) -> PlainBank:
                 return PlainBank(self._stack[:, : len(rows), : len(rows)])
 
-        with pytest.raises(AssertionError, match=r"Forgetful\.restrict: combine differs"):
+        with pytest.raises(AssertionError, match=r"Forgetful\.take: combine differs"):
             check_operator(Forgetful(stack))
 
     def test_what_depends_on_the_batch_is_found(self) -> None:

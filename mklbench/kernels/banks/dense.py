@@ -189,12 +189,12 @@ class DenseBank(StackedBank):
     def kernel_names(self, columns: Sequence[str] | None = None) -> tuple[str, ...]:
         return tuple(named(each, ALL_COLUMNS) for each in function_names(self._functions))
 
-    def restrict(self, rows: ArrayLike) -> DenseBank:
+    def take(self, rows: ArrayLike) -> DenseBank:
         indices = self._check_rows(rows)
         restricted = DenseBank.__new__(DenseBank)
         restricted._bind(self._X[indices], self._functions)
         if "_grams" in vars(self):
-            restricted._grams = self._grams.restrict(indices)
+            restricted._grams = self._grams.take(indices)
         restricted.groups = self.groups
         return restricted
 
@@ -265,9 +265,9 @@ class PrecomputedBank(GivenCross, StackedBank):
         self._maps = maps if any(mapping is not None for mapping in maps) else None
         check_groups(groups, self.n_kernels)
 
-    def restrict(self, rows: ArrayLike) -> PrecomputedBank:
+    def take(self, rows: ArrayLike) -> PrecomputedBank:
         restricted = type(self).__new__(type(self))
-        grams = self._grams.restrict(self._check_rows(rows))
+        grams = self._grams.take(self._check_rows(rows))
         StackedBank.__init__(restricted, grams, self.groups)
         return restricted
 
@@ -342,7 +342,7 @@ class IndexedBank(StackedBank):
         check_groups(groups, len(self._whole))
         self._rows = check_rows(rows, self._whole.n_samples)
         self._names = names
-        super().__init__(self._whole.restrict(self._rows), groups)
+        super().__init__(self._whole.take(self._rows), groups)
 
     @classmethod
     def of_rows(cls, n: int, n_kernels: int) -> Memory:
@@ -379,7 +379,7 @@ class IndexedBank(StackedBank):
         whole, chosen = self._whole.keep(kernels), self._rows[rows]
         return RowsCross(whole.columns(chosen), whole.diagonals())
 
-    def restrict(self, rows: ArrayLike) -> IndexedBank:
+    def take(self, rows: ArrayLike) -> IndexedBank:
         kept = self._rows[self._check_rows(rows)]
         return IndexedBank(self._whole, kept, self.groups, self._names)
 

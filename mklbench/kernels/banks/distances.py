@@ -109,7 +109,7 @@ class Distances(ABC):
         return [(f"view {v}", "gaussian") for v in range(self.n_views)]
 
     @abstractmethod
-    def restrict(self, rows: ArrayLike) -> Distances:
+    def take(self, rows: ArrayLike) -> Distances:
         """Return the same distances on some of the training samples only.
 
         Parameters
@@ -128,7 +128,7 @@ class Distances(ABC):
         views : ndarray of int of shape (v,)
             Those in use.
         """
-        return _ChosenViews(self.restrict(rows), views)
+        return _ChosenViews(self.take(rows), views)
 
 
 class _ChosenViews:
@@ -233,7 +233,7 @@ class FeatureDistances(Distances):
         functions = ("chi2" if part.distance == "chi2" else "gaussian" for part in self._parts)
         return [(part.name, name) for part, name in zip(self._parts, functions, strict=True)]
 
-    def restrict(self, rows: ArrayLike) -> FeatureDistances:
+    def take(self, rows: ArrayLike) -> FeatureDistances:
         """Keep the standard deviations of the samples that the distances were made on.
 
         Parameters
@@ -334,7 +334,7 @@ class MatrixDistances(Distances):
     def to(self, Z: ArrayLike) -> list[Array]:
         return list(self._block(check_rows(Z, self._whole.shape[1])))
 
-    def restrict(self, rows: ArrayLike) -> MatrixDistances:
+    def take(self, rows: ArrayLike) -> MatrixDistances:
         kept = self._rows[check_indices("rows", rows, self.n_samples)]
         return MatrixDistances(self._whole, kept, self._names)
 

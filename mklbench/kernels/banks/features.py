@@ -186,14 +186,14 @@ class FeatureBank(Bank):
         where = column_names(self._X.shape[1], columns)
         return tuple(named(function, column) for column in where for function in functions)
 
-    def restrict(self, rows: ArrayLike) -> FeatureBank:
+    def take(self, rows: ArrayLike) -> FeatureBank:
         indices = self._check_rows(rows)
         restricted = FeatureBank.__new__(FeatureBank)
         restricted._functions, restricted._decomposed = self._functions, self._decomposed
         restricted._bind(self._X[indices], self._overruled, self._memory_limit)
         # Of few samples the cores are those of the whole bank, whatever it was asked before.
         if self.n_samples < MANY or "_factors" in vars(self):
-            restricted._factors = self._factors.restrict(indices)
+            restricted._factors = self._factors.take(indices)
         restricted.groups = self.groups
         return restricted
 

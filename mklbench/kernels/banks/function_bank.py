@@ -192,10 +192,10 @@ class FunctionBank(StackedBank):
     def kernel_names(self, columns: Sequence[str] | None = None) -> tuple[str, ...]:
         return tuple(named(function.name, ALL_COLUMNS) for function in self._functions)
 
-    def restrict(self, rows: ArrayLike) -> FunctionBank:
+    def take(self, rows: ArrayLike) -> FunctionBank:
         indices = self._check_rows(rows)
         restricted = FunctionBank.__new__(FunctionBank)
-        restricted._bind(rows_of(self._X, indices), self._functions, self._grams.restrict(indices))
+        restricted._bind(rows_of(self._X, indices), self._functions, self._grams.take(indices))
         return restricted
 
     @property

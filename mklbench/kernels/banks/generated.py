@@ -152,7 +152,7 @@ class GeneratedBank(Bank):
         where = tuple(" and ".join(names[j] for j in group) for group in self._groups)
         return NamesOfGroups(tuple(gaussian_names(self._widths.gammas.tolist())), where)
 
-    def restrict(self, rows: ArrayLike) -> GeneratedBank:
+    def take(self, rows: ArrayLike) -> GeneratedBank:
         restricted = type(self).__new__(type(self))
         restricted._widths, restricted._groups = self._widths, self._groups
         restricted._bind(self._X[self._check_rows(rows)])

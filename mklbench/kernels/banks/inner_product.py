@@ -96,7 +96,7 @@ class InnerProductBank(Bank):
     def kernel_names(self, columns: Sequence[str] | None = None) -> tuple[str, ...]:
         return (named("linear", ALL_COLUMNS),)
 
-    def restrict(self, rows: ArrayLike) -> InnerProductBank:
+    def take(self, rows: ArrayLike) -> InnerProductBank:
         restricted = InnerProductBank.__new__(InnerProductBank)
         restricted._bind(self._X[self._check_rows(rows)])
         return restricted

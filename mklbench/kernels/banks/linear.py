@@ -127,7 +127,7 @@ class LinearBank(Bank):
     def for_prediction(self, rows: Indices, kernels: Indices) -> LinearCross:
         return LinearCross(self._columns[np.ix_(kernels, rows)], kernels, self.n_kernels)
 
-    def restrict(self, rows: ArrayLike) -> LinearBank:
+    def take(self, rows: ArrayLike) -> LinearBank:
         restricted = LinearBank.__new__(LinearBank)
         restricted._bind(np.take(self._columns, self._check_rows(rows), axis=1))
         return restricted

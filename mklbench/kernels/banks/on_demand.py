@@ -55,7 +55,7 @@ class FunctionKernel(KernelOperator):
     def for_prediction(self, rows: Indices, kernels: Indices) -> FunctionsCross:
         return FunctionsCross(self.samples[rows], [self.function for _ in kernels])
 
-    def restrict(self, rows: ArrayLike) -> FunctionKernel:
+    def take(self, rows: ArrayLike) -> FunctionKernel:
         return FunctionKernel(self.samples[self._check_rows(rows)], self.function)
 
     def kernel_names(self, columns: Sequence[str] | None = None) -> tuple[str, ...]:

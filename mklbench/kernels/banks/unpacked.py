@@ -111,7 +111,7 @@ class UnpackedBank(GivenCross, Bank):
     def inner_products_with(self, K: Array) -> Array:
         return np.tensordot(self._stack, K, axes=2)
 
-    def restrict(self, rows: ArrayLike) -> UnpackedBank:
+    def take(self, rows: ArrayLike) -> UnpackedBank:
         chosen = self._check_rows(rows)
         return UnpackedBank(self._stack[:, chosen[:, None], chosen])
 

@@ -85,7 +85,7 @@ class ViewWidths(GeneratedBank):
             tuple(gaussian_names(self._widths.gammas.tolist(), common)), tuple(where)
         )
 
-    def restrict(self, rows: ArrayLike) -> ViewWidths:
+    def take(self, rows: ArrayLike) -> ViewWidths:
         """Keep the mean distances of the samples the bank was made on, so that widths stay.
 
         Parameters
@@ -93,9 +93,9 @@ class ViewWidths(GeneratedBank):
         rows : array_like of shape (k,) or (n,)
             Row numbers of training samples, from 0 to n - 1, or a mask of n truth values.
         """
-        restricted = super().restrict(rows)
+        restricted = super().take(rows)
         assert isinstance(restricted, ViewWidths)
-        restricted._views = self._views.restrict(self._check_rows(rows))
+        restricted._views = self._views.take(self._check_rows(rows))
         restricted._X, restricted._means = restricted._views.features, self._means
         return restricted
 

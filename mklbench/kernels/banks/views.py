@@ -230,7 +230,7 @@ class DistanceBank(StackedBank):
         )
         return tuple(names)
 
-    def restrict(self, rows: ArrayLike) -> DistanceBank:
+    def take(self, rows: ArrayLike) -> DistanceBank:
         """Keep the mean distances of the samples the bank was made on, so that widths stay.
 
         Parameters
@@ -240,11 +240,11 @@ class DistanceBank(StackedBank):
         """
         restricted = DistanceBank.__new__(DistanceBank)
         indices = self._check_rows(rows)
-        restricted._distances = self._distances.restrict(indices)
+        restricted._distances = self._distances.take(indices)
         restricted._gammas, restricted._means = self._gammas, self._means
         restricted._bind()
         if "_grams" in vars(self):
-            restricted._grams = self._grams.restrict(indices)
+            restricted._grams = self._grams.take(indices)
         return restricted
 
     def _bind(self) -> None:
@@ -271,7 +271,7 @@ def mean_distances(distances: FeatureDistances) -> Array:
     n = distances.n_samples
     few = distances
     if n >= MANY:
-        few = distances.restrict(np.arange(0, n, n // _SAMPLED)[:_SAMPLED])
+        few = distances.take(np.arange(0, n, n // _SAMPLED)[:_SAMPLED])
     return np.array([_mean(matrix) for matrix in few.within()])
 
 

@@ -139,7 +139,7 @@ class FeatureFactors:
             batches.append(_Batch(features, bases, cores))
         return cls(batches)
 
-    def restrict(self, rows: NDArray[np.intp]) -> FeatureFactors:
+    def take(self, rows: NDArray[np.intp]) -> FeatureFactors:
         """Return the factors on the samples `rows` only; the cores are shared."""
         return FeatureFactors(
             [_Batch(b.features, np.take(b.bases, rows, axis=2), b.cores) for b in self._batches]

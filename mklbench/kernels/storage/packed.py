@@ -143,7 +143,7 @@ class PackedGrams:
             centred.append(centre(gram))
         return centred
 
-    def restrict(self, rows: NDArray[np.intp]) -> PackedGrams:
+    def take(self, rows: NDArray[np.intp]) -> PackedGrams:
         """Return the same matrices on the samples `rows` only."""
         chosen = np.arange(self.n_samples)[rows]
         i, j = np.tril_indices(len(chosen))

@@ -100,8 +100,8 @@ class ColumnBank(ConcatenatedBank):
             for word, j in zip(words_of(bank), bank.features, strict=True)
         )
 
-    def restrict(self, rows: ArrayLike) -> ColumnBank:
-        banks = [bank.restrict(rows) for bank in self._banks]
+    def take(self, rows: ArrayLike) -> ColumnBank:
+        banks = [bank.take(rows) for bank in self._banks]
         return ColumnBank(banks, self._names, self._views_of)
 
     def row_factors(self, landmarks: int | None = None) -> RowFactors | None:

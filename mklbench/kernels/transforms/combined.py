@@ -92,11 +92,11 @@ class CombinedKernel(StackedBank):
         names = self._bank.kernel_names(columns)
         return (f"{self._rule} of {names[0] if len(names) == 1 else f'{len(names)} kernels'}",)
 
-    def restrict(self, rows: ArrayLike) -> CombinedKernel:
+    def take(self, rows: ArrayLike) -> CombinedKernel:
         indices = self._check_rows(rows)
         restricted = CombinedKernel.__new__(CombinedKernel)
         restricted._rule = self._rule
-        restricted._bind(self._bank.restrict(indices), self._grams.restrict(indices))
+        restricted._bind(self._bank.take(indices), self._grams.take(indices))
         return restricted
 
     def _bind(self, bank: Bank, grams: PackedGrams) -> None:

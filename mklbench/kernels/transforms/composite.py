@@ -210,8 +210,8 @@ class ConcatenatedBank(Bank):
             for word, j in zip(words, self.features, strict=True)
         )
 
-    def restrict(self, rows: ArrayLike) -> ConcatenatedBank:
-        banks = [bank.restrict(rows) for bank in self._banks]
+    def take(self, rows: ArrayLike) -> ConcatenatedBank:
+        banks = [bank.take(rows) for bank in self._banks]
         return ConcatenatedBank(banks, self.groups, self._columns)
 
     def _parts(self, d: ArrayLike) -> list[tuple[Bank, Array]]:
@@ -293,7 +293,7 @@ class ScaledBank(WrappedBank):
     def for_prediction(self, rows: Indices, kernels: Indices) -> ScaledCross:
         return ScaledCross(self._bank.for_prediction(rows, kernels), self._scales[kernels])
 
-    def restrict(self, rows: ArrayLike) -> ScaledBank:
+    def take(self, rows: ArrayLike) -> ScaledBank:
         """Keep the scales of the samples the bank was normalised on, so that C keeps its scale.
 
         Parameters
@@ -301,7 +301,7 @@ class ScaledBank(WrappedBank):
         rows : array_like of shape (k,) or (n,)
             Row numbers of training samples, from 0 to n - 1, or a mask of n truth values.
         """
-        return ScaledBank(self._bank.restrict(rows), self._scales)
+        return ScaledBank(self._bank.take(rows), self._scales)
 
 
 def unit_trace(bank: Bank) -> ScaledBank:

@@ -126,10 +126,10 @@ class CentredBank(WrappedBank):
         means = self._means[np.ix_(kernels, rows)]
         return CentredCross(centre, means, self._offsets[kernels], training)
 
-    def restrict(self, rows: ArrayLike) -> CentredBank:
+    def take(self, rows: ArrayLike) -> CentredBank:
         """Keep the centre of the samples the bank was made on: the same kernels on fewer samples.
 
-        ``CentredBank(bank.restrict(rows))`` is centred on those rows instead.
+        ``CentredBank(bank.take(rows))`` is centred on those rows instead.
 
         Parameters
         ----------
@@ -139,7 +139,7 @@ class CentredBank(WrappedBank):
         restricted = CentredBank.__new__(CentredBank)
         chosen = self._check_rows(rows)
         restricted._bind(
-            self._bank.restrict(chosen), self._centre, self._means[:, chosen], self._offsets
+            self._bank.take(chosen), self._centre, self._means[:, chosen], self._offsets
         )
         return restricted
 
@@ -266,8 +266,8 @@ class CosineBank(WrappedBank):
         scales = self._scales[np.ix_(kernels, rows)]
         return CosineCross(self._bank.for_prediction(rows, kernels), scales)
 
-    def restrict(self, rows: ArrayLike) -> CosineBank:
-        return CosineBank(self._bank.restrict(rows))
+    def take(self, rows: ArrayLike) -> CosineBank:
+        return CosineBank(self._bank.take(rows))
 
     def _add_others(self, weights: Array, out: Array) -> None:
         for m in np.flatnonzero(np.where(self._uniform, 0.0, weights)):

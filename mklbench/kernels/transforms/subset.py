@@ -58,8 +58,8 @@ class KernelSubset(Bank):
         kept = self._bank.for_prediction(rows, chosen)
         return ChosenKernels(kept, places)
 
-    def restrict(self, rows: ArrayLike) -> KernelSubset:
-        return KernelSubset(self._bank.restrict(rows), self._kernels)
+    def take(self, rows: ArrayLike) -> KernelSubset:
+        return KernelSubset(self._bank.take(rows), self._kernels)
 
     def _embedded(self, d: ArrayLike) -> Array:
         weights = np.zeros(self._bank.n_kernels)

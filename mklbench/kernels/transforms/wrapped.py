@@ -111,7 +111,7 @@ class StandardisedBank(WrappedBank):
         kept = self._bank.for_prediction(rows, kernels)
         return StandardisedCross(kept, self._means, self._factors)
 
-    def restrict(self, rows: ArrayLike) -> StandardisedBank:
+    def take(self, rows: ArrayLike) -> StandardisedBank:
         """Keep the means and deviations of the samples the bank was made on: the same kernels.
 
         Parameters
@@ -121,7 +121,7 @@ class StandardisedBank(WrappedBank):
         """
         restricted = StandardisedBank.__new__(StandardisedBank)
         restricted._means, restricted._factors = self._means, self._factors
-        WrappedBank.__init__(restricted, self._bank.restrict(rows))
+        WrappedBank.__init__(restricted, self._bank.take(rows))
         return restricted
 
 

@@ -53,9 +53,9 @@ class TestChoice:
 
     def test_a_restriction_chooses_anew(self) -> None:
         bank = FeatureBank(samples(600, 8), GAUSSIANS)
-        assert bank.restrict(range(15)).form == "halves"
+        assert bank.take(range(15)).form == "halves"
         overruled = FeatureBank(samples(600, 8), GAUSSIANS, form="factors")
-        assert overruled.restrict(range(15)).form == "factors"
+        assert overruled.take(range(15)).form == "factors"
 
     def test_a_form_that_is_not_known(self) -> None:
         with pytest.raises(InputError, match="form=halfs is not known: did you mean halves"):
@@ -172,7 +172,7 @@ def test_travels_before_and_after_it_was_asked_for_anything() -> None:
     X = np.random.default_rng(0).standard_normal((30, 2))
     bank = FeatureBank(X, [Gaussian(0.5), Gaussian(2.0)])
     fresh = pickle.loads(pickle.dumps(bank))
-    part = pickle.loads(pickle.dumps(bank.restrict([1, 5, 6])))
+    part = pickle.loads(pickle.dumps(bank.take([1, 5, 6])))
     K = bank.combine([1.0, 0.0, 0.5, 0.2])
     used = pickle.loads(pickle.dumps(bank))
     for other in (fresh, used):

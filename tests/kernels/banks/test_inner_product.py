@@ -40,7 +40,7 @@ def test_is_the_bank_of_its_gram_matrix() -> None:
     rows = np.array([3, 1, 20])
     few = bank.for_prediction(rows, np.zeros(1, dtype=np.intp))
     assert few.cross([1.0], Z) == pytest.approx(Z @ X[rows].T)
-    assert bank.restrict(rows).combine([1.0]) == pytest.approx(X[rows] @ X[rows].T)
+    assert bank.take(rows).combine([1.0]) == pytest.approx(X[rows] @ X[rows].T)
     out = np.ones((30, 30))
     bank.accumulate([2.0], out)
     assert out == pytest.approx(1.0 + 2.0 * X @ X.T)

@@ -86,7 +86,7 @@ class TestMemory:
 
     def test_restrictions_to_rows_share_the_whole(self, K: np.ndarray) -> None:
         whole = Precomputed(K)
-        assert whole([0, 1])._whole is whole([2, 3]).restrict([1])._whole
+        assert whole([0, 1])._whole is whole([2, 3]).take([1])._whole
 
 
 class TestQuadraticForms:
@@ -123,7 +123,7 @@ class TestGrowing:
 
     def test_a_restriction_grows_on_its_own(self, K: np.ndarray) -> None:
         bank = GrowingBank(K)
-        part = bank.restrict([5, 2])
+        part = bank.take([5, 2])
         assert isinstance(part, GrowingBank)
         part.append(np.eye(2))
         assert (bank.n_kernels, part.n_kernels) == (3, 4)
@@ -146,7 +146,7 @@ class TestGroups:
     def test_groups_that_partition_the_kernels(self, K: np.ndarray) -> None:
         bank = PrecomputedBank(K, groups=[[2], [0, 1]])
         assert bank.groups == [[2], [0, 1]]
-        assert bank.restrict([0, 1]).groups == [[2], [0, 1]]
+        assert bank.take([0, 1]).groups == [[2], [0, 1]]
 
     @pytest.mark.parametrize("groups", [[[0, 1]], [[0, 1], [1, 2]], [[0, 1, 2, 3]], []])
     def test_groups_that_do_not(self, K: np.ndarray, groups: list[list[int]]) -> None:
@@ -160,7 +160,7 @@ class TestGroups:
     def test_builders_pass_them_on(self, K: np.ndarray) -> None:
         groups = [[2], [0, 1]]
         assert Precomputed(K, groups)([0, 3]).groups == groups
-        assert Precomputed(K, groups)([0, 3]).restrict([1]).groups == groups
+        assert Precomputed(K, groups)([0, 3]).take([1]).groups == groups
         assert precomputed(K, groups).groups == groups
         with pytest.raises(InputError, match="do not name each of the 3 kernels"):
             Precomputed(K, [[0]])
@@ -182,7 +182,7 @@ class TestRows:
         assert_allclose(bank.cross(d, [0, 1]), whole[np.ix_([0, 1], [6, 1, 4])])
 
     def test_a_restriction_still_counts_new_samples_in_the_whole(self, K: np.ndarray) -> None:
-        bank = Precomputed(K)([6, 1, 4]).restrict([2, 0])
+        bank = Precomputed(K)([6, 1, 4]).take([2, 0])
         d = np.ones(3)
         whole = K.sum(axis=0)
         assert_allclose(bank.gram(d), whole[np.ix_([4, 6], [4, 6])])

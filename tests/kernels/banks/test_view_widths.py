@@ -56,7 +56,7 @@ def test_on_some_samples_the_widths_stay() -> None:
     rows = np.arange(3, 17, 2)
     d = np.random.default_rng(3).uniform(size=stored.n_kernels)
     new = samples(4, seed=5)
-    some, same = bank.restrict(rows), stored.restrict(rows)
+    some, same = bank.take(rows), stored.take(rows)
     assert_allclose(some.combine(d), same.combine(d), rtol=1e-10)
     assert_allclose(some.cross(d, new), same.cross(d, new), rtol=1e-10)
 

@@ -270,7 +270,7 @@ class TestSparse:
         for m, unit in enumerate(np.eye(bank.n_kernels)):
             assert_allclose(bank.combine(unit), of(X[:, keep], X[:, keep])[m], atol=1e-12)
             assert_allclose(bank.cross(unit, kind(Z)), of(X[:, keep], Z[:, keep])[m], atol=1e-12)
-        part = bank.restrict([4, 2, 7])
+        part = bank.take([4, 2, 7])
         weights = bank.uniform_weights()
         assert_array_equal(part.cross(weights, kind(Z)), bank.cross(weights, kind(Z))[:, [4, 2, 7]])
         diagonals = [np.diag(of(X[:, keep], X[:, keep])[m]) for m in range(bank.n_kernels)]
@@ -377,7 +377,7 @@ class TestFunctionsOfPairs:
 def test_kernels_and_rows_that_are_left_out_are_not_kept() -> None:
     kernel = [("a", [Gaussian(0.5), rbf_kernel], [0, 1]), ("b", "feature_gaussians", [2, 3])]
     bank = KernelList(kernel)(pd.DataFrame(np.abs(rng.normal(size=(400, 5)))))
-    part = bank.restrict(np.arange(10))
+    part = bank.take(np.arange(10))
     assert len(pickle.dumps(part)) < len(pickle.dumps(bank)) / 50
 
 
@@ -388,7 +388,7 @@ def test_parts_of_a_concatenated_bank_may_look_at_columns_of_their_own() -> None
     )
     assert_allclose(bank.cross([0, 1], Z), rbf_kernel(Z[:, 2:], X[:, 2:]), atol=1e-12)
     assert_allclose(
-        bank.restrict([1, 2]).cross([1, 0], Z), rbf_kernel(Z[:, :2], X[[1, 2], :2]), atol=1e-12
+        bank.take([1, 2]).cross([1, 0], Z), rbf_kernel(Z[:, :2], X[[1, 2], :2]), atol=1e-12
     )
     with pytest.raises(InputError, match="count from 0"):
         ConcatenatedBank([gaussian(X)], columns=[slice(-2, None)])

@@ -72,7 +72,7 @@ class TestCentring:
         """As the search needs, which reads held-out rows from the Gram matrix of all."""
         X, Z = samples
         bank, rows = CentredBank(feature_gaussians(X)), np.arange(3, 17)
-        part, anew = bank.restrict(rows), CentredBank(feature_gaussians(X).restrict(rows))
+        part, anew = bank.take(rows), CentredBank(feature_gaussians(X).take(rows))
         weights = np.ones(3)
         assert_allclose(part.combine(weights), bank.combine(weights)[np.ix_(rows, rows)])
         assert_allclose(part.cross(weights, Z), bank.cross(weights, Z)[:, rows])

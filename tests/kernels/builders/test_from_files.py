@@ -54,7 +54,7 @@ class TestDistances:
         unit = np.eye(12)[9]
         assert_allclose(bank.combine(unit), np.exp(-2.0 * D[np.ix_(rows, rows)] / mean) / 5, 1e-5)
         assert_allclose(bank.cross(unit, new), np.exp(-2.0 * D[np.ix_(new, rows)] / mean) / 5, 1e-5)
-        part = bank.restrict([0, 2])
+        part = bank.take([0, 2])
         assert_allclose(part.combine(unit), bank.combine(unit)[np.ix_([0, 2], [0, 2])])
         assert_allclose(part.cross(unit, new), bank.cross(unit, new)[:, [0, 2]])
 
@@ -195,7 +195,7 @@ class TestNames:
             "two.npz: linear",
             "one.npy",
         )
-        assert together.restrict([0, 2, 3]).kernel_names() == together.kernel_names()
+        assert together.take([0, 2, 3]).kernel_names() == together.kernel_names()
         chosen = MatrixKernels(files[1], array=["linear"])(np.arange(5))
         assert chosen.kernel_names() == ("linear",)
 
@@ -203,7 +203,7 @@ class TestNames:
         np.savez(tmp_path / "two.npz", shape=distances(0), colour=distances(1))
         bank = MatrixDescriptors(str(tmp_path / "two.npz"), [0.5])(np.arange(6))
         assert bank.kernel_names() == ("gaussian 0.5 on shape", "gaussian 0.5 on colour")
-        assert bank.restrict([1, 2, 3]).kernel_names() == bank.kernel_names()
+        assert bank.take([1, 2, 3]).kernel_names() == bank.kernel_names()
 
     def test_of_a_fitted_model(self, tmp_path: Path) -> None:
         np.savez(tmp_path / "two.npz", rbf=gram(0), linear=gram(1))

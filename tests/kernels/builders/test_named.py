@@ -87,7 +87,7 @@ class TestUnitTrace:
     def test_a_restriction_keeps_the_scales_of_the_whole(self) -> None:
         X, _ = awkward_features(20)
         bank = kernels.simplemkl_bank(X)
-        part = bank.restrict(range(10))
+        part = bank.take(range(10))
         assert isinstance(part, ScaledBank)
         gaussian_traces = part.traces()[:10]
         assert_allclose(gaussian_traces, 10 / 20)
