@@ -27,10 +27,9 @@ _ROWS, _REPEATS = 200_000, 3
 _N, _WORKERS = 10**8, 100
 # Iterations of the hardest problem of `scale`, about, and looks at the certificate.
 _ITERATIONS, _LOOKS = 50, 5
-# As `mklbench.optim.row_workers` has it: blocks of a worker, answers that are added in one task,
-# iterations from one copy of the variables to the next.
-_A_SLOT, _FAN_IN, _COPIED = 2, 8, 5
-# Questions of an iteration, of which all but the last are answered by a sum.
+# Blocks of a worker of one thread, as `mklbench.optim.row_workers` has it.
+_A_SLOT = 2
+# Questions of an iteration, each of two tasks a block.
 _QUESTIONS = 4
 # Bytes a second of a network of 10 Gbit/s, which is what machines are taken to have.
 _NETWORK = 1.25e9
@@ -97,15 +96,11 @@ def estimate(costs: Costs) -> list[tuple[str, str]]:
     """
     own = _N // _WORKERS
     blocks = _A_SLOT * _WORKERS
-    levels = int(np.ceil(np.log(blocks) / np.log(_FAN_IN)))
     square = _NUMBER * costs.rank**2
     computing = own * costs.single
-    # On each level a worker gets all but one of the matrices that it adds up.
-    summing = levels * (_FAN_IN - 1) * square / _NETWORK
-    tasks = _QUESTIONS * blocks * (2.0 + 1.0 / (_FAN_IN - 1)) * costs.task
-    # Every few iterations alpha and three vectors of multipliers go through the driver.
-    copying = 2.0 * 4 * _NUMBER * _N / _COPIED / _NETWORK
-    iteration = computing + summing + tasks + copying
+    summing = blocks * square / _NETWORK  # the driver gets all of them
+    tasks = _QUESTIONS * blocks * 2.0 * costs.task
+    iteration = computing + summing + tasks
     kept = own * costs.rank * 4
     total = _ITERATIONS * iteration + _LOOKS * own * costs.certificate
     return [
@@ -113,11 +108,9 @@ def estimate(costs: Costs) -> list[tuple[str, str]]:
         ("its rows of B, in single precision", f"{kept / 1e9:.2f} GB"),
         ("its vectors, of 25 numbers a sample", f"{25 * _NUMBER * own / 1e9:.2f} GB"),
         ("an iteration: computing", f"{computing:.1f} s"),
-        (f"an iteration: {levels} levels of sums of R x R", f"{summing:.2f} s"),
+        ("an iteration: sums of R x R to the driver", f"{summing:.2f} s"),
         ("an iteration: tasks", f"{tasks:.1f} s"),
-        ("an iteration: its share of variables to the driver and back", f"{copying:.1f} s"),
         ("sent by a worker in an iteration", f"{_A_SLOT * square / 1e6:.1f} MB"),
-        ("vectors of all samples at the driver", f"{10 * _NUMBER * _N / 1e9:.0f} GB"),
         ("a fit", f"{total / 60:.0f} min"),
     ]  # fmt: skip
 

@@ -1,22 +1,17 @@
-"""Blocks of rows on the workers of Dask, which keep them: the joint method on several machines.
+"""The blocks of rows of the joint method on the workers of Dask, for samples on several machines.
 
-The driver sends questions, which are as long as the factors are wide, and gets their sums. A block
-after a question is the result of a task that has the block before it, so that Dask makes again what
-a lost worker had, and asks it the same questions. That it need not ask them all, alpha and the
-multipliers go through the driver every few iterations, and what follows rests on these.
+The driver sends questions, which are as long as the factors are wide, and adds up the answers. A
+block after a question is the result of a task that has the block before it: where a worker is lost,
+Dask makes its blocks again on others and asks them the same questions.
 """
 
 from __future__ import annotations
 
-import itertools
-import logging
-import platform
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
-from uuid import uuid4
-from weakref import WeakSet
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,22 +22,14 @@ from mklbench._version import __version__
 from mklbench.errors import InputError
 from mklbench.kernels.row_factors import RowFactors
 from mklbench.optim.loss_terms import Terms
-from mklbench.optim.row_blocks import Rows, Variables
+from mklbench.optim.row_blocks import Rows
 from mklbench.optim.row_engines import Problem, added, cut, given, made_by
-from mklbench.optim.row_files import sent
-
-Array = NDArray[np.float64]
+from mklbench.validation import mapped_file
 
 # Blocks for each thread of a worker: those of a lost one are shared by several others.
-_A_SLOT = 2
-# Answers that are added up in one task.
-_FAN_IN = 8
-# Iterations from one copy of the variables to the next.
-_COPIED = 5
+_BLOCKS_A_THREAD = 2
 # Seconds to wait for a scheduler.
 _CONNECT = 10.0
-# The question that ends an iteration, and the one that another problem begins with.
-_LAST, _FIRST = "advance", "turned_to"
 
 
 @contextmanager
@@ -50,9 +37,8 @@ def on_dask(client: Any) -> Iterator[None]:
     """Have the joint method keep its samples on the workers of Dask, in place of this process.
 
     What is fitted within this context by ``method="joint"``, or where "auto" takes it, is the same
-    to rounding. Features in memory are sent to the workers by way of the scheduler, which keeps
-    them for the workers that take the place of lost ones; a memory-mapped .npy file is opened by
-    the workers, which have to see it under the same path.
+    to rounding. Features in memory are sent to the workers by way of the scheduler; a memory-mapped
+    .npy file is opened by the workers, which have to see it under the same path.
 
     Parameters
     ----------
@@ -63,22 +49,22 @@ def on_dask(client: Any) -> Iterator[None]:
     Raises
     ------
     InputError
-        If distributed is not installed, `client` is none, no scheduler answers, or it has no
-        workers of this version.
+        If distributed is not installed, `client` is none, no scheduler answers, it has no workers
+        of this version, or these cannot be asked any more.
 
     Examples
     --------
     >>> with on_dask("tcp://host:8786"):  # doctest: +SKIP
     ...     model = MKL(kernel="feature_gaussians").fit(X, y)
     """
-    if (sentence := extras.missing("dask", "on_dask", "distributed")) is not None:
-        raise InputError(sentence)
-    from distributed import Client
-
     if isinstance(client, str):
         with connected(client, f"client={client}") as own, on_dask(own):
             yield
         return
+    _require_dask("on_dask")
+    import dask
+    from distributed import Client, KilledWorker
+
     if not isinstance(client, Client) or client.asynchronous:
         raise InputError(
             f"client={client!r} is not accepted: give the address of a scheduler, as in "
@@ -90,12 +76,19 @@ def on_dask(client: Any) -> Iterator[None]:
     def maker(problem: Problem) -> Iterator[Workers]:
         engine = Workers(client, problem)
         try:
-            with _in_a_sentence(client):
-                yield engine
+            yield engine
+        except (OSError, CancelledError, KilledWorker) as error:
+            raise InputError(
+                f"the blocks on the workers of {client.scheduler.address} cannot be asked any more "
+                f"({_in_short(error)}): see that scheduler and workers run, have memory enough and "
+                "see the file of the samples, and fit again."
+            ) from error
         finally:
             engine.close()
 
-    with made_by(maker):
+    # Samples are sent with tasks, which Dask warns of, so that they outlive a worker.
+    quiet = {"distributed.admin.large-graph-warning-threshold": "1 TB"}
+    with dask.config.set(quiet), made_by(maker):
         yield
 
 
@@ -113,39 +106,26 @@ def connected(address: str, option: str) -> Iterator[Any]:
     Raises
     ------
     InputError
-        If distributed is not installed, what is given is no address, or no scheduler answers.
+        If distributed is not installed, or no scheduler answers at the address.
     """
-    if (sentence := extras.missing("dask", option, "distributed")) is not None:
-        raise InputError(sentence)
+    _require_dask(option)
     from distributed import Client
     from distributed.comm.addressing import get_address_host_port
 
-    try:  # as a client that fails on it takes long to end
-        get_address_host_port(address)
-    except ValueError as error:
-        raise InputError(
-            f"{option} is no address of a scheduler ({_in_short(error)}): write it as in "
-            "tcp://host:8786, which is what dask scheduler prints."
-        ) from error
-    # Its tracebacks on a scheduler that is away say less than the sentence does.
-    logger = logging.getLogger("distributed.client")
-    level = logger.level
-    logger.setLevel(logging.CRITICAL)
     try:
+        get_address_host_port(address)  # as a client that fails on it takes long to end
         client = Client(address, timeout=_CONNECT, set_as_default=False)
     except (OSError, ValueError) as error:
         raise InputError(
-            f"{option} does not answer ({_in_short(error)}): start a scheduler there, with "
-            "dask scheduler, and workers."
+            f"{option} does not answer ({_in_short(error)}): start a scheduler there with dask "
+            "scheduler, and write the address as it prints it, as in tcp://host:8786."
         ) from error
-    finally:
-        logger.setLevel(level)
     with client:
         yield client
 
 
 class Workers:
-    """The blocks of a problem as results of tasks.
+    """The blocks of a problem as results of tasks: an `mklbench.optim.row_engines.Engine`.
 
     Parameters
     ----------
@@ -156,149 +136,60 @@ class Workers:
     """
 
     def __init__(self, client: Any, problem: Problem) -> None:
-        self._client, self._name = client, f"mklbench-{uuid4().hex[:8]}"
-        self._numbers, self._futures = itertools.count(), WeakSet[Any]()
-        threads = _check_workers(client)
-        n = problem.factors.n_samples
-        self._rows = cut(n, min(n, _A_SLOT * sum(threads.values())))
-        self._iterations = 0
-        empty = np.asarray(problem.factors.X[:0])
-        both = problem.factors.on(empty), problem.exact.on(empty)
-        kernels = self._submit(_same, both)
-        made = ((sent(problem.factors.X, rows), *problem.terms.of(rows)) for rows in self._rows)
-        kept = problem.keeps(len(threads))
-        slots = [worker for worker in threads for _ in range(_A_SLOT * threads[worker])]
-        places = slots[: len(self._rows)]
-        options = {"dtype": problem.dtype, "kept": kept, "version": __version__}
-        with _large_graphs_are_meant():
-            self._made = self._each_on(places, _made, list(made), kernels=kernels, **options)
+        self._client, X, n = client, problem.factors.X, problem.factors.n_samples
+        threads = client.nthreads()
+        slots = [each for each in sorted(threads) for _ in range(_BLOCKS_A_THREAD * threads[each])]
+        self._rows = cut(n, min(n, len(slots)))
+        without = np.asarray(X[:0])
+        kernels = client.submit(_same, (problem.factors.on(without), problem.exact.on(without)))
+        options = kernels, problem.dtype, problem.keeps(len(threads))
+        self._made = [
+            client.submit(
+                _made, sent(X, rows), tuple(problem.terms.of(rows)), *options,
+                workers=[worker], allow_other_workers=True, pure=False,
+            )
+            for rows, worker in zip(self._rows, slots, strict=False)
+        ]  # fmt: skip
         self._asked = self._made
 
     def each(self, question: str, *arguments: Any) -> list[Any]:
         """Return what every block answers, in their order."""
-        answers: list[Any] = self._client.gather(self._ask(question, arguments))
+        own = [given(arguments, rows) for rows in self._rows]
+        # Another loss begins with the blocks as they were made.
+        before = self._made if question == "turned_to" else self._asked
+        self._asked = self._client.map(_asked, before, own, question=question, pure=False)
+        answers: list[Any] = self._client.gather(self._client.map(_answer, self._asked, pure=False))
         return answers
 
     def total(self, question: str, *arguments: Any) -> Any:
-        """Return the sum of what the blocks answer, added up by the workers."""
-        parts = self._ask(question, arguments)
-        while len(parts) > 1:
-            groups = [parts[i : i + _FAN_IN] for i in range(0, len(parts), _FAN_IN)]
-            parts = [self._submit(_added, each) for each in groups]
-        return self._client.gather(parts[0])
+        """Return the sum of what the blocks answer."""
+        return added(iter(self.each(question, *arguments)))
 
     def close(self) -> None:
         """Leave nothing with the workers."""
-        for future in list(self._futures):  # also those that the frames of an error hold
+        for future in [*self._made, *self._asked]:  # also those that the frames of an error hold
             future.release()
 
-    def _ask(self, question: str, arguments: Sequence[Any]) -> list[Any]:
-        own = [given(arguments, rows) for rows in self._rows]
-        before = self._made if question == _FIRST else self._asked
-        with _large_graphs_are_meant():
-            self._asked = self._map(_asked, before, own, question=question, version=__version__)
-        if question == _FIRST:  # what the next copies are joined to has the loss of this problem
-            self._made = self._asked
-        answers = self._map(_answer, self._asked)
-        if question == _LAST:
-            self._iterations += 1
-            if self._iterations % _COPIED == 0:
-                self._copy()
-        return answers
 
-    def _copy(self) -> None:
-        """Have all that follows rest on variables that no worker can lose."""
-        variables = self._client.gather(self._map(_variables, self._asked))
-        with _large_graphs_are_meant():
-            self._asked = self._map(_resumed, self._made, variables)
-
-    def _each_on(
-        self, workers: Sequence[str], function: Any, blocks: list[Any], **options: Any
-    ) -> list[Any]:
-        """Map with each block on the worker that is named, if that is there."""
-        return [
-            self._submit(function, block, **options, workers=[worker], allow_other_workers=True)
-            for worker, block in zip(workers, blocks, strict=True)
-        ]
-
-    def _submit(self, function: Any, *arguments: Any, **options: Any) -> Any:
-        future = self._client.submit(function, *arguments, **options, key=self._key(function))
-        self._futures.add(future)
-        return future
-
-    def _map(self, function: Any, *several: list[Any], **options: Any) -> list[Any]:
-        keys = [self._key(function) for _ in several[0]]
-        futures: list[Any] = self._client.map(function, *several, **options, key=keys)
-        self._futures.update(futures)
-        return futures
-
-    def _key(self, function: Any) -> str:
-        return f"{function.__name__.strip('_')}-{self._name}-{next(self._numbers)}"
+def _require_dask(option: str) -> None:
+    if (sentence := extras.missing("dask", option, "distributed")) is not None:
+        raise InputError(sentence)
 
 
-def _check_workers(client: Any) -> dict[str, int]:
-    """Return the threads of each worker; raise InputError unless all can keep blocks."""
+def _check_workers(client: Any) -> None:
+    """Raise InputError unless there are workers, all with this version of mklbench."""
     where = client.scheduler.address
-    workers = client.scheduler_info(n_workers=-1)["workers"]
-    if not workers:
+    if not client.nthreads():
         raise InputError(f"{where} has no workers: start some with dask worker {where}.")
-    here = platform.python_version()
-    for address, worker in client.get_versions()["workers"].items():
-        there = worker["host"]["python"]
-        if there.split(".")[:2] != here.split(".")[:2]:
-            raise InputError(
-                f"{where} has Python {there} on {address}, and here it is {here}: start the "
-                "workers with the same version."
-            )
     try:
-        client.run(_check_version, __version__)
-    except InputError:
-        raise
+        versions = set(client.run(_version).values())
     except Exception as error:  # raised there, of whatever kind
+        versions = {f"none that can be imported ({_in_short(error)})"}
+    if versions != {__version__}:
         raise InputError(
-            f"{where} has workers that cannot import mklbench ({_in_short(error)}): install this "
-            "version of it where they run."
-        ) from error
-    return {address: worker["nthreads"] for address, worker in sorted(workers.items())}
-
-
-def _check_version(version: str) -> None:
-    """Raise InputError unless this machine has the version of the driver."""
-    if version != __version__:
-        raise InputError(
-            f"the worker on {platform.node()} has mklbench {__version__}, and the driver has "
-            f"{version}: install the same version on both."
+            f"{where} has workers with other versions of mklbench than {__version__}, which the "
+            f"driver has: {', '.join(sorted(versions))}; install the same on both."
         )
-
-
-@contextmanager
-def _in_a_sentence(client: Any) -> Iterator[None]:
-    """Say what is wrong with the workers in one sentence."""
-    from distributed import KilledWorker
-
-    where = client.scheduler.address
-    try:
-        yield
-    except KilledWorker as error:
-        raise InputError(
-            f"workers of {where} ended again and again while they had a block of rows: start more "
-            "workers, or workers with more memory."
-        ) from error
-    except (OSError, CancelledError) as error:
-        raise InputError(
-            f"the blocks on the workers of {where} cannot be asked any more "
-            f"({_in_short(error)}): see that scheduler and workers run and see the file of the "
-            "samples, and fit again."
-        ) from error
-
-
-@contextmanager
-def _large_graphs_are_meant() -> Iterator[None]:
-    """Spare the user Dask's advice not to send samples with tasks: so they outlive a worker."""
-    import dask
-
-    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
-        yield
 
 
 def _in_short(error: BaseException) -> str:
@@ -306,45 +197,83 @@ def _in_short(error: BaseException) -> str:
     return (lines[0] if lines else type(error).__name__).rstrip(".")
 
 
+@dataclass(frozen=True)
+class InFile:
+    """Rows (k, d) of a matrix that are a part of a file, of which slices are read when asked for.
+
+    Attributes
+    ----------
+    path : str
+        The file.
+    offset : int
+        Where its bytes begin there.
+    shape : tuple of int
+        k and d.
+    dtype : str
+        Of the numbers, with the order of bytes.
+    """
+
+    path: str
+    offset: int
+    shape: tuple[int, int]
+    dtype: str
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, rows: slice) -> NDArray[Any]:
+        """Return some rows.
+
+        Raises
+        ------
+        OSError
+            If the file is not there, or ends early.
+        """
+        try:
+            opened = np.memmap(self.path, np.dtype(self.dtype), "r", self.offset, self.shape)
+        except ValueError as error:  # by its name, as a map beyond the end is no fault of a file
+            raise OSError(f"{self.path} ends early") from error
+        return np.asarray(opened[rows])
+
+
+def sent(X: NDArray[Any], rows: slice) -> NDArray[Any] | InFile:
+    """Return rows of samples X (n, d) as they are sent to a worker.
+
+    They are where they are in a file if `X` is memory-mapped in C order, else the rows themselves.
+    """
+    own, whole = X[rows], mapped_file(X)
+    if whole is None or whole.filename is None or not own.flags.c_contiguous or not own.size:
+        return np.ascontiguousarray(own)
+    begins = own.__array_interface__["data"][0] - whole.__array_interface__["data"][0]
+    return InFile(str(whole.filename), whole.offset + begins, own.shape, own.dtype.str)
+
+
 # What the workers do.
 
 
+def _version() -> str:
+    return __version__
+
+
+def _same(what: Any) -> Any:
+    return what
+
+
 def _made(
-    source: tuple[Any, Array, Array, Array],
+    X: NDArray[Any] | InFile,
+    terms: tuple[NDArray[np.float64], ...],
     kernels: tuple[RowFactors, RowFactors],
     dtype: type[np.floating],
     kept: bool,
-    version: str,
 ) -> tuple[Rows, Any]:
-    _check_version(version)
-    X, *terms = source
     factors, exact = kernels
-    return Rows(factors.on(X), exact.on(X), Terms(*terms), dtype, kept), None
+    return Rows(factors.on(X), exact.on(X), Terms(*terms), dtype, kept), None  # type: ignore[arg-type]
 
 
-def _asked(
-    before: tuple[Rows, Any], arguments: tuple[Any, ...], question: str, version: str
-) -> tuple[Rows, Any]:
-    _check_version(version)
+def _asked(before: tuple[Rows, Any], arguments: tuple[Any, ...], question: str) -> tuple[Rows, Any]:
     with threadpool_limits(1, user_api="blas"):
         return before[0].asked(question, arguments)
 
 
 def _answer(asked: tuple[Rows, Any]) -> Any:
     return asked[1]
-
-
-def _added(answers: Sequence[Any]) -> Any:
-    return added(iter(answers))
-
-
-def _variables(asked: tuple[Rows, Any]) -> Variables:
-    return asked[0].variables()
-
-
-def _resumed(made: tuple[Rows, Any], variables: Variables) -> tuple[Rows, Any]:
-    return made[0].asked("resume", (variables,))
-
-
-def _same(what: Any) -> Any:
-    return what

@@ -19,7 +19,7 @@ from mklbench.algorithms import mkl, mkl_svr
 from mklbench.errors import InputError
 from mklbench.experiments.record import Record
 from mklbench.experiments.store import Store
-from mklbench.kernels import FeatureBank, feature_gaussians, simplemkl_bank
+from mklbench.kernels import FeatureBank, feature_gaussians
 from mklbench.optim import row_engines, row_workers
 from mklbench.solution import Solution
 
@@ -51,32 +51,6 @@ def names(client: Client) -> list[str]:
     """The tasks that the scheduler knows."""
     found: list[str] = client.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.tasks))
     return found
-
-
-def counting() -> tuple[Callable[[Any], None], Callable[[Any], int]]:
-    """Return what begins and what ends to count on the scheduler all that blocks are asked.
-
-    Functions inside of a function, as these are sent as they are: a scheduler cannot import this.
-    """
-
-    def begin(dask_scheduler: Any) -> None:
-        from distributed.diagnostics.plugin import SchedulerPlugin
-
-        class Count(SchedulerPlugin):
-            n = 0
-
-            def transition(self, key: Any, start: str, finish: str, *args: Any, **kw: Any) -> None:
-                is_done = (start, finish) == ("processing", "memory")
-                self.n += is_done and str(key).startswith("asked-")
-
-        dask_scheduler.add_plugin(Count(), name="count")
-
-    def end(dask_scheduler: Any) -> int:
-        found: int = dask_scheduler.plugins["count"].n
-        dask_scheduler.remove_plugin(name="count")
-        return found
-
-    return begin, end
 
 
 def problem(n: int, d: int = 3) -> tuple[FeatureBank, np.ndarray]:
@@ -118,34 +92,13 @@ def test_problems_on_the_same_samples_are_solved_each_for_its_own_labels(client:
     with on_dask(client):
         together = mkl.solve_all(bank, labels, **options)
     for found, own in zip(together, labels, strict=True):
-        assert found.n_iter > row_workers._COPIED
         assert_same(found, mkl.solve(bank, own, **options))
-
-
-@pytest.mark.slow
-def test_blocks_of_seven_rows(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    bank, y = problem(84)
-    monkeypatch.setattr(row_workers, "_A_SLOT", 6)
-    with on_dask(client):
-        found = solved(bank, y)
-    assert_same(found, solved(bank, y))
 
 
 @pytest.mark.slow
 def test_fewer_samples_than_blocks(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     bank, y = problem(8)
-    monkeypatch.setattr(row_workers, "_A_SLOT", 6)
-    with on_dask(client):
-        found = solved(bank, y)
-    assert_same(found, solved(bank, y))
-
-
-@pytest.mark.slow
-def test_finer_factors_go_on_from_where_the_search_is(
-    client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    bank, y = problem(500)
-    monkeypatch.setattr("mklbench.optim.joint_search._DROPPED", (1e-1, 1e-8))
+    monkeypatch.setattr(row_workers, "_BLOCKS_A_THREAD", 6)
     with on_dask(client):
         found = solved(bank, y)
     assert_same(found, solved(bank, y))
@@ -153,18 +106,21 @@ def test_finer_factors_go_on_from_where_the_search_is(
 
 @pytest.mark.slow
 def test_samples_in_a_file_are_read_by_the_workers(client: Client, tmp_path: Path) -> None:
-    from mklbench.optim.row_files import InFile
-
     rng = np.random.default_rng(1)
     np.save(tmp_path / "X.npy", rng.standard_normal((1000, 4)).astype(np.float32))
     X = np.load(tmp_path / "X.npy", mmap_mode="r")
+    there = row_workers.sent(X[10:90], slice(30, 70))
+    assert isinstance(there, row_workers.InFile)
+    assert np.array_equal(there[7:20], X[47:60])
+    for copied in (X[:, 1:], X[::2], np.array(X)):  # not in C order, or in memory
+        assert type(row_workers.sent(copied, slice(30, 70))) is np.ndarray
     y = np.where(X[:, 0] + 0.3 * rng.standard_normal(1000) > 0, 1.0, -1.0)
-    there = InFile(str(tmp_path / "X.npy"), X.offset, X.shape, X.dtype.str)
-    read = client.submit(lambda file: file[200:300], there).result(timeout=20)
-    assert np.array_equal(read, X[200:300])
     with on_dask(client):
         found = solved(feature_gaussians(X), y)
     assert_same(found, solved(feature_gaussians(np.array(X)), y))
+    Path(there.path).write_bytes(b"")
+    with pytest.raises((OSError, ValueError)):
+        there[:]
 
 
 def disturbed(
@@ -172,38 +128,31 @@ def disturbed(
 ) -> list[str]:
     """Have something happen while a question of an iteration is on its way; note all questions."""
     asked: list[str] = []
-    ask = row_workers.Workers._ask
+    ask = row_workers.Workers.each
 
-    def disturbing(self: Any, question: str, arguments: Any) -> Any:
+    def disturbing(self: Any, question: str, *arguments: Any) -> Any:
         asked.append(question)
-        answers = ask(self, question, arguments)
         if question == "linearise" and asked.count("linearise") == iteration:
             disturb()
-        return answers
+        return ask(self, question, *arguments)
 
-    monkeypatch.setattr(row_workers.Workers, "_ask", disturbing)
+    monkeypatch.setattr(row_workers.Workers, "each", disturbing)
     return asked
 
 
 @pytest.mark.slow
-def test_a_worker_that_is_killed_costs_a_few_questions(
+def test_what_a_killed_worker_had_is_made_again(
     dask_scheduler: DaskCluster, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bank, y = problem(20_000)
     expected = solved(bank, y)
     lost = dask_scheduler.worker("worker-0")
     asked = disturbed(monkeypatch, lambda: lost.send_signal(signal.SIGKILL), 10)
-    begin, end = counting()
-    client.run_on_scheduler(begin)
     with on_dask(client):
         found = solved(bank, y)
     assert_same(found, expected)
     assert asked.count("linearise") > 10
     client.wait_for_workers(2, timeout=30)
-    # What a worker had, of two: at most what was asked since variables went through the driver.
-    n_blocks, since = 4, 4 * row_workers._COPIED
-    again = client.run_on_scheduler(end) - n_blocks * len(asked)
-    assert 0 < again <= (n_blocks // 2) * (since + 1)
 
 
 def have_left(client: Client) -> bool:
@@ -241,50 +190,26 @@ def test_a_worker_that_leaves_takes_nothing_along(
 def test_a_worker_of_another_version_is_refused_in_a_sentence(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bank, y = problem(200)
     monkeypatch.setattr(row_workers, "__version__", "0.0.1")
-    sentence = f"has mklbench {_version.__version__}, and the driver has 0.0.1"
+    sentence = f"than 0.0.1, which the driver has: {_version.__version__}; install the same"
     with pytest.raises(InputError, match=sentence), on_dask(client):
-        solved(bank, y)
-    # One that joins later is found by its first block.
-    monkeypatch.setattr(row_workers, "_check_workers", lambda client: client.nthreads())
-    with pytest.raises(InputError, match=sentence), on_dask(client):
-        solved(bank, y)
+        pass
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("p", [None, 2.0])
-def test_landmarks_are_the_same_as_with_threads(
-    client: Client, p: float | None, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        (None, "client=None is not accepted: give the address of a scheduler"),
+        ("host", r"client=host does not answer \(.+\): start a scheduler"),
+        ("tcp://127.0.0.1:1", r"client=tcp://127\.0\.0\.1:1 does not answer \(.+\): start a"),
+    ],
+)
+def test_what_is_no_client_and_leads_to_none_is_refused(
+    given: object, sentence: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Kernels on all features beside exact ones of single features, chosen on some samples."""
-    monkeypatch.setattr("mklbench.optim.landmark_search._FEW_COLUMNS", 10)
-    rng = np.random.default_rng(4)
-    X = rng.standard_normal((900, 4))
-    y = np.where(X[:, 0] * X[:, 1] + 0.3 * X[:, 2] + 0.3 * rng.standard_normal(900) > 0, 1.0, -1.0)
-    bank = simplemkl_bank(X, widths=(1.0, 3.0), degrees=())
-    options: dict[str, Any] = {"method": "joint", "landmarks": 40, "tol": DOUBLE, "p": p}
-    made: list[int] = []
-    make = row_workers.Workers.__init__
-
-    def counted(self: Any, *arguments: Any) -> None:
-        made.append(arguments[1].factors.rank)
-        make(self, *arguments)
-
-    monkeypatch.setattr(row_workers.Workers, "__init__", counted)
-    with on_dask(client):
-        found = mkl.solve(bank, y, 3000.0, **options)
-    assert made
-    n_made = len(made)
-    expected = mkl.solve(bank, y, 3000.0, **options)
-    assert len(made) == n_made
-    assert_same(found, expected)
-    assert found.approximation is not None
-    assert expected.approximation is not None
-    assert found.approximation.effect_on_objective > 0.0
-    assert found.approximation.effect_on_objective == pytest.approx(
-        expected.approximation.effect_on_objective, rel=1e-4
-    )
+    monkeypatch.setattr(row_workers, "_CONNECT", 0.5)
+    with pytest.raises(InputError, match=sentence), on_dask(given):
+        pass
 
 
 def run(folder: Path, *options: str) -> tuple[str, Record]:
