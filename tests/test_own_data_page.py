@@ -14,7 +14,7 @@ PAGE = (ROOT / "docs" / "own-data.md").read_text(encoding="utf-8")
 def test_every_option_on_the_page_exists() -> None:
     named = set(re.findall(r"\b(data|kernel|split)\.([a-z_]+)=", PAGE))
     files = {
-        "data": ("data/csv", "data/openml"),
+        "data": ("data/csv",),
         "kernel": ("kernel/grams",),
         "split": ("split/file", "split/kfold"),
     }

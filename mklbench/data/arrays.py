@@ -18,10 +18,9 @@ from numpy.typing import NDArray
 
 from mklbench import mat_files
 from mklbench.data.dataset import Split
-from mklbench.data.files import AbsentError, read_file, unpack
+from mklbench.data.files import unpack
 from mklbench.data.own import Table, names_subjects, table_of
 from mklbench.data.schema import Layout
-from mklbench.data.splits import part_of
 from mklbench.data.tables import Cells, read_matrix
 from mklbench.errors import DataError, first_line, hint
 
@@ -30,7 +29,9 @@ AUTO, NONE, LAST = "auto", "none", "last"
 _LABELS = ("y",), ("label", "labels", "target", "targets", "gt", "gnd", "truth", "class", "t")
 _INPUTS = ("x", "data", "features", "fea", "inputs")
 # Arrays of the two parts of a fixed split, as x_train, Xtrain and train_X.
-_PART = re.compile(r"(x|y)_?(train|test)|(train|test)_?(x|y)")
+_XY = re.compile(r"(x|y)_?(train|val\w*|test)|(train|val\w*|test)_?(x|y)")
+# Arrays of the rows of a part of a split, as train_1, trn1, trainIdx, val1, ...
+PART = re.compile(r"(tr|val|te?st)[a-z]*_?(\d*)|folds?")
 
 
 def parse_npz(content: bytes, layout: Layout, place: str) -> Table:
@@ -265,7 +266,7 @@ def _joined_parts(arrays: Mapping[str, Any]) -> tuple[dict[str, Any], Split | No
     """Put training and test arrays, x_train and the like, under each other, as a fixed split."""
     parts: dict[str, str] = {}
     for name in arrays:
-        if found := _PART.fullmatch(name.lower()):
+        if found := _XY.fullmatch(name.lower()):
             what, part = found[1] or found[4], found[2] or found[3]
             parts[f"{what} {part}"] = name
     if set(parts) != {"x train", "y train", "x test", "y test"}:
@@ -317,44 +318,6 @@ def _cell(variables: Mapping[str, Any], name: str, place: str) -> list[NDArray[A
     if not value.size:
         raise DataError(f"{place} has an empty cell {name}.")
     return [_array({name: item}, name, place) for item in value.ravel()]
-
-
-def parse_splits(path: str, n_samples: int) -> tuple[Split, ...]:
-    """Read a MATLAB file of splits with variables trn1, val1, tst1, trn2, ...: rows from 1.
-
-    The validation rows, where there are such, belong to the training part: hyperparameters are
-    chosen by cross-validation.
-
-    Parameters
-    ----------
-    path : str
-        Of the file.
-    n_samples : int
-        Number of rows of the set.
-
-    Raises
-    ------
-    DataError
-        It is no such file, or a split is not sound.
-    """
-    place = f"data.splits_file={path}"
-    try:
-        content = read_file(path)
-    except AbsentError as error:
-        raise DataError(f"{place} does not exist: give the path of a MATLAB file.") from error
-    except DataError as error:
-        raise DataError(f"{place} {error}: give the path of a MATLAB file of splits.") from error
-    variables = read_mat(content, place)
-    splits = []
-    for k in itertools.takewhile(lambda k: f"trn{k}" in variables, itertools.count(1)):
-        parts = [f"trn{k}", *([f"val{k}"] if f"val{k}" in variables else [])]
-        train = np.concatenate([_array(variables, name, place).ravel() for name in parts]) - 1.0
-        test = _array(variables, f"tst{k}", place) - 1.0
-        rows = _split(train, test, n_samples, f"{place}, split {k}")
-        splits.append((np.sort(rows[0]), np.sort(rows[1])))
-    if not splits:
-        raise DataError(f"{place} has no splits: it needs the variables trn1, tst1, and so on.")
-    return tuple(splits)
 
 
 def _table(
@@ -491,7 +454,7 @@ def _label(arrays: Mapping[str, Any], place: str) -> str:
             return _only(named, "label", "labels", place)
     flat = [name for name in vectors if min(np.shape(arrays[name]), default=0) < 2
             or np.ndim(arrays[name]) == 1]  # fmt: skip
-    others = [name for name in flat if part_of(name) is None]
+    others = [name for name in flat if not PART.fullmatch(name.lower())]
     if not others:
         raise DataError(
             f"{place} holds no vector of labels, only {_listed(arrays)}: name the file that has "
@@ -518,7 +481,7 @@ def _inputs(others: Mapping[str, Any], n_samples: int, place: str) -> str | None
         return _only(usual, "inputs", "inputs", place)
     if any(map(is_square, others.values())):  # a file of kernels
         return None
-    named = [name for name in others if part_of(name) is None and fits(others[name])]
+    named = [name for name in others if not PART.fullmatch(name.lower()) and fits(others[name])]
     tables = [name for name in named if min(np.shape(others[name])) > 1]
     return _only(tables, "inputs", "inputs", place) if tables else None
 

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import logging
 import os
-import re
 import secrets
-import sys
-from collections.abc import Mapping
-from functools import lru_cache
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlparse
 from urllib.request import url2pathname
 
-from mklbench.errors import DataError, InputError
+from mklbench.errors import InputError
 
 logger = logging.getLogger(__name__)
 
@@ -81,70 +75,6 @@ def keep_or_warn(content: bytes, path: Path) -> None:
                 error.strerror or error,
                 CACHE_VARIABLE,
             )
-
-
-_FOLDER = "standard_input"
-_KEPT = re.compile(rf".*{re.escape(os.sep + _FOLDER + os.sep)}[0-9a-f]{{64}}", re.DOTALL)
-
-
-def with_input_kept(
-    config: Mapping[str, Any], cache_dir: str | os.PathLike[str] | None = None
-) -> dict[str, Any]:
-    """Return a data configuration with the kept file where its path is "-".
-
-    What comes through a pipe is read once and kept under the digest of its content, so that every
-    process that works on it, here or on another machine, reads what was piped in.
-
-    Parameters
-    ----------
-    config : mapping of str to object
-        Of a data set, as a plain dict.
-    cache_dir : str, os.PathLike[str] or None, default=None
-        As for `mklbench.data.load`.
-
-    Raises
-    ------
-    DataError
-        Nothing comes, or the cache cannot be written.
-    """
-    if config.get("path") != "-":
-        return dict(config)
-    content = _standard_input()
-    path = cache_directory(cache_dir).absolute() / _FOLDER / hashlib.sha256(content).hexdigest()
-    try:
-        keep(content, path)
-    except OSError as error:
-        raise DataError(
-            f"data.path=- is kept in {path.parent}, which cannot be written "
-            f"({error.strerror or error}): set {CACHE_VARIABLE} to a directory you can write to, "
-            "or save the table to a file."
-        ) from error
-    return {**config, "path": str(path)}
-
-
-def shown(path: str) -> str:
-    """Return what the user has called a path: "-" where it is that of a kept file."""
-    return "-" if _KEPT.fullmatch(path) else path
-
-
-@lru_cache(maxsize=1)
-def _standard_input() -> bytes:
-    """Read standard input, which can be read once, for all cells of a command."""
-    stream = sys.stdin
-    if stream is None or stream.isatty():
-        raise DataError(
-            "data.path=- reads standard input, and nothing is piped into it: pipe a table in, as "
-            "in 'cat mine.csv | mklbench run ...', or give the path of a file."
-        )
-    try:
-        content = stream.buffer.read()
-    except (OSError, ValueError) as error:  # closed, or of a program that has none
-        raise DataError(
-            f"data.path=- cannot be read ({error}): give the path of a file."
-        ) from error
-    if not content:
-        raise DataError("data.path=- holds nothing: pipe a table in, or give the path of a file.")
-    return content
 
 
 def cache_directory(cache_dir: str | os.PathLike[str] | None = None) -> Path:

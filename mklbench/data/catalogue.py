@@ -313,7 +313,7 @@ def _row(
         "licence": config.get("licence", ""),
     }
     if _lacks_path(config):
-        return row | ({"where": "upstream"} if "id" in config else {})
+        return row
     parsed = parse_config(config)
     if isinstance(parsed, GeneratedConfig):
         dataset = from_generator(parsed)
@@ -392,5 +392,5 @@ def _counts(classes: Mapping[str, int]) -> str:
 
 
 def _lacks_path(config: Mapping[str, Any]) -> bool:
-    """Whether this is the configuration of the user's own data, before a file or id is named."""
-    return any(key in config and not config[key] for key in ("path", "id"))
+    """Whether this is the configuration of the user's own data, before a file is named."""
+    return "path" in config and not config["path"]

@@ -17,7 +17,6 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from mklbench.data import sources
-from mklbench.data.cache import with_input_kept
 from mklbench.data.options import parse_config
 from mklbench.data.schema import Edition, Expected, FileConfig, Layout, OfficialFile, Source
 from mklbench.errors import DataError, InputError
@@ -34,9 +33,7 @@ def settle(
     mirror: Directory | None = None,
     download: bool = False,
 ) -> dict[str, Any]:
-    """Replace what a data configuration leaves open: ``edition: auto``, and the path "-".
-
-    The table that comes through a pipe is kept in the cache (`mklbench.data.cache`).
+    """Replace what a data configuration leaves open: ``edition: auto``.
 
     The edition is official where an intact copy of the official file is in the cache or in a mirror
     directory, else pooled. Nothing is downloaded, unless `download` is given and no file of
@@ -54,15 +51,9 @@ def settle(
     Returns
     -------
     A copy of `config`; without changes where there is nothing to settle.
-
-    Raises
-    ------
-    DataError
-        The path is "-", and nothing can be read there or kept.
     """
-    config = with_input_kept(config, cache_dir)
     if config.get("edition") != "auto":
-        return config
+        return dict(config)
     parsed = parse_config(config)
     if not isinstance(parsed, FileConfig):
         return dict(config)

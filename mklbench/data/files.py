@@ -35,10 +35,6 @@ class UnreadableError(DataError):
     """A place may have the file, but it cannot be read: no permission, no network, a stall."""
 
 
-class DamagedError(DataError):
-    """A packed file that cannot be unpacked."""
-
-
 def read(location: str, timeout: float) -> bytes:
     """The bytes at a path or an http(s) URL.
 
@@ -132,29 +128,21 @@ class _Progress:
         self._progress.stop()
 
 
-def inflate(content: bytes) -> bytes:
+def unpack(content: bytes, place: str) -> bytes:
     """Unpack what gzip, xz or bzip2 packed; anything else is returned as it is.
 
     Raises
     ------
-    DamagedError
-        The content is damaged; the message is the reason alone.
+    DataError
+        The content is damaged; the message names the file by `place`.
     """
     for signature, unpacked in _UNPACK.items():
         if content.startswith(signature):
             try:
                 return unpacked(content)
             except (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error) as error:
-                raise DamagedError(str(error)) from error
+                raise DataError(f"{place} is a damaged compressed file ({error}).") from error
     return content
-
-
-def unpack(content: bytes, place: str) -> bytes:
-    """As `inflate`, with messages that name the file by `place`."""
-    try:
-        return inflate(content)
-    except DamagedError as error:
-        raise DataError(f"{place} is a damaged compressed file ({error}).") from error
 
 
 def untar(content: bytes, endings: tuple[str, ...], place: str) -> dict[str, bytes]:

@@ -13,14 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklbench.data import preprocessing, sources
-from mklbench.data.arrays import parse_mat, parse_npy, parse_npz, parse_splits, parse_svmlight
+from mklbench.data.arrays import parse_mat, parse_npy, parse_npz, parse_svmlight
 from mklbench.data.cache import keep_or_warn
 from mklbench.data.dataset import Dataset, Split, View, content_digest, splits_digest
 from mklbench.data.editions import in_edition, settle, verify_file
 from mklbench.data.generate import generate
 from mklbench.data.images import described, parse_images
 from mklbench.data.labels import classes_of, rows_of_classes, targets_of
-from mklbench.data.openml import parse_openml
 from mklbench.data.options import parse_config
 from mklbench.data.own import Table, joined_table, table_of
 from mklbench.data.schema import (
@@ -31,6 +30,7 @@ from mklbench.data.schema import (
     Layout,
     ViewConfig,
 )
+from mklbench.data.split_files import read_splits
 from mklbench.data.splits import absent_class
 from mklbench.data.tables import (
     detected,
@@ -84,7 +84,9 @@ def load(
         directory = sources.folder(edition, cache_dir)
         dataset = described(dataset, found.contents[0], directory)
     if parsed.splits_file is not None:
-        splits = parse_splits(parsed.splits_file, len(dataset.y))
+        stated = read_splits(parsed.splits_file, option="data.splits_file")
+        checked = [stated.checked(k, dataset.y, dataset.classes) for k in range(len(stated))]
+        splits = tuple((split.learning, np.sort(split.test)) for split in checked)
         dataset = replace(dataset, splits=splits)
     chosen = with_choices(dataset, parsed)
     if not chosen.understood:
@@ -131,13 +133,7 @@ def from_generator(config: GeneratedConfig) -> Dataset:
     )
 
 
-_ONE_FILE = {
-    "npz": parse_npz,
-    "npy": parse_npy,
-    "mat": parse_mat,
-    "images": parse_images,
-    "openml": parse_openml,
-}
+_ONE_FILE = {"npz": parse_npz, "npy": parse_npy, "mat": parse_mat, "images": parse_images}
 _TABLES = {"text": read_text, "parquet": read_parquet, "xlsx": read_excel, "arff": read_arff}
 
 

@@ -20,7 +20,6 @@ from mklbench.data.schema import (
     Source,
     SourceKind,
     Task,
-    Whole,
 )
 from mklbench.errors import InputError
 from mklbench.reader import Made, read, refuse_unknown, value
@@ -28,8 +27,6 @@ from mklbench.reader import Made, read, refuse_unknown, value
 # What is no option of a file, but follows from where it is.
 _DERIVED = ("own", "task")
 _LAYOUT_KEYS = tuple(item.name for item in fields(Layout) if item.name not in _DERIVED)
-
-_OPENML = "https://www.openml.org/d"  # and the number of a data set
 
 
 def parse_config(config: Mapping[str, Any]) -> FileConfig | GeneratedConfig:
@@ -39,8 +36,7 @@ def parse_config(config: Mapping[str, Any]) -> FileConfig | GeneratedConfig:
     ----------
     config : mapping of str to object
         The content of ``configs/data/NAME.yaml``, overrides applied. A key ``generator`` makes
-        it a generated set; otherwise ``sources``, ``path`` or ``id``
-        (of OpenML) say where its file is.
+        it a generated set; otherwise ``sources`` or ``path`` say where its file is.
 
     Raises
     ------
@@ -54,7 +50,7 @@ def parse_config(config: Mapping[str, Any]) -> FileConfig | GeneratedConfig:
         config,
         DATA,
         made={
-            "sources": Made(_sources, ("path", "id", "sources", *_LAYOUT_KEYS)),
+            "sources": Made(_sources, ("path", "sources", *_LAYOUT_KEYS)),
             "edition": Made(_edition, ("edition",)),
             "task": Made(_task, ("task",)),
             "folder": Made(),
@@ -68,12 +64,12 @@ def _sources(
 ) -> tuple[Source, ...]:
     """Read the list of sources; a ``path`` of the user's own replaces it."""
     layout = _layout(config, Layout())
-    if config.get("path") or config.get("id"):
+    if config.get("path"):
         task = config.get("task", "classification")
         layout = replace(layout, own=True, task=value(Task, task, where / "task"))
     if "path" in config:
         path = config["path"]
-        if path in (None, "") or path == []:
+        if path in (None, "", "-") or path == []:
             raise InputError(
                 "data.path is not set: give the path of your file, as in data.path=mine.csv."
             )
@@ -85,11 +81,6 @@ def _sources(
                 f"data.path={address} is an address: download it, and give the path of the file."
             )
         return (Source("path", paths, layout),)
-    if "id" in config:
-        if config["id"] in (None, ""):
-            raise InputError("data.id is not set: give the number of OpenML, as in data.id=61.")
-        number = Whole(1)(config["id"], where / "id")
-        return (Source("url", (f"{_OPENML}/{number}",), replace(layout, format="openml")),)
     entries = config.get("sources")
     if not isinstance(entries, Sequence) or isinstance(entries, str) or not entries:
         raise InputError(

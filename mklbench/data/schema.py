@@ -211,7 +211,7 @@ DATA = DataWhere(("data",))
 
 SourceKind = Literal["embedded", "mirror", "url", "path"]
 FileFormat = Literal[
-    "auto", "text", "svmlight", "npy", "npz", "mat", "parquet", "xlsx", "arff", "openml", "images"
+    "auto", "text", "svmlight", "npy", "npz", "mat", "parquet", "xlsx", "arff", "images"
 ]
 Edition = Literal["auto", "official", "pooled"]
 Task = Literal["classification", "regression"]
@@ -228,9 +228,8 @@ class Layout:
     ----------
     format : FileFormat
         "text"; "svmlight"; "npy", a matrix; "npz" or "mat" (MATLAB), files of named arrays;
-        "parquet" or "xlsx" (Excel), tables of typed values; "openml", what
-        `mklbench.data.openml` keeps; "images", a tar archive of photographs whose descriptors are
-        the inputs; "auto": what the first bytes of the file tell.
+        "parquet" or "xlsx" (Excel), tables of typed values; "images", a tar archive of photographs
+        whose descriptors are the inputs; "auto": what the first bytes of the file tell.
     inputs : str
         Name of the array of inputs, whose `label` is a name, too. In a MATLAB file it may be a
         cell with one array a view, (n, d) or (d, n). "auto": by its usual names, or the only one

@@ -25,9 +25,8 @@ from mklbench.data.cache import (
     is_http,
     keep_or_warn,
     mirror_location,
-    shown,
 )
-from mklbench.data.files import AbsentError, DamagedError, UnreadableError, read
+from mklbench.data.files import AbsentError, read
 from mklbench.data.schema import FileConfig, Layout
 from mklbench.errors import DataError
 
@@ -71,10 +70,8 @@ class Place:
     def describe(self) -> str:
         """The place as messages call it."""
         if self.kind == "path":
-            paths = [shown(path) for path in self.locations]
-            return f"data.path={paths[0]}" if len(paths) == 1 else f"data.path=[{','.join(paths)}]"
-        if self.layout.format == "openml":
-            return f"data.id={Path(self.location).name}"
+            paths = ",".join(self.locations)
+            return f"data.path={paths}" if len(self.locations) == 1 else f"data.path=[{paths}]"
         return f"{self.kind} {self.location}"
 
 
@@ -173,10 +170,6 @@ def resolve(
         except DataError as error:
             if place.kind == "path":
                 raise _own_file_error(place, error) from error
-            # What was read of OpenML, and does not suit the options, is not there in vain.
-            faults = (AbsentError, UnreadableError, DamagedError)
-            if place.layout.format == "openml" and not isinstance(error, faults):
-                raise
             tried[place.describe()] = error
             continue
         bad = {at: error for at, error in tried.items() if not isinstance(error, AbsentError)}
@@ -201,10 +194,6 @@ def read_place(place: Place, timeout: float | None = None) -> tuple[bytes, ...]:
         The time limit in the environment is not acceptable.
     """
     seconds = download_timeout(timeout)
-    if place.remote and place.layout.format == "openml":
-        from mklbench.data import openml  # imports scikit-learn, which most runs do not need
-
-        return tuple(openml.fetch(location, seconds) for location in place.locations)
     return tuple(read(location, seconds) for location in place.locations)
 
 
@@ -242,6 +231,4 @@ def _nowhere(config: FileConfig, tried: list[str], mirror: str | os.PathLike[str
         if names and mirror_location(mirror) is None
         else "check the network or the mirror"
     )
-    if config.sources[0].layout.format == "openml":
-        remedy = "check the number and the network"
     return f"data={config.name} could not be had from {'; '.join(tried)}: {remedy}."

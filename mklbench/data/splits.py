@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-import re
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,19 +16,6 @@ from numpy.typing import NDArray
 from mklbench.errors import InputError
 
 Rows = NDArray[np.int64]
-
-# Parts of fixed splits, and their names in files: train_1, trn1, trainIdx, val1, ...
-Part = Literal["train", "validation", "test"]
-
-_WORDS: dict[str, Part] = {
-    "train": "train", "training": "train", "trn": "train", "tr": "train",
-    "validation": "validation", "valid": "validation", "val": "validation",
-    "test": "test", "testing": "test", "tst": "test", "te": "test",
-}  # fmt: skip
-_ROWS = r"(?:rows?|idx|ind|index|indices|ids?)"
-_NAME = re.compile(
-    rf"(?:{_ROWS}_?)?({'|'.join(sorted(_WORDS, key=len, reverse=True))})(?:_?{_ROWS})?_?(\d{{0,6}})"
-)
 
 
 @dataclass(frozen=True)
@@ -386,14 +371,3 @@ def _stratified_counts(y: NDArray[np.int64], n_drawn: int) -> dict[int, int]:
     by_remainder = np.argsort(-(share - counts), kind="stable")
     counts[by_remainder[: n_drawn - counts.sum()]] += 1
     return dict(zip(codes.tolist(), counts.tolist(), strict=True))
-
-
-def part_of(name: str) -> tuple[Part, int | None] | None:
-    """Return the part of a split that a name stands for, and its number; None for other names.
-
-    "train_2", "trn2" and "trainIdx2" are the training part of split 2; without a number it is None.
-    """
-    found = _NAME.fullmatch(name.strip().lower())
-    if found is None:
-        return None
-    return _WORDS[found[1]], int(found[2]) if found[2] else None

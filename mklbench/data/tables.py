@@ -187,13 +187,6 @@ def _typed(frame: pd.DataFrame, index: dict[str, Any] | None = None) -> Cells:
     return Cells(frame.set_axis(range(len(names)), axis=1), names, index)
 
 
-def read_values(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Cells:
-    """Return the cells of rows of Python's values, which have names."""
-    import pandas as pd
-
-    return _typed(pd.DataFrame(rows, columns=list(columns)))
-
-
 def read_matrix(matrix: Any) -> Cells:
     """Return the cells of a matrix (n, d) of numbers, without names."""
     import pandas as pd

@@ -11,7 +11,6 @@ from typing import Any
 
 from mklbench import config as configs
 from mklbench.config.schemas import MEASURES, SCORES
-from mklbench.data.cache import shown
 from mklbench.data.splits import folds
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell, FileState, files_named
@@ -141,7 +140,7 @@ def _named(cell: Cell) -> str:
     if "id" in data:
         return f"data.id={data['id']}"
     paths = data["path"] if isinstance(data["path"], list) else [data["path"]]
-    return f"data.path={','.join(shown(path) for path in paths)}"
+    return f"data.path={','.join(paths)}"
 
 
 @lru_cache(maxsize=64)

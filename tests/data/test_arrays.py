@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import io
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,6 @@ import pytest
 from data_fakes import benchmarks_file, toy_benchmark
 from scipy.io import savemat
 
-from mklbench.data.arrays import parse_splits
 from mklbench.data.loading import parse_files
 from mklbench.data.own import Table
 from mklbench.data.schema import Layout
@@ -94,33 +92,6 @@ def test_views_that_cannot_be_used(variables: dict[str, Any], reason: str) -> No
     with pytest.raises(DataError) as raised:
         parse(mat(**variables), Layout(format="mat", inputs="fea", label="gt"))
     assert reason in str(raised.value)
-
-
-def test_a_file_of_splits_counts_from_1_and_may_have_validation_rows(tmp_path: Path) -> None:
-    path = tmp_path / "datasplits.mat"
-    splits = {"trn1": [[4, 1]], "val1": [[2]], "tst1": [[3]], "trn2": [[1, 2]], "tst2": [[4]]}
-    path.write_bytes(mat(**splits, trn4=[[1]]))
-    first, second = parse_splits(str(path), 4)
-    assert [part.tolist() for part in first] == [[0, 1, 3], [2]]
-    assert [part.tolist() for part in second] == [[0, 1], [3]]
-
-
-@pytest.mark.parametrize(
-    ("variables", "reason"),
-    [
-        ({"trn1": [[1, 2]], "tst1": [[2]]}, "split 1 names a row twice"),
-        ({"trn1": [[1, 5]], "tst1": [[2]]}, "split 1 names a row that is none of the 4"),
-        ({"trn1": [[1]]}, "has no array tst1"),
-        ({"train": [[1]]}, "has no splits"),
-    ],
-)
-def test_splits_that_cannot_be_used(variables: dict[str, Any], reason: str, tmp_path: Path) -> None:
-    path = tmp_path / "datasplits.mat"
-    path.write_bytes(mat(**variables))
-    with pytest.raises(DataError, match=reason):
-        parse_splits(str(path), 4)
-    with pytest.raises(DataError, match="does not exist: give the path of a MATLAB file"):
-        parse_splits(str(tmp_path / "absent.mat"), 4)
 
 
 def test_a_struct_of_a_mat_file_has_splits_that_count_from_1() -> None:

@@ -43,7 +43,7 @@ NOT_RUN = {
 ONLY_READ = {
     r"executor[=.]": "needs a cluster: tests/cluster has one",
     r"data=(flowers17|msrc_v1|mfeat|leaves100|scene15|caltech101)": "has to be downloaded",
-    r"data=openml|data (fetch|verify)": "has to be downloaded",
+    r"data (fetch|verify)": "has to be downloaded",
     r"--config-dir": "needs files of one's own, which tests/examples and tests/commands have",
     r"mklbench (check|report|compare|doctor|plot|reproduce)\b": "takes long; tests/commands has it",
     r"status --watch": "goes on until it is stopped",
@@ -198,7 +198,7 @@ def write_table(path: str, label: str) -> None:
 def is_replaced(data: str) -> bool:
     """Tell whether a set is read from a file which is not the reader's own."""
     path = resources.choices("data").get(data)
-    if path is None or data in ("csv", "openml"):
+    if path is None or data == "csv":
         return False
     return "generator" not in yaml.safe_load(path.read_text(encoding="utf-8"))
 
