@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 from mklbench.algorithms import elastic_net
@@ -13,6 +14,7 @@ from mklbench.kernels import KernelBuilder
 __all__ = ["ElasticNetMKL"]
 
 
+@dataclass(eq=False, repr=False)
 class ElasticNetMKL(TakesMethod, KernelLearner):
     """Kernels between a sparse combination and their plain sum (`mklbench.algorithms.elastic_net`).
 
@@ -44,24 +46,12 @@ class ElasticNetMKL(TakesMethod, KernelLearner):
 
     _algorithm = elastic_net
 
-    def __init__(
-        self,
-        kernel: str | KernelBuilder = "gaussians",
-        C: float = 3.0,
-        mix: float = 0.5,
-        tol: float = 1e-4,
-        max_iter: int = 1000,
-        svm_tol: float = 1e-3,
-        method: Literal["auto", "libsvm", "joint"] = "auto",
-        class_weight: ClassWeights = None,
-        verbose: int = 0,
-    ) -> None:
-        self.kernel = kernel
-        self.C = C
-        self.mix = mix
-        self.tol = tol
-        self.max_iter = max_iter
-        self.svm_tol = svm_tol
-        self.method = method
-        self.class_weight = class_weight
-        self.verbose = verbose
+    kernel: str | KernelBuilder = "gaussians"
+    C: float = 3.0
+    mix: float = 0.5
+    tol: float = 1e-4
+    max_iter: int = 1000
+    svm_tol: float = 1e-3
+    method: Literal["auto", "libsvm", "joint"] = "auto"
+    class_weight: ClassWeights = None
+    verbose: int = 0

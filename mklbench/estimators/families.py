@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -19,6 +20,7 @@ __all__ = ["GMKL", "IKL", "QNPKL"]
 Array = NDArray[np.float64]
 
 
+@dataclass(eq=False, repr=False)
 class GMKL(EndsEarly):
     """Regularised sum or product of kernels (`mklbench.algorithms.gmkl`).
 
@@ -56,35 +58,21 @@ class GMKL(EndsEarly):
 
     _algorithm = gmkl
 
-    def __init__(
-        self,
-        kernel: Kernel = "product",
-        C: float | Literal["cv"] = "cv",
-        regulariser: str = "l1",
-        strength: float | None = None,
-        start: str = "uniform",
-        random_state: int | None = 0,
-        iterations: int | Literal["cv"] | None = "cv",
-        tol: float = 1e-3,
-        max_iter: int = 40,
-        svm_tol: float = 1e-3,
-        class_weight: ClassWeights = None,
-        verbose: int = 0,
-    ) -> None:
-        self.kernel = kernel
-        self.C = C
-        self.regulariser = regulariser
-        self.strength = strength
-        self.start = start
-        self.random_state = random_state
-        self.iterations = iterations
-        self.tol = tol
-        self.max_iter = max_iter
-        self.svm_tol = svm_tol
-        self.class_weight = class_weight
-        self.verbose = verbose
+    kernel: Kernel = "product"
+    C: float | Literal["cv"] = "cv"
+    regulariser: str = "l1"
+    strength: float | None = None
+    start: str = "uniform"
+    random_state: int | None = 0
+    iterations: int | Literal["cv"] | None = "cv"
+    tol: float = 1e-3
+    max_iter: int = 40
+    svm_tol: float = 1e-3
+    class_weight: ClassWeights = None
+    verbose: int = 0
 
 
+@dataclass(eq=False, repr=False)
 class IKL(KernelLearner):
     """Sparse combination of the best members of a family of kernels (`mklbench.algorithms.ikl`).
 
@@ -127,35 +115,19 @@ class IKL(KernelLearner):
 
     _algorithm = ikl
 
-    def __init__(
-        self,
-        kernel: Kernel = "products",
-        C: float = 1.0,
-        tol: float = 1e-3,
-        max_iter: int = 100,
-        pricing: int = 12,
-        samples: int = 1000,
-        explore: int = 300,
-        slide: int = 8,
-        look: int | None = None,
-        multiply: int = 15,
-        master: str = "mkl",
-        class_weight: ClassWeights = None,
-        verbose: int = 0,
-    ) -> None:
-        self.kernel = kernel
-        self.C = C
-        self.tol = tol
-        self.max_iter = max_iter
-        self.pricing = pricing
-        self.samples = samples
-        self.explore = explore
-        self.slide = slide
-        self.look = look
-        self.multiply = multiply
-        self.master = master
-        self.class_weight = class_weight
-        self.verbose = verbose
+    kernel: Kernel = "products"
+    C: float = 1.0
+    tol: float = 1e-3
+    max_iter: int = 100
+    pricing: int = 12
+    samples: int = 1000
+    explore: int = 300
+    slide: int = 8
+    look: int | None = None
+    multiply: int = 15
+    master: str = "mkl"
+    class_weight: ClassWeights = None
+    verbose: int = 0
 
     @property
     def family_gap_(self) -> float | Array | None:
@@ -167,6 +139,7 @@ class IKL(KernelLearner):
         return one_or_all(gaps) if gaps else None
 
 
+@dataclass(eq=False, repr=False)
 class QNPKL(EndsEarly):
     """Product of Gaussians by quasi-Newton descent, ended early (`mklbench.algorithms.qnpkl`).
 
@@ -211,38 +184,19 @@ class QNPKL(EndsEarly):
 
     _algorithm = qnpkl
 
-    def __init__(
-        self,
-        kernel: Kernel = "product",
-        C: float | Literal["cv"] = "cv",
-        start: str | float = "median",
-        width: float = 1.0,
-        iterations: int | Literal["cv"] | None = "cv",
-        variant: str = "paper",
-        tol: float = 1e-2,
-        initial_rate: float | str = "auto",
-        initial_step: float = 1.0,
-        smallest_step: float = 1e-7,
-        shun_identity: bool = True,
-        max_iter: int = 1000,
-        max_evals: int | None = None,
-        svm_tol: float = 1e-3,
-        class_weight: ClassWeights = None,
-        verbose: int = 0,
-    ) -> None:
-        self.kernel = kernel
-        self.C = C
-        self.start = start
-        self.width = width
-        self.iterations = iterations
-        self.variant = variant
-        self.tol = tol
-        self.initial_rate = initial_rate
-        self.initial_step = initial_step
-        self.smallest_step = smallest_step
-        self.shun_identity = shun_identity
-        self.max_iter = max_iter
-        self.max_evals = max_evals
-        self.svm_tol = svm_tol
-        self.class_weight = class_weight
-        self.verbose = verbose
+    kernel: Kernel = "product"
+    C: float | Literal["cv"] = "cv"
+    start: str | float = "median"
+    width: float = 1.0
+    iterations: int | Literal["cv"] | None = "cv"
+    variant: str = "paper"
+    tol: float = 1e-2
+    initial_rate: float | str = "auto"
+    initial_step: float = 1.0
+    smallest_step: float = 1e-7
+    shun_identity: bool = True
+    max_iter: int = 1000
+    max_evals: int | None = None
+    svm_tol: float = 1e-3
+    class_weight: ClassWeights = None
+    verbose: int = 0

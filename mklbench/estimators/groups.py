@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 from mklbench.algorithms import ckl, vskl
@@ -14,6 +15,7 @@ from mklbench.kernels.groups import GroupLists
 __all__ = ["CKL", "VSKL"]
 
 
+@dataclass(eq=False, repr=False)
 class VSKL(TakesMethod, KernelLearner):
     """Kernels in groups, few of each and all groups (`mklbench.algorithms.vskl`).
 
@@ -51,35 +53,21 @@ class VSKL(TakesMethod, KernelLearner):
 
     _algorithm = vskl
 
-    def __init__(
-        self,
-        kernel: Kernel = "simplemkl",
-        C: float = 100.0,
-        q: float = 2.0,
-        groups: str | GroupLists = "bank",
-        tol: float = 1e-2,
-        objective_tol: float | None = None,
-        max_iter: int = 1000,
-        step_size: float | None = None,
-        svm_tol: float = 1e-3,
-        method: Literal["auto", "libsvm", "joint"] = "auto",
-        class_weight: ClassWeights = None,
-        verbose: int = 0,
-    ) -> None:
-        self.kernel = kernel
-        self.C = C
-        self.q = q
-        self.groups = groups
-        self.tol = tol
-        self.objective_tol = objective_tol
-        self.max_iter = max_iter
-        self.step_size = step_size
-        self.svm_tol = svm_tol
-        self.method = method
-        self.class_weight = class_weight
-        self.verbose = verbose
+    kernel: Kernel = "simplemkl"
+    C: float = 100.0
+    q: float = 2.0
+    groups: str | GroupLists = "bank"
+    tol: float = 1e-2
+    objective_tol: float | None = None
+    max_iter: int = 1000
+    step_size: float | None = None
+    svm_tol: float = 1e-3
+    method: Literal["auto", "libsvm", "joint"] = "auto"
+    class_weight: ClassWeights = None
+    verbose: int = 0
 
 
+@dataclass(eq=False, repr=False)
 class CKL(KernelLearner):
     """Kernels in groups, few of each and few groups; l_p-norm MKL (`mklbench.algorithms.ckl`).
 
@@ -112,26 +100,13 @@ class CKL(KernelLearner):
 
     _algorithm = ckl
 
-    def __init__(
-        self,
-        kernel: Kernel = "simplemkl",
-        C: float = 100.0,
-        q: float = 0.75,
-        groups: str | GroupLists = "bank",
-        tol: float = 1e-2,
-        objective_tol: float | None = None,
-        max_iter: int = 1000,
-        svm_tol: float = 1e-3,
-        class_weight: ClassWeights = None,
-        verbose: int = 0,
-    ) -> None:
-        self.kernel = kernel
-        self.C = C
-        self.q = q
-        self.groups = groups
-        self.tol = tol
-        self.objective_tol = objective_tol
-        self.max_iter = max_iter
-        self.svm_tol = svm_tol
-        self.class_weight = class_weight
-        self.verbose = verbose
+    kernel: Kernel = "simplemkl"
+    C: float = 100.0
+    q: float = 0.75
+    groups: str | GroupLists = "bank"
+    tol: float = 1e-2
+    objective_tol: float | None = None
+    max_iter: int = 1000
+    svm_tol: float = 1e-3
+    class_weight: ClassWeights = None
+    verbose: int = 0

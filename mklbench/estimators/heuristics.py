@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from mklbench.algorithms import f_heuristic, pwmk
@@ -13,6 +15,7 @@ from mklbench.kernels import Kernel
 __all__ = ["PWMK", "FHeuristic"]
 
 
+@dataclass(eq=False, repr=False)
 class PWMK(_WithFolds):
     """Kernels weighted by what each is worth alone (`mklbench.algorithms.pwmk`).
 
@@ -45,25 +48,14 @@ class PWMK(_WithFolds):
 
     _algorithm = pwmk
 
-    def __init__(
-        self,
-        kernel: Kernel = "gaussians",
-        C: float = 3.0,
-        delta: float = 0.0,
-        folds: int = 5,
-        random_state: int | np.random.RandomState | None = 0,
-        svm_tol: float = 1e-3,
-        class_weight: ClassWeights = None,
-        verbose: int = 0,
-    ) -> None:
-        self.kernel = kernel
-        self.C = C
-        self.delta = delta
-        self.folds = folds
-        self.random_state = random_state
-        self.svm_tol = svm_tol
-        self.class_weight = class_weight
-        self.verbose = verbose
+    kernel: Kernel = "gaussians"
+    C: float = 3.0
+    delta: float = 0.0
+    folds: int = 5
+    random_state: int | np.random.RandomState | None = 0
+    svm_tol: float = 1e-3
+    class_weight: ClassWeights = None
+    verbose: int = 0
 
 
 class FHeuristic(_WithLearner, KernelLearner):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from mklbench.algorithms import easymkl, gram, memo, radius_margin
 from mklbench.estimators.learners import KernelLearner
 from mklbench.estimators.weights import WithoutSampleWeight
@@ -10,6 +12,7 @@ from mklbench.kernels import Kernel
 __all__ = ["GRAM", "MEMO", "EasyMKL", "RadiusMarginMKL"]
 
 
+@dataclass(eq=False, repr=False)
 class EasyMKL(WithoutSampleWeight, KernelLearner):
     """Weights from the margins at the sum of all kernels (`mklbench.algorithms.easymkl`).
 
@@ -34,21 +37,14 @@ class EasyMKL(WithoutSampleWeight, KernelLearner):
 
     _algorithm = easymkl
 
-    def __init__(
-        self,
-        kernel: Kernel = "gaussians",
-        lam: float = 0.1,
-        final_lam: float | None = None,
-        tol: float = 1e-6,
-        verbose: int = 0,
-    ) -> None:
-        self.kernel = kernel
-        self.lam = lam
-        self.final_lam = final_lam
-        self.tol = tol
-        self.verbose = verbose
+    kernel: Kernel = "gaussians"
+    lam: float = 0.1
+    final_lam: float | None = None
+    tol: float = 1e-6
+    verbose: int = 0
 
 
+@dataclass(eq=False, repr=False)
 class RadiusMarginMKL(WithoutSampleWeight, KernelLearner):
     """Weights of large margin beside the radius of the data (`mklbench.algorithms.radius_margin`).
 
@@ -74,23 +70,15 @@ class RadiusMarginMKL(WithoutSampleWeight, KernelLearner):
 
     _algorithm = radius_margin
 
-    def __init__(
-        self,
-        kernel: Kernel = "gaussians",
-        C: float = 3.0,
-        tol: float = 1e-2,
-        max_iter: int = 1000,
-        svm_tol: float = 1e-3,
-        verbose: int = 0,
-    ) -> None:
-        self.kernel = kernel
-        self.C = C
-        self.tol = tol
-        self.max_iter = max_iter
-        self.svm_tol = svm_tol
-        self.verbose = verbose
+    kernel: Kernel = "gaussians"
+    C: float = 3.0
+    tol: float = 1e-2
+    max_iter: int = 1000
+    svm_tol: float = 1e-3
+    verbose: int = 0
 
 
+@dataclass(eq=False, repr=False)
 class GRAM(WithoutSampleWeight, KernelLearner):
     """Weights of smallest radius-margin ratio (`mklbench.algorithms.gram`).
 
@@ -118,25 +106,16 @@ class GRAM(WithoutSampleWeight, KernelLearner):
 
     _algorithm = gram
 
-    def __init__(
-        self,
-        kernel: Kernel = "gaussians",
-        C: float = 3.0,
-        lam: float = 1e-3,
-        tol: float = 1e-2,
-        max_iter: int = 100,
-        svm_tol: float = 1e-3,
-        verbose: int = 0,
-    ) -> None:
-        self.kernel = kernel
-        self.C = C
-        self.lam = lam
-        self.tol = tol
-        self.max_iter = max_iter
-        self.svm_tol = svm_tol
-        self.verbose = verbose
+    kernel: Kernel = "gaussians"
+    C: float = 3.0
+    lam: float = 1e-3
+    tol: float = 1e-2
+    max_iter: int = 100
+    svm_tol: float = 1e-3
+    verbose: int = 0
 
 
+@dataclass(eq=False, repr=False)
 class MEMO(WithoutSampleWeight, KernelLearner):
     """Weights of large margin and small complexity (`mklbench.algorithms.memo`).
 
@@ -167,22 +146,11 @@ class MEMO(WithoutSampleWeight, KernelLearner):
 
     _algorithm = memo
 
-    def __init__(
-        self,
-        kernel: Kernel = "gaussians",
-        C: float = 3.0,
-        theta: float = 0.0,
-        lam: float = 1e-3,
-        tol: float = 1e-2,
-        max_iter: int = 300,
-        svm_tol: float = 1e-3,
-        verbose: int = 0,
-    ) -> None:
-        self.kernel = kernel
-        self.C = C
-        self.theta = theta
-        self.lam = lam
-        self.tol = tol
-        self.max_iter = max_iter
-        self.svm_tol = svm_tol
-        self.verbose = verbose
+    kernel: Kernel = "gaussians"
+    C: float = 3.0
+    theta: float = 0.0
+    lam: float = 1e-3
+    tol: float = 1e-2
+    max_iter: int = 300
+    svm_tol: float = 1e-3
+    verbose: int = 0

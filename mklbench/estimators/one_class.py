@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -30,6 +31,7 @@ def _n_samples(X: Any) -> int:
     return X.shape[1] if len(getattr(X, "shape", ())) == 3 else _num_samples(X)
 
 
+@dataclass(eq=False, repr=False)
 class OneClassMKL(OutlierMixin, KernelEstimator):
     """One-class SVM on a learned sparse combination of kernels (`mklbench.one_class`).
 
@@ -58,19 +60,11 @@ class OneClassMKL(OutlierMixin, KernelEstimator):
 
     _algorithm = one_class
 
-    def __init__(
-        self,
-        kernel: Kernel = "feature_gaussians",
-        nu: float = 0.5,
-        tol: float = 1e-4,
-        max_iter: int = 100,
-        verbose: int = 0,
-    ) -> None:
-        self.kernel = kernel
-        self.nu = nu
-        self.tol = tol
-        self.max_iter = max_iter
-        self.verbose = verbose
+    kernel: Kernel = "feature_gaussians"
+    nu: float = 0.5
+    tol: float = 1e-4
+    max_iter: int = 100
+    verbose: int = 0
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 from mklbench.algorithms import mkl_svr
@@ -12,6 +13,7 @@ from mklbench.kernels import Kernel
 __all__ = ["MKLRegressor"]
 
 
+@dataclass(eq=False, repr=False)
 class MKLRegressor(TakesMethod, KernelRegressor):
     """Support vector regression on a learned sparse combination of kernels (`mkl_svr`).
 
@@ -40,20 +42,10 @@ class MKLRegressor(TakesMethod, KernelRegressor):
 
     _algorithm = mkl_svr
 
-    def __init__(
-        self,
-        kernel: Kernel = "simplemkl",
-        C: float = 100.0,
-        epsilon: float = 0.1,
-        tol: float = 1e-4,
-        max_iter: int = 100,
-        method: Literal["auto", "libsvm", "joint"] = "auto",
-        verbose: int = 0,
-    ) -> None:
-        self.kernel = kernel
-        self.C = C
-        self.epsilon = epsilon
-        self.tol = tol
-        self.max_iter = max_iter
-        self.method = method
-        self.verbose = verbose
+    kernel: Kernel = "simplemkl"
+    C: float = 100.0
+    epsilon: float = 0.1
+    tol: float = 1e-4
+    max_iter: int = 100
+    method: Literal["auto", "libsvm", "joint"] = "auto"
+    verbose: int = 0

@@ -7,6 +7,8 @@ The parameter ``kernel`` is as in `mklbench.estimators`.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from numpy.typing import ArrayLike
 
 from mklbench.algorithms import krr, nkrr
@@ -16,23 +18,16 @@ from mklbench.kernels import Kernel
 __all__ = ["KRR", "NKRR", "KRRClassifier", "NKRRClassifier"]
 
 
+@dataclass(eq=False, repr=False)
 class _KRR:
     _algorithm = krr
     _at_fixed_weights = True
 
-    def __init__(
-        self,
-        kernel: Kernel = "gaussian",
-        lam: float = 1.0,
-        weights: float | ArrayLike | None = None,
-        degree: int = 1,
-        verbose: int = 0,
-    ) -> None:
-        self.kernel = kernel
-        self.lam = lam
-        self.weights = weights
-        self.degree = degree
-        self.verbose = verbose
+    kernel: Kernel = "gaussian"
+    lam: float = 1.0
+    weights: float | ArrayLike | None = None
+    degree: int = 1
+    verbose: int = 0
 
 
 class KRR(_KRR, KernelRegressor):
@@ -53,6 +48,7 @@ class KRR(_KRR, KernelRegressor):
     """
 
 
+@dataclass(eq=False, repr=False)
 class KRRClassifier(_KRR, KernelLearner):
     """The classifier by the sign of a kernel ridge regression (`KRR`).
 
@@ -70,45 +66,24 @@ class KRRClassifier(_KRR, KernelLearner):
         Prints nothing at any value: there are no iterations to tell of.
     """
 
-    def __init__(
-        self,
-        kernel: Kernel = "gaussian",
-        lam: float = 0.5,
-        weights: float | ArrayLike | None = None,
-        degree: int = 1,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(kernel, lam, weights, degree, verbose)
+    lam: float = 0.5
 
 
+@dataclass(eq=False, repr=False)
 class _NKRR:
     _algorithm = nkrr
 
-    def __init__(
-        self,
-        kernel: Kernel = "feature_gaussians",
-        lam: float = 1.0,
-        degree: int = 2,
-        radius: float = 1.0,
-        norm: int = 2,
-        mu0: float | ArrayLike = 1.0,
-        step: str = "line_search",
-        eta: float = 1.0,
-        tol: float = 1e-4,
-        max_iter: int = 1000,
-        verbose: int = 0,
-    ) -> None:
-        self.kernel = kernel
-        self.lam = lam
-        self.degree = degree
-        self.radius = radius
-        self.norm = norm
-        self.mu0 = mu0
-        self.step = step
-        self.eta = eta
-        self.tol = tol
-        self.max_iter = max_iter
-        self.verbose = verbose
+    kernel: Kernel = "feature_gaussians"
+    lam: float = 1.0
+    degree: int = 2
+    radius: float = 1.0
+    norm: int = 2
+    mu0: float | ArrayLike = 1.0
+    step: str = "line_search"
+    eta: float = 1.0
+    tol: float = 1e-4
+    max_iter: int = 1000
+    verbose: int = 0
 
 
 class NKRR(_NKRR, KernelRegressor):
@@ -142,6 +117,7 @@ class NKRR(_NKRR, KernelRegressor):
     """
 
 
+@dataclass(eq=False, repr=False)
 class NKRRClassifier(_NKRR, KernelLearner):
     """The classifier by the sign of `NKRR`.
 
@@ -172,18 +148,4 @@ class NKRRClassifier(_NKRR, KernelLearner):
         1 prints a line an iteration: J, its gap, active kernels, seconds.
     """
 
-    def __init__(
-        self,
-        kernel: Kernel = "feature_gaussians",
-        lam: float = 100.0,
-        degree: int = 2,
-        radius: float = 1.0,
-        norm: int = 2,
-        mu0: float | ArrayLike = 1.0,
-        step: str = "line_search",
-        eta: float = 1.0,
-        tol: float = 1e-4,
-        max_iter: int = 1000,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(kernel, lam, degree, radius, norm, mu0, step, eta, tol, max_iter, verbose)
+    lam: float = 100.0

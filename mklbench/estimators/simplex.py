@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -21,6 +22,7 @@ __all__ = ["MKL", "HessianMKL", "KernelSVC", "SimpleMKL", "UniformMKL"]
 _MANY = 1000
 
 
+@dataclass(eq=False, repr=False)
 class KernelSVC(KernelLearner):
     """Support vector machine at fixed kernel weights (`mklbench.algorithms.svm`).
 
@@ -57,23 +59,15 @@ class KernelSVC(KernelLearner):
                     return FunctionKernel(samples, function)
         return super()._built(samples)
 
-    def __init__(
-        self,
-        kernel: Kernel = "gaussian",
-        C: float = 1.0,
-        weights: ArrayLike | None = None,
-        svm_tol: float = 1e-3,
-        class_weight: ClassWeights = None,
-        verbose: int = 0,
-    ) -> None:
-        self.kernel = kernel
-        self.C = C
-        self.weights = weights
-        self.svm_tol = svm_tol
-        self.class_weight = class_weight
-        self.verbose = verbose
+    kernel: Kernel = "gaussian"
+    C: float = 1.0
+    weights: ArrayLike | None = None
+    svm_tol: float = 1e-3
+    class_weight: ClassWeights = None
+    verbose: int = 0
 
 
+@dataclass(eq=False, repr=False)
 class UniformMKL(TakesMethod, KernelLearner):
     """The uniform combination of kernels (`mklbench.algorithms.uniform`).
 
@@ -103,23 +97,15 @@ class UniformMKL(TakesMethod, KernelLearner):
     _algorithm = uniform
     _at_fixed_weights = True
 
-    def __init__(
-        self,
-        kernel: Kernel = "gaussians",
-        C: float = 3.0,
-        svm_tol: float = 1e-3,
-        method: Literal["auto", "libsvm", "joint"] = "auto",
-        class_weight: ClassWeights = None,
-        verbose: int = 0,
-    ) -> None:
-        self.kernel = kernel
-        self.C = C
-        self.svm_tol = svm_tol
-        self.method = method
-        self.class_weight = class_weight
-        self.verbose = verbose
+    kernel: Kernel = "gaussians"
+    C: float = 3.0
+    svm_tol: float = 1e-3
+    method: Literal["auto", "libsvm", "joint"] = "auto"
+    class_weight: ClassWeights = None
+    verbose: int = 0
 
 
+@dataclass(eq=False, repr=False)
 class MKL(TakesMethod, KernelLearner):
     """Sparse convex combination of kernels by the default exact solver (`mklbench.algorithms.mkl`).
 
@@ -161,31 +147,19 @@ class MKL(TakesMethod, KernelLearner):
 
     _algorithm = mkl
 
-    def __init__(
-        self,
-        kernel: Kernel = "simplemkl",
-        C: float = 100.0,
-        p: float | None = None,
-        tol: float = 1e-4,
-        max_iter: int = 100,
-        method: Literal["auto", "libsvm", "joint"] = "auto",
-        landmarks: int | None = None,
-        warm_start: bool = False,
-        class_weight: ClassWeights = None,
-        verbose: int = 0,
-    ) -> None:
-        self.kernel = kernel
-        self.C = C
-        self.p = p
-        self.tol = tol
-        self.max_iter = max_iter
-        self.method = method
-        self.landmarks = landmarks
-        self.warm_start = warm_start
-        self.class_weight = class_weight
-        self.verbose = verbose
+    kernel: Kernel = "simplemkl"
+    C: float = 100.0
+    p: float | None = None
+    tol: float = 1e-4
+    max_iter: int = 100
+    method: Literal["auto", "libsvm", "joint"] = "auto"
+    landmarks: int | None = None
+    warm_start: bool = False
+    class_weight: ClassWeights = None
+    verbose: int = 0
 
 
+@dataclass(eq=False, repr=False)
 class SimpleMKL(KernelLearner):
     """Sparse convex combination of kernels (`mklbench.algorithms.simplemkl`).
 
@@ -214,29 +188,18 @@ class SimpleMKL(KernelLearner):
 
     _algorithm = simplemkl
 
-    def __init__(
-        self,
-        kernel: Kernel = "simplemkl",
-        C: float = 100.0,
-        tol: float = 1e-2,
-        objective_tol: float | None = None,
-        max_iter: int = 500,
-        line_search_tol: float = 0.1,
-        svm_tol: float = 1e-3,
-        class_weight: ClassWeights = None,
-        verbose: int = 0,
-    ) -> None:
-        self.kernel = kernel
-        self.C = C
-        self.tol = tol
-        self.objective_tol = objective_tol
-        self.max_iter = max_iter
-        self.line_search_tol = line_search_tol
-        self.svm_tol = svm_tol
-        self.class_weight = class_weight
-        self.verbose = verbose
+    kernel: Kernel = "simplemkl"
+    C: float = 100.0
+    tol: float = 1e-2
+    objective_tol: float | None = None
+    max_iter: int = 500
+    line_search_tol: float = 0.1
+    svm_tol: float = 1e-3
+    class_weight: ClassWeights = None
+    verbose: int = 0
 
 
+@dataclass(eq=False, repr=False)
 class HessianMKL(KernelLearner):
     """Sparse convex combination of kernels by Newton's method (`mklbench.algorithms.hessianmkl`).
 
@@ -263,22 +226,11 @@ class HessianMKL(KernelLearner):
 
     _algorithm = hessianmkl
 
-    def __init__(
-        self,
-        kernel: Kernel = "simplemkl",
-        C: float = 100.0,
-        tol: float = 1e-2,
-        objective_tol: float | None = None,
-        max_iter: int = 200,
-        svm_tol: float = 1e-3,
-        class_weight: ClassWeights = None,
-        verbose: int = 0,
-    ) -> None:
-        self.kernel = kernel
-        self.C = C
-        self.tol = tol
-        self.objective_tol = objective_tol
-        self.max_iter = max_iter
-        self.svm_tol = svm_tol
-        self.class_weight = class_weight
-        self.verbose = verbose
+    kernel: Kernel = "simplemkl"
+    C: float = 100.0
+    tol: float = 1e-2
+    objective_tol: float | None = None
+    max_iter: int = 200
+    svm_tol: float = 1e-3
+    class_weight: ClassWeights = None
+    verbose: int = 0

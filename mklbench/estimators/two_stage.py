@@ -8,6 +8,7 @@ classifier) or "svr" (support vector regression); each takes its own hyperparame
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
@@ -42,28 +43,18 @@ __all__ = [
 ]
 
 
+@dataclass(eq=False, repr=False)
 class _WithLearner:
     """The hyperparameters of a machine, an SVM unless told otherwise."""
 
-    def __init__(
-        self,
-        kernel: Kernel = "gaussians",
-        C: float = 3.0,
-        learner: str = "svm",
-        lam: float = 1.0,
-        epsilon: float = 0.1,
-        svm_tol: float = 1e-3,
-        class_weight: ClassWeights = None,
-        verbose: int = 0,
-    ) -> None:
-        self.kernel = kernel
-        self.C = C
-        self.learner = learner
-        self.lam = lam
-        self.epsilon = epsilon
-        self.svm_tol = svm_tol
-        self.class_weight = class_weight
-        self.verbose = verbose
+    kernel: Kernel = "gaussians"
+    C: float = 3.0
+    learner: str = "svm"
+    lam: float = 1.0
+    epsilon: float = 0.1
+    svm_tol: float = 1e-3
+    class_weight: ClassWeights = None
+    verbose: int = 0
 
 
 class _WithFolds(KernelLearner):
@@ -116,6 +107,7 @@ class Align(_WithLearner, KernelLearner):
     _algorithm = align
 
 
+@dataclass(eq=False, repr=False)
 class AlignF(_WithLearner, KernelLearner):
     """The combination of largest alignment with the classes (`mklbench.algorithms.alignf`).
 
@@ -127,8 +119,6 @@ class AlignF(_WithLearner, KernelLearner):
         Box constraint of "svm" and "svr".
     learner : str, default="svm"
         The second stage, "svm", "krr" or "svr".
-    programme : str, default="alignment"
-        "alignment", or "simplex" for weights that sum to 1.
     lam : float, default=1.0
         The ridge lambda of "krr".
     epsilon : float, default=0.1
@@ -140,6 +130,8 @@ class AlignF(_WithLearner, KernelLearner):
         (`mklbench.estimators.weights`).
     verbose : int, default=0
         Prints nothing at any value: there are no iterations to tell of.
+    programme : str, default="alignment"
+        "alignment", or "simplex" for weights that sum to 1.
 
     Notes
     -----
@@ -149,22 +141,10 @@ class AlignF(_WithLearner, KernelLearner):
 
     _algorithm = alignf
 
-    def __init__(
-        self,
-        kernel: Kernel = "gaussians",
-        C: float = 3.0,
-        learner: str = "svm",
-        programme: str = "alignment",
-        lam: float = 1.0,
-        epsilon: float = 0.1,
-        svm_tol: float = 1e-3,
-        class_weight: ClassWeights = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(kernel, C, learner, lam, epsilon, svm_tol, class_weight, verbose)
-        self.programme = programme
+    programme: str = "alignment"
 
 
+@dataclass(eq=False, repr=False)
 class AlignSDP(_WithLearner, KernelLearner):
     """The semidefinite combination of largest alignment (`mklbench.algorithms.align_sdp`).
 
@@ -182,10 +162,6 @@ class AlignSDP(_WithLearner, KernelLearner):
         The ridge lambda of "krr".
     epsilon : float, default=0.1
         Half the width of the tube of "svr".
-    tol : float, default=0.001
-        Relative gap of the alignment at which to stop.
-    max_iter : int, default=200
-        Maximum number of rounds of new constraints.
     svm_tol : float, default=0.001
         LIBSVM's stopping tolerance.
     class_weight : ClassWeights, default=None
@@ -193,6 +169,10 @@ class AlignSDP(_WithLearner, KernelLearner):
         (`mklbench.estimators.weights`).
     verbose : int, default=0
         1 prints a line a round: the alignment as J, its gap, active kernels, seconds.
+    tol : float, default=0.001
+        Relative gap of the alignment at which to stop.
+    max_iter : int, default=200
+        Maximum number of rounds of new constraints.
 
     Notes
     -----
@@ -202,24 +182,11 @@ class AlignSDP(_WithLearner, KernelLearner):
 
     _algorithm = align_sdp
 
-    def __init__(
-        self,
-        kernel: Kernel = "gaussians",
-        C: float = 3.0,
-        learner: str = "svm",
-        lam: float = 1.0,
-        epsilon: float = 0.1,
-        tol: float = 1e-3,
-        max_iter: int = 200,
-        svm_tol: float = 1e-3,
-        class_weight: ClassWeights = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(kernel, C, learner, lam, epsilon, svm_tol, class_weight, verbose)
-        self.tol = tol
-        self.max_iter = max_iter
+    tol: float = 1e-3
+    max_iter: int = 200
 
 
+@dataclass(eq=False, repr=False)
 class EarlyFusion(_WithLearner, KernelLearner):
     """One machine on one kernel of all features (`mklbench.algorithms.early_fusion`).
 
@@ -248,20 +215,11 @@ class EarlyFusion(_WithLearner, KernelLearner):
 
     _algorithm = early_fusion
 
-    def __init__(
-        self,
-        kernel: Kernel = "gaussian",
-        C: float = 1.0,
-        learner: str = "svm",
-        lam: float = 1.0,
-        epsilon: float = 0.1,
-        svm_tol: float = 1e-3,
-        class_weight: ClassWeights = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(kernel, C, learner, lam, epsilon, svm_tol, class_weight, verbose)
+    kernel: Kernel = "gaussian"
+    C: float = 1.0
 
 
+@dataclass(eq=False, repr=False)
 class LateFusion(_WithLearner, KernelLearner):
     """One machine a kernel, and their mean or vote (`mklbench.algorithms.late_fusion`).
 
@@ -271,11 +229,6 @@ class LateFusion(_WithLearner, KernelLearner):
         A bank, see `mklbench.estimators`.
     C : float, default=3.0
         Box constraint of "svm" and "svr".
-    vote : bool, default=False
-        Whether the majority decides, in place of the mean decision value.
-    groups : str or GroupLists, default="singletons"
-        The kernels of each machine: "singletons", "bank" for the bank's own groups, "one" or
-        "features"; or lists of kernel indices.
     learner : str, default="svm"
         "svm", "krr" or "svr".
     lam : float, default=1.0
@@ -289,29 +242,21 @@ class LateFusion(_WithLearner, KernelLearner):
         (`mklbench.estimators.weights`).
     verbose : int, default=0
         Prints nothing at any value: there are no iterations to tell of.
+    vote : bool, default=False
+        Whether the majority decides, in place of the mean decision value.
+    groups : str or GroupLists, default="singletons"
+        The kernels of each machine: "singletons", "bank" for the bank's own groups, "one" or
+        "features"; or lists of kernel indices.
     """
 
     _algorithm = late_fusion
     _combines = False
 
-    def __init__(
-        self,
-        kernel: Kernel = "gaussians",
-        C: float = 3.0,
-        vote: bool = False,
-        groups: str | GroupLists = "singletons",
-        learner: str = "svm",
-        lam: float = 1.0,
-        epsilon: float = 0.1,
-        svm_tol: float = 1e-3,
-        class_weight: ClassWeights = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(kernel, C, learner, lam, epsilon, svm_tol, class_weight, verbose)
-        self.vote = vote
-        self.groups = groups
+    vote: bool = False
+    groups: str | GroupLists = "singletons"
 
 
+@dataclass(eq=False, repr=False)
 class BestKernel(_WithLearner, _WithFolds):
     """The best single kernel by cross-validation (`mklbench.algorithms.best_kernel`).
 
@@ -321,10 +266,6 @@ class BestKernel(_WithLearner, _WithFolds):
         A bank, see `mklbench.estimators`.
     C : float, default=3.0
         Box constraint of "svm" and "svr".
-    folds : int, default=5
-        Number of folds.
-    random_state : int, RandomState or None, default=0
-        Seed of the folds; None for others at each fit.
     learner : str, default="svm"
         "svm", "krr" or "svr".
     lam : float, default=1.0
@@ -338,6 +279,10 @@ class BestKernel(_WithLearner, _WithFolds):
         (`mklbench.estimators.weights`).
     verbose : int, default=0
         Prints nothing at any value: there are no iterations to tell of.
+    folds : int, default=5
+        Number of folds.
+    random_state : int, RandomState or None, default=0
+        Seed of the folds; None for others at each fit.
 
     Notes
     -----
@@ -347,24 +292,11 @@ class BestKernel(_WithLearner, _WithFolds):
 
     _algorithm = best_kernel
 
-    def __init__(
-        self,
-        kernel: Kernel = "gaussians",
-        C: float = 3.0,
-        folds: int = 5,
-        random_state: int | np.random.RandomState | None = 0,
-        learner: str = "svm",
-        lam: float = 1.0,
-        epsilon: float = 0.1,
-        svm_tol: float = 1e-3,
-        class_weight: ClassWeights = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(kernel, C, learner, lam, epsilon, svm_tol, class_weight, verbose)
-        self.folds = folds
-        self.random_state = random_state
+    folds: int = 5
+    random_state: int | np.random.RandomState | None = 0
 
 
+@dataclass(eq=False, repr=False)
 class KernelSVR(KernelRegressor):
     """Support vector regression at fixed kernel weights (`mklbench.algorithms.svr`).
 
@@ -387,23 +319,15 @@ class KernelSVR(KernelRegressor):
     _algorithm = svr
     _at_fixed_weights = True
 
-    def __init__(
-        self,
-        kernel: Kernel = "gaussian",
-        C: float = 1.0,
-        epsilon: float = 0.1,
-        weights: ArrayLike | None = None,
-        svm_tol: float = 1e-3,
-        verbose: int = 0,
-    ) -> None:
-        self.kernel = kernel
-        self.C = C
-        self.epsilon = epsilon
-        self.weights = weights
-        self.svm_tol = svm_tol
-        self.verbose = verbose
+    kernel: Kernel = "gaussian"
+    C: float = 1.0
+    epsilon: float = 0.1
+    weights: ArrayLike | None = None
+    svm_tol: float = 1e-3
+    verbose: int = 0
 
 
+@dataclass(eq=False, repr=False)
 class AlignRegressor(KernelRegressor):
     """Kernels weighted by their own alignment with real targets (`mklbench.algorithms.align`).
 
@@ -432,25 +356,16 @@ class AlignRegressor(KernelRegressor):
 
     _algorithm = align
 
-    def __init__(
-        self,
-        kernel: Kernel = "feature_gaussians",
-        learner: str = "krr",
-        lam: float = 1.0,
-        C: float = 1.0,
-        epsilon: float = 0.1,
-        svm_tol: float = 1e-3,
-        verbose: int = 0,
-    ) -> None:
-        self.kernel = kernel
-        self.learner = learner
-        self.lam = lam
-        self.C = C
-        self.epsilon = epsilon
-        self.svm_tol = svm_tol
-        self.verbose = verbose
+    kernel: Kernel = "feature_gaussians"
+    learner: str = "krr"
+    lam: float = 1.0
+    C: float = 1.0
+    epsilon: float = 0.1
+    svm_tol: float = 1e-3
+    verbose: int = 0
 
 
+@dataclass(eq=False, repr=False)
 class AlignFRegressor(AlignRegressor):
     """The combination of largest alignment with real targets (`mklbench.algorithms.alignf`).
 
@@ -460,8 +375,6 @@ class AlignFRegressor(AlignRegressor):
         A bank, see `mklbench.estimators`.
     learner : str, default="krr"
         The second stage, "krr" or "svr".
-    programme : str, default="alignment"
-        "alignment", or "simplex" for weights that sum to 1.
     lam : float, default=1.0
         The ridge lambda of "krr".
     C : float, default=1.0
@@ -472,6 +385,8 @@ class AlignFRegressor(AlignRegressor):
         LIBSVM's stopping tolerance of "svr".
     verbose : int, default=0
         Prints nothing at any value: there are no iterations to tell of.
+    programme : str, default="alignment"
+        "alignment", or "simplex" for weights that sum to 1.
 
     Notes
     -----
@@ -481,16 +396,4 @@ class AlignFRegressor(AlignRegressor):
 
     _algorithm = alignf
 
-    def __init__(
-        self,
-        kernel: Kernel = "feature_gaussians",
-        learner: str = "krr",
-        programme: str = "alignment",
-        lam: float = 1.0,
-        C: float = 1.0,
-        epsilon: float = 0.1,
-        svm_tol: float = 1e-3,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(kernel, learner, lam, C, epsilon, svm_tol, verbose)
-        self.programme = programme
+    programme: str = "alignment"
