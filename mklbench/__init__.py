@@ -13,7 +13,7 @@ TYPE_CHECKING = False  # as type checkers know it; importing typing takes longer
 if TYPE_CHECKING:
     from mklbench.displays import *
     from mklbench.estimators import *
-    from mklbench.estimators.transformer import KernelTransformer as KernelTransformer
+    from mklbench.estimators.transformers import KernelTransformer as KernelTransformer
     from mklbench.optim.row_workers import on_dask as on_dask
     from mklbench.report.frames import records as records
     from mklbench.report.frames import rendered as rendered
@@ -35,9 +35,9 @@ else:  # a checker that saw this would ask nobody else what the package has
 
             return row_workers.on_dask
         if name == "KernelTransformer":
-            from mklbench.estimators import transformer
+            from mklbench.estimators import transformers
 
-            return transformer.KernelTransformer
+            return transformers.KernelTransformer
         if name == "__all__" or name[:1].isupper():  # modules have names in lower case
             from mklbench import estimators
 

@@ -27,7 +27,7 @@ from mklbench.commands.run import composed_cells
 from mklbench.config.signatures import arguments, target
 from mklbench.data.preprocessing import fit_scaling
 from mklbench.errors import InputError
-from mklbench.estimators.raw_table import RawTable
+from mklbench.estimators.transformers import RawTable
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.files import check_writable_file, reason
 from mklbench.experiments.record import Record

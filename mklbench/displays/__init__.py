@@ -14,7 +14,6 @@ May import `estimators` and what is below; it is imported by users only.
 
 from mklbench.displays.alignment import AlignmentDisplay
 from mklbench.displays.convergence import ConvergenceDisplay
-from mklbench.displays.path import PathDisplay
-from mklbench.displays.weights import WeightsDisplay
+from mklbench.displays.weights import PathDisplay, WeightsDisplay
 
 __all__ = ["AlignmentDisplay", "ConvergenceDisplay", "PathDisplay", "WeightsDisplay"]

@@ -10,7 +10,7 @@ import numpy as np
 from mklbench.displays.drawing import colours, listed, panels_or_new
 from mklbench.displays.models import fitted_model
 from mklbench.errors import InputError
-from mklbench.estimators.reading import History
+from mklbench.iterations import History
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

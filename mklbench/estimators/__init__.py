@@ -36,43 +36,14 @@ May import `algorithms`, `multiclass` and what is below; it is imported by users
 
 from typing import TYPE_CHECKING
 
-from mklbench.estimators import (
-    elastic_net,
-    families,
-    groups,
-    heuristics,
-    margins,
-    one_class,
-    regression,
-    ridge,
-    simplex,
-    two_stage,
-)
-from mklbench.estimators.elastic_net import *
+from mklbench.estimators import families, margins, one_class, ridge, simplex, two_stage
 from mklbench.estimators.families import *
-from mklbench.estimators.groups import *
-from mklbench.estimators.heuristics import *
 from mklbench.estimators.margins import *
 from mklbench.estimators.one_class import *
-from mklbench.estimators.regression import *
 from mklbench.estimators.ridge import *
 from mklbench.estimators.simplex import *
 from mklbench.estimators.two_stage import *
 
 if not TYPE_CHECKING:  # a checker follows the modules, each of which lists its own
-    __all__ = [
-        name
-        for module in (
-            elastic_net,
-            families,
-            groups,
-            heuristics,
-            margins,
-            one_class,
-            regression,
-            ridge,
-            simplex,
-            two_stage,
-        )
-        for name in module.__all__
-    ]
+    _modules = (families, margins, one_class, ridge, simplex, two_stage)
+    __all__ = [name for module in _modules for name in module.__all__]

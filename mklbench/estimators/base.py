@@ -25,10 +25,13 @@ from sklearn.utils.validation import (
 
 from mklbench import memory
 from mklbench.errors import InputError, warn
-from mklbench.estimators.checks import check_column_names, check_constraints
-from mklbench.estimators.frames import Frames, check_same_rows
-from mklbench.estimators.reading import ReadableModel, names_of
-from mklbench.estimators.verbosity import Printer
+from mklbench.estimators.checks import (
+    Frames,
+    check_column_names,
+    check_constraints,
+    check_same_rows,
+)
+from mklbench.estimators.reading import Printer, ReadableModel, names_of
 from mklbench.estimators.weights import Rows, given_weights, on_all_rows
 from mklbench.iterations import watched
 from mklbench.kernels import (

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin, _fit_context
+from sklearn.utils.validation import check_is_fitted
 
 from mklbench import multiclass
 from mklbench.errors import InputError
@@ -15,7 +16,7 @@ from mklbench.estimators.base import KernelEstimator
 from mklbench.estimators.checks import check_classes
 from mklbench.estimators.weights import factors
 from mklbench.kernels import GramStack, KernelOperator
-from mklbench.solution import Solution
+from mklbench.solution import Approximation, Solution
 from mklbench.validation import check_targets
 
 Array = NDArray[np.float64]
@@ -160,3 +161,25 @@ class KernelRegressor(RegressorMixin, KernelEstimator):
             New samples (or cross Gram matrices, see `mklbench.estimators`).
         """
         return self._decision(X)
+
+
+class TakesMethod(KernelEstimator):
+    """For estimators with the parameter `method`."""
+
+    @property
+    def method_(self) -> str:
+        """The method that was taken: "libsvm" or "joint"."""
+        check_is_fitted(self)
+        return "libsvm" if self.solutions_[0].expansion is None else "joint"
+
+    @property
+    def approximation_(self) -> Approximation | None:
+        """What landmarks mean for the gap, the worst of all classes; None where it is exact."""
+        check_is_fitted(self)
+        found = [s.approximation for s in self.solutions_ if s.approximation is not None]
+        return max(found, key=lambda each: each.effect_on_objective, default=None)
+
+    def _learned(self, operator: KernelOperator, solutions: list[Solution]) -> None:
+        super()._learned(operator, solutions)
+        if self.verbose and self.approximation_ is not None:
+            print(f"[{type(self).__name__}] {self.approximation_}", flush=True)

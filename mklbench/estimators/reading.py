@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from mklbench.iterations import History
 from mklbench.kernels import Family, KernelOperator
 from mklbench.kernels.naming import unique
 from mklbench.solution import Solution
@@ -18,7 +20,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Array = NDArray[np.float64]
-History = list[dict[str, float]]
 
 # Kernels that the summary in notebooks tells.
 _TOLD = 5
@@ -209,3 +210,41 @@ def one_or_all(values: list[float]) -> float | Array:
 
 def _listed(values: Sequence[float], form: str = "{}") -> str:
     return ", ".join(form.format(value) for value in values)
+
+
+class Printer:
+    """Prints a line for each entry of the histories that it is told of.
+
+    Parameters
+    ----------
+    estimator : str
+        What is fitted.
+    problems : sequence of str
+        A name for each binary problem, in their order; none where there is only one.
+    """
+
+    def __init__(self, estimator: str, problems: Sequence[str] = ()) -> None:
+        self._estimator, self._problems = estimator, problems
+        self._histories: list[History] = []
+        self._started = perf_counter()
+
+    def begun(self, history: History) -> None:
+        """Take notice of the history of the next binary problem."""
+        self._histories.append(history)
+
+    def noted(self, history: History) -> None:
+        """Print the last entry: the objective J, its gap, the kernels in use, the time so far."""
+        entry = history[-1]
+        told = [f"J {entry['objective']:.6g}"]
+        if np.isfinite(entry.get("gap", np.inf)):  # that of the start may not be known
+            told.append(f"gap {entry['gap']:.1e}")
+        n_active = round(entry["n_active"])
+        told.append(f"{n_active} active kernel{'' if n_active == 1 else 's'}")
+        told.append(f"{perf_counter() - self._started:.2f} s")
+        print(f"[{self._called(history)}] {', '.join(told)}", flush=True)
+
+    def _called(self, history: History) -> str:
+        """Return which iteration of which problem it is; the start is number 0."""
+        number = next(k for k, each in enumerate(self._histories) if each is history)
+        problem = f" {self._problems[number]}," if self._problems else ""
+        return f"{self._estimator}{problem} iteration {len(history) - 1}"
