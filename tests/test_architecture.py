@@ -50,7 +50,7 @@ LIBRARY = {
 # The same inside of a package.
 INSIDE = {
     "kernels": [
-        {"axis_names", "bases", "centring", "definite", "memory", "euclidean", "cross", "samples"},
+        {"bases", "centring", "definite", "memory", "euclidean", "cross", "samples"},
         {"row_factors"},
         {"contract", "base"},
         {"functions", "groups", "continuous"},

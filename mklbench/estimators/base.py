@@ -25,12 +25,7 @@ from sklearn.utils.validation import (
 
 from mklbench import memory
 from mklbench.errors import InputError, warn
-from mklbench.estimators.checks import (
-    Frames,
-    check_column_names,
-    check_constraints,
-    check_same_rows,
-)
+from mklbench.estimators.checks import check_column_names, check_constraints, check_same_rows
 from mklbench.estimators.reading import Printer, ReadableModel, names_of
 from mklbench.estimators.weights import Rows, given_weights, on_all_rows
 from mklbench.iterations import watched
@@ -48,13 +43,19 @@ from mklbench.kernels import (
     takes_sparse,
     unpacked,
 )
-from mklbench.kernels.axis_names import check_same_names, first_named, is_mask, names_of_columns
 from mklbench.kernels.builders.named import takes_matrices
-from mklbench.kernels.builders.selection import numbers
 from mklbench.kernels.builders.stacks import cross_stack, named_grams, training_stack
 from mklbench.kernels.contract import builder_of, memory_of, unbound
 from mklbench.kernels.memory import Shape
 from mklbench.kernels.naming import unique
+from mklbench.kernels.samples import (
+    Layout,
+    check_same_names,
+    first_named,
+    is_mask,
+    names_of_columns,
+    numbers,
+)
 from mklbench.optim.fit_memory import auto_avoids_matrices, fitting
 from mklbench.optim.option_check import check_options
 from mklbench.prediction import DecisionFunction, LearnedKernel, kernels_in_use
@@ -215,26 +216,22 @@ class KernelEstimator(Versioned, ReadableModel, BaseEstimator):
             if self._takes_rows and callable(self.kernel):
                 self._rows_of = getattr(unbound(self.kernel)[0], "rows_of", None)
             checked = validate_data(self, self._samples(X), y, dtype=self._dtype(X))
-            self._frames = Frames(X)
+            self._layout = Layout(X)
             return *checked, None
         samples, responses = matrix_of(X), column_or_1d(y, warn=True)
         assert_all_finite(responses, input_name="y")
         check_consistent_length(samples, responses)
         validate_data(self, samples, responses, skip_check_array=True)
-        self._frames = Frames(samples)
         return samples, responses, kernels
 
     def _new_samples(self, X: Any) -> Any:
         """Return new samples as the kernels take them, checked against those of the fit."""
         check_column_names(X)
         if self._views is not None:
-            samples = self._frames.ordered(matrix_of(X))
-            validate_data(self, samples, skip_check_array=True, reset=False)
-            self._frames.check(samples)
-            return self._views.views(samples)
+            return self._views.views(X)
         if not self._takes_matrices:
             checked = validate_data(self, self._samples(X), dtype=np.float64, reset=False)
-            self._frames.check(X)
+            self._layout.ordered(X)
             return checked
         given = named_grams(X)
         check_same_names("X", "kernels", given.kernels, self._gram_names)

@@ -1,4 +1,4 @@
-"""What an estimator checks before any work: parameters, class labels, names of views and samples."""
+"""What an estimator checks before any work: parameters, class labels, order of samples."""
 
 from __future__ import annotations
 
@@ -13,16 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 
 from mklbench.errors import InputError, warn
 from mklbench.kernels import GramStack, Views
-from mklbench.kernels.axis_names import (
-    Names,
-    check_same_names,
-    difference,
-    first_named,
-    names_of_columns,
-    names_of_rows,
-    reordered,
-)
-from mklbench.kernels.samples import is_dict
+from mklbench.kernels.samples import Names, first_named, is_dict, names_of_rows, reordered
 
 # What scikit-learn's `_parameter_constraints` maps a parameter to.
 Constraints = Mapping[str, Sequence[Any]]
@@ -96,80 +87,6 @@ def _look_like_real_targets(y: NDArray[Any]) -> str | None:
     if len(values) <= _MANY_CLASSES or without_gap or once < _OCCURRING_ONCE * len(values):
         return None
     return f"{len(values)} different values in {len(y)} rows, {once} of them once"
-
-
-class Frames:
-    """The views and columns of training samples.
-
-    Parameters
-    ----------
-    X : array_like, DataFrame, sparse matrix or Views
-        Training samples.
-    """
-
-    def __init__(self, X: Any) -> None:
-        self._are_views = isinstance(X, Views)
-        self._names = X.names if isinstance(X, Views) else None
-        parts = X.parts if isinstance(X, Views) else (X,)
-        self._columns = [names_of_columns(part) for part in parts]
-        self._widths = [np.shape(part)[1] for part in parts] if self._are_views else []
-
-    def ordered(self, X: Any) -> Any:
-        """Return new samples with their views in the order of the training samples.
-
-        Parameters
-        ----------
-        X : array, DataFrame, sparse matrix or Views
-            New samples.
-
-        Raises
-        ------
-        InputError
-            If they have other views, or a view has another number or names of columns, or names in
-            another order.
-        """
-        if isinstance(X, Views) != self._are_views:
-            views, one = f"{len(self._widths)} views", "one matrix"
-            had, has = (views, "none") if self._are_views else (one, "views")
-            raise InputError(f"the training samples were {had}, and X is {has}: give the same.")
-        if not isinstance(X, Views):
-            return X
-        if X.names != self._names:
-            check_same_names("X", "views", X.names, self._names)
-            parts = dict(zip(X.names or (), X.parts, strict=True))
-            X = Views({name: parts[name] for name in self._names or ()})
-        if len(X.parts) != len(self._widths):
-            raise InputError(
-                f"X has {len(X.parts)} views, but the training samples have {len(self._widths)}: "
-                "give the same, in the same order."
-            )
-        for v, (part, width) in enumerate(zip(X.parts, self._widths, strict=True)):
-            if np.shape(part)[1] != width:
-                raise InputError(
-                    f"{X.called(v)} has {np.shape(part)[1]} columns, but that of the training "
-                    f"samples has {width}: give the same, in the same order."
-                )
-            self._check_columns(X.called(v), part, v)
-        return X
-
-    def check(self, X: Any) -> None:
-        """Raise an InputError if columns of one data frame have other names, or another order.
-
-        Parameters
-        ----------
-        X : object
-            New samples, whose names scikit-learn has compared where they are text.
-        """
-        if not self._are_views:
-            self._check_columns("X", X, 0)
-
-    def _check_columns(self, called: str, part: Any, v: int) -> None:
-        differs = difference(self._columns[v], names_of_columns(part))
-        if differs is not None:
-            raise InputError(
-                f"{called} has its columns {differs}, compared with the training samples: give the "
-                "same in the same order."
-            )
 
 
 def check_same_rows(X: Any, name: str, values: Any) -> None:

@@ -13,8 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mklbench.errors import InputError
 from mklbench.estimators.base import KernelEstimator
-from mklbench.kernels.axis_names import is_numbering
-from mklbench.kernels.builders.selection import numbers
+from mklbench.kernels.samples import is_numbering, numbers
 from mklbench.validation import check_finite, columns_called
 
 Array = NDArray[np.float64]

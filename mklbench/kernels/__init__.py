@@ -15,10 +15,9 @@ from mklbench.kernels.banks.view_widths import ViewWidths
 from mklbench.kernels.banks.views import DistanceBank
 from mklbench.kernels.banks.widths import FeatureWidths, PairWidths
 from mklbench.kernels.base import Bank, KernelOperator
-from mklbench.kernels.builders.columns import KernelList, kernel_list, takes_sparse
+from mklbench.kernels.builders.columns import FittedViews, KernelList, kernel_list, takes_sparse
 from mklbench.kernels.builders.derived import Combination, Normalised, Standardised
 from mklbench.kernels.builders.descriptors import Descriptors, DescriptorWidths
-from mklbench.kernels.builders.fitted_views import FittedViews
 from mklbench.kernels.builders.forms import no_kernels
 from mklbench.kernels.builders.from_files import MatrixDescriptors, MatrixKernels
 from mklbench.kernels.builders.named import (

@@ -7,6 +7,7 @@ function:
 - ``takes_rows = True``: it is called with row numbers of a data set, in place of features; then
   ``n_samples`` says of how many rows.
 - ``takes_views = True``: it is called with features and the views that they come in.
+- ``takes_sparse = True``: it takes a sparse matrix as it is.
 - ``streams = True``: it takes a memory-mapped file of single precision as it is, without a copy.
 - ``version``, a whole number: it is raised when numbers move that are computed with its kernels,
   though the algorithms are the same, and is part of what identifies a recorded result.
@@ -50,12 +51,18 @@ class Builder:
 
 
 def declares(
-    *, memory: Callable[..., Memory], version: int = 1, streams: bool = False
+    *,
+    memory: Callable[..., Memory],
+    version: int = 1,
+    streams: bool = False,
+    takes_sparse: bool = False,
 ) -> Callable[[_Function], _Function]:
     """Let a function say what its kernels need and which version it is."""
 
     def attach(function: _Function) -> _Function:
-        vars(function).update(memory=memory, version=version, streams=streams)
+        vars(function).update(
+            memory=memory, version=version, streams=streams, takes_sparse=takes_sparse
+        )
         return function
 
     return attach

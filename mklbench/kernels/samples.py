@@ -1,18 +1,167 @@
-"""Samples in the forms that users have: views side by side, sparse matrices, rows of text."""
+"""Samples in the forms that users have, and what their rows, columns and views are called.
+
+Arrays, data frames, sparse matrices, rows of text, and views side by side. What new samples have to
+share with the training samples is in `Layout`, in one place.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from numbers import Number
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mklbench.errors import InputError
-from mklbench.kernels.axis_names import difference, is_numbering, names_of_rows
 
 # Of samples (n, d) some columns, or of views the number of one.
 Columns = slice | Sequence[int] | NDArray[np.intp] | int
+Names = list[Any]
+
+
+def names_of_rows(X: Any) -> Names | None:
+    """Return the names (n,) of the rows of a data frame or a series, None of other samples."""
+    return list(X.index) if hasattr(X, "iloc") else None
+
+
+def names_of_columns(X: Any) -> Names | None:
+    """Return the names (d,) of the columns of a data frame, None of other samples."""
+    return list(X.columns) if hasattr(X, "iloc") and hasattr(X, "columns") else None
+
+
+def difference(known: Names | None, new: Names | None) -> str | None:
+    """Return in which way names are others than those known, None if they are not.
+
+    They are not where one of the two has no names, or numbers from 0 to n - 1 that stand for none;
+    but such numbers in another order are another order.
+
+    Parameters
+    ----------
+    known, new : list or None
+        Names of rows or columns, of any type.
+    """
+    if known is None or new is None or known == new:
+        return None
+    if reordered(known, new):
+        j = next(j for j, (one, other) in enumerate(zip(known, new, strict=True)) if one != other)
+        return f"in another order, {new[j]!r} in the place of {known[j]!r}"
+    if is_numbering(known) or is_numbering(new):
+        return None
+    lacking = [name for name in known if name not in set(new)]
+    added = [name for name in new if name not in set(known)] or new[-1:]
+    return f"without {lacking[0]!r}" if lacking else f"with {added[0]!r}"
+
+
+def check_same_names(
+    what: str, kind: str, new: Sequence[str] | None, known: Sequence[str] | None
+) -> None:
+    """Raise an InputError unless views or kernels have the names of those known, in any order."""
+    if set(new or ()) == set(known or ()):
+        return
+    had, have = (
+        f"{kind} without names" if names is None else f"the {kind} {', '.join(map(repr, names))}"
+        for names in (known, new)
+    )
+    raise InputError(
+        f"{what} has {have}, but the training samples had {had}: give the same, as a dict where "
+        "that was one."
+    )
+
+
+def reordered(known: Names | None, new: Names | None) -> bool:
+    """Tell whether names are those known in another order."""
+    if known is None or new is None or len(known) != len(new) or known == new:
+        return False
+    return Counter(known) == Counter(new)
+
+
+def first_named(several: Iterable[Names | None]) -> Names | None:
+    """Return the first list of names that are none of pandas' own numbers, else the first."""
+    found = [names for names in several if names is not None]
+    return next((names for names in found if not is_numbering(names)), found[0] if found else None)
+
+
+def is_numbering(names: Names) -> bool:
+    """Tell whether names are the numbers from 0 on that pandas gives what has none."""
+    return names == list(range(len(names)))
+
+
+class RowNumbers:
+    """The row numbers that samples of a whole data set have, in whatever way they are given.
+
+    Parameters
+    ----------
+    n : int
+        How many samples there are.
+    names : list or None, default=None
+        What they are called; numbers from 0 on are no names.
+    """
+
+    def __init__(self, n: int, names: Names | None = None) -> None:
+        self._n = n
+        self._names = None if names is None or is_numbering(names) else names
+
+    def __call__(self, given: Any) -> Any:
+        """Return the row numbers (k,) that a mask or names stand for, others as they are.
+
+        Parameters
+        ----------
+        given : array_like of shape (k,), (k, 1) or, a mask, (n,)
+            Row numbers, names of samples, or a mask.
+
+        Raises
+        ------
+        InputError
+            If a mask has another length, or a name is that of no sample.
+        """
+        values = np.asarray(given)
+        flat = values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
+        if flat.ndim != 1 or not len(flat):
+            return given
+        if is_mask(flat):
+            if len(flat) != self._n:
+                raise InputError(
+                    f"a mask of {len(flat)} truth values chooses none of the {self._n} samples "
+                    "there are: give one value a sample, or row numbers."
+                )
+            return np.flatnonzero(flat.astype(bool))
+        if flat.dtype.kind in "iuf" and len(flat) == self._n > 2 and np.isin(flat, (0, 1)).all():
+            raise InputError(
+                f"row numbers are 0 and 1 alone, as many as the {self._n} samples there are: give "
+                "a mask as truth values, by astype(bool)."
+            )
+        if self._names is None or type(flat.tolist()[0]) is not type(self._names[0]):
+            return given
+        return positions_of(flat.tolist(), self._names, "K")
+
+
+def is_mask(values: NDArray[Any]) -> bool:
+    """Tell whether all values (k,) are truth values."""
+    return values.dtype.kind == "b" or (
+        values.dtype.kind == "O" and all(isinstance(each, (bool, np.bool_)) for each in values)
+    )
+
+
+def positions_of(names: Sequence[Any], known: Names, what: str) -> NDArray[np.intp]:
+    """Return where the names (k,) stand among those known.
+
+    Raises
+    ------
+    InputError
+        If one is not there, or there twice.
+    """
+    place = {name: i for i, name in enumerate(known)}
+    if len(place) < len(known):
+        twice = next(name for name, count in Counter(known).items() if count > 1)
+        raise InputError(f"{what} has the name {twice!r} twice: give each sample its own.")
+    try:
+        return np.array([place[name] for name in names], dtype=np.intp)
+    except KeyError as error:
+        raise InputError(
+            f"{what} has no sample {error.args[0]!r}: name samples that are there."
+        ) from error
 
 
 class Views:
@@ -110,6 +259,77 @@ class Views:
         )
 
 
+class Layout:
+    """The form of training samples, to which new samples are held.
+
+    Parameters
+    ----------
+    X : array_like, DataFrame, sparse matrix or Views
+        Training samples.
+    """
+
+    def __init__(self, X: Any) -> None:
+        self._views = X.names if isinstance(X, Views) else None
+        self._columns = [names_of_columns(part) for part in _parts(X)]
+        self._widths = [_width(part) for part in _parts(X)]
+        self._are_views = isinstance(X, Views)
+
+    def ordered(self, X: Any) -> Any:
+        """Return new samples, their views in the order of the training samples.
+
+        Parameters
+        ----------
+        X : array, DataFrame, sparse matrix or Views
+            New samples.
+
+        Raises
+        ------
+        InputError
+            If they have other views, or another number, names or order of columns.
+        """
+        if isinstance(X, Views) != self._are_views:
+            views, one = f"{len(self._widths)} views", "one matrix"
+            had, has = (views, "none") if self._are_views else (one, "views")
+            raise InputError(f"the training samples were {had}, and X is {has}: give the same.")
+        if isinstance(X, Views) and X.names != self._views:
+            check_same_names("X", "views", X.names, self._views)
+            named = dict(zip(X.names or (), X.parts, strict=True))
+            X = Views({name: named[name] for name in self._views or ()})
+        parts = _parts(X)
+        if len(parts) != len(self._widths):
+            raise InputError(
+                f"X has {len(parts)} views, but the training samples have {len(self._widths)}: "
+                "give the same, in the same order."
+            )
+        for v, (part, width, known) in enumerate(
+            zip(parts, self._widths, self._columns, strict=True)
+        ):
+            called = X.called(v) if self._are_views else "X"
+            remedy = "give the same in the same order"
+            if None not in (width, _width(part)) and _width(part) != width:
+                raise InputError(
+                    f"{called} has {_width(part)} columns, but the training samples have {width} "
+                    f"there: {remedy}."
+                )
+            differs = difference(known, names_of_columns(part))
+            if differs is not None:
+                raise InputError(
+                    f"{called} has its columns {differs}, compared with the training samples: "
+                    f"{remedy}."
+                )
+        return X
+
+
+def _parts(X: Any) -> Sequence[Any]:
+    return X.parts if isinstance(X, Views) else (X,)
+
+
+def _width(part: Any) -> int | None:
+    """Return the number of columns, None of what has no shape, such as a list."""
+    shape: tuple[int, ...] = getattr(part, "shape", ())
+    return int(shape[1]) if len(shape) == 2 else None
+
+
 def rows_of(X: Any, rows: slice | NDArray[Any] | Sequence[int]) -> Any:
     """Return some rows of samples.
 
@@ -187,6 +407,52 @@ def matrix_of(X: Any) -> Any:
     if array.ndim != 2 or 0 in array.shape:
         raise InputError(f"X has shape {array.shape}: it must be a matrix (n_samples, n_features).")
     return array
+
+
+def numbers(part: Any, name: str, *, needed: bool = True) -> Any:
+    """Return samples as an array of doubles (n, d), or as a sparse matrix; missing ones as NaN.
+
+    Parameters
+    ----------
+    part : array, sparse matrix or data frame of shape (n, d)
+        Samples.
+    name : str
+        What they are called in messages.
+    needed : bool, default=True
+        Whether anything else than numbers is refused; else it comes back as an array of objects.
+
+    Raises
+    ------
+    InputError
+        If a column holds something else than real numbers.
+    """
+    if is_sparse(part):
+        return csr(part)
+    is_frame = hasattr(part, "iloc")
+    part = part if is_frame else np.asarray(part)
+    for j in range(part.shape[1]) if is_frame or part.dtype.kind not in "biuf" else ():
+        column = part.iloc[:, j] if is_frame else part[:, j]
+        if getattr(column.dtype, "kind", "O") in "biuf":
+            continue
+        other = [value for value in np.asarray(column, dtype=object) if not _is_number(value)]
+        if other and not needed:
+            return np.asarray(part, dtype=object)
+        if other:
+            label = f"the column {part.columns[j]!r}" if is_frame else f"column {j}"
+            raise InputError(
+                f"{name} has {label} with {str(other[0])[:40]!r}, which is no number: give the "
+                "view a transformer such as OneHotEncoder(), as in (name, kernel, columns, "
+                "transformer)."
+            )
+    if is_frame:  # a copy, as pandas gives what may not be written to, which a kernel may do
+        return np.array(part.to_numpy(dtype=np.float64, na_value=np.nan), order="C")
+    return np.array(part, dtype=np.float64)
+
+
+def _is_number(value: object) -> bool:
+    return value is None or (
+        isinstance(value, (Number, np.bool_)) and not isinstance(value, complex)
+    )
 
 
 def is_dict(X: Any) -> bool:

@@ -129,9 +129,9 @@ def test_the_names_of_features_are_kept() -> None:
     model = MKL(kernel=LIST).fit(FRAME, LABELS)
     assert_array_equal(model.feature_names_in_, FRAME.columns)
     assert model.n_features_in_ == 5
-    with pytest.raises(ValueError, match="feature names should match"):
+    with pytest.raises(ValueError, match="X has its columns without 'age'"):
         model.predict(FRAME.rename(columns={"age": "years"}))
-    with pytest.raises(ValueError, match="X has 4 features, but MKL is expecting 5"):
+    with pytest.raises(ValueError, match="X has 4 columns, but the training samples have 5 there"):
         model.predict(FRAME.iloc[:, :4].to_numpy())
 
 

@@ -2,26 +2,95 @@
 
 An entry is a kernel on all columns, or ``(name, kernel, columns)``, or ``(name, kernel, columns,
 transformer)`` where a transformer of scikit-learn, a pipeline of several for instance, is fitted to
-these columns of the training samples and stands before the kernel.
+these columns of the training samples and stands before the kernel. Columns are chosen as in
+scikit-learn's ColumnTransformer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from mklbench.errors import InputError
-from mklbench.kernels.base import KernelOperator
-from mklbench.kernels.builders.entries import FORMS, Entry, entry_of
-from mklbench.kernels.builders.fitted_views import FittedView, FittedViews
-from mklbench.kernels.builders.forms import builder_from, is_of_pairs, takes
-from mklbench.kernels.contract import memory_of
-from mklbench.kernels.functions import Gaussian, Linear, Polynomial
+import numpy as np
+from numpy.typing import NDArray
+
+from mklbench.errors import InputError, hint
+from mklbench.kernels.builders.forms import (
+    builder_from,
+    checked_bank,
+    refuses_missing,
+    shown,
+    takes,
+)
+from mklbench.kernels.builders.named import KernelBuilder
+from mklbench.kernels.contract import builder_of, memory_of
 from mklbench.kernels.memory import Memory, Shape
-from mklbench.kernels.samples import Views, are_views, is_sparse, matrix_of
-from mklbench.kernels.transforms.columns import ColumnBank
+from mklbench.kernels.samples import (
+    Layout,
+    Views,
+    are_views,
+    csr,
+    is_mask,
+    is_sparse,
+    matrix_of,
+    names_of_columns,
+    numbers,
+)
+from mklbench.kernels.transforms.columns import ColumnBank, ViewNames
 from mklbench.kernels.transforms.composite import ConcatenatedBank
+from mklbench.validation import check_finite, columns_called
+
+_FORMS = "(name, kernel, columns) or (name, kernel, columns, transformer)"
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """An entry of a list of kernels.
+
+    Attributes
+    ----------
+    name : str or None
+        What the user calls it; None of a kernel on all columns.
+    builder : KernelBuilder
+        Of its kernels.
+    columns : object
+        What `_positions` accepts.
+    transformer : object or None
+        With ``fit`` and ``transform``; None for the columns as they are.
+    """
+
+    name: str | None
+    builder: KernelBuilder
+    columns: Any
+    transformer: Any = None
+
+    @classmethod
+    def of(cls, given: Any) -> _Entry:
+        """Return the entry that a user has written; an InputError if it is none."""
+        if not isinstance(given, tuple):
+            return cls(None, builder_from(given), None)
+        if len(given) not in (3, 4) or not isinstance(given[0], str):
+            raise InputError(f"kernel has the entry {given!r}: give a kernel, or {_FORMS}.")
+        name, kernel, columns, *transformer = given
+        try:
+            builder = builder_from(kernel)
+        except InputError as error:
+            raise InputError(f"view {name!r}: {error}") from error
+        passing = not transformer or (
+            isinstance(transformer[0], str) and transformer[0] == "passthrough"
+        )
+        return cls(name, builder, columns, None if passing else transformer[0])
+
+    @property
+    def called(self) -> str:
+        """The entry in messages."""
+        return f"kernel {shown(self.builder)}" if self.name is None else f"view {self.name!r}"
+
+    @property
+    def takes_rows(self) -> bool:
+        """Whether the kernels are on row numbers that no column holds."""
+        return self.columns is None and builder_of(self.builder).takes_rows
 
 
 class KernelList:
@@ -47,10 +116,15 @@ class KernelList:
         if isinstance(kernels, Mapping):
             kernels = [(name, kernel, None) for name, kernel in kernels.items()]
         if not isinstance(kernels, (list, tuple)):
-            raise InputError(f"kernel={kernels!r} is no list: give a list of {FORMS}.")
+            raise InputError(f"kernel={kernels!r} is no list: give a list of {_FORMS}.")
         if not kernels:
-            raise InputError(f"kernel=[] holds no kernel: give a list of {FORMS}.")
-        self._entries = [entry_of(given) for given in kernels]
+            raise InputError(f"kernel=[] holds no kernel: give a list of {_FORMS}.")
+        self._entries = [_Entry.of(given) for given in kernels]
+
+    @property
+    def takes_sparse(self) -> bool:
+        """Whether each kernel takes a sparse matrix, or has a transformer that may."""
+        return all(e.transformer is not None or takes(e.builder, "sparse") for e in self._entries)
 
     def fitted(self, X: Any, y: Any = None) -> FittedViews:
         """Find the columns in the training samples, and fit the transformers to them.
@@ -68,34 +142,12 @@ class KernelList:
             If a column does not exist, or a transformer fails.
         """
         samples = matrix_of(X)
-        views = []
-        for entry in self._entries:
-            each = [entry]
-            if isinstance(samples, Views) and entry.columns is None and not entry.takes_rows:
-                names = samples.names or [f"view {v}" for v in range(len(samples.parts))]
-                each = [
-                    Entry(name, entry.builder, [v], entry.transformer)
-                    for v, name in enumerate(names)
-                    if entry.name in (None, name)
-                ]
-                if not each:
-                    raise InputError(
-                        f"{entry.called} names none of the views {', '.join(map(repr, names))} of "
-                        "X: call it as a view is called."
-                    )
-            views += [FittedView(one, samples, y) for one in each]
-        return FittedViews(views)
-
-    def memory(self, shape: Shape) -> Memory:
-        """Return what the bank needs at most: as if each kernel looked at all columns.
-
-        Parameters
-        ----------
-        shape : Shape
-            Size of the training samples.
-        """
-        most = ConcatenatedBank.needs([memory_of(each.builder, shape) for each in self._entries])
-        return replace(most, n_kernels=None)
+        views = [
+            _FittedView(one, samples, y)
+            for each in self._entries
+            for one in _by_view(each, samples)
+        ]
+        return FittedViews(views, Layout(samples))
 
     def __call__(self, X: Any) -> ColumnBank:
         """Return the bank on training samples; its `cross` takes new ones in the same form."""
@@ -118,11 +170,9 @@ def kernel_list(kernel: Any, X: Any = None) -> KernelList | None:
     named = isinstance(kernel, str)
     if kernel == "precomputed" if named else not callable(kernel):
         return None
-    if not named and not _is_operator(kernel) and stands_alone(kernel):
-        return KernelList([kernel])
-    if are_views(X) or (is_sparse(X) and takes(builder_from(kernel), "sparse")):
-        return KernelList([kernel])
-    return None
+    builder = builder_from(kernel)
+    of_views = are_views(X) or (is_sparse(X) and takes(builder, "sparse"))
+    return KernelList([kernel]) if of_views or not (named or builder is kernel) else None
 
 
 def takes_sparse(kernel: Any) -> bool:
@@ -134,21 +184,322 @@ def takes_sparse(kernel: Any) -> bool:
         A list, or a kernel on all columns.
     """
     try:
-        if isinstance(kernel, Mapping):
-            kernel = [(name, each, None) for name, each in kernel.items()]
-        if isinstance(kernel, (list, tuple)):
-            entries = [entry_of(given) for given in kernel]
-            return all(e.transformer is not None or takes(e.builder, "sparse") for e in entries)
-        return takes(builder_from(kernel), "sparse")
+        several = isinstance(kernel, (list, tuple, Mapping))
+        return KernelList(kernel if several else [kernel]).takes_sparse
     except InputError:  # which `fit` will say
         return False
 
 
-def _is_operator(kernel: Any) -> bool:
-    """Tell whether a kernel is a class of operators, and so a builder."""
-    return isinstance(kernel, type) and issubclass(kernel, KernelOperator)
+class FittedViews:
+    """The columns of a list of kernels, transformers fitted: makes views of samples, and the bank.
+
+    Parameters
+    ----------
+    views : sequence of _FittedView or None
+        Those of the entries; None of an entry whose view has no columns, as nobody asks for any.
+    layout : Layout
+        Of the training samples.
+    """
+
+    def __init__(self, views: Sequence[_FittedView | None], layout: Layout) -> None:
+        self._all, self._layout = tuple(views), layout
+        self._n_kernels: list[int] = []
+
+    @property
+    def _views(self) -> list[_FittedView]:
+        """The views that are looked at, all of them until `in_use` has left some out."""
+        return [view for view in self._all if view is not None]
+
+    def training_views(self) -> Views:
+        """Return the views of the training samples, once: they are not kept."""
+        views = Views([view.samples for view in self._views])
+        for view in self._views:
+            del view.samples
+        return views
+
+    def views(self, X: Any) -> Views:
+        """Return the views of new samples.
+
+        Parameters
+        ----------
+        X : array_like, sparse matrix, DataFrame or list of these
+            New samples, in the form of the training samples.
+
+        Raises
+        ------
+        InputError
+            If they have another form than the training samples, or a transformer refuses them.
+        """
+        samples = self._layout.ordered(matrix_of(X))
+        nothing = np.empty((np.shape(samples)[0], 0))
+        return Views([nothing if view is None else view.of(samples) for view in self._all])
+
+    def in_use(self, kernels: NDArray[np.intp]) -> FittedViews:
+        """Return what makes the views of some kernels of its bank; the others are left empty.
+
+        Parameters
+        ----------
+        kernels : ndarray of int of shape (m,)
+            Numbers of kernels of the bank that was made last.
+        """
+        owners = np.searchsorted(np.cumsum(self._n_kernels), kernels, side="right")
+        kept = [view if v in owners else None for v, view in enumerate(self._all)]
+        return FittedViews(kept, self._layout)
+
+    def memory(self, shape: Shape) -> Memory:
+        """Return what the bank needs.
+
+        Parameters
+        ----------
+        shape : Shape
+            Size of the training samples, of which only their number counts.
+        """
+        return ConcatenatedBank.needs(
+            [memory_of(view.entry.builder, Shape(shape.n, view.width)) for view in self._views]
+        )
+
+    def __call__(self, views: Views, *, own_samples: bool = False) -> ColumnBank:
+        """Return the bank on views of the training samples.
+
+        Parameters
+        ----------
+        views : Views
+            Of the training samples.
+        own_samples : bool, default=False
+            Whether its `cross` takes samples as the user has them, beside views of them.
+        """
+        banks = []
+        for view, part in zip(self._views, views.parts, strict=True):
+            builder = view.entry.builder
+            try:
+                with columns_called(view.feature_labels):
+                    banks.append(checked_bank(builder(part), builder))
+            except InputError as error:
+                if view.entry.name is None or repr(view.entry.name) in str(error):
+                    raise
+                raise type(error)(f"{view.entry.called}: {error}") from error
+        self._n_kernels = [bank.n_kernels for bank in banks]
+        names = [view.names for view in self._views]
+        return ColumnBank(banks, names, self.views if own_samples else None)
 
 
-def stands_alone(kernel: Any) -> bool:
-    """Tell whether a callable is a kernel, or a class by mistake, and no builder."""
-    return isinstance(kernel, (type, Gaussian, Linear, Polynomial)) or is_of_pairs(kernel)
+class _FittedView:
+    """The columns of one entry, its transformer fitted.
+
+    Parameters
+    ----------
+    entry : _Entry
+        The entry.
+    X : array, sparse matrix, DataFrame or Views
+        Training samples.
+    y : array_like of shape (n,) or None
+        The responses.
+    """
+
+    def __init__(self, entry: _Entry, X: Any, y: Any) -> None:
+        self.entry = entry
+        self._positions: tuple[int, ...] = ()
+        if not entry.takes_rows:
+            columns = slice(None) if entry.columns is None else entry.columns
+            self._positions = _positions(columns, X, entry.called)
+        part = self._part(X)
+        labels = names_of_columns(part)
+        if entry.transformer is not None:
+            part, labels = self._fit(part, y), None
+        self.feature_labels = labels
+        self.samples = self._prepared(part)
+        self.width = int(np.shape(self.samples)[1])
+        are_columns = entry.transformer is None and self._positions and not isinstance(X, Views)
+        self.names = ViewNames(
+            entry.name,
+            self._positions if are_columns else None,
+            tuple(map(str, labels)) if are_columns and labels else None,
+            self.width,
+        )
+
+    def of(self, X: Any) -> Any:
+        """Return the view (n_new, d_v) of new samples, an array or a sparse matrix.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, DataFrame or Views
+            New samples, in the form of the training samples.
+
+        Raises
+        ------
+        InputError
+            If the transformer refuses them.
+        """
+        part = self._part(X)
+        if self.entry.transformer is not None:
+            part = self._called(self._transformer.transform, part)
+        return self._prepared(part)
+
+    def _part(self, X: Any) -> Any:
+        """Return the columns as they are in samples, or the row numbers."""
+        entry = self.entry
+        rows_of = getattr(entry.builder, "rows_of", None)
+        if entry.takes_rows:
+            index = X.index if hasattr(X, "iloc") else getattr(X, "row_names", None)
+            rows = None if index is None else np.asarray(rows_of(index) if rows_of else index)
+            if rows is None or rows.dtype.kind not in "iu":
+                raise InputError(
+                    f"{entry.called} takes row numbers of the whole data set: name the column of X "
+                    "that holds them, as in (name, Precomputed(K), column), or pass a DataFrame "
+                    "whose index they are."
+                )
+            return rows[:, None]
+        if isinstance(X, Views):
+            parts = [X.parts[v] for v in self._positions]
+            part = parts[0] if len(parts) == 1 else _beside(parts)
+        else:
+            vector = entry.transformer is not None and _is_scalar(entry.columns)
+            chosen: Any = self._positions[0] if vector else list(self._positions)
+            part = X.iloc[:, chosen] if hasattr(X, "iloc") else X[:, chosen]
+        if rows_of is None or entry.transformer is not None:
+            return part
+        if is_mask(np.asarray(part).ravel()):
+            raise InputError(
+                f"{entry.called} takes row numbers, and X has truth values there: give the number "
+                "of each sample."
+            )
+        return np.reshape(rows_of(part), (-1, 1))
+
+    def _fit(self, part: Any, y: Any) -> Any:
+        from sklearn.base import clone  # of those who have transformers
+
+        transformer = self.entry.transformer
+        if not (hasattr(transformer, "fit") and hasattr(transformer, "transform")):
+            raise InputError(
+                f"{self.entry.called} has transformer={transformer!r}, which has no fit and "
+                "transform: give one such as StandardScaler()."
+            )
+        self._transformer = clone(transformer)
+        if hasattr(self._transformer, "fit_transform"):
+            return self._called(self._transformer.fit_transform, part, y)
+        return self._called(self._called(self._transformer.fit, part, y).transform, part)
+
+    def _called(self, method: Callable[..., Any], *arguments: Any) -> Any:
+        """Return what a method of the transformer returns; an InputError names what it refuses."""
+        try:
+            return method(*arguments)
+        except InputError:
+            raise
+        except (TypeError, ValueError) as error:
+            reason = " ".join(str(error).split()).rstrip(".")
+            remedy = "mend the columns, or choose another transformer"
+            if "unknown categor" in reason:
+                remedy = 'remove the rows, or set handle_unknown="ignore"'
+            name = type(self.entry.transformer).__name__
+            raise InputError(
+                f"{self.entry.called}: its transformer {name} says {reason!r}: {remedy}."
+            ) from error
+
+    def _prepared(self, part: Any) -> Any:
+        """Return columns, transformed if they have to be, as the kernels take them."""
+        name, builder = self.entry.called, self.entry.builder
+        if is_sparse(part):
+            if not takes(builder, "sparse"):
+                raise InputError(
+                    f"{name} has a sparse matrix, which {shown(builder)} does not take: pass it "
+                    "dense, by .toarray() or sparse_output=False of the transformer."
+                )
+            return csr(part)
+        shape = np.shape(part)
+        if len(shape) != 2:
+            raise InputError(
+                f"{name} has columns of shape {shape} after its transformer: it must return a "
+                "matrix (n, d)."
+            )
+        array = numbers(part, name, needed=not takes(builder, "text"))
+        if array.dtype.kind == "f" and refuses_missing(builder):
+            with columns_called(self.feature_labels):
+                check_finite(name, array)
+        return array
+
+
+def _by_view(entry: _Entry, samples: Any) -> list[_Entry]:
+    """Return an entry without columns as one on each view that it names; others as they are."""
+    if not isinstance(samples, Views) or entry.columns is not None or entry.takes_rows:
+        return [entry]
+    names = samples.names or [f"view {v}" for v in range(len(samples.parts))]
+    each = [
+        _Entry(name, entry.builder, [v], entry.transformer)
+        for v, name in enumerate(names)
+        if entry.name in (None, name)
+    ]
+    if not each:
+        raise InputError(
+            f"{entry.called} names none of the views {', '.join(map(repr, names))} of X: call it "
+            "as a view is called."
+        )
+    return each
+
+
+def _positions(columns: Any, X: Any, view: str) -> tuple[int, ...]:
+    """Return the positions of the columns that are chosen, or the numbers of the views.
+
+    Parameters
+    ----------
+    columns : int, str, slice, sequence of these, mask or callable
+        A slice of names includes both its ends, as in pandas; a callable is called with `X`.
+    X : array, sparse matrix, data frame or Views
+        Training samples.
+    view : str
+        What the view is called in messages.
+
+    Raises
+    ------
+    InputError
+        If a column does not exist, or none is chosen.
+    """
+    if callable(columns):
+        columns = columns(X)
+    names = X.names if isinstance(X, Views) else names_of_columns(X)
+    n = len(X.parts) if isinstance(X, Views) else np.shape(X)[1]
+
+    def position(column: Any) -> Any:
+        if not isinstance(column, str):
+            return column
+        found = [j for j, name in enumerate(names or ()) if name == column]
+        if len(found) == 1:
+            return found[0]
+        problem, remedy = f"X has {len(found)} times", "give positions, or rename the columns"
+        if names is None:
+            problem = "but X has no names of columns"
+            remedy = "give positions, or samples as a pandas DataFrame"
+        elif not found:
+            problem, remedy = "which X has not", hint(column, names)
+        raise InputError(f"{view} has the column {column!r}, {problem}: {remedy}.")
+
+    if isinstance(columns, slice):
+        last = position(columns.stop)
+        stop = last + 1 if isinstance(columns.stop, str) else last
+        chosen: Any = slice(position(columns.start), stop, columns.step)
+    else:
+        given = columns.tolist() if hasattr(columns, "tolist") else columns
+        several = isinstance(given, (list, tuple, range, set, frozenset))
+        chosen = [position(each) for each in (given if several else [given])]
+    try:
+        found = np.arange(n)[chosen] if chosen != [] else np.arange(0)
+    except (IndexError, TypeError, ValueError) as error:
+        raise InputError(
+            f"{view} has columns={columns!r}, and X has {n} of them: give positions from 0 to "
+            f"{n - 1}, names, a slice, a mask with a truth value a column, or a function."
+        ) from error
+    if not len(found):
+        raise InputError(f"{view} has no columns: leave it out, or choose columns of X.")
+    return tuple(found.tolist())
+
+
+def _is_scalar(columns: Any) -> bool:
+    """Tell whether a choice is one column, of which transformers are given a vector."""
+    return isinstance(columns, (str, int, np.integer))
+
+
+def _beside(parts: Sequence[Any]) -> Any:
+    if any(is_sparse(part) for part in parts):
+        from scipy.sparse import hstack
+
+        return hstack([csr(part) if is_sparse(part) else np.asarray(part) for part in parts])
+    return np.hstack([np.asarray(part) for part in parts])

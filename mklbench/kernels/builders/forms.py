@@ -30,16 +30,13 @@ from mklbench.kernels.memory import Memory, Shape
 from mklbench.kernels.storage.packed import matrices_of
 from mklbench.kernels.transforms.composite import ConcatenatedBank
 
-# Builders by name that take sparse samples as such.
-SPARSE = ("gaussian", "gaussians", "linear", "poly", "laplacian", "cosine")
-
 _ACCEPTED = (
     "give a name such as gaussian, a kernel function such as Gaussian(0.5), a function of two sets "
     "of samples such as rbf_kernel, a builder, or a list of these"
 )
 
 
-class OfFunctions:
+class FunctionBuilder:
     """Builder of kernel functions on all features, dense or sparse.
 
     Parameters
@@ -71,7 +68,7 @@ class OfFunctions:
         return on_all_features(X, self._functions)
 
 
-class OfPairs:
+class CallableBuilder:
     """Builder of the kernel that a function of two sets of samples is.
 
     Parameters
@@ -115,7 +112,7 @@ class OfPairs:
         return bank
 
 
-class Together:
+class ConcatenatedBuilder:
     """Builder of the kernels of several builders on the same samples, one after the other.
 
     Parameters
@@ -165,25 +162,21 @@ def builder_from(kernel: Any) -> KernelBuilder:
     if isinstance(kernel, str):
         return resolve(kernel)
     if isinstance(kernel, (Gaussian, Linear, Polynomial)):
-        return OfFunctions([kernel])
+        return FunctionBuilder([kernel])
     if isinstance(kernel, (list, tuple)):
-        return _of_several(kernel)
+        if not kernel:
+            raise InputError(f"kernel={kernel} holds no kernel: {_ACCEPTED}.")
+        if all(isinstance(each, (Gaussian, Linear, Polynomial)) for each in kernel):
+            return FunctionBuilder(kernel)
+        return ConcatenatedBuilder([builder_from(each) for each in kernel])
     if inspect.isclass(kernel) and not issubclass(kernel, KernelOperator):
         raise InputError(f"kernel={kernel.__name__} is a class: write {kernel.__name__}(...).")
     if not callable(kernel):
         raise InputError(f"kernel={_short(kernel)} is not accepted: {_ACCEPTED}.")
-    return OfPairs(kernel) if is_of_pairs(kernel) else kernel
+    return CallableBuilder(kernel) if _is_of_pairs(kernel) else kernel
 
 
-def _of_several(kernels: Sequence[Any]) -> KernelBuilder:
-    if not kernels:
-        raise InputError(f"kernel={kernels} holds no kernel: {_ACCEPTED}.")
-    if all(isinstance(kernel, (Gaussian, Linear, Polynomial)) for kernel in kernels):
-        return OfFunctions(kernels)
-    return Together([builder_from(kernel) for kernel in kernels])
-
-
-def is_of_pairs(function: Any) -> bool:
+def _is_of_pairs(function: Any) -> bool:
     """Tell whether a callable is a function of two sets of samples, not a builder.
 
     It is if it has to be called with two positional arguments, or if the second one, which may be
@@ -205,15 +198,13 @@ def is_of_pairs(function: Any) -> bool:
 
 def takes(builder: Callable[..., Any], what: str) -> bool:
     """Tell whether a builder takes "sparse" samples, or "text", as they are."""
-    function, _ = unbound(builder)
-    named = what == "sparse" and any(function is BUILDERS[name] for name in SPARSE)
-    return named or bool(getattr(function, f"takes_{what}", False))
+    return bool(getattr(unbound(builder)[0], f"takes_{what}", False))
 
 
 def refuses_missing(builder: Callable[..., Any]) -> bool:
     """Tell whether the kernels of a builder are known to take no missing values."""
     function, _ = unbound(builder)
-    if isinstance(function, OfPairs):
+    if isinstance(function, CallableBuilder):
         return function.is_of_sklearn
     return builder_of(builder).memory is not None
 

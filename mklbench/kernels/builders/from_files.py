@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mklbench.errors import InputError
-from mklbench.kernels.axis_names import RowNumbers
 from mklbench.kernels.banks.dense import IndexedBank, pack_grams
 from mklbench.kernels.banks.distances import MatrixDistances
 from mklbench.kernels.banks.views import DistanceBank
@@ -25,6 +24,7 @@ from mklbench.kernels.builders.matrix_files import ROUNDING, StackAxis, matrices
 from mklbench.kernels.definite import MakePSD, check_definite
 from mklbench.kernels.groups import GroupLists, check_groups
 from mklbench.kernels.memory import Memory, Shape
+from mklbench.kernels.samples import RowNumbers
 from mklbench.kernels.storage.packed import PackedGrams, matrices_of
 from mklbench.kernels.transforms.composite import unit_trace
 

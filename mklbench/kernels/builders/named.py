@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mklbench.errors import InputError
-from mklbench.kernels.axis_names import RowNumbers
 from mklbench.kernels.banks.dense import DenseBank, IndexedBank, PrecomputedBank, pack_stack
 from mklbench.kernels.banks.features import FeatureBank
 from mklbench.kernels.banks.function_bank import (
@@ -39,6 +38,7 @@ from mklbench.kernels.functions import Gaussian, KernelFunction, Polynomial, gam
 from mklbench.kernels.gaussian_polynomials import GaussianPolynomials
 from mklbench.kernels.groups import GroupLists, check_groups
 from mklbench.kernels.memory import Memory, Shape
+from mklbench.kernels.samples import RowNumbers
 from mklbench.kernels.storage.packed import matrices_of
 from mklbench.kernels.transforms.composite import ConcatenatedBank, ScaledBank, unit_trace
 from mklbench.validation import (
@@ -70,7 +70,9 @@ MOST_STORED = 2000
 GEHLER_GAMMA_MAX = 30.0
 
 
-@declares(memory=lambda shape, gamma=None: needs_on_all_features(shape, [Gaussian()]))
+@declares(
+    memory=lambda shape, gamma=None: needs_on_all_features(shape, [Gaussian()]), takes_sparse=True
+)
 def gaussian(X: ArrayLike, gamma: float | None = None) -> Bank:
     """Return one Gaussian exp(-gamma ||x - z||^2) on all features.
 
@@ -90,7 +92,8 @@ def gaussian(X: ArrayLike, gamma: float | None = None) -> Bank:
 @declares(
     memory=lambda shape, gammas=SCALE_FACTORS: needs_on_all_features(
         shape, [Gaussian()] * len(gammas)
-    )
+    ),
+    takes_sparse=True,
 )
 def gaussians(X: ArrayLike, gammas: Sequence[float] | None = None) -> Bank:
     """Return Gaussians exp(-gamma ||x - z||^2) on all features, one for each gamma.

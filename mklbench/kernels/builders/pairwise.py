@@ -49,7 +49,9 @@ def _needs(shape: Shape, **options: object) -> Memory:
     return FunctionBank.needs(shape.n, 1, forming=3.0)
 
 
-@declares(memory=lambda shape: needs_on_all_features(shape, [Linear()], forming=2.0))
+@declares(
+    memory=lambda shape: needs_on_all_features(shape, [Linear()], forming=2.0), takes_sparse=True
+)
 def linear(X: Any) -> Bank:
     """Return the inner product x'z on all features.
 
@@ -61,7 +63,7 @@ def linear(X: Any) -> Bank:
     return on_all_features(samples_of(X), [Linear()])
 
 
-@declares(memory=_needs)
+@declares(memory=_needs, takes_sparse=True)
 def poly(X: Any, degree: int = 3, gamma: float | None = None, coef0: float = 1.0) -> Bank:
     """Return (gamma x'z + coef0)^degree on all features.
 
@@ -85,7 +87,7 @@ def poly(X: Any, degree: int = 3, gamma: float | None = None, coef0: float = 1.0
     return FunctionBank(samples, [NamedFunction(function, str(function))])
 
 
-@declares(memory=_needs)
+@declares(memory=_needs, takes_sparse=True)
 def laplacian(X: Any, gamma: float | None = None) -> Bank:
     """Return exp(-gamma ||x - z||_1) on all features.
 
@@ -100,7 +102,7 @@ def laplacian(X: Any, gamma: float | None = None) -> Bank:
     return _bank(X, "laplacian_kernel", f"laplacian {factor:.3g}", {"gamma": factor})
 
 
-@declares(memory=_needs)
+@declares(memory=_needs, takes_sparse=True)
 def cosine(X: Any) -> Bank:
     """Return x'z / (||x|| ||z||) on all features.
 

@@ -16,16 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklbench.errors import InputError
-from mklbench.kernels.axis_names import (
+from mklbench.kernels.base import Array
+from mklbench.kernels.samples import (
     Names,
     difference,
     first_named,
+    is_dict,
     names_of_columns,
     names_of_rows,
     positions_of,
 )
-from mklbench.kernels.base import Array
-from mklbench.kernels.samples import is_dict
 from mklbench.kernels.storage.packed import is_symmetric
 from mklbench.validation import check_finite, columns_called, real_array
 
