@@ -131,7 +131,7 @@ def solve(
     if nu == 1.0:
         return _all_at_the_bound(bank, dual, forms, w)
     svm = InnerSVM(bank, machine, dual)
-    search = Search(bank, svm, tol, max_iter, resort=True, unit=1.0 / box**2)
+    search = Search(bank, svm, tol, max_iter, falls_back=True, unit=1.0 / box**2)
     best = search.run(start)
     return Solution(
         weights=best.weights,

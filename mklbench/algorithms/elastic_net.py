@@ -38,8 +38,8 @@ from mklbench.kernels.base import Bank
 from mklbench.kernels.row_factors import RowFactors
 from mklbench.libsvm import SVMSolution, check_svm_options
 from mklbench.optim import (
+    fallback,
     joint_method,
-    joint_resort,
     local_model,
     side_by_side,
     svm_dual,
@@ -159,7 +159,7 @@ class _Search:
         start = self._penalty.best_weights(np.ones(self._bank.n_kernels))
         if alone:
             return self._in_turn(start, max_iter)
-        factors = joint_resort.narrow_factors(self._bank)
+        factors = fallback.narrow_factors(self._bank)
         best = None if factors is None else self._best_of(self._on_factors(factors))
         if best is not None and best.converged:
             return best
@@ -167,12 +167,9 @@ class _Search:
         best = _better(best, in_turn)
         if factors is None and not best.converged:
             kernels = np.flatnonzero(in_turn.weights)
-            found = joint_resort.searches(
-                self._bank, self._dual, kernels, self._weight_set, self._tol
-            )
+            found = fallback.searches(self._bank, self._dual, kernels, self._weight_set, self._tol)
             jointly = self._best_of(
-                (weights, (joint_resort.at_bounds(own, self._dual), own))
-                for weights, own, _ in found
+                (weights, (fallback.at_bounds(own, self._dual), own)) for weights, own, _ in found
             )
             best = best if jointly is None else _better(best, jointly)
         left = max_iter - in_turn.n_iter
@@ -191,7 +188,7 @@ class _Search:
     def _on_factors(self, factors: RowFactors) -> Iterator[tuple[Array, tuple[Array, ...]]]:
         """Yield weights (M,) and a (n,)."""
         where, loss = self._weight_set(self._bank.n_kernels), self._objective.loss
-        found = joint_resort.search(factors, where, loss, self._tol)
+        found = fallback.search(factors, where, loss, self._tol)
         yield found.weights, (found.dual_coef,)
 
     def _best_of(self, candidates: Iterable[tuple[Array, tuple[Array, ...]]]) -> Solution | None:

@@ -189,7 +189,7 @@ def solve(
     if slide and master == "mkl" and not isinstance(kernels, Bank):
         # Where alpha is not unique, as with samples that are equal, that of an SVM at kernels that
         # have moved proves little, and so do those of the masters after it.
-        solve_master = partial(mkl.solve_master, resort=True)
+        solve_master = partial(mkl.solve_master, falls_back=True)
     solver = MasterSolver(solve_master, C, machine.class_factors, machine.sample_weight)
     columns = first_columns(
         kernels, machine, solver, start, samples, explore, slide, look, multiply
@@ -197,7 +197,7 @@ def solve(
     history = iterations.begin()
     _generate(columns, solver, tol, max_iter, pricing, history)
     gap, family_gap = columns.certified_gaps()
-    if gap > tol and columns.resort(tol, gap):
+    if gap > tol and columns.fall_back(tol, gap):
         gap, family_gap = columns.certified_gaps()
     weights, thetas = columns.weights()
     return Solution(

@@ -193,7 +193,7 @@ def solve_all(
             for y in labels
         ]
     return [
-        _solve(bank, y, C, tol, max_iter, start, class_weight, sample_weight, resort=True)
+        _solve(bank, y, C, tol, max_iter, start, class_weight, sample_weight, falls_back=True)
         for y in labels
     ]
 
@@ -216,14 +216,14 @@ def solve_master(
     start: Array,
     class_weight: Mapping[int, float] | str | None,
     sample_weight: ArrayLike | None = None,
-    resort: bool = False,
+    falls_back: bool = False,
 ) -> Solution:
     """Solve one of a series of problems as `solve` does, or give it up.
 
-    Where SVMs do not close the gap, the joint method does, with `resort`; else the next master or
-    the end of the series makes up for it.
+    Where SVMs do not close the gap, the joint method does with `falls_back`; else the next master
+    or the end of the series makes up for it.
     """
-    return _solve(bank, y, C, tol, _MASTER_CALLS, start, class_weight, sample_weight, resort)
+    return _solve(bank, y, C, tol, _MASTER_CALLS, start, class_weight, sample_weight, falls_back)
 
 
 def _weight_set(n_kernels: int, p: float) -> WeightSet:
@@ -267,7 +267,7 @@ def _solve(
     start: ArrayLike | None,
     class_weight: Mapping[int, float] | str | None,
     sample_weight: ArrayLike | None,
-    resort: bool,
+    falls_back: bool,
 ) -> Solution:
     tol = check_tolerance("tol", tol)
     check_count("max_iter", max_iter)
@@ -275,7 +275,7 @@ def _solve(
     _check_room(bank)
     machine = SVM(y, C, class_weight=class_weight, sample_weight=sample_weight)
     svm = InnerSVM(bank, machine)
-    search = Search(bank, svm, tol, max_iter, resort)
+    search = Search(bank, svm, tol, max_iter, falls_back)
     best = search.run(start)
     return Solution(
         weights=best.weights,

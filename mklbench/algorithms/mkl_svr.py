@@ -136,7 +136,7 @@ def solve(
         return _in_units(found, unit, centre, limit)
     machine = SVR(scaled, box, epsilon=tube, sample_weight=sample_weight)
     svm = InnerSVM(bank, machine, svm_dual.of_targets(scaled, machine.upper, tube))
-    search = Search(bank, svm, tol, max_iter, resort=True, unit=unit**2)
+    search = Search(bank, svm, tol, max_iter, falls_back=True, unit=unit**2)
     best = search.run(start)
     found = Solution(
         weights=best.weights,

@@ -150,12 +150,6 @@ class InnerSVM:
                 return alternative
         return trained
 
-    def plain(self, weights: Array, tol: float) -> Trained:
-        """Solve the SVM at `weights` by LIBSVM with this tolerance, whatever its rounding."""
-        self.combine(weights)
-        solution = self._machine.solve(tol=tol)
-        return self._solved(weights, solution)
-
     def in_double_precision(self, weights: Array, dual_coef: Array) -> Trained:
         """Solve the SVM at `weights` without LIBSVM, from an inexact solution."""
         self.combine(weights)

@@ -20,10 +20,10 @@ from mklbench.certify import Hinge, PrimalDualPoint
 from mklbench.errors import InputError
 from mklbench.kernels import Bank, Family, KernelOperator, KernelSubset, check_thetas
 from mklbench.libsvm import SVM
+from mklbench.optim import fallback
 from mklbench.optim.independent_search import IndependentSearch
 from mklbench.optim.inner_svm import InnerSVM
 from mklbench.optim.kernel_search import Found, KernelSearch, distinct, is_new
-from mklbench.optim.last_resort import Seen
 from mklbench.optim.restricted_master import FamilyMaster, MasterSolver, Restricted, on_bank
 from mklbench.optim.sliding import slide
 from mklbench.optim.svm_value import balanced
@@ -33,8 +33,6 @@ from mklbench.validation import real_array
 
 Array = NDArray[np.float64]
 
-# SVMs of a last resort.
-_LAST_CALLS = 2
 # Of the kernels that the last search of either kind found, so many enter the certificate. They are
 # as many as rounding in single precision could put in the place of the best.
 _RIVALS = 10
@@ -86,10 +84,10 @@ class Columns(ABC):
         The first is that of the kernels found, the second that of those of `explore` as well.
         """
 
-    def resort(self, tol: float, gap: float) -> bool:
-        """Put what else is at hand in the place of a master that has not closed the gap.
+    def fall_back(self, tol: float, gap: float) -> bool:
+        """Put another solution in the place of a master that has not closed the gap.
 
-        Returns whether there was anything with a smaller one.
+        Returns whether there was one with a smaller gap.
         """
         return False
 
@@ -107,8 +105,6 @@ class BankColumns(Columns):
         self._bank = bank
         self._machine = machine
         self._solver = solver
-        self._svm = InnerSVM(bank, machine)
-        self._seen = Seen(bank, self._svm)
         if start is None:
             first = np.argmax(bank.quadratic_forms(balanced(machine.y)))
             self._chosen, self._start = np.array([first]), np.ones(1)
@@ -121,10 +117,6 @@ class BankColumns(Columns):
         bank = KernelSubset(self._bank, self._chosen)
         self.restricted = on_bank(self._solver, bank, self._machine.y, self._start, tol)
         self._prices = 0.5 * self._bank.quadratic_forms(self.restricted.dual_coef)
-        self._seen.note(self.weights()[0], self.restricted.upper)
-        self._seen.note_alpha(
-            self.restricted.dual_coef, self.restricted.lower(float(self._prices.max()))
-        )
 
     def search(self, thorough: bool) -> float:
         return float(self._prices.max())
@@ -144,10 +136,10 @@ class BankColumns(Columns):
         point = PrimalDualPoint.on_bank(self._bank, loss, machine)
         return certify.bounds(point, Simplex()).relative_gap, None
 
-    def resort(self, tol: float, gap: float) -> bool:
-        best = self._seen.best(tol, _LAST_CALLS)
-        self._solver.calls += self._svm.calls
-        self._solver.svm_seconds += self._machine.seconds
+    def fall_back(self, tol: float, gap: float) -> bool:
+        svm = InnerSVM(self._bank, self._machine)
+        candidates = fallback.candidates(self._bank, svm, self._chosen, tol)
+        best = min(candidates, key=lambda candidate: candidate.gap, default=None)
         if best is None or best.gap >= gap:
             return False
         prices = 0.5 * self._bank.quadratic_forms(best.dual_coef)

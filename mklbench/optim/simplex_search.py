@@ -19,7 +19,6 @@ single precision: the alpha that the model expects is computed in double precisi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,9 +28,8 @@ from mklbench import iterations
 from mklbench.certify import Bounds
 from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
-from mklbench.optim import joint_resort, local_model
+from mklbench.optim import fallback, local_model
 from mklbench.optim.inner_svm import InnerSVM, Trained
-from mklbench.optim.last_resort import Seen
 from mklbench.optim.local_model import Expansion
 from mklbench.solution import KernelMachine
 from mklbench.validation import real_array
@@ -58,7 +56,7 @@ _LOWER_VALUE_OF_TARGETS = 0.999
 _PATIENCE = 5
 # Values of J that differ by less are equal.
 _ROUNDING = 1e-12
-# A last resort is to make the gap smaller by this share of it.
+# The fallback is to make the gap smaller by this share of it.
 _LEAST_GAIN = 1e-6
 # Steps tried along one direction, each shorter than the one before.
 _STEPS = 4
@@ -85,7 +83,7 @@ class Search:
         svm: InnerSVM,
         tol: float,
         max_iter: int,
-        resort: bool,
+        falls_back: bool,
         unit: float = 1.0,
     ) -> None:
         self.history = iterations.begin()
@@ -93,10 +91,9 @@ class Search:
         self._svm = svm
         self._tol = tol
         self._max_iter = max_iter
-        self._resort = resort
+        self._falls_back = falls_back
         self._lower_value = _LOWER_VALUE if svm.dual.epsilon is None else _LOWER_VALUE_OF_TARGETS
         self._floor = svm.dual.floor
-        self._seen = Seen(bank, svm)
         self._prices = np.zeros(bank.n_kernels)
         self._lower = -np.inf
         self._gap = np.inf
@@ -130,24 +127,16 @@ class Search:
             if self._finished():
                 break
             trained = self._descend(trained, step)
-        if self._resort and self._best.gap > self._tol:
-            for candidate in self._resorts():
+        if self._falls_back and not self._finished():
+            kernels = self._working_set(self._best.weights)
+            for candidate in fallback.candidates(self._bank, self._svm, kernels, self._tol):
                 if candidate.gap < self._best.gap * (1.0 - _LEAST_GAIN):
                     self._best = candidate
-                if self._best.gap <= self._tol:
+                if self._finished():
                     break
         if self._best.gap < self.history[-1]["gap"] * (1.0 - _LEAST_GAIN):
             self._record(self._best.weights, self._best.objective, self._best.gap)
         return self._best
-
-    def _resorts(self) -> Iterator[Trained]:
-        """Yield what may be better than the best so far, as long as SVMs are left."""
-        seen = self._seen.best(self._tol, self._max_iter)
-        if seen is not None:
-            yield seen
-        if self._svm.calls < self._max_iter:
-            kernels = self._working_set(self._best.weights)
-            yield from joint_resort.candidates(self._bank, self._svm, kernels, self._tol)
 
     def _aligned(self) -> Array:
         """Return equal weights on the kernels that agree best with the labels or targets.
@@ -168,7 +157,6 @@ class Search:
 
     def _assess(self, trained: Trained) -> None:
         """Bound the gap at new weights, and certify them with the SVM's solution if that may do."""
-        self._seen.note(trained.weights, trained.upper)
         self._gap = Bounds(trained.upper, self._lower).relative_gap
         if self._gap <= self._tol or self._failures or self._svm.calls >= self._max_iter:
             self._certify(trained.weights, trained.dual_coef, trained.intercept)
@@ -190,8 +178,6 @@ class Search:
         candidate = self._svm.certified(weights, dual_coef, intercept, prices)
         self._prices = prices
         self._lower = max(self._lower, candidate.bounds.lower)
-        self._seen.note(weights, candidate.upper)
-        self._seen.note_alpha(dual_coef, candidate.bounds.lower)
         if candidate.gap < self._best.gap:
             self._best = candidate
 

@@ -12,7 +12,7 @@ from mklbench.algorithms import mkl
 from mklbench.kernels import PrecomputedBank, feature_gaussians, linear_features
 from mklbench.kernels.gram_factors import gram_factors
 from mklbench.libsvm import SVM, OneClassSVM
-from mklbench.optim import joint_resort, svm_dual
+from mklbench.optim import fallback, svm_dual
 from mklbench.optim.inner_svm import InnerSVM
 
 
@@ -21,7 +21,7 @@ def test_begins_with_some_kernels_and_ends_with_all_that_count() -> None:
     bank, tol = PrecomputedBank(stack), 1e-5
     svm = InnerSVM(bank, SVM(y, 100.0))
     optimum = conic_twins.mkl(stack, y, 100.0).value
-    found = list(joint_resort.candidates(bank, svm, np.array([0]), tol))
+    found = list(fallback.candidates(bank, svm, np.array([0]), tol))
     assert svm.calls == 0
     assert min(each.gap for each in found) <= tol
     for each in found:
@@ -40,9 +40,9 @@ def test_begins_with_some_kernels_and_ends_with_all_that_count() -> None:
 def test_takes_exact_factors_with_few_columns() -> None:
     X, y = random_problem(400)
     bank, tol = feature_gaussians(X[:, :2]), 1e-5
-    assert joint_resort.narrow_factors(bank) is not None
+    assert fallback.narrow_factors(bank) is not None
     svm = InnerSVM(bank, SVM(y, 100.0))
-    found = list(joint_resort.candidates(bank, svm, np.array([0]), tol))
+    found = list(fallback.candidates(bank, svm, np.array([0]), tol))
     assert len(found) == 2
     assert min(each.gap for each in found) <= tol
     optimum = mkl.solve(bank, y, 100.0, tol=1e-6, method="libsvm").objective
@@ -51,9 +51,9 @@ def test_takes_exact_factors_with_few_columns() -> None:
 
 def test_factors_with_many_columns_or_of_many_kernels_are_not_narrow() -> None:
     X, _ = random_problem(60)
-    assert joint_resort.narrow_factors(feature_gaussians(X)) is None
-    assert joint_resort.narrow_factors(linear_features(np.tile(X, 6))) is None
-    assert joint_resort.narrow_factors(PrecomputedBank(random_stack(n=20)[0])) is None
+    assert fallback.narrow_factors(feature_gaussians(X)) is None
+    assert fallback.narrow_factors(linear_features(np.tile(X, 6))) is None
+    assert fallback.narrow_factors(PrecomputedBank(random_stack(n=20)[0])) is None
 
 
 def test_nothing_of_one_class_nor_without_room(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,10 +61,10 @@ def test_nothing_of_one_class_nor_without_room(monkeypatch: pytest.MonkeyPatch) 
     bank, kernels = PrecomputedBank(stack), np.arange(len(stack))
     machine = OneClassSVM(20, 0.5)
     one_class = InnerSVM(bank, machine, svm_dual.of_one_class(20, 1.0, 10.0, -1.0))
-    assert list(joint_resort.candidates(bank, one_class, kernels, 1e-4)) == []
-    monkeypatch.setattr(joint_resort, "_MOST_NUMBERS", 1999)
+    assert list(fallback.candidates(bank, one_class, kernels, 1e-4)) == []
+    monkeypatch.setattr(fallback, "_MOST_NUMBERS", 1999)
     svm = InnerSVM(bank, SVM(y, 1.0))
-    assert list(joint_resort.candidates(bank, svm, kernels, 1e-4)) == []
+    assert list(fallback.candidates(bank, svm, kernels, 1e-4)) == []
 
 
 def test_factors_are_the_kernels() -> None:
