@@ -1,0 +1,83 @@
+"""CKA: the combination of largest alignment, with weights of either sign.
+
+It is ALIGNF (`mklbench.algorithms.alignf`) without its constraint v >= 0, as MKLpy has it and
+Bertsimas et al. 2025 compare with it. With Q and c of `mklbench.optim.centred_alignment` the
+alignment of sum_m v_m K_m with the targets is largest at the solution of Q v = c, here the one of
+least norm, at unit length. An SVM on the combination follows.
+
+Negative weights can make a combination that is no kernel. LIBSVM then ends in a point where the
+KKT conditions hold, and the gap of the SVM, which is that of a convex problem, says no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mklbench.algorithms.early_fusion import MACHINES
+from mklbench.kernels import PrecomputedBank
+from mklbench.kernels.base import Bank
+from mklbench.optim.centred_alignment import Alignment
+from mklbench.optim.second_stage import Learner
+from mklbench.optim.svm_value import check_bank
+from mklbench.solution import Solution
+
+VERSION = 1
+
+# LIBSVM's buffer and a Gram matrix.
+MATRICES = 3.0
+COMBINES_ONCE = True
+SIGNED = True
+
+
+def solve(
+    bank: Bank,
+    y: ArrayLike,
+    C: float = 1.0,
+    *,
+    svm_tol: float = 1e-3,
+    class_weight: Mapping[int, float] | str | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> Solution:
+    """Combine the kernels of a bank to the largest alignment with the labels, and learn on that.
+
+    Parameters
+    ----------
+    bank : Bank
+        The M base kernels on n training samples.
+    y : array_like of shape (n,)
+        Labels in {-1, +1}.
+    C : float, default=1.0
+        Box constraint.
+    svm_tol : float, default=0.001
+        LIBSVM's stopping tolerance.
+    class_weight : mapping of int to float, str or None, default=None
+        Factors on C by class, ``{-1: ..., +1: ...}`` or "balanced".
+    sample_weight : array_like of shape (n,) or None, default=None
+        Factors > 0 on C by sample, beside those by class. Alignments have all samples alike.
+
+    Returns
+    -------
+    Solution
+        `weights` have unit 2-norm and either sign; `objective` is the alignment of their
+        combination with the labels, and `gap` that of the SVM.
+
+    Raises
+    ------
+    InputError
+        If an argument has the wrong type, shape or range, or no kernel a positive alignment.
+    """
+    bank = check_bank("cka", bank)
+    machine = Learner("svm", C, 1.0, 0.1, svm_tol, class_weight, MACHINES, sample_weight)
+    labels = machine.check(bank, y)
+    alignment = Alignment.of(bank, labels)
+    solved = np.linalg.lstsq(alignment.products, alignment.with_target, rcond=None)[0]
+    weights = solved / np.linalg.norm(solved)
+    # The machine takes weights >= 0; the combination is one kernel to it.
+    solution = machine.learn(PrecomputedBank(bank.combine(weights)[None]), labels, np.ones(1))
+    reached = alignment.bounds(weights).lower
+    entry = {"objective": reached, "n_svm_calls": float(solution.n_svm_calls)}
+    return replace(solution, weights=weights, objective=reached, history=[entry])
