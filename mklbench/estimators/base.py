@@ -31,7 +31,6 @@ from mklbench.estimators.weights import Rows, given_weights, on_all_rows
 from mklbench.iterations import watched
 from mklbench.kernels import (
     FittedViews,
-    GramStack,
     Kernel,
     KernelList,
     KernelOperator,
@@ -43,8 +42,8 @@ from mklbench.kernels import (
     takes_sparse,
     unpacked,
 )
+from mklbench.kernels.builders.grams import cross_stack, named_grams, training_stack
 from mklbench.kernels.builders.named import takes_matrices
-from mklbench.kernels.builders.stacks import cross_stack, named_grams, training_stack
 from mklbench.kernels.contract import builder_of, memory_of, unbound
 from mklbench.kernels.memory import Shape
 from mklbench.kernels.naming import unique
@@ -203,8 +202,7 @@ class KernelEstimator(Versioned, ReadableModel, BaseEstimator):
             matrices = given.matrices
             if matrices.ndim == 3:
                 responses = column_or_1d(y, warn=True)
-                stack = training_stack(matrices, len(responses))
-                self._kernels_last = not isinstance(X, GramStack) and stack is not matrices
+                stack, self._kernels_last = training_stack(given, len(responses))
                 self.n_features_in_ = stack.shape[2]
                 if not self._at_fixed_weights:  # then their combination tells
                     given.check_finite(stack)
@@ -239,7 +237,7 @@ class KernelEstimator(Versioned, ReadableModel, BaseEstimator):
         matrices = given.matrices
         if matrices.ndim == 3:
             n_kernels, n = len(self.solutions_[0].weights), self.n_features_in_
-            stack = cross_stack(matrices, n_kernels, n, last=self._kernels_last)
+            stack = cross_stack(given, n_kernels, n, last=self._kernels_last)
             given.check_finite(stack)
             return stack
         given.check_finite(matrices)

@@ -16,15 +16,22 @@ from mklbench.kernels.banks.views import DistanceBank
 from mklbench.kernels.banks.widths import FeatureWidths, PairWidths
 from mklbench.kernels.base import Bank, KernelOperator
 from mklbench.kernels.builders.columns import FittedViews, KernelList, kernel_list, takes_sparse
-from mklbench.kernels.builders.derived import Combination, Normalised, Standardised
-from mklbench.kernels.builders.descriptors import Descriptors, DescriptorWidths
+from mklbench.kernels.builders.derived import (
+    Combination,
+    Descriptors,
+    DescriptorWidths,
+    Normalised,
+    Standardised,
+)
 from mklbench.kernels.builders.forms import no_kernels
-from mklbench.kernels.builders.from_files import MatrixDescriptors, MatrixKernels
+from mklbench.kernels.builders.grams import GramStack, Precomputed, precomputed, unpacked
+from mklbench.kernels.builders.matrix_files import MatrixDescriptors, MatrixKernels
 from mklbench.kernels.builders.named import (
     BUILDERS,
     Kernel,
     KernelBuilder,
-    Precomputed,
+    chi2,
+    cosine,
     feature_gaussians,
     feature_pairs,
     feature_widths,
@@ -32,17 +39,16 @@ from mklbench.kernels.builders.named import (
     gaussian_polynomials,
     gaussians,
     isotropic_gaussians,
+    laplacian,
+    linear,
     linear_features,
-    precomputed,
+    poly,
     product_gaussians,
     resolve,
     separate,
     simplemkl_bank,
     single,
-    unpacked,
 )
-from mklbench.kernels.builders.pairwise import chi2, cosine, laplacian, linear, poly
-from mklbench.kernels.builders.stacks import GramStack
 from mklbench.kernels.continuous import Family
 from mklbench.kernels.cross import CrossKernels
 from mklbench.kernels.families import IsotropicGaussians, ProductGaussians

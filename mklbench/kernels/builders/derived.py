@@ -1,4 +1,4 @@
-"""Builders of kernels that are made from a bank named by its own builder.
+"""Builders of kernels on the views of a data set, and of those made from another builder's bank.
 
 ``Normalised("simplemkl", {"degrees": [1, 2]})(X)`` is the bank of `simplemkl`, centred and with a
 diagonal of ones. What the base is called with, samples, rows or samples and views, these are called
@@ -8,23 +8,107 @@ with, too.
 from __future__ import annotations
 
 import inspect
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from mklbench.errors import InputError, unknown
+from mklbench.kernels.banks.distances import FeatureDistances, ViewColumns
+from mklbench.kernels.banks.view_widths import ViewWidths
+from mklbench.kernels.banks.views import DistanceBank
 from mklbench.kernels.base import Bank
-from mklbench.kernels.builders.descriptors import Descriptors
-from mklbench.kernels.builders.named import BUILDERS, KernelBuilder, Precomputed, resolve
+from mklbench.kernels.builders.grams import Precomputed
+from mklbench.kernels.builders.named import BUILDERS, KernelBuilder, resolve
 from mklbench.kernels.contract import builder_of, memory_of
 from mklbench.kernels.memory import Memory, Shape
 from mklbench.kernels.transforms.combined import CombinedKernel
+from mklbench.kernels.transforms.composite import unit_trace
 from mklbench.kernels.transforms.normalised import CentredBank, CosineBank
 from mklbench.kernels.transforms.wrapped import StandardisedBank, check_base
-from mklbench.validation import check_choice
+from mklbench.validation import check_choice, check_count, check_positive
+
+# Five from 1e-4 to 1 on a logarithmic scale, as in the paper.
+VSKL_GAMMAS = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
+
+
+class Descriptors:
+    """Builder of a `DistanceBank` from features, called with them and their views.
+
+    Parameters
+    ----------
+    gammas : sequence of float, default=VSKL_GAMMAS
+        Factors in exp(-gamma D / mean D), each of them for every view.
+    distance : str or None, default=None
+        "euclidean", "seuclidean" or "chi2" for all views (see `FeatureDistances`); None:
+        of each view its own.
+    normalise : bool, default=True
+        Whether each kernel is divided by its training trace, as in the paper.
+    """
+
+    takes_views = True
+
+    def __init__(
+        self,
+        gammas: Sequence[float] = VSKL_GAMMAS,
+        distance: str | None = None,
+        normalise: bool = True,
+    ) -> None:
+        self._gammas, self._distance, self._normalise = gammas, distance, normalise
+
+    def memory(self, shape: Shape) -> Memory:
+        """Return what the bank needs on training samples of a shape."""
+        return DistanceBank.of_features(shape, len(self._gammas))
+
+    def __call__(self, X: ArrayLike, views: Sequence[ViewColumns] = ()) -> Bank:
+        """Return the bank on the training samples `X` (n, d); without views all are one view."""
+        bank = DistanceBank(FeatureDistances(X, views, self._distance), self._gammas)
+        return unit_trace(bank) if self._normalise else bank
+
+
+class DescriptorWidths:
+    """Builder of a `ViewWidths` from features, called with them and their views.
+
+    Parameters
+    ----------
+    n_widths : int, default=1000
+        Number of kernels of each view, on a logarithmic scale of gamma.
+    gamma_min, gamma_max : float, default=0.01 and 100
+        The smallest and the largest gamma in exp(-gamma D / mean D), > 0.
+    distance : str or None, default=None
+        As of `Descriptors`.
+    """
+
+    takes_views = True
+
+    def __init__(
+        self,
+        n_widths: int = 1000,
+        gamma_min: float = 0.01,
+        gamma_max: float = 100.0,
+        distance: str | None = None,
+    ) -> None:
+        self._n_widths = n_widths
+        self._gammas = gamma_min, gamma_max
+        self._distance = distance
+
+    def memory(self, shape: Shape) -> Memory:
+        """Return what the bank needs on training samples of a shape."""
+        return ViewWidths.needs(shape, max(1, shape.n_views), self._n_widths)
+
+    def __call__(self, X: ArrayLike, views: Sequence[ViewColumns] = ()) -> ViewWidths:
+        """Return the bank on the training samples `X` (n, d); without views all are one view."""
+        n = check_count("n_widths", self._n_widths)
+        first = check_positive("gamma_min", self._gammas[0])
+        last = check_positive("gamma_max", self._gammas[1])
+        if first > last:
+            raise InputError(
+                f"gamma_min={first:g} is above gamma_max={last:g}: give the smaller one first."
+            )
+        return ViewWidths(FeatureDistances(X, views, self._distance), np.geomspace(first, last, n))
+
 
 # Kernels whose builders are made first, from the options, and then called with the samples.
 _FACTORIES: dict[str, Callable[..., Callable[..., Any]]] = {
@@ -33,7 +117,7 @@ _FACTORIES: dict[str, Callable[..., Callable[..., Any]]] = {
 }
 
 
-class _MadeFrom(ABC):
+class _MadeFrom:
     """What the builders share.
 
     Parameters
@@ -56,19 +140,6 @@ class _MadeFrom(ABC):
         declared = builder_of(self._base)
         self.takes_rows, self.takes_views = declared.takes_rows, declared.takes_views
         self.rows_of = getattr(self._base, "rows_of", None)
-
-    @abstractmethod
-    def __call__(self, X: ArrayLike, *views: Any) -> Bank: ...
-
-    @abstractmethod
-    def memory(self, shape: Shape) -> Memory:
-        """Return what the bank needs.
-
-        Parameters
-        ----------
-        shape : Shape
-            Size of the training samples.
-        """
 
     def _bank(self, X: ArrayLike, *views: Any) -> Bank:
         return check_base(type(self).__name__.lower(), self._base(X, *views))
@@ -127,6 +198,7 @@ class Normalised(_MadeFrom):
         self._centre, self._cosine = centre, cosine
 
     def memory(self, shape: Shape) -> Memory:
+        """Return what the bank needs on training samples of a shape."""
         needed = memory_of(self._base, shape)
         if self._centre:
             needed = CentredBank.needs(needed, shape.n)
@@ -176,6 +248,7 @@ class Combination(_MadeFrom):
         self._how, self._degree, self._offset = how, degree, offset
 
     def memory(self, shape: Shape) -> Memory:
+        """Return what the bank needs on training samples of a shape."""
         return CombinedKernel.made_of(memory_of(self._base, shape), shape.n)
 
     def __call__(self, X: ArrayLike, *views: Any) -> Bank:
@@ -214,6 +287,7 @@ class Standardised(_MadeFrom):
             )
 
     def memory(self, shape: Shape) -> Memory:
+        """Return what the bank needs on training samples of a shape."""
         return StandardisedBank.needs(memory_of(self._base, shape), shape)
 
     def __call__(self, X: ArrayLike, *views: Any) -> Bank:

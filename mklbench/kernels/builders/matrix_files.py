@@ -1,30 +1,38 @@
-"""Which arrays of a MATLAB or NumPy file are matrices between samples, and these one at a time.
+"""Square matrices between all samples of a data set, from files: distances or Gram matrices.
 
 MKL data ship as a stack of Gram matrices, (n, n, M) from MATLAB and (M, n, n) from Python, beside
-labels, splits and what else; or as matrices with names of their own; or as a cell of them.
+labels, splits and what else; or as matrices with names of their own; or as a cell of them. Files
+are read and checked once a process.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from mklbench import mat_files
 from mklbench.errors import InputError, hint
-from mklbench.kernels.base import Array
-from mklbench.kernels.storage.packed import asymmetry, symmetric
+from mklbench.kernels.banks.dense import IndexedBank, pack_grams
+from mklbench.kernels.banks.distances import MatrixDistances
+from mklbench.kernels.banks.views import DistanceBank
+from mklbench.kernels.base import Array, Bank
+from mklbench.kernels.builders.derived import VSKL_GAMMAS
+from mklbench.kernels.builders.grams import kernel_axes
+from mklbench.kernels.definite import MakePSD, check_definite
+from mklbench.kernels.groups import GroupLists, check_groups
+from mklbench.kernels.memory import Memory, Shape
+from mklbench.kernels.samples import RowNumbers
+from mklbench.kernels.storage.packed import ASYMMETRY, PackedGrams, matrices_of, symmetric
+from mklbench.kernels.transforms.composite import unit_trace
 
 StackAxis = Literal["first", "last"]
 
-# Files are often in single precision: an asymmetry is of rounding up to this share of the largest
-# entry.
-ROUNDING = 1e-6
 # The names that a stack has where a file holds several.
 _USUAL = ("KH", "K")
 _TEXT = (".csv", ".tsv", ".txt")
@@ -33,27 +41,134 @@ _PRECOMPUTED = re.compile(rb"[-+.\deE]+[ \t]+0:1[ \t]+1:")
 # What the arrays of an .npy file are called.
 _STACK, _SINGLE = "K", "matrix 0"
 
+# A path, and the time and size of the file, which tell whether it is the one read before.
+_File = tuple[str, int, int]
 
-@dataclass(frozen=True)
-class _Stack:
-    """The matrices of one variable: `axis` counts them, None for a single matrix."""
 
-    name: str
-    array: NDArray[Any]
-    axis: int | None
+class MatrixDescriptors:
+    """Builder of a `DistanceBank` from distances in files, called with row numbers.
 
-    def __iter__(self) -> Iterator[tuple[str, NDArray[Any]]]:
-        if self.axis is None:
-            yield self.name, self.array
-            return
-        for m, matrix in enumerate(np.moveaxis(self.array, self.axis, 0)):
-            yield f"{self.name}, matrix {m}", matrix
+    Parameters
+    ----------
+    files : str or sequence of str
+        Path of the file, or of several; each matrix in them is a view, and its kernels are a group.
+    gammas : sequence of float, default=VSKL_GAMMAS
+        Factors in exp(-gamma D / mean D), each of them for every view.
+    normalise : bool, default=True
+        Whether each kernel is divided by its training trace.
+    array : str, sequence of str or None, default=None
+        Names of the variables to take from each file; None: the stack of the file, or every matrix
+        (`matrices`).
+    stack : {"first", "last"} or None, default=None
+        Which axis of a stack counts its matrices; None: what its shape or symmetry tells.
+
+    Raises
+    ------
+    InputError
+        A file cannot be read or holds no matrix, or a matrix is not square, not finite, not
+        symmetric, has entries below 0, a diagonal other than 0 or another size than the first.
+    """
+
+    takes_rows = True
+    new_options = ("array", "stack")
+
+    def __init__(
+        self,
+        files: str | Sequence[str],
+        gammas: Sequence[float] = VSKL_GAMMAS,
+        normalise: bool = True,
+        array: str | Sequence[str] | None = None,
+        stack: StackAxis | None = None,
+    ) -> None:
+        self._whole, self._names = _distances(*_stated(files, array, stack))
+        self.n_samples = self._whole.shape[1]
+        self.rows_of = RowNumbers(self.n_samples)
+        self._gammas = gammas
+        self._normalise = normalise
+
+    def memory(self, shape: Shape) -> Memory:
+        """Return what the bank needs beside the distances that were read.
+
+        Parameters
+        ----------
+        shape : Shape
+            Size of the training samples, which are row numbers: only how many there are counts.
+        """
+        return DistanceBank.of_views(shape.n, len(self._whole), len(self._gammas))
+
+    def __call__(self, rows: ArrayLike) -> Bank:
+        """Return the bank whose training samples are `rows` (n,) of the data set."""
+        bank = DistanceBank(MatrixDistances(self._whole, rows, self._names), self._gammas)
+        return unit_trace(bank) if self._normalise else bank
+
+
+class MatrixKernels:
+    """Builder of an `IndexedBank` from Gram matrices in files, called with row numbers.
+
+    Parameters
+    ----------
+    files : str or sequence of str
+        Path of the file, or of several.
+    groups : GroupLists or None, default=None
+        Lists of kernel indices, counted through all files; None: the kernels of a file are a
+        group.
+    normalise : bool, default=True
+        Whether each kernel is divided by its training trace.
+    array : str, sequence of str or None, default=None
+        Names of the variables to take from each file; None: the stack of the file, or every matrix
+        (`matrices`).
+    stack : {"first", "last"} or None, default=None
+        Which axis of a stack counts its matrices; None: what its shape or symmetry tells.
+    make_psd : {"clip", "shift", "flip"} or None, default=None
+        How indefinite matrices are made positive semidefinite, each as a whole
+        (`mklbench.kernels.definite`); None refuses them.
+
+    Raises
+    ------
+    InputError
+        As for `MatrixDescriptors`, but that a matrix must be positive semidefinite in place of
+        having no entries below 0; or `groups` are no partition.
+    """
+
+    takes_rows = True
+    new_options = ("array", "stack", "make_psd")
+
+    def __init__(
+        self,
+        files: str | Sequence[str],
+        groups: GroupLists | None = None,
+        normalise: bool = True,
+        array: str | Sequence[str] | None = None,
+        stack: StackAxis | None = None,
+        make_psd: MakePSD | None = None,
+    ) -> None:
+        self._whole, by_file, self._names = _grams(*_stated(files, array, stack), make_psd)
+        self.n_samples = self._whole.n_samples
+        self.rows_of = RowNumbers(self.n_samples)
+        check_groups(groups, len(self._whole))
+        self._groups = by_file if groups is None else groups
+        self._normalise = normalise
+
+    def memory(self, shape: Shape) -> Memory:
+        """Return what the bank needs beside the matrices that were read.
+
+        Parameters
+        ----------
+        shape : Shape
+            Size of the training samples, which are row numbers: only how many there are counts.
+        """
+        return IndexedBank.of_rows(shape.n, len(self._whole))
+
+    def __call__(self, rows: ArrayLike) -> Bank:
+        """Return the bank whose training samples are `rows` (n,) of the data set."""
+        bank = IndexedBank(self._whole, rows, self._groups, self._names)
+        return unit_trace(bank) if self._normalise else bank
 
 
 def matrices(
     path: str, names: Sequence[str] | None = None, axis: StackAxis | None = None
 ) -> dict[str, Array]:
-    """Return the matrices of one file by "kernel.files=PATH: NAME", symmetric to the last digit.
+    """Return the matrices of one file by their names, symmetric to the last digit.
 
     Parameters
     ----------
@@ -76,77 +191,146 @@ def matrices(
     if axis is not None and axis not in get_args(StackAxis):
         raise InputError(f"kernel.stack={axis} is not known: choose one of first, last.")
     arrays = {name: _numbers(value) for name, value in _arrays(path).items()}
-    if names is None:
-        chosen = _found(arrays, path, axis)
-    else:
-        chosen = [_named(arrays, name, path, axis) for name in names]
-    found = {}
-    for stack in chosen:
-        for name, matrix in stack:
-            called = f"kernel.files={path}: {name}"
-            found[called] = _symmetric(called, matrix)
+    found: dict[str, Array] = {}
+    for name in _chosen(arrays, path) if names is None else names:
+        array = _named(arrays, name, path)
+        if array.ndim == 2:
+            found[name] = array
+            continue
+        stack = np.moveaxis(array, _axis(name, array, path, axis), 0)
+        found |= {f"{name}, matrix {m}": matrix for m, matrix in enumerate(stack)}
     if not found:
         raise InputError(f"kernel.files={path} holds no matrix: name a file with square matrices.")
-    return found
+    return {name: _symmetric(f"kernel.files={path}: {name}", found[name]) for name in found}
 
 
-def short_name(path: str, called: str, *, of_several: bool) -> str:
+def sample_names(path: str) -> list[str] | None:
+    """Return the names of the samples of a matrix in a file of text, in its order; None: none."""
+    return _table(path)[1] if path.endswith(_TEXT) and not _is_libsvm(path) else None
+
+
+def _stated(
+    files: str | Sequence[str], array: str | Sequence[str] | None, stack: StackAxis | None
+) -> tuple[tuple[_File, ...], tuple[str, ...] | None, StackAxis | None]:
+    """Return the files, the names of the variables to take and the axis, as a cache wants them."""
+    if not files:
+        raise InputError("kernel.files is empty: name your files, as in kernel.files=[mine.mat].")
+    stated = []
+    for name in [files] if isinstance(files, str) else files:
+        path = Path(name).expanduser()
+        if not path.is_file():
+            raise InputError(f"kernel.files={name} does not exist: give the path of a file.")
+        status = path.stat()
+        stated.append((str(path), status.st_mtime_ns, status.st_size))
+    names = (array,) if isinstance(array, str) else None if array is None else tuple(array)
+    return tuple(stated), names, stack
+
+
+@lru_cache(maxsize=2)
+def _distances(
+    files: tuple[_File, ...], names: tuple[str, ...] | None, axis: StackAxis | None
+) -> tuple[Array, list[str]]:
+    """The distances (V, N, N) in all files, and their names (V,)."""
+    called, short, found, _ = _all_of(files, names, axis)
+    for name, matrix in zip(called, found, strict=True):
+        if matrix.min() < -ASYMMETRY * matrix.max():
+            raise InputError(f"{name} has the distance {matrix.min():g}: none may be below 0.")
+        if np.abs(matrix.diagonal()).max() > ASYMMETRY * matrix.max():
+            raise InputError(
+                f"{name} has the distance {np.abs(matrix.diagonal()).max():g} between a sample and "
+                f"itself: for Gram matrices choose kernel=grams."
+            )
+    whole = np.maximum(np.array(found), 0.0)
+    whole.setflags(write=False)
+    return whole, short
+
+
+@lru_cache(maxsize=2)
+def _grams(
+    files: tuple[_File, ...],
+    names: tuple[str, ...] | None,
+    axis: StackAxis | None,
+    make_psd: MakePSD | None,
+) -> tuple[PackedGrams, list[list[int]], list[str]]:
+    """The Gram matrices in all files, the indices of those in each file, and their names."""
+    called, short, found, by_file = _all_of(files, names, axis)
+    n, n_grams = len(found[0]), len(found)
+    # Each matrix is let go when it is packed.
+    packed = pack_grams(n, (found.pop(0) for _ in range(n_grams)), n_grams, make_psd)
+    if make_psd is None:
+        check_definite(matrices_of(packed), called, "or set kernel.make_psd to clip, shift or flip")
+    return packed, by_file, short
+
+
+def _all_of(
+    files: tuple[_File, ...], names: tuple[str, ...] | None, axis: StackAxis | None
+) -> tuple[list[str], list[str], list[Array], list[list[int]]]:
+    """Return what messages and what weights call the matrices of all files, these, and by file."""
+    called: list[str] = []
+    short: list[str] = []
+    found: list[Array] = []
+    by_file: list[list[int]] = []
+    for path, *_ in files:
+        of_file = matrices(path, names, axis)
+        by_file.append(list(range(len(found), len(found) + len(of_file))))
+        called += [f"kernel.files={path}: {name}" for name in of_file]
+        short += [_short(path, name, len(files) > 1) for name in of_file]
+        found += of_file.values()
+    for name, matrix in zip(called, found, strict=True):
+        if matrix.shape != found[0].shape:
+            raise InputError(
+                f"{name} is on {len(matrix)} samples and {called[0]} on {len(found[0])}: all "
+                f"matrices must be on the same."
+            )
+    return called, short, found, by_file
+
+
+def _short(path: str, name: str, of_several: bool) -> str:
     """Return the name of a kernel: that of its variable, "KH, matrix 3", and of its file if needed.
 
-    Parameters
-    ----------
-    path : str
-        The file.
-    called : str
-        What `matrices` calls the matrix.
-    of_several : bool
-        Whether there are other files. Of a file whose arrays have no names it is named always.
+    An array that has no name has that of its file.
     """
-    file, own = Path(path).name, called.removeprefix(f"kernel.files={path}: ")
-    if own.startswith(_SINGLE) or path.endswith(".npy"):
-        return file if own == _SINGLE else f"{file}{own.removeprefix(_STACK)}"
-    return f"{file}: {own}" if of_several else own
+    file = Path(path).name
+    if name == _SINGLE:
+        return file
+    if path.endswith(".npy"):
+        return f"{file}{name.removeprefix(_STACK)}"
+    return f"{file}: {name}" if of_several else name
 
 
-def _found(
-    arrays: Mapping[str, NDArray[Any] | None], path: str, axis: StackAxis | None
-) -> list[_Stack]:
-    """Return the stack of a file, or its single matrices."""
+def _chosen(arrays: Mapping[str, NDArray[Any] | None], path: str) -> list[str]:
+    """Return the name of the stack of a file, or those of its single matrices."""
     stacks = [name for name, array in arrays.items() if array is not None and _is_stack(array)]
-    if not stacks:
-        return [
-            _Stack(name, array, None)
-            for name, array in arrays.items()
-            if array is not None and array.ndim == 2 and min(array.shape) > 1
-        ]
     usual = [name for name in stacks if name in _USUAL]
-    candidates = usual if len(stacks) > 1 and usual else stacks
+    candidates = usual or stacks
     if len(candidates) > 1:
         raise InputError(
             f"kernel.files={path} holds several stacks of matrices, {', '.join(candidates)}: set "
             f"kernel.array={candidates[0]} to take one of them."
         )
-    return [_named(arrays, candidates[0], path, axis)]
+    return candidates or [
+        n for n, array in arrays.items() if array is not None and _is_matrix(array)
+    ]
 
 
-def _named(
-    arrays: Mapping[str, NDArray[Any] | None], name: str, path: str, axis: StackAxis | None
-) -> _Stack:
+def _named(arrays: Mapping[str, NDArray[Any] | None], name: str, path: str) -> NDArray[Any]:
     if name not in arrays:
         raise InputError(
             f"kernel.array={name} is no variable of kernel.files={path}: "
             f"{hint(name, arrays, 'kernel.array=')}."
         )
     array = arrays[name]
-    if array is None or not (_is_stack(array) or (array.ndim == 2 and min(array.shape) > 1)):
+    if array is None or not (_is_stack(array) or _is_matrix(array)):
         what = "no numbers" if array is None else f"shape {array.shape}"
         raise InputError(
             f"kernel.array={name} of kernel.files={path} has {what}: name a matrix (n, n), or a "
             "stack (n, n, M) or (M, n, n)."
         )
-    if array.ndim == 2:
-        return _Stack(name, array, None)
-    return _Stack(name, array, _axis(name, array, path, axis))
+    return array
+
+
+def _is_matrix(array: NDArray[Any]) -> bool:
+    return array.ndim == 2 and min(array.shape) > 1
 
 
 def _is_stack(array: NDArray[Any]) -> bool:
@@ -160,33 +344,22 @@ def _is_stack(array: NDArray[Any]) -> bool:
 
 def _axis(name: str, array: NDArray[Any], path: str, stated: StackAxis | None) -> int:
     """Return the axis, 0 or 2, that counts the matrices of a stack."""
-    possible = {
-        "first": array.shape[1] == array.shape[2],
-        "last": array.shape[0] == array.shape[1],
-    }
+    first, last = array.shape[1] == array.shape[2], array.shape[0] == array.shape[1]
     if stated is not None:
-        if not possible[stated]:
+        if not (first if stated == "first" else last):
             raise InputError(
                 f"kernel.stack={stated} does not fit kernel.files={path}: {name} has shape "
                 f"{array.shape}; leave it out."
             )
         return 0 if stated == "first" else 2
-    if all(possible.values()):
-        possible = {
-            "first": _are_symmetric(array),
-            "last": _are_symmetric(np.moveaxis(array, 2, 0)),
-        }
-        if possible["first"] == possible["last"]:
-            raise InputError(
-                f"kernel.files={path}: {name} has shape {array.shape}, so that its matrices may "
-                "be counted by the first axis or by the last: set kernel.stack=first or "
-                "kernel.stack=last."
-            )
-    return 0 if possible["first"] else 2
-
-
-def _are_symmetric(stack: NDArray[Any]) -> bool:
-    return all(asymmetry(matrix) <= ROUNDING * np.abs(matrix).max() for matrix in stack)
+    axes = kernel_axes(array, first=first, last=last)
+    if len(axes) > 1:
+        raise InputError(
+            f"kernel.files={path}: {name} has shape {array.shape}, so that its matrices may be "
+            "counted by the first axis or by the last: set kernel.stack=first or "
+            "kernel.stack=last."
+        )
+    return axes[0]
 
 
 def _symmetric(name: str, matrix: NDArray[Any]) -> Array:
@@ -206,9 +379,9 @@ def _numbers(value: Any) -> NDArray[Any] | None:
     array = np.asarray(value)
     if array.dtype == object and array.size:
         items = [np.asarray(item) for item in array.ravel()]
-        alike = {(item.shape, item.ndim, item.dtype.kind in "biufc") for item in items}
-        first = items[0]
-        if len(alike) > 1 or first.ndim != 2 or first.shape[0] != first.shape[1] or len(first) < 2:
+        alike = {(item.shape, item.dtype.kind in "biufc") for item in items}
+        shape, _ = next(iter(alike))
+        if len(alike) > 1 or len(shape) != 2 or shape[0] != shape[1] or shape[0] < 2:
             return None
         array = np.stack(items)
     return array if array.dtype.kind in "biufc" else None
@@ -219,11 +392,10 @@ def _arrays(path: str) -> Mapping[str, Any]:
     try:
         if path.endswith(".mat"):
             return mat_files.read(Path(path).read_bytes(), f"kernel.files={path}")
-        with open(path, "rb") as file:
-            if _PRECOMPUTED.match(file.readline()):
-                return {_SINGLE: _of_libsvm(path)}
+        if _is_libsvm(path):
+            return {_SINGLE: _of_libsvm(path)}
         if path.endswith(_TEXT):
-            return {_SINGLE: _named_matrix(path)}
+            return {_SINGLE: _table(path)[0]}
         loaded = np.load(path, allow_pickle=False)
         if isinstance(loaded, np.ndarray):
             return {_STACK if loaded.ndim == 3 else _SINGLE: loaded}
@@ -236,7 +408,15 @@ def _arrays(path: str) -> Mapping[str, Any]:
     except InputError:
         raise
     except Exception as error:  # a damaged file makes the readers raise almost anything
-        raise _unreadable(path) from error
+        raise InputError(
+            f"kernel.files={path} cannot be read as a .mat, .npz, .npy, .csv or .tsv file: name "
+            "another."
+        ) from error
+
+
+def _is_libsvm(path: str) -> bool:
+    with open(path, "rb") as file:
+        return _PRECOMPUTED.match(file.readline()) is not None
 
 
 def _of_libsvm(path: str) -> NDArray[np.float64]:
@@ -252,41 +432,22 @@ def _of_libsvm(path: str) -> NDArray[np.float64]:
     return np.asarray(rows[:, 1:], np.float64)
 
 
-def sample_names(path: str) -> list[str] | None:
-    """Return the names of the samples of a matrix in a file of text, in its order; None: none."""
-    if not path.endswith(_TEXT):
-        return None
-    frame = _frame(path)
-    corner = frame.iloc[0, 0]
-    is_named = isinstance(corner, str) or np.isnan(corner)
-    return [str(name) for name in frame.iloc[1:, 0]] if is_named else None
-
-
-def _frame(path: str) -> Any:
-    import pandas as pd
-
-    return pd.read_csv(path, sep=None, engine="python", header=None)
-
-
-def _named_matrix(path: str) -> NDArray[np.float64]:
-    """Read a matrix as text, whose first row and column name the samples, or have none.
+def _table(path: str) -> tuple[NDArray[np.float64], list[str] | None]:
+    """Read a matrix as text, and the names of its samples in its first column, if it has any.
 
     Columns in another order than the rows are put into it.
     """
-    frame, samples = _frame(path), sample_names(path)
-    if samples is not None:
-        names = [str(name) for name in frame.iloc[0, 1:]]
-        if len(set(names)) < len(names) or set(names) != set(samples):
-            raise InputError(
-                f"kernel.files={path} names other samples over its columns than before its rows: "
-                "give a square matrix with the same names, each once."
-            )
-        frame = frame.iloc[1:, 1:].set_axis(names, axis=1)[samples]
-    return np.asarray(frame, np.float64)
+    import pandas as pd
 
-
-def _unreadable(path: str) -> InputError:
-    return InputError(
-        f"kernel.files={path} cannot be read as a .mat, .npz, .npy, .csv or .tsv file: name "
-        "another."
-    )
+    frame = pd.read_csv(path, sep=None, engine="python", header=None)
+    corner: Any = frame.iloc[0, 0]
+    if not isinstance(corner, str) and not np.isnan(corner):
+        return np.asarray(frame, np.float64), None
+    samples = [str(name) for name in frame.iloc[1:, 0]]
+    names = [str(name) for name in frame.iloc[0, 1:]]
+    if len(set(names)) < len(names) or set(names) != set(samples):
+        raise InputError(
+            f"kernel.files={path} names other samples over its columns than before its rows: give "
+            "a square matrix with the same names, each once."
+        )
+    return np.asarray(frame.iloc[1:, 1:].set_axis(names, axis=1)[samples], np.float64), samples

@@ -1,4 +1,4 @@
-"""From training samples to a bank or a family: the kernel families named in the papers.
+"""From training samples to a bank or a family: kernels by the names of the papers and scikit-learn.
 
 Each function takes the training samples first and the choices of the paper as keywords; with the
 keywords fixed (``functools.partial``) it is what the experiments and the estimators call `kernel`.
@@ -6,50 +6,51 @@ keywords fixed (``functools.partial``) it is what the experiments and the estima
 
 from __future__ import annotations
 
-import os
-import zipfile
-import zlib
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from mklbench.errors import InputError
-from mklbench.kernels.banks.dense import DenseBank, IndexedBank, PrecomputedBank, pack_stack
+from mklbench.kernels.banks.dense import DenseBank
 from mklbench.kernels.banks.features import FeatureBank
 from mklbench.kernels.banks.function_bank import (
+    FunctionBank,
+    NamedFunction,
     needs_on_all_features,
     on_all_features,
     samples_of,
 )
 from mklbench.kernels.banks.linear import LinearBank
-from mklbench.kernels.banks.unpacked import UnpackedBank
 from mklbench.kernels.banks.widths import FeatureWidths, PairWidths
 from mklbench.kernels.base import Array, Bank, KernelOperator
-from mklbench.kernels.builders.pairwise import chi2, cosine, laplacian, linear, poly
-from mklbench.kernels.builders.stacks import named_grams
+from mklbench.kernels.builders.grams import precomputed
 from mklbench.kernels.contract import declares, unbound
-from mklbench.kernels.definite import MakePSD, check_definite
 from mklbench.kernels.families import IsotropicGaussians, ProductGaussians
-from mklbench.kernels.functions import Gaussian, KernelFunction, Polynomial, gamma_scale
+from mklbench.kernels.functions import (
+    Gaussian,
+    KernelFunction,
+    Linear,
+    Polynomial,
+    check_values,
+    gamma_scale,
+)
 from mklbench.kernels.gaussian_polynomials import GaussianPolynomials
-from mklbench.kernels.groups import GroupLists, check_groups
 from mklbench.kernels.memory import Memory, Shape
-from mklbench.kernels.samples import RowNumbers
-from mklbench.kernels.storage.packed import matrices_of
+from mklbench.kernels.samples import is_sparse
 from mklbench.kernels.transforms.composite import ConcatenatedBank, ScaledBank, unit_trace
 from mklbench.validation import (
     check_choice,
     check_count,
     check_not_empty,
+    check_not_negative,
     check_positive,
     check_scale,
     check_streamed_features,
-    columns_called,
-    real_array,
+    column_called,
 )
 
 KernelBuilder = Callable[[ArrayLike], KernelOperator]
@@ -84,9 +85,7 @@ def gaussian(X: ArrayLike, gamma: float | None = None) -> Bank:
         Factor of the squared distance, > 0; 1/d if not given.
     """
     features = samples_of(X)
-    return on_all_features(
-        features, [Gaussian(1.0 / features.shape[1] if gamma is None else gamma)]
-    )
+    return on_all_features(features, [Gaussian(_gamma(features, gamma))])
 
 
 @declares(
@@ -353,112 +352,131 @@ def separate(X: ArrayLike, widths: Sequence[float] = GEHLER_WIDTHS) -> Concatena
     return ConcatenatedBank([DenseBank(X, functions), features])
 
 
-class Precomputed:
-    """Gram matrices of a whole data set, given as an array or a file; called with row indices.
+def _needs_of_sklearn(shape: Shape, **options: object) -> Memory:
+    return FunctionBank.needs(shape.n, 1, forming=3.0)
 
-    They are checked once, and their lower halves are kept.
 
-    Parameters
-    ----------
-    K : array_like of shape (M, N, N) or (N, N), list or dict of these, str or Path
-        Array or data frames, or the path of an ``.npy`` file of one, or of an ``.npz`` file that
-        names it ``K``. The kernels have the names of a dict. Where the rows of data frames have
-        names other than 0 to N - 1, samples may be given by these, and are if they are numbers.
-    groups : GroupLists or None, default=None
-        Lists of kernel indices, where the kernels come in groups.
-    make_psd : {"clip", "shift", "flip"} or None, default=None
-        How indefinite matrices are made positive semidefinite, each as a whole
-        (`mklbench.kernels.definite`); None refuses them.
+def _of_sklearn(name: str, **options: Any) -> Callable[[Any, Any], Any]:
+    """Return a kernel of scikit-learn between two sets of samples."""
+    from sklearn.metrics import pairwise  # of those who ask for it: it takes a second to import
 
-    Raises
-    ------
-    InputError
-        If `K` is no finite stack of symmetric, positive semidefinite matrices, or `groups` do not
-        partition them.
-    """
+    return partial(getattr(pairwise, name), **options)
 
-    takes_rows = True
 
-    new_options = ("make_psd",)
+def _gamma(X: Any, gamma: float | None) -> float:
+    """Return the factor of a kernel on all features, 1/d if none is given."""
+    return 1.0 / X.shape[1] if gamma is None else check_positive("gamma", gamma)
 
-    def __init__(
-        self, K: Any, groups: GroupLists | None = None, make_psd: MakePSD | None = None
-    ) -> None:
-        given = named_grams(_load_stack(Path(K)) if isinstance(K, (str, Path)) else K, "K")
-        stack = np.asarray(given.ordered(given.rows).matrices)
-        with columns_called(None, given.kernels):
-            self._whole = pack_stack(stack[None] if stack.ndim == 2 else stack, make_psd)
-            if make_psd is None:
-                check_definite(matrices_of(self._whole))
-        self.n_samples = self._whole.n_samples
-        self._names = given.kernels
-        self.rows_of = RowNumbers(self.n_samples, given.rows)
-        check_groups(groups, len(self._whole))
-        self._groups = groups
 
-    def memory(self, shape: Shape) -> Memory:
-        """Return what the bank needs beside the matrices given.
+@dataclass(frozen=True)
+class _Poly:
+    degree: int
+    gamma: float
+    coef0: float
 
-        Parameters
-        ----------
-        shape : Shape
-            Size of the training samples, which are row numbers: only how many there are counts.
-        """
-        return IndexedBank.of_rows(shape.n, len(self._whole))
+    def __str__(self) -> str:
+        return f"poly {self.degree}"
 
-    def __call__(self, rows: ArrayLike) -> IndexedBank:
-        """Return the bank whose training samples are `rows` (n,) of the data set."""
-        return IndexedBank(self._whole, self.rows_of(rows), self._groups, self._names)
+    def __call__(self, X: Any, Z: Any) -> Any:
+        return _of_sklearn("polynomial_kernel", **vars(self))(X, Z)
+
+    def diagonal(self, X: Any) -> Any:
+        return (self.gamma * np.einsum("ij,ij->i", X, X) + self.coef0) ** self.degree
 
 
 @declares(
-    memory=lambda shape, groups=None, make_psd=None: PrecomputedBank.needs(
-        shape.n, shape.n_grams, forming=2.0 if make_psd is None else 2.0 * shape.n_grams
-    )
+    memory=lambda shape: needs_on_all_features(shape, [Linear()], forming=2.0), takes_sparse=True
 )
-def precomputed(
-    X: ArrayLike, groups: GroupLists | None = None, make_psd: MakePSD | None = None
-) -> PrecomputedBank:
-    """Return the bank of Gram matrices that are given.
+def linear(X: Any) -> Bank:
+    """Return the inner product x'z on all features.
 
     Parameters
     ----------
-    X : array_like of shape (M, n, n) or (n, n)
-        Gram matrices on the training samples, or the one; symmetric and positive semidefinite.
-    groups : GroupLists or None, default=None
-        Lists of kernel indices, where the kernels come in groups.
-    make_psd : {"clip", "shift", "flip"} or None, default=None
-        How indefinite matrices, and with them those of new samples, are made positive semidefinite
-        (`mklbench.kernels.definite`); None refuses them.
+    X : array_like or sparse matrix of shape (n, d)
+        Training samples.
     """
-    stack = _stack_of(X)
-    bank = PrecomputedBank(stack, groups, make_psd)
-    if make_psd is None:
-        check_definite(
-            stack,
-            remedy='or pass kernel=partial(precomputed, make_psd="clip"), "shift" or "flip"',
-        )
-    return bank
+    return on_all_features(samples_of(X), [Linear()])
 
 
-@declares(memory=lambda shape: UnpackedBank.needs(shape.n, shape.n_grams))
-def unpacked(X: ArrayLike) -> UnpackedBank:
-    """Return the bank of Gram matrices that are given, of which one combination is asked for.
-
-    That is checked in place of each matrix (`mklbench.kernels.UnpackedBank`). Estimators at fixed
-    weights take it for "precomputed".
+@declares(memory=_needs_of_sklearn, takes_sparse=True)
+def poly(X: Any, degree: int = 3, gamma: float | None = None, coef0: float = 1.0) -> Bank:
+    """Return (gamma x'z + coef0)^degree on all features.
 
     Parameters
     ----------
-    X : array_like of shape (M, n, n) or (n, n)
-        Gram matrices on the training samples, or the one.
+    X : array_like or sparse matrix of shape (n, d)
+        Training samples.
+    degree : int, default=3
+        The power, >= 1.
+    gamma : float or None, default=None
+        Factor of the inner product, > 0; 1/d if not given.
+    coef0 : float, default=1.0
+        Added to it, >= 0.
     """
-    return UnpackedBank(_stack_of(X))
+    samples = samples_of(X)
+    function = _Poly(
+        check_count("degree", degree), _gamma(samples, gamma), check_not_negative("coef0", coef0)
+    )
+    if not is_sparse(samples):
+        check_values([function], samples)
+    return FunctionBank(samples, [NamedFunction(function, str(function))])
 
 
-def _stack_of(X: ArrayLike) -> Array:
-    stack = real_array("X", X)
-    return stack[None] if stack.ndim == 2 else stack
+@declares(memory=_needs_of_sklearn, takes_sparse=True)
+def laplacian(X: Any, gamma: float | None = None) -> Bank:
+    """Return exp(-gamma ||x - z||_1) on all features.
+
+    Parameters
+    ----------
+    X : array_like or sparse matrix of shape (n, d)
+        Training samples.
+    gamma : float or None, default=None
+        Factor of the distance, > 0; 1/d if not given.
+    """
+    samples = samples_of(X)
+    factor = _gamma(samples, gamma)
+    function = _of_sklearn("laplacian_kernel", gamma=factor)
+    return FunctionBank(samples, [NamedFunction(function, f"laplacian {factor:.3g}")])
+
+
+@declares(memory=_needs_of_sklearn, takes_sparse=True)
+def cosine(X: Any) -> Bank:
+    """Return x'z / (||x|| ||z||) on all features.
+
+    Parameters
+    ----------
+    X : array_like or sparse matrix of shape (n, d)
+        Training samples.
+    """
+    function = NamedFunction(_of_sklearn("cosine_similarity"), "cosine")
+    return FunctionBank(samples_of(X), [function])
+
+
+@declares(memory=_needs_of_sklearn)
+def chi2(X: Any, gamma: float = 1.0) -> Bank:
+    """Return exp(-gamma sum_j (x_j - z_j)^2 / (x_j + z_j)) on all features, which are histograms.
+
+    Parameters
+    ----------
+    X : array_like of shape (n, d)
+        Training samples, no entry below 0.
+    gamma : float, default=1.0
+        Factor of the distance, > 0.
+    """
+    factor = check_positive("gamma", gamma)
+    function = NamedFunction(partial(_chi2, gamma=factor), f"chi2 {factor:.3g}")
+    return FunctionBank(samples_of(X), [function])
+
+
+def _chi2(X: Any, Z: Any, gamma: float) -> Any:
+    for samples in (X, Z):
+        if np.min(samples) < 0:
+            row, column = np.argwhere(np.asarray(samples) < 0)[0].tolist()
+            raise InputError(
+                f"X holds {samples[row, column]:g} at row {row}, {column_called(column)}: chi2 "
+                "compares histograms, which have no values below 0."
+            )
+    return _of_sklearn("chi2_kernel", gamma=gamma)(X, Z)
 
 
 BUILDERS: dict[str, KernelBuilder] = {
@@ -523,26 +541,3 @@ def _inverse_square_widths(widths: Sequence[float]) -> list[Gaussian]:
         Gaussian(check_positive("width", width) ** -2)
         for width in check_not_empty("widths", widths)
     ]
-
-
-def _load_stack(path: Path) -> np.ndarray:
-    if os.path.exists(path) and not os.path.isfile(path):  # a pipe would be waited for
-        raise InputError(
-            f"kernel.K={path} is not a regular file: name one that numpy.save has written."
-        )
-    try:
-        loaded = np.load(path, allow_pickle=False)
-        if not isinstance(loaded, np.ndarray):
-            if "K" not in loaded:
-                raise InputError(
-                    f"kernel.K={path} holds {', '.join(loaded)}: name the Gram matrices K."
-                )
-            loaded = loaded["K"]
-        return real_array(f"kernel.K={path}", loaded)
-    except InputError:
-        raise
-    except (OSError, EOFError, ValueError, zipfile.BadZipFile, zlib.error) as error:
-        raise InputError(
-            f"kernel.K={path} cannot be read as a NumPy file of numbers ({error}): "
-            "save the Gram matrices with numpy.save or numpy.savez(path, K=...)."
-        ) from error

@@ -1,0 +1,459 @@
+"""Gram matrices that are given: as arrays, data frames, dicts and stacks, or of a whole data set.
+
+scikit-learn's splitters and searches take rows and columns of a precomputed kernel by
+``X[np.ix_(test, train)]``, where ``X.shape[0] == X.shape[1] == len(y)``. A stack (M, n, n) has its
+kernels in the first place and is refused before an estimator is asked. `GramStack` has them in the
+last, and so may an array.
+"""
+
+from __future__ import annotations
+
+import os
+import zipfile
+import zlib
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import EllipsisType
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mklbench.errors import InputError
+from mklbench.kernels.banks.dense import IndexedBank, PrecomputedBank, pack_stack
+from mklbench.kernels.banks.unpacked import UnpackedBank
+from mklbench.kernels.base import Array
+from mklbench.kernels.contract import declares
+from mklbench.kernels.definite import MakePSD, check_definite
+from mklbench.kernels.groups import GroupLists, check_groups
+from mklbench.kernels.memory import Memory, Shape
+from mklbench.kernels.samples import (
+    Names,
+    RowNumbers,
+    difference,
+    first_named,
+    is_dict,
+    names_of_columns,
+    names_of_rows,
+    positions_of,
+)
+from mklbench.kernels.storage.packed import is_symmetric, matrices_of
+from mklbench.validation import check_finite, columns_called, real_array
+
+
+@dataclass(frozen=True)
+class NamedGrams:
+    """Gram matrices that are given, and what data frames and dicts call what they are of.
+
+    Attributes
+    ----------
+    what : str
+        What messages call them.
+    matrices : ndarray of shape (n_rows, n_columns) or (M, n_rows, n_columns)
+        The one, or the stack; one that came as an array may have its kernels last.
+    kernels : list of str or None
+        The names (M,) of the kernels of a dict.
+    rows, columns : list or None
+        The names of the samples of data frames.
+    kernels_first : bool
+        Whether the kernels of a stack stand first for certain.
+    """
+
+    what: str
+    matrices: Array
+    kernels: list[str] | None = None
+    rows: Names | None = None
+    columns: Names | None = None
+    kernels_first: bool = False
+
+    def called(self, m: int) -> str:
+        """Return what messages call a kernel."""
+        return f"kernel {m if self.kernels is None else repr(self.kernels[m])} of {self.what}"
+
+    def ordered(self, columns: Names | None, kernels: list[str] | None = None) -> NamedGrams:
+        """Return them with columns, the last axis, and kernels in the order of known names.
+
+        Parameters
+        ----------
+        columns : list or None
+            Names of samples; None leaves the columns as they are.
+        kernels : list of str or None, default=None
+            Names of kernels, those of the matrices in any order.
+
+        Raises
+        ------
+        InputError
+            If the columns lack a known name.
+        """
+        matrices, own = self.matrices, self.columns
+        if columns is not None and own is not None and difference(columns, own) is not None:
+            matrices, own = matrices[..., positions_of(columns, own, self.what)], columns
+        if kernels is not None and self.kernels is not None and self.kernels != kernels:
+            matrices = matrices[[self.kernels.index(name) for name in kernels]]
+        return replace(self, matrices=matrices, kernels=kernels or self.kernels, columns=own)
+
+    def check_finite(self, matrices: Array) -> None:
+        """Raise an InputError unless all entries of one matrix or of a stack are finite."""
+        with columns_called(self.columns):
+            if matrices.ndim == 2:
+                check_finite(self.what, matrices)
+                return
+            for m, matrix in enumerate(matrices):
+                check_finite(self.called(m), matrix)
+
+
+def named_grams(X: Any, what: str = "X") -> NamedGrams:
+    """Return Gram matrices in any form in which they are given.
+
+    Matrices of several data frames have rows and columns in the order of the first.
+
+    Parameters
+    ----------
+    X : array_like, DataFrame, GramStack, or list or dict of matrices
+        The one or the stack.
+    what : str, default="X"
+        What messages call them.
+
+    Raises
+    ------
+    InputError
+        If they are no real numbers, or data frames of different samples.
+    """
+    if isinstance(X, GramStack):
+        return NamedGrams(what, X.matrices, X.kernels, X.rows, X.columns, kernels_first=True)
+    names = list(X) if is_dict(X) else None
+    frames = isinstance(X, (list, tuple)) and any(hasattr(part, "iloc") for part in X)
+    if names is None and not frames:
+        return NamedGrams(what, real_array(what, X), None, names_of_rows(X), names_of_columns(X))
+    parts = list(X) if names is None else [X[name] for name in names]
+    rows = first_named(map(names_of_rows, parts))
+    columns = first_named(map(names_of_columns, parts))
+    found = NamedGrams(what, np.empty((0, 0, 0)), names)
+    matrices: list[Array] = []
+    for m, part in enumerate(parts):
+        matrix = real_array(found.called(m), part)
+        for axis, (known, own) in enumerate(
+            [(rows, names_of_rows(part)), (columns, names_of_columns(part))]
+        ):
+            if known is not None and own is not None and difference(known, own) is not None:
+                matrix = np.take(matrix, positions_of(known, own, found.called(m)), axis)
+        if matrices and matrix.shape != matrices[0].shape:
+            raise InputError(
+                f"{found.called(m)} has shape {matrix.shape}, but {found.called(0)} has "
+                f"{matrices[0].shape}: give the kernels on the same samples."
+            )
+        matrices.append(matrix)
+    return NamedGrams(what, np.array(matrices), names, rows, columns, kernels_first=True)
+
+
+class GramStack:
+    """Gram matrices of M kernels that scikit-learn's splitters and searches can split.
+
+    Pass it as `X` to an estimator with ``kernel="precomputed"``, or to `cross_val_score`,
+    `cross_validate` or `GridSearchCV` with one. Rows and columns are picked from all kernels at
+    once; the matrices are not copied until then.
+
+    Parameters
+    ----------
+    K : array_like of shape (M, n, n) or (M, n_new, n), or list or dict of matrices
+        Gram matrices on the samples, or cross Gram matrices between new samples and them. Data
+        frames are put in the order of the first by their names.
+
+    Attributes
+    ----------
+    matrices : ndarray of shape (M, n_rows, n_columns)
+        The matrices.
+    kernels, rows, columns : list or None
+        What a dict calls the kernels, and data frames the samples.
+    shape : tuple of int
+        (n_rows, n_columns, M).
+
+    Raises
+    ------
+    InputError
+        If `K` is no array of three dimensions of real numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mklbench.kernels import GramStack
+    >>> stack = GramStack(np.ones((5, 100, 100)))
+    >>> stack.shape
+    (100, 100, 5)
+    >>> stack[np.ix_([0, 1, 2], [3, 4])].shape
+    (3, 2, 5)
+    """
+
+    ndim = 3
+
+    def __init__(self, K: Any) -> None:
+        given = named_grams(K, "K")
+        if isinstance(K, GramStack) or given.matrices.ndim != 3:
+            raise InputError(
+                f"K has shape {np.shape(K)}: a GramStack is made of Gram matrices (M, n, n), one a "
+                "kernel."
+            )
+        self.matrices = given.matrices
+        self.kernels, self.rows, self.columns = given.kernels, given.rows, given.columns
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """(n_rows, n_columns, M)."""
+        n_kernels, n_rows, n_columns = self.matrices.shape
+        return n_rows, n_columns, n_kernels
+
+    @property
+    def dtype(self) -> np.dtype[np.float64]:
+        """Of the entries."""
+        return self.matrices.dtype
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, key: Any) -> GramStack:
+        """Return the stack of some rows, or of some rows and columns as ``np.ix_`` gives them."""
+        keys = key if isinstance(key, tuple) else (key,)
+        kept = tuple(part for part in keys if not isinstance(part, EllipsisType))
+        picked = self.matrices[(slice(None), *kept)]
+        if len(kept) > 2 or picked.ndim != 3:
+            raise InputError(
+                f"a GramStack of shape {self.shape} is indexed by rows, or by rows and columns as "
+                "in stack[np.ix_(rows, columns)]: stack.matrices is an array."
+            )
+        chosen = GramStack(picked)
+        chosen.kernels = self.kernels
+        chosen.rows = _picked(self.rows, kept[0] if kept else slice(None))
+        chosen.columns = _picked(self.columns, kept[1] if len(kept) > 1 else slice(None))
+        return chosen
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        """Return the array (n_rows, n_columns, M)."""
+        array = np.moveaxis(self.matrices, 0, -1)
+        return array.astype(dtype or array.dtype, copy=bool(copy))
+
+    def __repr__(self) -> str:
+        n_rows, n_columns, n_kernels = self.shape
+        return f"GramStack of {n_kernels} kernels on {n_rows} x {n_columns} samples"
+
+
+def _picked(names: Names | None, key: Any) -> Names | None:
+    """Return the names of rows or of columns that an index, or its part of ``np.ix_``, picks."""
+    if names is None:
+        return None
+    places = np.arange(len(names))[key if isinstance(key, slice) else np.ravel(key)]
+    return [names[i] for i in places]
+
+
+def kernel_axes(array: NDArray[Any], *, first: bool, last: bool) -> list[int]:
+    """Return which axes of a stack, 0 or 2, may count its kernels.
+
+    Where both may, as in a cube, it is the one that leaves symmetric matrices, if only one does.
+
+    Parameters
+    ----------
+    array : ndarray of three dimensions
+        The stack, on the same samples in both other axes.
+    first, last : bool
+        Whether the shape allows the first axis, and the last.
+    """
+    axes = [0] * first + [2] * last
+    if len(axes) > 1:
+        symmetric = [
+            axis for axis in axes if all(is_symmetric(gram) for gram in np.moveaxis(array, axis, 0))
+        ]
+        axes = symmetric if len(symmetric) == 1 else axes
+    return axes
+
+
+def training_stack(given: NamedGrams, n: int) -> tuple[Array, bool]:
+    """Return a stack of Gram matrices of training samples as (M, n, n), and if it had them last.
+
+    Parameters
+    ----------
+    given : NamedGrams
+        The stack, (M, n, n) or (n, n, M).
+    n : int
+        Number of labels or targets.
+
+    Raises
+    ------
+    InputError
+        If the shape is another.
+    """
+    X = given.matrices
+    last = not given.kernels_first and X.shape[:2] == (n, n)
+    axes = kernel_axes(X, first=X.shape[1:] == (n, n), last=last)
+    if axes:
+        return (X, False) if axes[0] == 0 else (np.moveaxis(X, -1, 0), True)
+    shape = (*X.shape[1:], len(X)) if given.kernels_first else X.shape
+    if shape[0] == n:
+        raise InputError(
+            f"X has shape {shape}: {n} rows of Gram matrices without their columns, as "
+            "CalibratedClassifierCV cuts them; take kernel=Precomputed(K) with row numbers as X."
+        )
+    raise InputError(
+        f"X has shape {shape}, but y has {n} values: give the Gram matrices as (M, {n}, {n}), one "
+        f"a kernel, or as ({n}, {n}, M)."
+    )
+
+
+def cross_stack(given: NamedGrams, n_kernels: int, n: int, *, last: bool) -> Array:
+    """Return a stack of cross Gram matrices as (M, n_new, n).
+
+    Parameters
+    ----------
+    given : NamedGrams
+        The stack, (M, n_new, n) or (n_new, n, M).
+    n_kernels : int
+        Number M of kernels.
+    n : int
+        Number of training samples.
+    last : bool
+        Whether the kernels stand last where either is possible, which takes M = n.
+
+    Raises
+    ------
+    InputError
+        If the shape is another.
+    """
+    X = given.matrices
+    as_first = X.shape[::2] == (n_kernels, n)
+    as_last = not given.kernels_first and X.shape[1:] == (n, n_kernels)
+    if as_first or as_last:
+        return np.moveaxis(X, -1, 0) if as_last and (last or not as_first) else X
+    shape = (*X.shape[1:], len(X)) if given.kernels_first else X.shape
+    raise InputError(
+        f"X has shape {shape}, but there are {n_kernels} kernels on {n} training samples: give the "
+        f"cross Gram matrices as ({n_kernels}, n_new, {n}) or (n_new, {n}, {n_kernels})."
+    )
+
+
+class Precomputed:
+    """Gram matrices of a whole data set, given as an array or a file; called with row indices.
+
+    They are checked once, and their lower halves are kept.
+
+    Parameters
+    ----------
+    K : array_like of shape (M, N, N) or (N, N), list or dict of these, str or Path
+        Array or data frames, or the path of an ``.npy`` file of one, or of an ``.npz`` file that
+        names it ``K``. The kernels have the names of a dict. Where the rows of data frames have
+        names other than 0 to N - 1, samples may be given by these, and are if they are numbers.
+    groups : GroupLists or None, default=None
+        Lists of kernel indices, where the kernels come in groups.
+    make_psd : {"clip", "shift", "flip"} or None, default=None
+        How indefinite matrices are made positive semidefinite, each as a whole
+        (`mklbench.kernels.definite`); None refuses them.
+
+    Raises
+    ------
+    InputError
+        If `K` is no finite stack of symmetric, positive semidefinite matrices, or `groups` do not
+        partition them.
+    """
+
+    takes_rows = True
+
+    new_options = ("make_psd",)
+
+    def __init__(
+        self, K: Any, groups: GroupLists | None = None, make_psd: MakePSD | None = None
+    ) -> None:
+        given = named_grams(_load_stack(Path(K)) if isinstance(K, (str, Path)) else K, "K")
+        stack = np.asarray(given.ordered(given.rows).matrices)
+        with columns_called(None, given.kernels):
+            self._whole = pack_stack(stack[None] if stack.ndim == 2 else stack, make_psd)
+            if make_psd is None:
+                check_definite(matrices_of(self._whole))
+        self.n_samples = self._whole.n_samples
+        self._names = given.kernels
+        self.rows_of = RowNumbers(self.n_samples, given.rows)
+        check_groups(groups, len(self._whole))
+        self._groups = groups
+
+    def memory(self, shape: Shape) -> Memory:
+        """Return what the bank needs beside the matrices given.
+
+        Parameters
+        ----------
+        shape : Shape
+            Size of the training samples, which are row numbers: only how many there are counts.
+        """
+        return IndexedBank.of_rows(shape.n, len(self._whole))
+
+    def __call__(self, rows: ArrayLike) -> IndexedBank:
+        """Return the bank whose training samples are `rows` (n,) of the data set."""
+        return IndexedBank(self._whole, self.rows_of(rows), self._groups, self._names)
+
+
+@declares(
+    memory=lambda shape, groups=None, make_psd=None: PrecomputedBank.needs(
+        shape.n, shape.n_grams, forming=2.0 if make_psd is None else 2.0 * shape.n_grams
+    )
+)
+def precomputed(
+    X: ArrayLike, groups: GroupLists | None = None, make_psd: MakePSD | None = None
+) -> PrecomputedBank:
+    """Return the bank of Gram matrices that are given.
+
+    Parameters
+    ----------
+    X : array_like of shape (M, n, n) or (n, n)
+        Gram matrices on the training samples, or the one; symmetric and positive semidefinite.
+    groups : GroupLists or None, default=None
+        Lists of kernel indices, where the kernels come in groups.
+    make_psd : {"clip", "shift", "flip"} or None, default=None
+        How indefinite matrices, and with them those of new samples, are made positive semidefinite
+        (`mklbench.kernels.definite`); None refuses them.
+    """
+    stack = _stack_of(X)
+    bank = PrecomputedBank(stack, groups, make_psd)
+    if make_psd is None:
+        check_definite(
+            stack,
+            remedy='or pass kernel=partial(precomputed, make_psd="clip"), "shift" or "flip"',
+        )
+    return bank
+
+
+@declares(memory=lambda shape: UnpackedBank.needs(shape.n, shape.n_grams))
+def unpacked(X: ArrayLike) -> UnpackedBank:
+    """Return the bank of Gram matrices that are given, of which one combination is asked for.
+
+    That is checked in place of each matrix (`mklbench.kernels.UnpackedBank`). Estimators at fixed
+    weights take it for "precomputed".
+
+    Parameters
+    ----------
+    X : array_like of shape (M, n, n) or (n, n)
+        Gram matrices on the training samples, or the one.
+    """
+    return UnpackedBank(_stack_of(X))
+
+
+def _stack_of(X: ArrayLike) -> Array:
+    stack = real_array("X", X)
+    return stack[None] if stack.ndim == 2 else stack
+
+
+def _load_stack(path: Path) -> np.ndarray:
+    if os.path.exists(path) and not os.path.isfile(path):  # a pipe would be waited for
+        raise InputError(
+            f"kernel.K={path} is not a regular file: name one that numpy.save has written."
+        )
+    try:
+        loaded = np.load(path, allow_pickle=False)
+        if not isinstance(loaded, np.ndarray):
+            if "K" not in loaded:
+                raise InputError(
+                    f"kernel.K={path} holds {', '.join(loaded)}: name the Gram matrices K."
+                )
+            loaded = loaded["K"]
+        return real_array(f"kernel.K={path}", loaded)
+    except InputError:
+        raise
+    except (OSError, EOFError, ValueError, zipfile.BadZipFile, zlib.error) as error:
+        raise InputError(
+            f"kernel.K={path} cannot be read as a NumPy file of numbers ({error}): "
+            "save the Gram matrices with numpy.save or numpy.savez(path, K=...)."
+        ) from error
