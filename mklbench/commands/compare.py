@@ -17,8 +17,7 @@ from mklbench.report.analysis.candidate import (
     CandidateFinder,
     with_candidate,
 )
-from mklbench.report.layout.comparisons import RULE, tally
-from mklbench.report.layout.ranking import Ranks, rank_methods
+from mklbench.report.layout.ranking import RULE, Ranks, rank_methods, tally
 from mklbench.report.loading import load_table
 from mklbench.report.table.metrics import METRICS
 from mklbench.report.table.paper_table import Ranking

@@ -113,12 +113,11 @@ def _write(path: str, results: list[CellResult]) -> None:
 
 
 def _latex(results: list[CellResult]) -> str:
-    from mklbench.report.document.blocks import Entry, Grid
-    from mklbench.report.document.latex import to_latex
+    from mklbench.report.document import Grid, to_latex
 
     headings, body = summary_grid(results)
     n_labels = headings.index("splits")  # names, settings, and C, which may be a range
-    return to_latex([Grid(headings, [list(map(Entry, line)) for line in body], n_labels)])
+    return to_latex([Grid(headings, body, n_labels)])
 
 
 def _places(options: RunConfig, store: Store) -> str:

@@ -49,6 +49,9 @@ def _table_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", metavar="TABLE", help="as in `mklbench list tables`")
     parser.add_argument("--format", choices=FORMATS, default="md", help="default: md")
     parser.add_argument("--out", metavar="FILE", help="write it there instead of printing it")
+    parser.add_argument(
+        "--all", action="store_true", help="also what was tried beyond the paper's table"
+    )
     position_arguments(parser)
     source_arguments(parser)
 
@@ -66,6 +69,7 @@ def _table(parsed: argparse.Namespace) -> int:
         recorded=parsed.recorded,
         config_dir=parsed.config_dir,
         selection=TableSelection(parsed.row, parsed.column, parsed.protocol),
+        whole=parsed.all,
     )
     print(text.rstrip() if parsed.out is None else f"Wrote {parsed.out}")
     return 0

@@ -19,7 +19,7 @@ from mklbench.experiments.store import Store, copy_records
 from mklbench.report.analysis.assemble import Report, assemble
 from mklbench.report.analysis.estimate import describe_work, estimate_text, outstanding_work
 from mklbench.report.analysis.places import CellFinder
-from mklbench.report.formats import renderer
+from mklbench.report.formats import render
 from mklbench.report.loading import load_table, table_names
 from mklbench.report.results import write_results
 from mklbench.report.site.cells import run_command
@@ -130,7 +130,7 @@ def reproduce(
     if selection:
         reports = [assemble(p.table, finders[p.table.name], p.slots) for p in parts]
         for report in reports:
-            print("\n".join([renderer("md")(report, {}, None), *_unfinished(report, refused)]))
+            print("\n".join([render(report, "md"), *_unfinished(report, refused)]))
         print(
             f"This is a part: {Path(results_dir) / 'tables'} has whole tables and was not written."
         )
@@ -242,7 +242,7 @@ def _outcome(report: Report, results: Path, refused: Mapping[str | None, str]) -
     n_cells = len(report.slots)
     lines = [
         f"{report.table.name}: {n_cells - len(report.unfinished)} of {n_cells} runs done, "
-        f"written to {results / 'tables' / report.table.name}.md, .csv and .html"
+        f"written to {results / 'tables' / report.table.name}.md and .csv"
     ]
     return "\n".join([*lines, *_unfinished(report, refused)])
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from mklbench.errors import unknown
 from mklbench.experiments.files import check_writable_file
 from mklbench.experiments.store import Store
-from mklbench.report.formats import FORMATS, renderer
+from mklbench.report.formats import FORMATS, render
 from mklbench.report.loading import load_table
 from mklbench.report.output import write_result
 from mklbench.report.results import assembled, recorded_text
@@ -23,6 +23,7 @@ def table(
     recorded: bool = False,
     config_dir: str | None = None,
     selection: TableSelection = WHOLE,
+    whole: bool = False,
 ) -> str:
     """Return a paper table from what has been run, and write it to a file if one is named.
 
@@ -42,6 +43,8 @@ def table(
         A directory of the user's own configs, with tables of their own in ``table/``.
     selection : TableSelection, default=WHOLE
         The positions to show, beside the published numbers.
+    whole : bool, default=False
+        Whether to go beyond the paper's table, to all that was tried; CSV always does.
 
     Raises
     ------
@@ -54,9 +57,10 @@ def table(
         check_writable_file("--out", out)
     paper_table = load_table(name, config_dir)
     if recorded and not selection:
-        text = recorded_text(paper_table, fmt)
+        text = recorded_text(paper_table, fmt, whole=whole)
     else:
-        text = renderer(fmt)(assembled(paper_table, store, recorded, selection), {}, None)
+        report = assembled(paper_table, store, recorded, selection)
+        text = render(report, fmt, whole=whole)
     if out is not None:
         write_result(Path(out), text.encode())
     return text.rstrip("\n")

@@ -11,7 +11,7 @@ from mklbench.experiments.rows import Row, cell_rows, frame, record_row
 from mklbench.experiments.store import Store
 from mklbench.report.analysis.assemble import assemble
 from mklbench.report.analysis.places import CellFinder, recorded_source
-from mklbench.report.formats import FORMATS, renderer
+from mklbench.report.formats import FORMATS, render
 from mklbench.report.loading import load_table
 from mklbench.report.results import recorded_text
 
@@ -141,7 +141,7 @@ def rendered(
     paper_table = load_table(name, config_dir)
     if store is None:
         return recorded_text(paper_table, fmt)
-    return renderer(fmt)(assemble(paper_table, CellFinder(_existing(store))), {}, None)
+    return render(assemble(paper_table, CellFinder(_existing(store))), fmt)
 
 
 def _existing(directory: Path | str) -> Store:

@@ -13,8 +13,10 @@ from mklbench.experiments.store import Store
 from mklbench.report.analysis.assemble import Report, assemble
 from mklbench.report.analysis.places import CellFinder, recorded_source
 from mklbench.report.analysis.scores import scores_path, to_scores
+from mklbench.report.document import to_html
 from mklbench.report.figures.draw import unfinished_cells, write_figure
-from mklbench.report.formats import renderer, result_formats
+from mklbench.report.formats import render
+from mklbench.report.layout.page import first_part
 from mklbench.report.output import write_result
 from mklbench.report.table.paper_table import PaperTable
 from mklbench.report.table.part import WHOLE, TableSelection, part_of
@@ -23,7 +25,7 @@ from mklbench.report.table.part import WHOLE, TableSelection, part_of
 def write_results(table: PaperTable, finder: CellFinder, results: Path) -> Report:
     """Write tables, figures and records of `table` below `results`.
 
-    The files are ``tables/NAME.{md,csv,html}``, ``figures/FIGURE.{png,pdf}`` for every figure
+    The files are ``tables/NAME.{md,csv}``, ``figures/FIGURE.{png,pdf}`` for every figure
     whose runs are done, ``records/NAME.jsonl``, or ``.jsonl.xz`` where there is one, and, where
     methods are ranked, ``scores/NAME.csv``. Each is replaced as a whole.
 
@@ -44,16 +46,16 @@ def write_results(table: PaperTable, finder: CellFinder, results: Path) -> Repor
 
 
 def write_tables(report: Report, figures: Mapping[str, Path], directory: Path) -> None:
-    """Write ``NAME.{md,csv,html}`` of a table into a directory.
+    """Write ``NAME.md`` and ``NAME.csv`` of a table into a directory.
 
     Raises
     ------
     InputError
         If a file cannot be written.
     """
-    for extension in result_formats():
-        text = renderer(extension)(report, figures, directory)
-        write_result(directory / f"{report.table.name}.{extension}", text.encode())
+    for fmt in ("md", "csv"):
+        text = render(report, fmt, figures, directory)
+        write_result(directory / f"{report.table.name}.{fmt}", text.encode())
 
 
 def write_figures(
@@ -109,15 +111,26 @@ def assembled(
     return assemble(part.table, finder, part.slots)
 
 
-def recorded_text(table: PaperTable, fmt: str) -> str:
-    """Return the recorded table in a format: the file of it, or else rendered from the records.
+def recorded_text(table: PaperTable, fmt: str, *, whole: bool = True) -> str:
+    """Return the recorded table in a format: from its file, or else rendered from the records.
+
+    Parameters
+    ----------
+    table : PaperTable
+        The table.
+    fmt, whole : str and bool
+        As of `mklbench.report.formats.render`.
 
     Raises
     ------
     InputError
         If there is neither.
     """
-    path = resources.recorded_results() / "tables" / f"{table.name}.{fmt}"
-    if path.is_file():
-        return path.read_text(encoding="utf-8")
-    return renderer(fmt)(assemble(table, CellFinder(recorded_source(table))), {}, None)
+    ending = "md" if fmt == "html" else fmt
+    path = resources.recorded_results() / "tables" / f"{table.name}.{ending}"
+    if not path.is_file():
+        report = assemble(table, CellFinder(recorded_source(table)))
+        return render(report, fmt, recorded_figures(table), whole=whole)
+    text = path.read_text(encoding="utf-8")
+    text = first_part(text) if ending == "md" and not whole else text
+    return to_html(text, path.parent) if fmt == "html" else text

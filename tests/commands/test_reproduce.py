@@ -368,7 +368,7 @@ def test_plot_refuses_an_unknown_figure(store: Store) -> None:
 
 def test_exported_records_give_the_same_table(store: Store, results: Path) -> None:
     from mklbench.report.analysis.assemble import assemble
-    from mklbench.report.formats.csv import to_csv
+    from mklbench.report.formats import to_csv
 
     reproduce(["tiny"], store=store, results_dir=str(results))
     exported = RecordFile(results / "records" / "tiny.jsonl")

@@ -15,7 +15,7 @@ from mklbench.experiments.evaluation import run_split
 from mklbench.experiments.provenance import JOB_VARIABLE, NODE_VARIABLE, provenance
 from mklbench.experiments.record import Record
 from mklbench.experiments.sealing import opened, sealed
-from mklbench.report.layout.measured_on import provenance_items
+from mklbench.report.layout.notes import provenance_items
 
 RECORDED = sorted((Path(__file__).parents[2] / "results" / "records").glob("*.jsonl"))
 

@@ -7,13 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from report_fakes import FakeFinder
+from report_fakes import FakeFinder, plain
 
 from mklbench.errors import InputError
 from mklbench.report import claims, figures
 from mklbench.report.analysis.assemble import Report, assemble
 from mklbench.report.claims.judged import judge_claims
-from mklbench.report.document.markdown import to_markdown
 from mklbench.report.figures.draw import write_figure
 from mklbench.report.layout.page import lay_out
 from mklbench.report.loading import import_kinds, read_table
@@ -103,7 +102,7 @@ def test_they_are_found_drawn_and_judged(tmp_path: Path) -> None:
     (judged,) = judge_claims(made)
     assert judged.measured == 1
     assert judged.holds
-    assert "number of rows" in to_markdown(lay_out(made))
+    assert "number of rows" in plain(lay_out(made))
 
 
 def test_their_own_options_are_read(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ from mklbench.report.analysis.chance import by_chance, matches
 from mklbench.report.analysis.significance import corrected_p_value
 from mklbench.report.claims.judged import judge_claims
 from mklbench.report.figures.matches import Matches
-from mklbench.report.formats.csv import to_csv
+from mklbench.report.formats import to_csv
 from mklbench.report.loading import load_table, table_names
 from mklbench.report.table.metrics import METRICS
 from mklbench.report.table.verdict import Verdict

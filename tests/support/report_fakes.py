@@ -17,6 +17,7 @@ from mklbench.experiments.records import CellRecords, RecordSource
 from mklbench.experiments.sealing import sealed
 from mklbench.report.analysis.assemble import Place, SlotRecords
 from mklbench.report.analysis.places import slot_records
+from mklbench.report.document import Document
 from mklbench.report.figures.differences import Differences
 from mklbench.report.loading import load_table
 from mklbench.report.table.paper_table import (
@@ -181,3 +182,8 @@ def edit_lines(path: Path, change: Callable[[dict[str, Any]], dict[str, Any] | N
     """Apply a change to each line of a file of records."""
     changed = [change(json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
     path.write_text("".join(sealed(item) for item in changed if item is not None), encoding="utf-8")
+
+
+def plain(document: Document) -> str:
+    """Return a page with its lines and tables as long as they are, to look something up in it."""
+    return "\n\n".join(map(str, document)) + "\n"

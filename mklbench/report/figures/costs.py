@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 from mklbench.errors import InputError
 from mklbench.report.analysis.assemble import Place, Report
 from mklbench.report.figures.style import BLUE, INK, ORANGE, SOFT
-from mklbench.report.layout.costs import Cost, costs_of
+from mklbench.report.layout.evidence import Cost, costs_of
 from mklbench.report.table.metrics import METRICS
 from mklbench.report.table.paper_table import Figure, PaperTable
 

@@ -8,13 +8,9 @@ from dataclasses import replace
 from mklbench.experiments.record import DONE
 from mklbench.report.analysis.assemble import Number, NumberPlace, Report
 from mklbench.report.analysis.baseline import Standing
-from mklbench.report.document.blocks import Entry
-from mklbench.report.layout.repeated import repeat_mark
-from mklbench.report.layout.timed_on import time_mark
-from mklbench.report.table.metrics import Metric
+from mklbench.report.document import NOTHING
+from mklbench.report.table.metrics import METRICS, Metric
 from mklbench.report.table.verdict import Published, Sample, Verdict
-
-NOTHING = "–"
 
 JUDGEMENTS = {
     Verdict.MATCH: ("✓", "match"),
@@ -23,7 +19,12 @@ JUDGEMENTS = {
     Verdict.LOWER: ("▼", "differs"),
 }
 
-EMPHASES = {Standing.BETTER: "bold", Standing.WORSE: "italic"}
+EMPHASES = {None: "", Standing.BETTER: "**", Standing.WORSE: "*"}
+
+# The marks of numbers whose splits were run again here.
+_REPEATED = {"confirmed": "●", "moved": "✗", "recorded": "○"}
+
+_LETTERS = "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ"
 
 
 def mark(verdict: Verdict | None) -> str:
@@ -31,11 +32,40 @@ def mark(verdict: Verdict | None) -> str:
     return JUDGEMENTS[verdict][0] if verdict in JUDGEMENTS else ""
 
 
-def tone(verdict: Verdict | None) -> str:
-    """Return the style of a verdict; without one the number is unfinished."""
-    if verdict is None:
-        return "unfinished"
-    return JUDGEMENTS[verdict][1] if verdict in JUDGEMENTS else ""
+def time_mark(report: Report, number: Number) -> str:
+    """Return the letter of a time that was not measured on the main CPU model of the table alone.
+
+    Every CPU model has its own, and so has every mixture of them within one run.
+    """
+    if not number.metric.is_time or number.measured is None:
+        return ""
+    others = report.timed_on.others
+    models = report.timed_on.cells[number.slot.place]
+    return letter(others.index(models)) if models in others else ""
+
+
+def letter(position: int) -> str:
+    """Return a, b, ..., z, aa, bb, ... for 0, 1, ..., raised."""
+    return _LETTERS[position % len(_LETTERS)] * (position // len(_LETTERS) + 1)
+
+
+def state(report: Report, number: Number) -> tuple[str, int]:
+    """Return "confirmed", "moved" or "recorded", and how many splits say so; "" without records."""
+    found = None if report.repeated is None else report.repeated.get(number.slot.place)
+    if found is None or number.measured is None:
+        return "", 0
+    if not number.metric.is_time:
+        if found.moved:
+            return "moved", len(found.moved)
+        if found.n_same:
+            return "confirmed", found.n_same
+    return "recorded", 0
+
+
+def repeat_mark(report: Report, number: Number) -> str:
+    """Return the mark of a number whose splits were run again; "" where nothing was."""
+    name, n_splits = state(report, number)
+    return f"{_REPEATED.get(name, '')}{n_splits or ''}"
 
 
 def format_sample(metric: Metric, sample: Published | Sample | None) -> str:
@@ -52,27 +82,35 @@ def format_sample(metric: Metric, sample: Published | Sample | None) -> str:
     return f"{metric.format(sample.mean)} ± {metric.format(sample.std)}"
 
 
-def format_measured(report: Report, place: NumberPlace, standing: Standing | None = None) -> Entry:
-    """Print what was measured at a place; nothing where the table has no such place.
+def format_published(report: Report, place: tuple[str, str, str]) -> str:
+    """Print what the paper has at a row, column and metric, in bold as it prints it."""
+    found = report.table.published.get(place)
+    is_bold = found is not None and found.is_bold
+    stars = "**" if is_bold else EMPHASES[report.published_standings.get(place)]
+    return f"{stars}{format_sample(METRICS[place[-1]], found)}{stars}"
 
-    The number of splits follows where the paper has more; an unfinished cell shows its state
-    instead of a verdict.
+
+def format_measured(report: Report, place: NumberPlace) -> str:
+    """Print what was measured at a position; nothing where the table has no such position.
+
+    The number of splits follows where the paper has more; an unfinished run shows its state
+    instead of a verdict. Bold and italic are much better and much worse than the baseline.
     """
     number = report.numbers.get(place)
     if number is None:
-        return Entry("")
+        return ""
     sample = measured_text(report, number)
     if number.status != DONE:
         if number.measured is None:
-            return Entry(number.status, "unfinished")
+            return number.status
         text = f"{sample} ({format_count(number)}, {number.status}) {repeat_mark(report, number)}"
-        return Entry(text.rstrip(), "unfinished")
+        return text.rstrip()
     if number.measured is None:
-        return Entry(sample)
+        return sample
     parts = [sample, f"({number.n_splits})" if has_fewer_splits(number) else ""]
     parts += [mark(number.verdict), repeat_mark(report, number)]
-    text = " ".join(filter(None, parts))
-    return Entry(text, tone(number.verdict), emphasis(standing))
+    stars = EMPHASES[report.standings.get(place)]
+    return f"{stars}{' '.join(filter(None, parts))}{stars}"
 
 
 def measured_text(report: Report, number: Number) -> str:
@@ -81,13 +119,8 @@ def measured_text(report: Report, number: Number) -> str:
 
 
 def has_fewer_splits(number: Number) -> bool:
-    """Tell whether the cell has fewer splits than stand behind the paper's means of its row."""
+    """Tell whether the run has fewer splits than stand behind the paper's means of its row."""
     return number.published_n_splits is not None and number.n_splits < number.published_n_splits
-
-
-def emphasis(standing: Standing | None) -> str:
-    """Return the emphasis of a number that is much better or much worse than the baseline."""
-    return "" if standing is None else EMPHASES[standing]
 
 
 def format_difference(number: Number) -> str:

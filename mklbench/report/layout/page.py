@@ -1,11 +1,14 @@
-"""From a report to a document: the table as the paper prints it, every number, the ledger."""
+"""The page of a table: the paper's table first, then all that was measured, and how it was made."""
 
 from __future__ import annotations
 
+import os
+import shlex
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from mklbench.report.analysis.assemble import Number, NumberPlace, Report
+from mklbench.report.analysis.assemble import Number, Report
 from mklbench.report.analysis.by_number import (
     JudgedNumber,
     judged_numbers,
@@ -14,50 +17,52 @@ from mklbench.report.analysis.by_number import (
     n_under_the_first,
 )
 from mklbench.report.analysis.chance import by_chance, matches
-from mklbench.report.analysis.changes import Unmatched, changes, label_of, unmatched
-from mklbench.report.document.blocks import (
-    Block,
-    Document,
-    Entry,
-    Grid,
-    Heading,
-    Paragraph,
-    Picture,
-)
-from mklbench.report.layout.appendix import appendix
-from mklbench.report.layout.claims import claim_blocks
-from mklbench.report.layout.comparisons import comparison_blocks
-from mklbench.report.layout.costs import cost_blocks
+from mklbench.report.analysis.changes import Change, Unmatched, changes, label_of, unmatched
+from mklbench.report.claims.judged import Judged, judge_claims
+from mklbench.report.document import NOTHING, Document, Grid, Part, definitions
 from mklbench.report.layout.entries import (
     JUDGEMENTS,
-    NOTHING,
-    emphasis,
-    format_count,
-    format_difference,
-    format_measured,
     format_sample,
-    has_fewer_splits,
     mark,
     measured_text,
-    tone,
+    setting,
 )
-from mklbench.report.layout.evidence import evidence_blocks
-from mklbench.report.layout.overview import overview_blocks
-from mklbench.report.layout.predictors import predictor_blocks
-from mklbench.report.layout.ranking import ranking_blocks
-from mklbench.report.layout.repeated import repeat_blocks, repeat_mark
-from mklbench.report.layout.split_sources import describe_split_sources
-from mklbench.report.layout.stopping import ending_summary
-from mklbench.report.layout.sweep import sweep_blocks
-from mklbench.report.layout.timed_on import limit_notes, picture_note, time_note
+from mklbench.report.layout.evidence import evidence_parts
+from mklbench.report.layout.notes import (
+    describe_split_sources,
+    ending_blocks,
+    ending_summary,
+    provenance_items,
+    repeat_blocks,
+)
+from mklbench.report.layout.ranking import comparison_parts, ranking_parts
+from mklbench.report.layout.tables import every_protocol, measured_tables, mirror
 from mklbench.report.table.metrics import METRICS
-from mklbench.report.table.paper_table import Baseline
+from mklbench.report.table.paper_table import Claim, PaperTable, Slot
+from mklbench.report.table.verdict import Verdict
+
+# The heading behind which a page goes beyond its first table; `first_part` ends there.
+BEYOND = "## All that was measured"
+
+VERDICT_RULES = {
+    Verdict.MATCH: "within two standard errors of the difference of the two means",
+    Verdict.CLOSE: "not a match, but within one published standard deviation",
+    Verdict.HIGHER: "further away, measured above published",
+    Verdict.LOWER: "further away, measured below published",
+    Verdict.NO_SPREAD: "published without a spread, so there is nothing to judge by",
+    Verdict.RATIO_ONLY: "seconds on another machine: only measured / published is shown",
+    Verdict.NOT_PUBLISHED: "measured, but not in the paper",
+}
 
 
 def lay_out(
-    report: Report, figures: Mapping[str, Path] | None = None, *, draws: bool = True
+    report: Report,
+    figures: Mapping[str, Path] | None = None,
+    directory: Path | None = None,
+    *,
+    draws: bool = True,
 ) -> Document:
-    """Arrange a report as a document; of a part of a table its tables alone.
+    """Arrange a report as a page; of a part of a table its tables alone.
 
     Parameters
     ----------
@@ -65,85 +70,84 @@ def lay_out(
         The assembled table.
     figures : mapping of str to Path or None, default=None
         Picture files by the name of the figure; those of the table are shown.
+    directory : Path or None, default=None
+        Where the page will stand; pictures are linked relative to it.
     draws : bool, default=True
-        Whether to draw from posteriors for the section `EVIDENCE`, which takes seconds; it is
-        empty otherwise.
+        Whether to draw from posteriors for the section `evidence.EVIDENCE`, which takes seconds;
+        it is empty otherwise.
     """
     if report.is_part:
         return lay_out_tables(report)
     table = report.table
-    blocks: list[Block] = [Heading(1, table.title), Paragraph(_source(report))]
-    blocks.append(Paragraph(f"{_summary(report)} {ending_summary(report)}".strip()))
-    blocks.extend(repeat_blocks(report))
-    blocks.extend(Paragraph(text) for text in describe_split_sources(report))
-    blocks.extend(Paragraph(note) for note in table.notes)
-    blocks.extend(claim_blocks(report))
-    if table.sweep is not None:
-        blocks.extend(sweep_blocks(report))
-    elif table.published:
-        blocks.extend(_mirror(report))
-        blocks.extend(_ratios(report))
-        blocks.extend(_changes(report))
-        blocks.extend(_every_number(report))
-    else:
-        blocks.extend(ranking_blocks(report))
-        blocks.extend(evidence_blocks(report, heading_only=not draws))
-        blocks.extend(cost_blocks(report))
-        blocks.extend(predictor_blocks(report))
-        blocks.extend(comparison_blocks(report))
-        blocks.extend(overview_blocks(report))
-    blocks.extend(_pictures(report, figures or {}))
-    blocks.extend(appendix(report))
-    return blocks
+    page: list[Part] = [f"# {table.title}", f"{table.citation} {table.url}".strip()]
+    page.append(f"{_summary(report)} {ending_summary(report)}".strip())
+    tables, rest = _tables(report)
+    page += [*tables, *_claims(report), BEYOND]
+    page += [*describe_split_sources(report), *table.notes, *repeat_blocks(report), *rest]
+    if table.published:
+        page += _changes(report)
+    page += evidence_parts(report, draws=draws)
+    page += comparison_parts(report)
+    page += _pictures(report, figures or {}, directory)
+    page += [*_chosen_values(report), *_unfinished(report), *ending_blocks(report)]
+    page += [*_making(report), *_ledger(report)]
+    if table.published:
+        page += _verdicts(report)
+    return page
 
 
 def lay_out_tables(report: Report) -> Document:
-    """Arrange what a paper prints of a report: its tables, without every number and the ledger.
-
-    Parameters
-    ----------
-    report : Report
-        The assembled table.
-    """
-    blocks: list[Block] = [Heading(1, report.table.title)]
-    if report.table.sweep is not None:
-        blocks.extend(sweep_blocks(report))
-    elif report.table.published:
-        blocks.extend([*_mirror(report), *_ratios(report)])
-    else:
-        blocks.extend(overview_blocks(report))
-    return blocks
+    """Arrange what a paper prints of a report: its tables alone."""
+    tables, rest = _tables(report)
+    beyond = rest if report.is_part or not report.table.published else []
+    return [f"# {report.table.title}", *tables, *beyond]
 
 
-def _source(report: Report) -> str:
-    table = report.table
-    return f"{table.citation} {table.url}".strip()
+def first_part(markdown: str) -> str:
+    """Return what a page in Markdown begins with: the paper's table, without what goes beyond."""
+    return markdown.partition(f"\n{BEYOND}\n")[0].rstrip() + "\n"
+
+
+def _tables(report: Report) -> tuple[list[Part], list[Part]]:
+    """Return the tables that a page begins with, and those that go beyond them."""
+    if report.table.published:
+        first, rest = list(mirror(report)), list(every_protocol(report))
+        grids = [[part for part in parts if isinstance(part, Grid)] for parts in (first, rest)]
+        return first, ([] if grids[0] == grids[1] else rest)
+    ranks = list(ranking_parts(report))
+    tables, rest = measured_tables(report)
+    counts = sorted({found.n_splits for _, found in report.slots.values()})
+    n_splits = " to ".join(map(str, dict.fromkeys((counts[0], counts[-1]))))
+    measured = [f"Mean ± standard deviation over {n_splits} splits.", *tables]
+    if ranks:
+        return ranks, ["## Measured", *measured, *rest]
+    return ["## Measured", *measured], rest
 
 
 def _summary(report: Report) -> str:
-    n_cells, n_unfinished = len(report.slots), len(report.unfinished)
-    cells = f"{n_cells - n_unfinished} of {n_cells} runs are done"
+    n_runs, n_unfinished = len(report.slots), len(report.unfinished)
+    runs = f"{n_runs - n_unfinished} of {n_runs} runs are done"
     if not report.table.published and report.table.claims:
-        return f"{cells}; the paper prints no numbers of it, so only claims are judged."
+        return f"{runs}; the paper prints no numbers of it, so only claims are judged."
     if not report.table.published:
-        return f"{cells}; there are no published numbers, so nothing is judged."
+        return f"{runs}; there are no published numbers, so nothing is judged."
     counts = report.verdict_counts
     judged = [verdict for verdict in JUDGEMENTS if counts[verdict]]
     total = sum(counts[verdict] for verdict in judged)
     if total == 0:
         if all(number.std is None for number in report.table.published.values()):
-            return f"{cells}; the paper prints no spreads, so only differences are given."
-        return f"{cells}; no number can be judged yet."
+            return f"{runs}; the paper prints no spreads, so only differences are given."
+        return f"{runs}; no number can be judged yet."
     parts = ", ".join(f"{counts[verdict]} {verdict}" for verdict in judged)
     if len(report.table.protocols) == 1:
-        return f"{cells}; of {total} judged numbers: {parts}."
+        return f"{runs}; of {total} judged numbers: {parts}."
     numbers = judged_numbers([report])
     first, printed = report.table.protocols[0], report.table.printed_protocol
     how = "the first protocol, which is the paper's as printed"
     if first != printed:
         how = f'"{printed.label}", {_under_the_first(report, numbers)}'
     return (
-        f"{cells}; of {len(numbers)} published numbers that are judged {n_as_printed(numbers)} "
+        f"{runs}; of {len(numbers)} published numbers that are judged {n_as_printed(numbers)} "
         f"match under {how}, and {n_matching(numbers)} under some protocol. Over all protocols: "
         f"{parts}."
     )
@@ -161,194 +165,186 @@ def _under_the_first(report: Report, numbers: Sequence[JudgedNumber]) -> str:
     )
 
 
-def _mirror(report: Report) -> Iterator[Block]:
-    """The published table, each of its lines followed by one line for each protocol.
-
-    A column shows what the paper has of it, and its first metric even where the paper has nothing.
-    """
-    table = report.table
-    if not table.published:
-        return
-    shown = [
-        (column, METRICS[name])
-        for column in table.columns
-        for name in column.metrics
-        if name == column.metrics[0]
-        or any((row.name, column.name, name) in table.published for row in table.rows)
-    ]
-    headings = ["Data", "", *(f"{column.label} {metric.heading}" for column, metric in shown)]
-    lines: list[list[Entry]] = []
-    for row in table.rows:
-        published = [_published(report, (row.name, c.name, m.name)) for c, m in shown]
-        lines.append([Entry(row.label), Entry("published", "published"), *published])
-        if not row.at_hand:
-            nothing = [Entry("") for _ in shown]
-            lines.append([Entry(""), Entry("data not at hand", "unfinished"), *nothing])
-        for protocol in table.protocols:
-            places = [(row.name, c.name, protocol.name, m.name) for c, m in shown]
-            if any(place in report.numbers for place in places):
-                measured = [_measured(report, place) for place in places]
-                lines.append([Entry(""), Entry(protocol.label), *measured])
-    yield Heading(2, "Beside the paper")
-    yield Grid(headings, lines, n_label_columns=2)
-    yield Paragraph(_legend(report))
-    yield from time_note(report, (metric for _, metric in shown))
-    if table.baseline is not None:
-        yield Paragraph(_baseline_legend(report, table.baseline))
+def claimed(claim: Claim) -> str:
+    """Print the bound of a claim, and what the paper's own numbers have."""
+    bound = f"at {'most' if claim.is_upper else 'least'} {claim.bound:g}"
+    return bound if claim.own_value is None else f"{bound}; its own numbers {claim.own_value:.3g}"
 
 
-def _published(report: Report, place: tuple[str, str, str]) -> Entry:
-    found = report.table.published.get(place)
-    text = format_sample(METRICS[place[-1]], found)
-    is_bold = found is not None and found.is_bold
-    return Entry(
-        text, "published", "bold" if is_bold else emphasis(report.published_standings.get(place))
-    )
-
-
-def _measured(report: Report, place: NumberPlace) -> Entry:
-    return format_measured(report, place, report.standings.get(place))
-
-
-def _legend(report: Report) -> str:
-    fewer = any(has_fewer_splits(number) for number in report.numbers.values())
-    bold = any(number.is_bold for number in report.table.published.values())
-    return (
-        "Mean ± standard deviation over the splits"
-        + (", whose number follows in parentheses where the paper has more. " if fewer else ". ")
-        + ("Bold, published: as the paper prints it. " if bold else "")
-        + ", ".join(f"{mark} {verdict}" for verdict, (mark, _) in JUDGEMENTS.items())
-        + ("." if report.is_part else "; the rules stand at the end.")
-    )
-
-
-def _baseline_legend(report: Report, baseline: Baseline) -> str:
-    label = report.table.label_of(baseline.column)
-    metric = METRICS[baseline.metric]
-    of_several_models = metric.is_time and report.timed_on.others
-    return (
-        f"Bold: much better than {label} on the same line; italic: much worse. Much is more than "
-        f"two standard errors of the difference and at least {baseline.margin:.1f} "
-        f"{metric.difference_unit} of {metric.label}. Between measured numbers it is the standard "
-        "error of the differences split by split; between published ones it follows from their "
-        "standard deviations."
-        + (" Only splits that both timed on one CPU model count." if of_several_models else "")
-    )
-
-
-def _ratios(report: Report) -> Iterator[Block]:
-    table = report.table
-    if not report.ratios:
-        return
-    headings = ["Data", "Ratio", "published", *(p.label for p in table.protocols)]
-    labels = {row.name: row.label for row in table.rows}
-    lines, limits = [], {}
-    for found in report.ratios:
-        values = [found.published, *(found.measured.get(p.name) for p in table.protocols)]
-        lines.append(
-            [
-                Entry(labels[found.row]),
-                Entry(found.ratio.label),
-                *(Entry(NOTHING if value is None else f"{value:.2g} ×") for value in values),
-            ]
+def _claims(report: Report) -> Iterator[Part]:
+    """Yield the claims in the paper's text with what was measured and whether they hold."""
+    if report.table.claims:
+        yield "## Claims"
+        yield (
+            "What the text of the paper says, beside what the records behind this page say: of "
+            "means over the splits; a largest value is that of any split."
         )
-        for protocol in table.protocols:
-            where = f"{labels[found.row]}, {found.ratio.label}, {protocol.label}"
-            limits[where] = found.limits.get(protocol.name, "")
-    yield Heading(2, "Ratios")
-    yield Grid(headings, lines, n_label_columns=2)
-    yield from limit_notes(limits)
+        yield definitions((one.claim.text, [_judged(one)]) for one in judge_claims(report))
 
 
-def _changes(report: Report) -> Iterator[Block]:
+def _judged(judged: Judged) -> str:
+    verdicts = {
+        None: "not formed" if judged.details else "not done",
+        True: "holds",
+        False: "does not hold",
+    }
+    measured = NOTHING if judged.measured is None else f"{judged.measured:.3g}"
+    text = f"{judged.quantity}: claimed {claimed(judged.claim)}; measured {measured}"
+    details = f" ({judged.details})" if judged.details else ""
+    return f"{text}{details}; {verdicts[judged.holds]}."
+
+
+def _changes(report: Report) -> Iterator[Part]:
     """Say what each protocol changes, where all are held against the first."""
     table = report.table
     if table.printed_protocol != table.protocols[0] or not (found := changes(report)):
         return
-    lines = []
-    for one in found:
-        n_before, n_after = one.n_matching(one.before), one.n_matching(one.after)
-        lines.append(
-            [
-                Entry(one.protocol.label),
-                *map(Entry, map(str, (len(one.after), n_before, n_after))),
-                *(Entry("; ".join(labels) or NOTHING) for labels in (one.gained, one.lost)),
-                *(Entry(str(one.n_others_match + n)) for n in (n_before, n_after)),
-            ]
-        )
-    n_all = len(found[0].after) + found[0].n_others
-    headings = ["Protocol", "numbers", "match before", "after", "newly matched", "newly lost"]
-    yield Heading(2, "What each protocol changes")
-    yield Paragraph(
+    yield "## What each protocol changes"
+    yield (
         f"Of the numbers that a protocol measures: how many match under "
         f'"{table.protocols[0].label}" on the same splits, how many under it, and which change. '
-        f"Then of all {n_all}, with the others as they are above."
+        f"Then of all {len(found[0].after) + found[0].n_others}, with the others as they are above."
     )
-    yield Grid([*headings, "all, before", "all, after"], lines, n_label_columns=1)
-    yield Paragraph("The numbers that do not match as printed, with those under other protocols:")
-    yield Grid(
-        ["Number", "published", "as printed", "matches under", "and not under"],
-        [_unmatched_line(report, one) for one in unmatched(report)],
-        n_label_columns=1,
+    yield definitions((one.protocol.label, [_change(one)]) for one in found)
+    yield "The numbers that do not match as printed, with those under other protocols:"
+    yield definitions(
+        (label_of(one.as_printed), [_unmatched(report, one)]) for one in unmatched(report)
     )
 
 
-def _unmatched_line(report: Report, one: Unmatched) -> list[Entry]:
-    def told(numbers: Sequence[Number]) -> str:
-        texts = [f"{n.slot.protocol.label} ({n.metric.format(present(n))})" for n in numbers]
-        return ", ".join(texts) or NOTHING
+def _change(one: Change) -> str:
+    before, after = one.n_matching(one.before), one.n_matching(one.after)
+    all_before, all_after = one.n_others_match + before, one.n_others_match + after
+    return (
+        f"of {len(one.after)} numbers {before} match before and {after} after; newly matched: "
+        f"{'; '.join(one.gained) or 'none'}; newly lost: {'; '.join(one.lost) or 'none'}; of all "
+        f"{all_before} before and {all_after} after."
+    )
 
-    def present(number: Number) -> float:
-        assert number.measured is not None  # it is judged
-        return number.measured.mean
+
+def _unmatched(report: Report, one: Unmatched) -> str:
+    def listed(numbers: Sequence[Number]) -> str:
+        return ", ".join(
+            f"{number.slot.protocol.label} ({number.metric.format(number.measured.mean)})"
+            for number in numbers
+            if number.measured is not None
+        )
 
     number = one.as_printed
-    return [
-        Entry(label_of(number)),
-        Entry(format_sample(number.metric, number.published), "published"),
-        Entry(f"{measured_text(report, number)} {mark(number.verdict)}", tone(number.verdict)),
-        Entry(told(one.matching)),
-        Entry(told([other for other in one.others if other not in one.matching])),
-    ]
+    others = [other for other in one.others if other not in one.matching]
+    return (
+        f"published {format_sample(number.metric, number.published)}, as printed "
+        f"{measured_text(report, number)} {mark(number.verdict)}; matches under "
+        f"{listed(one.matching) or 'no protocol'}; not under {listed(others) or 'any other'}."
+    )
 
 
-def _every_number(report: Report) -> Iterator[Block]:
-    table = report.table
-    headings = ["Data", "Method", "Metric", "published", "measured", "difference", "verdict"]
-    yield Heading(2, "Every number")
-    for protocol in table.protocols:
-        numbers = [
-            number
-            for row in table.rows
-            for number in report.numbers.values()
-            if number.slot.protocol == protocol and number.slot.row == row
-        ]
-        if numbers:
-            yield Heading(3, protocol.label)
-            lines = [_number_line(report, number) for number in numbers]
-            yield Grid([*headings, "splits"], lines, n_label_columns=3)
-            yield from time_note(report, (number.metric for number in numbers))
-
-
-def _number_line(report: Report, number: Number) -> list[Entry]:
-    verdict = number.status if number.verdict is None else str(number.verdict)
-    return [
-        Entry(number.slot.row.label),
-        Entry(number.slot.column.label),
-        Entry(number.metric.heading),
-        Entry(format_sample(number.metric, number.published), "published"),
-        Entry(f"{measured_text(report, number)} {repeat_mark(report, number)}".rstrip()),
-        Entry(format_difference(number)),
-        Entry(verdict, tone(number.verdict)),
-        Entry(format_count(number)),
-    ]
-
-
-def _pictures(report: Report, figures: Mapping[str, Path]) -> Iterator[Block]:
+def _pictures(
+    report: Report, figures: Mapping[str, Path], directory: Path | None
+) -> Iterator[Part]:
     shown = [figure for figure in report.table.figures if figure.name in figures]
     if shown:
-        yield Heading(2, "Figures" if len(shown) > 1 else "Figure")
+        yield "## Figures" if len(shown) > 1 else "## Figure"
     for figure in shown:
-        yield Picture(figures[figure.name], figure.title)
-        if (metric := getattr(figure, "metric", None)) is not None:
-            yield from picture_note(report, METRICS[metric])
+        path = figures[figure.name]
+        target = os.path.relpath(path, directory) if directory else str(path)
+        yield f"![{figure.title}]({Path(target).as_posix()})"
+        metric = getattr(figure, "metric", None)
+        if report.timed_on.others and metric is not None and METRICS[metric].is_time:
+            yield "These times are of several CPU models, which the tables tell apart."
+
+
+def _chosen_values(report: Report) -> Iterator[Part]:
+    """Yield the hyperparameters of the runs that searched for them."""
+    items = []
+    for slot, found in report.slots.values():
+        counts = Counter(tuple(sorted((record.params or {}).items())) for record in found.done)
+        if any(counts):
+            chosen = (f"{setting(params)} ({counts[params]})" for params in sorted(counts))
+            text = "; ".join([*chosen, *([found.border] if found.border else [])])
+            items.append((_position(slot), [text]))
+    if items:
+        yield "## Chosen on the training parts"
+        yield "With the number of splits; last, what of it is at the border of what was tried."
+        yield definitions(items)
+
+
+def _unfinished(report: Report) -> Iterator[Part]:
+    if report.unfinished:
+        yield "## Not done"
+        yield "These runs count nowhere above as done, and none of their numbers is judged."
+        yield definitions(
+            (
+                _position(slot),
+                [
+                    f"{found.status}, {len(found.done)}/{found.n_splits} splits"
+                    + (f": {found.message}" if found.message else "")
+                ],
+            )
+            for slot, found in report.unfinished
+        )
+
+
+def _position(slot: Slot) -> str:
+    return f"{slot.row.label}, {slot.column.label}, {slot.protocol.label}"
+
+
+def _making(report: Report) -> Iterator[Part]:
+    yield "## How it was made"
+    command = f"mklbench reproduce {report.table.name}"
+    if report.table.config_dir is not None:
+        command += f" --config-dir {shlex.quote(report.table.config_dir)}"
+    yield f"```\n{command}\n```"
+    records = [record for _, found in report.slots.values() for record in found.done]
+    if items := provenance_items(records):
+        yield definitions(items)
+
+
+def _ledger(report: Report) -> Iterator[Part]:
+    if report.table.ledger:
+        yield "## Ledger"
+        yield "Where the paper is silent or contradicts itself, what was chosen, and why."
+        yield definitions(
+            (
+                entry.point,
+                [f"Paper: {entry.paper}", f"Chosen: {entry.chosen}", f"Why: {entry.why}"],
+            )
+            for entry in report.table.ledger
+        )
+
+
+def _verdicts(report: Report) -> Iterator[Part]:
+    """Count the verdicts of each protocol and of the whole table."""
+    counts = Counter(
+        (number.slot.protocol.label, number.verdict) for number in report.numbers.values()
+    )
+    rules: list[tuple[Verdict | None, str]] = [*VERDICT_RULES.items(), (None, "not done, or void")]
+    names = {
+        verdict: f"{verdict or 'no verdict'} {mark(verdict)}".strip()
+        for verdict, _ in rules
+        if any(found == verdict for _, found in counts)
+    }
+    labels = list(dict.fromkeys(protocol.label for protocol in report.table.protocols))
+    lines = [[label, *(str(counts[label, verdict]) for verdict in names)] for label in labels]
+    totals = Counter(number.verdict for number in report.numbers.values())
+    lines.append(["all", *(str(totals[verdict]) for verdict in names)])
+    yield "## Verdicts"
+    yield definitions((names[verdict], [f"{rule}."]) for verdict, rule in rules if verdict in names)
+    yield Grid(["Protocol", *names.values()], lines)
+    yield (
+        f"Each published mean is taken as one over {_published_splits(report.table)}. The "
+        "splits of one data set overlap, so the standard errors are rather too small: a match is "
+        "a strict statement. No number is adjusted towards the paper's."
+    )
+
+
+def _published_splits(table: PaperTable) -> str:
+    """Say how many splits stand behind the published means, and where it is another number."""
+    others: dict[int, list[str]] = {}
+    for row in table.rows:
+        n_splits = table.published_n_splits_of(row)
+        if n_splits != table.published_n_splits:
+            others.setdefault(n_splits, []).append(row.label)
+    exceptions = "; ".join(f"{n} on {', '.join(labels)}" for n, labels in others.items())
+    text = f"{table.published_n_splits} splits"
+    return f"{text} ({exceptions})" if exceptions else text

@@ -1,28 +1,88 @@
-"""Methods ranked over data sets, and the answer to whether learning a combination pays."""
+"""Methods ranked over data sets, and whether one does better than another, from the records."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mklbench.report.analysis.assemble import Report, compared_means
+from mklbench.experiments.record import Record
+from mklbench.report.analysis.assemble import Report, compared_means, compared_splits
 from mklbench.report.analysis.cpu_models import Compared
 from mklbench.report.analysis.significance import (
     LEVEL,
+    corrected_p_value,
     critical_difference,
     holm,
     signed_rank_p_value,
 )
-from mklbench.report.document.blocks import Block, Entry, Grid, Heading, Paragraph
-from mklbench.report.layout.comparisons import RULE, Tally, tally
-from mklbench.report.layout.timed_on import limit_notes
-from mklbench.report.table.metrics import METRICS
-from mklbench.report.table.paper_table import Column, Ranking, Row
+from mklbench.report.document import NOTHING, Grid, Part, definitions
+from mklbench.report.layout.notes import limit_notes
+from mklbench.report.table.metrics import METRICS, Metric
+from mklbench.report.table.paper_table import Column, Comparison, Ranking, Row
 
 Array = NDArray[np.float64]
+
+RULE = (
+    f"Better and worse are where a corrected resampled t-test over the splits of a set finds a "
+    f"difference at the {100 * LEVEL:.0f} % level, alike is where it finds none."
+)
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Labels of the rows where a method is better than another, alike and worse.
+
+    `limits` say by row which times of other CPU models do not count
+    (`mklbench.report.analysis.cpu_models.Compared`).
+    """
+
+    better: tuple[str, ...]
+    alike: tuple[str, ...]
+    worse: tuple[str, ...]
+    limits: Mapping[str, str]
+
+    @property
+    def text(self) -> str:
+        """The three counts, better first."""
+        return " / ".join(str(len(rows)) for rows in (self.better, self.alike, self.worse))
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no row where both are done and can be compared."""
+        return not (self.better or self.alike or self.worse)
+
+
+def tally(report: Report, column: str, against: str, protocol: str, metric: Metric) -> Tally:
+    """Compare two columns on every row where both are done and can be compared."""
+    found: dict[int, list[str]] = {1: [], 0: [], -1: []}
+    limits = {}
+    for row in report.table.rows:
+        places = ((row.name, column, protocol), (row.name, against, protocol))
+        compared = compared_splits(report.slots, *places, metric)
+        if compared is None:
+            continue
+        if compared.limit:
+            limits[row.label] = compared.limit
+        if compared.samples is not None:
+            _, cell = report.slots[places[0]]
+            outcome = _outcome(compared, cell.done[0], metric)
+            found[outcome].append(row.label)
+    return Tally(tuple(found[1]), tuple(found[0]), tuple(found[-1]), limits)
+
+
+def _outcome(compared: Compared, record: Record, metric: Metric) -> int:
+    """Return 1 if the first of two cells is better, -1 if it is worse, 0 if they are alike."""
+    assert compared.samples is not None
+    assert record.n_test is not None
+    assert record.n_train is not None
+    one, other = compared.values
+    if corrected_p_value(one, other, record.n_test / record.n_train) >= LEVEL:
+        return 0
+    first, second = (sample.mean for sample in compared.samples)
+    return 1 if (first < second) == metric.lower_is_better else -1
 
 
 @dataclass(frozen=True)
@@ -93,7 +153,7 @@ def rank_methods(
     )
 
 
-def ranking_blocks(report: Report) -> Iterator[Block]:
+def ranking_parts(report: Report) -> Iterator[Part]:
     """Yield the ranks and, for each method they are held against, an answer."""
     ranking = report.table.ranking
     if ranking is None:
@@ -102,27 +162,27 @@ def ranking_blocks(report: Report) -> Iterator[Block]:
     limits = _limits(report, ranking)
     if found is None:
         if limits:
-            yield Heading(2, "Ranks")
+            yield "## Ranks"
             yield from limit_notes(limits)
         return
     held = [_HeldAgainst(report, ranking, reference) for reference in ranking.references]
-    yield Heading(2, "Ranks")
-    yield Paragraph(_about(report, ranking, found))
+    yield "## Ranks"
     yield _grid(ranking, found, held)
+    yield _about(report, ranking, found)
     for one in held:
         for column in one.others:
             of_pair = one.tallies[column.name].limits
             where = f"{column.label} against {one.reference.label}"
             limits |= {f"{where}, {row}": limit for row, limit in of_pair.items()}
     yield from limit_notes(limits)
-    yield Paragraph(
-        "Against a method: on how many sets better / alike / worse, and for methods that learn a "
+    yield (
+        "vs. a method: on how many sets better / alike / worse, and for methods that learn a "
         "combination the p-value of Wilcoxon's signed-rank test over the sets, Holm-corrected for "
         f"the number of these. {RULE}"
     )
-    yield Heading(2, "Does learning the combination pay?")
+    yield "## Does learning the combination pay?"
     for one in held:
-        yield Paragraph(_answer(ranking, one))
+        yield _answer(ranking, one)
 
 
 class _HeldAgainst:
@@ -192,19 +252,19 @@ def _about(report: Report, ranking: Ranking, found: Ranks) -> str:
 
 def _grid(ranking: Ranking, found: Ranks, held: Sequence[_HeldAgainst]) -> Grid:
     metric = METRICS[ranking.metric]
-    headings = ["Method", "mean rank", f"mean {metric.heading}"]
+    headings = ["Method", "rank", metric.heading]
     for one in held:
-        headings += [f"against {one.reference.label}", "p"]
+        headings += [f"vs. {one.reference.label}", "p"]
     lines = []
     for i in np.argsort(found.mean_ranks, kind="stable"):
         column = found.columns[i]
-        line = [Entry(column.label), Entry(f"{found.mean_ranks[i]:.2f}")]
-        line.append(Entry(metric.format(float(found.means[:, i].mean()))))
+        line = [column.label, f"{found.mean_ranks[i]:.2f}"]
+        line.append(metric.format(float(found.means[:, i].mean())))
         for one in held:
             is_itself = column.name == one.reference.name
-            line.append(Entry("" if is_itself else one.tallies[column.name].text))
+            line.append("" if is_itself else one.tallies[column.name].text)
             p_value = one.p_values.get(column.name)
-            line.append(Entry("" if p_value is None else f"{p_value:.2g}"))
+            line.append("" if p_value is None else f"{p_value:.2g}")
         lines.append(line)
     return Grid(headings, lines)
 
@@ -243,3 +303,57 @@ def _majority(gain: Array) -> float:
 
 def _named(labels: Sequence[str]) -> str:
     return f" ({', '.join(labels)})" if labels else ""
+
+
+def comparison_parts(report: Report) -> Iterator[Part]:
+    """Yield the questions of the table, with one answer for each protocol."""
+    table = report.table
+    if not table.comparisons:
+        return
+    yield "## Comparisons"
+    yield f"On how many sets the first is better / alike / worse. {RULE}"
+    items, limits = [], {}
+    for comparison in table.comparisons:
+        metric = METRICS[comparison.metric]
+        tallies = {
+            protocol.label: tally(
+                report, comparison.column, comparison.against, protocol.name, metric
+            )
+            for protocol in table.protocols
+        }
+        in_short = _in_short(comparison, list(tallies.values()))
+        answers = [f"{label}: {_tally_text(one)}" for label, one in tallies.items()]
+        items.append((f"{comparison.label} ({metric.heading})", [f"{in_short}.", *answers]))
+        for label, one in tallies.items():
+            for row, limit in one.limits.items():
+                limits[f"{comparison.label}, {label}, {row}"] = limit
+    yield definitions(items)
+    yield from limit_notes(limits)
+
+
+def _tally_text(found: Tally) -> str:
+    if found.is_empty:
+        return NOTHING
+    names = [
+        f"{word} on {', '.join(rows)}"
+        for word, rows in (("better", found.better), ("worse", found.worse))
+        if rows
+    ]
+    return f"{found.text} ({'; '.join(names)})" if names else found.text
+
+
+def _in_short(comparison: Comparison, tallies: list[Tally]) -> str:
+    """Say what holds under every protocol."""
+    known = [one for one in tallies if not one.is_empty]
+    if len(known) < len(tallies):
+        return "not formed" if any(one.is_empty and one.limits for one in tallies) else "not done"
+    gains = any(one.better for one in known)
+    losses = any(one.worse for one in known)
+    if gains and losses:
+        return "depends on the set or the protocol"
+    if not gains and not losses:
+        return "no difference found"
+    word = "better" if gains else "worse"
+    everywhere = all((one.better if gains else one.worse) for one in known)
+    protocols = "every" if everywhere else "some"
+    return f"{word} on some set under {protocols} protocol, never the other way"

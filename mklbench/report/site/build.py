@@ -10,8 +10,7 @@ from typing import Any
 
 from mklbench._version import __version__
 from mklbench.experiments.store import Store
-from mklbench.report.layout.appendix import VERDICT_RULES
-from mklbench.report.layout.claims import claimed
+from mklbench.report.layout.page import VERDICT_RULES, claimed
 from mklbench.report.results import recorded_figures, write_figures
 from mklbench.report.site.cells import Cells
 from mklbench.report.site.collected import Collected, collect

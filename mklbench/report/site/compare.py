@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from mklbench.report.analysis.assemble import Number, Report
-from mklbench.report.layout.entries import NOTHING, format_count, format_sample
+from mklbench.report.document import NOTHING
+from mklbench.report.layout.entries import format_count, format_sample
 from mklbench.report.site.collected import Collected
 from mklbench.report.table.metrics import Metric
 from mklbench.report.table.verdict import Sample

@@ -199,11 +199,11 @@ def _measured(report: Report, grid: Grid, places: Sequence[tuple[str, str, Head]
                 continue
             grid.numbers.append(number)
             standing = report.standings.get(place)
-            shown = format_measured(report, place, standing)
+            shown = format_measured(report, place).strip("*")
             mark = JUDGEMENTS[number.verdict][0] if number.verdict in JUDGEMENTS else ""
             entries.append(
                 Entry(
-                    shown.text.removesuffix(mark).rstrip() if mark else shown.text,
+                    shown.removesuffix(mark).rstrip() if mark else shown,
                     kind_of(number),
                     mark,
                     _EMPHASES.get(standing, ""),

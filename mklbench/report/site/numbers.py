@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from mklbench.report.analysis.assemble import Number, Report
+from mklbench.report.document import NOTHING
 from mklbench.report.layout.entries import (
-    NOTHING,
     format_count,
     format_difference,
     format_sample,
     setting,
 )
-from mklbench.report.layout.stopping import Ending
+from mklbench.report.layout.notes import Ending
 from mklbench.report.table.metrics import Metric
 from mklbench.report.table.paper_table import LedgerEntry
 from mklbench.report.table.verdict import Sample, Verdict

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from io import BytesIO
+from itertools import takewhile
 from pathlib import Path
 
 from PIL import Image
@@ -22,12 +23,12 @@ from mklbench.report.analysis.by_number import (
     n_under_the_first,
 )
 from mklbench.report.claims.judged import Judged, judge_claims
-from mklbench.report.document.blocks import Block, Definitions, Heading, Paragraph
-from mklbench.report.document.html import html_block, inline
+from mklbench.report.document import Grid as DocumentGrid
+from mklbench.report.document import Part, to_fragment, to_inline, to_markdown
 from mklbench.report.figures.draw import RESOLUTION
 from mklbench.report.layout.evidence import EVIDENCE
 from mklbench.report.layout.findings import findings
-from mklbench.report.layout.page import lay_out
+from mklbench.report.layout.page import BEYOND, lay_out
 from mklbench.report.site.cells import Cells, run_command
 from mklbench.report.site.collected import Collected
 from mklbench.report.site.grid import KINDS, Grid, grid_of
@@ -36,7 +37,9 @@ from mklbench.report.table.paper_table import LedgerEntry, PaperTable
 
 # Sections of `layout` in place of which the page has a table or a list of its own; what is said
 # below the grids stays.
-REPLACED = ("Beside the paper", "Every number", "Measured", "Ledger", "Figure", "Figures", "Claims")
+REPLACED = (
+    "Beside the paper", "Measured", "Ledger", "Figure", "Figures", "Claims", BEYOND.lstrip("# ")
+)  # fmt: skip
 # Those of the others that are not folded away.
 OPEN = (
     "Ratios",
@@ -200,14 +203,14 @@ def _table_page(
     lead, sections = _sections(report, draws=evidence is None)
     return TablePage(
         table=table,
-        lead=lead[2:],
+        lead=lead,
         grid=grid,
         notes=[
-            html_block(block)
-            for title, blocks in sections
+            to_fragment(part)
+            for title, parts in sections
             if title in ("Beside the paper", "Measured")
-            for block in blocks
-            if isinstance(block, Paragraph | Definitions)
+            for part in parts
+            if isinstance(part, str) and not part.startswith("#")
         ],
         offset=offset,
         report=report,
@@ -217,51 +220,52 @@ def _table_page(
             for figure in table.figures
         ],
         sections=[
-            Section(title, _reachable(_html(blocks) or evidence or ""), title in OPEN)
-            for title, blocks in sections
+            Section(title, _html(parts) or evidence or "", title in OPEN)
+            for title, parts in sections
             if title not in REPLACED
         ],
         ledger=[(entry, _scope(table, entry)) for entry in table.ledger],
-        findings=[inline(text) for text in findings(report)],
+        findings=[to_inline(text) for text in findings(report)],
         unfinished=list(_unfinished(report)),
     )
 
 
-def _sections(report: Report, draws: bool) -> tuple[list[str], list[tuple[str, list[Block]]]]:
-    """Return the blocks of `layout`: the first paragraphs, and the others by their headings."""
-    lead: list[str] = []
-    sections: list[tuple[str, list[Block]]] = []
-    for block in lay_out(report, draws=draws):
-        if isinstance(block, Heading) and block.level == 2:
-            sections.append((block.text, []))
+def _sections(report: Report, draws: bool) -> tuple[list[str], list[tuple[str, list[Part]]]]:
+    """Return the parts of `layout`: what is said of the whole, and the others by their headings."""
+    lead: list[Part] = []
+    sections: list[tuple[str, list[Part]]] = []
+    for part in lay_out(report, draws=draws)[2:]:
+        if isinstance(part, str) and part.startswith("## "):
+            sections.append((part.removeprefix("## "), []))
         elif sections:
-            sections[-1][1].append(block)
+            sections[-1][1].append(part)
         else:
-            lead.append(html_block(block))
-    return lead, sections
+            lead.append(part)
+    for title, parts in sections:
+        if title == BEYOND.lstrip("# "):
+            lead += takewhile(lambda part: not _is_table(part), parts)
+    return [to_fragment(str(part)) for part in lead], sections
 
 
-def _html(blocks: Sequence[Block]) -> str:
-    """Render the blocks of a section, whose headings stand two levels lower on this page."""
-    return "\n".join(
-        html_block(Heading(block.level + 2, block.text) if isinstance(block, Heading) else block)
-        for block in blocks
-    )
+def _is_table(part: Part) -> bool:
+    return isinstance(part, DocumentGrid) or part.startswith("#")
 
 
-def _reachable(text: str) -> str:
-    """Return the tables of a text as regions that the keyboard reaches."""
-    wide = '<div class="scroll" tabindex="0" role="region" aria-label="table">'
-    return text.replace('<div class="scroll">', wide)
+def _html(parts: Sequence[Part]) -> str:
+    """Render the parts of a section, whose headings stand two levels lower on this page."""
+    if not parts:
+        return ""
+    lower = [f"##{p}" if isinstance(p, str) and p.startswith("#") else p for p in parts]
+    return to_fragment(to_markdown(lower))
 
 
 def recorded_evidence(name: str) -> str | None:
     """Return the section `EVIDENCE` of a recorded table, whose draws take seconds; None without."""
-    path = resources.recorded_results() / "tables" / f"{name}.html"
+    path = resources.recorded_results() / "tables" / f"{name}.md"
     if not path.is_file():
         return None
-    found = re.search(f"<h2>{EVIDENCE}</h2>\n(.*?)\n<h2>", path.read_text("utf-8"), re.DOTALL)
-    return None if found is None else found[1]
+    found = re.search(f"\n## {EVIDENCE}\n(.*?)\n## ", path.read_text("utf-8"), re.DOTALL)
+    return None if found is None else to_fragment(found[1])
 
 
 def _picture(name: str, title: str, path: Path | None) -> Picture:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from report_fakes import FakeFinder, found, record
+from report_fakes import FakeFinder, found, plain, record
 
 from mklbench.report.analysis.assemble import SlotRecords, assemble
 from mklbench.report.analysis.changes import changes, unmatched
-from mklbench.report.document.markdown import to_markdown
 from mklbench.report.layout.page import lay_out
 from mklbench.report.table.paper_table import Column, PaperTable, Protocol, Row
 from mklbench.report.table.verdict import Published
@@ -57,6 +56,6 @@ def test_numbers_are_gained_and_lost_on_the_splits_of_the_protocol() -> None:
     assert (one.n_others, one.n_others_match) == (3, 2)
     left = {two.as_printed.slot.place: len(two.matching) for two in unmatched(report)}
     assert left == {("a", "svm", "paper"): 1, ("a", "mkl", "paper"): 0, ("b", "mkl", "paper"): 0}
-    page = to_markdown(lay_out(report))
+    page = plain(lay_out(report))
     assert "## What each protocol changes" in page
     assert "another (10.0)" in page

@@ -6,13 +6,12 @@ import dataclasses
 from pathlib import Path
 
 import pytest
-from report_fakes import FakeFinder, found, record, records
+from report_fakes import FakeFinder, found, plain, record, records
 
 from mklbench.report.analysis.assemble import Report, assemble
 from mklbench.report.analysis.growth import Curve, curve, power_law
 from mklbench.report.claims.chord import rise
 from mklbench.report.claims.judged import Judged, judge_claims
-from mklbench.report.document.markdown import to_markdown
 from mklbench.report.figures.draw import write_figure
 from mklbench.report.figures.growth import Growth
 from mklbench.report.layout.page import lay_out
@@ -170,14 +169,14 @@ class TestClaims:
             claim("ratio", "cpu_time", "slow", "fast"),
             claim("growth", "svm_calls", "slow", at_most=0.5),
         )
-        text = to_markdown(lay_out(report))
-        lines = [line for line in text.splitlines() if line.startswith("| So it is said.")]
-        assert [line.split("|")[-2].strip() for line in lines] == ["holds", "does not hold"]
+        text = plain(lay_out(report))
+        lines = [line for line in text.splitlines() if line.startswith("- **So it is said.**")]
+        assert [line.rpartition("; ")[2] for line in lines] == ["holds.", "does not hold."]
 
 
 class TestDocumentAndFigure:
     def test_methods_stand_beside_each_other_for_every_size(self) -> None:
-        lines = to_markdown(lay_out(measured())).splitlines()
+        lines = plain(lay_out(measured())).splitlines()
         row = next(line for line in lines if line.startswith("| Many") and " 1000 " in line)
         assert [entry.strip() for entry in row.split("|")[3:-1]] == ["3000 ± 0", "7 ± 0"]
 

@@ -8,13 +8,12 @@ from dataclasses import replace
 
 import pytest
 from ranking_fakes import SETS, cell, table
-from report_fakes import found
+from report_fakes import found, plain
 
 from mklbench.errors import InputError
 from mklbench.report.analysis.assemble import Report, SlotRecords, assemble
-from mklbench.report.document.markdown import to_markdown
 from mklbench.report.figures.costs import Costs
-from mklbench.report.layout.costs import costs_of
+from mklbench.report.layout.evidence import costs_of
 from mklbench.report.layout.page import lay_out
 from mklbench.report.table.paper_table import PaperTable, Ranking, Slot
 
@@ -57,10 +56,10 @@ def test_the_whole_time_is_held_against_the_reference_set_by_set() -> None:
 
 
 def test_the_page_says_it_and_a_table_without_a_region_does_not() -> None:
-    text = to_markdown(lay_out(assemble(ranked(), timed)))
+    text = plain(lay_out(assemble(ranked(), timed)))
     assert re.search(r"^\| The good one +\| +6 \| +0\.47 \| +8 \| +\+\d+\.\d\d \|$", text, re.M)
-    plain = replace(ranked(), ranking=replace(RANKING, rope=None))
-    assert "What it costs" not in to_markdown(lay_out(assemble(plain, timed)))
+    without = replace(ranked(), ranking=replace(RANKING, rope=None))
+    assert "What it costs" not in plain(lay_out(assemble(without, timed)))
 
 
 def test_times_of_another_cpu_make_no_quotient() -> None:

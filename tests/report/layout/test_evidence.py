@@ -9,11 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from ranking_fakes import cell, report, table
-from report_fakes import found, record
+from report_fakes import found, plain, record
 
 from mklbench.errors import InputError
 from mklbench.report.analysis.assemble import Report, SlotRecords, assemble
-from mklbench.report.document.markdown import to_markdown
 from mklbench.report.layout.evidence import outcomes, pair_of
 from mklbench.report.layout.page import lay_out
 from mklbench.report.loading import read_table
@@ -27,8 +26,8 @@ def with_groups(**groups: tuple[str, ...]) -> Report:
 
 
 def test_a_table_without_a_region_has_no_such_tests() -> None:
-    assert "How much these records say" not in to_markdown(lay_out(report()))
-    assert "How much these records say" in to_markdown(lay_out(with_groups()))
+    assert "How much these records say" not in plain(lay_out(report()))
+    assert "How much these records say" in plain(lay_out(with_groups()))
 
 
 def test_a_pair_has_the_gains_of_the_splits_in_percentage_points() -> None:
@@ -48,7 +47,7 @@ def test_a_pair_has_the_gains_of_the_splits_in_percentage_points() -> None:
 
 
 def test_what_is_certain_is_bold_and_what_is_better_stands_last() -> None:
-    text = to_markdown(lay_out(with_groups()))
+    text = plain(lay_out(with_groups()))
     line = next(
         line for line in text.splitlines() if line.startswith("| The good one") and "**" in line
     )
@@ -69,7 +68,7 @@ def test_groups_of_sets_are_looked_at_apart() -> None:
 
     ranking = replace(RANKING, groups={"single sets": ("a", "b", "c"), "many": ("d", "e", "f")})
     made = assemble(table(ranking=ranking), find)
-    text = to_markdown(lay_out(made))
+    text = plain(lay_out(made))
     first, second = re.findall(r"^\| The good one +\| +3 \| +([+-]\d+\.\d\d)", text, re.MULTILINE)
     assert float(first) > 5.0
     assert float(second) == 0.0
@@ -78,7 +77,7 @@ def test_groups_of_sets_are_looked_at_apart() -> None:
 
 
 def test_too_few_sets_are_not_judged() -> None:
-    text = to_markdown(lay_out(with_groups(two=("a", "b"))))
+    text = plain(lay_out(with_groups(two=("a", "b"))))
     assert "Against The plain one, on two:" not in text
 
 

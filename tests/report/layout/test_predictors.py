@@ -11,12 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from ranking_fakes import table
-from report_fakes import found, record
+from report_fakes import found, plain, record
 
 from mklbench.report.analysis.assemble import SlotRecords, assemble
-from mklbench.report.document.markdown import to_markdown
+from mklbench.report.layout.evidence import evenness
 from mklbench.report.layout.page import lay_out
-from mklbench.report.layout.predictors import evenness
 from mklbench.report.table.paper_table import Ranking, Row, Slot
 
 SETS = tuple("abcdefghijkl")
@@ -56,7 +55,7 @@ def page(promise: float = 0.0, noise: float = 0.0, sets: tuple[str, ...] = SETS)
 
     rows = tuple(Row(name, name.upper(), ()) for name in sets)
     made = table(rows=rows, ranking=RANKING, figures=())
-    return to_markdown(lay_out(assemble(made, find)))
+    return plain(lay_out(assemble(made, find)))
 
 
 def line_of(text: str, label: str) -> list[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from ranking_fakes import LEVELS, SETS, cell, report, table
-from report_fakes import found
+from report_fakes import found, plain
 from scipy import stats
 
 from mklbench.errors import InputError, MissingExtraError
@@ -20,11 +20,9 @@ from mklbench.report.analysis.significance import (
     holm,
     signed_rank_p_value,
 )
-from mklbench.report.document.markdown import to_markdown
 from mklbench.report.figures.draw import unfinished_cells, write_figure
-from mklbench.report.layout.comparisons import tally
 from mklbench.report.layout.page import lay_out
-from mklbench.report.layout.ranking import rank_methods
+from mklbench.report.layout.ranking import rank_methods, tally
 from mklbench.report.loading import read_table
 from mklbench.report.results import write_figures
 from mklbench.report.table.metrics import METRICS
@@ -94,13 +92,13 @@ def test_a_row_that_is_not_complete_counts_in_no_rank() -> None:
     ranks = rank_methods(made, made.table.ranking)
     assert ranks is not None
     assert [row.name for row in ranks.rows] == list(SETS[1:])
-    text = to_markdown(lay_out(made))
+    text = plain(lay_out(made))
     assert "(not on A)" in text
     assert not unfinished_cells(made, made.table.figures[0])
     few = assemble(table(rows=table().rows[:2]), find)
     assert rank_methods(few, few.table.ranking) is None
     assert unfinished_cells(few, few.table.figures[0])
-    assert "Ranks" not in to_markdown(lay_out(few))
+    assert "Ranks" not in plain(lay_out(few))
 
 
 def test_a_method_is_better_only_where_the_splits_say_so() -> None:
@@ -116,15 +114,15 @@ def test_a_method_is_better_only_where_the_splits_say_so() -> None:
 
 
 def test_the_answer_is_computed() -> None:
-    text = to_markdown(lay_out(report()))
+    text = plain(lay_out(report()))
     assert "1 are ahead on more sets than they are behind (The good one)" in text
     assert "1 are behind on more (The bad one)" in text
     # From six sets p is at least 2 / 2^6, and of two tests that counts twice: above 5 %.
     assert "never below 0.031, and of 2 tests the smallest counts 2 times" in text
     assert "these records do not show that learning pays" in text
     alone = report(ranking=Ranking("accuracy", "once", ("plain",), ("good",)))
-    assert "So The good one beat it." in to_markdown(lay_out(alone))
-    assert "| 6 / 0 / 0 (better on A, B, C, D, E, F)" in text
+    assert "So The good one beat it." in plain(lay_out(alone))
+    assert ": 6 / 0 / 0 (better on A, B, C, D, E, F)" in text
 
 
 def test_the_diagram_is_drawn(tmp_path: Path) -> None:

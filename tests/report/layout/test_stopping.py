@@ -8,16 +8,15 @@ import re
 from dataclasses import replace
 
 import pytest
-from report_fakes import FakeFinder, ListedRecords, found, record, table1
+from report_fakes import FakeFinder, ListedRecords, found, plain, record, table1
 
 from mklbench.experiments.cell import Cell
 from mklbench.report.analysis.assemble import SlotRecords, assemble
 from mklbench.report.analysis.places import slot_records
-from mklbench.report.document.html import to_html
-from mklbench.report.document.markdown import to_markdown
-from mklbench.report.formats.csv import to_csv
+from mklbench.report.document import to_html
+from mklbench.report.formats import to_csv
+from mklbench.report.layout.notes import Ending, ending_summary
 from mklbench.report.layout.page import lay_out
-from mklbench.report.layout.stopping import Ending, ending_summary
 
 SONAR_GMKL = ("sonar", "gmkl", "fixed")
 PIMA_MKL = ("pima", "mkl", "cv")
@@ -38,7 +37,7 @@ def with_gaps(
 def markdown_of(**cells: SlotRecords) -> str:
     places = {"gmkl": SONAR_GMKL, "mkl": PIMA_MKL}
     finder = FakeFinder({places[name]: cell for name, cell in cells.items()})
-    return to_markdown(lay_out(assemble(table1(), finder)))
+    return plain(lay_out(assemble(table1(), finder)))
 
 
 def block(markdown: str, heading: str) -> str:
@@ -121,5 +120,5 @@ def test_csv_and_page_say_the_same() -> None:
     line = lines[SONAR_GMKL]
     assert (line["n_stopped"], line["stopped_gap"], line["met_gap"]) == ("3", "0.42", "0.001")
     assert lines[PIMA_MKL]["n_stopped"] == "0"
-    page = to_html(lay_out(report))
-    assert "<td>3/20</td><td>0.42</td>" in page
+    page = to_html(plain(lay_out(report)))
+    assert "<td>3/20</td>\n<td>0.42</td>" in page

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections import Counter
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,8 @@ from mklbench import resources
 from mklbench.experiments.records import read_records
 from mklbench.report.analysis.assemble import assemble
 from mklbench.report.analysis.places import CellFinder, recorded_source
-from mklbench.report.document.html import html_block
-from mklbench.report.layout.evidence import evidence_blocks
+from mklbench.report.document import to_fragment, to_markdown
+from mklbench.report.layout.evidence import evidence_parts
 from mklbench.report.loading import load_table, table_names
 from mklbench.report.site.build import build
 from mklbench.report.site.cells import rounded
@@ -55,8 +56,11 @@ def test_all_tables_are_on_one_page_of_less_than_5_mb() -> None:
 def test_what_takes_draws_is_recorded_as_it_would_be_drawn() -> None:
     table = load_table("all_methods")
     report = assemble(table, CellFinder(recorded_source(table)))
-    _, *blocks = evidence_blocks(report)
-    assert recorded_evidence(table.name) == "\n".join(html_block(block) for block in blocks)
+    _, *parts = takewhile(lambda part: part != "## What it costs", evidence_parts(report))
+    drawn = "".join(re.findall(r"<td[^>]*>(.*?)</td>", to_fragment(to_markdown(parts))))
+    recorded = recorded_evidence(table.name)
+    assert recorded is not None
+    assert "".join(re.findall(r"<td[^>]*>(.*?)</td>", recorded)) == drawn
 
 
 def test_nothing_is_loaded_from_elsewhere(built: Built, page: report_pages.Page) -> None:

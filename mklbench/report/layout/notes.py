@@ -1,21 +1,143 @@
-"""How the fits behind a table ended: before their rule was met, or by another than the gap.
+"""The notes on a page: how fits ended, on which CPU times were measured, where splits came from.
 
-Both come from the records alone. A fit that met its rule has a certified gap of at most the
-tolerance of its cell where the rule is the certificate; a larger one shows that it was another
-rule, such as a small change of the objective.
+All of them come from the records alone. A fit that met its rule has a certified gap of at most the
+tolerance of its run where the rule is the certificate; a larger gap shows that it was another rule,
+such as a small change of the objective.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from mklbench.experiments.record import Record
 from mklbench.report.analysis.assemble import Report, SlotRecords
-from mklbench.report.document.blocks import Block, Definitions, Entry, Grid, Heading, Paragraph
-from mklbench.report.layout.entries import NOTHING
-from mklbench.report.table.metrics import METRICS
+from mklbench.report.analysis.cpu_models import Models
+from mklbench.report.document import NOTHING, Grid, Part, definitions
+from mklbench.report.layout.entries import letter
+from mklbench.report.table.metrics import METRICS, Metric
 from mklbench.report.table.paper_table import Column, Protocol, Row
+
+
+def time_note(report: Report, metrics: Iterable[Metric]) -> Iterator[Part]:
+    """Yield what the letters in a grid of `metrics` mean, if there is a time among these."""
+    others = report.timed_on.others
+    if others and any(metric.is_time for metric in metrics):
+        parts = [f"{letter(i)} on {_named(models)}" for i, models in enumerate(others)]
+        yield (
+            f"Times without a letter were measured on {report.timed_on.main}; {'; '.join(parts)}. "
+            "Times on two CPU models cannot be compared."
+        )
+
+
+def _named(models: Models) -> str:
+    if len(models) == 1:
+        return models[0]
+    return f"{' and '.join(models)}, each in some splits"
+
+
+def limit_notes(limits: Mapping[str, str]) -> Iterator[Part]:
+    """Yield what holds of a grid of quotients that does not use all times, by its place there."""
+    items = [(place, (limit,)) for place, limit in limits.items() if limit]
+    if items:
+        yield definitions(items)
+
+
+_REPEATED = (
+    "The numbers are those of the records. ● with a number: so many splits were run again here, "
+    "and agree with their records within the stopping rule; ✗: a split gives something else, which "
+    "is listed below; ○: recorded, and not compared, as no time is."
+)
+
+
+def repeat_blocks(report: Report) -> Iterator[Part]:
+    """Yield what the marks mean, and all that moved."""
+    if report.repeated is None:
+        return
+    yield _REPEATED
+    moved = [
+        (f"moved: {' '.join(place)}", found.moved)
+        for place, found in report.repeated.items()
+        if found.moved
+    ]
+    if moved:
+        yield definitions(moved)
+
+
+def describe_split_sources(report: Report) -> Iterator[str]:
+    """Yield one sentence on the splits of the finished records, none where no record names them."""
+    labels: dict[str, list[str]] = {}  # of the rows, by where their splits came from
+    for row in report.table.rows:
+        sources = _sources(report, row.name)
+        if sources:
+            labels.setdefault(_mixture(sources), []).append(row.label)
+    if len(labels) == 1:
+        yield f"Splits: {next(iter(labels))}."
+    elif labels:
+        parts = (f"{mixture} on {', '.join(rows)}" for mixture, rows in labels.items())
+        yield f"Splits: {'; '.join(parts)}."
+
+
+def _sources(report: Report, row: str) -> dict[int, str]:
+    """Return the source of each split of a row; all columns have the same splits."""
+    return {
+        record.split: record.split_source
+        for place, (_, found) in report.slots.items()
+        if place[0] == row
+        for record in found.done
+        if record.split_source
+    }
+
+
+def _mixture(sources: dict[int, str]) -> str:
+    """Say "random", or "1 official, 99 random" where both occur."""
+    counts = Counter(sources.values())
+    if len(counts) == 1:
+        return next(iter(counts))
+    return ", ".join(f"{counts[source]} {source}" for source in sorted(counts))
+
+
+# Other in every run, or the date, which is shown as a range.
+NOT_SHOWN = frozenset({"time", "started", "finished", "pid", "hostname", "host", "node", "job"})
+
+
+def provenance_items(records: Sequence[Record]) -> list[tuple[str, Sequence[str]]]:
+    """List every provenance field with its distinct values, and the range of the dates."""
+    values: dict[str, dict[str, None]] = {}
+    dates: set[str] = set()
+    for record in records:
+        for name, value in _flatten(record.provenance):
+            if name.rpartition(".")[2] in NOT_SHOWN:
+                if name == "time":
+                    dates.add(str(value)[:10])
+                continue
+            values.setdefault(name, {})[_text(value)] = None
+    items: list[tuple[str, Sequence[str]]] = [
+        (name.replace("_", " "), ("; ".join(found),)) for name, found in sorted(values.items())
+    ]
+    if dates:
+        first, last = min(dates), max(dates)
+        items.append(("date", (first if first == last else f"{first} to {last}",)))
+    return items
+
+
+def _flatten(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for name, value in values.items():
+        if isinstance(value, Mapping) and name != "versions":
+            yield from _flatten(value, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", value
+
+
+def _text(value: object) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {version}" for name, version in value.items() if version)
+    if isinstance(value, Iterable) and not isinstance(value, str):
+        return ", ".join(map(str, value))
+    return str(value)
+
 
 # Of a solution in closed form, which has no tolerance, the gap is rounding.
 _ROUNDING = 1e-9
@@ -23,7 +145,7 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Ending:
-    """How the finished fits of one cell ended.
+    """How the finished fits of one run ended.
 
     Attributes
     ----------
@@ -47,7 +169,7 @@ class Ending:
 
     @classmethod
     def of(cls, found: SlotRecords) -> Ending:
-        """Read it from the records of a cell."""
+        """Read it from the records of a run."""
         stopped = [record for record in found.done if record.converged is False]
         met = [record for record in found.done if record.converged is True]
         return cls(
@@ -87,26 +209,26 @@ def ending_summary(report: Report) -> str:
     return text
 
 
-def ending_blocks(report: Report) -> Iterator[Block]:
-    """Yield by cell what ended before its rule, and the gaps of what ended by another one."""
+def ending_blocks(report: Report) -> Iterator[Part]:
+    """Yield by run what ended before its rule, and the gaps of what ended by another one."""
     stopped = list(_stopped_lines(report))
     others = _columns_by_another_rule(report)
     if stopped:
-        yield Heading(2, "Fits that ended before their rule")
-        yield Paragraph(
+        yield "## Fits that ended before their rule"
+        yield (
             "An iteration limit or a lack of progress ended them; they count above as any other. "
             + _GAP_MEANING
         )
         yield Grid(["Data", "Method", "Protocol", "fits", "largest gap"], stopped, 3)
     if others:
-        yield Heading(2, "Fits that stopped by another rule than the duality gap")
-        yield Paragraph(
+        yield "## Fits that stopped by another rule than the duality gap"
+        yield (
             "The largest gap of a single fit that met its rule. It may be far above the mean over "
             "the splits." + ("" if stopped else f" {_GAP_MEANING}")
         )
         yield _gap_grid(report, others)
-        yield Paragraph("Their tolerances:")
-        yield Definitions(_rules(report, others))
+        yield "Their tolerances:"
+        yield definitions(_rules(report, others))
 
 
 _GAP_MEANING = (
@@ -115,16 +237,16 @@ _GAP_MEANING = (
 )
 
 
-def _stopped_lines(report: Report) -> Iterator[list[Entry]]:
+def _stopped_lines(report: Report) -> Iterator[list[str]]:
     for slot, found in report.slots.values():
         ending = Ending.of(found)
         if ending.n_stopped:
             yield [
-                Entry(slot.row.label),
-                Entry(slot.column.label),
-                Entry(slot.protocol.label),
-                Entry(f"{ending.n_stopped}/{ending.n_fits}"),
-                Entry(_gap(ending.stopped_gap)),
+                slot.row.label,
+                slot.column.label,
+                slot.protocol.label,
+                f"{ending.n_stopped}/{ending.n_fits}",
+                _gap(ending.stopped_gap),
             ]
 
 
@@ -145,7 +267,7 @@ def _gap_grid(report: Report, columns: Sequence[Column]) -> Grid:
         for protocol in table.protocols:
             gaps = [_met_gap(report, row, column, protocol) for column in columns]
             if any(gaps):
-                lines.append([Entry(row.label), Entry(protocol.label), *map(Entry, gaps)])
+                lines.append([row.label, protocol.label, *(gaps)])
     return Grid(["Data", "Protocol", *(column.label for column in columns)], lines, 2)
 
 
@@ -164,7 +286,7 @@ def _rules(report: Report, columns: Sequence[Column]) -> list[tuple[str, Sequenc
 
 
 def _rule(report: Report, column: Column) -> str:
-    """Print the tolerances of a column; where its cells differ, all values."""
+    """Print the tolerances of a column; where its runs differ, all values."""
     values: dict[str, dict[str, None]] = {}
     for slot, found in report.slots.values():
         if slot.column == column:

@@ -1,0 +1,112 @@
+"""What a report is written as: Markdown and HTML pages, CSV of its numbers, tables in LaTeX.
+
+May import `layout`, `document` and what is below, when a text is made: the command line reads the
+names alone. It is imported by `report.results` and `commands`.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mklbench.report.analysis.assemble import Number, NumberPlace, Report
+
+FORMATS = ("csv", "html", "latex", "md")
+
+CSV_COLUMNS = (
+    "row", "column", "protocol", "metric", "published_mean", "published_std", "measured_mean",
+    "measured_std", "n_splits", "difference", "verdict", "status", "standing",
+    "published_standing", "n_stopped", "stopped_gap", "met_gap",
+)  # fmt: skip
+_ALL_COLUMNS = (*CSV_COLUMNS, "cpu", "rerun", "n_rerun")
+
+
+def render(
+    report: Report,
+    fmt: str,
+    figures: Mapping[str, Path] | None = None,
+    directory: Path | None = None,
+    *,
+    whole: bool = True,
+) -> str:
+    """Return a report as text.
+
+    Parameters
+    ----------
+    report : Report
+        The assembled table.
+    fmt : str
+        One of `FORMATS`.
+    figures : mapping of str to Path or None, default=None
+        Pictures of the figures by their names, for Markdown and HTML.
+    directory : Path or None, default=None
+        Where the file will stand; pictures are linked relative to it.
+    whole : bool, default=True
+        Whether to go beyond the table that a page begins with. CSV always has every number, and
+        LaTeX the tables alone.
+    """
+    from mklbench.report.document import to_html, to_latex, to_markdown
+    from mklbench.report.layout.page import first_part, lay_out, lay_out_tables
+
+    if fmt == "csv":
+        return to_csv(report)
+    if fmt == "latex":
+        return to_latex(lay_out_tables(report))
+    text = to_markdown(lay_out(report, figures, directory, draws=whole))
+    text = text if whole else first_part(text)
+    return text if fmt == "md" else to_html(text, directory)
+
+
+def to_csv(report: Report) -> str:
+    """Render every number of a report as one line of CSV; what is not known stays empty.
+
+    `measured_mean` and `measured_std` are full doubles in the printed unit, `n_splits` is the
+    number of finished splits behind them, and `verdict` is empty unless the run is done.
+    `standing` and `published_standing` say which numbers are much better or worse than the table's
+    baseline. `n_stopped` of the fits ended before their rule was met, with gaps of up to
+    `stopped_gap`; those of the others reach up to `met_gap`. Of a table whose times are of several
+    CPU models there is a column `cpu` with those of the run. Where splits were run again here,
+    `rerun` is "confirmed", "moved" or "recorded", and `n_rerun` how many splits say so.
+    """
+    columns: tuple[str, ...] = CSV_COLUMNS
+    columns += ("cpu",) if report.timed_on.others else ()
+    columns += ("rerun", "n_rerun") if report.repeated is not None else ()
+    stream = io.StringIO()
+    writer = csv.DictWriter(stream, columns, lineterminator="\n", extrasaction="ignore")
+    writer.writeheader()
+    for item in report.numbers.items():
+        writer.writerow(dict(zip(_ALL_COLUMNS, _csv_line(report, *item), strict=True)))
+    return stream.getvalue()
+
+
+def _csv_line(report: Report, place: NumberPlace, number: Number) -> list[object]:
+    from mklbench.report.analysis.cpu_models import cpu_models
+    from mklbench.report.layout.entries import state
+    from mklbench.report.layout.notes import Ending
+
+    published, measured = number.published, number.measured
+    row, column, protocol, metric = place
+    _, found = report.slots[row, column, protocol]
+    ending = Ending.of(found)
+    return [
+        *place,
+        None if published is None else published.mean,
+        None if published is None else published.std,
+        None if measured is None else measured.mean,
+        None if measured is None else measured.std,
+        0 if measured is None else measured.n,
+        number.difference,
+        number.verdict,
+        number.status,
+        report.standings.get(place),
+        report.published_standings.get((row, column, metric)),
+        ending.n_stopped,
+        ending.stopped_gap,
+        ending.met_gap,
+        "; ".join(cpu_models(found.done)),
+        *state(report, number),
+    ]
