@@ -83,7 +83,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The program with a kernel, a data set, a table, an executor, an estimator and a metric more.
 
     An algorithm is added in `tests/examples`, a penalty in `tests/penalties/test_base.py`, kinds of
-    figures and claims in `tests/report/test_kinds.py`, a format in `tests/report/formats`.
+    figures and claims in `tests/report/test_kinds.py`.
     """
     root = tmp_path_factory.mktemp("checkout")
     for name in ("mklbench", "configs"):

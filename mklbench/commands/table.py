@@ -63,4 +63,7 @@ def table(
         text = render(report, fmt, whole=whole)
     if out is not None:
         write_result(Path(out), text.encode())
+    elif fmt == "md" and not whole and not selection:
+        source = " --recorded" if recorded else ""
+        text += f"\nWhat was tried beyond it: mklbench table {name}{source} --all"
     return text.rstrip("\n")

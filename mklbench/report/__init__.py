@@ -1,8 +1,8 @@
 """Published tables beside measured ones: verdicts, pages, figures and the regression check.
 
 Data flows one way: `table` (what was published, and which cells measure it) -> `analysis` (records
-of those cells, as numbers) -> `claims` (of the paper's text) -> `layout` (a page) -> `document`
-(Markdown, HTML) -> `formats` (a file). `figures` draws from the same records, `loading` reads the
-YAML of a table, `results` writes it all, `frames` gives it as data frames, and `check` runs some of
-the cells again. May import `experiments` and what is below; it is imported by `commands`.
+of those cells, as numbers) -> `claims` (of the paper's text) -> `layout` (a page in Markdown) ->
+`formats` (a file; `document` makes HTML and LaTeX). `figures` draws from the same records,
+`loading` reads the YAML of a table, `results` writes it all, `frames` gives it as data frames, and
+`check` runs some of the cells again. May import `experiments` and what is below; it is imported by `commands`.
 """
