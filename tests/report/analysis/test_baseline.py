@@ -138,7 +138,7 @@ def test_standings_are_shown_in_every_format() -> None:
     assert re.search(r"\*\*1\d\.\d ± \d\.\d \(20\) [✓≈▲▼]\*\* \|", markdown)
     assert "*40.5 ± 0.5 ▲*" in markdown
     assert "at least 1.0 percentage points of error" in markdown
-    assert '<td><strong>15.0 ± 2.0</strong></td>' in page
+    assert "<td><strong>15.0 ± 2.0</strong></td>" in page
     assert '<td class="differs"><em>40.5 ± 0.5 ▲</em></td>' in page
     assert lines["hard", "new", "error"]["standing"] == "much better"
     assert lines["hard", "new", "error"]["published_standing"] == "much better"

@@ -127,9 +127,7 @@ def test_ratio_needs_both_sides_done() -> None:
 def test_markdown_holds_the_paper_s_lines_ledger_and_counts() -> None:
     table = table1()
     markdown = plain(lay_out(assemble(table, FakeFinder())))
-    assert re.search(
-        r"\| Sonar +\| published +\| +77.9 ± 5.5 \| +\*\*86.6 ± 3.4\*\* ", markdown
-    )
+    assert re.search(r"\| Sonar +\| published +\| +77.9 ± 5.5 \| +\*\*86.6 ± 3.4\*\* ", markdown)
     assert "mklbench reproduce picard2012_table1" in markdown
     assert "Test CPU" in markdown
     assert "2024-05-06" in markdown

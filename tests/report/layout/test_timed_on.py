@@ -270,7 +270,7 @@ class TestNotFormed:
             "(Set a, measured; Set a, measured again; Set b, measured and 3 more)"
         )
         page = plain(lay_out(made))
-        assert re.search(r"measured – \(.*Old CPU, The fast one on Test CPU .*\); not formed\.", page)
+        assert re.search(r"– \(.*Old CPU, The fast one on Test CPU .*\); not formed\.", page)
 
     @pytest.mark.parametrize(
         "kind", ["ratio", "median_ratio", "median_difference", "mean_difference"]
