@@ -63,17 +63,9 @@ class DecisionFunction:
         if kernels_on_nodes is not operator:
             return cls(kernels_on_nodes, [replace(solution, history=[]) for solution in on_nodes])
         rows = _in_use([machine.dual_coef for machine in _all_single(solutions)])
-        if isinstance(operator, Family):
-            kernels = np.arange(operator.n_kernels)
-            return cls(
-                operator.for_prediction(rows, kernels),
-                [_reduced(solution, rows, None) for solution in solutions],
-            )
-        kernels = kernels_in_use(solutions)
-        return cls(
-            operator.for_prediction(rows, kernels),
-            [_reduced(solution, rows, kernels) for solution in solutions],
-        )
+        kept = operator.for_prediction(rows, _kept_kernels(operator, solutions))
+        kernels = None if isinstance(operator, Family) else kernels_in_use(solutions)
+        return cls(kept, [_reduced(solution, rows, kernels) for solution in solutions])
 
     def __call__(self, Z: Any) -> Array:
         """Return the decision values (n_z,), or (n_z, k) of k problems, at new samples.
@@ -104,9 +96,7 @@ class DecisionFunction:
 
     def n_bytes(self) -> int:
         """Return the size of its pickle, in bytes."""
-        written = _Counter()
-        pickle.dump(self, written, protocol=pickle.HIGHEST_PROTOCOL)
-        return written.n_bytes
+        return len(pickle.dumps(self, protocol=pickle.HIGHEST_PROTOCOL))
 
     def _outputs_at(self, Z: Any) -> Callable[[Solution], Array]:
         """Return the outputs (n_z,) of a machine at some samples, as a function of the machine.
@@ -154,8 +144,7 @@ class LearnedKernel:
     ) -> None:
         self._again: Callable[[], KernelOperator] | None = again
         self._kernels: CrossKernels | None = None
-        of_family = isinstance(operator, Family)
-        self._in_use = np.arange(operator.n_kernels) if of_family else kernels_in_use(solutions)
+        self._in_use = _kept_kernels(operator, solutions)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "_again": None}
@@ -214,20 +203,14 @@ def kernels_in_use(solutions: Sequence[Solution]) -> Indices:
     return _in_use([machine.weights for machine in _all_single(solutions)])
 
 
+def _kept_kernels(operator: KernelOperator, solutions: Sequence[Solution]) -> Indices:
+    """Return the kernels in use of a bank, of a family all parameters."""
+    is_family = isinstance(operator, Family)
+    return np.arange(operator.n_kernels) if is_family else kernels_in_use(solutions)
+
+
 def _all_single(solutions: Sequence[Solution]) -> list[Solution]:
     return [machine for solution in solutions for machine in _single(solution)]
-
-
-class _Counter:
-    """A file that counts what is written to it."""
-
-    def __init__(self) -> None:
-        self.n_bytes = 0
-
-    def write(self, data: Any) -> int:
-        size = memoryview(data).nbytes
-        self.n_bytes += size
-        return size
 
 
 def _single(solution: Solution) -> Iterator[Solution]:

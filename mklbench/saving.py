@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -74,39 +74,30 @@ def load(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> Any:
     >>> mklbench.load("model.joblib")  # doctest: +SKIP
     KernelSVC()
     """
-    readers: dict[str, Callable[[Path], Any]] = {
-        ".joblib": _from_joblib,
-        ".pkl": _from_joblib,
-        ".skops": lambda file: _from_skops(file, trusted),
-    }
     file = Path(path)
-    if file.suffix not in readers:
+    if file.suffix not in (".joblib", ".pkl", ".skops"):
         raise InputError(
             f"{path} is not accepted: give the name of a .joblib, .pkl or .skops file."
         )
     try:
-        with file.open("rb"):
-            pass
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", OtherVersionWarning)
+            model = _from_skops(file, trusted) if file.suffix == ".skops" else _from_joblib(file)
+    except InputError:
+        raise
     except OSError as error:
         why = (error.strerror or type(error).__name__).lower()
         raise InputError(f"{path} cannot be read: {why}.") from error
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", OtherVersionWarning)
-            model = readers[file.suffix](file)
-    except InputError:
-        raise
     except OtherVersionWarning as error:
         raise InputError(f"{path} cannot be used: {str(error).rstrip('.')}.") from error
     except Exception as error:  # whatever the bytes that are left make of it
+        why = f"is damaged or was cut short ({type(error).__name__}): save the model again"
         if _is_of_names(error):
-            raise InputError(
-                f"{path} needs what is not there ({first_line(error)}): install or define it, or "
-                "fit the model again."
-            ) from error
-        raise InputError(
-            f"{path} is damaged or was cut short ({type(error).__name__}): save the model again."
-        ) from error
+            why = (
+                f"needs what is not there ({first_line(error)}): install or define it, or fit the "
+                "model again"
+            )
+        raise InputError(f"{path} {why}.") from error
     if not hasattr(model, "predict"):
         raise InputError(
             f"{path} holds a {type(model).__name__} and no model: save the fitted estimator itself."

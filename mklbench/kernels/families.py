@@ -99,17 +99,8 @@ class _Gaussians(Family):
         """Return those (k, n) from shifted training samples `X` to these, `Z`."""
         return squared_distances(X, Z) if self._by_differences else distances_of_products(X, Z)
 
-    @classmethod
-    def needs(cls, shape: Shape, n_parameters: int) -> Memory:
-        """Return the memory of a family.
-
-        Parameters
-        ----------
-        shape : Shape
-            Size of the training samples.
-        n_parameters : int
-            Number M of parameters.
-        """
+    @staticmethod
+    def _needs(shape: Shape, n_parameters: int) -> Memory:
         samples = NUMBER * shape.n * shape.d
         return Memory(n_parameters, 2 * samples, 3 * samples, combining=2 * samples, is_family=True)
 
@@ -163,6 +154,11 @@ class ProductGaussians(_Gaussians):
         features = check_training_features("X", X)
         super().__init__(features, features.shape[1], gamma_min, gamma_max)
         self.features = tuple(range(self.n_kernels))
+
+    @staticmethod
+    def memory(shape: Shape, **options: object) -> Memory:
+        """Return the memory of the family on training samples of a shape, whatever its options."""
+        return _Gaussians._needs(shape, shape.d)
 
     def gram(self, weights: ArrayLike, out: Array | None = None) -> Array:
         exponent = self._within(self._X * np.sqrt(self._check_theta(weights)))
@@ -260,6 +256,11 @@ class IsotropicGaussians(_Gaussians):
     def __init__(self, X: ArrayLike, gamma_min: float = 0.0, gamma_max: float = np.inf) -> None:
         super().__init__(check_training_features("X", X), 1, gamma_min, gamma_max)
         self.features = (-1,)
+
+    @staticmethod
+    def memory(shape: Shape, **options: object) -> Memory:
+        """Return the memory of the family on training samples of a shape, whatever its options."""
+        return _Gaussians._needs(shape, 1)
 
     def gram(self, weights: ArrayLike, out: Array | None = None) -> Array:
         (gamma,) = self._check_theta(weights)

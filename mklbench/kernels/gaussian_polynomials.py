@@ -63,16 +63,11 @@ class GaussianPolynomials(Family):
         restricted._place(self._gaussians.take(rows))
         return restricted
 
-    @classmethod
-    def needs(cls, shape: Shape) -> Memory:
-        """Return the memory of the family.
-
-        Parameters
-        ----------
-        shape : Shape
-            Size of the training samples.
-        """
-        return replace(IsotropicGaussians.needs(shape, 2), combining=gram_bytes(shape.n, 4))
+    @staticmethod
+    def memory(shape: Shape, **options: object) -> Memory:
+        """Return the memory of the family on training samples of a shape, whatever its options."""
+        alone = IsotropicGaussians.memory(shape)
+        return replace(alone, n_kernels=2, combining=gram_bytes(shape.n, 4))
 
     def gram(self, weights: ArrayLike, out: Array | None = None) -> Array:
         theta = self._check_theta(weights)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,36 +101,35 @@ def groups_of(bank: Bank, choice: str | GroupLists = "bank") -> Groups:
     InputError
         If `choice` is no known name, or its lists are no partition of the kernels.
     """
-    if isinstance(choice, str) and choice not in _CHOICES:
-        raise unknown("groups", choice, _CHOICES)
-    if not isinstance(choice, str):
-        _check_lists(choice)
     everything = range(bank.n_kernels)
+    lists: GroupLists = [everything]
     if not isinstance(choice, str):
-        lists = choice
+        lists = _checked_lists(choice)
+    elif choice not in _CHOICES:
+        raise unknown("groups", choice, _CHOICES)
     elif choice == "singletons":
         lists = [[m] for m in everything]
     elif choice == "features":
-        features = dict.fromkeys(bank.features)
-        lists = [[m for m in everything if bank.features[m] == feature] for feature in features]
-    else:
-        lists = bank.groups if choice == "bank" and bank.groups is not None else [everything]
+        of_feature: dict[int, list[int]] = {}
+        for m, feature in enumerate(bank.features):
+            of_feature.setdefault(feature, []).append(m)
+        lists = list(of_feature.values())
+    elif choice == "bank" and bank.groups is not None:
+        lists = bank.groups
     return Groups(lists, bank.n_kernels)
 
 
-def _check_lists(choice: object) -> None:
-    """Raise an InputError unless `choice` are lists of kernel indices."""
-    accepted = isinstance(choice, Sequence | np.ndarray) and all(
-        isinstance(group, Sequence | np.ndarray | range)
-        and not isinstance(group, str)
-        and all(isinstance(m, int | np.integer) and not isinstance(m, bool) for m in group)
-        for group in choice
+def _checked_lists(choice: Any) -> GroupLists:
+    """Return `choice` if it is lists of whole numbers."""
+    try:
+        if all(np.asarray(group).dtype.kind in "iu" or not len(group) for group in choice):
+            return choice
+    except (TypeError, ValueError):
+        pass
+    raise InputError(
+        f"groups={choice} is not accepted: give {', '.join(_CHOICES)}, or one list of kernel "
+        "indices a group, as in [[0,1],[2]]."
     )
-    if not accepted:
-        raise InputError(
-            f"groups={choice} is not accepted: give {', '.join(_CHOICES)}, or one list of kernel "
-            "indices a group, as in [[0,1],[2]]."
-        )
 
 
 def check_groups(lists: GroupLists | None, n_kernels: int) -> None:

@@ -70,6 +70,11 @@ MOST_STORED = 2000
 # The end of the box of "products", section 3 of the same paper.
 GEHLER_GAMMA_MAX = 30.0
 
+# Families are their own builders.
+product_gaussians = ProductGaussians
+isotropic_gaussians = IsotropicGaussians
+gaussian_polynomials = GaussianPolynomials
+
 
 @declares(
     memory=lambda shape, gamma=None: needs_on_all_features(shape, [Gaussian()]), takes_sparse=True
@@ -255,66 +260,6 @@ def simplemkl_functions(
         *(Gaussian(0.5 / check_positive("width", width) ** 2) for width in widths),
         *(Polynomial(degree, offset=float(degree > 1)) for degree in degrees),
     ]
-
-
-@declares(
-    memory=lambda shape, gamma_min=0.0, gamma_max=np.inf: ProductGaussians.needs(shape, shape.d)
-)
-def product_gaussians(
-    X: ArrayLike, gamma_min: float = 0.0, gamma_max: float = np.inf
-) -> ProductGaussians:
-    """Return the family exp(-sum_m theta_m (x_m - z_m)^2), gamma_min <= theta_m <= gamma_max.
-
-    Parameters
-    ----------
-    X : array_like of shape (n, d)
-        Training samples.
-    gamma_min : float, default=0.0
-        Lower end of the box in which kernels are searched for, >= 0.
-    gamma_max : float, default=inf
-        Upper end of the box, > 0, at least `gamma_min`.
-    """
-    return ProductGaussians(X, gamma_min, gamma_max)
-
-
-@declares(memory=lambda shape, gamma_min=0.0, gamma_max=np.inf: IsotropicGaussians.needs(shape, 1))
-def isotropic_gaussians(
-    X: ArrayLike, gamma_min: float = 0.0, gamma_max: float = np.inf
-) -> IsotropicGaussians:
-    """Return the family exp(-gamma ||x - z||^2), gamma_min <= gamma <= gamma_max.
-
-    Parameters
-    ----------
-    X : array_like of shape (n, d)
-        Training samples.
-    gamma_min : float, default=0.0
-        Lower end of the box in which kernels are searched for, >= 0.
-    gamma_max : float, default=inf
-        Upper end of the box, > 0, at least `gamma_min`.
-    """
-    return IsotropicGaussians(X, gamma_min, gamma_max)
-
-
-@declares(memory=lambda shape, **_: GaussianPolynomials.needs(shape))
-def gaussian_polynomials(
-    X: ArrayLike, gamma_min: float = 0.0, gamma_max: float = np.inf, degree: int = 2
-) -> GaussianPolynomials:
-    """Return the family of Gaussians, polynomials of diagonal 1 and products of the two.
-
-    Gehler & Nowozin 2008 name mixtures of the two types in section 1.
-
-    Parameters
-    ----------
-    X : array_like of shape (n, d)
-        Training samples.
-    gamma_min : float, default=0.0
-        Lower end of the box of both parameters, >= 0.
-    gamma_max : float, default=inf
-        Upper end of the box, > 0, at least `gamma_min`.
-    degree : int, default=2
-        Degree of the polynomials, >= 1.
-    """
-    return GaussianPolynomials(X, gamma_min, gamma_max, degree)
 
 
 @declares(memory=lambda shape, widths=GEHLER_WIDTHS: DenseBank.needs_on(shape, len(widths)))
