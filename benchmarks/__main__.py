@@ -25,7 +25,6 @@ PARTS = (
     "alignment",
     "groups",
     "programmes",
-    "workers",
     "execution",
     "pages",
     "prediction",

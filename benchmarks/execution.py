@@ -50,10 +50,8 @@ class _Engine:
 
 
 _ONE_WORKER = "executor.workers=1"
-# With a timeout there is a worker process for one job, too.
 _ENGINES = (
-    _Engine("inline", ("executor=local",), 3.0),
-    _Engine("a worker process", ("executor=local", "timeout=3600"), 5.0),
+    _Engine("local", ("executor=local",), 10.0),
     _Engine("Dask, one worker", ("executor=dask", "executor.cluster=local", _ONE_WORKER), 10.0),
     _Engine("Slurm, one job", ("executor=slurm", "executor.poll=1", "executor.array=1"), None),
 )

@@ -34,10 +34,10 @@ def run(place: Ground, tries: int) -> None:
                         )
                 tally.tries += 1
                 ground.check_gone(here, tally, tally.campaign)
-                _check_claims(here, tally)
+                _check_locks(here, tally)
                 place.again(here, tally)
 
 
-def _check_claims(here: Path, tally: Tally) -> None:
-    left = [path.name for path in here.glob("store/*/*.claim")]
-    tally.check(not left, f"{tally.campaign}: {len(left)} claims were left behind")
+def _check_locks(here: Path, tally: Tally) -> None:
+    left = [path.name for path in here.glob("store/*/*.lock")]
+    tally.check(not left, f"{tally.campaign}: {len(left)} locks were left behind")

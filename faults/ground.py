@@ -136,16 +136,16 @@ def start(arguments: list[str], here: Path, **how: Any) -> subprocess.Popen[str]
 
 
 def has_begun(process: subprocess.Popen[str]) -> bool:
-    """Wait until the program listens for SIGINT, which is its first act; False if it ended before.
+    """Wait until the program listens for signals, its first act; False if it ended before.
 
     Until then Python starts, and what a signal does in that time is not in the program's hands. On
     Linux; elsewhere nothing is waited for.
     """
-    status = Path(f"/proc/{process.pid}/status")
+    status = Path(f"/proc/{process.pid}/status")  # Python itself listens for SIGINT only
     while sys.platform == "linux" and process.poll() is None:
         with contextlib.suppress(FileNotFoundError):
-            blocked = re.search(r"^SigBlk:\s*([0-9a-f]+)$", status.read_text(), re.MULTILINE)
-            if blocked and int(blocked[1], 16) >> (signal.SIGINT - 1) & 1:
+            caught = re.search(r"^SigCgt:\s*([0-9a-f]+)$", status.read_text(), re.MULTILINE)
+            if caught and int(caught[1], 16) >> (signal.SIGTERM - 1) & 1:
                 return True
         time.sleep(0.001)
     return process.returncode is None
@@ -189,12 +189,7 @@ def family(process: subprocess.Popen[str]) -> list[psutil.Process]:
 
 def workers(process: subprocess.Popen[str]) -> list[psutil.Process]:
     """Return the worker processes of a run."""
-    found = []
-    for member in family(process)[1:]:
-        with contextlib.suppress(psutil.Error):
-            if "mklbench.experiments.execution.worker" in member.cmdline():
-                found.append(member)
-    return found
+    return family(process)[1:]
 
 
 def check_gone(here: Path, tally: Tally, where: str) -> None:
@@ -222,7 +217,7 @@ def _load_everything() -> None:
     for name in (
         "commands.run",
         "commands.execution",
-        "experiments.execution.processes",
+        "experiments.execution.local",
         "algorithms.mkl",
     ):
         importlib.import_module(f"mklbench.{name}")

@@ -1,4 +1,4 @@
-"""Kills at random moments: the whole run, the process that computes, a worker, the group."""
+"""Kills at random moments: the runner, a worker, the group, whatever there is at the start."""
 
 from __future__ import annotations
 
@@ -24,10 +24,9 @@ Target = Callable[[Ground, "Popen[str]"], None]
 def run(place: Ground, tries: int) -> None:
     """Kill runners, workers and groups; a worker's death costs a run one split at most."""
     kinds = {
-        "kill the runner": (_kill_runner, 0.35, None),
-        "kill the process that computes": (_kill_computing, 0.15, None),
+        "kill the runner": (_kill_runner, 0.4, None),
         "kill the process group": (_kill_group, 0.15, None),
-        "kill a worker": (_kill_worker, 0.2, None),
+        "kill a worker": (_kill_worker, 0.3, None),
         "kill while starting": (_kill_any, 0.15, _START),
     }
     shares = {name: max(1, round(share * tries)) for name, (_, share, _) in kinds.items()}
@@ -43,7 +42,7 @@ def run(place: Ground, tries: int) -> None:
 
 def _kill(place: Ground, tally: Tally, target: Target, latest: float | None) -> bool:
     """Kill once; False if the run had ended before."""
-    jobs = 2 + tally.tries % 2 if target is _kill_worker else 1 + tally.tries % 3
+    jobs = 1 + tally.tries % 3
     with place.directory() as here:
         process = place.start(here, jobs)
         in_time = place.reaches(process, latest)
@@ -59,14 +58,6 @@ def _kill(place: Ground, tally: Tally, target: Target, latest: float | None) -> 
 
 def _kill_runner(place: Ground, process: Popen[str]) -> None:
     process.kill()
-
-
-def _kill_computing(place: Ground, process: Popen[str]) -> None:
-    """Kill the child of the process that was started: it does the work or hands it out."""
-    children = ground.family(process)[1:2]
-    for child in children:
-        with contextlib.suppress(psutil.Error):
-            child.kill()
 
 
 def _kill_group(place: Ground, process: Popen[str]) -> None:

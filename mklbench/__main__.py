@@ -2,15 +2,19 @@
 
 import sys
 
-from mklbench.supervision import hold_signals
+from mklbench import interruption
 
 
 def main() -> int:
     """Run the command line as a program; return the exit status."""
-    hold_signals()  # before the imports, which take a while
-    from mklbench import cli
+    interruption.listen()
+    try:
+        from mklbench import cli
 
-    return cli.main()
+        return cli.main()
+    except KeyboardInterrupt as interrupt:
+        interruption.leave(str(interrupt))
+        raise
 
 
 if __name__ == "__main__":

@@ -16,11 +16,10 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import TextIO
 
-from mklbench import interruption
 from mklbench.commands import grammar
 from mklbench.errors import InputError
 
-INPUT_ERROR, FAILED, INTERRUPTED = 2, 1, 130
+INPUT_ERROR, FAILED = 2, 1
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -33,13 +32,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     ----------
     argv : sequence of str or None, default=None
         The arguments, to be run in this process. Without them this is the program: it takes
-        those of the process, and runs under supervision (`mklbench.supervision`).
+        those of the process, and `mklbench.__main__` ends it when it is interrupted.
     """
     if argv is not None:
         return _main(list(argv))
-    from mklbench.supervision import supervise
-
-    return supervise(_program)
+    return _program()
 
 
 def _program() -> int:
@@ -64,10 +61,6 @@ def _main(arguments: list[str]) -> int:
         sys.stdout.flush()
     except InputError as error:
         return _refuse(error)
-    except KeyboardInterrupt as interrupt:  # in a process that is not the program's own
-        sentence = f": {interrupt}" if interrupt.args else "."
-        print(f"mklbench: interrupted{sentence}", file=sys.stderr)
-        return INTERRUPTED
     except MemoryError as error:
         print(f"mklbench: error: the memory did not suffice: {error}", file=sys.stderr)
         return FAILED
@@ -78,12 +71,10 @@ def _main(arguments: list[str]) -> int:
         name = f"{error.filename}: " if error.filename is not None else ""
         reason = (error.strerror or str(error) or type(error).__name__).lower()
         return _refuse(InputError(f"{name}{reason}."))
-    interruption.checkpoint()
     return status
 
 
 def _refuse(error: InputError) -> int:
-    interruption.checkpoint()  # it may come of the tidying up
     print(f"mklbench: error: {error}", file=sys.stderr)
     return INPUT_ERROR
 
@@ -112,9 +103,6 @@ def _show_warning(
 def _dispatch(arguments: list[str]) -> int:
     # Hydra parses what follows `run` itself; argparse would refuse its flags.
     if arguments[:1] == ["run"]:
-        from mklbench.experiments.execution.starting import start_ahead
-
-        start_ahead(arguments[1:])  # before what is imported next, which takes as long
         from mklbench.commands.run import run
 
         return _carried_out(lambda: run(arguments[1:]))

@@ -1,106 +1,84 @@
-"""What has to be done when the process is told to end at once.
+"""Ctrl-C and SIGTERM end the program within two seconds, whatever it is doing.
 
-On the command line a signal is heard by a thread that waits for nothing else
-(`mklbench.supervision`): the main thread may be in the middle of a long call that never looks. That
-thread tidies up what was handed to `on_leaving`, says what `saying` has to say, and ends the
-process; whatever else goes on meanwhile stands still at its next `checkpoint`. Elsewhere, as in a
-notebook, Ctrl-C is Python's KeyboardInterrupt as ever, and only `saying` does something with it.
+Either raises KeyboardInterrupt in the main thread, so that contexts tidy up. Steps are computed in
+worker processes, so the main thread seldom is in a call that keeps it from hearing; where it is, a
+thread that only watches ends the process.
+
+Only the standard library is imported here, and little of it, as nothing is heard before.
 """
 
 from __future__ import annotations
 
 import contextlib
+import os
 import signal
+import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
+from types import FrameType
 
-_leaving = threading.Event()
-_step = threading.Lock()
+# Seconds that the main thread has for tidying up.
+_GRACE = 1.5
+_NAMES = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
+_SHOW_CURSOR = "\r\x1b[2K\x1b[?25h"
 
-# Seconds that the end waits for a `whole_step`: a file system may not answer.
-_LONGEST_STEP = 0.3
-
-_actions: list[Callable[[], object]] = []
-_sentences: list[Callable[[], str]] = []
-
-
-@contextlib.contextmanager
-def on_leaving(action: Callable[[], object]) -> Iterator[None]:
-    """Within the context, have `action` called if the process is told to end at once."""
-    _actions.append(action)
-    try:
-        yield
-    finally:
-        _actions.remove(action)
+_heard: list[int] = []
 
 
-@contextlib.contextmanager
-def whole_step() -> Iterator[None]:
-    """Have what is done within the context done as a whole, or not at all, before the end.
+def listen() -> None:
+    """Have SIGINT and SIGTERM end this process; SIGINT stays ignored where a shell has it so."""
+    for number in _NAMES:
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, _interrupt)
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    # Written to by the interpreter's own handler, also while the main thread cannot run.
+    signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+    threading.Thread(target=_watch, args=(reading,), daemon=True).start()
 
-    It has to be short: the end waits for it, though not for ever.
-    """
-    with _step:
-        checkpoint()
-        yield
 
-
-@contextlib.contextmanager
-def temporary_directory(prefix: str, parent: str | None = None) -> Iterator[str]:
-    """Make a directory that is gone after the context, also if the process is ended within it.
-
-    It is made in `parent`, or where the system has its temporary files.
-    """
-    import shutil
-    import tempfile
-
-    with contextlib.ExitStack() as stack:
-        with whole_step():
-            directory = stack.enter_context(
-                tempfile.TemporaryDirectory(prefix=prefix, dir=parent, ignore_cleanup_errors=True)
-            )
-            gone = on_leaving(lambda: shutil.rmtree(directory, ignore_errors=True))
-            stack.enter_context(gone)
-        yield directory
+def leave(sentence: str = "") -> None:
+    """End this process, and all that it has started, with the status of what it heard."""
+    number = _heard[0] if _heard else signal.SIGINT
+    with contextlib.suppress(OSError, ValueError):
+        sys.stdout.flush()
+    tidy = _SHOW_CURSOR if sys.stderr is not None and sys.stderr.isatty() else ""
+    said = f"{tidy}mklbench: {_NAMES[signal.Signals(number)]}{sentence and ': '}{sentence or '.'}\n"
+    with contextlib.suppress(OSError):  # full, or left by its reader
+        os.write(2, said.encode())
+    _end_children()
+    os._exit(128 + number)
 
 
 @contextlib.contextmanager
 def saying(sentence: Callable[[], str]) -> Iterator[None]:
     """Within the context, say `sentence()` to who interrupts: what is kept, and how to go on."""
-    _sentences.append(sentence)
     try:
         yield
     except KeyboardInterrupt as interrupt:
         raise KeyboardInterrupt(sentence()) from interrupt
-    finally:
-        _sentences.remove(sentence)
 
 
-def checkpoint() -> None:
-    """Stand still if the process is being ended: what is half done must not be said or kept."""
-    if _leaving.is_set():
-        threading.Event().wait()
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    for other in _NAMES:
+        signal.signal(other, signal.SIG_IGN)  # who is impatient does not disturb the tidying up
+    _heard.append(number)
+    raise KeyboardInterrupt
 
 
-def tidy_up() -> str:
-    """Do what has to be done before the end, and return the sentence to be said, if any."""
-    alone = _step.acquire(timeout=_LONGEST_STEP)
-    _leaving.set()
-    if alone:
-        _step.release()
-    for action in reversed(list(_actions)):
-        with contextlib.suppress(Exception):
-            action()
-    with contextlib.suppress(Exception):
-        return _sentences[-1]() if _sentences else ""
-    return ""
+def _watch(reading: int) -> None:
+    while (number := os.read(reading, 1)[0]) not in _NAMES:
+        pass
+    time.sleep(_GRACE)
+    _heard.append(number)
+    leave("what was finished is kept.")
 
 
-def is_users(error: BaseException) -> bool:
-    """Tell whether an exception is the user's Ctrl-C, rather than raised by the code at work."""
-    if not isinstance(error, KeyboardInterrupt):
-        return False
-    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
-        return False
-    held = getattr(signal, "pthread_sigmask", None)
-    return held is None or signal.SIGINT not in held(signal.SIG_BLOCK, ())
+def _end_children() -> None:
+    """Kill the children of this process, on Linux; workers end with it anyhow."""
+    with contextlib.suppress(OSError):
+        for thread in os.listdir("/proc/self/task"):
+            with open(f"/proc/self/task/{thread}/children", encoding="ascii") as children:
+                for child in children.read().split():
+                    os.kill(int(child), signal.SIGKILL)

@@ -25,8 +25,8 @@ CONFIGS = next(
 
 # In the order of the flow; a part may import from those before it and from the common ones.
 COMMON = {
-    "_version", "claims", "cores", "errors", "extras", "resources", "yaml_files", "interruption",
-    "mat_files", "memory", "own_code", "reader", "supervision", "terminal",
+    "_version", "cores", "errors", "extras", "resources", "yaml_files", "interruption",
+    "mat_files", "memory", "own_code", "reader", "terminal",
 }  # fmt: skip
 FLOW = [
     {"data"},

@@ -26,15 +26,16 @@ def linear_and_gaussian(X, gamma=1.0):
     return ConcatenatedBank([linear_features(X), gaussian(X, gamma)])
 '''
 EXECUTOR = '''
-"""The executor of this process, which notes how much it is given."""
+"""The executor of this machine, which notes how much it is given."""
 
-from mklbench.experiments.execution.inline import Inline
+from mklbench.experiments.execution.local import Local
 
 
-class Noting(Inline):
-    """Takes steps in this process, and notes their number in a file."""
+class Noting(Local):
+    """Takes steps on this machine, and notes their number in a file."""
 
     def __init__(self, jobs, timeout, note):
+        super().__init__(jobs, timeout)
         self.note = note
 
     def run(self, steps, store, progress):

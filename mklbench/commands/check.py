@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mklbench import resources
-from mklbench.experiments.execution.plan import Executor, local
+from mklbench.experiments.execution.local import Local
+from mklbench.experiments.execution.plan import Executor
 from mklbench.experiments.files import check_writable_directory
 from mklbench.experiments.progress import progress
 from mklbench.report.analysis.places import check_records
@@ -47,7 +48,7 @@ def check(
     recorded = resources.recorded_results() if results_dir is None else Path(results_dir)
     config = load_check().restricted_to(names)
     verdicts = published.check_verdicts(config.tables, recorded)
-    chosen = executor or local(jobs)
+    chosen = executor or Local(jobs)
     listed = published.recorded_cells(config, recorded)
     if not names:
         listed += algorithms.recorded_cells(config, recorded)

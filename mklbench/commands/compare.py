@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from mklbench import interruption
-from mklbench.experiments.execution.plan import local, run_cells
+from mklbench.experiments.execution.local import Local
+from mklbench.experiments.execution.plan import run_cells
 from mklbench.experiments.progress import progress
 from mklbench.experiments.store import Store
 from mklbench.report.analysis.assemble import Report, assemble
@@ -65,7 +66,7 @@ def compare(
     cells = find.own.cells(slot for slot in table.slots() if slot.column.name == NAME)
     kept = f"finished splits are kept in {store.path}; the same command goes on from there."
     with interruption.saying(lambda: kept):
-        run_cells(cells, store, executor=local(jobs), progress=progress("auto", store=store))
+        run_cells(cells, store, executor=Local(jobs), progress=progress("auto", store=store))
     report = assemble(table, find)
     assert table.ranking is not None
     for line in _lines(report, table.ranking):

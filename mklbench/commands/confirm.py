@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mklbench import interruption
-from mklbench.experiments.execution.plan import local
+from mklbench.experiments.execution.local import Local
 from mklbench.experiments.files import check_writable_directory
 from mklbench.experiments.progress import countdown, counting
 from mklbench.experiments.store import Store
@@ -61,7 +61,7 @@ def confirm(
             for table in (load_table(name, config_dir) for name in counted)
         ]
     has_data = DataAtHand(began + 30.0 * minutes)
-    store, executor = Store(Path(results_dir) / "store"), local(jobs)
+    store, executor = Store(Path(results_dir) / "store"), Local(jobs)
     afresh = Afresh(tables, store, has_data)
     afresh.recall(executor)
     reports = [assemble(table, finder) for table, finder in tables]

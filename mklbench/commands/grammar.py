@@ -104,9 +104,7 @@ def _reproduce_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="take over finished splits from the records in --out-dir instead of running them",
     )
-    parser.add_argument(
-        "--timeout", type=seconds, metavar="SECONDS", help="of computing that a cell may take"
-    )
+    parser.add_argument("--timeout", type=seconds, metavar="SECONDS", help="that a split may take")
     parser.add_argument(
         "--out-dir",
         metavar="DIR",

@@ -10,7 +10,7 @@ from mklbench import config as configs
 from mklbench.commands.run import composed_cells
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
-from mklbench.experiments.execution.claims import clear, holder
+from mklbench.experiments.execution.lock import holder
 from mklbench.experiments.execution.overview import cell_directories
 from mklbench.experiments.store import Store, cannot_be_written, names_in, traceback_of
 
@@ -92,18 +92,18 @@ def _named(store: Store, directory: Path, failed: bool, splits: Sequence[int]) -
 
 
 def _check_free(directory: Path, paths: Sequence[Path], whole: bool) -> None:
-    """Raise InputError if somebody alive has a claim on what is to be forgotten."""
-    named = [path.with_suffix(".claim") for path in paths]
-    for claim in sorted(directory.glob("*.claim")) if whole else named:
-        if (owner := holder(claim)) is not None:
+    """Raise InputError if somebody alive has a lock on what is to be forgotten."""
+    named = [path.with_suffix(".lock") for path in paths]
+    for lock in sorted(directory.glob("*.lock")) if whole else named:
+        if (owner := holder(lock)) is not None:
             raise InputError(
-                f"{claim.stem} of {directory.name} is being run on {owner.host} (pid {owner.pid}): "
+                f"{lock.stem} of {directory.name} is being run on {owner.host} (pid {owner.pid}): "
                 "end that run first, or wait for it."
             )
 
 
 def _forget(paths: Sequence[Path], store: Store) -> list[Path]:
-    """Delete files, claims of the dead, and the directory that is empty then; return what was.
+    """Delete files, locks of the dead, and the directory that is empty then; return what was.
 
     A description of a run alone would let it wait for ever: edited code of the user's own makes
     another run of the same overrides.
@@ -113,7 +113,7 @@ def _forget(paths: Sequence[Path], store: Store) -> list[Path]:
         for path in there:
             path.unlink(missing_ok=True)
             traceback_of(path).unlink(missing_ok=True)
-            clear(path.with_suffix(".claim"))
+            path.with_suffix(".lock").unlink(missing_ok=True)
     except OSError as error:
         raise cannot_be_written(store, error) from error
     for directory in {path.parent for path in there}:

@@ -11,7 +11,8 @@ from mklbench import interruption, resources
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.execution.estimates import of_program
-from mklbench.experiments.execution.plan import Executor, local, run_cells
+from mklbench.experiments.execution.local import Local
+from mklbench.experiments.execution.plan import Executor, run_cells
 from mklbench.experiments.files import check_writable_directory
 from mklbench.experiments.progress import counting, progress
 from mklbench.experiments.records import Layers, RecordFile, record_path, write_sums
@@ -126,7 +127,7 @@ def reproduce(
             _check_nothing_is_lost(cells, source, store)
         refused: dict[str | None, str] = {}
     else:
-        refused = _run(cells, store, executor or local(jobs, timeout))
+        refused = _run(cells, store, executor or Local(jobs, timeout))
     if selection:
         reports = [assemble(p.table, finders[p.table.name], p.slots) for p in parts]
         for report in reports:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mklbench import interruption, terminal
+from mklbench import terminal
 from mklbench.errors import InputError
 from mklbench.experiments.execution import slurm
 from mklbench.experiments.execution.overview import CellOverview, Overview
@@ -105,7 +105,7 @@ def _show(watched: Watched, every: float, console: Console) -> None:
     from rich.text import Text
 
     live = Live(Text("Reading the store."), console=console, auto_refresh=False)
-    with interruption.on_leaving(live.stop), live:
+    with live:
         while True:
             found = watched.look()
             heading = f"{found.place} at {_now()}, again every {every:g} s; Ctrl-C ends this"
@@ -193,8 +193,9 @@ def _counts(cell: CellOverview) -> tuple[int, ...]:
 
 def _details(cell: CellOverview) -> Iterator[str]:
     for name, owner in cell.running.items():
-        since = datetime.datetime.fromtimestamp(owner.since).isoformat(" ")
-        yield f"{_words(name)}: running on {owner.host} (pid {owner.pid}) since {since}"
+        since = datetime.datetime.fromtimestamp(int(owner.since)).isoformat(" ")
+        where = f"{owner.host} ({owner.job or f'pid {owner.pid}'})"
+        yield f"{_words(name)}: running on {where} since {since}"
     for split, record in cell.failed.items():
         place = cell.directory / f"split-{split:03d}.json"
         if (details := traceback_of(place)).exists():

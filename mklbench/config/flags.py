@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from argparse import Namespace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NoReturn
 
 from hydra._internal.hydra import Hydra
@@ -12,7 +13,6 @@ from hydra._internal.utils import get_args_parser
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 
-from mklbench import interruption
 from mklbench.config.choices import ROOT
 from mklbench.config.composition import explained, hydra_program, searching
 from mklbench.config.overrides import is_hydra
@@ -100,7 +100,7 @@ def _show_config(program: Hydra, chosen: Namespace) -> None:
 def carry_out(overrides: list[str], config_dir: str | None, sweeping: bool) -> None:
     """Do what the options ``hydra.*`` among `overrides` ask for, by a run of Hydra's of nothing."""
     own = searching(config_dir, filter(is_hydra, overrides))
-    with hydra_program() as program, interruption.temporary_directory("mklbench-sweep-") as folder:
+    with hydra_program() as program, TemporaryDirectory(prefix="mklbench-sweep-") as folder:
         mode = RunMode.MULTIRUN if sweeping else RunMode.RUN
         hydra = program.compose_config(ROOT, own, mode).hydra
         if hydra.launcher._target_ != _BASIC_LAUNCHER:

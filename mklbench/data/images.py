@@ -81,7 +81,7 @@ def parse_images(content: bytes, layout: Layout, place: str) -> Table:
 def described(dataset: Dataset, content: bytes, directory: Path) -> Dataset:
     """Compute the inputs of a set of images, or take them from the cache.
 
-    They are computed by joblib, in parallel within ``joblib.parallel_config``.
+    They are computed by joblib on all cores.
 
     Parameters
     ----------
@@ -131,9 +131,9 @@ def _describe(images: Images, dataset: Dataset) -> NDArray[np.float64]:
     )
     listed = list(images.items())
     shown = listed[::_CODEBOOK_STEP]
-    measured = Parallel()(delayed(_measure)(item, dataset.source) for item in shown)
+    measured = Parallel(n_jobs=-1)(delayed(_measure)(item, dataset.source) for item in shown)
     codebooks = image_descriptors.learn_codebooks(measured)
-    rows = Parallel()(delayed(_row)(item, codebooks, dataset.source) for item in listed)
+    rows = Parallel(n_jobs=-1)(delayed(_row)(item, codebooks, dataset.source) for item in listed)
     return np.array(rows)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import signal
 import time
 import traceback
 from collections.abc import Mapping, Sequence
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklbench import config as configs
-from mklbench import interruption, multiclass, own_code
+from mklbench import multiclass, own_code
 from mklbench.config.schemas import MEASURES
 from mklbench.data import Dataset
 from mklbench.data.preprocessing import fit_scaling, imputed
@@ -89,7 +90,8 @@ def is_crash(error: BaseException) -> bool:
     """
     if isinstance(error, InputError):
         return own_code.place(error) is not None
-    return not interruption.is_users(error)
+    is_users = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    return not (isinstance(error, KeyboardInterrupt) and is_users)
 
 
 def in_a_sentence(error: BaseException) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import shutil
 import stat
 import time
 import uuid
@@ -14,7 +13,6 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from mklbench import interruption
 from mklbench.errors import InputError
 
 # Of this process, in the names of its temporary files; a worker gets it from its parent, which
@@ -50,18 +48,13 @@ def write_atomically(
     temporary = target.with_name(f".{target.name[:40]}.{mark}-{uuid.uuid4().hex[:8]}.tmp")
     data = content.encode() if isinstance(content, str) else content
     try:
-        with contextlib.ExitStack() as stack:
-            with interruption.whole_step():
-                stream = stack.enter_context(open(temporary, "xb"))
-                stack.enter_context(interruption.on_leaving(temporary.unlink))
+        with open(temporary, "xb") as stream:
             stream.write(data)
             stream.flush()
             if durable:
                 os.fsync(stream.fileno())
-            stream.close()
-            interruption.checkpoint()
-            if not (keep and _keep(temporary, target)):
-                _move(temporary, target, data)
+        if not (keep and _keep(temporary, target)):
+            _move(temporary, target, data)
     except BaseException:
         with contextlib.suppress(OSError):
             temporary.unlink()
@@ -236,8 +229,8 @@ def remove_abandoned(directory: Path) -> None:
     oldest = time.time() - _ABANDONED_AFTER
     for temporary in directory.glob(".*.tmp"):
         with contextlib.suppress(OSError):  # another process may be tidying up as well
-            if temporary.stat().st_mtime < oldest:
-                shutil.rmtree(temporary) if temporary.is_dir() else temporary.unlink()
+            if temporary.lstat().st_mtime < oldest:
+                temporary.unlink()
 
 
 def remove_unfinished(directory: Path, mark_of_process: str) -> None:
@@ -247,13 +240,12 @@ def remove_unfinished(directory: Path, mark_of_process: str) -> None:
             temporary.unlink()
 
 
-def stamp(path: Path) -> tuple[int, int] | None:
-    """Return what changes when a file is replaced; None if there is none."""
+def stamp(path: Path) -> int | None:
+    """Return what changes when a file is replaced, its time; None if there is none."""
     try:
-        found = os.stat(path)
+        return os.stat(path).st_mtime_ns
     except OSError:
         return None
-    return found.st_mtime_ns, found.st_ino
 
 
 def reason(error: OSError) -> str:

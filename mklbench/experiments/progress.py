@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from statistics import fmean
 from typing import Any, Protocol, TextIO, TypeVar
 
-from mklbench import interruption
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.execution.steps import Step
 from mklbench.experiments.record import Record
@@ -197,7 +196,7 @@ def counting(
     from rich.progress import Progress as RichProgress
 
     bar = RichProgress(console=Console(file=out), transient=True)
-    with interruption.on_leaving(bar.stop), bar:
+    with bar:
         yield bar.track(items, description=description)
 
 
@@ -238,7 +237,7 @@ def countdown(seconds: float, stream: TextIO | None = None) -> Iterator[Callable
     def show(text: str) -> None:
         bar.update(task, description=text, completed=time.monotonic() - began)
 
-    with interruption.on_leaving(bar.stop), bar:
+    with bar:
         yield show
 
 

@@ -20,7 +20,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from mklbench.claims import GONE
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.files import (
@@ -300,7 +299,7 @@ def names_in(directory: Path) -> list[str]:
     try:
         return retried(partial(os.listdir, directory))
     except OSError as error:
-        if error.errno not in (*GONE, errno.ENOTDIR):
+        if error.errno not in (errno.ENOENT, errno.ESTALE, errno.ENOTDIR):
             warn_damaged(directory, f"it cannot be read ({reason(error)})")
         return []
 

@@ -14,7 +14,7 @@ from benchmarks.execution import _Engine, _Jobs
 def test_an_executor_that_is_not_there_is_left_out_with_a_sentence(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    here = _Engine("inline", ("executor=local",), 3.0)
+    here = _Engine("local", ("executor=local",), 3.0)
     nowhere = _Engine("nowhere", ("executor=nowhere",), 1.0)
     monkeypatch.setattr(execution, "_ENGINES", (nowhere, here))
     engines, left_out = execution._at_hand()

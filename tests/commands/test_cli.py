@@ -217,8 +217,8 @@ def test_a_timeout_is_status_1_and_its_rows_are_honest(
     configs = str(fake_configs(here))
     hang = ["algo=fake", "algo.behaviour=hang", f"algo.once='{here}/hung'", "timeout=1"]
     assert cli.main([*RUN, "--config-dir", configs, *hang, "out=rows.csv"]) == 1
-    assert [row["status"] for row in rows()] == ["timeout", "missing", "missing", "missing"]
-    assert "0/4" in capsys.readouterr().out
+    assert [row["status"] for row in rows()] == ["timeout", "done", "done", "done"]
+    assert "3/4" in capsys.readouterr().out
 
 
 def test_hydra_shows_the_config(capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,14 +6,17 @@ import json
 import os
 import re
 import time
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 from experiment_fakes import TINY, fake_cell, fake_configs, tiny_cell
+from narrowing import present
 
 from mklbench import cli
 from mklbench.experiments.cell import Cell
-from mklbench.experiments.execution.claims import Owner, claim_path, claiming
+from mklbench.experiments.execution.lock import Locks, owner_of
+from mklbench.experiments.execution.pending import lock_path
 from mklbench.experiments.execution.plan import run_cells
 from mklbench.experiments.execution.steps import Step
 from mklbench.experiments.sealing import sealed
@@ -69,9 +72,9 @@ def test_a_store_tells_what_is_done_failed_running_and_waiting(
     cell, _ = half_failed(tmp_path, store)
     other = tiny_cell(*SHARED)
     store.describe(other)
-    with claiming(store) as claims:
-        assert claims.take(Step(other, 1, selects=True))
-        assert claims.take(Step(other, 3))
+    with Locks() as locks:
+        assert locks.take(lock_path(store, Step(other, 1, selects=True)))
+        assert locks.take(lock_path(store, Step(other, 3)))
         numbers, lines = status(capsys)
     names = [named(cell), named(other)]
     # Splits, done, running, failed, waiting.
@@ -93,15 +96,16 @@ def test_a_store_tells_what_is_done_failed_running_and_waiting(
 def test_who_is_gone_runs_nothing(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
     cell = tiny_cell()
     store.describe(cell)
-    here = Owner.of_this_process()
-    gone = Owner(here.host, here.machine, here.pid, here.started - 1, 0)
-    silent = Owner("elsewhere", "01234567", 1, 1, 0)
+    with Locks() as locks:
+        assert locks.take(lock_path(store, Step(cell, 0)))
+        here = present(owner_of(lock_path(store, Step(cell, 0))))
+    gone = replace(here, started=here.started - 1)
+    silent = replace(here, host="elsewhere", machine="01234567", pid=1)
     for split, owner in enumerate((gone, silent, silent)):
-        path = claim_path(store, Step(cell, split))
-        path.mkdir()
-        (path / owner.new_name()).touch()
+        path = lock_path(store, Step(cell, split))
+        os.symlink(json.dumps(asdict(owner)), path)
         if split == 1:
-            os.utime(path / next(path.iterdir()).name, (0, 0))
+            os.utime(path, (0, 0), follow_symlinks=False)
     numbers, (line, _) = status(capsys)
     assert numbers == {named(cell): (4, 0, 1, 0, 3)}
     assert ", split 2: running on elsewhere (pid 1) since " in line
@@ -130,7 +134,7 @@ def test_damaged_files_count_as_missing(
     (store.directory(cell) / "cell.json").write_text(content)
     store.record_path(cell, 1).write_text(content)
     (store.directory(cell) / "split-x.json").write_text(content)
-    (store.directory(cell) / "notes.claim").write_text(content)
+    (store.directory(cell) / "notes.lock").write_text(content)
     assert status(capsys)[0] == {cell.directory_name: (4, 3, 0, 0, 1)}
 
 
@@ -243,8 +247,8 @@ def test_what_is_being_run_is_not_forgotten(
     cell, other = tiny_cell(), tiny_cell("algo.C=2")
     run_cells([cell, other], store)
     overrides = ["-m", *TINY, "algo=svm", "algo.C=2,1"]
-    with claiming(store) as claims:
-        assert claims.take(Step(cell, 2))
+    with Locks() as locks:
+        assert locks.take(lock_path(store, Step(cell, 2)))
         said = redo(capsys, *overrides, status=2)
         assert said == (
             f"mklbench: error: split-002 of {cell.directory_name} is being run on "

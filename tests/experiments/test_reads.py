@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -35,17 +36,17 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 
 
 @pytest.fixture
-def made(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """The kernel configs of which a builder was made."""
-    listed: list[Any] = []
+def made(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A file of the kernel configs of which a builder was made, by whatever process."""
     original = configs.kernel
 
-    def counting(config: Any) -> Any:
-        listed.append(config)
+    def noting(config: Any) -> Any:
+        with (tmp_path / "made").open("a", encoding="utf-8") as listed:
+            listed.write(json.dumps(dict(config)) + "\n")
         return original(config)
 
-    monkeypatch.setattr(configs, "kernel", counting)
-    return listed
+    monkeypatch.setattr(configs, "kernel", noting)
+    return tmp_path / "made"
 
 
 def of_splits(opened: Counter[str]) -> dict[str, int]:
@@ -85,17 +86,17 @@ def test_a_run_opens_a_new_split_thrice(
 
 @pytest.mark.parametrize("options", [[], ["search=cv", "search.folds=2"], SHARED])
 def test_a_run_makes_a_builder_once_a_step(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made: list[Any], options: list[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made: Path, options: list[str]
 ) -> None:
     """And once to check the cell before anything is run."""
     monkeypatch.chdir(tmp_path)
     assert cli.main([*RUN, *options]) == 0
     n_steps = 5 + (2 if options is SHARED else 0)
-    assert len(made) == n_steps + 1
+    assert len(made.read_text().splitlines()) == n_steps + 1
 
 
-def test_a_search_over_kernels_makes_each_once_a_split(made: list[Any]) -> None:
+def test_a_search_over_kernels_makes_each_once_a_split(made: Path) -> None:
     cell = tiny_cell("search=cv", "search.folds=2", "+search.grid.kernel.gamma=[0.5,2]")
-    made.clear()
     run_split(cell, 0)
-    assert [config["gamma"] for config in made] == [0.5, 2]
+    gammas = [json.loads(line)["gamma"] for line in made.read_text().splitlines()]
+    assert gammas == [0.5, 2]

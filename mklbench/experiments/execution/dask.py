@@ -10,18 +10,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from mklbench import extras, resources
+from mklbench import extras
 from mklbench._version import __version__
 from mklbench.errors import InputError, hint
 from mklbench.experiments.cell import Cell
-from mklbench.experiments.execution.remote import (
-    Ended,
-    Job,
-    Remote,
-    check_number,
-    described,
-    take_steps,
-)
+from mklbench.experiments.execution.remote import EndedJob, Remote, check_number, take_steps
 from mklbench.experiments.store import Store
 
 # Kinds of clusters, by the names of dask-jobqueue's classes, and workers on this machine.
@@ -51,7 +44,7 @@ class Dask(Remote):
     workers : int, default=2
         How many are started.
     minutes : float, default=30
-        How long a job is to take.
+        How long a job begins steps.
     memory : float, default=0
         GiB that each job asks for at least.
     options : mapping or None
@@ -62,6 +55,8 @@ class Dask(Remote):
     InputError
         If an option is not possible, or distributed is not installed.
     """
+
+    name, option = "dask", "workers"
 
     def __init__(
         self,
@@ -75,7 +70,7 @@ class Dask(Remote):
         memory: float = 0.0,
         options: Mapping[str, Any] | None = None,
     ) -> None:
-        super().__init__("dask", "workers", jobs, timeout, minutes, memory)
+        super().__init__(jobs, timeout, minutes, memory)
         if (sentence := extras.missing("dask", "executor=dask")) is not None:
             raise InputError(sentence)
         kinds = [_HERE, *_CLUSTERS]
@@ -98,18 +93,13 @@ class Dask(Remote):
         self._options = dict(options or {})
         self._client: Any = None
         self._cluster: Any = None
-        self._futures: dict[Any, Job] = {}
+        self._futures: list[Any] = []
 
     @property
     def slots(self) -> int:
         """Threads of the workers; at least one, as workers may be about to come."""
         workers = self._client.scheduler_info(n_workers=-1)["workers"]
         return max(sum(worker["nthreads"] for worker in workers.values()), 1)
-
-    @property
-    def room(self) -> int:
-        """Twice as many, so that no worker waits for the driver."""
-        return 2 * self.slots
 
     def prepare(self, cells: Sequence[Cell], store: Store) -> None:
         """Connect, and raise InputError unless the workers have our version and see the store."""
@@ -122,14 +112,13 @@ class Dask(Remote):
             self.close()
             raise
 
-    def submit(self, jobs: Sequence[Job], store: Store) -> None:
-        """Submit jobs as tasks, each of which is tried once by Dask."""
-        path, modules = str(store.path.absolute()), resources.own_modules()
-        for job in jobs:
-            future = self._client.submit(_run, path, modules, described(job), pure=False)
-            self._futures[future] = job
+    def submit(self, n_jobs: int, arguments: tuple[Any, ...], gib: int) -> list[str]:
+        """Submit jobs as tasks."""
+        futures = [self._client.submit(_run, *arguments, pure=False) for _ in range(n_jobs)]
+        self._futures += futures
+        return [f"dask {future.key}" for future in futures]
 
-    def ended(self) -> list[Ended]:
+    def ended(self) -> list[EndedJob]:
         """Wait until a future has ended, for two seconds at most."""
         from distributed import CancelledError, wait
 
@@ -137,9 +126,10 @@ class Dask(Remote):
             time.sleep(_LOOK)
         elif not any(future.done() for future in self._futures):
             with self._client.as_current(), contextlib.suppress(TimeoutError, CancelledError):
-                wait(list(self._futures), timeout=_LOOK, return_when="FIRST_COMPLETED")
+                wait(self._futures, timeout=_LOOK, return_when="FIRST_COMPLETED")
         done = [future for future in self._futures if future.done()]
-        return [self._ended(future, self._futures.pop(future)) for future in done]
+        self._futures = [future for future in self._futures if future not in done]
+        return [_ended(future) for future in done]
 
     def close(self) -> None:
         """Cancel the tasks, leave the scheduler, and end the workers that were started for it."""
@@ -147,9 +137,9 @@ class Dask(Remote):
         cluster, self._cluster = self._cluster, None
         with contextlib.suppress(Exception):  # the scheduler may be gone
             if client is not None:
-                client.cancel(list(self._futures), force=True)
+                client.cancel(self._futures, force=True)
                 client.close()
-        self._futures = {}
+        self._futures = []
         if cluster is not None:
             cluster.close()
 
@@ -197,16 +187,18 @@ class Dask(Remote):
                     "machine and the workers share, by its whole path."
                 )
 
-    def _ended(self, future: Any, job: Job) -> Ended:
-        where = f"on dask task {future.key}; log: what the workers print"
-        if future.status == "finished":
-            return Ended(job, "COMPLETED", where, future.result())
-        if future.status == "error":
-            return Ended(job, f"FAILED ({_in_short(future.exception())})", where, {})
-        return Ended(job, "LOST", where, {})
+
+def _ended(future: Any) -> EndedJob:
+    where = f"on dask task {future.key}; log: what the workers print"
+    reason, refused = "LOST", {}
+    if future.status == "finished":
+        reason, refused = "COMPLETED", future.result()
+    elif future.status == "error":
+        reason = f"FAILED ({_in_short(future.exception())})"
+    return EndedJob(f"dask {future.key}", reason, where, refused)
 
 
-def _run(store: str, modules: Sequence[str], steps: Sequence[dict[str, Any]]) -> dict[str, str]:
+def _run(*arguments: Any) -> dict[str, str]:
     """Be a task of Dask; end early once it is cancelled."""
     from distributed import get_worker
 
@@ -217,7 +209,7 @@ def _run(store: str, modules: Sequence[str], steps: Sequence[dict[str, Any]]) ->
         task = worker.state.tasks.get(key)
         return task is None or task.state == "cancelled"
 
-    return take_steps(store, steps, modules, f"dask {key}", stop)
+    return take_steps(*arguments, name=f"dask {key}", stop=stop)
 
 
 def _answer(store: str) -> tuple[str, bool]:

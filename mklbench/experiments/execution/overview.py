@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mklbench.experiments.execution.claims import Owner, holder
+from mklbench.experiments.execution.lock import Owner, holder
 from mklbench.experiments.record import Record
 from mklbench.experiments.store import Store, asked_splits, names_in
 
@@ -89,11 +89,11 @@ class Overview:
 class _Read:
     """What was read in the directory of a cell.
 
-    The directory changes whenever a record comes or a claim comes or goes.
+    The directory changes whenever a record comes or a lock comes or goes.
     """
 
     stamp: int
-    claims: list[str]
+    locks: list[str]
     config: Mapping[str, Any] | None
     n_splits: int
     done: list[int]
@@ -101,13 +101,13 @@ class _Read:
 
 
 def _read(store: Store, directory: Path, stamp: int) -> _Read:
-    # A claim is released when the record is there: the other way round neither might be seen.
-    claims = [name for name in sorted(names_in(directory)) if _is_claim(name)]
+    # A lock is released when the record is there: the other way round neither might be seen.
+    locks = [name for name in sorted(names_in(directory)) if _is_lock(name)]
     records = {record.split: record for record in store.records_in(directory)}
     config = store.described_config(directory)
     return _Read(
         stamp,
-        claims,
+        locks,
         config,
         max([asked_splits(config), *(split + 1 for split in records)]),
         [split for split, record in records.items() if record.is_done],
@@ -138,9 +138,9 @@ def split_of(name: str) -> int:
 
 
 def _overview(directory: Path, read: _Read) -> CellOverview:
-    ended = {f"split-{split:03d}" for split in read.done}  # whose claims are about to be released
-    claims = {Path(name).stem: holder(directory / name) for name in read.claims}
-    running = {name: owner for name, owner in claims.items() if owner and name not in ended}
+    ended = {f"split-{split:03d}" for split in read.done}  # whose locks are about to be released
+    locks = {Path(name).stem: holder(directory / name) for name in read.locks}
+    running = {name: owner for name, owner in locks.items() if owner and name not in ended}
     failed = {
         split: record
         for split, record in read.unfinished.items()
@@ -149,8 +149,8 @@ def _overview(directory: Path, read: _Read) -> CellOverview:
     return CellOverview(directory, read.config, read.n_splits, read.done, running, failed)
 
 
-def _is_claim(name: str) -> bool:
-    return name.endswith(".claim") and "-" in name and not name.startswith(".")
+def _is_lock(name: str) -> bool:
+    return name.endswith(".lock") and "-" in name and not name.startswith(".")
 
 
 def _stamp(directory: Path) -> int:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
-from mklbench import interruption
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.cell_checks import check_cell
-from mklbench.experiments.execution.claims import clear_done
-from mklbench.experiments.execution.inline import Inline
-from mklbench.experiments.execution.processes import Processes
+from mklbench.experiments.execution.local import Local
+from mklbench.experiments.execution.pending import clear_done
 from mklbench.experiments.execution.steps import Step, missing_steps
 from mklbench.experiments.progress import Progress, Silent
 from mklbench.experiments.record import Record
@@ -67,8 +63,8 @@ class Executor(Protocol):
     def run(self, steps: Sequence[Step], store: Store, progress: Progress) -> dict[str, str]:
         """Return when every one of `steps` has ended, here or by another runner on the store.
 
-        Whoever takes a step claims it first (`mklbench.experiments.execution.claims`), wherever
-        that is; an `Agenda` does so, and knows what is left.
+        Whoever takes a step locks it first (`mklbench.experiments.execution.lock`), wherever that
+        is; `Pending` does so, and knows what is left.
 
         Parameters
         ----------
@@ -88,36 +84,6 @@ class Executor(Protocol):
         InputError
             If the store cannot be written, or nothing can be started.
         """
-
-
-def local(jobs: int = 1, timeout: float | None = None, *, rows: str | None = None) -> Executor:
-    """Return the executor for this machine: in this process, or in workers.
-
-    Parameters
-    ----------
-    jobs : int, default=1
-        Steps at once, each in a worker process where there are several: a crash costs one step.
-    timeout : float or None, default=None
-        Seconds of computing a cell may take, summed over the workers, in which alone it can
-        be interrupted; None for no limit.
-    rows : str or None, default=None
-        Of a Dask scheduler, as in "tcp://host:8786", whose workers keep the training samples of
-        fits by the joint method (`mklbench.on_dask`); one step is taken after the other then.
-
-    Raises
-    ------
-    InputError
-        If `rows` is given with several jobs or a timeout.
-    """
-    if rows is None:
-        return Inline() if jobs == 1 and timeout is None else Processes(jobs, timeout)
-    if jobs > 1 or timeout is not None:
-        other = f"jobs={jobs}" if jobs > 1 else f"timeout={timeout:g}"
-        raise InputError(
-            f"executor.rows={rows} is not possible with {other}, as one fit at a time is spread "
-            "over the workers, from this process: leave one of them out."
-        )
-    return Inline(rows)
 
 
 def run_cells(
@@ -141,7 +107,7 @@ def run_cells(
     store : Store
         Where the records are and go.
     jobs, timeout : int or float or None
-        Of the local executor, see `local`.
+        Of the local executor, see `Local`.
     progress : Progress or None, default=None
         Told of every step; silent if not given.
     executor : Executor or None, default=None
@@ -156,12 +122,11 @@ def run_cells(
     """
     listed = list(cells)
     told = progress or Silent()
-    chosen = executor or local(jobs, timeout)
+    chosen = executor or Local(jobs, timeout)
     errors: dict[str, str] = {}
     store.check()
     chosen.prepare(listed, store)
-    with _parallel(chosen.at_once):
-        work = _plan(listed, store, chosen.at_once, errors)
+    work = _plan(listed, store, chosen.at_once, errors)
     if work:
         n_splits = sum(cell.n_splits for cell in _distinct(listed, errors))
         errors |= _run(work, n_splits, store, chosen, told)
@@ -181,8 +146,7 @@ def _run(
     steps = [step for listed in work.values() for step in listed]
     progress.start(steps, n_splits)
     try:
-        with interruption.on_leaving(progress.stop):
-            errors = executor.run(steps, store, progress)
+        errors = executor.run(steps, store, progress)
     finally:
         progress.stop()
     for cell in work:
@@ -190,17 +154,6 @@ def _run(
         if cell.key in errors:
             store.remove_description(cell)
     return errors
-
-
-def _parallel(jobs: int) -> AbstractContextManager[Any]:
-    """Let what data sets compute when they are loaded first use as many processes as the run."""
-    if jobs <= 1:
-        return nullcontext()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # where nothing can be written it says that it goes on
-        from joblib import parallel_config
-
-    return parallel_config(n_jobs=jobs)
 
 
 def _distinct(cells: Sequence[Cell], errors: dict[str, str]) -> list[Cell]:

@@ -1,55 +1,45 @@
-"""What the executors on other machines share: steps packed into jobs, and what a job does.
+"""What the executors on other machines share: jobs that take steps as long as there are any.
 
-The driver keeps nothing that cannot be lost. What is done stands in the store, and what is in hand
-in the claims, so the same command, started again anywhere, does what is missing and nothing twice.
-A step that its job was killed with is recorded with the engine's reason, and run by the next
-command; the steps that its job had not begun are submitted again at once.
+A job is a runner like any other: it takes what nobody has in hand, one step at a time, until its
+time is over. The driver sees to it that there are as many jobs as steps or slots, and records the
+step that a job was killed with, with the engine's reason. It keeps nothing that cannot be lost: the
+same command, started again anywhere, does what is missing and nothing twice.
 """
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
+import socket
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar
 
-from mklbench import interruption, resources
+from mklbench import resources
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
-from mklbench.experiments.execution.agenda import Agenda
-from mklbench.experiments.execution.claims import Owner, claim_path, claiming, clear, heartbeat
-from mklbench.experiments.execution.estimates import Estimates
-from mklbench.experiments.execution.processes import Processes
+from mklbench.experiments.execution.local import Job, Local
+from mklbench.experiments.execution.lock import Locks, holder, owner_of
+from mklbench.experiments.execution.pending import Pending, Stamp, lock_path
 from mklbench.experiments.execution.steps import Step, give_up
+from mklbench.experiments.memory import bytes_of_step
 from mklbench.experiments.progress import Progress, Silent
 from mklbench.experiments.provenance import JOB_VARIABLE, NODE_VARIABLE
+from mklbench.experiments.record import Ended
 from mklbench.experiments.store import Store
 
 GIB = 2**30
 # What the interpreters of a job take beside the arrays of a step, in bytes.
 _INTERPRETERS = 0.75 * GIB
-# Seconds that a job is to take at least, as it takes some to start.
-_LEAST = 20.0
-# Jobs that each slot shall still have to come, so that slots run empty at about the same time.
-_JOBS_TO_COME = 2
 
 
 @dataclass(frozen=True)
-class Job:
-    """Steps that one job takes, one after the other; its time limit and the memory it asks for."""
+class EndedJob:
+    """How a job ended: in the engine's words, where, and by cell key what it refused."""
 
-    steps: tuple[Step, ...]
-    minutes: int
-    gib: int
-
-
-@dataclass(frozen=True)
-class Ended:
-    """How a job ended: in the engine's words, on which node, where its log is, what it refused."""
-
-    job: Job
+    name: str
     reason: str
     where: str
     refused: dict[str, str]
@@ -60,14 +50,10 @@ class Remote(ABC):
 
     Parameters
     ----------
-    name : str
-        Of the executor, as a user types it.
-    slots : str
-        Its option that says how many jobs may run at once.
     jobs, timeout : int and float or None
         Options of the run that are for the local executor.
     minutes : float
-        How long a job is to take.
+        How long a job begins steps.
     memory : float
         GiB that each job asks for at least.
 
@@ -78,14 +64,15 @@ class Remote(ABC):
     """
 
     at_once = 0
+    # The executor as a user types it, and its option that says how many jobs may run at once.
+    name: ClassVar[str]
+    option: ClassVar[str]
 
-    def __init__(
-        self, name: str, slots: str, jobs: int, timeout: float | None, minutes: float, memory: float
-    ) -> None:
+    def __init__(self, jobs: int, timeout: float | None, minutes: float, memory: float) -> None:
         if jobs != 1:
             raise InputError(
                 f"jobs={jobs} is for executor=local: leave it out, and say how many jobs of "
-                f"{name} there may be with executor.{slots}."
+                f"{self.name} there may be with executor.{self.option}."
             )
         if timeout is not None:
             raise InputError(
@@ -94,7 +81,7 @@ class Remote(ABC):
             )
         check_number("minutes", minutes, 0, above=True)
         check_number("memory", memory, 0)
-        self._minutes, self._memory = minutes, memory
+        self.minutes, self._memory = minutes, memory
 
     @abstractmethod
     def prepare(self, cells: Sequence[Cell], store: Store) -> None:
@@ -103,16 +90,11 @@ class Remote(ABC):
     @property
     @abstractmethod
     def slots(self) -> int:
-        """How many jobs may run at the same time."""
-
-    @property
-    def room(self) -> int:
-        """How many jobs may be queued or running at the same time: one a slot."""
-        return self.slots
+        """How many jobs may be queued or running at the same time."""
 
     @abstractmethod
-    def submit(self, jobs: Sequence[Job], store: Store) -> None:
-        """Submit jobs, each of which is to call `take_steps` with its steps (`described`).
+    def submit(self, n_jobs: int, arguments: tuple[Any, ...], gib: int) -> list[str]:
+        """Submit jobs that call `take_steps` with these arguments; return their names.
 
         Raises
         ------
@@ -121,7 +103,7 @@ class Remote(ABC):
         """
 
     @abstractmethod
-    def ended(self) -> list[Ended]:
+    def ended(self) -> list[EndedJob]:
         """Wait for a moment; return the jobs that have ended since the last question."""
 
     @abstractmethod
@@ -130,91 +112,62 @@ class Remote(ABC):
 
     def run(self, steps: Sequence[Step], store: Store, progress: Progress) -> dict[str, str]:
         """Take `steps` as `mklbench.experiments.execution.plan.Executor` says."""
-        estimates = Estimates(store)
-        with claiming(store) as claims, interruption.on_leaving(self.close):
-            agenda = Agenda(steps, store, progress, claims)
-            in_jobs: set[Step] = set()
-            n_jobs = 0
-            try:
-                while not agenda.is_empty:
-                    ready = [step for step in agenda.ready() if step not in in_jobs]
-                    if ready and n_jobs < self.room:
-                        jobs = list(self._packed(ready, estimates))[: self.room - n_jobs]
-                        self.submit(jobs, store)
-                        n_jobs += len(jobs)
-                        in_jobs.update(step for job in jobs for step in job.steps)
-                    for ended in self.ended():
-                        estimates.learn_from(agenda.look(ended.job.steps))
-                        _settle(ended, agenda, store)
-                        in_jobs.difference_update(ended.job.steps)
-                        n_jobs -= 1
-                    estimates.learn_from(agenda.look())
-            finally:
-                self.close()
-        return agenda.errors
+        jobs: set[str] = set()
+        n_cancelled = 0
+        pending = Pending(steps, store, progress, Locks())
+        try:
+            while not pending.is_empty:
+                if (n_free := self.slots - n_cancelled - len(jobs)) > 0:
+                    ready = [s for s in pending.ready() if not _is_elsewhere(s, store, jobs)]
+                    if (n_jobs := min(n_free, len(ready) - len(jobs))) > 0:
+                        sent = (
+                            str(store.path.absolute()),
+                            resources.own_modules(),
+                            _sent(ready, pending),
+                        )
+                        one_a_cell = {step.cell.key: step for step in ready}.values()
+                        gib = max(map(self._gib, one_a_cell))
+                        jobs.update(self.submit(n_jobs, (*sent, 60 * self.minutes), gib))
+                for ended in self.ended():
+                    jobs.discard(ended.name)
+                    n_cancelled += ended.reason.startswith("CANCELLED")
+                    pending.look()
+                    is_last = not jobs and n_cancelled >= self.slots
+                    _settle(ended, pending, store, is_last)
+                pending.look()
+        finally:
+            self.close()
+        return pending.errors
 
-    def _packed(self, steps: Sequence[Step], estimates: Estimates) -> Iterator[Job]:
-        """Yield jobs of about the same length; steps that need as much memory come together."""
-        needs = [
-            (self._gib(estimates.bytes(step)), estimates.seconds(step), step) for step in steps
-        ]
-        needs.sort(key=lambda need: need[:2], reverse=True)
-        total = math.fsum(seconds for _, seconds, _ in needs)
-        target = max(total / (_JOBS_TO_COME * self.slots), _LEAST)
-        target = min(60 * self._minutes, target)
-        taken: list[Step] = []
-        length, most = 0.0, 0
-        for gib, seconds, step in needs:
-            if taken and (length + seconds > target or gib != most):
-                yield self._job(taken, length, most)
-                taken, length = [], 0.0
-            taken.append(step)
-            length, most = length + seconds, gib
-        if taken:
-            yield self._job(taken, length, most)
-
-    def _gib(self, n_bytes: float) -> int:
-        """Return what a job asks for: a power of two, so that few amounts are asked for."""
-        gib = max((n_bytes + _INTERPRETERS) / GIB, self._memory, 1.0)
-        return 2 ** math.ceil(math.log2(gib))
-
-    def _job(self, steps: Sequence[Step], seconds: float, gib: int) -> Job:
-        # Recorded times are those of other processors, and estimates are rough.
-        return Job(tuple(steps), math.ceil(max(2 * seconds / 60, self._minutes) + 3), gib)
-
-
-def described(job: Job) -> list[dict[str, Any]]:
-    """Return the steps of a job as what can be sent to another machine."""
-    return [
-        {
-            "config": step.cell.config,
-            "key": step.cell.key,
-            "split": step.split,
-            "selects": step.selects,
-        }
-        for step in job.steps
-    ]
+    def _gib(self, step: Step) -> int:
+        """Return what a job asks for, in whole GiB."""
+        n_bytes = bytes_of_step(step.cell, step.split, jobs=2)(len(step.cell.rows(step.split)[0]))
+        return math.ceil(max((n_bytes + _INTERPRETERS) / GIB, self._memory, 1.0))
 
 
 def take_steps(
     store: str,
-    steps: Sequence[dict[str, Any]],
     modules: Sequence[str],
+    runs: Sequence[dict[str, Any]],
+    seconds: float,
+    *,
     name: str,
     stop: Callable[[], bool] | None = None,
 ) -> dict[str, str]:
-    """Take the steps of a job on its node, one after the other, each in a worker process.
+    """Be a job on its node: take steps, one after the other, as long as nobody has them in hand.
 
     Parameters
     ----------
     store : str
         Directory of the store.
-    steps : sequence of dict
-        From `described`.
     modules : sequence of str
         Where the user's own modules are (`mklbench.resources.own_modules`).
+    runs : sequence of dict
+        The steps, as the driver sends them.
+    seconds : float
+        After which no step is begun.
     name : str
-        What the engine calls the job, for the records.
+        What the engine calls the job, for locks and records.
     stop : callable or None, default=None
         Asked every half second whether the job is to end.
 
@@ -224,19 +177,22 @@ def take_steps(
         By cell key the sentences of what the user has to mend.
     """
     resources.find_modules_in(list(modules))
-    host = Owner.of_this_process().host
-    os.environ[NODE_VARIABLE], os.environ[JOB_VARIABLE] = host, name
-    own, refused = [], {}
-    for step in steps:
-        cell = Cell(step["config"])
-        if cell.key == step["key"]:
-            own.append(Step(cell, step["split"], step["selects"]))
+    os.environ[NODE_VARIABLE], os.environ[JOB_VARIABLE] = socket.gethostname(), name
+    before: dict[Step, Stamp] = {}
+    refused = {}
+    for run in runs:
+        cell = Cell(run["config"])
+        if cell.key == run["key"]:
+            before |= {Step(cell, *step): stamp for step, stamp in run["steps"]}
         else:
-            refused[step["key"]] = (
-                f"algo={cell.algo} with data={cell.data} is not the same on {host} as it was where "
-                "the job was submitted: start the command again."
+            refused[run["key"]] = (
+                f"algo={cell.algo} with data={cell.data} is not the same on "
+                f"{socket.gethostname()} as it was where the job was submitted: start the command "
+                "again."
             )
-    return refused | Processes(1, stop=stop).run(own, Store(store), Silent())
+    local = Local()
+    local.job = Job(name, seconds, stop, before)
+    return refused | local.run(list(before), Store(store), Silent())
 
 
 def check_number(name: str, value: float, least: float, above: bool = False) -> None:
@@ -248,19 +204,47 @@ def check_number(name: str, value: float, least: float, above: bool = False) -> 
         )
 
 
-def _settle(ended: Ended, agenda: Agenda, store: Store) -> None:
-    """Record what a job was killed with; what it had not begun is left to the next job."""
-    left = [step for step in ended.job.steps if step in agenda]
-    for step in left:
-        if step in agenda and step.cell.key in ended.refused:
-            agenda.refuse(step, ended.refused[step.cell.key])
-    left = [step for step in left if step in agenda]
-    held = [step for step in left if heartbeat(claim_path(store, step)) is not None]
-    # Who cancels a job does not want its steps to be submitted again. Else it is the step in hand
-    # that ended the job, or, where it did not begin any, that one of a node that is not fit.
-    blamed = left if ended.reason.startswith("CANCELLED") else held or left[:1]
-    for step in blamed:
-        clear(claim_path(store, step))
-        is_late = ended.reason.startswith("TIMEOUT")
-        status: Literal["timeout", "failed"] = "timeout" if is_late else "failed"
+def _sent(steps: Sequence[Step], pending: Pending) -> list[dict[str, Any]]:
+    """Return steps as what can be sent to another machine, by cell."""
+    runs: dict[str, dict[str, Any]] = {}
+    for step in steps:
+        run = {"config": step.cell.config, "key": step.cell.key, "steps": []}
+        runs.setdefault(step.cell.key, run)["steps"].append(
+            ((step.split, step.selects), pending.before[step])
+        )
+    return list(runs.values())
+
+
+def _is_elsewhere(step: Step, store: Store, jobs: set[str]) -> bool:
+    """Tell whether somebody else than our jobs has a step in hand."""
+    owner = holder(lock_path(store, step))
+    return owner is not None and owner.job not in jobs
+
+
+def _settle(ended: EndedJob, pending: Pending, store: Store, is_last: bool) -> None:
+    """Record the step that a job was killed with; what it had not begun is left to others.
+
+    Who cancels jobs does not want others in their place: with the last of them all that is left
+    counts as cancelled. A job that failed without a step in hand is one of a node that is not fit:
+    the first step that waits tells of it.
+    """
+    for key, sentence in ended.refused.items():
+        pending.refuse(key, sentence)
+    held = []
+    for step in list(pending.ready()):
+        path = lock_path(store, step)
+        owner = owner_of(path)
+        if owner is not None and owner.job == ended.name:
+            with contextlib.suppress(OSError):
+                path.unlink()
+            held.append(step)
+    if ended.reason == "COMPLETED":
+        return
+    is_cancelled = ended.reason.startswith("CANCELLED")
+    if is_last:
+        held = list(pending.ready())
+    elif not held and not is_cancelled:
+        held = list(pending.ready())[:1]
+    status: Ended = "timeout" if ended.reason.startswith("TIMEOUT") else "failed"
+    for step in held:
         give_up(step, store, status, f"{ended.reason} {ended.where}")

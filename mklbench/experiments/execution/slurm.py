@@ -10,7 +10,7 @@ import contextlib
 import getpass
 import hashlib
 import io
-import itertools
+import math
 import re
 import shutil
 import signal
@@ -20,17 +20,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from mklbench import extras, resources
+from mklbench import extras
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
-from mklbench.experiments.execution.remote import (
-    Ended,
-    Job,
-    Remote,
-    check_number,
-    described,
-    take_steps,
-)
+from mklbench.experiments.execution.remote import EndedJob, Remote, check_number, take_steps
 from mklbench.experiments.store import Store
 
 # Options of sbatch that are not the user's, and what to do instead.
@@ -61,7 +54,7 @@ class Slurm(Remote):
     array : int, default=200
         Jobs that may be queued or running at the same time.
     minutes : float, default=30
-        How long a job is to take.
+        How long a job begins steps; its time limit is twice that and 3 minutes.
     memory : float, default=0
         GiB that each job asks for at least.
     options : mapping or None
@@ -74,6 +67,8 @@ class Slurm(Remote):
     InputError
         If an option is not possible, or submitit is not installed.
     """
+
+    name, option = "slurm", "array"
 
     def __init__(
         self,
@@ -89,7 +84,7 @@ class Slurm(Remote):
         options: Mapping[str, Any] | None = None,
         poll: float = 10.0,
     ) -> None:
-        super().__init__("slurm", "array", jobs, timeout, minutes, memory)
+        super().__init__(jobs, timeout, minutes, memory)
         if (sentence := extras.missing("slurm", "executor=slurm")) is not None:
             raise InputError(sentence)
         check_number("array", array, 1)
@@ -100,7 +95,8 @@ class Slurm(Remote):
         asked = {"partition": partition, "account": account, "qos": qos, **(options or {})}
         self._asked = {name: value for name, value in asked.items() if value is not None}
         self._array, self._poll = array, poll
-        self._jobs: dict[str, tuple[Job, Any]] = {}  # by id, with submitit's
+        self._jobs: dict[str, Any] = {}  # of submitit, by id
+        self._folder: Path | None = None  # of logs and of what submitit sends
         self._folders: set[Path] = set()  # of logs that nobody is told to read
         self._heard = time.monotonic()
 
@@ -124,43 +120,40 @@ class Slurm(Remote):
                 f"executor=slurm finds no cluster ({error}): see that sinfo answers on this "
                 "machine, or leave executor=slurm out."
             ) from error
+        self._folder = store.path.absolute() / "jobs"
 
-    def submit(self, jobs: Sequence[Job], store: Store) -> None:
-        """Submit jobs, those with the same memory as one array."""
+    def submit(self, n_jobs: int, arguments: tuple[Any, ...], gib: int) -> list[str]:
+        """Submit jobs as one array."""
         import submitit
 
-        folder = store.path.absolute() / "jobs"
-        for gib, listed in itertools.groupby(jobs, key=lambda job: job.gib):
-            of_array = list(listed)
-            executor = submitit.SlurmExecutor(folder=str(folder / "%j"))
-            executor.update_parameters(
-                job_name=job_name(store),
-                time=max(job.minutes for job in of_array),
-                mem=f"{gib}GB",
-                array_parallelism=len(of_array),
-                cpus_per_task=1,
-                stderr_to_stdout=True,
-                additional_parameters={"no-requeue": True, **self._asked},
-            )
-            arguments = (str(store.path.absolute()), resources.own_modules())
-            try:
-                # submitit prints what sbatch complains about, which is raised as well.
-                with contextlib.redirect_stderr(io.StringIO()), executor.batch():
-                    submitted = [
-                        executor.submit(_run, *arguments, described(job)) for job in of_array
-                    ]
-            except (submitit.core.utils.FailedJobError, subprocess.CalledProcessError) as error:
-                text = _first_words(str(getattr(error, "stderr", "") or error))
-                raise InputError(
-                    f"executor=slurm cannot submit jobs with {self._options} ({text}): change the "
-                    "executor's options."
-                ) from error
-            for job, its in zip(of_array, submitted, strict=True):
-                self._jobs[its.job_id] = job, its
-                # submitit keeps what it sends in a folder of the array.
-                self._folders |= {folder / its.job_id, folder / its.job_id.partition("_")[0]}
+        assert self._folder is not None
+        executor = submitit.SlurmExecutor(folder=str(self._folder / "%j"))
+        executor.update_parameters(
+            job_name=_job_name(self._folder.parent),
+            time=math.ceil(2 * self.minutes + 3),
+            mem=f"{gib}GB",
+            array_parallelism=n_jobs,
+            cpus_per_task=1,
+            stderr_to_stdout=True,
+            additional_parameters={"no-requeue": True, **self._asked},
+        )
+        try:
+            # submitit prints what sbatch complains about, which is raised as well.
+            with contextlib.redirect_stderr(io.StringIO()), executor.batch():
+                submitted = [executor.submit(_run, *arguments) for _ in range(n_jobs)]
+        except (submitit.core.utils.FailedJobError, subprocess.CalledProcessError) as error:
+            text = _first_words(str(getattr(error, "stderr", "") or error))
+            raise InputError(
+                f"executor=slurm cannot submit jobs with {self._options} ({text}): change the "
+                "executor's options."
+            ) from error
+        self._jobs |= {job.job_id: job for job in submitted}
+        for job in submitted:  # submitit keeps what it sends in a folder of the array
+            array = job.job_id.partition("_")[0]
+            self._folders |= {self._folder / job.job_id, self._folder / array}
+        return [f"slurm {job.job_id}" for job in submitted]
 
-    def ended(self) -> list[Ended]:
+    def ended(self) -> list[EndedJob]:
         """Ask squeue, after a while, what has become of the jobs."""
         time.sleep(self._poll)
         try:
@@ -203,8 +196,8 @@ class Slurm(Remote):
         names = [job_id.partition("_")[0] for job_id in self._jobs]
         return _squeue(f"--jobs={','.join(dict.fromkeys(names))}") if names else {}
 
-    def _ended(self, job_id: str, state: str, node: str) -> Ended:
-        job, submitted = self._jobs.pop(job_id)
+    def _ended(self, job_id: str, state: str, node: str) -> EndedJob:
+        submitted = self._jobs.pop(job_id)
         log = submitted.paths.stdout
         refused: dict[str, str] = {}
         if state == "COMPLETED":
@@ -214,16 +207,16 @@ class Slurm(Remote):
             if state == "FAILED" and _was_too_large(log):  # as Slurm says without control groups
                 state = "OUT_OF_MEMORY"
         where = f"on node {node or 'unknown'}, slurm job {job_id}; log: {log}"
-        return Ended(job, state, where, refused)
+        return EndedJob(f"slurm {job_id}", state, where, refused)
 
     @property
     def _options(self) -> str:
         return ", ".join(f"{name}={value}" for name, value in self._asked.items()) or "no options"
 
 
-def job_name(store: Store) -> str:
+def _job_name(store: Path) -> str:
     """Return what the jobs of a store are called."""
-    return f"mklbench-{hashlib.sha256(str(store.path.absolute()).encode()).hexdigest()[:8]}"
+    return f"mklbench-{hashlib.sha256(str(store.absolute()).encode()).hexdigest()[:8]}"
 
 
 def queued(store: Store) -> list[tuple[str, str, str]]:
@@ -231,7 +224,7 @@ def queued(store: Store) -> list[tuple[str, str, str]]:
     if not (store.path / "jobs").is_dir():
         return []
     try:
-        listed = _squeue(f"--name={job_name(store)}")
+        listed = _squeue(f"--name={_job_name(store.path)}")
     except _Unreachable:
         return []
     return [
@@ -245,17 +238,15 @@ class _Unreachable(Exception):
     """Slurm does not answer."""
 
 
-def _run(store: str, modules: Sequence[str], steps: Sequence[dict[str, Any]]) -> dict[str, str]:
+def _run(*arguments: Any) -> dict[str, str]:
     """Be a job of Slurm."""
     import submitit
 
-    # submitit would answer the signal before the time limit by submitting the job again.
+    # submitit would answer the signal before the time limit by submitting the job again, and the
+    # one that ends it not at all. What the job has in hand stays locked, which tells the driver.
     signal.signal(signal.SIGUSR2, signal.SIG_IGN)
-    heard: list[int] = []
-    # Slurm says to every process that the job has to end, and why it does so to the driver.
-    signal.signal(signal.SIGTERM, lambda number, frame: heard.append(number))
-    name = f"slurm {submitit.JobEnvironment().job_id}"
-    return take_steps(store, steps, modules, name, lambda: bool(heard))
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    return take_steps(*arguments, name=f"slurm {submitit.JobEnvironment().job_id}")
 
 
 def _squeue(*which: str) -> dict[str, tuple[str, str, str]]:

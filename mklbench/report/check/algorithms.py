@@ -7,8 +7,9 @@ So a new algorithm needs no entry in a table: `mklbench check --record` writes w
 from __future__ import annotations
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from mklbench import interruption, resources
+from mklbench import resources
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.execution.plan import run_cells
@@ -55,7 +56,7 @@ def record(config: CheckConfig, recorded: Path, *, jobs: int = 1) -> list[str]:
     path = records_of(recorded)
     before = [RecordFile(path)] if path.is_file() else []
     missing = [n for n, cell in cells.items() if not any(b.read(cell).done for b in before)]
-    with interruption.temporary_directory("mklbench-check-") as directory:
+    with TemporaryDirectory(prefix="mklbench-check-") as directory:
         store = Store(directory)
         for name, result in zip(
             missing, run_cells([cells[n] for n in missing], store, jobs=jobs), strict=True

@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from mklbench import interruption, resources
+from mklbench import resources
 from mklbench.errors import DataError, InputError
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.execution.plan import CellResult, Executor, run_cells
@@ -116,7 +117,7 @@ def check_again(
     """
     absent = _data_problems([item.cell for item in listed])
     runnable = [item.cell for item in listed if item.cell.data not in absent]
-    with interruption.temporary_directory("mklbench-check-", scratch) as directory:
+    with TemporaryDirectory(prefix="mklbench-check-", dir=scratch) as directory:
         run = partial(run_cells, store=Store(directory), executor=executor, progress=progress)
         ended = {id(result.cell): result for result in run(runnable)}
         return [

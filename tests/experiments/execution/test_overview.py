@@ -13,8 +13,9 @@ import pytest
 from benchmarks.generated_store import ONE_IN, generate
 from mklbench.experiments import files, sealing
 from mklbench.experiments.cell import Cell
-from mklbench.experiments.execution.claims import claim_path, claiming
+from mklbench.experiments.execution.lock import Locks
 from mklbench.experiments.execution.overview import Overview, overview
+from mklbench.experiments.execution.pending import lock_path
 from mklbench.experiments.execution.steps import Step
 from mklbench.experiments.sealing import DamagedRecordWarning
 from mklbench.experiments.store import Store
@@ -118,7 +119,7 @@ def test_a_further_look_reads_only_the_cells_that_have_changed(
     assert looking.look() == overview(store) == before
 
 
-def test_claims_and_cells_that_come_and_go_are_seen(made: Made) -> None:
+def test_locks_and_cells_that_come_and_go_are_seen(made: Made) -> None:
     store, cells = made
     looking, step = Overview(store), Step(cells[0], 2)
     place = cells[0].directory_name
@@ -128,17 +129,15 @@ def test_claims_and_cells_that_come_and_go_are_seen(made: Made) -> None:
         return list(found[place].running)
 
     assert running() == []
-    with claiming(store) as claims:
-        assert claims.take(step)
+    with Locks() as locks:
+        own = lock_path(store, step)
+        assert locks.take(own)
         assert running() == ["split-002"]
-        (own,) = claim_path(store, step).iterdir()
         os.utime(store.directory(cells[0]), (1e9,) * 2)
         assert running() == ["split-002"]
-        own.rename(own.with_name("elsewhere~01234567~1~1~1~0123456789ab"))  # taken over
+        shutil.rmtree(store.directory(cells[1]))
         assert running() == ["split-002"]
-    shutil.rmtree(store.directory(cells[1]))
-    assert running() == ["split-002"]
-    assert len(looking.look()) == 3
+        assert len(looking.look()) == 3
 
 
 def test_a_change_within_the_tick_of_the_newest_is_seen(made: Made) -> None:

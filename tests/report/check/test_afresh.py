@@ -16,7 +16,7 @@ from mklbench import cli, resources
 from mklbench.commands.confirm import confirm
 from mklbench.errors import DataError
 from mklbench.experiments.cell import Cell
-from mklbench.experiments.execution.inline import Inline
+from mklbench.experiments.execution.local import Local
 from mklbench.experiments.records import CLOCKS, RecordFile
 from mklbench.experiments.store import Store
 from mklbench.report.analysis.places import CellFinder
@@ -134,16 +134,16 @@ def test_what_has_moved_is_marked_and_listed_with_both_values(
 def test_goes_on_where_it_was_interrupted(
     again: Confirm, out: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = Inline.run
+    run = Local.run
 
-    def interrupted(self: Inline, steps: list[Any], *others: Any) -> None:
+    def interrupted(self: Local, steps: list[Any], *others: Any) -> None:
         run(self, steps[:1], *others)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Inline, "run", interrupted)
+    monkeypatch.setattr(Local, "run", interrupted)
     with pytest.raises(KeyboardInterrupt, match="the same command goes on"):
         again()
-    monkeypatch.setattr(Inline, "run", run)
+    monkeypatch.setattr(Local, "run", run)
     (first,) = fresh(out).items()
     assert {n["rerun"] for n in numbers(out).values()} == {"recorded"}
     assert again() == 0

@@ -1,0 +1,320 @@
+"""The executor for this machine: a crash costs one step, a timeout one step, Ctrl-C none.
+
+Steps are taken in forked processes, also with one job, so that the main process only waits. They
+have what it has loaded, need no main module that can be imported, and end with it. Not by Pebble
+(5.2.3): of 77 of its pools of 2 workers, which were killed at 699 random moments, 22 gave up or did
+not answer for 15 seconds, as a worker may die with the lock of the pipe that all of them share.
+Here each has a pipe of its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import faulthandler
+import os
+import signal
+import sys
+import tempfile
+import time
+import traceback
+import uuid
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection, wait
+from typing import BinaryIO, NoReturn
+
+from mklbench.cores import allowing, n_threads
+from mklbench.errors import InputError
+from mklbench.experiments import files
+from mklbench.experiments.cell import Cell
+from mklbench.experiments.execution.lock import Locks
+from mklbench.experiments.execution.pending import LOOK_AGAIN, Pending, Stamp
+from mklbench.experiments.execution.steps import Step, give_up, take
+from mklbench.experiments.progress import Progress
+from mklbench.experiments.stages import listening
+from mklbench.experiments.store import Store, StoreError
+
+_PR_SET_PDEATHSIG = 1  # of <sys/prctl.h>
+_SIGNALS = {signal.SIGINT, signal.SIGTERM}
+# How much of what a dead worker has printed goes into the record.
+_MOST_CHARACTERS = 16_000
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job on a cluster, which takes what nobody has in hand and waits for nobody.
+
+    Attributes
+    ----------
+    name : str
+        What the engine calls it.
+    seconds : float or None
+        After which no step is begun.
+    stop : callable or None
+        Asked every half second whether to end the workers and return.
+    before : mapping of Step or None
+        That of the driver's `Pending`.
+    """
+
+    name: str = ""
+    seconds: float | None = None
+    stop: Callable[[], bool] | None = None
+    before: Mapping[Step, Stamp] | None = None
+
+
+class Local:
+    """Takes steps in worker processes on this machine.
+
+    Parameters
+    ----------
+    jobs : int, default=1
+        Steps at once.
+    timeout : float or None, default=None
+        Seconds that a step may take; None for no limit.
+    rows : str or None, default=None
+        Of a Dask scheduler, as in "tcp://host:8786", whose workers keep the training samples of
+        fits by the joint method (`mklbench.on_dask`); one step is taken after the other then.
+
+    Attributes
+    ----------
+    job : Job
+        The job on a cluster that this is part of.
+
+    Raises
+    ------
+    InputError
+        If `rows` is given with several jobs.
+    """
+
+    def __init__(
+        self,
+        jobs: int = 1,
+        timeout: float | None = None,
+        *,
+        rows: str | None = None,
+    ) -> None:
+        if rows is not None and jobs > 1:
+            raise InputError(
+                f"executor.rows={rows} is not possible with jobs={jobs}, as one fit at a time is "
+                "spread over the workers: leave one of them out."
+            )
+        self.at_once, self.timeout, self._rows, self.job = jobs, timeout, rows, Job()
+
+    def prepare(self, cells: Sequence[Cell], store: Store) -> None:
+        """Raise InputError unless workers that are to keep samples are of use."""
+        for cell in cells if self._rows is not None else ():
+            algo = cell.config["algo"]
+            if algo.get("method") not in ("auto", "joint"):
+                raise InputError(
+                    f"executor.rows={self._rows} is for algorithms with algo.method=joint, and "
+                    f"algo={algo['name']} "
+                    f"{'has method=libsvm' if 'method' in algo else 'has none'}: choose algo=mkl, "
+                    "uniform, vskl or mkl_svr with method=joint, or leave executor.rows out."
+                )
+
+    def run(self, steps: Sequence[Step], store: Store, progress: Progress) -> dict[str, str]:
+        """Take `steps` as `mklbench.experiments.execution.plan.Executor` says."""
+        with Locks(self.job.name) as locks:
+            pending = Pending(steps, store, progress, locks, self.job.before)
+            pool = _Pool(self, pending, steps, store)
+            try:
+                pool.run()
+            finally:
+                for worker in pool.workers:
+                    worker.end(store)
+        return pending.errors
+
+    def serve(self, connection: Connection, steps: Sequence[Step], store: Store) -> None:
+        """Be a worker: take the steps whose numbers come, and tell how each ended."""
+        from threadpoolctl import threadpool_limits
+
+        # Timings are those of one thread, but where there is nothing else to be done.
+        alone = self.at_once == 1 and len({step.cell.key for step in steps}) == 1
+        with allowing(n_threads() if alone else 1), threadpool_limits(1):
+            while True:
+                step = steps[connection.recv()]
+                kind, sentence = "ended", ""
+                try:
+                    with self._keeping_rows(), listening(lambda *fits: connection.send(fits)):
+                        take(step, store)
+                except StoreError as error:
+                    kind, sentence = "store", str(error)
+                except InputError as error:
+                    kind, sentence = "refused", str(error)
+                connection.send((kind, sentence))
+
+    @contextlib.contextmanager
+    def _keeping_rows(self) -> Iterator[None]:
+        """Have workers of Dask keep the samples of the joint method, if there are any."""
+        if self._rows is None:
+            yield
+            return
+        from mklbench.optim.row_workers import connected, on_dask
+
+        with connected(self._rows, f"executor.rows={self._rows}") as client, on_dask(client):
+            yield
+
+
+@dataclass
+class _Worker:
+    pid: int
+    connection: Connection
+    log: BinaryIO
+    mark: str
+    step: Step | None = None
+    began: float = 0.0
+
+    def give(self, step: Step, number: int) -> None:
+        self.step, self.began = step, time.monotonic()
+        with contextlib.suppress(OSError):  # its death is seen when it is listened to
+            self.connection.send(number)
+
+    def end(self, store: Store) -> tuple[str, str]:
+        """Kill the process, if it has not died, and tidy up; return how it ended, what it said."""
+        os.kill(self.pid, signal.SIGKILL)
+        code = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+        self.connection.close()
+        if self.step is not None:
+            store.remove_unfinished(self.step.cell, self.mark)
+        with self.log:
+            self.log.seek(0)
+            printed = self.log.read().decode(errors="replace")[-_MOST_CHARACTERS:]
+        if code >= 0:
+            return f"exit status {code}", printed
+        memory = ", perhaps for want of memory" if code == -signal.SIGKILL else ""
+        return f"{signal.Signals(-code).name}{memory}", printed
+
+
+class _Pool:
+    def __init__(
+        self, executor: Local, pending: Pending, steps: Sequence[Step], store: Store
+    ) -> None:
+        self._executor, self._pending, self._store = executor, pending, store
+        job = executor.job
+        self._stop = job.stop or (lambda: False)
+        self._looks = job.stop is not None
+        self._steps, self._numbers = steps, {step: number for number, step in enumerate(steps)}
+        self._until = None if job.seconds is None else time.monotonic() + job.seconds
+        self.workers: list[_Worker] = []
+
+    def run(self) -> None:
+        """Keep the workers busy until nothing is left."""
+        while not self._stop():
+            self._hand_out()
+            busy = {worker.connection: worker for worker in self.workers if worker.step}
+            if not busy and (self._pending.is_empty or self._until is not None):
+                break
+            for ready in wait(list(busy), self._patience(len(busy))):
+                self._hear(busy[ready])  # type: ignore[index]
+            self._end_overdue()
+
+    def _hand_out(self) -> None:
+        if self._until is not None and time.monotonic() > self._until:
+            return
+        idle = [worker for worker in self.workers if worker.step is None]
+        while idle or len(self.workers) < self._executor.at_once:
+            if (step := self._pending.begin()) is None:
+                return
+            if not idle:
+                idle = [self._started()]
+                self.workers += idle
+            idle.pop().give(step, self._numbers[step])
+
+    def _started(self) -> _Worker:
+        ours, theirs = Pipe()
+        mark, parent = uuid.uuid4().hex[:12], os.getpid()
+        log = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the worker
+        signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)  # none is to be heard by both
+        try:
+            with warnings.catch_warnings():
+                # Other threads only beat and draw: nothing that a worker uses is theirs.
+                warnings.simplefilter("ignore", DeprecationWarning)
+                pid = os.fork()
+            if pid == 0:
+                for other in self.workers:
+                    other.connection.close()
+                ours.close()
+                files.mark = mark
+                _be_worker(
+                    parent, log, lambda: self._executor.serve(theirs, self._steps, self._store)
+                )
+        except OSError as error:
+            raise InputError(
+                f"jobs={self._executor.at_once} is not possible: a worker process cannot be "
+                f"started, {files.reason(error)}."
+            ) from error
+        finally:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
+        theirs.close()
+        return _Worker(pid, ours, log, mark)
+
+    def _hear(self, worker: _Worker) -> None:
+        """Take one answer of a worker, or note its death."""
+        step = worker.step
+        assert step is not None
+        try:
+            kind, said = worker.connection.recv()
+        except (EOFError, OSError):
+            self.workers.remove(worker)
+            how, printed = worker.end(self._store)
+            give_up(step, self._store, "failed", f"the worker process died ({how})", printed)
+            self._pending.end(step)
+            return
+        if kind not in ("ended", "refused", "store"):
+            self._pending.advance(step, kind, said)
+            return
+        worker.step = None
+        if kind == "store":
+            raise InputError(said)
+        if kind == "refused":
+            self._pending.refuse(step.cell.key, said)
+        self._pending.end(step)
+
+    def _patience(self, n_busy: int) -> float | None:
+        """Return the seconds after which there is something else to be looked at."""
+        timeout = self._executor.timeout
+        began = [worker.began for worker in self.workers if worker.step]
+        times = [] if timeout is None or not began else [min(began) + timeout - time.monotonic()]
+        others = n_busy < self._executor.at_once and not self._pending.is_empty
+        if others or self._looks:
+            times.append(LOOK_AGAIN)
+        return max(0.0, min(times)) if times else None
+
+    def _end_overdue(self) -> None:
+        timeout = self._executor.timeout
+        for worker in list(self.workers) if timeout is not None else ():
+            step = worker.step
+            if step is not None and time.monotonic() - worker.began >= (timeout or 0.0):
+                self.workers.remove(worker)
+                worker.end(self._store)
+                message = f"stopped after {timeout:g} s (timeout)"
+                give_up(step, self._store, "timeout", message)
+                self._pending.end(step)
+
+
+def _be_worker(parent: int, log: BinaryIO, serve: Callable[[], None]) -> NoReturn:
+    """Serve in this process, a fork of the parent, until the parent has ended or says so."""
+    try:
+        if sys.platform == "linux":
+            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        if os.getppid() != parent:
+            os._exit(1)
+        signal.set_wakeup_fd(-1)
+        for number in _SIGNALS:  # the parent decides what they mean
+            signal.signal(number, signal.SIG_IGN)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
+        os.dup2(log.fileno(), 1)
+        os.dup2(log.fileno(), 2)
+        # New ones, as another thread may have had a lock of the old ones.
+        sys.stdout = sys.stderr = os.fdopen(os.dup(2), "w", buffering=1)
+        faulthandler.enable(log)  # a crash leaves its place there
+        serve()
+    except (EOFError, BrokenPipeError):  # the parent has ended
+        pass
+    except BaseException:
+        os.write(2, traceback.format_exc().encode())
+    finally:
+        os._exit(1)

@@ -1,0 +1,202 @@
+"""One lock file a step: of many runners on one store, on any machine, one has a step in hand.
+
+The file is a symbolic link that leads nowhere. What it says, its owner, is made together with it
+in one call, which fails where there is one already, also over a network. Its modification time is
+the heartbeat, renewed by a thread. An owner on the same machine is gone when its process is; of
+any other only its silence can be seen. Clocks are not compared: silent is who has not changed the
+heartbeat for so long as one has been watching.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import json
+import os
+import socket
+import threading
+import time
+import uuid
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+from typing import Self
+
+# Seconds between two heartbeats, and without one until an owner is taken for gone. NFS may show
+# what is a minute old.
+BEAT, SILENT_AFTER = 10.0, 120.0
+
+# What the system says of a file that somebody else has just deleted.
+GONE = (errno.ENOENT, errno.ESTALE)
+
+
+@dataclass(frozen=True)
+class Owner:
+    """Who holds a lock.
+
+    Attributes
+    ----------
+    host, job : str
+        Name of the machine, and of the job on a cluster, for people; "" outside of jobs.
+    machine : str
+        Digest of what process numbers are valid for; "" where there is no telling.
+    pid, started : int
+        The process, and when it was started, in units of the system.
+    since : float
+        When it was locked, in seconds since 1970.
+    """
+
+    host: str
+    job: str
+    machine: str
+    pid: int
+    started: int
+    since: float
+
+    def is_running(self) -> bool | None:
+        """Tell whether the process runs on this machine; None if that is not for it to tell."""
+        if not self.machine or self.machine != _machine():
+            return None
+        return _started(self.pid) == self.started
+
+
+class Locks:
+    """The locks that one runner holds, as a context that releases them, and what it sees of others.
+
+    Parameters
+    ----------
+    job : str, default=""
+        The job on a cluster that the runner is.
+    """
+
+    def __init__(self, job: str = "") -> None:
+        self._job = job
+        self._held: dict[Path, str] = {}
+        self._seen: dict[Path, tuple[int, float]] = {}  # heartbeat, and when it was new
+        self._ended = threading.Event()
+
+    def __enter__(self) -> Self:
+        threading.Thread(target=self._beat, daemon=True).start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._ended.set()
+        for path in list(self._held):
+            self.release(path)
+
+    def take(self, path: Path) -> bool:
+        """Lock a path, also if who had it is gone; tell whether this runner holds it now.
+
+        Raises
+        ------
+        OSError
+            If no lock can be made there.
+        """
+        pid, host = os.getpid(), socket.gethostname()
+        owner = Owner(host, self._job, _machine(), pid, _started(pid) or 0, time.time())
+        text = json.dumps(asdict(owner))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            os.symlink(text, path)
+        except FileExistsError:
+            if _text(path) != text:  # else it was made, and the answer of a server was lost
+                if not self._has_removed_stale(path):
+                    return False
+                try:
+                    os.symlink(text, path)
+                except FileExistsError:  # somebody was quicker
+                    return False
+        self._held[path] = text
+        return True
+
+    def release(self, path: Path) -> None:
+        """Give up a lock, unless it was lost."""
+        if self._held.pop(path, "") == _text(path):
+            with contextlib.suppress(OSError):
+                path.unlink()
+
+    def _has_removed_stale(self, path: Path) -> bool:
+        try:
+            text = os.readlink(path)
+            owner = _parse(text)
+            running = None if owner is None else owner.is_running()
+            if running or (running is None and not self._is_silent(path)):
+                return False
+            aside = path.with_name(f".{path.name}.{uuid.uuid4().hex[:12]}.tmp")
+            os.rename(path, aside)
+            moved = os.readlink(aside)
+            aside.unlink()
+        except OSError as error:
+            if error.errno in GONE:
+                return True
+            raise
+        if moved != text:  # it has changed hands between the look and the rename: it is put back
+            with contextlib.suppress(FileExistsError):
+                os.symlink(moved, path)
+        return moved == text
+
+    def _is_silent(self, path: Path) -> bool:
+        beat, now = path.lstat().st_mtime_ns, time.monotonic()
+        last, since = self._seen.setdefault(path, (beat, now))
+        if last != beat:
+            self._seen[path] = beat, now
+        return last == beat and now - since > SILENT_AFTER
+
+    def _beat(self) -> None:
+        while not self._ended.wait(BEAT):
+            for path in list(self._held):
+                with contextlib.suppress(OSError):  # it was lost, or the server is away
+                    os.utime(path, follow_symlinks=False)
+
+
+def owner_of(path: Path) -> Owner | None:
+    """Return who has locked a path, alive or not; None if nobody has."""
+    text = _text(path)
+    return None if text is None else _parse(text)
+
+
+def holder(path: Path) -> Owner | None:
+    """Return who holds a lock, as far as one look tells; None if nobody alive."""
+    owner = owner_of(path)
+    if owner is None:
+        return None
+    running = owner.is_running()
+    if running is None:
+        with contextlib.suppress(OSError):
+            running = time.time() - path.lstat().st_mtime < SILENT_AFTER
+    return owner if running else None
+
+
+def _text(path: Path) -> str | None:
+    try:
+        return os.readlink(path)
+    except OSError:  # there is none
+        return None
+
+
+def _parse(text: str) -> Owner | None:
+    try:
+        return Owner(**json.loads(text))
+    except (ValueError, TypeError):  # nobody of ours
+        return None
+
+
+@cache
+def _machine() -> str:
+    try:
+        started = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii")
+        numbers = os.readlink("/proc/self/ns/pid")
+    except OSError:  # not Linux
+        return ""
+    return hashlib.sha256(f"{started} {numbers}".encode()).hexdigest()[:8]
+
+
+def _started(pid: int) -> int | None:
+    """Return when a process was started, on Linux; None if there is none."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    fields = text.rpartition(")")[2].split()  # a name may hold spaces and brackets
+    return None if fields[0] in "ZX" else int(fields[19])
