@@ -15,7 +15,7 @@ from mklbench.experiments.execution.local import Local
 from mklbench.experiments.execution.plan import Executor, run_cells
 from mklbench.experiments.files import check_writable_directory
 from mklbench.experiments.progress import counting, progress
-from mklbench.experiments.records import Layers, RecordFile, record_path, write_sums
+from mklbench.experiments.records import Layers, RecordFile, RecordSource, record_path, write_sums
 from mklbench.experiments.store import Store, copy_records
 from mklbench.report.analysis.assemble import Report, assemble
 from mklbench.report.analysis.estimate import describe_work, estimate_text, outstanding_work
@@ -62,7 +62,9 @@ def reproduce(
         `results_dir`, of cells that have not changed since; so a run goes on on another machine.
     write_only : bool, default=False
         Run nothing, and write the tables and records of what is finished; also while
-        another process runs them.
+        another process runs them. With `from_records` nothing is taken over: the tables are written
+        from the records and the store together, and records to which the store adds nothing stay
+        as they are, to the byte.
     results_dir : str, default="results"
         Where ``tables``, ``figures`` and ``records`` are written.
     timeout : float or None, default=None
@@ -97,7 +99,7 @@ def reproduce(
     download = not (dry_run or write_only)
     finders = {
         table.name: CellFinder(
-            store,
+            _source(store, taken_over.get(table.name)) if write_only else store,
             recorded=taken_over.get(table.name),
             download=download,
             n_splits=selection.n_splits,
@@ -119,11 +121,11 @@ def reproduce(
         return 0
     if not selection:
         check_writable_directory("--out-dir", results_dir)  # before hours of work, not after
-    for source in taken_over.values():
+    for source in () if write_only else taken_over.values():
         n_splits = copy_records(cells, source, store)
         print(f"{n_splits} finished splits taken over from {source.path}", flush=True)
     if write_only:
-        for source in earlier.values():
+        for source in () if from_records else earlier.values():
             _check_nothing_is_lost(cells, source, store)
         refused: dict[str | None, str] = {}
     else:
@@ -136,7 +138,13 @@ def reproduce(
             f"This is a part: {Path(results_dir) / 'tables'} has whole tables and was not written."
         )
         return 1 if any(report.unfinished for report in reports) else 0
-    reports = [write_results(table, finders[table.name], Path(results_dir)) for table in tables]
+    reports = []
+    for table in tables:
+        finder = finders[table.name]
+        has_records = (
+            write_only and table.name in taken_over and _adds_nothing(store, table, finder)
+        )
+        reports.append(write_results(table, finder, Path(results_dir), has_records=has_records))
     write_sums(Path(results_dir) / "records")
     for report in reports:
         print(_outcome(report, Path(results_dir), refused))
@@ -224,6 +232,15 @@ def _record_files(directory: Path, tables: Sequence[PaperTable]) -> dict[str, Re
     """Return the records in `directory` of those tables that have any, by table."""
     paths = {table.name: record_path(directory, table.name) for table in tables}
     return {name: RecordFile(path) for name, path in paths.items() if path.is_file()}
+
+
+def _source(store: Store, recorded: RecordFile | None) -> RecordSource:
+    return store if recorded is None else Layers([store, recorded])
+
+
+def _adds_nothing(store: Store, table: PaperTable, finder: CellFinder) -> bool:
+    """Tell whether a store has no record of a table."""
+    return not any(store.read(cell).records for cell in finder.cells(table.slots()))
 
 
 def _check_nothing_is_lost(cells: Sequence[Cell], earlier: RecordFile, store: Store) -> None:

@@ -22,12 +22,15 @@ from mklbench.report.table.paper_table import PaperTable
 from mklbench.report.table.part import WHOLE, TableSelection, part_of
 
 
-def write_results(table: PaperTable, finder: CellFinder, results: Path) -> Report:
+def write_results(
+    table: PaperTable, finder: CellFinder, results: Path, *, has_records: bool = False
+) -> Report:
     """Write tables, figures and records of `table` below `results`.
 
     The files are ``tables/NAME.{md,csv}``, ``figures/FIGURE.{png,pdf}`` for every figure
     whose runs are done, ``records/NAME.jsonl``, or ``.jsonl.xz`` where there is one, and, where
-    methods are ranked, ``scores/NAME.csv``. Each is replaced as a whole.
+    methods are ranked, ``scores/NAME.csv``. Each is replaced as a whole, but for the records, and
+    the figures that are not drawn from them, where `has_records` says that they are there already.
 
     Raises
     ------
@@ -35,10 +38,11 @@ def write_results(table: PaperTable, finder: CellFinder, results: Path) -> Repor
         If a file cannot be written.
     """
     report = assemble(table, finder)
-    records = record_path(results / "records", table.name)
-    records.parent.mkdir(parents=True, exist_ok=True)
-    export_records(finder.cells(table.slots()), finder.source, records)
-    figures = write_figures(report, results / "figures")
+    if not has_records:
+        records = record_path(results / "records", table.name)
+        records.parent.mkdir(parents=True, exist_ok=True)
+        export_records(finder.cells(table.slots()), finder.source, records)
+    figures = write_figures(report, results / "figures", of_records=has_records)
     write_tables(report, figures, results / "tables")
     if table.ranking is not None:
         write_result(scores_path(results, table.name), to_scores(report).encode())
@@ -67,14 +71,17 @@ def write_figures(
 ) -> dict[str, Path]:
     """Draw the figures whose runs are done, or whose data are at hand where they need these.
 
-    With `of_records` only those are drawn that need no data.
+    With `of_records` only those are drawn that need no data; of the others what is there is kept.
 
     Returns by its name the file of each that has the first of the `endings`.
     """
     drawn = {}
     for figure in report.table.figures:
-        if (figure.of_records or not of_records) and not unfinished_cells(report, figure):
-            paths = [directory / f"{figure.name}.{ending}" for ending in endings]
+        paths = [directory / f"{figure.name}.{ending}" for ending in endings]
+        if of_records and not figure.of_records:
+            if paths[0].is_file():
+                drawn[figure.name] = paths[0]
+        elif not unfinished_cells(report, figure):
             try:
                 write_figure(report, figure, paths)
                 drawn[figure.name] = paths[0]

@@ -202,6 +202,26 @@ def test_writing_without_running_loses_no_records(
     assert path.read_bytes() == before
 
 
+def test_written_from_records_alone_these_stay_as_they_are(
+    store: Store, results: Path, tmp_path: Path
+) -> None:
+    """Also a run that has failed, and fields in another order than they are written in today."""
+    reproduce(["tiny"], store=store, results_dir=str(results))
+    path = results / "records" / "tiny.jsonl"
+    first, *others = (json.loads(line) for line in path.read_text(encoding="utf-8").splitlines())
+    failed = {**first, "status": "failed", "error": "broken on purpose", "traceback": None}
+    lines = [dict(reversed(line.items())) for line in (failed, *others)]
+    for line in lines:
+        del line["checksum"], line["schema"]
+    path.write_text("".join(sealed(line) for line in lines), encoding="utf-8")
+    before = path.read_bytes()
+    empty = Store(tmp_path / "empty")
+    again = partial(reproduce, ["tiny"], store=empty, write_only=True, from_records=True)
+    assert again(results_dir=str(results)) == 1
+    assert path.read_bytes() == before
+    assert "broken on purpose" in (results / "tables" / "tiny.md").read_text(encoding="utf-8")
+
+
 def test_records_of_another_edition_of_the_data_are_added_to(
     store: Store, results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
