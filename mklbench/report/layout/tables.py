@@ -46,8 +46,7 @@ def mirror(report: Report) -> Iterator[Part]:
     """
     table = report.table
     shown = _published_columns(table)
-    best = best_of_the_others(report)
-    protocols = _leading(table) + ([] if best is None else [best.protocol])
+    best, protocols = best_of_the_others(report), mirrored(report)
     yield "## Beside the paper"
     yield from _lines_by_protocol(report, shown, protocols, of_paper=True)
     yield _legend(report)
@@ -63,6 +62,12 @@ def mirror(report: Report) -> Iterator[Part]:
     if table.ratios:
         yield "## Ratios"
         yield from _ratios(report, protocols)
+
+
+def mirrored(report: Report) -> list[Protocol]:
+    """Return the protocols that a page begins with: the paper's, and the best of the others."""
+    best = best_of_the_others(report)
+    return _leading(report.table) + ([] if best is None else [best.protocol])
 
 
 def every_protocol(report: Report) -> Iterator[Part]:

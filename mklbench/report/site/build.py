@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import tempfile
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,18 +13,24 @@ from typing import Any
 
 from mklbench._version import __version__
 from mklbench.experiments.store import Store
+from mklbench.extras import missing
 from mklbench.report.layout.page import VERDICT_RULES, claimed
 from mklbench.report.results import recorded_figures, write_figures
-from mklbench.report.site.cells import Cells
 from mklbench.report.site.collected import Collected, collect
 from mklbench.report.site.compare import MOVED, compare
 from mklbench.report.site.content import content
 from mklbench.report.site.grid import KINDS, UNFINISHED, UNJUDGED
-from mklbench.report.site.packing import packed, packed_json
 from mklbench.report.site.papers import paper_pages
-from mklbench.report.site.plotting import LICENCE, library
+from mklbench.report.site.runs import Runs
 
 SCRIPTS = ("page.js", "tables.js", "explore.js", "advise.js", "plots.js")
+
+# What the page has to say of the library of its plots, Vega-Lite as vl-convert ships it.
+LICENCE = """\
+/* Vega, Vega-Lite and Vega-Embed (https://vega.github.io), bundled by vl-convert.
+   Copyright (c) 2015-2025, University of Washington Interactive Data Lab and contributors.
+   BSD-3-Clause licence. */
+"""
 
 # What a kind of number is called in bars and filters, with its mark.
 LABELS = {
@@ -74,10 +83,10 @@ def _page(
     store: Store | None,
     config_dir: str | None,
 ) -> tuple[str, list[str]]:
-    cells, numbers = Cells(), list[dict[str, Any]]()
-    papers = paper_pages(collected, cells, numbers, figures)
-    known = content(collected, cells, numbers, store, config_dir)
-    script, asked = library()
+    runs, numbers = Runs(), list[dict[str, Any]]()
+    papers = paper_pages(collected, runs, numbers, figures)
+    known = content(collected, runs, numbers, store, config_dir)
+    script, asked = _library()
     compared = list(compare(collected)) if store is not None else []
     html = (
         _environment()
@@ -87,7 +96,7 @@ def _page(
             date=datetime.now(UTC).date().isoformat(),
             papers=papers,
             tables=[page for paper in papers for page in paper.tables],
-            cells=cells.content,
+            n_runs=len(runs.content),
             claimed=claimed,
             labels=LABELS,
             kinds=[*KINDS.values()],
@@ -105,6 +114,31 @@ def _page(
         )
     )
     return html, [asked] if asked else []
+
+
+def packed(text: str) -> str:
+    """Return a text deflated, in base 64, as it may stand inside a script; ``page.js`` unpacks."""
+    return base64.b64encode(zlib.compress(text.encode())).decode()
+
+
+def packed_json(content: object) -> str:
+    """Return a JSON object, packed.
+
+    Raises
+    ------
+    ValueError
+        If a number in it is not finite, which JSON does not have.
+    """
+    return packed(json.dumps(content, separators=(",", ":"), ensure_ascii=False, allow_nan=False))
+
+
+def _library() -> tuple[str, str]:
+    """Return the script of the plots, and a sentence that asks for it where it is missing."""
+    if (sentence := missing("report", "A report with plots")) is not None:
+        return "", sentence
+    import vl_convert
+
+    return LICENCE + vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"), ""
 
 
 def _environment() -> Any:

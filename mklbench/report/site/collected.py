@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from mklbench import resources
@@ -46,34 +46,28 @@ def collect(store: Store | None = None, config_dir: str | None = None) -> list[C
         A directory of the reader's own configs, whose tables are shown as far as `store` has them.
     """
     ours, every = (resources.choices("table", directory) for directory in (None, config_dir))
-    # What was recorded is of our own configs, and composed from these alone it takes a moment.
-    places = {name: None if ours.get(name) == path else config_dir for name, path in every.items()}
-    found = (_collected(load_table(name, place), store) for name, place in places.items())
-    return [one for one in found if one is not None]
+    found = []
+    for name, path in every.items():
+        # What was recorded is of our own configs, and composed from these alone it takes a moment.
+        table = load_table(name, None if ours.get(name) == path else config_dir)
+        try:
+            finder = CellFinder(recorded_source(table))
+        except InputError:  # a table of the reader's own
+            if store is not None:
+                found.append(Collected(table, None, assemble(table, CellFinder(store))))
+            continue
+        own = None if store is None else _of_store(table, finder, store)
+        found.append(Collected(table, assemble(table, finder), own))
+    return found
 
 
-def _collected(table: PaperTable, store: Store | None) -> Collected | None:
-    try:
-        finder = CellFinder(recorded_source(table))
-    except InputError:  # a table of the reader's own
-        return None if store is None else Collected(table, None, assemble(table, CellFinder(store)))
-    recorded = assemble(table, finder)
-    if store is None:
-        return Collected(table, recorded, None)
-    own = assemble(table, lambda slot: slot_records(finder.cell(slot), store))
-    return Collected(table, recorded, own)
+def _of_store(table: PaperTable, finder: CellFinder, store: Store) -> Report:
+    """Return what a store has of the runs as they are recorded, of their edition of the data."""
+    return assemble(table, lambda slot: slot_records(finder.cell(slot), store))
 
 
-def loose_records(store: Store, collected: list[Collected]) -> Iterator[list[Record]]:
-    """Yield the records of each cell of `store` that stands in no table.
-
-    Parameters
-    ----------
-    store : Store
-        The reader's own results.
-    collected : list of Collected
-        The tables.
-    """
+def loose_records(store: Store, collected: Sequence[Collected]) -> Iterator[list[Record]]:
+    """Yield the records of each run of `store` that stands in none of the tables."""
     keys = {
         found.key or record.key
         for one in collected

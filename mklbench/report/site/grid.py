@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from mklbench.report.analysis.assemble import Number, Report
+from mklbench.report.analysis.assemble import Number, NumberPlace, Report
 from mklbench.report.analysis.baseline import Standing
 from mklbench.report.layout.entries import (
     JUDGEMENTS,
     format_measured,
     format_sample,
 )
+from mklbench.report.layout.tables import mirrored
 from mklbench.report.table.metrics import METRICS, Metric
 from mklbench.report.table.paper_table import Row
 from mklbench.report.table.verdict import Verdict
@@ -30,6 +31,9 @@ KINDS = {
 }
 _EMPHASES: Mapping[Standing | None, str] = {Standing.BETTER: "better", Standing.WORSE: "worse"}
 UNJUDGED, UNFINISHED = "unjudged", "unfinished"
+
+# The name of the line that is of no protocol.
+PUBLISHED = "published"
 
 # More columns than these are shown one metric at a time.
 _MOST_COLUMNS = 12
@@ -57,7 +61,6 @@ class Entry:
 
     text: str
     kind: str = ""
-    mark: str = ""
     emphasis: str = ""
     value: float | None = None
     number: int | None = None
@@ -65,12 +68,15 @@ class Entry:
 
 @dataclass(frozen=True)
 class Line:
-    """One line of a group: what was published, or measured under one protocol."""
+    """One line of a group: what was published, or measured under one protocol.
+
+    `is_short` where it is among the few that are shown at first.
+    """
 
     name: str
     label: str
     entries: Sequence[Entry | None]
-    is_published: bool = False
+    is_short: bool = False
 
 
 @dataclass(frozen=True)
@@ -102,6 +108,18 @@ class Grid:
             if entry is not None and entry.number is not None
         }
         return [kind for kind in (*KINDS.values(), UNJUDGED, UNFINISHED) if kind in found]
+
+    @property
+    def lines(self) -> list[tuple[str, str]]:
+        """Names and labels of its lines, each once."""
+        lines = (line for group in self.groups for line in group.lines)
+        return list({line.name: line.label for line in lines}.items())
+
+    @property
+    def is_shortened(self) -> bool:
+        """Whether it begins with some of its lines, those of the paper's table."""
+        lines = [line for group in self.groups for line in group.lines]
+        return any(line.name == PUBLISHED for line in lines) and not all(x.is_short for x in lines)
 
     @property
     def metrics(self) -> list[Metric]:
@@ -136,8 +154,8 @@ def grid_of(report: Report) -> Grid:
         printed = any(place[0] == row.name for place in table.published)
         lines = [_published(report, row, heads)] if printed else []
         lines += _measured(report, grid, [(row.name, head.name, head) for head in heads])
-        if len(lines) == 1 and lines[0].is_published:
-            lines.append(Line("", "data not at hand", [None] * len(heads)))
+        if len(lines) == 1 and printed:
+            lines.append(Line("", "data not at hand", [None] * len(heads), is_short=True))
         if lines:
             grid.groups.append(Group(row.name, row.label, lines))
     return grid
@@ -184,36 +202,38 @@ def _published(report: Report, row: Row, heads: Sequence[Head]) -> Line:
         text = format_sample(head.metric, found)
         emphasis = "better" if found.is_bold else emphasis
         entries.append(Entry(text, value=found.mean, emphasis=emphasis))
-    return Line("published", "published", entries, is_published=True)
+    return Line(PUBLISHED, "published", entries, is_short=True)
 
 
 def _measured(report: Report, grid: Grid, places: Sequence[tuple[str, str, Head]]) -> list[Line]:
+    shown_first = mirrored(report)
     lines = []
     for protocol in report.table.protocols:
         entries: list[Entry | None] = []
         for row, column, head in places:
             place = (row, column, protocol.name, head.metric.name)
-            number = report.numbers.get(place)
-            if number is None:
+            if place not in report.numbers:
                 entries.append(None)
                 continue
-            grid.numbers.append(number)
-            standing = report.standings.get(place)
-            shown = format_measured(report, place).strip("*")
-            mark = JUDGEMENTS[number.verdict][0] if number.verdict in JUDGEMENTS else ""
-            entries.append(
-                Entry(
-                    shown.removesuffix(mark).rstrip() if mark else shown,
-                    kind_of(number),
-                    mark,
-                    _EMPHASES.get(standing, ""),
-                    None if number.measured is None else number.measured.mean,
-                    len(grid.numbers) - 1,
-                )
-            )
+            entries.append(_entry(report, place, len(grid.numbers)))
+            grid.numbers.append(report.numbers[place])
         if any(entry is not None for entry in entries):
-            lines.append(Line(protocol.name, protocol.label, entries))
+            is_short = protocol in shown_first
+            lines.append(Line(protocol.name, protocol.label, entries, is_short))
     return lines
+
+
+def _entry(report: Report, place: NumberPlace, at: int) -> Entry:
+    number, standing = report.numbers[place], report.standings.get(place)
+    shown = format_measured(report, place).strip("*")
+    mark = JUDGEMENTS[number.verdict][0] if number.verdict in JUDGEMENTS else ""
+    return Entry(
+        shown.removesuffix(mark).rstrip() if mark else shown,
+        kind_of(number),
+        _EMPHASES.get(standing, ""),
+        None if number.measured is None else number.measured.mean,
+        at,
+    )
 
 
 def kind_of(number: Number) -> str:

@@ -29,10 +29,10 @@ from mklbench.report.figures.draw import RESOLUTION
 from mklbench.report.layout.evidence import EVIDENCE
 from mklbench.report.layout.findings import findings
 from mklbench.report.layout.page import BEYOND, lay_out
-from mklbench.report.site.cells import Cells, run_command
 from mklbench.report.site.collected import Collected
+from mklbench.report.site.content import number_content
 from mklbench.report.site.grid import KINDS, Grid, grid_of
-from mklbench.report.site.numbers import number_content
+from mklbench.report.site.runs import Runs, run_command
 from mklbench.report.table.paper_table import LedgerEntry, PaperTable
 
 # Sections of `layout` in place of which the page has a table or a list of its own; what is said
@@ -150,7 +150,7 @@ class PaperPage:
 
 def paper_pages(
     collected: Sequence[Collected],
-    cells: Cells,
+    runs: Runs,
     numbers: list[dict[str, object]],
     figures: Mapping[str, Mapping[str, Path]],
 ) -> list[PaperPage]:
@@ -160,8 +160,8 @@ def paper_pages(
     ----------
     collected : sequence of Collected
         The tables.
-    cells : Cells
-        Where their cells are added.
+    runs : Runs
+        Where their runs are added.
     numbers : list of dict
         Where what is told of their numbers is added.
     figures : mapping of str to mapping of str to Path
@@ -173,10 +173,21 @@ def paper_pages(
         page = pages.setdefault(table.url or "", _paper(table))
         evidence = recorded_evidence(table.name) if one.recorded else None
         pictures = figures.get(table.name, {})
-        page.tables.append(_table_page(one.shown, cells, numbers, pictures, evidence))
+        page.tables.append(_table_page(one, runs, numbers, pictures, evidence))
     for page in pages.values():
-        page.tables.sort(key=lambda shown: (-len(shown.table.published), shown.name))
+        page.tables.sort(key=_position_in_paper)
     return sorted(pages.values(), key=lambda page: (not page.url, -len(page.judged), page.label))
+
+
+def _position_in_paper(page: TablePage) -> tuple[bool, str, int, str]:
+    """Sort tables: those that the paper numbers first, then those with the most of its numbers."""
+    number = re.search(r", Table (\d+)", page.table.title)
+    return (
+        number is None,
+        number[1] if number else "",
+        -len(page.table.published),
+        page.name,
+    )
 
 
 def _paper(table: PaperTable) -> PaperPage:
@@ -190,16 +201,19 @@ def _paper(table: PaperTable) -> PaperPage:
 
 
 def _table_page(
-    report: Report,
-    cells: Cells,
+    one: Collected,
+    runs: Runs,
     numbers: list[dict[str, object]],
     figures: Mapping[str, Path],
     evidence: str | None,
 ) -> TablePage:
+    report = one.shown
     table, grid, offset = report.table, grid_of(report), len(numbers)
     for number in grid.numbers:
         slot, found = report.slots[number.slot.place]
-        numbers.append(number_content(report, number, cells.number(slot, found)))
+        numbers.append(
+            number_content(report, number, runs.number(slot, found, own=one.recorded is None))
+        )
     lead, sections = _sections(report, draws=evidence is None)
     return TablePage(
         table=table,
@@ -271,9 +285,10 @@ def recorded_evidence(name: str) -> str | None:
 def _picture(name: str, title: str, path: Path | None) -> Picture:
     if path is None:
         return Picture(name, title, "")
-    with Image.open(path) as image:  # in 256 colours it takes a third of the space
+    with Image.open(path) as image:  # in 64 colours it takes a quarter of the space
         width, height = (round(dots * 96 / RESOLUTION) for dots in image.size)
-        image.convert("RGB").quantize(dither=Image.Dither.NONE).save(stream := BytesIO(), "png")
+        few = image.convert("RGB").quantize(64, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
+        few.save(stream := BytesIO(), "png")
     data = base64.b64encode(stream.getvalue()).decode("ascii")
     return Picture(name, title, f"data:image/png;base64,{data}", width, height)
 

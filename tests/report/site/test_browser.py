@@ -76,15 +76,18 @@ def driver(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Iterator[D
 
 @pytest.fixture(scope="module")
 def visit(driver: Driver, built: Built) -> Callable[..., Driver]:
+    """Return what shows a part of the page, which is loaded once, at a width and in a scheme."""
+    driver.get_log("browser"), driver.get_log("performance")
+    driver.get(built.path.as_uri())
+    wait_for(driver, "return document.body.dataset.ready")
+
     def at(place: str = "start", width: int = 1280, dark: bool = False) -> Driver:
         metrics = {"width": width, "height": 1000, "deviceScaleFactor": 1, "mobile": width < 500}
         driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         still = {"name": "prefers-reduced-motion", "value": "reduce"}
         driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme, still]})
-        driver.get("about:blank")
-        driver.get(f"{built.path.as_uri()}#{place}")
-        wait_for(driver, "return document.body.dataset.ready")
+        turn_to(driver, place)
         return driver
 
     return at
@@ -128,14 +131,33 @@ def turn_to(driver: Driver, place: str) -> None:
     painted(driver)
 
 
-def test_it_opens_with_no_error_and_asks_the_network_for_nothing(
+def photograph(driver: Driver, name: str) -> None:
+    """Keep a picture of the page in the directory MKLBENCH_SCREENSHOTS, where that is set."""
+    if directory := os.environ.get("MKLBENCH_SCREENSHOTS"):
+        Path(directory).mkdir(parents=True, exist_ok=True)
+        driver.save_screenshot(str(Path(directory, f"{name}.png")))
+
+
+def test_every_page_fits_the_screen_without_an_error_and_without_the_network(
     driver: Driver, visit: Callable[..., Driver]
 ) -> None:
-    driver.get_log("browser"), driver.get_log("performance")
-    visit()
-    for place in PAGES:
-        turn_to(driver, place)
-        assert texts(driver, ".page:not([hidden]) h1")
+    for width in WIDTHS:
+        for place in PAGES:
+            visit(place, width)
+            photograph(driver, f"{place}-{width}")
+            wide = driver.execute_script("return document.documentElement.scrollWidth")
+            assert wide <= width, place
+            # Every tab can be reached without scrolling sideways, and tables begin above the fold.
+            ends = driver.execute_script(
+                "return [...document.querySelectorAll('.top li a')]"
+                ".map(tab => tab.getBoundingClientRect().right)"
+            )
+            assert max(ends) <= width
+            tops = driver.execute_script(
+                "return [...document.querySelectorAll('.page:not([hidden]) table.numbers')]"
+                ".map(table => table.getBoundingClientRect().top + scrollY)"
+            )
+            assert min(tops, default=0.0) < 800
     assert driver.get_log("browser") == []
     messages = (json.loads(entry["message"])["message"] for entry in driver.get_log("performance"))
     asked = [
@@ -147,26 +169,12 @@ def test_it_opens_with_no_error_and_asks_the_network_for_nothing(
     assert all(url.startswith(("file:", "data:", "about:", "blob:")) for url in asked)
 
 
-def photograph(driver: Driver, name: str) -> None:
-    """Keep a picture of the page in the directory MKLBENCH_SCREENSHOTS, where that is set."""
-    if directory := os.environ.get("MKLBENCH_SCREENSHOTS"):
-        Path(directory).mkdir(parents=True, exist_ok=True)
-        driver.save_screenshot(str(Path(directory, f"{name}.png")))
-
-
-def test_no_page_is_wider_than_the_screen(visit: Callable[..., Driver]) -> None:
-    for width in WIDTHS:
-        driver = visit(width=width)
-        for place in PAGES:
-            turn_to(driver, place)
-            photograph(driver, f"{place}-{width}")
-            wide = driver.execute_script("return document.documentElement.scrollWidth")
-            assert wide <= width, place
-
-
 def test_it_is_dark_where_the_screen_is(visit: Callable[..., Driver]) -> None:
     driver = visit(dark=True)
     photograph(driver, "start-dark")
+    assert "invert" in driver.execute_script(
+        "return getComputedStyle(document.querySelector('figure img')).filter"
+    )
     colours = driver.execute_script(
         "const style = getComputedStyle(document.body); return [style.backgroundColor, style.color]"
     )
@@ -174,6 +182,12 @@ def test_it_is_dark_where_the_screen_is(visit: Callable[..., Driver]) -> None:
     assert back < 150 < 500 < ink
     driver.execute_script("document.getElementById('theme').click()")
     assert driver.execute_script("return document.documentElement.dataset.theme") == "light"
+    assert (
+        driver.execute_script(
+            "return getComputedStyle(document.querySelector('figure img')).filter"
+        )
+        == "none"
+    )
 
 
 def test_every_link_leads_to_something_that_is_then_seen(visit: Callable[..., Driver]) -> None:
@@ -219,7 +233,7 @@ def test_pointing_at_a_number_tells_what_the_records_have(
     for name in ("mean", "sd", "splits", "published", "difference"):
         assert told[name] in tip, name
     assert built.data["verdicts"][told["verdict"]] in tip
-    assert built.data["cells"][told["cell"]]["run"] in tip
+    assert built.data["runs"][told["run"]]["command"] in tip
     assert "Splits of the two-class sets" in tip
     place.click()  # as a tap: it stays
     ActionChains(driver).move_by_offset(-5, -60).perform()
@@ -247,7 +261,7 @@ def test_the_keyboard_reaches_every_number(visit: Callable[..., Driver]) -> None
     assert first.startswith("Banana · SVM (single)")
     assert second.startswith("Banana · MKL (single)")
     assert third.startswith("Banana · MKL (single)")
-    assert "C in half-decades" in third
+    assert "C halved" in third
     driver.switch_to.active_element.send_keys(Keys.ESCAPE)
     assert driver.execute_script("return document.getElementById('tip').hidden")
 
@@ -317,6 +331,7 @@ def test_the_tables_of_the_papers_stand_as_the_papers_print_them(
             const [table, group] = arguments;
             const form = document.querySelector(`form[data-table=${table}]`);
             if (form.elements.metric) form.elements.metric.value = '';
+            const before = form.elements.line.value;
             form.elements.line.value = 'published';
             form.elements.line.dispatchEvent(new Event('input', {bubbles: true}));
             const numbers = document.querySelector(`table[data-table=${table}]`);
@@ -325,12 +340,15 @@ def test_the_tables_of_the_papers_stand_as_the_papers_print_them(
             const rows = bodies.flatMap(body => [...body.rows].filter(seen));
             const row = rows.find(row => row.parentElement.dataset.group === group);
             const cells = [...row.cells].slice(2).filter(cell => !cell.hidden);
-            return {
+            const found = {
               lines: [...new Set(rows.map(row => row.dataset.line))],
               texts: cells.map(cell => cell.innerText),
               bold: cells.findIndex(cell => Number(getComputedStyle(cell).fontWeight) >= 600),
               numbers: numbers.querySelectorAll('td.number').length,
             };
+            form.elements.line.value = before;
+            form.elements.line.dispatchEvent(new Event('input', {bubbles: true}));
+            return found;
             """,
             table,
             row,
@@ -346,6 +364,7 @@ def test_the_tables_of_the_papers_stand_as_the_papers_print_them(
 
 def test_a_table_sorts_and_filters(visit: Callable[..., Driver]) -> None:
     driver = visit("gehler2008_table1")
+    reset = f"document.querySelector('{FORM} [type=reset]').click()"
 
     def groups() -> list[str]:
         found: list[str] = driver.execute_script(
@@ -376,6 +395,9 @@ def test_a_table_sorts_and_filters(visit: Callable[..., Driver]) -> None:
     driver.execute_script(f"{head}.querySelector('button').click()")
     assert measured() == sorted(measured(), reverse=True)
 
+    shown = texts(driver, f"{TABLE} tbody tr:not([hidden]) td.line")
+    assert set(shown) == {"published", "measured", "C halved"}
+    choose("line", "")
     choose("group", "splice")
     assert groups() == ["splice"]
     choose("group", "")
@@ -386,7 +408,8 @@ def test_a_table_sorts_and_filters(visit: Callable[..., Driver]) -> None:
     for kind in ("match", "close", "higher", "unjudged"):
         driver.execute_script(f"document.querySelector('{FORM} [value={kind}]').click()")
     bright = driver.execute_script(
-        f"return [...document.querySelectorAll('{TABLE} td.number:not(.dim)')]"
+        f"return [...document.querySelectorAll('{TABLE} td.number')]"
+        ".filter(cell => !cell.classList.contains('dim'))"
         ".map(cell => cell.className)"
     )
     numbers = mklbench.table("gehler2008_table1")
@@ -394,12 +417,14 @@ def test_a_table_sorts_and_filters(visit: Callable[..., Driver]) -> None:
     assert len(bright) == n_lower
     assert all("lower" in name for name in bright)
     assert texts(driver, f"{FORM} .count") == [f"{n_lower} of {len(numbers)} numbers"]
-    driver.execute_script(f"document.querySelector('{FORM} [type=reset]').click()")
+    driver.execute_script(reset)
     wait_for(driver, f"return document.querySelectorAll('{TABLE} td.dim').length === 0")
     assert len(groups()) == 18
 
 
-def test_explore_finds_groups_and_downloads(visit: Callable[..., Driver], built: Built) -> None:
+def test_explore_finds_runs_and_downloads_their_splits(
+    visit: Callable[..., Driver], built: Built
+) -> None:
     driver = visit("explore")
     driver.execute_script("""
         window.saved = [];
@@ -412,35 +437,32 @@ def test_explore_finds_groups_and_downloads(visit: Callable[..., Driver], built:
         search.value = 'gehler2008 splice products';
         search.dispatchEvent(new Event('input', {bubbles: true}));
     """)
-    rows = texts(driver, "#cells tbody tr")
+    rows = texts(driver, "#runs tbody tr")
     assert len(rows) == 1
     assert "Splice" in rows[0]
-    assert "1 cells with" in texts(driver, "#found")[0]
-    driver.execute_script("document.querySelector('#cells .open-row').click()")
-    cell = built.data["cells"][
+    assert "1 run with" in texts(driver, "#found")[0]
+    driver.execute_script("document.querySelector('#runs .open-row').click()")
+    run = built.data["runs"][
         driver.execute_script(
-            "return Number(document.querySelector('#cells tr[data-cell]').dataset.cell)"
+            "return Number(document.querySelector('#runs tr[data-run]').dataset.run)"
         )
     ]
-    inner = texts(driver, "#cells tr.splits tbody tr")
-    assert len(inner) == cell["splits"]
-    assert str(cell["split"]["accuracy"][0]) in inner[0]
+    inner = texts(driver, "#runs tr.splits tbody tr")
+    assert len(inner) == run["splits"]
+    assert str(run["split"]["accuracy"][0]) in inner[0]
 
-    driver.execute_script("document.getElementById('csv-splits').click()")
+    driver.execute_script("document.getElementById('csv').click()")
     saved = wait_for(driver, "return window.saved[0]")
     lines = list(csv.DictReader(io.StringIO(saved)))
-    assert [float(line["accuracy"]) for line in lines] == cell["split"]["accuracy"]
-    assert {line["key"] for line in lines} == {cell["key"]}
+    assert [float(line["accuracy"]) for line in lines] == run["split"]["accuracy"]
+    assert {line["key"] for line in lines} == {run["key"]}
 
-    driver.execute_script("""
-        document.querySelector('#find [name=text]').value = '';
-        const by = document.querySelector('#find [name=by]');
-        by.value = 'algo';
-        by.dispatchEvent(new Event('input', {bubbles: true}));
-    """)
-    groups = texts(driver, "#cells tr.group-head")
-    assert groups
-    assert groups[0].startswith("align:")
+    driver.execute_script("document.querySelector('#find [type=reset]').click()")
+    wait_for(driver, "return document.querySelectorAll('#runs tbody tr').length > 1")
+    # How many runs there are is one number.
+    n_runs = len(built.data["runs"])
+    assert texts(driver, "#found")[0].startswith(f"{n_runs} runs with")
+    assert f"{n_runs} runs" in texts(driver, "footer")[0]
 
 
 @pytest.fixture(scope="class")
@@ -452,7 +474,7 @@ def explore(visit: Callable[..., Driver]) -> Driver:
 
 class TestPlots:
     def test_the_plots_show_what_is_chosen(self, explore: Driver) -> None:
-        assert explore.execute_script("return document.querySelectorAll('.plot svg').length") == 6
+        assert explore.execute_script("return document.querySelectorAll('.plot svg').length") == 4
         explore.execute_script("""
             const form = document.getElementById('plot-methods');
             const second = form.elements.second;
@@ -536,8 +558,14 @@ def test_what_to_try_is_answered_from_sets_of_several_views(visit: Callable[...,
     """)
     answer = texts(driver, "#advice")[0]
     assert "Try first:" in answer
-    assert "views, " in answer
+    assert "recorded sets most like yours" in answer
+    assert "mklbench run" in answer
+    assert "data=csv" in answer
+    assert "from mklbench import" in answer
+    assert "views)" in answer
     assert "one table of features" not in answer
+    below = texts(driver, "#advice tbody td:nth-child(3)")
+    assert [float(text) for text in below] == sorted(map(float, below))
 
 
 @pytest.mark.slow
@@ -594,6 +622,7 @@ def test_the_ledger_is_printed_open_and_folded_again(visit: Callable[..., Driver
 
     driver = visit("gehler2008")
     opened = "[...document.querySelectorAll('#gehler2008 details.printed[open]')].length"
+    driver.execute_script(f"for (const one of {opened.removesuffix('.length')}) one.open = false")
     driver.execute_script(
         f"window.addEventListener('beforeprint', () => {{ window.printed = {opened}; }})"
     )
@@ -627,6 +656,6 @@ def test_differences_of_an_own_store_are_marked_and_found(visit: Callable[..., D
         search.value = 'yours';
         search.dispatchEvent(new Event('input', {bubbles: true}));
     """)
-    rows = texts(driver, "#cells tbody tr")
+    rows = texts(driver, "#runs tbody tr")
     assert len(rows) >= 2
-    assert all("done, yours" in row for row in rows)
+    assert all(", yours" in row for row in rows)

@@ -21,4 +21,4 @@ def test_it_lays_a_store_of_ones_own_beside_all_records(built: Built) -> None:
     # What is missing of it:
     assert "mklbench run split.n_splits=2 algo=svm search=fixed" in built.html
     (loose,) = (shown for shown in built.data["tables"] if not shown["name"])
-    assert [built.data["cells"][place[3]]["own"] for place in loose["places"]] == [True]
+    assert [built.data["runs"][place[3]]["own"] for place in loose["places"]] == [True]

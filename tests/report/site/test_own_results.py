@@ -14,10 +14,10 @@ from mklbench.experiments.store import Store, copy_records
 from mklbench.report.analysis.assemble import assemble
 from mklbench.report.analysis.places import CellFinder, recorded_source
 from mklbench.report.loading import load_table, read_table
-from mklbench.report.site.cells import Cells
 from mklbench.report.site.collected import Collected, loose_records
 from mklbench.report.site.compare import compare
 from mklbench.report.site.papers import PaperPage, paper_pages
+from mklbench.report.site.runs import Runs
 from mklbench.report.table.paper_table import PaperTable
 
 NAME = "picard2012_speed"
@@ -80,10 +80,10 @@ def test_cells_that_stand_in_no_table_are_found(
     assert list(loose_records(store, collected(recorded, store))) == []
     alone = list(loose_records(store, []))
     assert [len(records) for records in alone] == [20]
-    cells = Cells()
-    number = cells.add(alone[0])
-    assert cells.content[number]["key"] == cell.key
-    assert cells.content[number]["own"] is True
+    runs = Runs()
+    number = runs.add(alone[0])
+    assert runs.content[number]["key"] == cell.key
+    assert runs.content[number]["own"] is True
 
 
 @pytest.fixture
@@ -93,7 +93,7 @@ def tiny(tmp_path: Path) -> PaperPage:
     path.write_text(TINY_TABLE, encoding="utf-8")
     table = replace(read_table(path), config_dir=str(tmp_path))
     report = assemble(table, CellFinder(Store(tmp_path / "store")))
-    (page,) = paper_pages([Collected(table, None, report)], Cells(), [], {})
+    (page,) = paper_pages([Collected(table, None, report)], Runs(), [], {})
     return page
 
 
@@ -114,9 +114,9 @@ def test_a_cell_that_is_missing_is_found_by_what_it_would_run(tmp_path: Path) ->
     path.write_text(TINY_TABLE, encoding="utf-8")
     report = assemble(read_table(path), CellFinder(Store(tmp_path / "store")))
     slot, found = next(iter(report.slots.values()))
-    cells = Cells()
-    cell = cells.content[cells.number(slot, found)]
-    assert (cell["status"], cell["algo"], cell["search"]) == ("missing", "svm", "fixed")
+    runs = Runs()
+    run = runs.content[runs.number(slot, found)]
+    assert (run["status"], run["algo"], run["search"]) == ("missing", "svm", "fixed")
 
 
 @pytest.mark.parametrize(

@@ -22,8 +22,8 @@ from mklbench.report.document import to_fragment, to_markdown
 from mklbench.report.layout.evidence import evidence_parts
 from mklbench.report.loading import load_table, table_names
 from mklbench.report.site.build import build
-from mklbench.report.site.cells import rounded
 from mklbench.report.site.papers import recorded_evidence
+from mklbench.report.site.runs import rounded
 from mklbench.report.table.metrics import METRICS
 from mklbench.report.table.paper_table import PaperTable
 
@@ -124,22 +124,20 @@ def test_what_is_told_of_numbers_is_that_of_the_records(
 
 
 def test_the_numbers_of_splits_are_those_of_the_records(built: Built) -> None:
-    recorded = (cell for cell in built.data["cells"] if not cell["own"])
-    cells = {(cell["key"], cell["n"]): cell for cell in recorded}
+    recorded = (run for run in built.data["runs"] if not run["own"])
+    runs = {(run["key"], run["n"]): run for run in recorded}
     directory = resources.recorded_results() / "records"
     checked = 0
     for path in sorted(directory.glob("picard2012_table?.jsonl*")):
         by_key: dict[str, dict[int, Any]] = {}
         for record in read_records(path):
             by_key.setdefault(record.key, {})[record.split] = record
-        for key, of_cell in by_key.items():
-            cell = cells[key, len(of_cell)]
-            assert cell["splits"] in (len(of_cell), sorted(of_cell))
+        for key, of_run in by_key.items():
+            run = runs[key, len(of_run)]
+            assert run["splits"] in (len(of_run), sorted(of_run))
             for name, digits in (("accuracy", 5), ("gap", 2), ("svm_calls", 7)):
-                found = [
-                    rounded(METRICS[name].value(of_cell[at]), digits) for at in sorted(of_cell)
-                ]
-                shown = cell["split"][name]
+                found = [rounded(METRICS[name].value(of_run[at]), digits) for at in sorted(of_run)]
+                shown = run["split"][name]
                 assert shown == found or {shown} == set(found)
                 checked += len(found)
     assert checked > 10_000
@@ -192,4 +190,4 @@ def test_what_the_scripts_read_cannot_end_their_script(built: Built) -> None:
     assert all("<!--" not in script for script in scripts)
     large = sorted(scripts, key=len)[5:]
     assert all(re.fullmatch(r"[A-Za-z0-9+/=]+", script) for script in large)
-    assert Path(resources.checkout() or "/nowhere").name not in built.data["cells"][0]["run"]
+    assert Path(resources.checkout() or "/nowhere").name not in built.data["runs"][0]["command"]

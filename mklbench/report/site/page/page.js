@@ -7,7 +7,7 @@ async function unpacked(id) {
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
   return new Response(stream).text();
 }
-// All that is known of tables, cells and numbers; the other scripts begin when it is there.
+// All that is known of tables, runs and numbers; the other scripts begin when it is there.
 const ready = unpacked("data").then(JSON.parse);
 
 // An element with attributes and content: texts, which are escaped, or other elements.
@@ -20,9 +20,24 @@ function make(name, attributes, ...content) {
   return made;
 }
 
-function fill(select, pairs, chosen) {
-  select.replaceChildren(...pairs.map(([value, label]) =>
-    make("option", {value, selected: String(value) === String(chosen) ? "" : null}, label)));
+// A table of plain values; numbers stand to the right.
+function plainTable(headings, rows) {
+  return make("table", {class: "plain"},
+    make("thead", {}, make("tr", {}, ...headings.map((text) => make("th", {scope: "col"}, text)))),
+    make("tbody", {}, ...rows.map((row) => make("tr", {}, ...row.map((value) =>
+      make("td", {class: typeof value === "number" ? "n" : null}, value === null || value === undefined ? "" : String(value)))))));
+}
+
+// The order of two values, `turn` being 1 or -1; what is not known comes last.
+function inOrder(one, other, turn) {
+  const unknown = (value) => value === null || value === undefined;
+  if (unknown(one) || unknown(other)) return unknown(one) - unknown(other);
+  return one < other ? -turn : one > other ? turn : 0;
+}
+
+function markSorted(table, head, up) {
+  for (const other of table.tHead.querySelectorAll("th[aria-sort]")) other.setAttribute("aria-sort", "none");
+  head.setAttribute("aria-sort", up ? "ascending" : "descending");
 }
 
 // The pages stand one after the other, as they are printed without scripts; here one is shown.

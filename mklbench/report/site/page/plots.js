@@ -68,26 +68,23 @@ ready.then((data) => {
       // What the mouse points at is told to the keyboard as well.
       for (const mark of chart.querySelectorAll("[aria-roledescription=point], [aria-roledescription=tick]")) mark.setAttribute("tabindex", "0");
       const names = Object.keys(rows[0]);
-      this.section.querySelector(".as-table").replaceChildren(make("table", {class: "plain"},
-        make("thead", {}, make("tr", {}, ...names.map((name) => make("th", {scope: "col"}, name)))),
-        make("tbody", {}, ...rows.map((row) => make("tr", {}, ...names.map((name) =>
-          make("td", {class: typeof row[name] === "number" ? "n" : null}, row[name] === null ? "" : String(row[name]))))))));
+      this.section.querySelector(".as-table").replaceChildren(plainTable(names, rows.map((row) => names.map((name) => row[name]))));
     }
   }
 
   const select = (plot, name) => plot.form.elements[name];
-  const numbered = (labels) => labels.map((label, at) => [at, label]);
   function keep(element, pairs, preferred) {
     const before = element.value;
-    const has = (value) => pairs.some(([key]) => String(key) === String(value));
-    fill(element, pairs, before !== "" && has(before) ? before : has(preferred) ? preferred : pairs.length ? pairs[0][0] : "");
+    element.replaceChildren(...pairs.map(([value, label]) => make("option", {value}, label)));
+    const known = [before, preferred].find((value) => pairs.some(([key]) => String(key) === String(value)));
+    if (known !== undefined) element.value = known;
   }
   const tables = data.tables.filter((table) => table.places.length);
   const tablePairs = tables.map((table, at) => [at, table.title]);
   const defaultTable = Math.max(0, tables.findIndex((table) => table.name === "all_methods"));
   const used = (table, at) => [...new Set(table.places.map((place) => place[at]))].sort((a, b) => a - b);
   const options = (table, at, labels) => used(table, at).map((number) => [number, labels[number]]);
-  const meanOf = (number, metric) => (data.cells[number].mean[metric] || [null])[0];
+  const meanOf = (number, metric) => (data.runs[number].mean[metric] || [null])[0];
   const metricsOf = (table) => METRICS.filter((name) => table.places.some((place) => meanOf(place[3], name) !== null)).map((name) => [name, heading(name)]);
   const round = (value) => (value === null ? null : Number(value.toPrecision(5)));
   const axis = (name, title, log) => ({field: name, type: "quantitative", title, scale: log ? {type: "log"} : {zero: false}});
@@ -165,7 +162,7 @@ ready.then((data) => {
     const places = table.places.filter((place) => place[0] === Number(chosen.row));
     const rows = places.map(([, column, protocol, number]) => ({
       method: table.columns[column], protocol: table.protocols[protocol],
-      x: round(meanOf(number, chosen.x)), y: round(meanOf(number, chosen.y)), cpu: data.cells[number].cpu,
+      x: round(meanOf(number, chosen.x)), y: round(meanOf(number, chosen.y)), cpu: data.runs[number].cpu,
     })).filter((row) => row.x !== null && row.y !== null);
     const logX = isLog(chosen.x), logY = isLog(chosen.y);
     const shown = positive(rows, ...(logX ? ["x"] : []), ...(logY ? ["y"] : []));
@@ -249,34 +246,15 @@ ready.then((data) => {
     }};
   }));
 
-  plots.push(new TablePlot("splits", {table: "Table", row: "Data set", column: "Method", protocol: "Protocol", metric: "Metric"}, (chosen, plot) => {
-    const place = plot.table.places.find(([row, column, protocol]) => row === Number(chosen.row) && column === Number(chosen.column) && protocol === Number(chosen.protocol));
-    const cell = place && data.cells[place[3]];
-    if (!cell || cell.split[chosen.metric] === undefined) return {rows: [], note: "There is no such cell, or it has no such number."};
-    const numbers = Array.isArray(cell.splits) ? cell.splits : [...Array(cell.splits).keys()];
-    const values = cell.split[chosen.metric];
-    const rows = numbers.map((split, at) => ({split, value: Array.isArray(values) ? values[at] : values})).filter((row) => row.value !== null);
-    const [mean, sd] = cell.mean[chosen.metric];
-    const x = axis("value", heading(chosen.metric), false);
-    return {rows, spec: {
-      height: 170, title: {text: "mean " + round(mean) + (sd === null ? "" : ", standard deviation " + sd) + " over " + rows.length + " splits", fontSize: 12, anchor: "start"},
-      layer: [
-        {transform: [{calculate: "'quartiles'", as: "what"}], mark: {type: "boxplot", size: 26, color: PALETTE[5], median: {color: colourOf("ink")}, ticks: true}, encoding: {x, y: {field: "what", type: "nominal", title: null}}},
-        {transform: [{calculate: "'splits'", as: "what"}], mark: {type: "tick", thickness: 2, bandSize: 26, color: PALETTE[0], opacity: 0.7}, encoding: {x, y: {field: "what", type: "nominal"}, tooltip: [{field: "split"}, {field: "value", title: heading(chosen.metric)}]}},
-        {data: {values: [{mean, what: "splits"}]}, mark: {type: "point", shape: "diamond", filled: true, size: 110, color: PALETTE[1]}, encoding: {x: {field: "mean", type: "quantitative"}, y: {field: "what", type: "nominal"}, tooltip: [{field: "mean"}]}},
-      ],
-    }};
-  }));
-
   // The course of single fits, as their records have it.
   const COURSES = {gap: "certified gap", objective: "J", above: "J above the lowest here"};
   class CoursePlot extends TablePlot {
-    get pairs() { return tablePairs.filter(([at]) => tables[at].places.some((place) => data.cells[place[3]].descent)); }
+    get pairs() { return tablePairs.filter(([at]) => tables[at].places.some((place) => data.runs[place[3]].descent)); }
     refill() {
       if (!this.pairs.length) return;
       super.refill();
       const table = this.table;
-      const rows = [...new Set(table.places.filter((place) => data.cells[place[3]].descent).map((place) => place[0]))];
+      const rows = [...new Set(table.places.filter((place) => data.runs[place[3]].descent).map((place) => place[0]))];
       keep(select(this, "row"), rows.sort((a, b) => a - b).map((row) => [row, table.rows[row]]));
       keep(select(this, "course"), Object.entries(COURSES), "gap");
     }
@@ -284,10 +262,10 @@ ready.then((data) => {
   plots.push(new CoursePlot("courses", {table: "Table", row: "Data set", course: "Up"}, (chosen, plot) => {
     const {table} = plot, several = table.protocols.length > 1;
     const fits = !plot.pairs.length ? [] : table.places
-      .filter((place) => place[0] === Number(chosen.row) && data.cells[place[3]].descent)
+      .filter((place) => place[0] === Number(chosen.row) && data.runs[place[3]].descent)
       .map(([, column, protocol, number]) => ({
-        method: table.columns[column] + (several ? ", " + table.protocols[protocol] : "") + (data.cells[number].own ? ", yours" : ""),
-        descent: data.cells[number].descent,
+        method: table.columns[column] + (several ? ", " + table.protocols[protocol] : "") + (data.runs[number].own ? ", yours" : ""),
+        descent: data.runs[number].descent,
       }));
     const lowest = Math.min(...fits.flatMap(({descent}) => descent.objective.filter((value) => value !== null)));
     const worth = ({objective, gap}, at) => {
@@ -296,27 +274,11 @@ ready.then((data) => {
     };
     const rows = fits.flatMap(({method, descent}) => descent.svm_calls.map((calls, at) => ({method, calls, value: worth(descent, at), split: descent.split})))
       .filter((row) => row.calls > 0 && row.value > 0);
-    return {rows, note: "No cell here keeps the course of its fits: those that are run from version 0.2 on do.", spec: {
+    return {rows, note: "No run here keeps the course of its fits: those that are run from version 0.2 on do.", spec: {
       mark: {type: "line", point: {filled: true, size: 45}},
       encoding: {x: axis("calls", "SVM calls", true), y: axis("value", COURSES[chosen.course], true),
         color: {field: "method", title: "method"}, shape: {field: "method", scale: {range: SHAPES}, legend: null},
         tooltip: [{field: "method"}, {field: "calls", title: "SVM calls"}, {field: "value", title: COURSES[chosen.course]}, {field: "split"}]},
-    }};
-  }));
-
-  class DescentPlot extends Plot {
-    refill() {
-      const sets = [...new Set(data.descents.map((one) => one.data + ", " + one.kernels + " kernels"))];
-      if (!select(this, "set").options.length) keep(select(this, "set"), sets.map((set) => [set, set]));
-    }
-  }
-  plots.push(new DescentPlot("descents", {set: "Data set"}, (chosen) => {
-    const rows = data.descents.filter((one) => one.data + ", " + one.kernels + " kernels" === chosen.set && one.gap > 0)
-      .map((one) => ({solver: one.solver, calls: one.calls, gap: one.gap, seconds: one.seconds})).sort((a, b) => a.calls - b.calls);
-    return {rows, note: "The measurements of solvers along their tolerances (make bench PARTS=gaps) are not here.", spec: {
-      mark: {type: "line", point: {filled: true, size: 60}},
-      encoding: {x: axis("calls", "SVM calls", true), y: axis("gap", "certified gap", true), color: {field: "solver"}, shape: {field: "solver", scale: {range: SHAPES}, legend: null},
-        tooltip: [{field: "solver"}, {field: "calls", title: "SVM calls"}, {field: "gap"}, {field: "seconds", title: "CPU seconds"}]},
     }};
   }));
 

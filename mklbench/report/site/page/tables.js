@@ -6,7 +6,7 @@ ready.then((data) => {
   let pinned = false;
 
   function lines(number) {
-    const cell = data.cells[number.cell];
+    const run = data.runs[number.run];
     const found = [
       ["mean", number.mean], ["standard deviation", number.sd], ["splits", number.splits],
     ];
@@ -18,10 +18,10 @@ ready.then((data) => {
     if (number.message) found.push(["why", number.message]);
     if (number.chosen) found.push(["chosen", number.chosen]);
     if (number.stopped) found.push(["ended early", number.stopped]);
-    if (cell.cpu) found.push(["CPU", cell.cpu]);
-    if (cell.run) {
+    if (run.cpu) found.push(["CPU", run.cpu]);
+    if (run.command) {
       const copy = make("button", {type: "button", class: "copy"}, "Copy");
-      found.push(["run it", make("span", {class: "command"}, make("code", {tabindex: 0}, cell.run), copy)]);
+      found.push(["run it", make("span", {class: "command"}, make("code", {tabindex: 0}, run.command), copy)]);
     }
     return found;
   }
@@ -88,6 +88,7 @@ ready.then((data) => {
     }
     const place = numberAt(event);
     if (!place) return hush();
+    if (place.tabIndex < 0) place.tabIndex = -1;  // so that it can have the focus
     place.focus({preventScroll: true});
     tell(place);
     pinned = true;
@@ -124,9 +125,8 @@ ready.then((data) => {
 
   function sort(table, button) {
     const head = button.closest("th");
-    const up = head.getAttribute("aria-sort") === "ascending";
-    for (const other of table.querySelectorAll("th[aria-sort]")) other.setAttribute("aria-sort", "none");
-    head.setAttribute("aria-sort", up ? "descending" : "ascending");
+    const up = head.getAttribute("aria-sort") !== "ascending";
+    markSorted(table, head, up);
     const column = Number(button.dataset.sort) + 2;
     const worth = (body) => {
       if (column === 1) return body.querySelector("th").textContent.toLowerCase();
@@ -136,11 +136,7 @@ ready.then((data) => {
       return found ? Number(found.dataset.value) : null;
     };
     const bodies = [...table.tBodies].map((body) => ({body, worth: worth(body)}));
-    bodies.sort((one, other) => {
-      if (one.worth === null || other.worth === null) return (one.worth === null) - (other.worth === null);
-      const order = one.worth < other.worth ? -1 : one.worth > other.worth ? 1 : 0;
-      return up ? -order : order;
-    });
+    bodies.sort((one, other) => inOrder(one.worth, other.worth, up ? 1 : -1));
     table.append(...bodies.map(({body}) => body));
   }
 
@@ -149,12 +145,16 @@ ready.then((data) => {
     const kinds = new Set(chosen.getAll("kind"));
     const every = kinds.size === form.querySelectorAll("[name=kind]").length;
     const is = (name, value) => !chosen.get(name) || chosen.get(name) === value;
-    const alone = chosen.get("line") === "published";  // the table of the paper by itself
+    const line = chosen.get("line");
+    const alone = line === "published";  // the table of the paper by itself
+    // In short the paper's line, what was measured as printed, and the best of the others.
+    const inLines = (row) => line === "short" ? row.dataset.short !== undefined
+      : row.matches(".published") || !line || line === row.dataset.line;
     const heads = [...table.tHead.rows[0].cells];
     heads.forEach((head, at) => {
       if (at < 2) return;
       const out = !is("column", head.dataset.column) || !is("metric", head.dataset.metric) ||
-        (alone && head.dataset.published === undefined);
+        ((alone || line === "short") && head.dataset.published === undefined);
       head.hidden = out;
       for (const row of table.querySelectorAll("tbody tr")) row.cells[at].hidden = out;
     });
@@ -162,7 +162,7 @@ ready.then((data) => {
     for (const body of table.tBodies) {
       let any = false, first = true;
       for (const row of body.rows) {
-        row.hidden = !(row.matches(".published") || (!alone && is("line", row.dataset.line)));
+        row.hidden = !inLines(row);
         for (const place of row.querySelectorAll("td.number")) {
           const shown = [...kinds].some((kind) => place.classList.contains(kind));
           place.classList.toggle("dim", !shown);

@@ -1,4 +1,4 @@
-"""The cells as the page knows them: what was run, and the numbers of every split, rounded."""
+"""The runs as the page knows them: what was run, and the numbers of every split, rounded."""
 
 from __future__ import annotations
 
@@ -19,53 +19,53 @@ SHOWN: Mapping[str, int] = {
 }  # fmt: skip
 
 
-class Cells:
-    """The cells of all tables, each once; their numbers are their places in `content`."""
+class Runs:
+    """The runs of all tables, each once; their numbers are their places in `content`."""
 
     def __init__(self) -> None:
         self.content: list[dict[str, Any]] = []
-        self._numbers: dict[tuple[str | None, int, bool], int] = {}
+        self._numbers: dict[tuple[str, int, bool], int] = {}
 
     def number(self, slot: Slot, found: SlotRecords, *, own: bool = False) -> int:
-        """Return the number of a cell of a table; the cell is added if it is new.
+        """Return the number of the run at a position of a table; it is added if it is new.
 
         Parameters
         ----------
         slot : Slot
-            Its place in the table.
+            Its position in the table.
         found : SlotRecords
             Its records.
         own : bool, default=False
             Whether they are of the reader's own store.
         """
         key = found.key or (found.records[0].key if found.records else None)
-        # Two tables may have different numbers of splits of a cell.
-        identity = (key, found.n_splits, own)
-        if key is None or identity not in self._numbers:
-            described = describe(found.records, found.status, found.n_splits, found.message)
-            if "accuracy" in described["mean"] and "rmse" not in slot.column.metrics:
+        # Two tables may have different numbers of splits of a run.
+        identity = (key or run_command(slot), found.n_splits, own)
+        if identity not in self._numbers:
+            told = describe(found.records, found.status, found.n_splits, found.message)
+            if "accuracy" in told["mean"] and "rmse" not in slot.column.metrics:
                 for name in ("mean", "split"):  # of decision values: nobody asks for it
-                    described[name].pop("rmse", None)
+                    told[name].pop("rmse", None)
             if not found.records:
-                described |= _asked_for(slot)
+                given = dict(override.split("=", 1) for override in slot.overrides)
+                told |= {name: given.get(name, "") for name in ("algo", "kernel", "data", "search")}
             chosen = next((record.params or {} for record in found.done), {})
-            described |= {"key": key, "run": run_command(slot, chosen), "own": own}
+            told |= {"key": key, "command": run_command(slot, chosen), "own": own}
             self._numbers[identity] = len(self.content)
-            self.content.append(described)
+            self.content.append(told)
         return self._numbers[identity]
 
     def add(self, records: Sequence[Record]) -> int:
-        """Add a cell of the reader's own store that stands in no table; return its number."""
+        """Add a run of the reader's own store that stands in no table; return its number."""
         done = all(record.is_done for record in records)
         message = next((record.reason for record in records if not record.is_done), "")
-        described = describe(records, DONE if done else "incomplete", len(records), message)
-        described |= {"key": records[0].key, "run": "", "own": True}
-        self.content.append(described)
+        told = describe(records, DONE if done else "incomplete", len(records), message)
+        self.content.append(told | {"key": records[0].key, "command": "", "own": True})
         return len(self.content) - 1
 
 
 def run_command(slot: Slot, chosen: Iterable[str] = ()) -> str:
-    """Return the command that runs the cell of a place of a table.
+    """Return the command of the run at a position of a table.
 
     Options that its search chooses (by their dotted paths) are left out: what a table states of
     them for all its columns has no effect there, and `mklbench run` refuses it.
@@ -78,16 +78,10 @@ def run_command(slot: Slot, chosen: Iterable[str] = ()) -> str:
     return shlex.join(words)
 
 
-def _asked_for(slot: Slot) -> dict[str, str]:
-    """Return the names of the configs of a cell that has no record to tell them."""
-    given = dict(override.split("=", 1) for override in slot.overrides)
-    return {name: given[name] for name in ("algo", "kernel", "data", "search") if name in given}
-
-
 def describe(
     records: Sequence[Record], status: str, n_splits: int, message: str = ""
 ) -> dict[str, Any]:
-    """Return what the page knows of one cell.
+    """Return what the page knows of one run.
 
     Parameters
     ----------
@@ -104,40 +98,30 @@ def describe(
     on the first split that has one, with the number of that ``split``; absent where none has.
     """
     done = [record for record in records if record.is_done]
-    first = done[0] if done else (records[0] if records else None)
-    metrics = {name: METRICS[name] for name in SHOWN}
-    values = {name: [metric.value(r) for r in done] for name, metric in metrics.items()}
-    samples = {
-        name: Sample.of([value for value in of_metric if value is not None])
-        for name, of_metric in values.items()
+    first = next(iter(done or records), None)
+    told: dict[str, Any] = {
+        name: getattr(first, name, "") for name in ("algo", "kernel", "data", "search")
     }
-    described: dict[str, Any] = {
-        "algo": first.algo if first else "",
-        "kernel": first.kernel if first else "",
-        "data": first.data if first else "",
-        "search": first.search if first else "",
+    told |= {
         "status": status,
         "message": message,
         "n": n_splits,
         "n_train": first.n_train if first else None,
-        "n_test": first.n_test if first else None,
         "cpu": "; ".join(cpu_models(done)),
-        "splits": _numbers([record.split for record in done]),
-        "C": _packed([rounded(record.C, 3) for record in done]),
-        "mean": {
-            name: [rounded(sample.mean, 17), rounded(sample.std, 3)]  # methods are ranked by it
-            for name, sample in samples.items()
-            if sample is not None
-        },
-        "split": {
-            name: _packed([rounded(value, SHOWN[name]) for value in of_metric])
-            for name, of_metric in values.items()
-            if samples[name] is not None
-        },
+        "splits": _counted([record.split for record in done]),
+        "C": _shortened([rounded(record.C, 3) for record in done]),
+        "mean": {},
+        "split": {},
     }
-    if (followed := next((record for record in done if record.descent), None)) is not None:
-        described["descent"] = {"split": followed.split, **(followed.descent or {})}
-    return described
+    for name, digits in SHOWN.items():
+        values = [METRICS[name].value(record) for record in done]
+        if sample := Sample.of([value for value in values if value is not None]):
+            # Methods are ranked by the mean, which has all of its digits.
+            told["mean"][name] = [rounded(sample.mean, 17), rounded(sample.std, 3)]
+            told["split"][name] = _shortened([rounded(value, digits) for value in values])
+    if followed := next((record for record in done if record.descent), None):
+        told["descent"] = {"split": followed.split, **(followed.descent or {})}
+    return told
 
 
 def rounded(value: float | None, digits: int) -> float | int | None:
@@ -148,11 +132,11 @@ def rounded(value: float | None, digits: int) -> float | int | None:
     return int(short) if short.is_integer() and abs(short) < 1e9 else short
 
 
-def _packed(values: Sequence[Any]) -> Any:
+def _shortened(values: Sequence[Any]) -> Any:
     """Return one value where all are equal, as of a parameter that was not searched."""
     return values[0] if values and all(value == values[0] for value in values) else list(values)
 
 
-def _numbers(splits: Sequence[int]) -> Any:
+def _counted(splits: Sequence[int]) -> Any:
     """Return the number of splits where they are 0, 1, 2, ...; or else the list of them."""
     return len(splits) if list(splits) == list(range(len(splits))) else list(splits)
