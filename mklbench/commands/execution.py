@@ -35,8 +35,9 @@ def execute(cells: list[Cell], options: RunConfig) -> int:
     KeyboardInterrupt
         With a sentence on what is kept and how to go on.
     """
-    if options.out is not None:
-        check_writable_file("out", options.out)
+    for option in ("out", "predictions"):
+        if (path := getattr(options, option)) is not None:
+            check_writable_file(option, path)
     store = Store(options.results_dir)
     executor = configs.executor(options.executor, options.jobs, options.timeout)
     with interruption.saying(lambda: _kept(cells, store)):
@@ -47,6 +48,10 @@ def execute(cells: list[Cell], options: RunConfig) -> int:
         raise InputError(next(str(result.error) for result in results))
     if options.out is not None:
         _write(options.out, usable)
+    if options.predictions is not None:
+        from mklbench.commands.predictions import write_predictions
+
+        write_predictions(options.predictions, usable)
     print(summary(usable))
     for sentence in (*_borders(usable), *_approximations(usable)):
         print(sentence)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import difflib
+import glob
+import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -14,6 +16,8 @@ from mklbench.config import flags as hydra_flags
 from mklbench.config.overrides import check_readable, is_hydra, key_of
 from mklbench.errors import InputError
 
+# Options whose values may be patterns of files in a sweep.
+_PATHS = ("data.path", "kernel.files", "split.path")
 _SWEEP_FLAGS = ("-m", "--multirun")
 _CONFIG_DIR_FLAGS = ("-cd", "--config-dir")
 
@@ -82,6 +86,7 @@ def composed_cells(
     """
     typed = overrides if typed is None else typed
     given = [text for text in overrides if not is_hydra(text)]
+    given = [_with_files(text) if sweeping else text for text in given]
     with configs.explained(typed, config_dir):
         if len(given) < len(overrides):
             hydra_flags.carry_out(overrides, config_dir, sweeping)
@@ -90,6 +95,17 @@ def composed_cells(
         with configs.explained(typed, config_dir):
             config = configs.composed(cell, config_dir)
         yield configs.without_search_of(config, cell)
+
+
+def _with_files(override: str) -> str:
+    """Return an override of a path such as ``data.path=studies/*.csv`` as a choice of the files."""
+    key, _, pattern = override.partition("=")
+    if key not in _PATHS or pattern.startswith("[") or not glob.has_magic(pattern):
+        return override
+    pattern = pattern.removeprefix("glob(").removesuffix(")") if "glob(" in pattern else pattern
+    if not (found := sorted(glob.glob(os.path.expanduser(pattern), recursive=True))):
+        raise InputError(f"{override} names no file: correct the pattern.")
+    return f"{key}={','.join(repr(path) for path in found)}"
 
 
 def _read(arguments: list[str]) -> tuple[list[str], list[str], str | None]:

@@ -111,7 +111,7 @@ def run_config(composed: DictConfig) -> RunConfig:
     given = [key for key in options if key in composed or OmegaConf.is_missing(composed, key)]
     values = {key: _option(composed, key) for key in given if key != "executor"}
     values["executor"] = plain_group(composed, "executor")
-    for key in ("results_dir", "out", "progress"):  # a folder may be called 2012
+    for key in ("results_dir", "out", "predictions", "progress"):  # a folder may be 2012
         value = values.get(key)
         if isinstance(value, int | float) and not isinstance(value, bool):
             values[key] = str(value)

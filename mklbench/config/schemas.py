@@ -273,6 +273,7 @@ class RunConfig:
     timeout: float | None = None
     results_dir: str = "results/store"
     out: str | None = None
+    predictions: str | None = None
     progress: Annotated[str, _one_of(Progress)] = "auto"
 
     def __post_init__(self) -> None:
@@ -291,6 +292,11 @@ class RunConfig:
             raise InputError(
                 f"out={self.out} is not accepted: give the name of a .csv file, or of a .tex file "
                 "for the summary."
+            )
+        if self.predictions is not None and not self.predictions.endswith((".csv", ".parquet")):
+            raise InputError(
+                f"predictions={self.predictions} is not accepted: give the name of a .csv or "
+                ".parquet file."
             )
 
 

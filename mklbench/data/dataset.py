@@ -79,6 +79,8 @@ class Dataset:
         What of the training part takes the place of NaN in `X`.
     sample_names : tuple of tuple of str
         n names each, of every column of an own file that may name the samples.
+    rows : ndarray of shape (n,) or None
+        Numbers of the rows of an own file, from 0, some of which may be left out.
     understood : tuple of str
         What was made of a file of the user's own, in three lines; else empty.
     """
@@ -99,6 +101,7 @@ class Dataset:
     groups: NDArray[np.int64] | None = None
     impute: Literal["mean", "median"] | None = None
     sample_names: tuple[tuple[str, ...], ...] = ()
+    rows: NDArray[np.int64] | None = None
     understood: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:

@@ -32,7 +32,8 @@ def rows_of_classes(table: Table, classes: Sequence[str], place: str) -> Table:
             raise DataError(f"data.keep_classes={label} is not a label of {place}.")
     kept = [i for i, label in enumerate(table.labels) if label in classes]
     labels = tuple(table.labels[i] for i in kept)
-    return replace(table, X=table.X[kept], labels=labels, splits=())
+    rows = np.asarray(kept) if table.rows is None else table.rows[kept]
+    return replace(table, X=table.X[kept], labels=labels, splits=(), rows=rows)
 
 
 def classes_of(table: Table, positive: str | None, layout: Layout, place: str) -> tuple[str, ...]:

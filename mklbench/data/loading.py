@@ -257,6 +257,7 @@ def from_bytes(
         groups=groups,
         impute=layout.impute,
         sample_names=table.sample_names,
+        rows=table.rows,
     )
     if layout.own:
         dataset = replace(dataset, understood=_understood(dataset, table))

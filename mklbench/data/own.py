@@ -85,6 +85,8 @@ class Table:
         Of the file, from which each feature comes.
     sample_names : tuple of tuple of str
         n names each, of every column that may name the samples and is no feature.
+    rows : ndarray of shape (n,) or None
+        Their numbers in the file, from 0, where some are left out.
     """
 
     X: NDArray[np.float64]
@@ -102,6 +104,7 @@ class Table:
     dropped: tuple[str, ...] = ()
     columns: tuple[int, ...] = ()
     sample_names: tuple[tuple[str, ...], ...] = ()
+    rows: NDArray[np.int64] | None = None
 
     def in_views(self, bounds: Sequence[int], names: Sequence[str] = ()) -> Table:
         """Return the table with the columns ``bounds[v] ... bounds[v + 1] - 1`` as view v."""
@@ -427,6 +430,7 @@ class Body:
             dropped=tuple(dropped),
             columns=columns,
             sample_names=tuple(one for one in called if len(set(one)) == len(one)),
+            rows=np.flatnonzero(kept),
         )
 
     def _require_known(self, columns: Sequence[int]) -> None:

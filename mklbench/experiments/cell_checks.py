@@ -58,14 +58,14 @@ def _check_regression(cell: Cell) -> None:
             f"algo={cell.algo} needs classes, and data={cell.data} has real numbers to "
             "predict: choose an algorithm for regression, such as algo=krr."
         )
-    for option, asked in (
-        ("split.stratified=true", cell.config["split"]["stratified"]),
-        ("search.score=accuracy", cell.config["search"]["score"] == "accuracy"),
+    for option, asked, remedy in (
+        ("split.stratified=true", cell.config["split"]["stratified"], "set split.stratified=false"),
+        ("search.score=accuracy", cell.config["search"]["score"] == "accuracy", "leave it out"),
     ):
         if asked:
             raise InputError(
                 f"{option} needs classes, and data={cell.data} has real numbers to predict: "
-                "leave it out."
+                f"{remedy}."
             )
 
 

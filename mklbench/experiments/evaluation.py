@@ -187,6 +187,21 @@ def _run_split(cell: Cell, split: int, selections: Mapping[int, Selection]) -> R
     return replace(record, scores={name: scores[name] for name in cell.metrics})
 
 
+def decision_again(cell: Cell, record: Record) -> NDArray[np.float64]:
+    """Fit a finished split again with what was chosen; return the decision values of its test rows.
+
+    Returns
+    -------
+    ndarray of shape (n_test,) or (n_test, k)
+        In the order of the rows of `Cell.rows`.
+    """
+    parts = _Parts(cell, record.split)
+    chosen = configs.with_values(cell.config, record.params or {})
+    operator = parts.build(chosen["kernel"])
+    solutions = parts.responses.fit(configs.algorithm(chosen["algo"]), operator)
+    return multiclass.decision_function(operator, solutions, parts.test_samples(chosen["kernel"]))
+
+
 def _scores(
     cell: Cell, split: int, parts: _Parts, chosen: Mapping[str, Any], decision: NDArray[np.float64]
 ) -> dict[str, float | None]:
