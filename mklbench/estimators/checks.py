@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 
 from mklbench.errors import InputError, warn
 from mklbench.kernels import GramStack, Views
-from mklbench.kernels.samples import Names, first_named, is_dict, names_of_rows, reordered
+from mklbench.kernels.samples import Names, difference, first_named, is_dict, names_of_rows
 
 # What scikit-learn's `_parameter_constraints` maps a parameter to.
 Constraints = Mapping[str, Sequence[Any]]
@@ -90,7 +90,7 @@ def _look_like_real_targets(y: NDArray[Any]) -> str | None:
 
 
 def check_same_rows(X: Any, name: str, values: Any) -> None:
-    """Raise an InputError if a series names the samples in another order than `X` does.
+    """Raise an InputError if a series names other samples than `X`, or in another order.
 
     Parameters
     ----------
@@ -101,9 +101,10 @@ def check_same_rows(X: Any, name: str, values: Any) -> None:
     values : object
         Something by sample: labels, weights.
     """
-    if reordered(_sample_names(X), names_of_rows(values)):
+    differs = difference(_sample_names(X), names_of_rows(values))
+    if differs is not None:
         raise InputError(
-            f"{name} has its rows in another order than X, by the index of both: give "
+            f"{name} has its rows {differs}, compared with X, by the index of both: give "
             f"{name}.loc[X.index], or {name}.to_numpy() if they belong together as they are."
         )
 

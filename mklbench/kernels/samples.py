@@ -150,18 +150,23 @@ def positions_of(names: Sequence[Any], known: Names, what: str) -> NDArray[np.in
     Raises
     ------
     InputError
-        If one is not there, or there twice.
+        If one is not there, or two have the same.
     """
+    check_unique(known, what)
     place = {name: i for i, name in enumerate(known)}
-    if len(place) < len(known):
-        twice = next(name for name, count in Counter(known).items() if count > 1)
-        raise InputError(f"{what} has the name {twice!r} twice: give each sample its own.")
     try:
         return np.array([place[name] for name in names], dtype=np.intp)
     except KeyError as error:
         raise InputError(
             f"{what} has no sample {error.args[0]!r}: name samples that are there."
         ) from error
+
+
+def check_unique(names: Names, what: str) -> None:
+    """Raise an InputError unless each name is there once."""
+    if len(set(names)) < len(names):
+        twice = next(name for name, count in Counter(names).items() if count > 1)
+        raise InputError(f"{what} has the name {twice!r} twice: give each sample its own.")
 
 
 class Views:
@@ -464,8 +469,5 @@ def are_views(X: Any) -> bool:
     """Tell whether samples are views, or a list or dict of matrices that become views."""
     if isinstance(X, Views) or is_dict(X):
         return True
-    return (
-        isinstance(X, (list, tuple))
-        and len(X) > 0
-        and all(hasattr(part, "shape") and len(part.shape) == 2 for part in X)
-    )
+    shapes = [getattr(part, "shape", ()) for part in X] if isinstance(X, (list, tuple)) else []
+    return all(shapes) and any(len(shape) == 2 for shape in shapes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 import warnings
 from functools import partial
 from typing import Any
@@ -12,6 +13,7 @@ import pandas as pd
 import pytest
 from every_kernel import KINDS_FIRST, QUICK, decisions
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_array
 from sklearn.base import clone, is_classifier
 from sklearn.decomposition import KernelPCA
 from sklearn.exceptions import ConvergenceWarning
@@ -91,6 +93,7 @@ def test_samples_in_two_orders_are_no_training_samples() -> None:
         (X, y.iloc[::-1], None, "y has its rows in another order"),
         (X["rna"], y.iloc[::-1], None, "y has its rows in another order"),
         (X, y, pd.Series(1.0, TRAIN[::-1]), "sample_weight has its rows in another order"),
+        (X, LABELS.loc[TEST], None, f"y has its rows without '{TRAIN[0]}'"),
     ):
         with pytest.raises(InputError, match=said):
             MKL(kernel=Gaussian()).fit(given, labels, sample_weight=weights)
@@ -155,6 +158,51 @@ def test_one_gram_matrix_is_put_in_order_by_name() -> None:
     model = KernelSVC(kernel="precomputed").fit(K.loc[TRAIN, TRAIN[::-1]], y)
     expected = SVC(kernel="precomputed").fit(K.loc[TRAIN, TRAIN], y).predict(K.loc[TEST, TRAIN])
     assert_array_equal(model.predict(K.loc[TEST, TRAIN[::-1]]), expected)
+
+
+def test_samples_with_the_same_name_are_not_put_in_order() -> None:
+    twice = [TRAIN[1], *TRAIN[1:]]
+    K = {name: K.loc[TRAIN, TRAIN] for name, K in GRAMS.items()}
+    K["rna"] = K["rna"].set_axis(twice).set_axis(twice, axis=1)
+    with pytest.raises(InputError, match=f"has the name '{TRAIN[1]}' twice"):
+        MKL(kernel="precomputed").fit(list(K.values()), LABELS.loc[TRAIN].to_numpy())
+
+
+def test_gram_matrices_may_be_sparse_or_views() -> None:
+    y, cross = LABELS.loc[TRAIN], grams(TEST, TRAIN)
+    model = MKL(kernel="precomputed").fit(grams(TRAIN, TRAIN), y)
+    for form in (lambda K: [csr_array(each) for each in K.values()], Views):
+        other = MKL(kernel="precomputed").fit(form(grams(TRAIN, TRAIN)), y)
+        assert_allclose(other.decision_function(form(cross)), model.decision_function(cross))
+    one = KernelSVC(kernel="precomputed").fit(csr_array(GRAMS["rna"].loc[TRAIN, TRAIN]), y)
+    assert one.score(csr_array(cross["rna"]), LABELS.loc[TEST]) > 0.7
+
+
+def test_dense_and_sparse_samples_may_be_mixed() -> None:
+    X, Z, y = RNA.loc[TRAIN].to_numpy(), RNA.loc[TEST].to_numpy(), LABELS.loc[TRAIN]
+    estimator = MKL(kernel=[("rna", Gaussian(), [0, 1])])
+    expected = estimator.fit(X, y).decision_function(Z)
+    assert_array_equal(estimator.decision_function(csr_array(Z)), expected)
+    assert_allclose(estimator.fit(csr_array(X), y).decision_function(Z), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "X", "said"),
+    [
+        ("precomputed", [np.eye(6), np.eye(5)], "kernel 1 of X has shape (5, 5), but kernel 0"),
+        ("precomputed", [], "X has shape (0,): give Gram matrices as (M, n, n)"),
+        (Gaussian(), [np.eye(6), np.ones(6)], "view 1 of X has shape (6,): give a matrix"),
+    ],
+)
+def test_what_is_no_list_of_matrices(kernel: Any, X: Any, said: str) -> None:
+    with pytest.raises(InputError, match=re.escape(said)):
+        MKL(kernel=kernel).fit(X, [0, 1] * 3)
+
+
+def test_no_new_samples_are_told_so() -> None:
+    model = MKL(kernel="precomputed").fit(grams(TRAIN, TRAIN), LABELS.loc[TRAIN])
+    with pytest.raises(InputError, match=r"has shape \(2, 0, 50\)|has shape \(0, 50\)"):
+        model.predict(grams([], TRAIN))
 
 
 def test_rows_of_precomputed_are_numbers_names_or_a_mask() -> None:

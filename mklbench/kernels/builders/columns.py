@@ -308,7 +308,7 @@ class _FittedView:
             part, labels = self._fit(part, y), None
         self.feature_labels = labels
         self.samples = self._prepared(part)
-        self.width = int(np.shape(self.samples)[1])
+        self.width, self._is_dense = int(np.shape(self.samples)[1]), not is_sparse(self.samples)
         are_columns = entry.transformer is None and self._positions and not isinstance(X, Views)
         self.names = ViewNames(
             entry.name,
@@ -333,7 +333,8 @@ class _FittedView:
         part = self._part(X)
         if self.entry.transformer is not None:
             part = self._called(self._transformer.transform, part)
-        return self._prepared(part)
+        # What was dense at the fit is met by kernels on arrays.
+        return self._prepared(part.toarray() if is_sparse(part) and self._is_dense else part)
 
     def _part(self, X: Any) -> Any:
         """Return the columns as they are in samples, or the row numbers."""

@@ -30,9 +30,13 @@ from mklbench.kernels.memory import Memory, Shape
 from mklbench.kernels.samples import (
     Names,
     RowNumbers,
+    Views,
+    are_views,
+    check_unique,
     difference,
     first_named,
     is_dict,
+    is_sparse,
     names_of_columns,
     names_of_rows,
     positions_of,
@@ -86,8 +90,9 @@ class NamedGrams:
             If the columns lack a known name.
         """
         matrices, own = self.matrices, self.columns
-        if columns is not None and own is not None and difference(columns, own) is not None:
-            matrices, own = matrices[..., positions_of(columns, own, self.what)], columns
+        order = _order(columns, own, self.what)
+        if order is not None:
+            matrices, own = matrices[..., order], columns
         if kernels is not None and self.kernels is not None and self.kernels != kernels:
             matrices = matrices[[self.kernels.index(name) for name in kernels]]
         return replace(self, matrices=matrices, kernels=kernels or self.kernels, columns=own)
@@ -121,29 +126,53 @@ def named_grams(X: Any, what: str = "X") -> NamedGrams:
     """
     if isinstance(X, GramStack):
         return NamedGrams(what, X.matrices, X.kernels, X.rows, X.columns, kernels_first=True)
+    if isinstance(X, Views):
+        X = X.parts if X.names is None else dict(zip(X.names, X.parts, strict=True))
     names = list(X) if is_dict(X) else None
-    frames = isinstance(X, (list, tuple)) and any(hasattr(part, "iloc") for part in X)
-    if names is None and not frames:
-        return NamedGrams(what, real_array(what, X), None, names_of_rows(X), names_of_columns(X))
+    if names is None and not are_views(X):
+        matrix = _checked(real_array(what, _dense(X)), what)
+        return NamedGrams(what, matrix, None, names_of_rows(X), names_of_columns(X))
     parts = list(X) if names is None else [X[name] for name in names]
     rows = first_named(map(names_of_rows, parts))
     columns = first_named(map(names_of_columns, parts))
     found = NamedGrams(what, np.empty((0, 0, 0)), names)
     matrices: list[Array] = []
     for m, part in enumerate(parts):
-        matrix = real_array(found.called(m), part)
+        matrix = real_array(found.called(m), _dense(part))
         for axis, (known, own) in enumerate(
             [(rows, names_of_rows(part)), (columns, names_of_columns(part))]
         ):
-            if known is not None and own is not None and difference(known, own) is not None:
-                matrix = np.take(matrix, positions_of(known, own, found.called(m)), axis)
+            order = _order(known, own, found.called(m))
+            matrix = matrix if order is None else np.take(matrix, order, axis)
         if matrices and matrix.shape != matrices[0].shape:
             raise InputError(
                 f"{found.called(m)} has shape {matrix.shape}, but {found.called(0)} has "
                 f"{matrices[0].shape}: give the kernels on the same samples."
             )
         matrices.append(matrix)
-    return NamedGrams(what, np.array(matrices), names, rows, columns, kernels_first=True)
+    stack = _checked(np.array(matrices), what)
+    return NamedGrams(what, stack, names, rows, columns, kernels_first=True)
+
+
+def _checked(matrices: Array, what: str) -> Array:
+    if matrices.ndim in (2, 3) and 0 not in matrices.shape:
+        return matrices
+    raise InputError(
+        f"{what} has shape {matrices.shape}: give Gram matrices as (M, n, n), one a kernel, or one "
+        "as (n, n)."
+    )
+
+
+def _dense(X: Any) -> Any:
+    return X.toarray() if is_sparse(X) else X
+
+
+def _order(known: Names | None, own: Names | None, what: str) -> NDArray[np.intp] | None:
+    """Return where known names of samples stand among a matrix's own; None if they are the same."""
+    if known is None or own is None or difference(known, own) is None:
+        return None
+    check_unique(known, "another of the Gram matrices")
+    return positions_of(known, own, what)
 
 
 class GramStack:
