@@ -37,7 +37,8 @@ PART = re.compile(r"(tr|val|te?st)[a-z]*_?(\d*)|folds?")
 def parse_npz(content: bytes, layout: Layout, place: str) -> Table:
     """Parse a NumPy archive with the arrays that `layout` names, or the user's own.
 
-    The arrays train_1, test_1, train_2, ... are the rows, from 0, of splits that the file holds.
+    The arrays train_1, test_1, train_2, ..., or train and test, are the rows, from 0, of splits
+    that the file holds. Of a shipped set the inputs view may be several arrays view_1, view_2, ...
 
     Parameters
     ----------
@@ -60,11 +61,23 @@ def parse_npz(content: bytes, layout: Layout, place: str) -> Table:
         return _of_matrix(load_npz(io.BytesIO(content)).toarray(), layout, place)
     if _is_open(layout):
         return _of_own(arrays, layout, place)
-    numbers = itertools.takewhile(lambda k: f"train_{k}" in arrays, itertools.count(1))
-    pairs = (
-        (_array(arrays, f"train_{k}", place), _array(arrays, f"test_{k}", place)) for k in numbers
-    )
-    return _table(arrays, layout, pairs, place)
+    names = _numbered(arrays, "train") or [name for name in ("train",) if name in arrays]
+    pairs = [
+        (_array(arrays, name, place), _array(arrays, name.replace("train", "test"), place))
+        for name in names
+    ]
+    views = [arrays[name] for name in _numbered(arrays, layout.inputs)]
+    if not views:
+        return _table(arrays, layout, pairs, place)
+    table = _table({**arrays, layout.inputs: np.hstack(views)}, layout, pairs, place)
+    sizes = tuple(view.shape[1] for view in views) if len(views) > 1 else ()
+    return replace(table, view_sizes=sizes)
+
+
+def _numbered(arrays: Mapping[str, Any], name: str) -> list[str]:
+    """Return name_1, name_2, ... as far as there are such arrays."""
+    each = (f"{name}_{k}" for k in itertools.count(1))
+    return list(itertools.takewhile(arrays.__contains__, each))
 
 
 def read_npz(content: bytes, place: str) -> dict[str, NDArray[Any]]:

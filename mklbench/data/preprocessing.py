@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from mklbench.data.dataset import Dataset, View
 from mklbench.errors import InputError, unknown
 
-ScalingName = Literal["none", "standard", "minmax", "unit"]
+ScalingName = Literal["none", "standard", "sample", "minmax", "unit"]
 SCALINGS: tuple[str, ...] = get_args(ScalingName)
 
 
@@ -27,7 +27,7 @@ class Scaling:
     Attributes
     ----------
     name : str
-        "none", "standard", "minmax" or "unit".
+        "none", "standard", "sample", "minmax" or "unit".
     shift, divisor : ndarray of shape (d,)
         Fitted on the training part. divisor is infinite for a feature that is
         constant there, so that every value of it, also an unseen one, maps to 0.
@@ -80,8 +80,8 @@ def fit_scaling(name: str, X_train: NDArray[np.float64]) -> Scaling:
     Parameters
     ----------
     name : str
-        "none"; "standard": mean 0 and variance 1 (divided by n); "minmax": to [-1, 1]; "unit": to
-        [0, 1].
+        "none"; "standard": mean 0 and variance 1 (divided by n); "sample": the same, divided by
+        n - 1; "minmax": to [-1, 1]; "unit": to [0, 1].
     X_train : ndarray of shape (n, d)
         finite.
 
@@ -101,12 +101,14 @@ def fit_scaling(name: str, X_train: NDArray[np.float64]) -> Scaling:
     lowest, highest = X_train.min(axis=0), X_train.max(axis=0)
     if name == "none":
         return Scaling(name, np.zeros(len(lowest)), np.ones(len(lowest)))
-    if name == "standard":
+    if name in ("standard", "sample"):
         # Scaled by powers of two, which changes no digit, so that no square overflows or vanishes.
         exponents = np.frexp(np.maximum(-lowest, highest))[1]
         scaled = np.ldexp(X_train, -exponents)
         shift = np.ldexp(scaled.mean(axis=0), exponents)
-        divisor = np.ldexp(scaled.std(axis=0), exponents)
+        divisor = np.ldexp(
+            scaled.std(axis=0, ddof=int(name == "sample" and len(scaled) > 1)), exponents
+        )
     elif name == "unit":
         shift = lowest
         with np.errstate(over="ignore"):  # a range beyond doubles is found where it is scaled
