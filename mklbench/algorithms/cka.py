@@ -3,10 +3,12 @@
 It is ALIGNF (`mklbench.algorithms.alignf`) without its constraint v >= 0, as MKLpy has it and
 Bertsimas et al. 2025 compare with it. With Q and c of `mklbench.optim.centred_alignment` the
 alignment of sum_m v_m K_m with the targets is largest at the solution of Q v = c, here the one of
-least norm, at unit length. An SVM on the combination follows.
+least norm with kernels of unit norm, at unit length. An SVM on the combination follows.
 
 Negative weights can make a combination that is no kernel. LIBSVM then ends in a point where the
-KKT conditions hold, and the gap of the SVM, which is that of a convex problem, says no more.
+KKT conditions hold, and the gap of the SVM, which is that of a convex problem, says no more. Which
+point it is depends on the class that LIBSVM has first. As in scikit-learn that is -1 here: the
+machine is trained on -y.
 """
 
 from __future__ import annotations
@@ -74,10 +76,25 @@ def solve(
     machine = Learner("svm", C, 1.0, 0.1, svm_tol, class_weight, MACHINES, sample_weight)
     labels = machine.check(bank, y)
     alignment = Alignment.of(bank, labels)
-    solved = np.linalg.lstsq(alignment.products, alignment.with_target, rcond=None)[0]
+    # At unit norm of the kernels, as theirs may differ by ten orders of magnitude.
+    norms = np.where(alignment.norms > 0.0, alignment.norms, np.inf)
+    cosines = alignment.products / np.outer(norms, norms)
+    solved = np.linalg.lstsq(cosines, alignment.with_target / norms, rcond=None)[0] / norms
     weights = solved / np.linalg.norm(solved)
     # The machine takes weights >= 0; the combination is one kernel to it.
-    solution = machine.learn(PrecomputedBank(bank.combine(weights)[None]), labels, np.ones(1))
+    combination = PrecomputedBank(bank.combine(weights)[None])
+    flipped = (
+        {-k: v for k, v in class_weight.items()} if isinstance(class_weight, Mapping) else None
+    )
+    solution = replace(machine, class_weight=flipped or class_weight).learn(
+        combination, -labels, np.ones(1)
+    )
     reached = alignment.bounds(weights).lower
-    entry = {"objective": reached, "n_svm_calls": float(solution.n_svm_calls)}
-    return replace(solution, weights=weights, objective=reached, history=[entry])
+    return replace(
+        solution,
+        weights=weights,
+        dual_coef=-solution.dual_coef,
+        intercept=-solution.intercept,
+        objective=reached,
+        history=[{"objective": reached, "n_svm_calls": float(solution.n_svm_calls)}],
+    )

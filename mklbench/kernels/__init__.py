@@ -48,6 +48,7 @@ from mklbench.kernels.builders.named import (
     separate,
     simplemkl_bank,
     single,
+    smkl_bank,
 )
 from mklbench.kernels.continuous import Family
 from mklbench.kernels.cross import CrossKernels
@@ -143,6 +144,7 @@ __all__ = [
     "separate",
     "simplemkl_bank",
     "single",
+    "smkl_bank",
     "takes_sparse",
     "training_outputs",
     "unit_trace",

@@ -424,6 +424,35 @@ def _chi2(X: Any, Z: Any, gamma: float) -> Any:
     return _of_sklearn("chi2_kernel", gamma=gamma)(X, Z)
 
 
+@declares(memory=lambda shape, **options: FunctionBank.needs(shape.n, 10, forming=3.0))
+def smkl_bank(X: ArrayLike, gamma: float = 1.0) -> Bank:
+    """Return the ten kernels of Bertsimas et al. 2025, in their order and as large as they are.
+
+    x'z; (gamma x'z + 1)^d for d = 2, 3 and 5; exp(-g ||x - z||^2) for g = 0.5, 0.3 and 0.1;
+    tanh(g x'z + 1) for g = 0.5 and 0.7, which is not positive semidefinite; exp(-0.3 ||x - z||_1).
+
+    Parameters
+    ----------
+    X : array_like of shape (n, d)
+        Training samples.
+    gamma : float, default=1.0
+        Factor of the inner product in the polynomials, > 0: 1 for the rivals of SMKL in the
+        paper, and 0.01 in the authors' program for SMKL.
+    """
+    factor = check_positive("gamma", gamma)
+    samples = samples_of(X)
+    polynomials = [_Poly(degree, factor, 1.0) for degree in (2, 3, 5)]
+    check_values(polynomials, samples)
+    functions: list[tuple[Callable[[Any, Any], Any], str]] = [
+        (Linear(), "linear"),
+        *((polynomial, str(polynomial)) for polynomial in polynomials),
+        *((Gaussian(g), f"gaussian {g}") for g in (0.5, 0.3, 0.1)),
+        *((_of_sklearn("sigmoid_kernel", gamma=g, coef0=1.0), f"sigmoid {g}") for g in (0.5, 0.7)),
+        (_of_sklearn("laplacian_kernel", gamma=0.3), "laplacian 0.3"),
+    ]
+    return FunctionBank(samples, [NamedFunction(*each) for each in functions])
+
+
 BUILDERS: dict[str, KernelBuilder] = {
     "gaussian": gaussian,
     "gaussians": gaussians,
@@ -444,6 +473,7 @@ BUILDERS: dict[str, KernelBuilder] = {
     "laplacian": laplacian,
     "cosine": cosine,
     "chi2": chi2,
+    "smkl": smkl_bank,
 }
 
 
