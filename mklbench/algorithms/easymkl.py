@@ -17,8 +17,10 @@ KOMD on sum_m eta_m K_m is the machine that predicts, half way between the two p
 in the hulls of the classes. Both programmes are solved by `mklbench.optim.hulls`: with a ridge
 added to the kernel they ask for the closest points of two hulls.
 
-MKLpy 0.6 has the same weights. Its KOMD multiplies lam by n_+ n_- / n, without the first term being
-changed, which is KOMD at ``final_lam = c lam / (1 - lam + c lam)``, c = n_+ n_- / n.
+MKLpy 0.6 has the same weights of kernels of unit trace; it takes kernels as they are
+(``unit_trace=False``). Its machine is KOMD at lambda = 0.1, whatever `lam` is, and with lambda
+multiplied by c = n_+ n_- / n in the second term alone, which is KOMD at c lambda / (1 - lambda + c
+lambda): ``final_lam="mklpy"``.
 """
 
 from __future__ import annotations
@@ -31,9 +33,10 @@ from mklbench.kernels.base import Bank
 from mklbench.optim.hulls import MEETING, ClosestPoints, Hulls
 from mklbench.optim.svm_value import check_bank, check_samples
 from mklbench.solution import Solution
-from mklbench.validation import check_labels, check_share, check_tolerance
+from mklbench.validation import check_flag, check_labels, check_share, check_tolerance
 
 VERSION = 1
+NEW_OPTIONS = {"unit_trace": True}
 
 Array = NDArray[np.float64]
 
@@ -47,7 +50,8 @@ def solve(
     y: ArrayLike,
     lam: float = 0.1,
     *,
-    final_lam: float | None = None,
+    final_lam: float | str | None = None,
+    unit_trace: bool = True,
     tol: float = 1e-6,
 ) -> Solution:
     """Weight the kernels of a bank by the margins at their sum, and learn on the combination.
@@ -61,18 +65,21 @@ def solve(
     lam : float, default=0.1
         lambda in [0, 1]: the share of the ridge beside the kernels of mean diagonal 1. At 0 the
         classes have to be separable by the sum of the kernels.
-    final_lam : float or None, default=None
-        That of the machine on the combination, in [0, 1]; `lam` if not given, as in the paper.
+    final_lam : float, "mklpy" or None, default=None
+        That of the machine on the combination, in [0, 1], or as MKLpy has it; `lam` if not given,
+        as in the paper.
+    unit_trace : bool, default=True
+        Whether the kernels are divided by their mean diagonal first.
     tol : float, default=1e-06
         Relative gap to which both programmes are solved.
 
     Returns
     -------
     Solution
-        `weights` are those of the kernels as they come in: eta_m divided by the mean diagonal of
-        kernel m, with 0 for a kernel without one. `dual_coef` is y o gamma of the machine,
-        `objective` the minimum of the first programme, and `gap` the larger of the relative gaps of
-        the two.
+        `weights` are those of the kernels as they come in: with `unit_trace` eta_m divided by the
+        mean diagonal of kernel m, with 0 for a kernel without one. `dual_coef` is y o gamma of the
+        machine, `objective` the minimum of the first programme, and `gap` the larger of the
+        relative gaps of the two.
 
     Raises
     ------
@@ -82,7 +89,10 @@ def solve(
     """
     bank = check_bank("easymkl", bank)
     check_share("lam", lam)
-    final = lam if final_lam is None else check_share("final_lam", final_lam)
+    final = lam if final_lam is None else final_lam
+    if not isinstance(final, str) or final != "mklpy":
+        check_share("final_lam", final)
+    check_flag("unit_trace", unit_trace)
     tol = check_tolerance("tol", tol)
     labels = check_labels(y)
     check_samples(bank, len(labels))
@@ -92,6 +102,8 @@ def solve(
             f"all {bank.n_kernels} kernels have the trace 0: choose kernels that are not zero."
         )
     unit = np.divide(1.0, scales, out=np.zeros_like(scales), where=scales > 0)
+    if not unit_trace:
+        unit = np.sign(unit)
     hulls = Hulls(labels, tol)
     first = margin_distribution(hulls, bank.combine(unit), lam, "lam")
     # Of a positive semidefinite kernel none is negative, but for rounding.
@@ -104,6 +116,8 @@ def solve(
         )
     weights = margins / total * unit
     K = bank.combine(weights)
+    if isinstance(final, str):
+        final = _lam_of_mklpy(labels)
     machine = margin_distribution(hulls, K, final, "final_lam")
     gap = max(found.bounds.relative_gap for found in (first, machine))
     objective = first.squared_distance
@@ -120,6 +134,13 @@ def solve(
         history=[{"objective": objective, "n_svm_calls": float(hulls.calls)}],
         svm_seconds=hulls.seconds,
     )
+
+
+def _lam_of_mklpy(y: Array) -> float:
+    """Return the lambda at which KOMD is the machine of MKLpy's EasyMKL."""
+    n_positive = np.count_nonzero(y > 0)
+    scaled = 0.1 * n_positive * (len(y) - n_positive) / len(y)
+    return scaled / (0.9 + scaled)
 
 
 def margin_distribution(hulls: Hulls, K: Array, lam: float, name: str) -> ClosestPoints:

@@ -23,8 +23,10 @@ class EasyMKL(WithoutSampleWeight, KernelLearner):
     lam : float, default=0.1
         lambda in [0, 1]: at 0 the margin is the largest, at 1 the machine is that of the centres of
         the classes.
-    final_lam : float or None, default=None
-        That of the machine on the combination; `lam` if not given.
+    final_lam : float, "mklpy" or None, default=None
+        That of the machine on the combination, or as MKLpy has it; `lam` if not given.
+    unit_trace : bool, default=True
+        Whether the kernels are divided by their mean diagonal first.
     tol : float, default=1e-06
         Relative gap to which both quadratic programmes are solved.
     verbose : int, default=0
@@ -39,7 +41,8 @@ class EasyMKL(WithoutSampleWeight, KernelLearner):
 
     kernel: Kernel = "gaussians"
     lam: float = 0.1
-    final_lam: float | None = None
+    final_lam: float | str | None = None
+    unit_trace: bool = True
     tol: float = 1e-6
     verbose: int = 0
 

@@ -15,6 +15,7 @@ from mklbench.algorithms import (
     mkl,
     mkl_svr,
     simplemkl,
+    smkl,
     svm,
     uniform,
     vskl,
@@ -29,6 +30,7 @@ from mklbench.kernels.groups import GroupLists
 __all__ = [
     "CKL",
     "MKL",
+    "SMKL",
     "VSKL",
     "ElasticNetMKL",
     "HessianMKL",
@@ -251,6 +253,51 @@ class HessianMKL(KernelLearner):
     tol: float = 1e-2
     objective_tol: float | None = None
     max_iter: int = 200
+    svm_tol: float = 1e-3
+    class_weight: ClassWeights = None
+    verbose: int = 0
+
+
+@dataclass(eq=False, repr=False)
+class SMKL(KernelLearner):
+    """Weights of at most so many kernels (`mklbench.algorithms.smkl`).
+
+    Parameters
+    ----------
+    kernel : str, callable or list, default="gaussians"
+        A bank, see `mklbench.estimators`.
+    C : float, default=3.0
+        Box constraint.
+    lam : float, default=0.1
+        Factor > 0 on the squared norm of the weights: the larger, the more alike they are.
+    cardinality : int, default=3
+        The largest number of kernels with a weight.
+    method : {"alternating", "exact"}, default="alternating"
+        "alternating" answers an SVM with the best weights, and these with an SVM; "exact" finds the
+        optimum, of at most 10,000 sets of kernels.
+    tol : float, default=0.01
+        "alternating" ends when three rounds have not lowered the objective by this; "exact" at
+        this relative gap.
+    max_iter : int, default=50
+        Maximum number of rounds, or of SVMs of "exact".
+    svm_tol : float, default=0.001
+        LIBSVM's stopping tolerance.
+    class_weight : ClassWeights, default=None
+        Factors on C by class label, or "balanced" for classes that all weigh the same
+        (`mklbench.estimators.weights`).
+    verbose : int, default=0
+        Prints nothing at any value.
+    """
+
+    _algorithm = smkl
+
+    kernel: Kernel = "gaussians"
+    C: float = 3.0
+    lam: float = 0.1
+    cardinality: int = 3
+    method: Literal["alternating", "exact"] = "alternating"
+    tol: float = 1e-2
+    max_iter: int = 50
     svm_tol: float = 1e-3
     class_weight: ClassWeights = None
     verbose: int = 0

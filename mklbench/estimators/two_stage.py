@@ -21,6 +21,7 @@ from mklbench.algorithms import (
     align_sdp,
     alignf,
     best_kernel,
+    cka,
     early_fusion,
     f_heuristic,
     late_fusion,
@@ -33,6 +34,7 @@ from mklbench.kernels import Kernel
 from mklbench.kernels.groups import GroupLists
 
 __all__ = [
+    "CKA",
     "PWMK",
     "Align",
     "AlignF",
@@ -188,6 +190,39 @@ class AlignSDP(_WithLearner, KernelLearner):
 
     tol: float = 1e-3
     max_iter: int = 200
+
+
+@dataclass(eq=False, repr=False)
+class CKA(KernelLearner):
+    """The combination of largest alignment, of either sign (`mklbench.algorithms.cka`).
+
+    Parameters
+    ----------
+    kernel : str, callable or list, default="gaussians"
+        A bank, see `mklbench.estimators`.
+    C : float, default=3.0
+        Box constraint.
+    svm_tol : float, default=0.001
+        LIBSVM's stopping tolerance.
+    class_weight : ClassWeights, default=None
+        Factors on C by class label, or "balanced" for classes that all weigh the same
+        (`mklbench.estimators.weights`).
+    verbose : int, default=0
+        Prints nothing at any value: there are no iterations to tell of.
+
+    Notes
+    -----
+    A `sample_weight` of 2 is a factor on C of the machine. The alignments count every row that is
+    not left out once, so that it is not the row twice.
+    """
+
+    _algorithm = cka
+
+    kernel: Kernel = "gaussians"
+    C: float = 3.0
+    svm_tol: float = 1e-3
+    class_weight: ClassWeights = None
+    verbose: int = 0
 
 
 @dataclass(eq=False, repr=False)

@@ -144,3 +144,19 @@ def test_weights_and_predictions_are_those_of_mklpy() -> None:
     decision = np.tensordot(ours.weights, cross, axes=1) @ ours.dual_coef + ours.intercept
     said = theirs.predict([torch.tensor(k) for k in cross])
     assert np.array_equal(np.where(decision > 0, 1.0, -1.0), np.asarray(said))
+
+
+def test_the_machine_and_the_weights_of_mklpy() -> None:
+    """Its machine minimises 0.9 gamma' Y K Y gamma + 0.1 (n_+ n_- / n) ||gamma||^2."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(30, 3))
+    y = np.where(X[:, 0] + 0.5 * rng.normal(size=30) > 0, 1.0, -1.0)
+    stack = np.array([X @ X.T, 7.0 * rbf_kernel(X, gamma=0.5)])
+    solution = easymkl.solve(PrecomputedBank(stack), y, 0.3, final_lam="mklpy", unit_trace=False)
+    _, gamma = komd(stack.sum(axis=0), y, 0.3)
+    forms = np.array([(y * gamma) @ gram @ (y * gamma) for gram in stack])
+    assert_allclose(solution.weights, forms / forms.sum(), rtol=1e-4)
+    scale = (y > 0).sum() * (y < 0).sum() / len(y)
+    K = np.tensordot(solution.weights, stack, axes=1)
+    _, gamma = conic_twins.closest_points(0.9 * K, y, 0.1 * scale)
+    assert_allclose(solution.dual_coef, y * gamma, atol=1e-4)

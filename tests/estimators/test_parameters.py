@@ -23,7 +23,7 @@ OTHER_DEFAULTS: dict[str, dict[str, Any]] = {
         name: {"C": 3.0}
         for name in (
             "ElasticNetMKL", "PWMK", "FHeuristic", "GRAM", "MEMO", "RadiusMarginMKL", "UniformMKL",
-            "Align", "AlignF", "AlignSDP", "BestKernel", "LateFusion",
+            "Align", "AlignF", "AlignSDP", "BestKernel", "CKA", "LateFusion", "SMKL",
         )
     },
     "GMKL": {"start": "uniform"},
