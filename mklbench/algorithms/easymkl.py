@@ -25,6 +25,8 @@ lambda): ``final_lam="mklpy"``.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -89,8 +91,8 @@ def solve(
     """
     bank = check_bank("easymkl", bank)
     check_share("lam", lam)
-    final = lam if final_lam is None else final_lam
-    if not isinstance(final, str) or final != "mklpy":
+    final: Any = lam if final_lam is None else final_lam
+    if final != "mklpy":
         check_share("final_lam", final)
     check_flag("unit_trace", unit_trace)
     tol = check_tolerance("tol", tol)
@@ -116,7 +118,7 @@ def solve(
         )
     weights = margins / total * unit
     K = bank.combine(weights)
-    if isinstance(final, str):
+    if final == "mklpy":
         final = _lam_of_mklpy(labels)
     machine = margin_distribution(hulls, K, final, "final_lam")
     gap = max(found.bounds.relative_gap for found in (first, machine))
