@@ -20,7 +20,7 @@ from mklbench.certify import Hinge
 from mklbench.kernels import feature_gaussians
 from mklbench.optim.loss_terms import terms_of
 from mklbench.optim.row_blocks import Rows
-from mklbench.optim.row_engines import Problem
+from mklbench.optim.row_engines import FactorProblem
 
 # Rows that are measured, and how often; what is asked for on paper.
 _ROWS, _REPEATS = 200_000, 3
@@ -121,7 +121,7 @@ def measured() -> Costs:
     exact = feature_gaussians(X).row_factors()
     factors = exact.reduced(1e-5)
     terms = terms_of(Hinge(y, np.full(_ROWS, 10.0)))
-    problem = Problem(factors, exact, terms, np.float32)
+    problem = FactorProblem(factors, exact, terms, np.float32)
     block = problem.block(slice(0, _ROWS))
     x = np.full(factors.rank, 1e-3)
     block, _ = block.asked("begin", (x, 0.0, 1.0))  # which makes the rows of B

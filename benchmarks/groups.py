@@ -29,6 +29,7 @@ from mklbench.errors import DataError
 from mklbench.kernels import Bank, Descriptors, groups_of, simplemkl_bank
 from mklbench.libsvm import SVM
 from mklbench.optim import side_by_side
+from mklbench.optim.problem import Problem
 from mklbench.optim.svm_value import Objective
 from mklbench.penalties.mixed_norm import MixedNorm
 
@@ -134,7 +135,9 @@ def ascents() -> list[Result]:
     shares = 1.0 / groups.spread(groups.sizes.astype(float))
     taken = {}
     for q in (2.0, 3.0, np.inf):
-        oracle = vskl._Oracle(Objective(bank, split.y, 1000.0, 1e-3), MixedNorm(groups, q))
+        oracle = vskl._Oracle(
+            Objective(bank, Problem.of(split.y, 1000.0, svm_tol=1e-3)), MixedNorm(groups, q)
+        )
         accuracy = _OBJECTIVE_TOL / vskl._ORACLE_TOL
         (answer,) = side_by_side.run(bank, [oracle.ask(shares, oracle.uniform(), accuracy)])
         taken[q] = answer.ascents

@@ -14,6 +14,7 @@ from benchmarks.timing import Result
 from mklbench.algorithms import qnpkl, simplemkl
 from mklbench.kernels import KernelOperator, feature_gaussians, product_gaussians
 from mklbench.optim import svm_value
+from mklbench.optim.problem import Problem
 from mklbench.solution import Solution
 
 _TARGET = 0.5
@@ -55,7 +56,7 @@ def _kernel_seconds(
     operator: KernelOperator, y: np.ndarray, C: float, solution: Solution
 ) -> dict[str, float]:
     """Time one Gram matrix and one gradient at the solution, times the calls."""
-    point = svm_value.Objective(operator, y, C, 1e-3)(solution.weights)
+    point = svm_value.Objective(operator, Problem.of(y, C))(solution.weights)
     repeats = 50
     started = perf_counter()
     for _ in range(repeats):

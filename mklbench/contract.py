@@ -17,8 +17,8 @@ Beside `solve` the module may say
   holds for every iteration ``objective``, J at its weights, ``gap``, the relative gap at that point
   by `mklbench.certify`, and ``n_svm_calls``, the SVM problems solved so far.
 - ``SIGNED = True``: kernel weights may be negative.
-- ``OPTIONS_FIRST = True``: it checks its options before it asks the kernels for anything, as all
-  algorithms of this package do.
+- ``OPTIONS_FIRST = True``: it checks its options and labels before it looks at the kernels, as all
+  algorithms of this package do, so that a wrong option is refused before there are any.
 - ``solve_all(operator, labels, ...)``: what `solve` is for each y of the labels, in less time.
 - ``PATH_OPTION``, the name of an option such as the ridge "lam", and ``solve_path(operator, y,
   values, ...)`` with the other keywords of `solve`: the solutions for several values of that
@@ -41,7 +41,9 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, get_type_hints
 
-from mklbench.errors import InputError
+import numpy as np
+
+from mklbench.errors import InputError, KindError
 from mklbench.kernels.base import Bank, KernelOperator
 from mklbench.kernels.continuous import Family
 from mklbench.kernels.contract import unbound
@@ -114,6 +116,30 @@ def algorithm_of(solve: Callable[..., Any]) -> Algorithm:
     function: Any = unbound(solve)[0]
     declaring: Any = function if hasattr(function, "__name__") else type(function)
     return _read(declaring)
+
+
+def check_options(solve: Callable[..., Any]) -> None:
+    """Raise an InputError for an option of an algorithm that it refuses whatever the kernels.
+
+    Building a bank may take seconds and gigabytes, and a wrong C should not wait for it. An
+    algorithm that checks its options first refuses them where it is called without kernels, too.
+
+    Parameters
+    ----------
+    solve : callable
+        ``solve`` of a module with its options bound, called (operator, y). That of a module that
+        does not say ``OPTIONS_FIRST = True`` is not called: its options are checked when it runs.
+    """
+    if not algorithm_of(solve).options_first:
+        return
+    try:
+        solve(None, np.array([-1.0, 1.0, -1.0, 1.0]))
+    except KindError:  # no option is wrong: there are no kernels
+        return
+    except InputError:
+        raise
+    except Exception:  # it looks at the kernels, which are checked when it runs
+        return
 
 
 # What a module may declare: its name there, what it may be, and in words.

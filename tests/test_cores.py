@@ -31,7 +31,7 @@ def test_engines_that_are_kept_leave_the_next_its_threads(
     made = []
 
     class Noted(row_engines.Threads):
-        def __init__(self, problem: row_engines.Problem) -> None:
+        def __init__(self, problem: row_engines.FactorProblem) -> None:
             made.append(n_threads())
             super().__init__(problem)
 

@@ -21,12 +21,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mklbench.algorithms.early_fusion import MACHINES
 from mklbench.errors import warn
 from mklbench.kernels.base import Bank
 from mklbench.optim.centred_alignment import Alignment
 from mklbench.optim.second_stage import Learner
-from mklbench.optim.svm_value import check_bank
 from mklbench.solution import Solution
 
 VERSION = 1
@@ -90,9 +88,8 @@ def solve(
     InputError
         If an argument has the wrong type, shape or range, or no kernel a positive alignment.
     """
-    bank = check_bank("align", bank)
-    machine = Learner(learner, C, lam, epsilon, svm_tol, class_weight, MACHINES, sample_weight)
-    targets = machine.check(bank, y)
+    machine = Learner(learner, C, lam, epsilon, svm_tol, class_weight, sample_weight)
+    bank, targets = machine.check("align", bank, y)
     alignment = Alignment.of(bank, targets)
     each = alignment.of_each()
     negative = np.flatnonzero(each < _ROUNDING)

@@ -28,13 +28,11 @@ from scipy.linalg import LinAlgError, cholesky
 from scipy.optimize import nnls
 
 from mklbench import certify, iterations
-from mklbench.algorithms.early_fusion import MACHINES
 from mklbench.errors import InputError
 from mklbench.iterations import History
 from mklbench.kernels import PrecomputedBank
 from mklbench.kernels.base import Bank
 from mklbench.optim.second_stage import Learner
-from mklbench.optim.svm_value import check_bank
 from mklbench.solution import Solution
 from mklbench.validation import check_count, check_tolerance
 
@@ -151,18 +149,17 @@ def solve_path(
 
     Parameters and errors are those of `solve`.
     """
-    bank = check_bank("align_sdp", bank)
     tol = check_tolerance("tol", tol)
     check_count("max_iter", max_iter)
-    options = (lam, epsilon, svm_tol, class_weight, MACHINES, sample_weight)
+    options = (lam, epsilon, svm_tol, class_weight, sample_weight)
     machines = [Learner(learner, C, *options) for C in Cs]
-    targets, *_ = [machine.check(bank, y) for machine in machines]
+    (bank, targets), *_ = [machine.check("align_sdp", bank, y) for machine in machines]
     if bank.n_kernels > LARGEST_BANK:
         raise InputError(
             f"align_sdp takes banks of at most {LARGEST_BANK} kernels, and this has "
             f"{bank.n_kernels}: choose fewer, or alignf, whose weights are not negative."
         )
-    problem = _Problem.of(bank, targets)
+    problem = _AlignmentProblem.of(bank, targets)
     on_the_way = iterations.begin()
     weights, gap = problem.solve(tol, max_iter, on_the_way)
     K = bank.combine(weights)
@@ -188,7 +185,7 @@ def solve_path(
 
 
 @dataclass(frozen=True)
-class _Problem:
+class _AlignmentProblem:
     """The problem for kernels of unit norm; variables u with v = root u, ||K_v||_F = ||u||.
 
     Attributes
@@ -213,7 +210,7 @@ class _Problem:
     root: Array
 
     @classmethod
-    def of(cls, bank: Bank, y: Array) -> _Problem:
+    def of(cls, bank: Bank, y: Array) -> _AlignmentProblem:
         products = bank.inner_products()
         norms = np.sqrt(np.maximum(products.diagonal(), 0.0))
         norms = np.where(norms > 0, norms, 1.0)

@@ -25,11 +25,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import nnls
 
 from mklbench import certify
-from mklbench.algorithms.early_fusion import MACHINES
 from mklbench.kernels.base import Bank
 from mklbench.optim.centred_alignment import Alignment
 from mklbench.optim.second_stage import Learner
-from mklbench.optim.svm_value import check_bank
 from mklbench.penalties.simplex import Simplex
 from mklbench.solution import Solution
 from mklbench.validation import check_choice
@@ -103,10 +101,9 @@ def solve(
     InputError
         If an argument has the wrong type, shape or range, or no kernel a positive alignment.
     """
-    bank = check_bank("alignf", bank)
     check_choice("programme", programme, PROGRAMMES)
-    machine = Learner(learner, C, lam, epsilon, svm_tol, class_weight, MACHINES, sample_weight)
-    targets = machine.check(bank, y)
+    machine = Learner(learner, C, lam, epsilon, svm_tol, class_weight, sample_weight)
+    bank, targets = machine.check("alignf", bank, y)
     alignment = Alignment.of(bank, targets)
     if programme == "alignment":
         weights = most_aligned(alignment)

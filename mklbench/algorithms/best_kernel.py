@@ -15,11 +15,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mklbench.algorithms.early_fusion import MACHINES
 from mklbench.kernels.base import Bank
 from mklbench.optim import held_out
 from mklbench.optim.second_stage import Learner
-from mklbench.optim.svm_value import check_bank
 from mklbench.solution import Solution
 from mklbench.validation import check_count
 
@@ -89,9 +87,8 @@ def solve(
     """
     check_count("folds", folds, minimum=2)
     check_count("seed", seed, minimum=0)
-    bank = check_bank("best_kernel", bank)
-    machine = Learner(learner, C, lam, epsilon, svm_tol, class_weight, MACHINES, sample_weight)
-    targets = machine.check(bank, y)
+    machine = Learner(learner, C, lam, epsilon, svm_tol, class_weight, sample_weight)
+    bank, targets = machine.check("best_kernel", bank, y)
     each = held_out.losses_of_each("best_kernel", bank, targets, machine, folds, seed)
     best = int(each.losses.argmin())
     solution = machine.learn(bank, targets, np.eye(bank.n_kernels)[best])

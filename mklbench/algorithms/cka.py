@@ -19,12 +19,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mklbench.algorithms.early_fusion import MACHINES
 from mklbench.kernels import PrecomputedBank
 from mklbench.kernels.base import Bank
 from mklbench.optim.centred_alignment import Alignment
 from mklbench.optim.second_stage import Learner
-from mklbench.optim.svm_value import check_bank
 from mklbench.solution import Solution
 
 VERSION = 1
@@ -72,9 +70,8 @@ def solve(
     InputError
         If an argument has the wrong type, shape or range, or no kernel a positive alignment.
     """
-    bank = check_bank("cka", bank)
-    machine = Learner("svm", C, 1.0, 0.1, svm_tol, class_weight, MACHINES, sample_weight)
-    labels = machine.check(bank, y)
+    machine = Learner("svm", C, 1.0, 0.1, svm_tol, class_weight, sample_weight)
+    bank, labels = machine.check("cka", bank, y)
     alignment = Alignment.of(bank, labels)
     # At unit norm of the kernels, as theirs may differ by ten orders of magnitude.
     norms = np.where(alignment.norms > 0.0, alignment.norms, np.inf)

@@ -30,10 +30,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
-from mklbench.kernels.groups import GroupLists, groups_of
-from mklbench.libsvm import check_svm_options
+from mklbench.kernels.groups import GroupLists, check_grouping, groups_of
 from mklbench.optim import side_by_side
 from mklbench.optim.alternation import alternate
+from mklbench.optim.problem import Problem
 from mklbench.optim.svm_value import Objective, check_bank
 from mklbench.penalties.mixed_norm import MixedNorm
 from mklbench.solution import Solution
@@ -141,20 +141,20 @@ def solve_all(
     What is learned is that of `solve` for each of them; the parameters are its. Banks that store
     Gram matrices are read once an iteration for all problems.
     """
-    bank = check_bank("ckl", bank)
     _check_q(q)
     tol = check_tolerance("tol", tol)
     check_count("max_iter", max_iter)
     check_positive_or_none("objective_tol", objective_tol)
-    check_svm_options(C, svm_tol, class_weight, sample_weight)
+    check_grouping(groups)
+    problems = [Problem.of(y, C, class_weight, sample_weight, svm_tol) for y in labels]
+    bank = check_bank("ckl", bank)
     penalty = MixedNorm(groups_of(bank, groups), float(q))
     start = penalty.best_weights(1.0 / penalty.groups.spread(penalty.groups.sizes.astype(float)))
-    objectives = (Objective(bank, y, C, svm_tol, class_weight, sample_weight) for y in labels)
     return side_by_side.run(
         bank,
         (
-            alternate(objective, penalty, start, tol, objective_tol, max_iter)
-            for objective in objectives
+            alternate(Objective(bank, problem), penalty, start, tol, objective_tol, max_iter)
+            for problem in problems
         ),
     )
 

@@ -13,11 +13,9 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mklbench.algorithms import krr, svm, svr
 from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
-from mklbench.optim.second_stage import Learner, Solve
-from mklbench.optim.svm_value import check_bank
+from mklbench.optim.second_stage import Learner
 from mklbench.solution import Solution
 
 VERSION = 1
@@ -26,8 +24,6 @@ VERSION = 1
 MATRICES = 3.0
 COMBINES_ONCE = True
 
-# What two-stage algorithms learn by, on the kernel of their first stage.
-MACHINES: dict[str, Solve] = {"svm": svm.solve, "krr": krr.solve, "svr": svr.solve}
 REGRESSION = True
 
 
@@ -76,9 +72,8 @@ def solve(
     InputError
         If an argument has the wrong type, shape or range, or there are several kernels.
     """
-    bank = check_bank("early_fusion", kernel)
-    machine = Learner(learner, C, lam, epsilon, svm_tol, class_weight, MACHINES, sample_weight)
-    targets = machine.check(bank, y)
+    machine = Learner(learner, C, lam, epsilon, svm_tol, class_weight, sample_weight)
+    bank, targets = machine.check("early_fusion", kernel, y)
     if bank.n_kernels != 1:
         raise InputError(
             f"early_fusion learns on one kernel of all features, but there are {bank.n_kernels}: "

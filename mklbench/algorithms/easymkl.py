@@ -89,7 +89,6 @@ def solve(
         If an argument has the wrong type, shape or range, or with lam=0 the classes are not
         separable.
     """
-    bank = check_bank("easymkl", bank)
     check_share("lam", lam)
     final: Any = lam if final_lam is None else final_lam
     if final != "mklpy":
@@ -97,6 +96,7 @@ def solve(
     check_flag("unit_trace", unit_trace)
     tol = check_tolerance("tol", tol)
     labels = check_labels(y)
+    bank = check_bank("easymkl", bank)
     check_samples(bank, len(labels))
     scales = np.maximum(bank.traces() / len(labels), 0.0)
     if not (scales > 0).any():

@@ -36,7 +36,7 @@ from mklbench import iterations
 from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
 from mklbench.kernels.row_factors import RowFactors
-from mklbench.libsvm import SVMSolution, check_svm_options
+from mklbench.libsvm import SVMSolution
 from mklbench.optim import (
     fallback,
     joint_method,
@@ -46,7 +46,8 @@ from mklbench.optim import (
 )
 from mklbench.optim.alternation import alternate
 from mklbench.optim.joint_method import METHODS, Method
-from mklbench.optim.svm_value import Objective, Point, check_bank, hinge_on
+from mklbench.optim.problem import Problem
+from mklbench.optim.svm_value import Objective, Point, check_bank, check_samples
 from mklbench.optim.weight_sets import ElasticBox, Given, WeightSet
 from mklbench.penalties.elastic_net import ElasticNet
 from mklbench.solution import Solution
@@ -120,20 +121,19 @@ def solve(
     InputError
         If an argument has the wrong type, shape or range.
     """
-    bank = check_bank("elastic_net", bank)
     if not isinstance(mix, Real) or isinstance(mix, bool) or not 0.0 < mix <= 1.0:
         raise InputError(f"mix={mix!r} is not accepted: it must be a number in (0, 1].")
     check_choice("method", method, METHODS)
     tol = check_tolerance("tol", tol)
     check_count("max_iter", max_iter)
-    check_svm_options(C, svm_tol, class_weight, sample_weight)
+    problem = Problem.of(y, C, class_weight, sample_weight, svm_tol)
+    bank = check_bank("elastic_net", bank)
+    check_samples(bank, len(problem.y))
     factors = joint_method.factors_for(bank, method, tol)
     if factors is not None:
-        loss = hinge_on(bank, y, C, class_weight, sample_weight)
         where = _weight_set(bank.n_kernels, float(mix))
-        return joint_method.solve(factors, where, loss, tol, max_iter)
-    objective = Objective(bank, y, C, svm_tol, class_weight, sample_weight)
-    search = _Search(bank, objective, float(mix), tol)
+        return joint_method.solve(factors, where, problem.loss, tol, max_iter)
+    search = _Search(bank, Objective(bank, problem), float(mix), tol)
     return search.run(max_iter, alone=method == "libsvm" or mix == 1.0)
 
 

@@ -18,11 +18,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mklbench.algorithms.early_fusion import MACHINES
 from mklbench.kernels.base import Bank
 from mklbench.optim.alignment import cosines, require_aligned
 from mklbench.optim.second_stage import Learner
-from mklbench.optim.svm_value import check_bank
 from mklbench.solution import Solution
 
 VERSION = 1
@@ -81,9 +79,8 @@ def solve(
     InputError
         If an argument has the wrong type, shape or range, or no kernel a positive alignment.
     """
-    bank = check_bank("f_heuristic", bank)
-    machine = Learner(learner, C, lam, epsilon, svm_tol, class_weight, MACHINES, sample_weight)
-    targets = machine.check(bank, y)
+    machine = Learner(learner, C, lam, epsilon, svm_tol, class_weight, sample_weight)
+    bank, targets = machine.check("f_heuristic", bank, y)
     target_norm = float(targets @ targets)
     norms = np.array([np.linalg.norm(bank.combine(unit)) for unit in np.eye(bank.n_kernels)])
     products = np.maximum(bank.target_alignments(targets), 0.0)

@@ -19,6 +19,7 @@ from mklbench import certify
 from mklbench.iterations import begin, note
 from mklbench.kernels.base import Bank, KernelOperator
 from mklbench.optim import early_stopping
+from mklbench.optim.problem import Problem
 from mklbench.optim.svm_value import Objective, Point, check_family
 from mklbench.penalties.l1 import L1
 from mklbench.penalties.l2 import L2
@@ -157,7 +158,9 @@ def solve_path(
     check_count("max_iter", max_iter)
     if random_state is not None:
         check_count("random_state", random_state, minimum=0)
-    objective = Objective(operator, y, C, svm_tol, class_weight, sample_weight)
+    check_choice("start", start, _STARTS)
+    problem = Problem.of(y, C, class_weight, sample_weight, svm_tol)
+    objective = Objective(operator, problem)
 
     def total(point: Point) -> float:
         return point.objective + penalty.of_weights(point.weights)
@@ -215,7 +218,6 @@ def _first_step(weights: Array, gradient: Array) -> float:
 
 
 def _start(operator: KernelOperator, start: str, random_state: int | None) -> Array:
-    check_choice("start", start, _STARTS)
     if start == "median":
         return check_family("gmkl start=median", operator).median_parameters()
     if start == "uniform" or random_state is None:

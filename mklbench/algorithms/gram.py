@@ -33,7 +33,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench import certify, iterations
-from mklbench.algorithms.early_fusion import MACHINES
 from mklbench.algorithms.radius_margin import MATRICES as MATRICES
 from mklbench.certify import Bounds
 from mklbench.errors import InputError
@@ -41,7 +40,7 @@ from mklbench.kernels.base import Bank
 from mklbench.optim.hulls import MEETING, Hulls
 from mklbench.optim.radius_search import Candidate, RadiusSearch
 from mklbench.optim.second_stage import Learner
-from mklbench.optim.svm_value import balanced, check_bank
+from mklbench.optim.svm_value import balanced
 from mklbench.solution import Solution
 from mklbench.validation import check_count, check_not_negative, check_tolerance
 
@@ -100,12 +99,11 @@ def solve(
         If an argument has the wrong type, shape or range, all kernels are constant, or with
         lam=0 equal weights do not separate the classes.
     """
-    bank = check_bank("gram", bank)
     check_not_negative("lam", lam)
     tol = check_tolerance("tol", tol)
     check_count("max_iter", max_iter)
-    machine = Learner("svm", C, 1.0, 0.0, svm_tol, class_weight, MACHINES)
-    labels = machine.check(bank, y)
+    machine = Learner("svm", C, 1.0, 0.0, svm_tol, class_weight)
+    bank, labels = machine.check("gram", bank, y)
     search = _Search(bank, labels, lam, tol)
     best = search.run(_SEARCHES, max_iter)
     weights = best.weights * len(labels) / float(best.weights @ bank.traces())

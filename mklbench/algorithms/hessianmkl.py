@@ -27,6 +27,7 @@ from scipy.linalg import cholesky, solve_triangular
 
 from mklbench import iterations
 from mklbench.kernels.base import Bank
+from mklbench.optim.problem import Problem
 from mklbench.optim.svm_value import Objective, Point, check_bank, settled
 from mklbench.penalties.simplex import Simplex
 from mklbench.solution import Solution
@@ -100,11 +101,12 @@ def solve(
     InputError
         If an argument has the wrong type, shape or range.
     """
-    bank = check_bank("hessianmkl", bank)
     tol = check_tolerance("tol", tol)
     check_count("max_iter", max_iter)
     check_positive_or_none("objective_tol", objective_tol)
-    objective = Objective(bank, y, C, svm_tol, class_weight, sample_weight)
+    problem = Problem.of(y, C, class_weight, sample_weight, svm_tol)
+    bank = check_bank("hessianmkl", bank)
+    objective = Objective(bank, problem)
 
     point = objective.accurate(bank.uniform_weights(), _SVM_TOL)
     history = iterations.begin()

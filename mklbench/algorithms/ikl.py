@@ -39,7 +39,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -48,8 +47,8 @@ from mklbench import iterations
 from mklbench.algorithms import mkl, simplemkl
 from mklbench.iterations import History
 from mklbench.kernels import Bank, KernelOperator
-from mklbench.libsvm import SVM
 from mklbench.optim.kernel_columns import Columns, first_columns
+from mklbench.optim.problem import Problem
 from mklbench.optim.restricted_master import MasterSolver
 from mklbench.optim.svm_value import check_samples
 from mklbench.solution import Mixture, Solution
@@ -77,9 +76,9 @@ _ACCEPTED = 0.1
 _PATIENCE, _LEAST_DECREASE = 5, 1e-5
 
 
-def _simplemkl(bank: Bank, y: Array, C: float, *, start: Array, **options: Any) -> Solution:
+def _simplemkl(bank: Bank, problem: Problem, *, tol: float, start: Array) -> Solution:
     """Solve a master by SimpleMKL, which starts at its own weights."""
-    return simplemkl.solve(bank, y, C, **options)
+    return simplemkl.minimise(bank, problem, tol)
 
 
 # Solvers of the restricted master problems.
@@ -182,18 +181,16 @@ def solve(
     if look is not None:
         check_count("look", look)
     check_count("multiply", multiply, minimum=0)
-    machine = SVM(y, C, class_weight=class_weight, sample_weight=sample_weight)
-    check_samples(kernels, len(machine.y))
     check_choice("master", master, _MASTERS)
+    problem = Problem.of(y, C, class_weight, sample_weight)
+    check_samples(kernels, len(problem.y))
     solve_master = _MASTERS[master]
     if slide and master == "mkl" and not isinstance(kernels, Bank):
         # Where alpha is not unique, as with samples that are equal, that of an SVM at kernels that
         # have moved proves little, and so do those of the masters after it.
         solve_master = partial(mkl.solve_master, falls_back=True)
-    solver = MasterSolver(solve_master, C, machine.class_factors, machine.sample_weight)
-    columns = first_columns(
-        kernels, machine, solver, start, samples, explore, slide, look, multiply
-    )
+    solver = MasterSolver(solve_master, problem)
+    columns = first_columns(kernels, solver, start, samples, explore, slide, look, multiply)
     history = iterations.begin()
     _generate(columns, solver, tol, max_iter, pricing, history)
     gap, family_gap = columns.certified_gaps()

@@ -15,14 +15,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklbench import certify
-from mklbench.certify import PrimalDualPoint, Squares
 from mklbench.kernels.base import KernelOperator
-from mklbench.optim.ridge import coefficients, hadamard_power, ridges, singular
+from mklbench.optim.fixed_kernel import ridge_solution, train_ridge
+from mklbench.optim.ridge import hadamard_power, singular
 from mklbench.optim.svm_value import check_samples, fixed_weights
-from mklbench.penalties.simplex import Simplex
 from mklbench.solution import Solution
-from mklbench.validation import check_count, check_positive, check_sample_weight, check_targets
+from mklbench.validation import (
+    check_count,
+    check_positive,
+    check_sample_weight,
+    check_targets,
+    real_array,
+)
 
 VERSION = 1
 
@@ -33,9 +37,6 @@ REGRESSION = True
 PATH_OPTION = "lam"
 
 Array = NDArray[np.float64]
-
-# A system is solved at this relative gap, which is rounding and nothing else.
-_SOLVED = 1e-6
 
 
 def solve(
@@ -78,12 +79,11 @@ def solve(
         If an argument has the wrong shape or range, or K + lam I is singular to working precision.
     """
     check_positive("lam", lam)
+    check_count("degree", degree)
     if sample_weight is not None:
         check_sample_weight(sample_weight, np.size(sample_weight))
-    targets, mu, K = _problem(operator, y, weights, degree)
-    ridge = ridges(lam, sample_weight, len(targets))
-    alpha = coefficients(K, targets, ridge)
-    return _solution(K, targets, ridge, mu, alpha, degree)
+    given = None if weights is None else real_array("weights", weights)
+    return train_ridge(operator, check_targets(y), lam, sample_weight, given, degree)
 
 
 def solve_path(
@@ -103,7 +103,11 @@ def solve_path(
     if sample_weight is not None:  # then each lambda has eigenvectors of its own
         options: dict[str, Any] = {"weights": weights, "degree": degree}
         return [solve(operator, y, lam, sample_weight=sample_weight, **options) for lam in lams]
-    targets, mu, K = _problem(operator, y, weights, degree)
+    targets = check_targets(y)
+    check_samples(operator, len(targets))
+    check_count("degree", degree)
+    mu = fixed_weights(operator, weights)
+    K = hadamard_power(operator.gram(mu), degree)
     eigenvalues, vectors = np.linalg.eigh(K)
     projected = vectors.T @ targets
     solutions = []
@@ -112,36 +116,5 @@ def solve_path(
         if shifted[0] <= np.finfo(float).eps * shifted[-1]:
             raise singular(lam, float(shifted[-1]), len(K))
         alpha = vectors @ (projected / shifted)
-        solutions.append(_solution(K, targets, lam, mu, alpha, degree))
+        solutions.append(ridge_solution(K, targets, lam, mu, alpha, degree))
     return solutions
-
-
-def _problem(
-    operator: KernelOperator, y: ArrayLike, weights: float | ArrayLike | None, degree: int
-) -> tuple[Array, Array, Array]:
-    """Return the targets (n,), the weights (M,) and the Gram matrix (n, n)."""
-    targets = check_targets(y)
-    check_samples(operator, len(targets))
-    check_count("degree", degree)
-    mu = fixed_weights(operator, weights)
-    return targets, mu, hadamard_power(operator.gram(mu), degree)
-
-
-def _solution(
-    K: Array, y: Array, lam: float | Array, mu: Array, alpha: Array, degree: int
-) -> Solution:
-    point = PrimalDualPoint.of_one_kernel(Squares(y, lam), K @ alpha, alpha)
-    bounds = certify.bounds(point, Simplex())
-    objective = 2.0 * bounds.lower
-    return Solution(
-        weights=mu,
-        dual_coef=alpha,
-        intercept=0.0,
-        objective=objective,
-        gap=bounds.relative_gap,
-        n_svm_calls=0,
-        n_iter=1,
-        converged=bounds.relative_gap <= _SOLVED,
-        history=[{"objective": objective, "n_svm_calls": 0.0}],
-        degree=degree,
-    )

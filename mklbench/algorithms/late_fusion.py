@@ -16,12 +16,10 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mklbench.algorithms.early_fusion import MACHINES
 from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
-from mklbench.kernels.groups import GroupLists, groups_of
+from mklbench.kernels.groups import GroupLists, check_grouping, groups_of
 from mklbench.optim.second_stage import Learner, are_labels
-from mklbench.optim.svm_value import check_bank
 from mklbench.solution import Solution
 from mklbench.validation import check_flag
 
@@ -87,10 +85,11 @@ def solve(
     InputError
         If an argument has the wrong type, shape or range, or machines are to vote on real targets.
     """
-    bank = check_bank("late_fusion", bank)
-    machine = Learner(learner, C, lam, epsilon, svm_tol, class_weight, MACHINES, sample_weight)
-    targets = machine.check(bank, y)
-    if check_flag("vote", vote) and not are_labels(targets).all():
+    machine = Learner(learner, C, lam, epsilon, svm_tol, class_weight, sample_weight)
+    check_grouping(groups)
+    check_flag("vote", vote)
+    bank, targets = machine.check("late_fusion", bank, y)
+    if vote and not are_labels(targets).all():
         raise InputError(
             "vote=true needs classes to vote for, but y has real targets: set vote=false."
         )

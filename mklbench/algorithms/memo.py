@@ -36,14 +36,13 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize
 
 from mklbench import certify, iterations
-from mklbench.algorithms.early_fusion import MACHINES
 from mklbench.algorithms.radius_margin import MATRICES as MATRICES
 from mklbench.certify import Bounds
 from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
 from mklbench.optim.hulls import MEETING, Hulls
 from mklbench.optim.second_stage import Learner
-from mklbench.optim.svm_value import balanced, check_bank
+from mklbench.optim.svm_value import balanced
 from mklbench.penalties.simplex import Simplex
 from mklbench.solution import Solution
 from mklbench.validation import check_count, check_not_negative, check_tolerance
@@ -139,13 +138,12 @@ def solve_path(
 
     Parameters and errors are those of `solve`.
     """
-    bank = check_bank("memo", bank)
     check_not_negative("theta", theta)
     check_not_negative("lam", lam)
     tol = check_tolerance("tol", tol)
     check_count("max_iter", max_iter)
-    machines = [Learner("svm", C, 1.0, 0.0, svm_tol, class_weight, MACHINES) for C in Cs]
-    labels, *_ = [machine.check(bank, y) for machine in machines]
+    machines = [Learner("svm", C, 1.0, 0.0, svm_tol, class_weight) for C in Cs]
+    (bank, labels), *_ = [machine.check("memo", bank, y) for machine in machines]
     search = _Search(bank, labels, theta, lam, tol, max_iter)
     best = search.maximum()
     solutions = []

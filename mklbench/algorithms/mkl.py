@@ -34,14 +34,14 @@ from mklbench.kernels.base import Bank
 from mklbench.kernels.groups import groups_of
 from mklbench.kernels.landmarks import check_landmarks
 from mklbench.kernels.memory import gram_bytes
-from mklbench.libsvm import SVM, check_svm_options
 from mklbench.optim import joint_method, side_by_side
 from mklbench.optim.alternation import alternate
 from mklbench.optim.inner_svm import InnerSVM
 from mklbench.optim.joint_method import METHODS, Method
+from mklbench.optim.problem import Problem
 from mklbench.optim.row_engines import shared
 from mklbench.optim.simplex_search import Search, given_weights
-from mklbench.optim.svm_value import Objective, check_bank, hinge_on
+from mklbench.optim.svm_value import Objective, check_bank, check_samples
 from mklbench.optim.weight_sets import Ball, Given, OneSum, WeightSet
 from mklbench.penalties.mixed_norm import MixedNorm, power_sum
 from mklbench.solution import Solution
@@ -58,8 +58,8 @@ Array = NDArray[np.float64]
 
 # SVMs of a master.
 _MASTER_CALLS = 100
-# For p > 1: LIBSVM's tolerance at first, and the least weight beside the largest at a start.
-_SVM_TOL, _SMALLEST_START = 1e-3, 1e-3
+# For p > 1: the least weight beside the largest at a start.
+_SMALLEST_START = 1e-3
 
 
 def solve(
@@ -175,27 +175,23 @@ def solve_all(
     norm = check_norm(p)
     tol = check_tolerance("tol", tol)
     check_count("max_iter", max_iter)
-    check_svm_options(C, _SVM_TOL, class_weight)
-    factors = joint_method.factors_for(check_bank("mkl", bank), method, tol, landmarks)
+    problems = [Problem.of(y, C, class_weight, sample_weight) for y in labels]
+    bank = check_bank("mkl", bank)
+    for problem in problems:
+        check_samples(bank, len(problem.y))
+    factors = joint_method.factors_for(bank, method, tol, landmarks)
     if factors is not None:
         where = _weight_set(bank.n_kernels, norm)
-        losses = (hinge_on(bank, y, C, class_weight, sample_weight) for y in labels)
         # Rows are kept for who takes them again: the next label, or the next search for landmarks.
         again = len(labels) > 1 or factors.approximated
         with shared() if again else nullcontext():
             return [
-                joint_method.solve(factors, where, loss, tol, max_iter, landmarks)
-                for loss in losses
+                joint_method.solve(factors, where, problem.loss, tol, max_iter, landmarks)
+                for problem in problems
             ]
     if norm > 1.0:
-        return [
-            _in_a_ball(bank, y, C, norm, tol, max_iter, start, class_weight, sample_weight)
-            for y in labels
-        ]
-    return [
-        _solve(bank, y, C, tol, max_iter, start, class_weight, sample_weight, falls_back=True)
-        for y in labels
-    ]
+        return [_in_a_ball(bank, problem, norm, tol, max_iter, start) for problem in problems]
+    return [_solve(bank, problem, tol, max_iter, start, falls_back=True) for problem in problems]
 
 
 def check_norm(p: float | None) -> float:
@@ -208,22 +204,14 @@ def check_norm(p: float | None) -> float:
 
 
 def solve_master(
-    bank: Bank,
-    y: Array,
-    C: float,
-    *,
-    tol: float,
-    start: Array,
-    class_weight: Mapping[int, float] | str | None,
-    sample_weight: ArrayLike | None = None,
-    falls_back: bool = False,
+    bank: Bank, problem: Problem, *, tol: float, start: Array, falls_back: bool = False
 ) -> Solution:
     """Solve one of a series of problems as `solve` does, or give it up.
 
     Where SVMs do not close the gap, the joint method does with `falls_back`; else the next master
     or the end of the series makes up for it.
     """
-    return _solve(bank, y, C, tol, _MASTER_CALLS, start, class_weight, sample_weight, falls_back)
+    return _solve(bank, problem, tol, _MASTER_CALLS, start, falls_back)
 
 
 def _weight_set(n_kernels: int, p: float) -> WeightSet:
@@ -234,18 +222,10 @@ def _weight_set(n_kernels: int, p: float) -> WeightSet:
 
 
 def _in_a_ball(
-    bank: Bank,
-    y: ArrayLike,
-    C: float,
-    p: float,
-    tol: float,
-    max_iter: int,
-    start: ArrayLike | None,
-    class_weight: Mapping[int, float] | str | None,
-    sample_weight: ArrayLike | None,
+    bank: Bank, problem: Problem, p: float, tol: float, max_iter: int, start: ArrayLike | None
 ) -> Solution:
     """Solve for weights in the ball of the l_p norm: each kernel is a group of its own."""
-    objective = Objective(bank, y, C, _SVM_TOL, class_weight, sample_weight)
+    objective = Objective(bank, problem)
     penalty = MixedNorm(groups_of(bank, "singletons"), p / (p + 1.0) if p < np.inf else 1.0)
     weights = np.ones(bank.n_kernels)
     if start is not None:  # a weight of 0 would stay there
@@ -260,20 +240,14 @@ def _in_a_ball(
 
 def _solve(
     bank: Bank,
-    y: ArrayLike,
-    C: float,
+    problem: Problem,
     tol: float,
     max_iter: int,
     start: ArrayLike | None,
-    class_weight: Mapping[int, float] | str | None,
-    sample_weight: ArrayLike | None,
     falls_back: bool,
 ) -> Solution:
-    tol = check_tolerance("tol", tol)
-    check_count("max_iter", max_iter)
-    bank = check_bank("mkl", bank)
     _check_room(bank)
-    machine = SVM(y, C, class_weight=class_weight, sample_weight=sample_weight)
+    machine = problem.machine()
     svm = InnerSVM(bank, machine)
     search = Search(bank, svm, tol, max_iter, falls_back)
     best = search.run(start)

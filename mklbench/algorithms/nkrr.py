@@ -125,7 +125,6 @@ def solve(
         If an argument has the wrong type, shape or range, K + lam I is singular to working
         precision, or the power of the kernel overflows.
     """
-    bank = check_bank("nkrr", bank)
     if not isinstance(norm, int) or isinstance(norm, bool) or norm not in (1, 2):
         raise InputError(f"norm={norm!r} is not accepted: it must be 1 or 2.")
     check_not_negative("radius", radius)
@@ -137,8 +136,11 @@ def solve(
     check_count("max_iter", max_iter)
     if sample_weight is not None:
         check_sample_weight(sample_weight, np.size(sample_weight))
-    ball = NormBall(_centre(mu0, bank), radius, norm)
-    problem = _Problem(bank, y, lam, degree, ball, sample_weight)
+    centre, targets = real_array("mu0", mu0), check_targets(y)
+    bank = check_bank("nkrr", bank)
+    check_samples(bank, len(targets))
+    ball = NormBall(_centre(centre, bank), radius, norm)
+    problem = _RidgeProblem(bank, targets, lam, degree, ball, sample_weight)
     if step == "fixed":
         point, history, converged = _fixed_steps(problem, eta, tol, max_iter)
     else:
@@ -158,21 +160,19 @@ def solve(
     )
 
 
-class _Problem:
+class _RidgeProblem:
     """F on one bank and one vector of targets; each call factorises one matrix."""
 
     def __init__(
         self,
         bank: Bank,
-        y: ArrayLike,
+        y: Array,
         lam: float,
         degree: int,
         ball: NormBall,
         sample_weight: ArrayLike | None = None,
     ) -> None:
-        self.bank, self.ball = bank, ball
-        self.y = check_targets(y)
-        check_samples(bank, len(self.y))
+        self.bank, self.ball, self.y = bank, ball, y
         self.lam = ridges(lam, sample_weight, len(self.y))
         self.degree = degree
         self.n_factorisations = 0
@@ -200,7 +200,7 @@ class _Problem:
 class _Evaluation:
     """Weights mu (M,), S = sum_k mu_k K_k (n, n), alpha (n,) and F there."""
 
-    problem: _Problem
+    problem: _RidgeProblem
     weights: Array
     S: Array
     alpha: Array
@@ -230,7 +230,7 @@ class _Evaluation:
         return bounds.relative_gap
 
 
-def _line_search(problem: _Problem, tol: float, max_iter: int) -> tuple[_Evaluation, History]:
+def _line_search(problem: _RidgeProblem, tol: float, max_iter: int) -> tuple[_Evaluation, History]:
     """Descend until the gap is at most `tol`, or no step decreases F."""
     point = problem(problem.ball.even())
     history = iterations.begin()
@@ -251,7 +251,7 @@ def _line_search(problem: _Problem, tol: float, max_iter: int) -> tuple[_Evaluat
 
 
 def _step(
-    problem: _Problem, point: _Evaluation, size: float, smallest: float
+    problem: _RidgeProblem, point: _Evaluation, size: float, smallest: float
 ) -> tuple[_Evaluation, float]:
     """Return the next point and the size of the step; `point` itself where none decreases F."""
     size = min(size, _LARGEST_STEP)
@@ -266,7 +266,7 @@ def _step(
 
 
 def _fixed_steps(
-    problem: _Problem, eta: float, tol: float, max_iter: int
+    problem: _RidgeProblem, eta: float, tol: float, max_iter: int
 ) -> tuple[_Evaluation, History, bool]:
     """Algorithm 1; return the last point, the history and whether the weights have settled."""
     ball = problem.ball
@@ -283,9 +283,8 @@ def _fixed_steps(
     return point, history, change < tol
 
 
-def _centre(mu0: float | ArrayLike, bank: Bank) -> Array:
+def _centre(given: Array, bank: Bank) -> Array:
     """Return mu_0 (M,)."""
-    given = real_array("mu0", mu0)
     if given.ndim and given.shape != (bank.n_kernels,):
         raise InputError(
             f"mu0 has {given.size} entries, but there are {bank.n_kernels} kernels: give one "

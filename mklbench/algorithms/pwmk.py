@@ -19,11 +19,9 @@ from dataclasses import replace
 
 from numpy.typing import ArrayLike
 
-from mklbench.algorithms.early_fusion import MACHINES
 from mklbench.kernels.base import Bank
 from mklbench.optim import held_out
 from mklbench.optim.second_stage import Learner
-from mklbench.optim.svm_value import check_bank
 from mklbench.solution import Solution
 from mklbench.validation import check_count, check_share
 
@@ -88,9 +86,8 @@ def solve(
     check_share("delta", delta)
     check_count("folds", folds, minimum=2)
     check_count("seed", seed, minimum=0)
-    bank = check_bank("pwmk", bank)
-    machine = Learner("svm", C, 1.0, 0.0, svm_tol, class_weight, MACHINES, sample_weight)
-    labels = machine.check(bank, y)
+    machine = Learner("svm", C, 1.0, 0.0, svm_tol, class_weight, sample_weight)
+    bank, labels = machine.check("pwmk", bank, y)
     each = held_out.losses_of_each("pwmk", bank, labels, machine, folds, seed)
     accuracies = 1.0 - each.losses
     above = accuracies - delta * accuracies.min()

@@ -28,8 +28,8 @@ from mklbench import certify
 from mklbench.errors import InputError
 from mklbench.iterations import History, begin, note
 from mklbench.kernels.continuous import Family
-from mklbench.libsvm import check_svm_options
 from mklbench.optim import early_stopping
+from mklbench.optim.problem import Problem
 from mklbench.optim.svm_value import Objective, Point, check_family, value_at_identity
 from mklbench.solution import Solution
 from mklbench.validation import (
@@ -202,7 +202,6 @@ def solve_path(
     The SVM calls and the seconds of a solution are those until then. The other parameters and the
     errors are those of `solve`.
     """
-    family = check_family("qnpkl", family)
     ends = early_stopping.ends(iterations)
     check_choice("variant", variant, _SEARCHES)
     tol = check_tolerance("tol", tol)
@@ -211,13 +210,18 @@ def solve_path(
     check_count("max_iter", max_iter)
     most = _MAX_EVALS if max_evals is None else check_count("max_evals", max_evals)
     check_flag("shun_identity", shun_identity)
-    check_svm_options(C, svm_tol, class_weight, sample_weight)
+    problem = Problem.of(y, C, class_weight, sample_weight, svm_tol)
     if initial_rate != "auto":
         _check_rate(initial_rate)
     check_positive("width", width)
+    if isinstance(start, str):
+        check_choice("start", start, _STARTS)
+    else:
+        check_positive("start", start)
+    family = check_family("qnpkl", family)
     weights = _start(family, start) * width
     descent = _Descent(
-        Objective(family, y, C, svm_tol, class_weight, sample_weight),
+        Objective(family, problem),
         _SEARCHES[variant],
         initial_step,
         smallest_step,
@@ -232,8 +236,7 @@ def solve_path(
 def _start(family: Family, start: str | float) -> Array:
     """Return the parameters (M,) from which a descent sets out."""
     if not isinstance(start, str):
-        return np.full(family.n_kernels, check_positive("start", start))
-    check_choice("start", start, _STARTS)
+        return np.full(family.n_kernels, float(start))
     return family.uniform_weights() if start == "uniform" else family.median_parameters()
 
 

@@ -33,6 +33,7 @@ from numpy.typing import ArrayLike, NDArray
 from mklbench import iterations
 from mklbench.certify import Bounds
 from mklbench.kernels.base import Bank
+from mklbench.optim.problem import Problem
 from mklbench.optim.radius_search import Candidate, RadiusSearch
 from mklbench.optim.svm_value import Objective, Point, check_bank
 from mklbench.penalties.budget import Budget
@@ -90,10 +91,11 @@ def solve(
     InputError
         If an argument has the wrong type, shape or range, or all kernels are constant.
     """
-    bank = check_bank("radius_margin", bank)
     tol = check_tolerance("tol", tol)
     check_count("max_iter", max_iter)
-    search = _Search(bank, Objective(bank, y, C, svm_tol, class_weight), tol)
+    problem = Problem.of(y, C, class_weight, svm_tol=svm_tol)
+    bank = check_bank("radius_margin", bank)
+    search = _Search(bank, Objective(bank, problem), tol)
     best = search.run(_SEARCHES, max_iter)
     solution = search.objective.solution(
         best.at, gap=search.gap, converged=search.gap <= tol, history=search.history

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from mklbench import iterations
 from mklbench.certify import Bounds
 from mklbench.kernels.base import Bank
+from mklbench.optim.problem import Problem
 from mklbench.optim.svm_value import Objective, Point, check_bank, settled
 from mklbench.penalties.simplex import Simplex
 from mklbench.solution import Solution
@@ -87,12 +88,25 @@ def solve(
     InputError
         If an argument has the wrong type, shape or range.
     """
-    bank = check_bank("simplemkl", bank)
     tol = check_tolerance("tol", tol)
     check_count("max_iter", max_iter)
     check_positive("line_search_tol", line_search_tol)
     check_positive_or_none("objective_tol", objective_tol)
-    objective = Objective(bank, y, C, svm_tol, class_weight, sample_weight)
+    problem = Problem.of(y, C, class_weight, sample_weight, svm_tol)
+    bank = check_bank("simplemkl", bank)
+    return minimise(bank, problem, tol, objective_tol, max_iter, line_search_tol)
+
+
+def minimise(
+    bank: Bank,
+    problem: Problem,
+    tol: float,
+    objective_tol: float | None = None,
+    max_iter: int = 500,
+    line_search_tol: float = 0.1,
+) -> Solution:
+    """Do so for a problem that has been checked, as the other options."""
+    objective = Objective(bank, problem)
 
     point = objective(bank.uniform_weights())
     history = iterations.begin()

@@ -39,7 +39,7 @@ from mklbench.certify import Bounds, PrimalDualPoint
 from mklbench.certify.sparse import best_weights, cut_bound
 from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
-from mklbench.libsvm import check_svm_options
+from mklbench.optim.problem import Problem
 from mklbench.optim.svm_value import Objective, Point, check_bank
 from mklbench.penalties.simplex import Simplex
 from mklbench.solution import Solution
@@ -113,19 +113,18 @@ def solve(
         If an argument has the wrong type, shape or range, or "exact" has too many sets of kernels
         or a kernel that is not positive semidefinite.
     """
-    check_svm_options(C, svm_tol, class_weight)
     check_positive("lam", lam)
     check_count("cardinality", cardinality)
     check_choice("method", method, ("alternating", "exact"))
     check_tolerance("tol", tol)
     check_count("max_iter", max_iter)
+    problem = Problem.of(y, C, class_weight, sample_weight, svm_tol)
     bank = check_bank("smkl", bank)
-    objective = Objective(bank, y, C, svm_tol, class_weight, sample_weight)
-    problem = _Problem(objective, lam, min(cardinality, bank.n_kernels))
-    return (problem.alternate if method == "alternating" else problem.search)(tol, max_iter)
+    search = _SparseSearch(Objective(bank, problem), lam, min(cardinality, bank.n_kernels))
+    return (search.alternate if method == "alternating" else search.search)(tol, max_iter)
 
 
-class _Problem:
+class _SparseSearch:
     """The objective, the cuts of all SVMs so far, and the point of the least objective."""
 
     def __init__(self, objective: Objective, lam: float, cardinality: int) -> None:

@@ -13,15 +13,11 @@ from collections.abc import Mapping
 
 from numpy.typing import ArrayLike
 
-from mklbench.certify import Hinge
-from mklbench.kernels.banks.on_demand import FunctionKernel
 from mklbench.kernels.base import KernelOperator
-from mklbench.libsvm import SVM
-from mklbench.optim import feature_svm
-from mklbench.optim.fixed_kernel import train
-from mklbench.optim.svm_value import check_samples, fixed_weights
+from mklbench.optim.fixed_kernel import train_svm
+from mklbench.optim.problem import Problem
 from mklbench.solution import Solution
-from mklbench.validation import check_labels
+from mklbench.validation import real_array
 
 VERSION = 1
 
@@ -74,14 +70,6 @@ def solve(
     InputError
         If an argument has the wrong shape or range.
     """
-    if (
-        sample_weight is None  # LIBSVM on features has no bound for each sample
-        and isinstance(operator, FunctionKernel)
-        and feature_svm.is_known(operator)
-    ):
-        check_samples(operator, len(check_labels(y)))
-        (weight,) = fixed_weights(operator, weights)
-        if weight > 0:
-            return feature_svm.solve(operator, y, weight, C, svm_tol, class_weight)
-    machine = SVM(y, C, tol=svm_tol, class_weight=class_weight, sample_weight=sample_weight)
-    return train(machine, Hinge(machine.y, machine.upper), operator, weights)
+    problem = Problem.of(y, C, class_weight, sample_weight, svm_tol)
+    given = None if weights is None else real_array("weights", weights)
+    return train_svm(operator, problem, given)

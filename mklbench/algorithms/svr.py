@@ -10,11 +10,10 @@ from __future__ import annotations
 
 from numpy.typing import ArrayLike
 
-from mklbench.certify import Tube
 from mklbench.kernels.base import KernelOperator
-from mklbench.libsvm import SVR
-from mklbench.optim.fixed_kernel import train
+from mklbench.optim.fixed_kernel import train_svr
 from mklbench.solution import Solution
+from mklbench.validation import real_array
 
 VERSION = 1
 
@@ -64,5 +63,5 @@ def solve(
     InputError
         If an argument has the wrong shape or range.
     """
-    machine = SVR(y, C, epsilon=epsilon, tol=svm_tol, sample_weight=sample_weight)
-    return train(machine, Tube(machine.y, machine.upper, float(epsilon)), operator, weights)
+    given = None if weights is None else real_array("weights", weights)
+    return train_svr(operator, y, C, epsilon, svm_tol, sample_weight, given)

@@ -17,10 +17,11 @@ from numpy.typing import ArrayLike
 
 from mklbench.algorithms import svm
 from mklbench.kernels.base import KernelOperator
-from mklbench.libsvm import check_svm_options
 from mklbench.optim import joint_method
+from mklbench.optim.fixed_kernel import train_svm
 from mklbench.optim.joint_method import METHODS, Method
-from mklbench.optim.svm_value import check_operator, hinge_on
+from mklbench.optim.problem import Problem
+from mklbench.optim.svm_value import check_samples
 from mklbench.optim.weight_sets import Given
 from mklbench.solution import Solution
 from mklbench.validation import check_choice
@@ -76,18 +77,10 @@ def solve(
         If an argument has the wrong shape or range.
     """
     check_choice("method", method, METHODS)
-    check_svm_options(C, svm_tol, class_weight)
-    check_operator(operator)
+    problem = Problem.of(y, C, class_weight, sample_weight, svm_tol)
+    check_samples(operator, len(problem.y))
     factors = joint_method.factors_for(operator, method, svm_tol)
     if factors is not None:
-        loss = hinge_on(operator, y, C, class_weight, sample_weight)
         where = Given(operator.uniform_weights())
-        return joint_method.solve(factors, where, loss, svm_tol, _ITERATIONS)
-    return svm.solve(
-        operator,
-        y,
-        C,
-        svm_tol=svm_tol,
-        class_weight=class_weight,
-        sample_weight=sample_weight,
-    )
+        return joint_method.solve(factors, where, problem.loss, svm_tol, _ITERATIONS)
+    return train_svm(operator, problem)

@@ -41,12 +41,12 @@ from mklbench.certify import Bounds
 from mklbench.errors import InputError
 from mklbench.iterations import History
 from mklbench.kernels.base import Bank
-from mklbench.kernels.groups import GroupLists, Groups, groups_of
-from mklbench.libsvm import check_svm_options
+from mklbench.kernels.groups import GroupLists, Groups, check_grouping, groups_of
 from mklbench.optim import joint_method, side_by_side
 from mklbench.optim.joint_method import METHODS, Method
+from mklbench.optim.problem import Problem
 from mklbench.optim.side_by_side import Search
-from mklbench.optim.svm_value import Objective, Point, check_bank, hinge_on, settled
+from mklbench.optim.svm_value import Objective, Point, check_bank, check_samples, settled
 from mklbench.optim.weight_sets import Grouped
 from mklbench.penalties.mixed_norm import MixedNorm
 from mklbench.solution import Solution
@@ -216,33 +216,30 @@ def solve_all(
     What is learned is that of `solve` for each of them; the parameters are its. Banks that store
     Gram matrices are read once an iteration for all problems.
     """
-    bank = check_bank("vskl", bank)
     check_choice("method", method, METHODS)
     check_q(q)
     tol = check_tolerance("tol", tol)
     check_count("max_iter", max_iter)
     check_positive_or_none("step_size", step_size)
     check_positive_or_none("objective_tol", objective_tol)
-    check_svm_options(C, svm_tol, class_weight, sample_weight)
+    check_grouping(groups)
+    problems = [Problem.of(y, C, class_weight, sample_weight, svm_tol) for y in labels]
+    bank = check_bank("vskl", bank)
     partition = groups_of(bank, groups)
     if method == "auto" and not (objective_tol is None and step_size is None):
         method = "libsvm"
     factors = joint_method.factors_for(bank, method, tol)
     if factors is not None:
         solutions = []
-        for y in labels:
-            loss = hinge_on(bank, y, C, class_weight, sample_weight)
+        for problem in problems:
+            check_samples(bank, len(problem.y))
             where = Grouped(partition, float(q))
-            solutions.append(joint_method.solve(factors, where, loss, tol, max_iter))
+            solutions.append(joint_method.solve(factors, where, problem.loss, tol, max_iter))
         return solutions
     A = _STEP_SIZE * math.sqrt(len(partition)) if step_size is None else step_size
     rate = A * math.sqrt(math.log(partition.sizes.max()))
     oracles = (
-        _Oracle(
-            Objective(bank, y, C, svm_tol, class_weight, sample_weight),
-            MixedNorm(partition, float(q)),
-        )
-        for y in labels
+        _Oracle(Objective(bank, problem), MixedNorm(partition, float(q))) for problem in problems
     )
     return side_by_side.run(
         bank, (_descend(oracle, rate, tol, objective_tol, max_iter) for oracle in oracles)

@@ -32,9 +32,10 @@ from mklbench.algorithms.hessianmkl import conic_settings
 from mklbench.algorithms.vskl import check_q
 from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
-from mklbench.kernels.groups import GroupLists, groups_of
+from mklbench.kernels.groups import GroupLists, check_grouping, groups_of
 from mklbench.kernels.memory import Memory, Shape, gram_bytes
-from mklbench.libsvm import check_svm_options
+from mklbench.libsvm import check_tol_of_classes
+from mklbench.optim.problem import Problem
 from mklbench.optim.svm_value import Objective, check_bank
 from mklbench.penalties.mixed_norm import MixedNorm
 from mklbench.solution import Solution
@@ -94,12 +95,14 @@ def solve(
     InputError
         If an argument has the wrong type, shape or range, or the problem is too large.
     """
-    bank = check_bank("vskl_qcqp", bank)
     check_q(q)
     check_positive("tol", tol)
-    check_svm_options(C, tol, None)
+    check_grouping(groups)
+    check_tol_of_classes(tol)
+    problem = Problem.of(y, C, svm_tol=_SVM_TOL)
+    bank = check_bank("vskl_qcqp", bank)
     penalty = MixedNorm(groups_of(bank, groups), float(q))
-    objective = Objective(bank, y, C, _SVM_TOL)
+    objective = Objective(bank, problem)
     size = bank.n_samples**2 * bank.n_kernels
     if size > _MOST_NUMBERS:
         raise InputError(

@@ -24,6 +24,7 @@ from sklearn.utils.validation import (
 )
 
 from mklbench import memory
+from mklbench.contract import check_options
 from mklbench.errors import InputError, warn
 from mklbench.estimators.checks import check_column_names, check_constraints, check_same_rows
 from mklbench.estimators.reading import Printer, ReadableModel, names_of
@@ -56,7 +57,6 @@ from mklbench.kernels.samples import (
     numbers,
 )
 from mklbench.optim.fit_memory import auto_avoids_matrices, fitting
-from mklbench.optim.option_check import check_options
 from mklbench.prediction import DecisionFunction, LearnedKernel, kernels_in_use
 from mklbench.saving import Versioned
 from mklbench.solution import Solution

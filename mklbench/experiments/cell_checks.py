@@ -11,6 +11,7 @@ from typing import Any
 
 from mklbench import config as configs
 from mklbench.config.schemas import MEASURES, SCORES
+from mklbench.contract import check_options
 from mklbench.data.splits import folds
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell, FileState, files_named
@@ -18,7 +19,6 @@ from mklbench.experiments.memory import check_fits
 from mklbench.grids import first_values
 from mklbench.kernels.builders.matrix_files import sample_names
 from mklbench.kernels.contract import builder_of
-from mklbench.optim.option_check import check_options
 
 logger = logging.getLogger(__name__)
 

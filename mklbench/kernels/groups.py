@@ -101,12 +101,11 @@ def groups_of(bank: Bank, choice: str | GroupLists = "bank") -> Groups:
     InputError
         If `choice` is no known name, or its lists are no partition of the kernels.
     """
+    check_grouping(choice)
     everything = range(bank.n_kernels)
     lists: GroupLists = [everything]
     if not isinstance(choice, str):
-        lists = _checked_lists(choice)
-    elif choice not in _CHOICES:
-        raise unknown("groups", choice, _CHOICES)
+        lists = choice
     elif choice == "singletons":
         lists = [[m] for m in everything]
     elif choice == "features":
@@ -119,11 +118,15 @@ def groups_of(bank: Bank, choice: str | GroupLists = "bank") -> Groups:
     return Groups(lists, bank.n_kernels)
 
 
-def _checked_lists(choice: Any) -> GroupLists:
-    """Return `choice` if it is lists of whole numbers."""
+def check_grouping(choice: Any) -> None:
+    """Raise an InputError unless `choice` is a known name or lists of whole numbers."""
+    if isinstance(choice, str):
+        if choice not in _CHOICES:
+            raise unknown("groups", choice, _CHOICES)
+        return
     try:
         if all(np.asarray(group).dtype.kind in "iu" or not len(group) for group in choice):
-            return choice
+            return
     except (TypeError, ValueError):
         pass
     raise InputError(

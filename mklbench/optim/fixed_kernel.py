@@ -1,4 +1,11 @@
-"""A machine of LIBSVM on one kernel, whose weights are given: its solution, certified."""
+"""One machine on one kernel, whose weights are given: SVM, SVR or ridge regression, certified.
+
+LIBSVM solves SVMs and SVRs on the Gram matrix. Of one kernel function there is another way for
+SVMs: between n samples there are n^2 kernel values, of which an SVM with few support vectors looks
+at a share. scikit-learn's LIBSVM computes them from dense features by BLAS; the optimum is that on
+the Gram matrix, up to the stopping tolerance. What certifies it needs the kernel between the
+samples and the support vectors only, in blocks of rows.
+"""
 
 from __future__ import annotations
 
@@ -6,30 +13,42 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench import certify
-from mklbench.certify import Loss, PrimalDualPoint
+from mklbench.certify import Loss, PrimalDualPoint, Squares, Tube
+from mklbench.kernels.banks.on_demand import FunctionKernel
 from mklbench.kernels.base import KernelOperator
-from mklbench.libsvm import SVM, SVR
+from mklbench.kernels.euclidean import distances_of_products
+from mklbench.kernels.functions import Gaussian, Polynomial
+from mklbench.libsvm import SVM, SVR, fit_within_limit
+from mklbench.optim.problem import Problem
+from mklbench.optim.ridge import coefficients, hadamard_power, ridges
 from mklbench.optim.svm_value import check_samples, fixed_weights
 from mklbench.penalties.simplex import Simplex
 from mklbench.solution import Solution
 
 Array = NDArray[np.float64]
 
+# Bytes of one block of kernel values.
+_BLOCK = 2**21
+# The rounding of LIBSVM's single precision, in units of its tolerance; that of the Gram matrices.
+_ROUNDING = 2.0
+# Coefficients are at their bound from this share below it.
+_AT_BOUND = 1e-12
+# A ridge regression is solved at this relative gap, which is rounding and nothing else.
+_SOLVED = 1e-6
 
-def train(
-    machine: SVM | SVR, loss: Loss, operator: KernelOperator, weights: ArrayLike | None
+
+def train_svm(
+    operator: KernelOperator, problem: Problem, weights: ArrayLike | None = None
 ) -> Solution:
-    """Solve a machine on the kernel of a bank or a family at fixed weights.
+    """Train one SVM on the kernel of a bank or a family at fixed weights.
 
     Parameters
     ----------
-    machine : SVM or SVR
-        Not yet solved, of n targets.
-    loss : Loss
-        That of the machine.
     operator : KernelOperator
         The bank or the family on the n training samples.
-    weights : array_like of shape (M,) or None
+    problem : Problem
+        The labels of these samples.
+    weights : array_like of shape (M,) or None, default=None
         Kernel weights or parameters theta, >= 0; 1/M each if not given.
 
     Raises
@@ -37,12 +56,95 @@ def train(
     InputError
         If the operator has another number of samples, or the weights have the wrong shape or range.
     """
+    if (
+        problem.sample_weight is None  # LIBSVM on features has no bound for each sample
+        and isinstance(operator, FunctionKernel)
+        and _is_known(operator)
+    ):
+        check_samples(operator, len(problem.y))
+        (weight,) = fixed_weights(operator, weights)
+        if weight > 0:
+            return _train_on_features(operator, problem, weight)
+    return _train(problem.machine(), problem.loss, operator, weights)
+
+
+def train_svr(
+    operator: KernelOperator,
+    y: ArrayLike,
+    C: float,
+    epsilon: float,
+    svm_tol: float,
+    sample_weight: ArrayLike | None,
+    weights: ArrayLike | None = None,
+) -> Solution:
+    """Do so for one epsilon-SVR, on targets `y` (n,), as `mklbench.libsvm.SVR` takes them."""
+    machine = SVR(y, C, epsilon=epsilon, tol=svm_tol, sample_weight=sample_weight)
+    return _train(machine, Tube(machine.y, machine.upper, float(epsilon)), operator, weights)
+
+
+def train_ridge(
+    operator: KernelOperator,
+    targets: Array,
+    lam: float,
+    sample_weight: ArrayLike | None,
+    weights: float | ArrayLike | None = None,
+    degree: int = 1,
+) -> Solution:
+    """Do so for one kernel ridge regression, on (sum_m weights_m K_m)^degree, entry by entry."""
+    check_samples(operator, len(targets))
+    mu = fixed_weights(operator, weights)
+    K = hadamard_power(operator.gram(mu), degree)
+    ridge = ridges(lam, sample_weight, len(targets))
+    return ridge_solution(K, targets, ridge, mu, coefficients(K, targets, ridge), degree)
+
+
+def ridge_solution(
+    K: Array, y: Array, lam: float | Array, weights: Array, alpha: Array, degree: int
+) -> Solution:
+    """Return a ridge regression with the gap of its numbers.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        The Gram matrix.
+    y : ndarray of shape (n,)
+        Targets.
+    lam : float or ndarray of shape (n,)
+        lambda, of each sample where these have weights.
+    weights : ndarray of shape (M,)
+        Of the kernels in K.
+    alpha : ndarray of shape (n,)
+        (K + lambda I)^-1 y.
+    degree : int
+        d of the kernel.
+    """
+    point = PrimalDualPoint.of_one_kernel(Squares(y, lam), K @ alpha, alpha)
+    bounds = certify.bounds(point, Simplex())
+    objective = 2.0 * bounds.lower
+    return Solution(
+        weights=weights,
+        dual_coef=alpha,
+        intercept=0.0,
+        objective=objective,
+        gap=bounds.relative_gap,
+        n_svm_calls=0,
+        n_iter=1,
+        converged=bounds.relative_gap <= _SOLVED,
+        history=[{"objective": objective, "n_svm_calls": 0.0}],
+        degree=degree,
+    )
+
+
+def _train(
+    machine: SVM | SVR, loss: Loss, operator: KernelOperator, weights: ArrayLike | None
+) -> Solution:
+    """Solve a machine of n targets, with its loss, on the Gram matrix."""
     check_samples(operator, len(machine.y))
     fixed = fixed_weights(operator, weights)
     K = operator.gram(fixed)
     trained = machine.solve(K)
     outputs = K @ trained.dual_coef
-    return certified(
+    return _certified(
         fixed,
         loss,
         outputs,
@@ -53,7 +155,7 @@ def train(
     )
 
 
-def certified(
+def _certified(
     weights: Array,
     loss: Loss,
     outputs: Array,
@@ -63,25 +165,7 @@ def certified(
     converged: bool,
     svm_seconds: float,
 ) -> Solution:
-    """Return the solution of one machine on one kernel, with the gap of its numbers.
-
-    Parameters
-    ----------
-    weights : ndarray of shape (M,)
-        Kernel weights or parameters theta of the kernel K.
-    loss : Loss
-        With the labels or targets.
-    outputs : ndarray of shape (n,)
-        K a.
-    dual_coef : ndarray of shape (n,)
-        a: alpha o y of an SVM.
-    intercept : float
-        b.
-    converged : bool
-        Whether the stopping rule of the machine is met.
-    svm_seconds : float
-        Wall-clock seconds spent inside LIBSVM.
-    """
+    """Return the solution of a machine with the gap of its numbers; `outputs` (n,) are K a."""
     point = PrimalDualPoint.of_one_kernel(loss, outputs, dual_coef, intercept)
     bounds = certify.bounds(point, Simplex())
     return Solution(
@@ -96,3 +180,103 @@ def certified(
         history=[{"objective": bounds.lower, "n_svm_calls": 1.0}],
         svm_seconds=svm_seconds,
     )
+
+
+def _train_on_features(kernel: FunctionKernel, problem: Problem, weight: float) -> Solution:
+    """Train one SVM on weight * k, for a Gaussian or a polynomial k.
+
+    With beta = weight * alpha it is the SVM on k alone with the bound weight * C.
+
+    Parameters
+    ----------
+    kernel : FunctionKernel
+        The kernel function k, on n training samples.
+    problem : Problem
+        The labels of these samples, without weights of samples.
+    weight : float
+        The kernel weight, > 0.
+    """
+    from sklearn.svm import SVC  # half a second, that a run does not need
+
+    labels, upper = problem.y, np.asarray(problem.loss.box)
+    machine = SVC(
+        C=weight * problem.C,
+        tol=problem.svm_tol,
+        class_weight={float(label): factor for label, factor in problem.class_weight.items()},
+        **_options(kernel),
+    )
+    seconds = fit_within_limit(machine, kernel.samples, labels)
+    dual_coef = np.zeros(len(labels))
+    dual_coef[machine.support_] = machine.dual_coef_[0] / weight
+    at_bound = (
+        np.abs(dual_coef) > (1.0 - _AT_BOUND) * upper
+    )  # by all but the rounding of a division
+    dual_coef[at_bound] = (labels * upper)[at_bound]
+    intercept = float(machine.intercept_[0])
+    outputs = weight * _outputs(kernel, dual_coef)
+
+    def is_done(outputs: Array) -> bool:
+        left = _violation(labels - outputs, dual_coef, labels > 0, upper)
+        return left <= _ROUNDING * problem.svm_tol
+
+    return _certified(
+        np.array([weight]),
+        problem.loss,
+        outputs,
+        dual_coef,
+        intercept,
+        # In single precision, too: LIBSVM keeps kernel values so, and sees no others.
+        converged=is_done(outputs) or is_done(weight * _outputs(kernel, dual_coef, single=True)),
+        svm_seconds=seconds,
+    )
+
+
+def _is_known(kernel: FunctionKernel) -> bool:
+    """Tell whether LIBSVM has the kernel function."""
+    return isinstance(kernel.function, Gaussian | Polynomial)
+
+
+def _options(kernel: FunctionKernel) -> dict[str, object]:
+    """Return what scikit-learn's SVC calls the kernel function."""
+    function = kernel.function
+    if isinstance(function, Gaussian):
+        return {"kernel": "rbf", "gamma": function.gamma}
+    assert isinstance(function, Polynomial)
+    if function.degree == 1 and function.offset == 0.0:
+        return {"kernel": "linear"}
+    return {"kernel": "poly", "degree": function.degree, "coef0": function.offset, "gamma": 1.0}
+
+
+def _outputs(kernel: FunctionKernel, a: Array, single: bool = False) -> Array:
+    """Return K a (n,), for the kernel alone, from blocks of the columns with a_i != 0.
+
+    With `single` kernel values are rounded to single precision.
+    """
+    support = np.flatnonzero(a)
+    X, vectors, function = kernel.samples, kernel.samples[support], kernel.function
+    outputs = np.empty(len(X))
+    rows = max(1, _BLOCK // (8 * max(1, len(support))))
+    for start in range(0, len(X), rows):
+        few = slice(start, start + rows)
+        if isinstance(function, Gaussian):
+            # Products, as of training samples: what they lose is far below the tolerance.
+            distances = distances_of_products(vectors, X[few])
+            block = function.of_distances(distances, out=distances).T
+        else:
+            block = function(X[few], vectors)
+        if single:
+            block = block.astype(np.float32).astype(np.float64)
+        outputs[few] = block @ a[support]
+    return outputs
+
+
+def _violation(slopes: Array, a: Array, positive: NDArray[np.bool_], upper: Array) -> float:
+    """Return the maximal violation of the KKT conditions (`mklbench.libsvm`), 0 if there is none.
+
+    `slopes` are those of the dual in each a_i: the largest of one that may grow, minus the smallest
+    of one that may shrink.
+    """
+    may_grow = np.where(positive, a < upper, a < 0.0)
+    may_shrink = np.where(positive, a > 0.0, a > -upper)
+    steepest = float(slopes[may_grow].max(initial=-np.inf))
+    return max(0.0, steepest - float(slopes[may_shrink].min(initial=np.inf)))

@@ -27,7 +27,7 @@ from mklbench.kernels.memory import NUMBER
 from mklbench.kernels.row_factors import MANY, RowFactors
 from mklbench.optim.joint import Iterate, Path, Point
 from mklbench.optim.loss_terms import terms_of
-from mklbench.optim.row_engines import KEPT, KEPT_LANDMARKS, OfSamples, Problem, engine_of
+from mklbench.optim.row_engines import KEPT, KEPT_LANDMARKS, FactorProblem, OfSamples, engine_of
 from mklbench.optim.weight_sets import WeightSet
 
 Array = NDArray[np.float64]
@@ -207,7 +207,7 @@ def search(
         double = best is not None or tol < _SINGLE or coarse.largest_entry() > _LARGEST
         dtype = np.float64 if double else np.float32
         # Which factors are finer depends on the loss: nobody else takes them.
-        problem = Problem(coarse, factors, terms, dtype, alone=best is not None)
+        problem = FactorProblem(coarse, factors, terms, dtype, alone=best is not None)
         with engine_of(problem) as engine:
             if best is None or anew:
                 path = Path.begin(coarse, engine, weight_set)

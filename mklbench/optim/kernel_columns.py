@@ -16,10 +16,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench import certify
-from mklbench.certify import Hinge, PrimalDualPoint
+from mklbench.certify import PrimalDualPoint
 from mklbench.errors import InputError
 from mklbench.kernels import Bank, Family, KernelOperator, KernelSubset, check_thetas
-from mklbench.libsvm import SVM
 from mklbench.optim import fallback
 from mklbench.optim.independent_search import IndependentSearch
 from mklbench.optim.inner_svm import InnerSVM
@@ -99,14 +98,10 @@ class Columns(ABC):
 class BankColumns(Columns):
     """Kernels of a bank: all of them are priced, at every master."""
 
-    def __init__(
-        self, bank: Bank, machine: SVM, solver: MasterSolver, start: Mixture | ArrayLike | None
-    ) -> None:
-        self._bank = bank
-        self._machine = machine
-        self._solver = solver
+    def __init__(self, bank: Bank, solver: MasterSolver, start: Mixture | ArrayLike | None) -> None:
+        self._bank, self._solver = bank, solver
         if start is None:
-            first = np.argmax(bank.quadratic_forms(balanced(machine.y)))
+            first = np.argmax(bank.quadratic_forms(balanced(solver.problem.y)))
             self._chosen, self._start = np.array([first]), np.ones(1)
         else:
             weights = _check_start(start, bank.n_kernels)
@@ -115,7 +110,7 @@ class BankColumns(Columns):
 
     def solve_master(self, tol: float) -> None:
         bank = KernelSubset(self._bank, self._chosen)
-        self.restricted = on_bank(self._solver, bank, self._machine.y, self._start, tol)
+        self.restricted = on_bank(self._solver, bank, self._start, tol)
         self._prices = 0.5 * self._bank.quadratic_forms(self.restricted.dual_coef)
 
     def search(self, thorough: bool) -> float:
@@ -131,13 +126,12 @@ class BankColumns(Columns):
         return len(joining) > 0
 
     def certified_gaps(self) -> tuple[float, None]:
-        loss = Hinge(self._machine.y, self._machine.upper)
         machine = replace(self.restricted, weights=self.weights()[0])
-        point = PrimalDualPoint.on_bank(self._bank, loss, machine)
+        point = PrimalDualPoint.on_bank(self._bank, self._solver.problem.loss, machine)
         return certify.bounds(point, Simplex()).relative_gap, None
 
     def fall_back(self, tol: float, gap: float) -> bool:
-        svm = InnerSVM(self._bank, self._machine)
+        svm = InnerSVM(self._bank, self._solver.problem.machine())
         candidates = fallback.candidates(self._bank, svm, self._chosen, tol)
         best = min(candidates, key=lambda candidate: candidate.gap, default=None)
         if best is None or best.gap >= gap:
@@ -165,7 +159,6 @@ class FamilyColumns(Columns):
     def __init__(
         self,
         family: Family,
-        machine: SVM,
         solver: MasterSolver,
         start: Mixture | ArrayLike | None,
         samples: int,
@@ -175,10 +168,9 @@ class FamilyColumns(Columns):
         multiply: int,
     ) -> None:
         self._family, self._order = family.in_own_order()
-        self._machine = machine
         self._solver = solver
         self._slide, self._resting = slide, False
-        self._master = FamilyMaster(solver, self._family, machine, rough=slide > 0)
+        self._master = FamilyMaster(solver, self._family, rough=slide > 0)
         self._search = KernelSearch(self._family, samples, slid=slide > 0)
         self._found: list[Found] = []
         self._independent = (
@@ -186,7 +178,7 @@ class FamilyColumns(Columns):
         )
         self._beyond: list[Found] | None = None  # what it has found at the master's alpha
         if start is None:
-            self._mixture = _first_kernel(self._family, machine.y)
+            self._mixture = _first_kernel(self._family, solver.problem.y)
         else:
             given = _check_mixture(start, family)
             self._mixture = given._replace(thetas=given.thetas[:, self._order])
@@ -203,7 +195,7 @@ class FamilyColumns(Columns):
             return
         near = self._master.margins < 1.0 + _BAND
         rows = np.flatnonzero((before.dual_coef != 0) | near)
-        machine = self._solver.machine(self._machine.y, rows)
+        machine = self._solver.problem.take(rows).machine()
         self._mixture = slide(self._family.take(rows), machine, known, self._slide, _LEAST_DESCENT)
         self._solver.note(machine)
         self._master.change_all()
@@ -259,7 +251,7 @@ class FamilyColumns(Columns):
         if self._independent is not None and self._beyond is None:
             self.explore()
         weights, thetas = self._weighted()
-        loss = Hinge(self._machine.y, self._machine.upper)
+        loss = self._solver.problem.loss
         machine = replace(self.restricted, weights=weights)
         found = [theta for _, theta in self._found[:_RIVALS]]
         beyond = [theta for _, theta in (self._beyond or ())[:_RIVALS]]
@@ -287,7 +279,6 @@ class FamilyColumns(Columns):
 
 def first_columns(
     kernels: KernelOperator,
-    machine: SVM,
     solver: MasterSolver,
     start: Mixture | ArrayLike | None,
     samples: int,
@@ -302,10 +293,8 @@ def first_columns(
     ----------
     kernels : KernelOperator
         A family with a bounded box, or a bank, on n training samples.
-    machine : SVM
-        Of the labels of these samples.
     solver : MasterSolver
-        Of the masters.
+        Of the masters, with the labels of these samples.
     start : Mixture, array_like or None
         Kernels of a family with their weights, or weights (M,) of a bank; None for the one kernel
         that agrees best with the labels.
@@ -326,9 +315,9 @@ def first_columns(
         If the box of the family is unbounded, or `start` does not fit.
     """
     if isinstance(kernels, Bank):
-        return BankColumns(kernels, machine, solver, start)
+        return BankColumns(kernels, solver, start)
     return FamilyColumns(
-        _check_bounded(kernels), machine, solver, start, samples, explore, slide, look, multiply
+        _check_bounded(kernels), solver, start, samples, explore, slide, look, multiply
     )
 
 

@@ -33,7 +33,7 @@ from mklbench.kernels.row_factors import Part, RowFactors
 from mklbench.optim import joint_search
 from mklbench.optim.joint_search import Found
 from mklbench.optim.loss_terms import every, terms_of
-from mklbench.optim.row_engines import OfSamples, Problem, engine_of
+from mklbench.optim.row_engines import FactorProblem, OfSamples, engine_of
 from mklbench.optim.weight_sets import OneSum, WeightSet
 from mklbench.penalties.base import Penalty
 from mklbench.penalties.simplex import Simplex
@@ -251,7 +251,7 @@ def _left_out_forms(factors: RowFactors, a: Array, t: Array) -> Array:
 def _projected(factors: RowFactors, a: Array) -> Array:
     """Return B'a (R,) in double precision."""
     nothing = terms_of(Hinge(np.ones(len(a)), 1.0))  # no loss is asked for
-    problem = Problem(factors, factors, nothing, np.float64)
+    problem = FactorProblem(factors, factors, nothing, np.float64)
     with engine_of(problem) as engine:
         return np.asarray(engine.total("projected_exactly", OfSamples((a,))))
 

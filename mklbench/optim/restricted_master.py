@@ -11,9 +11,8 @@ the time on data that can be separated well.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +22,7 @@ from mklbench.iterations import watched
 from mklbench.kernels import Bank, Family, FamilyBank, training_outputs
 from mklbench.kernels.mixtures import rough_outputs
 from mklbench.libsvm import SVM
+from mklbench.optim.problem import Problem
 from mklbench.solution import KernelMachine, Mixture, Solution
 
 Array = NDArray[np.float64]
@@ -77,43 +77,27 @@ class MasterSolver:
     Parameters
     ----------
     solve : callable
-        ``solve`` of an exact solver, called (bank, y, C, tol=, start=, class_weight=)
-        and with sample_weight= where there is one.
-    C, class_weight, sample_weight : float, mapping of int to float, str, ndarray (n,) or None
-        As in `mklbench.libsvm.SVM`.
+        The core of an exact solver, called (bank, problem, tol=, start=).
+    problem : Problem
+        That of all samples.
     """
 
-    def __init__(
-        self,
-        solve: Callable[..., Solution],
-        C: float,
-        class_weight: Mapping[int, float] | str | None,
-        sample_weight: Array | None = None,
-    ) -> None:
+    def __init__(self, solve: Callable[..., Solution], problem: Problem) -> None:
         self._solve = solve
-        self.C = C
-        self.class_weight = class_weight
-        self.sample_weight = sample_weight
+        self.problem = problem
         self.calls = 0
         self.svm_seconds = 0.0
 
     def __call__(
-        self, bank: Bank, y: Array, start: Array, tol: float, rows: NDArray[np.intp] | None = None
+        self, bank: Bank, start: Array, tol: float, rows: NDArray[np.intp] | None = None
     ) -> Solution:
-        """Solve the problem of `bank` and `y`, on these `rows` of all samples."""
-        options: dict[str, Any] = {"class_weight": self.class_weight}
-        if self.sample_weight is not None:
-            options["sample_weight"] = self.sample_weight[slice(None) if rows is None else rows]
+        """Solve the problem of a bank, on these `rows` of all samples."""
+        problem = self.problem if rows is None else self.problem.take(rows)
         with watched(None):  # a round is what is told, not the iterations of its master
-            solution = self._solve(bank, y, self.C, tol=tol, start=start, **options)
+            solution = self._solve(bank, problem, tol=tol, start=start)
         self.calls += solution.n_svm_calls
         self.svm_seconds += solution.svm_seconds
         return solution
-
-    def machine(self, y: Array, rows: NDArray[np.intp]) -> SVM:
-        """Return the SVM on these `rows` of all samples."""
-        weights = None if self.sample_weight is None else self.sample_weight[rows]
-        return SVM(y[rows], self.C, class_weight=self.class_weight, sample_weight=weights)
 
     def note(self, machine: SVM) -> None:
         """Count what an SVM beside the masters has used."""
@@ -124,7 +108,6 @@ class MasterSolver:
 def on_bank(
     solver: MasterSolver,
     bank: Bank,
-    y: Array,
     start: Array,
     tol: float,
     rows: NDArray[np.intp] | None = None,
@@ -137,8 +120,6 @@ def on_bank(
         The MKL solver.
     bank : Bank
         The kernels at hand.
-    y : ndarray of shape (n,)
-        labels.
     start : ndarray of shape (k,)
         Weights to start from.
     tol : float
@@ -146,7 +127,7 @@ def on_bank(
     rows : ndarray of int of shape (n,) or None, default=None
         Which samples of the solver's these are; all if not given.
     """
-    solution = solver(bank, y, start, tol, rows)
+    solution = solver(bank, start, tol, rows)
     prices = 0.5 * bank.quadratic_forms(solution.dual_coef)
     lower = float(np.abs(solution.dual_coef).sum() - prices.max())
     return Restricted(
@@ -167,8 +148,6 @@ class FamilyMaster:
         The MKL solver.
     family : Family
         On the n training samples.
-    machine : SVM
-        The SVM on the same samples, for its labels and its bounds on alpha.
     rough : bool, default=False
         Whether the margins of samples outside of the working set are computed in single precision,
         and in double only of those that it finds at the margin or within.
@@ -181,14 +160,11 @@ class FamilyMaster:
         y_i f(x_i) of all samples at the last master.
     """
 
-    def __init__(
-        self, solver: MasterSolver, family: Family, machine: SVM, rough: bool = False
-    ) -> None:
+    def __init__(self, solver: MasterSolver, family: Family, rough: bool = False) -> None:
         self._solver = solver
         self._rough = rough
         self._family = family
-        self._y = machine.y
-        self._box = machine.upper
+        self._y, self._box = solver.problem.y, np.asarray(solver.problem.loss.box)
         self.working_set: NDArray[np.intp] = np.arange(len(self._y))
         self._bank: FamilyBank | None = None
         self.margins = np.zeros(len(self._y))
@@ -204,7 +180,7 @@ class FamilyMaster:
         while True:
             bank = self._bank_of(mixture.thetas)
             rows = self.working_set
-            inside = on_bank(self._solver, bank, self._y[rows], mixture.weights, tol, rows)
+            inside = on_bank(self._solver, bank, mixture.weights, tol, rows)
             dual_coef = np.zeros(len(self._y))
             dual_coef[self.working_set] = inside.dual_coef
             outside = np.delete(np.arange(len(self._y)), self.working_set)

@@ -52,7 +52,7 @@ class OfSamples:
 
 
 @dataclass(frozen=True)
-class Problem:
+class FactorProblem:
     """What blocks are made of.
 
     Attributes
@@ -91,7 +91,7 @@ class Problem:
         kept = KEPT_LANDMARKS if self.factors.approximated else KEPT
         return self.size <= processes * kept
 
-    def has_rows_of(self, other: Problem) -> bool:
+    def has_rows_of(self, other: FactorProblem) -> bool:
         """Tell whether another problem is the same but for its loss."""
         return (self.factors, self.exact, self.dtype) == (other.factors, other.exact, other.dtype)
 
@@ -117,11 +117,11 @@ class Threads:
 
     Parameters
     ----------
-    problem : Problem
+    problem : FactorProblem
         What they are made of.
     """
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: FactorProblem) -> None:
         n = problem.factors.n_samples
         self._rows = cut(n, -(-n // _BLOCK) if n > _BLOCK else min(-(-n // ROWS), n_threads()))
         self._blocks = [problem.block(rows) for rows in self._rows]
@@ -146,11 +146,11 @@ class Threads:
 
 
 # Makes the engine of a problem, and ends it.
-Maker = Callable[[Problem], AbstractContextManager[Engine]]
+Maker = Callable[[FactorProblem], AbstractContextManager[Engine]]
 
 
 @contextmanager
-def threads(problem: Problem) -> Iterator[Engine]:
+def threads(problem: FactorProblem) -> Iterator[Engine]:
     """Give an engine of threads; linear algebra within a block has one thread."""
     engine = Threads(problem)
     try:
@@ -163,12 +163,12 @@ def threads(problem: Problem) -> Iterator[Engine]:
 _MAKER: ContextVar[Maker] = ContextVar("maker", default=threads)
 
 
-def engine_of(problem: Problem) -> AbstractContextManager[Engine]:
+def engine_of(problem: FactorProblem) -> AbstractContextManager[Engine]:
     """Give the engine of a problem: threads, or what `made_by` says.
 
     Parameters
     ----------
-    problem : Problem
+    problem : FactorProblem
         What the blocks are made of.
     """
     return _MAKER.get()(problem)
@@ -181,7 +181,7 @@ def made_by(maker: Maker) -> Iterator[None]:
     Parameters
     ----------
     maker : callable
-        Gives the engine of a `Problem` as a context.
+        Gives the engine of a `FactorProblem` as a context.
     """
     token = _MAKER.set(maker)
     try:
@@ -195,10 +195,10 @@ class _Shared:
 
     def __init__(self, make: Maker) -> None:
         self._make, self._in_use = make, False
-        self._kept: list[tuple[Problem, Engine, ExitStack]] = []
+        self._kept: list[tuple[FactorProblem, Engine, ExitStack]] = []
 
     @contextmanager
-    def __call__(self, problem: Problem) -> Iterator[Engine]:
+    def __call__(self, problem: FactorProblem) -> Iterator[Engine]:
         if self._in_use or problem.alone:  # in use: of one problem within another
             with self._make(problem) as own:
                 yield own
@@ -209,7 +209,7 @@ class _Shared:
         finally:
             self._in_use = False
 
-    def _engine(self, problem: Problem) -> Engine:
+    def _engine(self, problem: FactorProblem) -> Engine:
         for other, engine, _ in self._kept:
             if other.has_rows_of(problem):
                 engine.each("turned_to", problem.terms)

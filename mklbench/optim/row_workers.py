@@ -23,7 +23,7 @@ from mklbench.errors import InputError
 from mklbench.kernels.row_factors import RowFactors
 from mklbench.optim.loss_terms import Terms
 from mklbench.optim.row_blocks import Rows
-from mklbench.optim.row_engines import Problem, added, cut, given, made_by
+from mklbench.optim.row_engines import FactorProblem, added, cut, given, made_by
 from mklbench.validation import mapped_file
 
 # Blocks for each thread of a worker: those of a lost one are shared by several others.
@@ -73,7 +73,7 @@ def on_dask(client: Any) -> Iterator[None]:
     _check_workers(client)
 
     @contextmanager
-    def maker(problem: Problem) -> Iterator[Workers]:
+    def maker(problem: FactorProblem) -> Iterator[Workers]:
         engine = Workers(client, problem)
         try:
             yield engine
@@ -131,11 +131,11 @@ class Workers:
     ----------
     client : distributed.Client
         Of the scheduler.
-    problem : Problem
+    problem : FactorProblem
         What the blocks are made of.
     """
 
-    def __init__(self, client: Any, problem: Problem) -> None:
+    def __init__(self, client: Any, problem: FactorProblem) -> None:
         self._client, X, n = client, problem.factors.X, problem.factors.n_samples
         threads = client.nthreads()
         slots = [each for each in sorted(threads) for _ in range(_BLOCKS_A_THREAD * threads[each])]

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench.errors import InputError
-from mklbench.kernels.base import Bank
+from mklbench.kernels.base import Bank, KernelOperator
 from mklbench.libsvm import check_box, check_tol, check_tol_of_classes, class_factors
-from mklbench.optim.svm_value import check_samples
+from mklbench.optim.fixed_kernel import train_ridge, train_svm, train_svr
+from mklbench.optim.problem import Problem
+from mklbench.optim.svm_value import check_bank, check_samples
 from mklbench.solution import Solution
 from mklbench.validation import (
     check_choice,
@@ -25,8 +26,7 @@ from mklbench.validation import (
 
 Array = NDArray[np.float64]
 
-# Fits a machine, called (bank, y, C or lam, weights=, ...).
-Solve = Callable[..., Solution]
+KINDS = ("svm", "krr", "svr")
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,6 @@ class Learner:
         LIBSVM's stopping tolerance.
     class_weight : mapping of int to float, str or None
         Factors on C by class of "svm".
-    machines : mapping of str to Solve
-        ``solve`` of each kind.
     sample_weight : array_like of shape (n,) or None, default=None
         Factors > 0 on C by sample; of "krr" on its squared errors.
     """
@@ -60,22 +58,20 @@ class Learner:
     epsilon: float
     svm_tol: float
     class_weight: Mapping[int, float] | str | None
-    machines: Mapping[str, Solve]
     sample_weight: ArrayLike | None = None
 
-    def check(self, bank: Bank, y: ArrayLike) -> Array:
-        """Return `y` (n,) as targets of this kind of machine, one a sample of the bank.
+    def check(self, algorithm: str, operator: KernelOperator, y: ArrayLike) -> tuple[Bank, Array]:
+        """Return the bank that an algorithm needs, and `y` (n,) as targets of this machine.
 
         Raises
         ------
         InputError
-            If the kind is not known, or does not take such targets or class weights, or a
-            hyperparameter is out of range, also one of another kind.
+            If the kind is not known, or does not take such targets or class weights, a
+            hyperparameter is out of range, there are no kernels of a bank, or on other samples.
         """
-        check_choice("learner", self.kind, self.machines)
+        check_choice("learner", self.kind, KINDS)
         self._check_options()
         targets = check_targets(y)
-        check_samples(bank, len(targets))
         if self.sample_weight is not None:
             check_sample_weight(self.sample_weight, len(targets))
         if self.kind == "svm":
@@ -85,15 +81,16 @@ class Learner:
                     f"y has the value {others[0]:g}, but learner=svm takes labels -1 and +1 only: "
                     "choose learner=krr or learner=svr for real targets."
                 )
-            labels = check_labels(targets)
-            class_factors(self.class_weight, labels)
-            return labels
-        if self.class_weight is not None:
+            targets = check_labels(targets)
+            class_factors(self.class_weight, targets)
+        elif self.class_weight is not None:
             raise InputError(
                 f"class_weight={self.class_weight} is not accepted with "
                 f"learner={self.kind}, which knows no classes: choose learner=svm."
             )
-        return targets
+        bank = check_bank(algorithm, operator)
+        check_samples(bank, len(targets))
+        return bank, targets
 
     def _check_options(self) -> None:
         """Raise an InputError for a number out of range, before a first stage takes its time."""
@@ -114,18 +111,16 @@ class Learner:
 
         Where the samples of the bank are some `rows` of all, their sample weights are meant.
         """
-        options: dict[str, Any] = {"weights": weights}
+        own = None
         if self.sample_weight is not None:
             by_row = np.asarray(self.sample_weight, dtype=np.float64)
-            options["sample_weight"] = by_row[slice(None) if rows is None else rows]
+            own = by_row[slice(None) if rows is None else rows]
         if self.kind == "krr":
-            return self.machines["krr"](bank, y, self.lam, **options)
-        options["svm_tol"] = self.svm_tol
+            return train_ridge(bank, y, self.lam, own, weights)
         if self.kind == "svr":
-            options["epsilon"] = self.epsilon
-        else:
-            options["class_weight"] = self.class_weight
-        return self.machines[self.kind](bank, y, self.C, **options)
+            return train_svr(bank, y, self.C, self.epsilon, self.svm_tol, own, weights)
+        problem = Problem.of(y, self.C, self.class_weight, own, self.svm_tol)
+        return train_svm(bank, problem, weights)
 
     def importance(self, n: int) -> Array:
         """Return the sample weights (n,), ones where there are none."""

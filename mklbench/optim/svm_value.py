@@ -9,7 +9,6 @@ the objective at fixed alpha (Danskin): -1/2 d(a' K_w a)/dw. For a bank that is 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import cast
@@ -18,15 +17,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench import certify
-from mklbench.certify import Bounds, Hinge, PrimalDualPoint
+from mklbench.certify import Bounds, PrimalDualPoint
 from mklbench.errors import InputError, KindError
 from mklbench.kernels.base import Bank, KernelOperator
 from mklbench.kernels.continuous import Family
-from mklbench.libsvm import SVM, SVMSolution, class_factors, upper_bounds
+from mklbench.libsvm import SVMSolution
+from mklbench.optim.problem import Problem
 from mklbench.penalties.base import Penalty
 from mklbench.penalties.simplex import Simplex
 from mklbench.solution import Solution
-from mklbench.validation import check_labels, real_array
+from mklbench.validation import real_array
 
 Array = NDArray[np.float64]
 
@@ -74,10 +74,8 @@ class Objective:
     ----------
     operator : KernelOperator
         The bank or family on n training samples.
-    y : array_like of shape (n,)
-        Labels in {-1, +1}.
-    C, svm_tol, class_weight, sample_weight : float, mapping, str, array_like or None
-        As in `mklbench.libsvm.SVM`.
+    problem : Problem
+        The labels and what the loss of each counts.
 
     Attributes
     ----------
@@ -89,22 +87,11 @@ class Objective:
     Raises
     ------
     InputError
-        If the labels do not fit the operator, or an argument has the wrong range.
+        If the labels do not fit the operator.
     """
 
-    def __init__(
-        self,
-        operator: KernelOperator,
-        y: ArrayLike,
-        C: float,
-        svm_tol: float,
-        class_weight: Mapping[int, float] | str | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> None:
-        self.machine = SVM(
-            y, C, tol=svm_tol, class_weight=class_weight, sample_weight=sample_weight
-        )
-        self.loss = Hinge(self.machine.y, self.machine.upper)
+    def __init__(self, operator: KernelOperator, problem: Problem) -> None:
+        self.machine, self.loss = problem.machine(), problem.loss
         self.operator = operator
         self.svm_tol = self.machine.tol
         check_samples(operator, len(self.machine.y))
@@ -221,21 +208,6 @@ def balanced(y: Array) -> Array:
     return np.where(positive, 1.0 / positive.sum(), -1.0 / (~positive).sum())
 
 
-def hinge_on(
-    operator: KernelOperator,
-    y: ArrayLike,
-    C: float,
-    class_weight: Mapping[int, float] | str | None,
-    sample_weight: ArrayLike | None,
-) -> Hinge:
-    """Return the loss of labels on the samples of `operator`, parameters as in `Objective`."""
-    labels = check_labels(y)
-    check_samples(operator, len(labels))
-    return Hinge(
-        labels, upper_bounds(labels, C, class_factors(class_weight, labels), sample_weight)
-    )
-
-
 def check_samples(operator: KernelOperator, n_labels: int) -> None:
     """Raise an InputError unless there is one label for each training sample of `operator`."""
     check_operator(operator)
@@ -247,9 +219,9 @@ def check_samples(operator: KernelOperator, n_labels: int) -> None:
 
 
 def check_operator(operator: object) -> None:
-    """Raise an InputError unless `operator` is a bank or a family."""
+    """Raise a KindError unless `operator` is a bank or a family."""
     if not isinstance(operator, KernelOperator):
-        raise InputError(
+        raise KindError(
             f"the kernels are given as {type(operator).__name__}, not as a bank or a family: make "
             "one by mklbench.kernels, such as precomputed(K) of Gram matrices."
         )

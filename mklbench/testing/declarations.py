@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from mklbench.contract import check_options
 from mklbench.kernels import Bank, Family, KernelBuilder, feature_gaussians, product_gaussians
-from mklbench.optim.option_check import check_options
 from mklbench.testing.case import Case, problem
 from mklbench.testing.claims import refuses, require
 

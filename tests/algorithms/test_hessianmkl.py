@@ -15,6 +15,7 @@ from reference_problems import reference_problem
 from mklbench.algorithms import hessianmkl, simplemkl
 from mklbench.errors import InputError
 from mklbench.kernels import PrecomputedBank, product_gaussians
+from mklbench.optim.problem import Problem
 from mklbench.optim.svm_value import Objective
 
 
@@ -23,7 +24,7 @@ class TestDerivatives:
     def test_hessian_against_finite_differences(self, C: float) -> None:
         stack, y = random_stack(n=60, n_kernels=4)
         bank = PrecomputedBank(stack)
-        objective = Objective(bank, y, C, 1e-10)
+        objective = Objective(bank, Problem.of(y, C, svm_tol=1e-10))
         weights = np.array([0.4, 0.3, 0.2, 0.1])
         root = hessianmkl.hessian_root(bank, objective(weights), objective.machine.upper)
         size = 1e-4
@@ -37,7 +38,7 @@ class TestDerivatives:
     def test_no_free_support_vector(self) -> None:
         stack, y = random_stack(n=40, n_kernels=3)
         bank = PrecomputedBank(stack)
-        objective = Objective(bank, y, 1e-6, 1e-6)
+        objective = Objective(bank, Problem.of(y, 1e-6, svm_tol=1e-6))
         point = objective(bank.uniform_weights())
         assert hessianmkl.hessian_root(bank, point, objective.machine.upper).shape == (0, 3)
 

@@ -28,8 +28,8 @@ from mklbench.kernels import (
     isotropic_gaussians,
     product_gaussians,
 )
-from mklbench.libsvm import SVM
 from mklbench.optim import kernel_search
+from mklbench.optim.problem import Problem
 from mklbench.optim.restricted_master import FamilyMaster, MasterSolver
 from mklbench.penalties.simplex import Simplex
 from mklbench.solution import Mixture, Solution
@@ -284,8 +284,8 @@ class TestWorkingSet:
         family = product_gaussians(X, gamma_max=30.0)
         thetas = family.scales()
         start = Mixture(np.full(len(thetas), 1.0 / len(thetas)), thetas)
-        solver = MasterSolver(mkl.solve_master, 10.0, None)
-        master = FamilyMaster(solver, family, SVM(y, 10.0), rough=rough)
+        solver = MasterSolver(mkl.solve_master, Problem.of(y, 10.0))
+        master = FamilyMaster(solver, family, rough=rough)
         whole = master.solve(start, 1e-5)
         assert len(master.working_set) < 150
         part = master.solve(start._replace(weights=whole.weights), 1e-5)
@@ -301,8 +301,8 @@ class TestWorkingSet:
         y = np.repeat([-1.0, 1.0], 100)
         X = rng.standard_normal((200, 2)) + 1.5 * y[:, None]
         family = product_gaussians(X, gamma_max=30.0)
-        solver = MasterSolver(mkl.solve_master, 10.0, None)
-        master = FamilyMaster(solver, family, SVM(y, 10.0), rough=rough)
+        solver = MasterSolver(mkl.solve_master, Problem.of(y, 10.0))
+        master = FamilyMaster(solver, family, rough=rough)
         master.solve(Mixture(np.ones(1), np.array([[0.01, 0.01]])), 1e-5)
         other = np.array([[0.0, 5.0]])
         found = master.solve(Mixture(np.ones(1), other), 1e-5)

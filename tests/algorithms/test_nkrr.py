@@ -48,7 +48,7 @@ def problem(request: pytest.FixtureRequest) -> tuple[Bank, np.ndarray, np.ndarra
 
 def point(bank: Bank, y: np.ndarray, weights: np.ndarray, degree: int) -> nkrr._Evaluation:
     ball = NormBall(np.zeros(bank.n_kernels), 1.0, 2)
-    return nkrr._Problem(bank, y, LAM, degree, ball)(weights)
+    return nkrr._RidgeProblem(bank, y, LAM, degree, ball)(weights)
 
 
 class TestPropositions:

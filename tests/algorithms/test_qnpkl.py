@@ -17,6 +17,7 @@ from mklbench.algorithms import qnpkl, svm
 from mklbench.certify import Bounds, kkt_residual
 from mklbench.errors import InputError
 from mklbench.kernels import feature_gaussians, product_gaussians
+from mklbench.optim.problem import Problem
 from mklbench.optim.product_hessian import product_hessian
 from mklbench.optim.svm_value import Objective, value_at_identity
 
@@ -35,7 +36,7 @@ REAL_SETS = ("sonar", "ionosphere", "pima")
 
 
 def solved_svm(X: np.ndarray, y: np.ndarray, gamma: np.ndarray, C: float = 1.0) -> np.ndarray:
-    return Objective(product_gaussians(X), y, C, svm_tol=1e-6)(gamma).trained.dual_coef
+    return Objective(product_gaussians(X), Problem.of(y, C, svm_tol=1e-6))(gamma).trained.dual_coef
 
 
 def one_feature() -> tuple[np.ndarray, np.ndarray]:
@@ -174,7 +175,7 @@ class TestStart:
         X, y = random_problem(40)
         family = product_gaussians(X)
         theta = family.median_parameters()
-        objective = Objective(family, y, 3.0, svm_tol=1e-6)
+        objective = Objective(family, Problem.of(y, 3.0, svm_tol=1e-6))
         step = 1e-4
         numeric = [
             (objective(theta + e).objective - objective(theta - e).objective) / (2 * step)
@@ -273,7 +274,7 @@ class TestIdentity:
         family = product_gaussians((X - X.mean(axis=0)) / X.std(axis=0))
         n_positive = int((y > 0).sum())
         for C in (0.01, 1.0, 100.0):
-            objective = Objective(family, y, C, svm_tol=1e-3)
+            objective = Objective(family, Problem.of(y, C, svm_tol=1e-3))
             widths = 2.0 ** np.arange(-8, 8)
             in_reach = min(objective(family.median_parameters() * w).objective for w in widths)
             identity = value_at_identity((n_positive, C), (len(y) - n_positive, C))
@@ -296,7 +297,7 @@ class TestEquation7:
 
     def test_is_negative_where_the_curvature_is_positive(self) -> None:
         X, y = one_feature()
-        objective = Objective(product_gaussians(X), y, 1.0, svm_tol=1e-7)
+        objective = Objective(product_gaussians(X), Problem.of(y, 1.0, svm_tol=1e-7))
         there, here = objective(np.array([0.5])), objective(np.array([0.6]))
         beyond = objective(np.array([0.7]))
         assert there.objective - 2 * here.objective + beyond.objective > 0  # J is convex here
@@ -310,7 +311,7 @@ class TestEquation7:
 
     def test_the_rate_in_use_is_positive(self) -> None:
         X, y = one_feature()
-        objective = Objective(product_gaussians(X), y, 1.0, svm_tol=1e-7)
+        objective = Objective(product_gaussians(X), Problem.of(y, 1.0, svm_tol=1e-7))
         rate = qnpkl._inverse_curvature(objective(np.array([0.5])), objective(np.array([0.6])))
         assert rate[0] > 0
 
@@ -380,7 +381,7 @@ class TestSection4:
         X = to_unit_box(X)
         M = X.shape[1]
         family = product_gaussians(X)
-        objective = Objective(family, y, 1.0, svm_tol=1e-6)
+        objective = Objective(family, Problem.of(y, 1.0, svm_tol=1e-6))
         middle = np.full(M, 1.0 / M)
         step = 1e-4
         rows = [

@@ -19,6 +19,7 @@ from mklbench.algorithms import gram, mkl, radius_margin, svm
 from mklbench.certify import Bounds
 from mklbench.errors import InputError
 from mklbench.kernels import PrecomputedBank
+from mklbench.optim.problem import Problem
 from mklbench.optim.svm_value import Objective
 
 Array = NDArray[np.float64]
@@ -77,7 +78,9 @@ def test_optimum_of_radius_margin(C: float) -> None:
 def test_gradient_of_radius_margin() -> None:
     stack, y = random_stack(n=30)
     bank = PrecomputedBank(stack)
-    search = radius_margin._Search(bank, Objective(bank, y, 10.0, 1e-8), tol=1e-12)
+    search = radius_margin._Search(
+        bank, Objective(bank, Problem.of(y, 10.0, svm_tol=1e-8)), tol=1e-12
+    )
     check_gradient(search, len(stack))
 
 

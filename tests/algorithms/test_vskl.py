@@ -20,6 +20,7 @@ from mklbench.errors import InputError
 from mklbench.kernels import Groups, PrecomputedBank, groups_of, product_gaussians, simplemkl_bank
 from mklbench.libsvm import Machine, SVMSolution
 from mklbench.optim import side_by_side
+from mklbench.optim.problem import Problem
 from mklbench.optim.svm_value import Objective
 from mklbench.penalties.mixed_norm import MixedNorm, power_sum
 
@@ -154,7 +155,9 @@ def oracle(q: float, svm_tol: float = 1e-8) -> tuple[vskl._Oracle, Groups]:
     stack, y = random_stack()
     bank = PrecomputedBank(stack, GROUPINGS["two"])
     groups = groups_of(bank)
-    return vskl._Oracle(Objective(bank, y, 1.0, svm_tol), MixedNorm(groups, q)), groups
+    return vskl._Oracle(
+        Objective(bank, Problem.of(y, 1.0, svm_tol=svm_tol)), MixedNorm(groups, q)
+    ), groups
 
 
 def answer_of(asked: vskl._Oracle, shares: np.ndarray, accuracy: float) -> vskl._Answer:

@@ -39,7 +39,7 @@ from mklbench.optim import joint_search, row_blocks, row_engines
 from mklbench.optim.joint import Path
 from mklbench.optim.loss_terms import terms_of
 from mklbench.optim.row_blocks import Linearised, project
-from mklbench.optim.row_engines import Engine, Problem
+from mklbench.optim.row_engines import Engine, FactorProblem
 from mklbench.optim.weight_sets import OneSum
 from mklbench.penalties.simplex import Simplex
 from mklbench.solution import Solution
@@ -271,11 +271,11 @@ def test_finer_factors_go_on_from_all_variables(loss: str) -> None:
     terms = terms_of(Hinge(y, 100.0) if loss == "hinge" else Tube(X[:, 0] * y, 10.0, 0.1))
     weight_set = OneSum(bank.n_kernels)
     coarse, fine = exact.reduced(1e-5), exact.reduced(1e-9)
-    with row_engines.threads(Problem(coarse, exact, terms, np.float64)) as engine:
+    with row_engines.threads(FactorProblem(coarse, exact, terms, np.float64)) as engine:
         path = Path.begin(coarse, engine, weight_set)
         before = next(each for each in path.iterates(100) if each.gap < 1e-2)
         first = path.point()
-    with row_engines.threads(Problem(fine, exact, terms, np.float64)) as engine:
+    with row_engines.threads(FactorProblem(fine, exact, terms, np.float64)) as engine:
         after = next(Path.resume(fine, engine, weight_set, first, 1.0).iterates(1))
     assert fine.rank > coarse.rank
     assert abs(after.gap) < 10.0 * before.gap
@@ -606,7 +606,7 @@ class TestSeveralProblems:
         open_engines: list[int] = []
 
         @contextmanager
-        def counting(problem: Problem) -> Iterator[Engine]:
+        def counting(problem: FactorProblem) -> Iterator[Engine]:
             open_engines.append(1)
             with row_engines.threads(problem) as engine:
                 yield engine

@@ -8,6 +8,7 @@ from problems import categories, random_stack
 
 from mklbench.algorithms import radius_margin
 from mklbench.kernels import PrecomputedBank
+from mklbench.optim.problem import Problem
 from mklbench.optim.radius import Radius
 from mklbench.optim.radius_bound import Seen
 from mklbench.optim.svm_value import Objective
@@ -21,7 +22,7 @@ C = 10.0
 def test_mixtures_prove_what_holds(problem: object) -> None:
     stack, y = problem(n=30)  # type: ignore[operator]
     bank = PrecomputedBank(stack)
-    ball, objective = Radius(bank), Objective(bank, y, C, 1e-6)
+    ball, objective = Radius(bank), Objective(bank, Problem.of(y, C, svm_tol=1e-6))
     seen, alone = Seen(ball.units), []
     rng = np.random.default_rng(0)
     for _ in range(40):

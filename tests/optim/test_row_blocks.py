@@ -12,16 +12,16 @@ from mklbench.certify import Hinge
 from mklbench.kernels import feature_gaussians
 from mklbench.optim.loss_terms import terms_of
 from mklbench.optim.row_blocks import Least, Sums
-from mklbench.optim.row_engines import OfSamples, Problem, Threads, cut
+from mklbench.optim.row_engines import FactorProblem, OfSamples, Threads, cut
 
 
 @pytest.fixture
-def problem() -> Problem:
+def problem() -> FactorProblem:
     rng = np.random.default_rng(0)
     X = rng.standard_normal((300, 3))
     y = np.where(X[:, 0] + 0.3 * rng.standard_normal(300) > 0, 1.0, -1.0)
     exact = feature_gaussians(X).row_factors()
-    return Problem(exact.reduced(1e-5), exact, terms_of(Hinge(y, 10.0)), np.float32)
+    return FactorProblem(exact.reduced(1e-5), exact, terms_of(Hinge(y, 10.0)), np.float32)
 
 
 def numbers(found: Any) -> list[np.ndarray]:
@@ -49,7 +49,7 @@ def questions(rank: int) -> list[tuple[str, tuple[Any, ...]]]:
     ]
 
 
-def test_a_block_before_a_question_answers_the_same_again(problem: Problem) -> None:
+def test_a_block_before_a_question_answers_the_same_again(problem: FactorProblem) -> None:
     """Also where it has travelled; what is lost on the way is made again."""
     block = problem.block(slice(100, 200))
     for question, arguments in questions(problem.factors.rank):
@@ -66,7 +66,7 @@ def test_a_block_before_a_question_answers_the_same_again(problem: Problem) -> N
         block = after
 
 
-def test_rows_that_are_kept_are_made_once(problem: Problem, monkeypatch: Any) -> None:
+def test_rows_that_are_kept_are_made_once(problem: FactorProblem, monkeypatch: Any) -> None:
     block = problem.block(slice(0, 300))
     block, _ = block.asked("begin", (np.zeros(problem.factors.rank), 0.0, 1.0))
     monkeypatch.setattr(type(problem.factors), "rows", None)
@@ -76,7 +76,7 @@ def test_rows_that_are_kept_are_made_once(problem: Problem, monkeypatch: Any) ->
         pickle.loads(pickle.dumps(block)).asked(*questions(problem.factors.rank)[0])
 
 
-def test_each_block_is_given_its_own_samples(problem: Problem) -> None:
+def test_each_block_is_given_its_own_samples(problem: FactorProblem) -> None:
     engine = Threads(problem)
     a = np.random.default_rng(1).standard_normal(300)
     B = problem.exact.rows(0, 300)

@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose
 from problems import random_problem
 
 from mklbench.kernels import feature_gaussians, product_gaussians
+from mklbench.optim.problem import Problem
 from mklbench.optim.svm_value import Objective
 
 
@@ -15,7 +16,7 @@ from mklbench.optim.svm_value import Objective
 @pytest.mark.parametrize("build", [feature_gaussians, product_gaussians])
 def test_gradient_against_finite_differences(build: object, C: float) -> None:
     X, y = random_problem(40)
-    objective = Objective(build(X), y, C, svm_tol=1e-8)  # type: ignore[operator]
+    objective = Objective(build(X), Problem.of(y, C, svm_tol=1e-8))  # type: ignore[operator]
     weights = np.array([0.3, 0.7, 0.2, 0.4])
     step = 1e-4
     numeric = [
@@ -28,7 +29,7 @@ def test_gradient_against_finite_differences(build: object, C: float) -> None:
 
 def test_tightening_ends() -> None:
     X, y = random_problem(20)
-    objective = Objective(feature_gaussians(X), y, 1.0, svm_tol=1e-2)
+    objective = Objective(feature_gaussians(X), Problem.of(y, 1.0, svm_tol=1e-2))
     steps = 0
     while objective.tighten():
         steps += 1

@@ -17,7 +17,7 @@ from mklbench.kernels import FeatureBank, Gaussian, Polynomial, feature_gaussian
 from mklbench.kernels.row_factors import RowFactors
 from mklbench.optim import joint_search
 from mklbench.optim.loss_terms import terms_of
-from mklbench.optim.row_engines import Problem
+from mklbench.optim.row_engines import FactorProblem
 from mklbench.validation import check_training_features, is_streamed, mapped_file
 
 
@@ -62,7 +62,7 @@ def test_the_blocks_of_the_joint_method_are_of_the_file(X: np.ndarray, y: np.nda
     assert mapped_file(factors.X) is not None
     assert factors.X.dtype == X.dtype
     reduced = factors.reduced(1e-5)
-    problem = Problem(reduced, factors, terms_of(Hinge(y, 10.0)), np.float32)
+    problem = FactorProblem(reduced, factors, terms_of(Hinge(y, 10.0)), np.float32)
     assert mapped_file(problem.factors.X[10:20]) is not None
     assert np.array_equal(
         factors.rows(100, 200),

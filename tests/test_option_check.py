@@ -16,11 +16,11 @@ from sklearn.svm import SVC
 import mklbench
 from mklbench import config as configs
 from mklbench.algorithms import all_algorithms, ikl, mkl, svm
+from mklbench.contract import check_options
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.cell_checks import check_cell
 from mklbench.kernels import PrecomputedBank, product_gaussians
-from mklbench.optim.option_check import check_options
 
 # A value that no algorithm with this option accepts.
 WRONG: dict[str, Any] = {
