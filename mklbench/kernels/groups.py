@@ -125,7 +125,7 @@ def check_grouping(choice: Any) -> None:
             raise unknown("groups", choice, _CHOICES)
         return
     try:
-        if all(np.asarray(group).dtype.kind in "iu" or not len(group) for group in choice):
+        if all(not len(group) or np.asarray(group).dtype.kind in "iu" for group in choice):
             return
     except (TypeError, ValueError):
         pass
