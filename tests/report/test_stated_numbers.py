@@ -10,10 +10,11 @@ import re
 import statistics
 from collections import Counter
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
 
 import pytest
 from narrowing import present
+from report_fakes import plain
 from stated import ROOT, lines_of, mean, recorded, states, text_of
 
 from mklbench.experiments.record import Record
@@ -30,12 +31,19 @@ from mklbench.report.analysis.significance import corrected_p_value
 from mklbench.report.claims.judged import judge_claims
 from mklbench.report.figures.matches import Matches
 from mklbench.report.formats import to_csv
+from mklbench.report.layout.page import lay_out
 from mklbench.report.loading import load_table, table_names
 from mklbench.report.table.metrics import METRICS
 from mklbench.report.table.verdict import Verdict
 
 FINDINGS, PICARD = "docs/findings/*.md", "docs/findings/picard2012.md"
 GEHLER = "docs/findings/gehler2008.md"
+
+
+@cache
+def page_of(name: str, draws: bool = True) -> str:
+    """The page of a recorded table."""
+    return plain(lay_out(recorded(name), draws=draws))
 
 
 def fits(table: str, is_meant: Callable[[str, str, str], bool]) -> list[Record]:
@@ -72,8 +80,8 @@ def test_every_fit_that_ended_early_is_in_the_table_that_has_it(name: str) -> No
     for line in lines_of(name):
         n_cells += line.split == 0
         by_cell[n_cells, line.key] += line.converged is False
-    written = (ROOT / "results" / "tables" / f"{name}.md").read_text(encoding="utf-8")
-    block = written.partition("## Fits that ended before their rule")[2].partition("\n## ")[0]
+    page = page_of(name, draws=False)
+    block = page.partition("## Fits that ended before their rule")[2].partition("\n## ")[0]
     counts = [int(count) for count in re.findall(r"\| +(\d+)/\d+ \|", block)]
     assert sorted(counts) == sorted(filter(None, by_cell.values()))
 
@@ -296,7 +304,7 @@ def better_than(reference: str, table: str, name: str) -> list[str]:
 
 
 def test_the_readme_on_learning_the_combination() -> None:
-    table = (ROOT / "results" / "tables" / "all_methods.md").read_text(encoding="utf-8")
+    table = page_of("all_methods")
     counted = r"better in (\d+) of (\d+) comparisons, worse in (\d+)"
     (over_uniform, n, uniform), (over_tuned, _, tuned) = re.findall(counted, table)
     assert better_than("uniform", "all_methods", "ikl") == []
@@ -318,7 +326,7 @@ LEARNING = "docs/findings/learning.md"
 
 
 def test_the_findings_on_what_nine_sets_can_tell() -> None:
-    table = (ROOT / "results" / "tables" / "all_methods.md").read_text(encoding="utf-8")
+    table = page_of("all_methods")
     block = table.partition("Against uniform combination, on all sets:")[2].partition("Against ")[0]
     lines = re.findall(r"^\| .+? \| +\d \| +(\S+) \| +(.+?) \| +.+? \|$", block, re.MULTILINE)
     regions = [tuple(map(float, found.strip("*").split(" / "))) for _, found in lines]
@@ -488,7 +496,7 @@ def said_of_many_sets(text: str) -> Iterator[str]:
         f"processor of another model, so that only {counts[0]}, {counts[1]}, {counts[2]} and "
         f"{counts[3]} of their sets can be compared with it."
     )
-    where = text.partition("## Where it pays")[2].partition("## Measured")[0]
+    where = text.partition("## Where it pays")[2].partition("\n## ")[0]
     told = {name: bold_in(where, name) for name in PREDICTORS}
     assert where.count("**") == 2 * sum(map(len, told.values())), "something else tells as well"
     assert not told["training samples"]
@@ -502,7 +510,7 @@ def said_of_many_sets(text: str) -> Iterator[str]:
         f"the kernels agree with the labels ({agreeing:.2f} and {less:.2f})."
     )
     promised = told["promised gain"].values()
-    n_methods = len(re.findall(r"^\| .+ \| +\S+ \|$", where, re.MULTILINE))
+    n_methods = len(re.findall(r"^\| .+ \| +\S*\d\S* \|$", where, re.MULTILINE))
     share, gain, alike = re.findall(
         r"another than that on (\d+) % .+? gains (\S+) .+?of \S+, (\S+) and", where
     )[0]
@@ -518,7 +526,7 @@ def said_of_many_sets(text: str) -> Iterator[str]:
 
 def test_the_findings_on_many_sets() -> None:
     table = load_table("learning_pays")
-    text = (ROOT / "results" / "tables" / "learning_pays.md").read_text(encoding="utf-8")
+    text = page_of("learning_pays")
     states(LEARNING, f"## {len(table.rows)} sets")
     for sentence in said_of_many_sets(text):
         states(LEARNING, sentence)
@@ -565,8 +573,8 @@ def test_the_findings_on_many_sets() -> None:
 
 def test_the_findings_on_targets_that_are_numbers() -> None:
     table = load_table("learning_regression")
-    text = (ROOT / "results" / "tables" / "learning_regression.md").read_text(encoding="utf-8")
-    answers = re.findall(r"^\| does (.+?)\? +\| RMSE +\| +(.+?) \|", text, re.MULTILINE)
+    text = page_of("learning_regression")
+    answers = re.findall(r"\*does (.+?)\? \(RMSE\)\*\*\n.+\n  - .+?: (.+)$", text, re.MULTILINE)
     assert dict(answers) == {
         "the best single kernel beat the uniform combination": "1 / 2 / 0 (better on Arm)",
         "ALIGN beat the uniform combination": "1 / 2 / 0 (better on Arm)",
@@ -593,8 +601,10 @@ def test_the_findings_on_targets_that_are_numbers() -> None:
 
 def test_the_findings_on_ten_thousand_samples() -> None:
     table = load_table("learning_large")
-    text = (ROOT / "results" / "tables" / "learning_large.md").read_text(encoding="utf-8")
-    answers = re.findall(r"^\| does (.+?)\? +\| accuracy % \| +(.+?) \|", text, re.MULTILINE)
+    text = page_of("learning_large")
+    answers = re.findall(
+        r"\*does (.+?)\? \(accuracy %\)\*\*\n.+\n  - .+?: (.+)$", text, re.MULTILINE
+    )
     assert [found for _, found in answers] == ["0 / 3 / 0"] * 3
     differences = [
         mean("learning_large", row.name, name, "cv", "accuracy")
@@ -721,7 +731,7 @@ def test_the_readme_in_short() -> None:
     states("README.md", f"{printed}, {counts[1]} under some protocol.")
     (below,) = re.findall(r"it is (\d\.\d) points below an SVM", text_of(PICARD))
     states("README.md", f"{below} points below an SVM whose width and C are tuned alike")
-    text = (ROOT / "results" / "tables" / "learning_pays.md").read_text(encoding="utf-8")
+    text = page_of("learning_pays")
     better, n, worse = set_by_set(text, "uniform combination")
     found = regions(text, "uniform combination", "sets of one view")
     assert all(shares[0] + shares[1] >= 0.95 for _, shares in found.values())

@@ -1,17 +1,16 @@
 """How much the records of a ranking say, what the methods cost, and where learning pays.
 
-That is Bayesian tests, intervals of ranks, groups that no test tells apart and power; the time of
-selection and training; and on which sets learning a combination gains, and whether one can tell.
+That is Bayesian tests and what could have been found; the time of selection and training; and on
+which sets learning a combination gains, and whether one can tell.
 """
 
 from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
 
 import numpy as np
 
@@ -20,15 +19,12 @@ from mklbench.report.analysis.assemble import Report, compared_splits
 from mklbench.report.analysis.bayesian import Regions, hierarchical_draws, signed_rank_draws
 from mklbench.report.analysis.power import (
     POWER,
-    cliques,
     detectable_on_a_set,
     detectable_over_sets,
-    mean_rank_intervals,
 )
 from mklbench.report.analysis.significance import LEVEL, holm
 from mklbench.report.document import Grid, Part
-from mklbench.report.layout.ranking import Ranks, rank_methods
-from mklbench.report.table.metrics import METRICS, Metric
+from mklbench.report.table.metrics import METRICS
 from mklbench.report.table.paper_table import Column, Ranking, Row
 
 EVIDENCE = "How much these records say"
@@ -106,29 +102,22 @@ def evidence_parts(report: Report, *, draws: bool = True) -> Iterator[Part]:
         yield _rule(ranking, ranking.rope)
         for label, rows in groups_of(report, ranking):
             for reference in ranking.references:
-                yield from _against(report, ranking, label, rows, reference)
-            ranks = rank_methods(report, ranking, rows)
-            if ranks is not None:
-                yield from _of_ranks(label, ranks)
+                yield from _against(report, ranking, ranking.rope, label, rows, reference)
     if ranking.references:
         yield from _cost_parts(report, ranking)
         yield from predictor_parts(report, ranking)
 
 
 def _rule(ranking: Ranking, rope: float) -> str:
-    metric = METRICS[ranking.metric]
+    unit = METRICS[ranking.metric].difference_unit.removesuffix("s" if rope == 1.0 else "")
     return (
-        f"Differences of less than {rope:g} {_unit(metric, rope)} count as none in "
+        f"Differences of less than {rope:g} {unit} count as none in "
         "practice. The three numbers are the probabilities that a method is worse, alike or better "
         "in this sense: by the Bayesian signed-rank test over the means of the sets (Benavoli et "
         "al. 2014), and by the hierarchical correlated t-test over all splits, which speaks of a "
         f"set not seen yet (Corani et al. 2017). From {CERTAIN:g} on an outcome is in bold. To be "
         f"found is to be found at the {100 * LEVEL:.0f} % level with probability {POWER:g}."
     )
-
-
-def _unit(metric: Metric, value: float) -> str:
-    return metric.difference_unit.removesuffix("s" if value == 1.0 else "")
 
 
 def groups_of(report: Report, ranking: Ranking) -> Iterator[tuple[str, tuple[Row, ...]]]:
@@ -140,35 +129,32 @@ def groups_of(report: Report, ranking: Ranking) -> Iterator[tuple[str, tuple[Row
 
 
 def _against(
-    report: Report, ranking: Ranking, label: str, rows: Sequence[Row], reference: str
+    report: Report, ranking: Ranking, rope: float, label: str, rows: Sequence[Row], reference: str
 ) -> Iterator[Part]:
     """Yield the grid of the learners against one method on a group of sets, and its power."""
-    columns = {column.name: column for column in report.table.columns}
     pairs = {
-        name: pair_of(report, ranking, rows, name, reference)
+        report.table.label_of(name): pair_of(report, ranking, rows, name, reference)
         for name in ranking.learners
         if name != reference
     }
     pairs = {name: pair for name, pair in pairs.items() if len(pair.gains) >= LEAST_SETS}
     if not pairs:
         return
-    metric = METRICS[ranking.metric]
-    yield f"Against {columns[reference].label}, on {label}:"
-    headings = [
-        "Method", "sets", f"mean gain, {metric.difference_unit}", "signed-rank", "hierarchical"
-    ]  # fmt: skip
-    yield Grid(headings, [_line(columns[n], pair, ranking) for n, pair in pairs.items()])
-    yield _power(pairs, metric.difference_unit)
-
-
-def _line(column: Column, pair: Pair, ranking: Ranking) -> list[str]:
-    assert ranking.rope is not None
-    return [
-        column.label,
-        str(len(pair.gains)),
-        f"{statistics.fmean(pair.means):+.2f}",
-        *map(_outcome_text, outcomes(pair, ranking.rope)),
-    ]
+    unit = METRICS[ranking.metric].difference_unit
+    yield f"Against {report.table.label_of(reference)}, on {label}:"
+    yield Grid(
+        ["Method", "sets", f"mean gain, {unit}", "signed-rank", "hierarchical"],
+        [
+            [
+                name,
+                str(len(pair.gains)),
+                f"{statistics.fmean(pair.means):+.2f}",
+                *map(_outcome_text, outcomes(pair, rope)),
+            ]
+            for name, pair in pairs.items()
+        ],
+    )
+    yield _power(list(pairs.values()), unit)
 
 
 def _outcome_text(found: Regions) -> str:
@@ -177,11 +163,11 @@ def _outcome_text(found: Regions) -> str:
     return f"**{text}**" if max(values) >= CERTAIN else text
 
 
-def _power(pairs: Mapping[str, Pair], unit: str) -> str:
-    over_sets = [detectable_over_sets(pair.means, len(pairs)) for pair in pairs.values()]
+def _power(pairs: Sequence[Pair], unit: str) -> str:
+    over_sets = [detectable_over_sets(pair.means, len(pairs)) for pair in pairs]
     on_a_set = [
         detectable_on_a_set(gain, share)
-        for pair in pairs.values()
+        for pair in pairs
         for gain, share in zip(pair.gains, pair.test_shares, strict=True)
         if any(gain)
     ]
@@ -191,37 +177,6 @@ def _power(pairs: Mapping[str, Pair], unit: str) -> str:
         f"{statistics.median(over_sets):.1f} {unit} by the signed-rank test, corrected for "
         f"{len(pairs)} methods, and one of {alone:.1f} on a single set by the corrected resampled "
         "t-test (medians over the methods)."
-    )
-
-
-def _of_ranks(label: str, ranks: Ranks) -> Iterator[Part]:
-    """Yield the mean ranks with their intervals, and which methods no test tells apart."""
-    intervals = mean_rank_intervals(ranks.ranks)
-    order = sorted(range(len(ranks.columns)), key=lambda i: float(ranks.mean_ranks[i]))
-    yield (
-        f"Mean ranks on {label} ({len(ranks.rows)} on which every method is done), with 95 % "
-        "intervals from resampling the sets:"
-    )
-    yield Grid(
-        ["Method", "mean rank", "interval"],
-        [
-            [
-                ranks.columns[i].label,
-                f"{ranks.mean_ranks[i]:.2f}",
-                f"{intervals[i, 0]:.1f} to {intervals[i, 1]:.1f}",
-            ]
-            for i in order
-        ],
-    )
-    found = cliques(ranks.means, ranks.mean_ranks.tolist())
-    if len(found) == 1 and len(found[0]) == len(ranks.columns):
-        said = "No two methods are told apart"
-    else:
-        named = "; ".join(", ".join(ranks.columns[i].label for i in clique) for clique in found)
-        said = f"Groups within which no two methods are told apart: {named or 'none'}"
-    yield (
-        f"{said} by Wilcoxon's signed-rank test of every pair with Holm's correction for "
-        f"{len(order) * (len(order) - 1) // 2} pairs."
     )
 
 
@@ -286,20 +241,19 @@ def _cost_parts(report: Report, ranking: Ranking) -> Iterator[Part]:
         f"{label}, set by set, where both are done: the median over the sets of the quotient of "
         "two means. Runs that were stopped are not in it."
     )
-    headings = [
-        "Method", "sets", "hours", f"times {label}", f"mean gain, {metric.difference_unit}"
-    ]  # fmt: skip
-    yield Grid(headings, [_cost_line(cost, cost.column.name == reference) for cost in costs])
-
-
-def _cost_line(cost: Cost, is_reference: bool) -> list[str]:
-    return [
-        cost.column.label,
-        str(cost.n_sets),
-        f"{cost.hours:.2g}",
-        f"{cost.ratio:.2g}" if cost.ratio < 100 else f"{cost.ratio:.0f}",
-        "" if is_reference else f"{cost.gain:+.2f}",
-    ]
+    yield Grid(
+        ["Method", "sets", "hours", f"times {label}", f"mean gain, {metric.difference_unit}"],
+        [
+            [
+                cost.column.label,
+                str(cost.n_sets),
+                f"{cost.hours:.2g}",
+                f"{cost.ratio:.2g}" if cost.ratio < 100 else f"{cost.ratio:.0f}",
+                "" if cost.column.name == reference else f"{cost.gain:+.2f}",
+            ]
+            for cost in costs
+        ],
+    )
 
 
 def _hours(report: Report, ranking: Ranking, column: Column) -> float:
@@ -322,27 +276,31 @@ def _ratios(report: Report, ranking: Ranking, column: Column, reference: str) ->
 LEAST_CORRELATED = 8
 
 
-class _OnASet(NamedTuple):
-    """The finished splits of a learner and of the method it is held against, on one set."""
-
-    row: Row
-    learner: dict[int, Record]
-    reference: dict[int, Record]
-
-
-Predictor = Callable[[Report, Ranking, _OnASet], float | None]
-
-
 def predictor_parts(report: Report, ranking: Ranking) -> Iterator[Part]:
     """Yield, for each group of sets, what gains over the first reference go with."""
     parts = [
         part
         for label, rows in groups_of(report, ranking)
-        for part in _of_group(report, ranking, label, rows)
+        for part in _correlations(report, ranking, label, rows)
     ]
     if parts:
         yield "## Where it pays"
-        yield _about_predictors(report, ranking)
+        yield (
+            "Spearman's rank correlation, over the sets, of the mean gain over "
+            f"{report.table.label_of(ranking.references[0])} with what is known of a set. The "
+            "promised gain is the difference of the cross-validated accuracies, of the training "
+            "parts alone; as splits overlap, its mean over them has samples that others test on."
+            + (
+                " The alignment is that of the kernels with the labels, combined by weights that "
+                "are their own alignments; of several classes the mean over one against the rest. "
+                "The evenness is that of these weights: 1 where all are alike, near 0 where a few "
+                "of many tell anything."
+                if ranking.alignments
+                else ""
+            )
+            + " In bold where its p-value, with Holm's correction for all of a grid, is below "
+            f"{LEVEL}."
+        )
         yield from parts
 
 
@@ -356,65 +314,67 @@ def evenness(weights: Sequence[float]) -> float:
     return 0.0 if squares == 0.0 else float(given.sum()) ** 2 / (len(given) * squares)
 
 
-def _about_predictors(report: Report, ranking: Ranking) -> str:
-    names = list(_predictors(ranking))
-    reference = report.table.label_of(ranking.references[0])
-    return (
-        "Spearman's rank correlation, over the sets, of the mean gain over "
-        f"{reference} with {', '.join(names[:-1])} and {names[-1]}. "
-        "The promised gain is the difference of the cross-validated accuracies, of the training "
-        "parts alone; as splits overlap, its mean over them has samples that others test on."
-        + (
-            " The alignment is that of the kernels with the labels, combined by weights that are "
-            "their own alignments; of several classes the mean over one against the rest. The "
-            "evenness is that of these weights: 1 where all are alike, near 0 where a few of many "
-            "tell anything."
-            if ranking.alignments
-            else ""
+def _correlations(
+    report: Report, ranking: Ranking, label: str, rows: Sequence[Row]
+) -> Iterator[Part]:
+    """Yield the grid of a group of sets: learners at the side, what may go with gains across."""
+    found: list[tuple[str, int, list[tuple[float, float]]]] = []
+    names: list[str] = []
+    for name in ranking.learners:
+        sets = [_on_a_set(report, ranking, row, name) for row in rows]
+        known = [one for one in sets if one is not None]
+        if name != ranking.references[0] and len(known) >= LEAST_CORRELATED:
+            *names, _ = known[0]
+            gains = [one["gain"] for one in known]
+            with_each = [_correlation([one[what] for one in known], gains) for what in names]
+            found.append((report.table.label_of(name), len(known), with_each))
+    if found:
+        p_values = iter(holm([p for *_, with_each in found for _, p in with_each]).tolist())
+        yield f"On {label}:"
+        yield Grid(
+            ["Method", "sets", *names],
+            [
+                [method, str(n), *(_correlation_text(rho, next(p_values)) for rho, _ in with_each)]
+                for method, n, with_each in found
+            ],
         )
-        + f" In bold where its p-value, with Holm's correction for all of a grid, is below {LEVEL}."
-    )
+        yield _choice(report, ranking, rows)
 
 
-def _predictors(ranking: Ranking) -> dict[str, Predictor]:
-    found: dict[str, Predictor] = {
-        "training samples": lambda _, __, on: _mean(one.n_train for one in on.reference.values()),
-        "number of kernels": lambda _, __, on: _mean(
-            one.n_base_kernels for one in on.reference.values()
-        ),
+def _on_a_set(
+    report: Report, ranking: Ranking, row: Row, name: str
+) -> dict[str, float | None] | None:
+    """Return what is known of a learner on a set beside the reference, and last its gain."""
+    mine, theirs = (_done_records(report, ranking, row, n) for n in (name, ranking.references[0]))
+    common = sorted(mine.keys() & theirs.keys())
+    if not common:
+        return None
+    pairs = [(mine[split], theirs[split]) for split in common]
+    known = {
+        "training samples": _mean(other.n_train for _, other in pairs),
+        "number of kernels": _mean(other.n_base_kernels for _, other in pairs),
     }
     if ranking.alignments:
-        found["alignment of the kernels"] = _alignment_on
-        found["evenness of the kernels"] = _evenness_on
-    found["promised gain"] = _promised
-    return found
-
-
-def _mean(values: Iterator[float | None]) -> float | None:
-    known = [float(value) for value in values if value is not None]
-    return statistics.fmean(known) if known else None
-
-
-def _alignment_on(report: Report, ranking: Ranking, on: _OnASet) -> float | None:
-    records = _done_records(report, ranking, on.row, str(ranking.alignments)).values()
-    return _mean(
-        None if record.objective is None else record.objective / (record.n_problems or 1)
-        for record in records
-    )
-
-
-def _evenness_on(report: Report, ranking: Ranking, on: _OnASet) -> float | None:
-    records = _done_records(report, ranking, on.row, str(ranking.alignments)).values()
-    return _mean(evenness(record.weights) for record in records if record.weights)
-
-
-def _promised(report: Report, ranking: Ranking, on: _OnASet) -> float | None:
-    pairs = [(on.learner[split], on.reference[split]) for split in on.learner]
-    return _mean(
+        aligned = _done_records(report, ranking, row, ranking.alignments).values()
+        known["alignment of the kernels"] = _mean(
+            None if one.objective is None else one.objective / (one.n_problems or 1)
+            for one in aligned
+        )
+        known["evenness of the kernels"] = _mean(evenness(o.weights) for o in aligned if o.weights)
+    known["promised gain"] = _mean(
         None if a.search_accuracy is None or b.search_accuracy is None
         else a.search_accuracy - b.search_accuracy
         for a, b in pairs
     )  # fmt: skip
+    metric = METRICS[ranking.metric]
+    means = [_mean(map(metric.value, side)) for side in zip(*pairs, strict=True)]
+    known["gain"] = metric.sign * ((means[0] or 0.0) - (means[1] or 0.0))
+    return known
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    known = [float(value) for value in values if value is not None]
+    return statistics.fmean(known) if known else None
 
 
 def _done_records(report: Report, ranking: Ranking, row: Row, name: str) -> dict[int, Record]:
@@ -425,49 +385,9 @@ def _done_records(report: Report, ranking: Ranking, row: Row, name: str) -> dict
     return {record.split: record for record in cell[1].done}
 
 
-def _of_group(report: Report, ranking: Ranking, label: str, rows: Sequence[Row]) -> Iterator[Part]:
-    predictors = _predictors(ranking)
-    columns = {column.name: column for column in report.table.columns}
-    found: list[tuple[Column, int, list[tuple[float, float]]]] = []
-    for name in ranking.learners:
-        sets = list(_sets(report, ranking, rows, name))
-        if name != ranking.references[0] and len(sets) >= LEAST_CORRELATED:
-            gains = [_gain(ranking, on) for on in sets]
-            with_each = [
-                _correlation([predictor(report, ranking, on) for on in sets], gains)
-                for predictor in predictors.values()
-            ]
-            found.append((columns[name], len(sets), with_each))
-    if not found:
-        return
-    p_values = iter(holm([p for _, _, with_each in found for _, p in with_each]).tolist())
-    lines = [
-        [column.label, str(n), *(_correlation_text(rho, next(p_values)) for rho, _ in with_each)]
-        for column, n, with_each in found
-    ]
-    yield f"On {label}:"
-    yield Grid(["Method", "sets", *predictors], lines)
-    yield _choice(report, ranking, rows)
-
-
-def _sets(report: Report, ranking: Ranking, rows: Sequence[Row], name: str) -> Iterator[_OnASet]:
-    for row in rows:
-        mine, theirs = (
-            _done_records(report, ranking, row, n) for n in (name, ranking.references[0])
-        )
-        common = sorted(mine.keys() & theirs.keys())
-        if common:
-            yield _OnASet(row, {s: mine[s] for s in common}, {s: theirs[s] for s in common})
-
-
-def _gain(ranking: Ranking, on: _OnASet) -> float:
-    metric = METRICS[ranking.metric]
-    mine, theirs = (metric.by_split(part.values()) for part in (on.learner, on.reference))
-    difference = statistics.fmean(mine.values()) - statistics.fmean(theirs.values())
-    return metric.sign * difference
-
-
-def _correlation(values: Sequence[float | None], gains: Sequence[float]) -> tuple[float, float]:
+def _correlation(
+    values: Sequence[float | None], gains: Sequence[float | None]
+) -> tuple[float, float]:
     """Return Spearman's correlation and its p-value; (nan, 1) where one side does not vary."""
     from scipy.stats import spearmanr
 

@@ -118,27 +118,14 @@ class Ranks:
         return self.ranks.mean(axis=0)
 
 
-def rank_methods(
-    report: Report, ranking: Ranking | None, among: Sequence[Row] | None = None
-) -> Ranks | None:
-    """Rank the methods of a table; None unless there are two complete sets and three methods.
-
-    Parameters
-    ----------
-    report : Report
-        The table with its records.
-    ranking : Ranking or None
-        What it is ranked by; None: it is not.
-    among : sequence of Row or None, default=None
-        The sets that count; None: all of them.
-    """
+def rank_methods(report: Report, ranking: Ranking | None) -> Ranks | None:
+    """Rank the methods of a table; None unless there are two complete sets and three methods."""
     if ranking is None:
         return None
     from scipy.stats import friedmanchisquare, rankdata
 
     table, metric = report.table, METRICS[ranking.metric]
-    given = table.rows if among is None else among
-    rows = tuple(row for row in given if _means(report, ranking, row, table.columns))
+    rows = tuple(row for row in table.rows if _means(report, ranking, row, table.columns))
     if len(rows) < 2 or len(table.columns) < 3:
         return None
     means = np.array([_means(report, ranking, row, table.columns) for row in rows])

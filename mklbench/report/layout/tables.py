@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from mklbench.optim.svm_value import value_at_identity
 from mklbench.report.analysis.assemble import Report
-from mklbench.report.analysis.growth import curve, size_at
+from mklbench.report.analysis.growth import size_at
 from mklbench.report.document import NOTHING, Grid, Part
 from mklbench.report.layout.entries import (
     format_measured,
@@ -234,19 +233,12 @@ def _times(value: float | None) -> str:
 def measured_tables(report: Report) -> tuple[list[Part], list[Part]]:
     """Return the tables of what no paper prints: those that a page begins with, and the others."""
     sweep = report.table.sweep
-    if sweep is None:
-        tables = list(_overview(report))
-    elif len(report.table.columns) > 1:
-        tables = list(_comparison(report, sweep))
-    else:
-        tables = list(_along(report, sweep))
+    tables = _overview(report) if sweep is None else _along(report, sweep)
     begin, rest, n_lines = list[Part](), list[Part](), 0
     for heading, grid, notes in tables:
         n_lines += sum(len(block.rows) + 4 for block in grid.blocks())
         part = rest if begin and n_lines > MOST_LINES else begin
         part += [heading, grid, *notes]
-    if sweep is not None and len(report.table.columns) > 1:
-        rest += _exponents(report, sweep)
     return begin, rest
 
 
@@ -289,42 +281,6 @@ def _by_method(
 
 
 def _along(report: Report, sweep: Sweep) -> Iterator[Table]:
-    """Yield one grid for each metric of one method: the option at the side, the sets across."""
-    for column in report.table.columns:
-        for name in column.metrics:
-            notes = list(time_note(report, [METRICS[name]]))
-            if name == "objective":
-                notes.append(
-                    "K = I is the objective of the SVM when the kernel matrix is the identity, "
-                    "that is, when nothing has been learned: a measured value near it means that "
-                    "the kernel has degenerated."
-                )
-            grid = _sweep_grid(report, sweep, column.name, name)
-            yield f"### {column.label}: {METRICS[name].heading}", grid, notes
-
-
-def _sweep_grid(report: Report, sweep: Sweep, column: str, metric: str) -> Grid:
-    table = report.table
-    headings = [sweep.label]
-    for row in table.rows:
-        headings.append(row.label)
-        if _has_reference(row, metric):
-            headings.append("K = I")
-    lines = []
-    for value, protocol in zip(sweep.values, table.protocols, strict=True):
-        line = [f"{value:g}"]
-        for row in table.rows:
-            line.append(format_measured(report, (row.name, column, protocol.name, metric)))
-            if _has_reference(row, metric) and row.larger_class is not None:
-                reference = value_at_identity(
-                    (row.larger_class, value), (1 - row.larger_class, value)
-                )
-                line.append(METRICS[metric].format(reference))
-        lines.append(line)
-    return Grid(headings, lines, n_label_columns=0)
-
-
-def _comparison(report: Report, sweep: Sweep) -> Iterator[Table]:
     """Yield one grid for each metric: the sets and the option at the side, the methods across."""
     table = report.table
     for metric in table.metrics:
@@ -341,30 +297,3 @@ def _comparison(report: Report, sweep: Sweep) -> Iterator[Table]:
                 lines.append(line)
         notes = list(time_note(report, [METRICS[metric]]))
         yield f"### {METRICS[metric].heading}", Grid(headings, lines, n_label_columns=2), notes
-
-
-def _exponents(report: Report, sweep: Sweep) -> Iterator[Part]:
-    """Yield the power laws, in the metrics that the table has claims on."""
-    table = report.table
-    lines, limits = [], {}
-    for metric in dict.fromkeys(claim.metric for claim in table.claims):
-        label = METRICS[metric].label
-        for row in table.rows:
-            curves = [curve(report, sweep, row, c.name, metric) for c in table.columns]
-            laws = [one.exponent for one in curves]
-            lines.append([label, row.label, *(NOTHING if p is None else f"{p:.2f}" for p in laws)])
-            for column, one in zip(table.columns, curves, strict=True):
-                limits[f"{label}, {row.label}, {column.label}"] = one.limit
-    if lines:
-        yield "## Growth"
-        yield (
-            "Exponents p of mean = c size^p, fitted by least squares on the logarithms: 0 is no "
-            "growth at all, 1 growth in proportion."
-        )
-        headings = ["Metric", "Data", *(column.label for column in table.columns)]
-        yield Grid(headings, lines, n_label_columns=2)
-        yield from limit_notes(limits)
-
-
-def _has_reference(row: Row, metric: str) -> bool:
-    return metric == "objective" and row.larger_class is not None

@@ -9,11 +9,9 @@ import pytest
 from scipy import stats
 
 from mklbench.report.analysis.power import (
-    cliques,
     detectable_difference,
     detectable_on_a_set,
     detectable_over_sets,
-    mean_rank_intervals,
 )
 
 
@@ -40,32 +38,3 @@ def test_without_overlap_a_set_is_tested_as_by_a_plain_t_test() -> None:
     gains = [0.3, -0.1, 0.4, 0.2, 0.25]
     error = float(stats.sem(gains))
     assert detectable_on_a_set(gains, 0.0) == pytest.approx(error * detectable_difference(4))
-
-
-def test_intervals_of_mean_ranks_hold_the_mean_and_shrink_to_it() -> None:
-    rng = np.random.default_rng(2)
-    ranks = stats.rankdata(rng.normal(size=(30, 4)), axis=1)
-    intervals = mean_rank_intervals(ranks)
-    assert (intervals[:, 0] <= ranks.mean(axis=0)).all()
-    assert (intervals[:, 1] >= ranks.mean(axis=0)).all()
-    # Of a mean the interval is that of the normal distribution, nearly.
-    width = 2 * 1.96 * ranks.std(axis=0) / math.sqrt(30)
-    np.testing.assert_allclose(np.ptp(intervals, axis=1), width, rtol=0.1)
-    same = np.tile([1.0, 2.0, 3.0], (9, 1))
-    np.testing.assert_allclose(mean_rank_intervals(same), [[1, 1], [2, 2], [3, 3]])
-
-
-def test_cliques_are_runs_of_methods_that_no_test_tells_apart() -> None:
-    rng = np.random.default_rng(3)
-    base = rng.normal(80, 10, (25, 1))
-    levels = np.array([0.0, 5.0, 0.0, -5.0, -5.0])  # the second is best, two pairs are alike
-    means = base + levels + rng.normal(0, 0.1, (25, 5))
-    ranks = stats.rankdata(-means, axis=1).mean(axis=0)
-    found = [sorted(clique) for clique in cliques(means, ranks.tolist())]
-    assert found == [[0, 2], [3, 4]]
-
-
-def test_where_nothing_differs_there_is_one_clique_of_all() -> None:
-    means = np.random.default_rng(4).normal(size=(6, 4))
-    ranks = stats.rankdata(-means, axis=1).mean(axis=0)
-    assert [sorted(clique) for clique in cliques(means, ranks.tolist())] == [[0, 1, 2, 3]]

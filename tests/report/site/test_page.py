@@ -57,10 +57,10 @@ def test_what_takes_draws_is_recorded_as_it_would_be_drawn() -> None:
     table = load_table("all_methods")
     report = assemble(table, CellFinder(recorded_source(table)))
     _, *parts = takewhile(lambda part: part != "## What it costs", evidence_parts(report))
-    drawn = "".join(re.findall(r"<td[^>]*>(.*?)</td>", to_fragment(to_markdown(parts))))
     recorded = recorded_evidence(table.name)
     assert recorded is not None
-    assert "".join(re.findall(r"<td[^>]*>(.*?)</td>", recorded)) == drawn
+    drawn = re.findall(r"<td.+?\d / .+?</td>", to_fragment(to_markdown(parts)))
+    assert drawn == re.findall(r"<td.+?\d / .+?</td>", recorded) != []
 
 
 def test_nothing_is_loaded_from_elsewhere(built: Built, page: report_pages.Page) -> None:
