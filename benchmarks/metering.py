@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench.kernels import Family
+from mklbench.kernels.base import Indices
 from mklbench.kernels.continuous import Lines, RoughFamily
 
 Array = NDArray[np.float64]
@@ -69,8 +70,8 @@ class MeteredFamily(Family):
     def gradient(self, theta: ArrayLike, a: ArrayLike, K: Array | None = None) -> Array:
         return self._family.gradient(theta, a, K)
 
-    def take(self, rows: ArrayLike) -> MeteredFamily:
-        return MeteredFamily(self._family.take(rows), self._meter)
+    def take(self, rows: ArrayLike, kernels: Indices | None = None) -> MeteredFamily:
+        return MeteredFamily(self._family.take(rows, kernels), self._meter)
 
     def in_own_order(self) -> tuple[MeteredFamily, NDArray[np.intp]]:
         family, order = self._family.in_own_order()

@@ -190,8 +190,7 @@ def on_nodes(
     """
     if not isinstance(operator, Bank) or all(s.expansion is None for s in solutions):
         return operator, list(solutions)
-    asked = [s.approximation.asked for s in solutions if s.approximation is not None]
-    factors = operator.row_factors(asked[0] if asked else None)
+    factors = operator.row_factors()
     if factors is None:
         raise ValueError("a solution with an expansion is of a bank with factors")
     found = [(s, s.expansion) for s in solutions if s.expansion is not None]

@@ -5,7 +5,7 @@ A training operator holds Gram matrices, factors and every sample; a decision fu
     f(z) = sum_i a_i sum_m d_m k_m(x_i, z) + b
 
 needs the samples with a_i != 0 and the kernels with d_m != 0 only. Of these is kept what gives
-k_m(x_i, z) for a new z (`KernelOperator.for_prediction`): features, columns of the Gram matrices of
+k_m(x_i, z) for a new z (`KernelOperator.take`): features, columns of the Gram matrices of
 a whole data set, or, where new samples come as cross Gram matrices, the numbers of their columns.
 """
 
@@ -63,7 +63,7 @@ class DecisionFunction:
         if kernels_on_nodes is not operator:
             return cls(kernels_on_nodes, [replace(solution, history=[]) for solution in on_nodes])
         rows = _in_use([machine.dual_coef for machine in _all_single(solutions)])
-        kept = operator.for_prediction(rows, _kept_kernels(operator, solutions))
+        kept = operator.take(rows, _kept_kernels(operator, solutions))
         kernels = None if isinstance(operator, Family) else kernels_in_use(solutions)
         return cls(kept, [_reduced(solution, rows, kernels) for solution in solutions])
 
@@ -183,7 +183,7 @@ class LearnedKernel:
                     "them: call keep_training_samples before."
                 )
             operator = self._again()
-            self._kernels = operator.for_prediction(np.arange(operator.n_samples), self._in_use)
+            self._kernels = operator.take(np.arange(operator.n_samples), self._in_use)
         return self._kernels
 
     def _of(self, kernels: CrossKernels, machine: Solution, Z: Any) -> Array:

@@ -46,65 +46,6 @@ class KernelMachine:
 
 
 @dataclass(frozen=True)
-class Approximation:
-    """What landmarks in the place of kernels mean for a solution (`mklbench.kernels.landmarks`).
-
-    The solution's gap is that of the problem on landmarks. Its upper bound, the primal value, holds
-    for the kernels themselves, too; its lower bound does not.
-
-    Parameters
-    ----------
-    landmarks : int
-        How many the kernel has that has most.
-    n_kernels : int
-        Number of kernels that have landmarks; the others are exact.
-    left_out : float
-        Of those that have a weight: the largest share of a kernel's trace that its landmarks do not
-        have, on samples that are no landmarks; 0 where none of them has a weight.
-    effect_on_objective : float
-        How much lower the optimum of the kernels themselves may be beside the gap, as a share of
-        the objective: an estimate from rows of their Gram matrices at some samples, with two
-        standard errors. Samples with a small share of |dual_coef|, of 1/500 or less together, may
-        not be among them.
-    asked : int or None, default=None
-        The number of landmarks that was asked for; None where it was chosen.
-    """
-
-    landmarks: int
-    n_kernels: int
-    left_out: float
-    effect_on_objective: float
-    asked: int | None = None
-
-    def __str__(self) -> str:
-        kernels = "1 kernel" if self.n_kernels == 1 else f"{self.n_kernels} kernels"
-        return in_a_sentence(kernels, self.landmarks, self.effect_on_objective)
-
-
-def in_a_sentence(kernels: str, landmarks: int, effect: float) -> str:
-    """Return what landmarks mean for a gap.
-
-    Parameters
-    ----------
-    kernels : str
-        Which kernels have landmarks.
-    landmarks : int
-        How many at most.
-    effect : float
-        As `Approximation.effect_on_objective`.
-    """
-    own = (
-        f"the optimum of the kernels themselves may be lower by another {effect:.1e} of J"
-        if effect > 0.0
-        else "these kernels themselves would leave J as it is"
-    )
-    return (
-        f"the gap is that of an approximation, {kernels} on up to {landmarks} landmarks: "
-        f"{own} (estimated)"
-    )
-
-
-@dataclass(frozen=True)
 class Solution(KernelMachine):
     """One trained binary kernel machine with its learned kernel weights.
 
@@ -163,9 +104,6 @@ class Solution(KernelMachine):
         nodes c of the kernels (`mklbench.kernels.storage.nodes`), the primal point that the gap
         holds for, and `dual_coef` the point of the dual that proves it. None where `dual_coef`
         makes the decision function.
-    approximation : Approximation or None, default=None
-        Where kernels have landmarks in their place: `gap` is then that of the approximation, and
-        this says what is known of the kernels themselves. None where `gap` holds for them.
     family_gap : float or None, default=None
         Of infinite kernel learning in a family: the relative duality gap with the kernels that an
         independent search has found beyond those of `gap`, at least as large as `gap`. It says what
@@ -190,7 +128,6 @@ class Solution(KernelMachine):
     members: tuple[Solution, ...] | None = None
     vote: bool = False
     expansion: NDArray[np.float64] | None = None
-    approximation: Approximation | None = None
     family_gap: float | None = None
 
     def __post_init__(self) -> None:

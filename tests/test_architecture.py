@@ -51,10 +51,11 @@ LIBRARY = {
 INSIDE = {
     "kernels": [
         {"bases", "centring", "definite", "memory", "euclidean", "cross", "samples"},
+        {"functions"},
         {"row_factors"},
         {"contract", "base"},
-        {"functions", "groups", "continuous"},
-        {"naming", "landmarks", "product_lines", "indicator_lines", "gram_factors"},
+        {"groups", "continuous"},
+        {"naming", "product_lines", "indicator_lines", "gram_factors"},
         {"families", "storage"},
         {"gaussian_polynomials"},
         {"banks"},

@@ -65,7 +65,7 @@ def some_of(operator: KernelOperator, seed: int = 3) -> tuple[Any, Any, Array]:
 
 def assert_same_columns(operator: KernelOperator, Z: Any) -> None:
     rows, kernels, weights = some_of(operator)
-    kept = operator.for_prediction(rows, kernels)
+    kept = operator.take(rows, kernels)
     assert (kept.n_samples, kept.n_kernels) == (len(rows), len(kernels))
     expected = operator.cross(weights, Z)[:, rows]
     size = np.abs(expected).max()
@@ -75,7 +75,7 @@ def assert_same_columns(operator: KernelOperator, Z: Any) -> None:
         pickle.loads(pickle.dumps(kept)).cross(weights[kernels], Z), found
     )
     if isinstance(operator, Bank):
-        nothing = operator.for_prediction(rows, kernels[:1]).cross(np.zeros(1), Z)
+        nothing = operator.take(rows, kernels[:1]).cross(np.zeros(1), Z)
         np.testing.assert_array_equal(nothing, 0.0 * expected)
 
 
@@ -93,7 +93,7 @@ def test_diagonals_of_new_samples_are_those_of_the_operator(kernel: str) -> None
     operator = EVERY[kernel](X)
     assert isinstance(operator, Bank)
     rows, kernels, _ = some_of(operator)
-    kept = operator.for_prediction(rows, kernels)
+    kept = operator.take(rows, kernels)
     np.testing.assert_allclose(kept.diagonals(Z), operator.diagonals(Z)[kernels], rtol=1e-13)
 
 
@@ -113,7 +113,7 @@ def test_gram_matrices_are_kept_by_columns() -> None:
     for bank in (given, CentredBank(given)):
         assert_same_columns(bank, K[:, 50:, :50])
     rows, kernels, _ = some_of(indexed)
-    kept = indexed.for_prediction(rows, kernels)
+    kept = indexed.take(rows, kernels)
     numbers = len(kernels) * 80 * (len(rows) + 1)  # the columns, and a diagonal
     assert len(pickle.dumps(kept)) < 8 * numbers + 2000
 
@@ -124,23 +124,9 @@ def test_distances_are_kept_by_columns() -> None:
     D = np.array([(every[:, [j]] - every[:, j]) ** 2 for j in range(3)])
     bank = DistanceBank(MatrixDistances(D, np.arange(50)), [0.1, 1.0])
     assert_same_columns(bank, np.arange(50, 80))
-    kept = bank.for_prediction(np.arange(4), np.array([2, 3]))  # of the second view
+    kept = bank.take(np.arange(4), np.array([2, 3]))  # of the second view
     kept.cross([1.0, 2.0], np.arange(50, 80))
     assert len(pickle.dumps(kept)) < 80 * 4 * 8 + 2000  # what was asked for last is not kept
-
-
-class _Foreign(PrecomputedBank):
-    """A bank that says nothing of predictions."""
-
-    def for_prediction(self, rows: Any, kernels: Any) -> Any:
-        return KernelOperator.for_prediction(self, rows, kernels)
-
-
-def test_an_operator_that_says_nothing_keeps_itself_on_the_rows() -> None:
-    bank = _Foreign(grams()[:, :50, :50])
-    kept = bank.for_prediction(np.array([3, 5]), np.array([1]))
-    Z = grams()[:, 50:, :50]
-    np.testing.assert_array_equal(kept.cross([2.0], Z[:, :, [3, 5]]), 2.0 * Z[1][:, [3, 5]])
 
 
 @pytest.mark.slow

@@ -32,7 +32,6 @@ from mklbench import memory
 from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
 from mklbench.kernels.groups import groups_of
-from mklbench.kernels.landmarks import check_landmarks
 from mklbench.kernels.memory import gram_bytes
 from mklbench.optim import joint_method, side_by_side
 from mklbench.optim.alternation import alternate
@@ -51,7 +50,7 @@ VERSION = 1
 
 # Held at once (`mklbench.optim.fit_memory`): LIBSVM's buffer and the sum of Gram matrices.
 MATRICES = 3.0
-NEW_OPTIONS = ("p", "method", "landmarks")
+NEW_OPTIONS = ("p", "method")
 EXACT = True
 
 Array = NDArray[np.float64]
@@ -71,7 +70,6 @@ def solve(
     tol: float = 1e-4,
     max_iter: int = 100,
     method: Method = "auto",
-    landmarks: int | None = None,
     start: ArrayLike | None = None,
     class_weight: Mapping[int, float] | str | None = None,
     sample_weight: ArrayLike | None = None,
@@ -97,14 +95,9 @@ def solve(
         "libsvm" solves SVMs on Gram matrices; "joint" all together on factors of the kernels;
         "auto" takes the second where there are factors and it is faster
         (`mklbench.optim.joint_search.pays`), from 4,000 samples on. A `Solution` by the joint
-        method has an `expansion` and made no SVM calls. Kernels on several features have no exact
-        factors; "joint" puts landmarks in their place (`mklbench.kernels.landmarks`), "auto" does
-        so where Gram matrices would take more than 16 GB. The gap is then that of the
-        approximation, and `Solution.approximation` says what is known beyond it.
-    landmarks : int or None, default=None
-        Of the joint method, which is taken where they are given: how many each kernel has that has
-        no exact factors, up to n. If not given, as many as leave out a thousandth of the kernel's
-        trace, and at most 1,000.
+        method has an `expansion` and made no SVM calls. Of kernels on several features
+        only inner products have factors: others may be approximated by a linear kernel on the
+        features of scikit-learn's `Nystroem` (docs/scale.md).
     start : array_like of shape (M,) or None, default=None
         Weights >= 0, not all zero, to start from: those of a similar problem, for instance
         of another C, or of a bank with fewer kernels, with 0 for each that is new. If not given,
@@ -137,7 +130,6 @@ def solve(
         tol=tol,
         max_iter=max_iter,
         method=method,
-        landmarks=landmarks,
         start=start,
         class_weight=class_weight,
         sample_weight=sample_weight,
@@ -154,7 +146,6 @@ def solve_all(
     tol: float = 1e-4,
     max_iter: int = 100,
     method: Method = "auto",
-    landmarks: int | None = None,
     start: ArrayLike | None = None,
     class_weight: Mapping[int, float] | str | None = None,
     sample_weight: ArrayLike | None = None,
@@ -165,13 +156,6 @@ def solve_all(
     makes its factors and their rows once for all problems.
     """
     check_choice("method", method, METHODS)
-    check_landmarks(landmarks)
-    if landmarks is not None:
-        if method == "libsvm":
-            raise InputError(
-                f"landmarks={landmarks} is for method=joint: leave it out, or method=libsvm."
-            )
-        method = "joint"
     norm = check_norm(p)
     tol = check_tolerance("tol", tol)
     check_count("max_iter", max_iter)
@@ -179,14 +163,12 @@ def solve_all(
     bank = check_bank("mkl", bank)
     for problem in problems:
         check_samples(bank, len(problem.y))
-    factors = joint_method.factors_for(bank, method, tol, landmarks)
+    factors = joint_method.factors_for(bank, method, tol)
     if factors is not None:
         where = _weight_set(bank.n_kernels, norm)
-        # Rows are kept for who takes them again: the next label, or the next search for landmarks.
-        again = len(labels) > 1 or factors.approximated
-        with shared() if again else nullcontext():
+        with shared() if len(labels) > 1 else nullcontext():  # rows are kept for the next label
             return [
-                joint_method.solve(factors, where, problem.loss, tol, max_iter, landmarks)
+                joint_method.solve(factors, where, problem.loss, tol, max_iter)
                 for problem in problems
             ]
     if norm > 1.0:

@@ -17,7 +17,6 @@ from mklbench.experiments.progress import progress
 from mklbench.experiments.rows import csv_text, summary, summary_grid
 from mklbench.experiments.store import Store
 from mklbench.grids import AUTO
-from mklbench.solution import in_a_sentence
 
 # Seconds that somebody who interrupts a run waits for the number of finished splits.
 _COUNTING = 0.5
@@ -53,7 +52,7 @@ def execute(cells: list[Cell], options: RunConfig) -> int:
 
         write_predictions(options.predictions, usable)
     print(summary(usable))
-    for sentence in (*_borders(usable), *_approximations(usable)):
+    for sentence in _borders(usable):
         print(sentence)
     for sentence in _published(usable):
         print(sentence)
@@ -74,19 +73,6 @@ def _borders(results: list[CellResult]) -> list[str]:
             plain = any(values != AUTO for values in grid.values())
             remedy = ": widen the grid" if plain else ""
             sentences.append(f"{result.cell.label}: {text}{remedy}.")
-    return sentences
-
-
-def _approximations(results: list[CellResult]) -> list[str]:
-    """Return a sentence for each cell whose gap is not that of the kernels themselves."""
-    sentences = []
-    for result in results:
-        found = [record for record in result.records if record.landmarks is not None]
-        if found:
-            effect = max(record.effect_on_objective or 0.0 for record in found)
-            landmarks = max(record.landmarks or 0 for record in found)
-            told = in_a_sentence("kernels on several features", landmarks, effect)
-            sentences.append(f"{result.cell.label}: {told}.")
     return sentences
 
 

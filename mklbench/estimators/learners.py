@@ -16,7 +16,7 @@ from mklbench.estimators.base import KernelEstimator
 from mklbench.estimators.checks import check_classes
 from mklbench.estimators.weights import factors
 from mklbench.kernels import GramStack, KernelOperator
-from mklbench.solution import Approximation, Solution
+from mklbench.solution import Solution
 from mklbench.validation import check_targets
 
 Array = NDArray[np.float64]
@@ -171,15 +171,3 @@ class TakesMethod(KernelEstimator):
         """The method that was taken: "libsvm" or "joint"."""
         check_is_fitted(self)
         return "libsvm" if self.solutions_[0].expansion is None else "joint"
-
-    @property
-    def approximation_(self) -> Approximation | None:
-        """What landmarks mean for the gap, the worst of all classes; None where it is exact."""
-        check_is_fitted(self)
-        found = [s.approximation for s in self.solutions_ if s.approximation is not None]
-        return max(found, key=lambda each: each.effect_on_objective, default=None)
-
-    def _learned(self, operator: KernelOperator, solutions: list[Solution]) -> None:
-        super()._learned(operator, solutions)
-        if self.verbose and self.approximation_ is not None:
-            print(f"[{type(self).__name__}] {self.approximation_}", flush=True)

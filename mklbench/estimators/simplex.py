@@ -113,7 +113,7 @@ class UniformMKL(TakesMethod, KernelLearner):
     Notes
     -----
     Of given Gram matrices (``kernel="precomputed"``) the mean is checked to be a kernel, and
-    single ones where it is none (`mklbench.kernels.UnpackedBank`).
+    single ones where it is none (`mklbench.kernels.LazyPrecomputedBank`).
     """
 
     _algorithm = uniform
@@ -150,11 +150,6 @@ class MKL(TakesMethod, KernelLearner):
         with kernels on single features; "auto" takes the faster of the two. `method_` says which
         it was. The joint method gives the function in `solutions_` as an expansion on nodes of
         the kernels, and predicts with these; `dual_coef_` are the numbers that prove its gap.
-    landmarks : int or None, default=None
-        Of the joint method, which is taken where they are given: how many each kernel on several
-        features has, as these have no exact factors. If not given, as many as leave out a
-        thousandth of its trace, and at most 1,000. The gap is then that of an approximation:
-        `approximation_` says what is known beyond it.
     warm_start : bool, default=False
         Whether `fit` starts at the weights of the fit before, if that had the same
         classes; kernels behind those it had start at 0, and with fewer kernels it starts from
@@ -175,7 +170,6 @@ class MKL(TakesMethod, KernelLearner):
     tol: float = 1e-4
     max_iter: int = 100
     method: Literal["auto", "libsvm", "joint"] = "auto"
-    landmarks: int | None = None
     warm_start: bool = False
     class_weight: ClassWeights = None
     verbose: int = 0

@@ -318,7 +318,6 @@ def _with_solver(record: Record, solutions: Sequence[Solution], operator: Kernel
     """What the solver reports; for one-versus-rest sums, means or the worst over the classes."""
     found = any(solution.thetas is not None for solution in solutions)
     machines = [machine for solution in solutions for machine in _machines(solution)]
-    approximations = [m.approximation for m in machines if m.approximation is not None]
     ascents = [entry["ascents"] for s in solutions for entry in s.history if "ascents" in entry]
     return replace(
         record,
@@ -332,10 +331,6 @@ def _with_solver(record: Record, solutions: Sequence[Solution], operator: Kernel
         gap=_finite(max(s.gap for s in solutions)),
         family_gap=max((s.family_gap for s in solutions if s.family_gap is not None), default=None),
         converged=all(bool(s.converged) for s in solutions),
-        landmarks=max((each.landmarks for each in approximations), default=None),
-        effect_on_objective=max(
-            (each.effect_on_objective for each in approximations), default=None
-        ),
         svm_calls=sum(int(s.n_svm_calls) for s in solutions),
         n_problems=len(solutions),
         n_iter=sum(int(s.n_iter) for s in solutions),

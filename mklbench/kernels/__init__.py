@@ -4,14 +4,18 @@ May import `errors` and `validation` only; it is imported by all that computes w
 asks for them here and not in the modules below.
 """
 
-from mklbench.kernels.banks.dense import DenseBank, GrowingBank, IndexedBank, PrecomputedBank
+from mklbench.kernels.banks.dense import DenseBank
 from mklbench.kernels.banks.distances import FeatureDistances, MatrixDistances, chi2_distances
 from mklbench.kernels.banks.features import FeatureBank
 from mklbench.kernels.banks.function_bank import FunctionBank, NamedFunction
 from mklbench.kernels.banks.generated import GeneratedBank
 from mklbench.kernels.banks.linear import LinearBank
-from mklbench.kernels.banks.unpacked import UnpackedBank
-from mklbench.kernels.banks.view_widths import ViewWidths
+from mklbench.kernels.banks.precomputed import (
+    GrowingBank,
+    IndexedBank,
+    LazyPrecomputedBank,
+    PrecomputedBank,
+)
 from mklbench.kernels.banks.views import DistanceBank
 from mklbench.kernels.banks.widths import FeatureWidths, PairWidths
 from mklbench.kernels.base import Bank, KernelOperator
@@ -19,7 +23,6 @@ from mklbench.kernels.builders.columns import FittedViews, KernelList, kernel_li
 from mklbench.kernels.builders.derived import (
     Combination,
     Descriptors,
-    DescriptorWidths,
     Normalised,
     Standardised,
 )
@@ -60,10 +63,14 @@ from mklbench.kernels.mixtures import FamilyBank, check_thetas, mixture_outputs,
 from mklbench.kernels.samples import Views, matrix_of, rows_of
 from mklbench.kernels.transforms.columns import ColumnBank
 from mklbench.kernels.transforms.combined import CombinedKernel
-from mklbench.kernels.transforms.composite import ConcatenatedBank, ScaledBank, unit_trace
+from mklbench.kernels.transforms.composite import ConcatenatedBank
 from mklbench.kernels.transforms.normalised import CentredBank, CosineBank
-from mklbench.kernels.transforms.subset import KernelSubset
-from mklbench.kernels.transforms.wrapped import StandardisedBank
+from mklbench.kernels.transforms.wrapped import (
+    KernelSubset,
+    ScaledBank,
+    StandardisedBank,
+    unit_trace,
+)
 
 __all__ = [
     "BUILDERS",
@@ -76,7 +83,6 @@ __all__ = [
     "CosineBank",
     "CrossKernels",
     "DenseBank",
-    "DescriptorWidths",
     "Descriptors",
     "DistanceBank",
     "Family",
@@ -99,6 +105,7 @@ __all__ = [
     "KernelList",
     "KernelOperator",
     "KernelSubset",
+    "LazyPrecomputedBank",
     "Linear",
     "LinearBank",
     "MatrixDescriptors",
@@ -114,8 +121,6 @@ __all__ = [
     "ScaledBank",
     "Standardised",
     "StandardisedBank",
-    "UnpackedBank",
-    "ViewWidths",
     "Views",
     "check_thetas",
     "chi2",

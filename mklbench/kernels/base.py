@@ -17,11 +17,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklbench.errors import InputError
 from mklbench.kernels.centring import centre
-from mklbench.kernels.cross import ChosenKernels, CrossKernels
+from mklbench.kernels.cross import CrossKernels
 from mklbench.kernels.row_factors import RowFactors
 from mklbench.validation import check_indices
 
 Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
 
 
 class KernelOperator(CrossKernels):
@@ -53,30 +54,20 @@ class KernelOperator(CrossKernels):
         """
 
     @abstractmethod
-    def take(self, rows: ArrayLike) -> KernelOperator:
+    def take(self, rows: ArrayLike, kernels: Indices | None = None) -> KernelOperator:
         """Return the same kernels on some of the training samples only.
+
+        With `kernels` it is what a prediction keeps: the samples `rows`, of these kernels only, and
+        no Gram matrix that has been formed. `cross` is asked for the same new samples as before.
 
         Parameters
         ----------
         rows : array_like of shape (k,) or (n,)
             Row numbers of training samples, from 0 to n - 1, or a mask of n truth values.
+        kernels : ndarray of int of shape (m,) or None, default=None
+            Indices of kernels of a bank, ascending; all if not given. A family keeps all its
+            parameters.
         """
-
-    def for_prediction(self, rows: NDArray[np.intp], kernels: NDArray[np.intp]) -> CrossKernels:
-        """Return what a prediction needs of some kernels and some of the training samples.
-
-        Its `cross` is that of the operator: the same columns `rows`, at weights that are 0 but for
-        `kernels`. Subclasses keep as little as they can; unless they say otherwise it is the
-        operator on these samples.
-
-        Parameters
-        ----------
-        rows : ndarray of int of shape (k,)
-            Row numbers of training samples, from 0 to n - 1: the support vectors.
-        kernels : ndarray of int of shape (m,)
-            Indices from 0 to M - 1 of the kernels in use. A family keeps all its parameters.
-        """
-        return ChosenKernels(self.take(rows), kernels)
 
     def kernel_names(self, columns: Sequence[str] | None = None) -> Sequence[str]:
         """Return a name (M,) for each kernel or parameter, such as "gaussian 0.5 on age".
@@ -92,7 +83,7 @@ class KernelOperator(CrossKernels):
         """Return the weights (M,) that are all 1/M."""
         return np.full(self.n_kernels, 1.0 / self.n_kernels)
 
-    def _check_rows(self, rows: ArrayLike) -> NDArray[np.intp]:
+    def _check_rows(self, rows: ArrayLike) -> Indices:
         """Return `rows` of the training samples as indices, for `take`."""
         return check_indices("rows", rows, self.n_samples)
 
@@ -118,24 +109,13 @@ class Bank(KernelOperator):
 
     groups: Sequence[Sequence[int]] | None = None
 
-    @property
-    def n_approximated(self) -> int:
-        """Number of kernels whose row factors have landmarks, and so are not exact."""
-        return 0
-
-    def row_factors(self, landmarks: int | None = None) -> RowFactors | None:
-        """Return factors that are made in blocks of rows; None for kernels that have none.
-
-        Parameters
-        ----------
-        landmarks : int or None, default=None
-            Landmarks of each kernel that has no exact factors (`mklbench.kernels.landmarks`),
-            up to n; if not given, a number that what they leave out decides. Not for others.
+    def row_factors(self) -> RowFactors | None:
+        """Return exact factors that are made in blocks of rows; None for kernels that have none.
 
         Raises
         ------
         InputError
-            If there cannot be so many landmarks, or exact factors of this kind would be too large.
+            If factors of this kind would be too large.
         """
         return None
 
@@ -177,7 +157,6 @@ class Bank(KernelOperator):
         """
         out += self.combine(d)
 
-    @abstractmethod
     def quadratic_forms(self, a: ArrayLike) -> Array:
         """Return q (M,) with q_m = a' K_m a.
 
@@ -186,6 +165,7 @@ class Bank(KernelOperator):
         a : array_like of shape (n,)
             Coefficients of the training samples.
         """
+        return self.products(a, np.arange(self.n_kernels)) @ self._check_coefficients(a)
 
     @abstractmethod
     def products(self, a: ArrayLike, kernels: ArrayLike) -> Array:
@@ -199,7 +179,7 @@ class Bank(KernelOperator):
             The indices m, from 0 to M - 1 in any order; there may be none.
         """
 
-    def dearest(self, prices: Array, count: int) -> NDArray[np.intp]:
+    def dearest(self, prices: Array, count: int) -> Indices:
         """Return indices of kernels of the largest prices, the first of equal ones first.
 
         A search adds these to the kernels that it works with. A bank in which very many kernels are
@@ -214,12 +194,12 @@ class Bank(KernelOperator):
         """
         return np.argsort(-prices, kind="stable")[:count]
 
-    @abstractmethod
     def traces(self) -> Array:
         """Return the traces (M,) of the Gram matrices."""
+        return self.diagonals().sum(axis=1)
 
     @abstractmethod
-    def take(self, rows: ArrayLike) -> Bank: ...
+    def take(self, rows: ArrayLike, kernels: Indices | None = None) -> Bank: ...
 
     def diagonals(self, Z: ArrayLike | None = None) -> Array:
         """Return k_m(x, x) (M, n) of the training samples, or k_m(z, z) (M, n_z) of new ones.
@@ -235,7 +215,10 @@ class Bank(KernelOperator):
             If the bank does not know k_m(z, z): that of new samples is not in `cross`.
         """
         if Z is not None:
-            return super().diagonals(Z)
+            raise InputError(
+                f"{type(self).__name__} does not know k(z, z) of new samples, which a cosine "
+                "normalisation needs: normalise the Gram matrices before they are given."
+            )
         return np.array([self.combine(unit).diagonal() for unit in np.eye(self.n_kernels)])
 
     def gram(self, weights: ArrayLike, out: Array | None = None) -> Array:
@@ -285,7 +268,7 @@ class Bank(KernelOperator):
         products.setflags(write=False)
         return products
 
-    def _check_kernels(self, kernels: ArrayLike) -> NDArray[np.intp]:
+    def _check_kernels(self, kernels: ArrayLike) -> Indices:
         """Return the numbers of kernels as indices (k,)."""
         return check_indices("kernels", kernels, self.n_kernels, "kernel")
 

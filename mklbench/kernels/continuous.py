@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench.errors import InputError
-from mklbench.kernels.base import Array, KernelOperator
+from mklbench.kernels.base import Array, Indices, KernelOperator
 
 # Kernel widths among the starts of a search in a family.
 _N_SCALES = 4
@@ -60,7 +60,7 @@ class Family(KernelOperator):
         return self.cross(theta, samples)
 
     @abstractmethod
-    def take(self, rows: ArrayLike) -> Family: ...
+    def take(self, rows: ArrayLike, kernels: Indices | None = None) -> Family: ...
 
     def member_names(
         self, thetas: ArrayLike, columns: Sequence[str] | None = None

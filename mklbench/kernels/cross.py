@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,13 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 from mklbench.errors import InputError
 
 Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
 
 
 class CrossKernels(ABC):
     """Kernels between new samples and some training samples: all that a prediction asks for.
 
-    Every operator is one, on its training samples. What `KernelOperator.for_prediction` makes of it
-    is one that knows some of them only, and holds no Gram matrix between these.
+    Every operator is one, on its training samples, and so are kernels on nodes
+    (`mklbench.kernels.row_factors`).
 
     Attributes
     ----------
@@ -46,25 +48,6 @@ class CrossKernels(ABC):
             Features of the new samples, unless the operator says otherwise.
         """
 
-    def diagonals(self, Z: ArrayLike | None = None) -> Array:
-        """Return k_m(z, z) (M, n_z) of new samples.
-
-        Parameters
-        ----------
-        Z : array_like or None, default=None
-            New samples, as `cross` takes them; the training samples, where there is a Gram matrix
-            of them, if not given.
-
-        Raises
-        ------
-        InputError
-            If k_m(z, z) is not known: that of new samples is not in `cross`.
-        """
-        raise InputError(
-            f"{type(self).__name__} does not know k(z, z) of new samples, which a cosine "
-            "normalisation needs: normalise the Gram matrices before they are given."
-        )
-
     def _check_weights(self, weights: ArrayLike) -> Array:
         checked = np.asarray(weights, dtype=np.float64)
         if checked.shape == (self.n_kernels,):
@@ -81,29 +64,12 @@ class CrossKernels(ABC):
         )
 
 
-class ChosenKernels(CrossKernels):
-    """Some of the kernels of a bank, or all parameters of a family, for predictions.
-
-    Parameters
-    ----------
-    operator : CrossKernels
-        With M kernels.
-    kernels : ndarray of int of shape (k,)
-        Indices of those that are meant.
-    """
-
-    def __init__(self, operator: CrossKernels, kernels: NDArray[np.intp]) -> None:
-        self._operator, self._kernels = operator, kernels
-        self.n_samples, self.n_kernels = operator.n_samples, len(kernels)
-
-    @property
-    def n_values(self) -> int:
-        return self._operator.n_values
-
-    def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
-        embedded = np.zeros(self._operator.n_kernels)
-        embedded[self._kernels] = self._check_weights(weights)
-        return self._operator.cross(embedded, Z)
-
-    def diagonals(self, Z: ArrayLike | None = None) -> Array:
-        return self._operator.diagonals(Z)[self._kernels]
+def weighted_sum(weights: Array, blocks: Iterable[Array], shape: tuple[int, int]) -> Array:
+    """Return sum_m weights_m blocks_m, zeros of `shape` where there is no block."""
+    total: Array | None = None
+    for weight, block in zip(weights, blocks, strict=True):
+        if total is None:
+            total = weight * block
+        else:
+            total += weight * block
+    return np.zeros(shape) if total is None else total

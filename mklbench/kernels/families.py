@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench.errors import InputError
-from mklbench.kernels.base import Array
+from mklbench.kernels.base import Array, Indices
 from mklbench.kernels.continuous import Family, Lines, RoughFamily
 from mklbench.kernels.euclidean import (
     Single,
@@ -64,25 +64,13 @@ class _Gaussians(Family):
         self._by_differences = is_off or bool(np.abs(samples - centre).max() > _FAR)
         self._place(samples, centre)
 
-    def take(self, rows: ArrayLike) -> Self:
-        restricted = copy(self)
-        samples = self.samples[self._check_rows(rows)]
-        restricted._place(samples, self._centre if self._by_differences else samples.mean(axis=0))
-        return restricted
-
-    def for_prediction(self, rows: NDArray[np.intp], kernels: NDArray[np.intp]) -> Self:
-        """Return the family on some of the training samples, at the same centre.
-
-        Parameters
-        ----------
-        rows : ndarray of int of shape (k,)
-            Row numbers of training samples.
-        kernels : ndarray of int of shape (M,)
-            All parameters are kept.
-        """
-        kept = copy(self)
-        kept._place(self.samples[rows], self._centre)
-        return kept
+    def take(self, rows: ArrayLike, kernels: Indices | None = None) -> Self:
+        taken = copy(self)
+        samples, centre = self.samples[self._check_rows(rows)], self._centre
+        if kernels is None and not self._by_differences:
+            centre = samples.mean(axis=0)  # for predictions it stays
+        taken._place(samples, centre)
+        return taken
 
     def _place(self, samples: Array, centre: Array) -> None:
         """Stand on `samples` (n, d), shifted to the origin: there products lose few digits."""

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mklbench.errors import InputError
-from mklbench.kernels.base import Array
+from mklbench.kernels.base import Array, Indices
 from mklbench.kernels.continuous import Family, RoughFamily
 from mklbench.kernels.euclidean import Single, centred_squared_distances, exp_in_place
 from mklbench.kernels.families import IsotropicGaussians
@@ -58,10 +58,10 @@ class GaussianPolynomials(Family):
         self._gaussians = gaussians
         self.samples, self.n_samples = gaussians.samples, gaussians.n_samples
 
-    def take(self, rows: ArrayLike) -> Self:
-        restricted = copy(self)
-        restricted._place(self._gaussians.take(rows))
-        return restricted
+    def take(self, rows: ArrayLike, kernels: Indices | None = None) -> Self:
+        taken = copy(self)
+        taken._place(self._gaussians.take(rows, kernels))
+        return taken
 
     @staticmethod
     def memory(shape: Shape, **options: object) -> Memory:

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from mklbench.kernels.base import Bank
 from mklbench.kernels.bases import Basis
-from mklbench.kernels.cross import ChosenKernels
 from mklbench.kernels.row_factors import Part, RowFactors
 
 Array = NDArray[np.float64]
@@ -51,4 +50,4 @@ def gram_factors(bank: Bank, kernels: NDArray[np.intp]) -> RowFactors:
         bank.combine(alone, out=gram)
     part = Part(_Itself(n), grams, np.arange(k))
     rows = np.arange(n, dtype=np.float64)[:, None]
-    return RowFactors(rows, [part], ChosenKernels(bank, kernels))
+    return RowFactors(rows, [part])

@@ -80,8 +80,6 @@ class Memory:
         None where there are no factors in blocks of rows (`Bank.row_factors`).
     streamed : float
         What it keeps where only these are asked for.
-    approximated : int
-        The kernels whose factors are on landmarks, and so not exact.
     """
 
     n_kernels: int | None = None
@@ -93,7 +91,6 @@ class Memory:
     is_family: bool = False
     rank: int | None = None
     streamed: float = 0.0
-    approximated: int = 0
 
 
 def gram_bytes(n: int, count: float = 1.0) -> float:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench.errors import InputError
 from mklbench.kernels.banks.dense import StackedBank
-from mklbench.kernels.base import Array
+from mklbench.kernels.base import Array, Indices
 from mklbench.kernels.continuous import Family
 from mklbench.kernels.cross import CrossKernels
 from mklbench.kernels.storage.packed import PackedGrams
@@ -34,8 +35,14 @@ class FamilyBank(StackedBank):
     def __init__(self, family: Family, thetas: ArrayLike) -> None:
         self._family = family
         self.thetas = check_thetas(family, thetas)
-        grams = (family.gram(theta) for theta in self.thetas)
-        super().__init__(PackedGrams.of(family.n_samples, grams, len(self.thetas)))
+        self.n_samples, self.n_kernels = family.n_samples, len(self.thetas)
+        self.features, self.groups = (-1,) * self.n_kernels, None
+        _ = self._grams
+
+    @cached_property
+    def _grams(self) -> PackedGrams:
+        grams = (self._family.gram(theta) for theta in self.thetas)
+        return PackedGrams.of(self.n_samples, grams, self.n_kernels)
 
     def update(self, thetas: ArrayLike) -> None:
         """Become the bank of other members; only kernels that change are computed.
@@ -63,8 +70,9 @@ class FamilyBank(StackedBank):
     def kernel_names(self, columns: Sequence[str] | None = None) -> tuple[str, ...]:
         return self._family.member_names(self.thetas, columns)
 
-    def take(self, rows: ArrayLike) -> FamilyBank:
-        return FamilyBank(self._family.take(rows), self.thetas)
+    def take(self, rows: ArrayLike, kernels: Indices | None = None) -> FamilyBank:
+        thetas = self.thetas if kernels is None else self.thetas[kernels]
+        return FamilyBank(self._family.take(rows, kernels), thetas)
 
 
 def check_thetas(family: Family, thetas: ArrayLike) -> Array:

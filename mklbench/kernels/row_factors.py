@@ -11,17 +11,19 @@ A function of such a kernel is b(z)' S_m v for some coefficients v (r,), and of 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from mklbench.kernels.bases import Array, Basis, Projected
-from mklbench.kernels.cross import CrossKernels
+from mklbench.kernels.cross import CrossKernels, Indices, weighted_sum
+from mklbench.kernels.functions import KernelFunction, matrices
+from mklbench.validation import check_features
 
-Indices = NDArray[np.intp]
 # Of single or double precision, in memory or in a file.
 Samples = NDArray[np.floating]
 
@@ -41,6 +43,71 @@ _RANK_TOLERANCE = 1e-13
 
 
 @dataclass(frozen=True, eq=False)
+class Nodes:
+    """Points that a part predicts with: f(z) = sum_m d_m s_m sum_j k_m(z, z_j) v_j.
+
+    Attributes
+    ----------
+    functions : sequence of KernelFunction
+        The k functions k_m of the part.
+    points : ndarray of shape (r, p)
+        The points z_j, one for each column of the part's basis before any reduction.
+    columns : slice
+        The p features that the functions look at.
+    scales : ndarray of shape (k,) or None, default=None
+        Factors s_m; None for 1.
+    """
+
+    functions: Sequence[KernelFunction]
+    points: Array
+    columns: slice
+    scales: Array | None = None
+
+    def shifted(self, by: int) -> Nodes:
+        """Return the nodes where other features stand before those that they are on."""
+        return replace(self, columns=slice(self.columns.start + by, self.columns.stop + by))
+
+    def cross(self, weights: Array, X: Array) -> Array:
+        """Return sum_m d_m s_m k_m (n, r) between samples (n, d) and the points."""
+        d = weights if self.scales is None else self.scales * weights
+        active = np.flatnonzero(d)
+        functions = [self.functions[k] for k in active.tolist()]
+        blocks = matrices(functions, X[:, self.columns], self.points)
+        return weighted_sum(d[active], blocks, (len(X), len(self.points)))
+
+
+class NodeKernels(CrossKernels):
+    """The kernels between new samples and the nodes of all parts, one part after the other.
+
+    Parameters
+    ----------
+    parts : sequence of Part
+        Every kernel is in one of them.
+    n_features : int
+        How many features a sample has.
+    matrix_of : callable or None, default=None
+        Makes a matrix (n_z, d) of new samples that come otherwise.
+    """
+
+    def __init__(
+        self,
+        parts: Sequence[Part],
+        n_features: int,
+        matrix_of: Callable[[Any], Array] | None = None,
+    ) -> None:
+        self._nodes = [(part.nodes, part.kernels) for part in parts if part.nodes is not None]
+        self._n_features, self._matrix_of = n_features, matrix_of
+        self.n_samples = sum(len(nodes.points) for nodes, _ in self._nodes)
+        self.n_kernels = sum(len(kernels) for _, kernels in self._nodes)
+
+    def cross(self, weights: ArrayLike, Z: Any) -> Array:
+        d = self._check_weights(weights)
+        matrix = Z if self._matrix_of is None else self._matrix_of(Z)
+        samples = check_features("Z", matrix, self._n_features)
+        return np.hstack([nodes.cross(d[kernels], samples) for nodes, kernels in self._nodes])
+
+
+@dataclass(frozen=True, eq=False)
 class Part:
     """Kernels that share a basis.
 
@@ -52,23 +119,18 @@ class Part:
         S_m of each kernel.
     kernels : ndarray of int of shape (k,)
         Their indices in the bank.
+    nodes : Nodes or None
+        What the part predicts with; None where it is not asked to.
     lift : ndarray of shape (q, r) or None
         Of a part that has been reduced: a function with the coefficients v there has the
         coefficients `lift` v in the basis of rank q before.
-    nodes : ndarray of shape (c, r) or None
-        Where c nodes predict and not r columns: a function with the coefficients v is the expansion
-        sum_j k(z, z_j) (`nodes` v)_j. None where the coefficients are those of nodes.
-    left_out : float or None
-        The share of the kernel's trace that the part does not have, measured on samples
-        (`mklbench.kernels.landmarks`); None where it is exact.
     """
 
     basis: Basis
     cores: Array
     kernels: Indices
+    nodes: Nodes | None = None
     lift: Array | None = None
-    nodes: Array | None = None
-    left_out: float | None = None
 
     def reduced(self, X: Array, dropped: float) -> Part:
         """Return the part in the fewest directions that keep all but a share of each kernel.
@@ -107,8 +169,7 @@ class Part:
             return self
         kept = to_axes[:, :rank]
         basis = Projected(self.basis, root @ axes[:, :rank])
-        nodes = None if self.nodes is None else self.nodes @ kept
-        return replace(self, basis=basis, cores=kept.T @ self.cores @ kept, lift=kept, nodes=nodes)
+        return replace(self, basis=basis, cores=kept.T @ self.cores @ kept, lift=kept)
 
     def _moments(self, X: Array, between: float) -> Array:
         """Return B'B (r, r) of some samples and of the nodes, so much of a sample each.
@@ -128,9 +189,8 @@ class RowFactors:
         The training samples.
     parts : sequence of Part
         Every kernel is in one of them.
-    cross : CrossKernels
-        The kernels between new samples and the nodes of all parts, one part after the other: what a
-        function with coefficients (R,) in the bases of these parts predicts with.
+    matrix_of : callable or None, default=None
+        Makes a matrix (n_z, d) of new samples that come otherwise.
 
     Attributes
     ----------
@@ -142,13 +202,23 @@ class RowFactors:
         Those of each part.
     """
 
-    def __init__(self, X: Samples, parts: Sequence[Part], cross: CrossKernels) -> None:
-        self.X, self.parts, self.cross = X, tuple(parts), cross
+    def __init__(
+        self,
+        X: Samples,
+        parts: Sequence[Part],
+        matrix_of: Callable[[Any], Array] | None = None,
+    ) -> None:
+        self.X, self.parts, self._matrix_of = X, tuple(parts), matrix_of
         ends = np.cumsum([0, *(part.basis.rank for part in self.parts)])
         self.columns = [slice(a, b) for a, b in pairwise(ends.tolist())]
         self.n_samples, self.rank = len(X), int(ends[-1])
         self.n_kernels = sum(len(part.kernels) for part in self.parts)
         self._reduced: dict[tuple[float, ...], RowFactors] = {}
+
+    @property
+    def cross(self) -> NodeKernels:
+        """The kernels on nodes: a function with coefficients (R,) before `reduced` predicts so."""
+        return NodeKernels(self.parts, self.X.shape[1], self._matrix_of)
 
     def rows(self, start: int, stop: int, dtype: type[np.floating] = np.float64) -> NDArray:
         """Return the rows of B (stop - start, R) from `start` to `stop`."""
@@ -160,7 +230,7 @@ class RowFactors:
 
     def on(self, X: Samples) -> RowFactors:
         """Return the factors of the same kernels on other samples (n, d)."""
-        return RowFactors(X, self.parts, self.cross)
+        return RowFactors(X, self.parts, self._matrix_of)
 
     def largest_entry(self) -> float:
         """Return the largest |B_ij| at the samples at which a feature is largest."""
@@ -173,35 +243,37 @@ class RowFactors:
         return max(float(np.abs(part.basis(samples)).max()) for part in self.parts)
 
     @classmethod
-    def side_by_side(cls, several: Sequence[RowFactors], cross: CrossKernels) -> RowFactors:
+    def side_by_side(
+        cls, several: Sequence[RowFactors], matrix_of: Callable[[Any], Array]
+    ) -> RowFactors:
         """Return the factors of the kernels of several banks on the same samples.
 
         Parameters
         ----------
         several : sequence of RowFactors
             Those of each bank, on features of its own.
-        cross : CrossKernels
-            All kernels between new samples and the nodes, one bank after the other.
+        matrix_of : callable
+            Makes a matrix of new samples, with the features of one bank after the other.
         """
         parts, features, kernels = [], 0, 0
         for factors in several:
-            parts += [
-                replace(part, basis=part.basis.shifted(features), kernels=part.kernels + kernels)
-                for part in factors.parts
-            ]
+            for part in factors.parts:
+                nodes = None if part.nodes is None else part.nodes.shifted(features)
+                basis = part.basis.shifted(features)
+                parts.append(
+                    replace(part, basis=basis, nodes=nodes, kernels=part.kernels + kernels)
+                )
             features, kernels = features + factors.X.shape[1], kernels + factors.n_kernels
-        return cls(np.hstack([factors.X for factors in several]), parts, cross)
+        return cls(np.hstack([factors.X for factors in several]), parts, matrix_of)
 
     @classmethod
-    def one_after_the_other(cls, several: Sequence[RowFactors], cross: CrossKernels) -> RowFactors:
+    def one_after_the_other(cls, several: Sequence[RowFactors]) -> RowFactors:
         """Return the factors of the kernels of several banks on the same features.
 
         Parameters
         ----------
         several : sequence of RowFactors
             Those of each bank.
-        cross : CrossKernels
-            All kernels between new samples and the nodes, one bank after the other.
         """
         starts = np.cumsum([0, *(factors.n_kernels for factors in several)])
         parts = [
@@ -209,44 +281,7 @@ class RowFactors:
             for factors, start in zip(several, starts[:-1], strict=True)
             for part in factors.parts
         ]
-        return cls(several[0].X, parts, cross)
-
-    @property
-    def approximated(self) -> list[int]:
-        """The parts that are not exact, by their numbers."""
-        return [i for i, part in enumerate(self.parts) if part.left_out is not None]
-
-    def only(self, parts: Sequence[int], X: Array | None = None) -> RowFactors:
-        """Return the factors of the kernels of some parts, numbered anew in their order.
-
-        Parameters
-        ----------
-        parts : sequence of int
-            Numbers of the parts, ascending.
-        X : ndarray of shape (n', d) or None, default=None
-            Other samples; the same if not given.
-        """
-        chosen, start = [], 0
-        for i in parts:
-            kernels = np.arange(start, start + len(self.parts[i].kernels))
-            chosen.append(replace(self.parts[i], kernels=kernels))
-            start += len(kernels)
-        return RowFactors(self.X if X is None else X, chosen, self.cross)
-
-    def on_nodes(self, expansion: Array) -> Array:
-        """Return the coefficients on nodes, those of `cross`, for coefficients (R,) in these bases.
-
-        Parameters
-        ----------
-        expansion : ndarray of shape (R,)
-            The coefficients of a function.
-        """
-        return np.concatenate(
-            [
-                expansion[columns] if part.nodes is None else part.nodes @ expansion[columns]
-                for part, columns in zip(self.parts, self.columns, strict=True)
-            ]
-        )
+        return cls(several[0].X, parts)
 
     def projected(self, rows: slice, a: Array) -> Array:
         """Return B'a (R,) of some rows, a part at a time.
@@ -304,7 +339,7 @@ class RowFactors:
         step = max(1, self.n_samples // _SAMPLED)
         X = np.asarray(self.X[::step], dtype=np.float64)
         reduced = [part.reduced(X, own) for part, own in zip(self.parts, shares, strict=True)]
-        return RowFactors(self.X, reduced, self.cross)
+        return RowFactors(self.X, reduced, self._matrix_of)
 
     def lifted(self, expansion: Array) -> Array:
         """Return coefficients (q,) in the bases before `reduced` of those in these (R,).
@@ -342,24 +377,21 @@ class RowFactors:
             start += full
         return np.concatenate(lowered)
 
-    def scaled(self, scales: Array, cross: CrossKernels) -> RowFactors:
+    def scaled(self, scales: Array) -> RowFactors:
         """Return the factors of the kernels s_m K_m.
 
         Parameters
         ----------
         scales : ndarray of shape (M,)
             s_m > 0.
-        cross : CrossKernels
-            These between new samples and the nodes.
         """
-        return RowFactors(
-            self.X,
-            [
-                replace(part, cores=scales[part.kernels][:, None, None] * part.cores)
-                for part in self.parts
-            ],
-            cross,
-        )
+        parts = []
+        for part in self.parts:
+            own, nodes = scales[part.kernels], part.nodes
+            if nodes is not None:
+                nodes = replace(nodes, scales=own if nodes.scales is None else own * nodes.scales)
+            parts.append(replace(part, cores=own[:, None, None] * part.cores, nodes=nodes))
+        return RowFactors(self.X, parts, self._matrix_of)
 
     def expanded(self, weights: Array, expansion: Array) -> Array:
         """Return S_d v (R,) for weights d (M,) and coefficients v (R,): outputs are B times it."""

@@ -381,6 +381,11 @@ def csr(X: Any) -> Any:
     return X.tocsr().astype(np.float64, copy=False)
 
 
+def dense(X: Any) -> Any:
+    """Return samples as they are, or as an array where they are a sparse matrix."""
+    return X.toarray() if is_sparse(X) else X
+
+
 def matrix_of(X: Any) -> Any:
     """Return samples as a data frame, a sparse matrix, an array (n, d) or views.
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from mklbench import iterations
 from mklbench.certify import Hinge, Tube
+from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
 from mklbench.kernels.gram_factors import gram_factors
 from mklbench.kernels.row_factors import RowFactors
@@ -120,9 +121,12 @@ def narrow_factors(bank: Bank) -> RowFactors | None:
     bank : Bank
         M kernels on n training samples.
     """
-    if bank.n_approximated or bank.n_kernels > _FEW_KERNELS * bank.n_samples:
+    if bank.n_kernels > _FEW_KERNELS * bank.n_samples:
         return None
-    factors = bank.row_factors()
+    try:
+        factors = bank.row_factors()
+    except InputError:  # too rough
+        return None
     if factors is None or joint_search.first_rank(factors) > _FEW_COLUMNS * bank.n_samples:
         return None
     return factors

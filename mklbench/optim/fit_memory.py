@@ -101,5 +101,4 @@ def _on_factors(
         method,
         tol,
         n_terms=2 if algorithm.regression else 1,
-        landmarks=option("landmarks"),
     )

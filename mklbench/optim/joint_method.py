@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Literal
 
 from mklbench.certify import Hinge, Tube
 from mklbench.errors import InputError, KindError
 from mklbench.kernels.base import Bank, KernelOperator
-from mklbench.kernels.landmarks import IN_USE, MOST
-from mklbench.kernels.memory import NUMBER, Memory, Shape
+from mklbench.kernels.memory import Memory, Shape
 from mklbench.kernels.row_factors import MANY, RowFactors
-from mklbench.optim import joint_search, landmark_search
+from mklbench.optim import joint_search
 from mklbench.optim.weight_sets import WeightSet
 from mklbench.solution import Solution
 
@@ -19,9 +17,7 @@ Method = Literal["auto", "libsvm", "joint"]
 METHODS = ("auto", "libsvm", "joint")
 
 
-def factors_for(
-    kernels: KernelOperator, method: str, tol: float, landmarks: int | None = None
-) -> RowFactors | None:
+def factors_for(kernels: KernelOperator, method: str, tol: float) -> RowFactors | None:
     """Return the factors of the joint method if that is the one to take, else None.
 
     Parameters
@@ -32,8 +28,6 @@ def factors_for(
         One of `METHODS`.
     tol : float
         The relative duality gap asked for.
-    landmarks : int or None, default=None
-        Of each kernel that has no exact factors; as many as it takes if not given.
 
     Raises
     ------
@@ -49,11 +43,8 @@ def factors_for(
                 "kernels such as kernel=feature_gaussians, or method=libsvm."
             )
         return None
-    approximated = kernels.n_approximated
-    if method == "auto" and approximated and not _pays(kernels.n_samples, 0, approximated, tol):
-        return None  # before landmarks are looked for
     try:
-        factors = kernels.row_factors(landmarks)
+        factors = kernels.row_factors()
     except InputError:  # too rough
         if method == "joint":
             raise
@@ -62,14 +53,14 @@ def factors_for(
         if method == "joint":
             raise InputError(
                 f"method=joint needs factors of the kernels, and {type(kernels).__name__} has "
-                "none: choose kernels on single features, such as kernel=feature_gaussians, or "
-                "method=libsvm."
+                "none: choose kernels on single features, such as kernel=feature_gaussians, linear "
+                "kernels on features of Nystroem, or method=libsvm."
             )
         return None
     if method == "joint":
         return factors
-    rank = 0 if approximated else joint_search.first_rank(factors)
-    return factors if _pays(kernels.n_samples, rank, approximated, tol) else None
+    pays = joint_search.pays(kernels.n_samples, joint_search.first_rank(factors), tol)
+    return factors if pays else None
 
 
 def bytes_on_factors(
@@ -78,7 +69,6 @@ def bytes_on_factors(
     method: str,
     tol: float,
     n_terms: int = 1,
-    landmarks: int | None = None,
 ) -> float | None:
     """Return the bytes of kernels and a fit by the joint method; None where it is not taken.
 
@@ -94,28 +84,12 @@ def bytes_on_factors(
         The relative duality gap asked for.
     n_terms : int, default=1
         Dual variables a sample, 2 of a regression.
-    landmarks : int or None, default=None
-        Of each kernel that has no exact factors; where they are given "auto" is "joint".
     """
     if kernels.rank is None or method not in ("auto", "joint"):
         return None
-    approximated = kernels.approximated
-    pays = landmarks is not None or _pays(shape.n, kernels.rank, approximated, tol)
-    if method == "auto" and not pays:
+    if method == "auto" and not joint_search.pays(shape.n, kernels.rank, tol):
         return None
-    rank, kept = kernels.rank, kernels.streamed
-    if landmarks is not None and approximated:
-        landmarks = min(landmarks, shape.n)  # more are refused, which is not for here to say
-        rank += min(approximated, IN_USE) * (landmarks - min(shape.n, MOST))
-        kept += NUMBER * approximated * landmarks**2
-    return kept + joint_search.bytes_needed(shape.n, max(rank, 1), approximated, n_terms)
-
-
-def _pays(n: int, rank: int, approximated: int, tol: float) -> bool:
-    """Tell whether "auto" takes the joint method; where that means landmarks, as a last resort."""
-    if approximated:
-        return joint_search.beyond_grams(n, approximated)
-    return joint_search.pays(n, rank, tol)
+    return kernels.streamed + joint_search.bytes_needed(shape.n, max(kernels.rank, 1), n_terms)
 
 
 def solve(
@@ -124,14 +98,13 @@ def solve(
     loss: Hinge | Tube,
     tol: float,
     max_iter: int,
-    landmarks: int | None = None,
 ) -> Solution:
     """Return the solution by the joint method.
 
     Parameters
     ----------
     factors : RowFactors
-        Of the kernels on n samples, without loss but for landmarks.
+        Of the kernels on n samples, without loss.
     weight_set : WeightSet
         Where the weights may be.
     loss : Hinge or Tube
@@ -140,8 +113,6 @@ def solve(
         The certified relative gap asked for.
     max_iter : int
         Maximum number of iterations on each of the factors.
-    landmarks : int or None, default=None
-        What `factors_for` was given.
 
     Returns
     -------
@@ -149,13 +120,7 @@ def solve(
         With an `expansion`; `dual_coef` proves the gap. The last entry of `history` has the gap on
         the factors beside it ("on_factors").
     """
-    approximation = None
-    if factors.approximated:
-        on_landmarks, history = landmark_search.search(factors, weight_set, loss, tol, max_iter)
-        found = on_landmarks.found
-        approximation = replace(on_landmarks.approximation, asked=landmarks)
-    else:
-        found, history = joint_search.search(factors, weight_set, loss, tol, max_iter)
+    found, history = joint_search.search(factors, weight_set, loss, tol, max_iter)
     return Solution(
         weights=found.weights,
         dual_coef=found.dual_coef,
@@ -166,6 +131,5 @@ def solve(
         n_iter=len(history) - 1,
         converged=found.gap <= tol,
         history=[*history[:-1], {**history[-1], "gap": found.gap, "on_factors": found.on_factors}],
-        expansion=factors.on_nodes(found.expansion),
-        approximation=approximation,
+        expansion=found.expansion,
     )

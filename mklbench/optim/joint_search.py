@@ -27,7 +27,7 @@ from mklbench.kernels.memory import NUMBER
 from mklbench.kernels.row_factors import MANY, RowFactors
 from mklbench.optim.joint import Iterate, Path, Point
 from mklbench.optim.loss_terms import terms_of
-from mklbench.optim.row_engines import KEPT, KEPT_LANDMARKS, FactorProblem, OfSamples, engine_of
+from mklbench.optim.row_engines import KEPT, FactorProblem, OfSamples, engine_of
 from mklbench.optim.weight_sets import WeightSet
 
 Array = NDArray[np.float64]
@@ -53,10 +53,6 @@ _ASTRAY, _PATIENCE = 10.0, 5
 _RESUMED = 10.0
 
 
-# Bytes of Gram matrices from which there is no choice.
-_BEYOND = 16e9
-# What a fit on them holds beside the kernels: as many matrices.
-_MATRICES = 3.5
 # Seconds of an n^2 and of an n R^2, about, on which the choice of a method rests (docs/scale.md).
 _PER_GRAM, _PER_FACTORS = 1.4e-7, 6e-10
 # The finest gap that factors are chosen for.
@@ -80,20 +76,7 @@ def pays(n: int, rank: int, tol: float) -> bool:
     return n >= MANY and tol >= _FINEST and _PER_FACTORS * rank**2 < _PER_GRAM * n
 
 
-def beyond_grams(n: int, n_kernels: int) -> bool:
-    """Tell whether Gram matrices are out of the question, so that landmarks stand in for kernels.
-
-    Parameters
-    ----------
-    n : int
-        Number of samples.
-    n_kernels : int
-        Kernels that have no exact factors.
-    """
-    return NUMBER * (0.5 * n_kernels + _MATRICES) * float(n) ** 2 > _BEYOND
-
-
-def bytes_needed(n: int, rank: int, approximated: int = 0, n_terms: int = 1) -> float:
+def bytes_needed(n: int, rank: int, n_terms: int = 1) -> float:
     """Return the bytes that `search` takes.
 
     Parameters
@@ -102,12 +85,10 @@ def bytes_needed(n: int, rank: int, approximated: int = 0, n_terms: int = 1) -> 
         Number of samples.
     rank : int
         Columns of the first factors.
-    approximated : int, default=0
-        Kernels that have landmarks.
     n_terms : int, default=1
         Dual variables a sample, 2 of a regression.
     """
-    kept = min(0.5 * NUMBER * n * rank, KEPT_LANDMARKS if approximated else KEPT)
+    kept = min(0.5 * NUMBER * n * rank, KEPT)
     return NUMBER * (_VECTORS * n_terms * n + 12.0 * rank**2) + kept
 
 

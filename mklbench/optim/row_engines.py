@@ -28,9 +28,8 @@ Array = NDArray[np.float64]
 
 # Rows of a block: enough that what comes back is little beside it, few enough for many blocks.
 _BLOCK = 8 * ROWS
-# Bytes that the rows of B may take in a process to be kept; more of them where kernels have
-# landmarks, as such rows take longer to be made.
-KEPT, KEPT_LANDMARKS = 1.6e9, 6e9
+# Bytes that the rows of B may take in a process to be kept.
+KEPT = 1.6e9
 
 
 @dataclass(frozen=True)
@@ -88,8 +87,7 @@ class FactorProblem:
         processes : int, default=1
             How many share them.
         """
-        kept = KEPT_LANDMARKS if self.factors.approximated else KEPT
-        return self.size <= processes * kept
+        return self.size <= processes * KEPT
 
     def has_rows_of(self, other: FactorProblem) -> bool:
         """Tell whether another problem is the same but for its loss."""

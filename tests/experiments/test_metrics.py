@@ -207,8 +207,8 @@ def test_the_size_stands_in_summaries_and_tables() -> None:
 
 def test_kernels_that_cannot_be_pickled_have_no_size(monkeypatch: pytest.MonkeyPatch) -> None:
     class Unpicklable(kernels.DenseBank):
-        def for_prediction(self, rows: Any, chosen: Any) -> Any:
-            found = super().for_prediction(rows, chosen)
+        def take(self, rows: Any, chosen: Any = None) -> Any:
+            found = super().take(rows, chosen)
             vars(found)["own"] = lambda: None
             return found
 

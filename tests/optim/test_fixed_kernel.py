@@ -15,7 +15,6 @@ from mklbench.algorithms import svm
 from mklbench.errors import InputError
 from mklbench.estimators import simplex
 from mklbench.kernels import DenseBank, Gaussian, KernelBuilder, Polynomial, gaussian, gaussians
-from mklbench.kernels.banks.cross import FunctionsCross
 from mklbench.kernels.banks.on_demand import FunctionKernel
 from mklbench.kernels.functions import KernelFunction
 
@@ -77,7 +76,7 @@ def test_the_estimator_takes_it_for_many_samples(
     monkeypatch.setattr(simplex, "_MANY", 10)
     monkeypatch.setattr(FunctionKernel, "gram", lambda *given: pytest.fail("a Gram matrix"))
     after = KernelSVC(kernel, C=10.0, svm_tol=1e-6).fit(X, target)
-    assert isinstance(after._decide.kernels, FunctionsCross)
+    assert isinstance(after._decide.kernels, FunctionKernel)
     new = X + 0.1
     np.testing.assert_allclose(
         after.decision_function(new), before.decision_function(new), atol=1e-3

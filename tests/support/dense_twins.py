@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklbench import kernels
 from mklbench.data import View
-from mklbench.kernels.base import Bank
+from mklbench.kernels.base import Bank, Indices
 from mklbench.kernels.continuous import Family
 from mklbench.kernels.functions import KernelFunction
 
@@ -76,6 +76,7 @@ class PlainBank(Bank):
         self._stack = stack
         self.n_kernels, self.n_samples = stack.shape[:2]
         self.features = (-1,) * self.n_kernels
+        self._rows = np.arange(self.n_samples)
 
     def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
         combined = np.einsum("m,mij->ij", self._check_weights(d), self._stack)
@@ -94,10 +95,13 @@ class PlainBank(Bank):
         return np.einsum("mii->m", self._stack)
 
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
-        return np.einsum("m,mij->ij", np.asarray(weights), np.asarray(Z))
+        return np.einsum("m,mij->ij", np.asarray(weights), np.asarray(Z)[..., self._rows])
 
-    def take(self, rows: ArrayLike) -> PlainBank:
-        return PlainBank(self._stack[:, np.asarray(rows)[:, None], np.asarray(rows)])
+    def take(self, rows: ArrayLike, kernels: Indices | None = None) -> PlainBank:
+        chosen = slice(None) if kernels is None else kernels
+        taken = PlainBank(self._stack[chosen][:, np.asarray(rows)[:, None], np.asarray(rows)])
+        taken._rows = self._rows[np.asarray(rows)]
+        return taken
 
 
 @dataclass(frozen=True)
@@ -109,18 +113,12 @@ class BankCase:
     stack : (M, n, n) Gram matrices.
     new : what `cross` takes for the new samples.
     cross : (M, n_z, n) cross Gram matrices.
-    restrict_new : what `cross` takes after a restriction to some rows (differs from `new` only
-        where the new samples are themselves cross Gram matrices).
     """
 
     bank: Bank
     stack: Array
     new: Any
     cross: Array
-    restrict_new: Callable[[Array], Any] | None = None
-
-    def new_after_restricting(self, rows: Array) -> Any:
-        return self.new if self.restrict_new is None else self.restrict_new(rows)
 
 
 @dataclass(frozen=True)
@@ -309,14 +307,14 @@ def _precomputed() -> BankCase:
     X, Z = awkward_features(25)
     stack, cross = on_all_features(_DENSE, X, X), on_all_features(_DENSE, Z, X)
     bank = kernels.PrecomputedBank(stack.copy(), groups=[[0, 2], [1, 3]])
-    return BankCase(bank, stack, cross, cross, restrict_new=lambda rows: cross[:, :, rows])
+    return BankCase(bank, stack, cross, cross)
 
 
 def _unpacked() -> BankCase:
     X, Z = awkward_features(25)
     stack, cross = on_all_features(_DENSE, X, X), on_all_features(_DENSE, Z, X)
-    bank = kernels.UnpackedBank(stack)
-    return BankCase(bank, stack, cross, cross, restrict_new=lambda rows: cross[:, :, rows])
+    bank = kernels.LazyPrecomputedBank(stack)
+    return BankCase(bank, stack, cross, cross)
 
 
 def _growing() -> BankCase:
@@ -325,7 +323,7 @@ def _growing() -> BankCase:
     bank = kernels.GrowingBank(stack[:1])
     for gram in stack[1:]:
         bank.append(gram)
-    return BankCase(bank, stack, cross, cross, restrict_new=lambda rows: cross[:, :, rows])
+    return BankCase(bank, stack, cross, cross)
 
 
 def _indexed() -> BankCase:
@@ -457,7 +455,7 @@ def _combined(how: str) -> BankCase:
 def _plain() -> BankCase:
     X, Z = awkward_features(25)
     stack, cross = on_all_features(_DENSE, X, X), on_all_features(_DENSE, Z, X)
-    return BankCase(PlainBank(stack), stack, cross, cross, lambda rows: cross[:, :, rows])
+    return BankCase(PlainBank(stack), stack, cross, cross)
 
 
 def view_distances(X: Array, Z: Array, spread: Array) -> list[Array]:
@@ -465,7 +463,7 @@ def view_distances(X: Array, Z: Array, spread: Array) -> list[Array]:
     return [dense_distances(Z[:, :3], X[:, :3]), dense_distances(Z[:, 3:], X[:, 3:], spread)]
 
 
-def _descriptors(generated: bool = False) -> BankCase:
+def _descriptors() -> BankCase:
     X, Z = awkward_features(30)
     views = [View("first", 0, 3), View("second", 3, 6, "seuclidean")]
     within = view_distances(X, X, X[:, 3:].std(axis=0))
@@ -480,8 +478,7 @@ def _descriptors(generated: bool = False) -> BankCase:
         )
         for of in (within, view_distances(X, Z, X[:, 3:].std(axis=0)))
     ]
-    kind = kernels.ViewWidths if generated else kernels.DistanceBank
-    bank = kind(kernels.FeatureDistances(X, views), (0.1, 2.0))
+    bank = kernels.DistanceBank(kernels.FeatureDistances(X, views), (0.1, 2.0))
     return BankCase(bank, stacks[0], Z, stacks[1])
 
 
@@ -494,7 +491,6 @@ BANK_CASES: dict[str, Callable[[], BankCase]] = {
     "generated, on features": lambda: _generated("features"),
     "generated, on pairs": lambda: _generated("pairs"),
     "generated, on groups": lambda: _generated("groups"),
-    "generated, on views": lambda: _descriptors(generated=True),
     "linear": lambda: _linear(6),
     "linear, more features than one product takes": lambda: _linear(300),
     "concatenated": _concatenated,

@@ -15,7 +15,6 @@ from mklbench.kernels import (
     BUILDERS,
     Combination,
     Descriptors,
-    DescriptorWidths,
     KernelBuilder,
     Normalised,
     Standardised,
@@ -51,7 +50,6 @@ BOUNDED: dict[str, KernelBuilder] = {
     "seuclidean": Descriptors(distance="seuclidean"),
     "chi2": Descriptors(distance="chi2"),
     "chi2 kernel": BUILDERS["chi2"],
-    "widths of views": DescriptorWidths(n_widths=7),
 }  # fmt: skip
 # ... and on these only those that are not too large.
 UNBOUNDED: dict[str, KernelBuilder] = {

@@ -54,7 +54,7 @@ class TestOperators:
         stack, _ = grams()
 
         class Forgetful(PlainBank):
-            def take(self, rows: Any) -> PlainBank:
+            def take(self, rows: Any, kernels: Any = None) -> PlainBank:
                 return PlainBank(self._stack[:, : len(rows), : len(rows)])
 
         with pytest.raises(AssertionError, match=r"Forgetful\.take: combine differs"):

@@ -1,53 +1,33 @@
-"""Banks that hold their Gram matrices, for kernels without structure to exploit."""
+"""Banks that store their Gram matrices, for kernels without structure to exploit."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import get_args
+from itertools import groupby
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from mklbench.errors import InputError
-from mklbench.kernels.banks.cross import (
-    FunctionsCross,
-    GivenCross,
-    Indices,
-    RowsCross,
-    check_rows,
-)
-from mklbench.kernels.base import Array, Bank
-from mklbench.kernels.definite import MakePSD, made_definite
-from mklbench.kernels.functions import (
-    LARGEST_VALUE,
-    SMALLEST_VALUE,
-    Gaussian,
-    KernelFunction,
-    check_values,
-    matrices,
-)
-from mklbench.kernels.groups import GroupLists, check_groups
-from mklbench.kernels.landmarks import IN_USE, MOST, landmark_factors
-from mklbench.kernels.memory import NUMBER, Memory, Shape, gram_bytes
+from mklbench.kernels.base import Array, Bank, Indices
+from mklbench.kernels.cross import weighted_sum
+from mklbench.kernels.functions import Gaussian, KernelFunction, check_values, matrices
+from mklbench.kernels.groups import GroupLists
+from mklbench.kernels.memory import NUMBER, Memory, gram_bytes
 from mklbench.kernels.naming import ALL_COLUMNS, function_names, named
-from mklbench.kernels.row_factors import MANY, RowFactors
-from mklbench.kernels.storage.packed import PackedGrams, half_size, symmetric, unpack
-from mklbench.validation import (
-    check_choice,
-    check_not_empty,
-    check_training_features,
-    kernel_called,
-    real_array,
-)
+from mklbench.kernels.row_factors import MANY
+from mklbench.kernels.storage.packed import PackedGrams, half_size, unpack
+from mklbench.validation import check_features, check_not_empty, check_training_features
 
-# Where the entries of a restricted matrix stand in the halves of the whole: some arrays of indices.
+# Where the entries of a smaller matrix stand in the packed triangles: some arrays of indices.
 _INDICES = 4.0
+# The columns that a kernel looks at, None for all of them.
+ColumnGroup = tuple[int, ...] | None
 
 
 class StackedBank(Bank):
-    """The operations on Gram matrices of which the lower halves are kept, M n (n + 1) / 2 numbers.
+    """The operations on Gram matrices stored as packed lower triangles, M n (n + 1) / 2 numbers.
 
     All passes are bound by memory, and so take half the time they take on the stack (M, n, n).
     """
@@ -58,9 +38,17 @@ class StackedBank(Bank):
         self.features = (-1,) * self.n_kernels
         self.groups = groups
 
+    @cached_property
+    def _grams(self) -> PackedGrams:
+        """The Gram matrices; subclasses may form them when they are first asked for."""
+        raise InputError(
+            f"{type(self).__name__} was taken for predictions and has no Gram matrix of its "
+            "samples: call take(rows) without kernels."
+        )
+
     @classmethod
     def needs(cls, n: int, n_kernels: int, forming: float = 1.0) -> Memory:
-        """Return the memory of a bank that keeps its Gram matrices.
+        """Return the memory of a bank that stores its Gram matrices.
 
         Parameters
         ----------
@@ -78,7 +66,7 @@ class StackedBank(Bank):
             n_kernels,
             kept,
             kept + gram_bytes(n, building),
-            combining=gram_bytes(n, 1.5),  # a half, and its triangle
+            combining=gram_bytes(n, 1.5),  # a packed triangle, and the matrix it is written into
             restricting=gram_bytes(n, _INDICES),
         )
 
@@ -120,10 +108,9 @@ class StackedBank(Bank):
 
 
 class DenseBank(StackedBank):
-    """Kernel functions on all features, their Gram matrices stored as halves.
+    """Kernel functions on all features, with packed Gram matrices.
 
-    Of many samples these are made when first asked for: factors on landmarks may be all that is
-    needed.
+    Of many samples these are formed when they are first asked for.
 
     Parameters
     ----------
@@ -138,317 +125,102 @@ class DenseBank(StackedBank):
         samples = check_training_features("X", X)
         functions = [f.on(samples) if isinstance(f, Gaussian) else f for f in functions]
         check_values(functions, samples)
-        self._bind(samples, functions)
+        self._bind(samples.shape, [None], [samples], [0] * len(functions), functions)
         if len(samples) < MANY:
             _ = self._grams
 
     @classmethod
-    def needs_on(cls, shape: Shape, n_kernels: int, forming: float = 1.0) -> Memory:
-        """Return the memory as `needs` does, and that of factors on landmarks.
+    def on_columns(
+        cls, X: Array, functions: Sequence[KernelFunction], columns: Sequence[ColumnGroup]
+    ) -> DenseBank:
+        """Return the bank of functions on columns of their own, whose Gram matrices are not formed.
 
         Parameters
         ----------
-        shape : Shape
-            Size of the training samples.
-        n_kernels : int
-            Number M of kernels.
-        forming : float, default=1.0
-            As in `needs`.
+        X : ndarray of shape (n, d)
+            Training samples, of which only the columns in use are kept.
+        functions : sequence of KernelFunction
+            The M kernel functions, those on the same columns one after the other.
+        columns : sequence of ColumnGroup
+            The columns of each.
         """
-        return on_landmarks(cls.needs(shape.n, n_kernels, forming), shape, n_kernels)
-
-    @property
-    def n_approximated(self) -> int:
-        return self.n_kernels
-
-    def row_factors(self, landmarks: int | None = None) -> RowFactors:
-        if landmarks not in self._on_landmarks:
-            found = landmark_factors(self._X, self._functions, landmarks)
-            self._on_landmarks[landmarks] = found
-        return self._on_landmarks[landmarks]
-
-    def traces(self) -> Array:
-        return super().traces() if "_grams" in vars(self) else self.diagonals().sum(axis=1)
+        bank = cls.__new__(cls)
+        groups = tuple(dict.fromkeys(columns))
+        samples = [np.ascontiguousarray(_part_of(X, group)) for group in groups]
+        bank._bind(X.shape, groups, samples, [groups.index(own) for own in columns], functions)
+        return bank
 
     @cached_property
-    def _grams(self) -> PackedGrams:  # type: ignore[override]
-        grams = matrices(self._functions, self._X, self._X)
+    def _grams(self) -> PackedGrams:
+        grams = self._blocks(np.arange(self.n_kernels))
         return PackedGrams.of(self.n_samples, grams, self.n_kernels)
 
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
-        return FunctionsCross(self._X, self._functions).cross(weights, Z)
+        d = self._check_weights(weights)
+        samples = check_features("Z", Z, self._n_features)
+        active = np.flatnonzero(d)
+        shape = len(samples), self.n_samples
+        return weighted_sum(d[active], self._blocks(active, samples), shape)
 
     def diagonals(self, Z: ArrayLike | None = None) -> Array:
         if Z is None and "_grams" in vars(self):
             return super().diagonals()
-        return FunctionsCross(self._X, self._functions).diagonals(Z)
-
-    def for_prediction(self, rows: Indices, kernels: Indices) -> FunctionsCross:
-        return FunctionsCross(self._X[rows], [self._functions[m] for m in kernels])
+        new = None if Z is None else check_features("Z", Z, self._n_features)
+        return np.array(
+            [
+                function.diagonal(
+                    self._samples[g] if new is None else _part_of(new, self._groups[g])
+                )
+                for function, g in zip(self._functions, self._owners, strict=True)
+            ]
+        )
 
     def kernel_names(self, columns: Sequence[str] | None = None) -> tuple[str, ...]:
         return tuple(named(each, ALL_COLUMNS) for each in function_names(self._functions))
 
-    def take(self, rows: ArrayLike) -> DenseBank:
+    def take(self, rows: ArrayLike, kernels: Indices | None = None) -> DenseBank:
         indices = self._check_rows(rows)
-        restricted = DenseBank.__new__(DenseBank)
-        restricted._bind(self._X[indices], self._functions)
-        if "_grams" in vars(self):
-            restricted._grams = self._grams.take(indices)
-        restricted.groups = self.groups
-        return restricted
+        kept = range(self.n_kernels) if kernels is None else kernels.tolist()
+        owners = [self._owners[m] for m in kept]
+        used = list(dict.fromkeys(owners))
+        taken = DenseBank.__new__(DenseBank)
+        taken._bind(
+            (len(indices), self._n_features),
+            [self._groups[g] for g in used],
+            [self._samples[g][indices] for g in used],
+            [used.index(g) for g in owners],
+            [self._functions[m] for m in kept],
+        )
+        if kernels is None:
+            taken.groups = self.groups
+            if "_grams" in vars(self):
+                taken._grams = self._grams.take(indices)
+        return taken
 
-    def _bind(self, X: Array, functions: Sequence[KernelFunction]) -> None:
-        self._X = X
-        self._functions = tuple(functions)
-        self.n_kernels, self.n_samples = len(self._functions), len(X)
-        self.features = (-1,) * self.n_kernels
-        self.groups = None
-        self._on_landmarks: dict[int | None, RowFactors] = {}
-
-
-def on_landmarks(memory: Memory, shape: Shape, n_kernels: int) -> Memory:
-    """Return the memory of a bank of features that makes Gram matrices only when asked for them.
-
-    Parameters
-    ----------
-    memory : Memory
-        What they need.
-    shape : Shape
-        Size of the training samples.
-    n_kernels : int
-        Number M of kernels, which have landmarks else.
-    """
-    most = min(shape.n, MOST)
-    return replace(
-        memory,
-        rank=most * min(n_kernels, IN_USE),
-        streamed=NUMBER * (2 * shape.n * shape.d + n_kernels * most**2),
-        approximated=n_kernels,
-    )
-
-
-class PrecomputedBank(GivenCross, StackedBank):
-    """Gram matrices that the user brings.
-
-    What is kept are copies of their lower halves, half the memory of `K`; nothing refers to `K`.
-
-    Parameters
-    ----------
-    K : array_like of shape (M, n, n)
-        Gram matrices on the training samples, symmetric up to 1e-6 of their largest
-        entry; from 1e-10 on they are made symmetric, with a warning.
-    groups : GroupLists or None, default=None
-        Lists of kernel indices, where the kernels come in groups.
-    make_psd : {"clip", "shift", "flip"} or None, default=None
-        How indefinite matrices are made positive semidefinite (`made_definite`), and what is
-        between new and training samples with them; None leaves them as they are.
-
-    Raises
-    ------
-    InputError
-        If `K` is not a finite stack of symmetric matrices, or `groups` do not partition them.
-    """
-
-    def __init__(
+    def _bind(
         self,
-        K: ArrayLike,
-        groups: GroupLists | None = None,
-        make_psd: MakePSD | None = None,
+        shape: tuple[int, ...],
+        groups: Sequence[ColumnGroup],
+        samples: Sequence[Array],
+        owners: Sequence[int],
+        functions: Sequence[KernelFunction],
     ) -> None:
-        stack, maps = gram_stack(K), []
-        if make_psd is not None:
-            check_make_psd(make_psd)
-            mended = [made_definite(check_gram(m, gram), make_psd) for m, gram in enumerate(stack)]
-            stack, maps = np.array([gram for gram, _ in mended]), [mapping for _, mapping in mended]
-        super().__init__(pack_stack(stack), groups)
-        self._maps = maps if any(mapping is not None for mapping in maps) else None
-        check_groups(groups, self.n_kernels)
+        """Stand on samples of a shape (n, d), kernel m on those in groups[owners[m]]."""
+        self.n_samples, self._n_features = shape
+        self._groups, self._samples = tuple(groups), tuple(samples)
+        self._owners, self._functions = tuple(owners), tuple(functions)
+        self.n_kernels, self.groups = len(self._functions), None
+        singles = [-1 if own is None or len(own) > 1 else own[0] for own in self._groups]
+        self.features = tuple(singles[g] for g in self._owners)
 
-    def take(self, rows: ArrayLike) -> PrecomputedBank:
-        restricted = type(self).__new__(type(self))
-        grams = self._grams.take(self._check_rows(rows))
-        StackedBank.__init__(restricted, grams, self.groups)
-        return restricted
-
-
-class GrowingBank(PrecomputedBank):
-    """Precomputed Gram matrices to which kernels are added one by one.
-
-    The room for halves doubles when it is used up, so that adding a kernel costs a copy of that
-    kernel, on average. The memory is at most twice that of a `PrecomputedBank`.
-
-    Parameters
-    ----------
-    K : array_like of shape (M, n, n)
-        Symmetric Gram matrices on the training samples, M >= 1, to begin with.
-    """
-
-    def __init__(self, K: ArrayLike) -> None:
-        super().__init__(K)
-
-    def append(self, gram: ArrayLike) -> None:
-        """Add a Gram matrix as kernel M.
-
-        Parameters
-        ----------
-        gram : array_like of shape (n, n)
-            Symmetric Gram matrix on the training samples.
-
-        Raises
-        ------
-        InputError
-            If it is not a finite symmetric matrix on the same samples.
-        """
-        matrix = real_array("gram", gram)
-        if matrix.shape != (self.n_samples, self.n_samples):
-            raise InputError(
-                f"gram has shape {matrix.shape}, but the bank has {self.n_samples} samples: "
-                f"pass a Gram matrix of shape {(self.n_samples, self.n_samples)}."
-            )
-        self._grams.append(check_gram(self.n_kernels, matrix))
-        self._kernels_changed()
-        self.n_kernels += 1
-        self.features = (*self.features, -1)
+    def _blocks(self, kernels: Indices, Z: Array | None = None) -> Iterator[Array]:
+        """Yield kernels between the training samples, or from new ones `Z` (n_z, d) to them."""
+        for g, group in groupby(kernels.tolist(), key=self._owners.__getitem__):
+            X = self._samples[g]
+            functions = [self._functions[m] for m in group]
+            yield from matrices(functions, X if Z is None else _part_of(Z, self._groups[g]), X)
 
 
-class IndexedBank(StackedBank):
-    """Precomputed Gram matrices of a whole data set, bound to some of its rows.
-
-    New samples are named by their row in the whole stack, so that splits and cross-validation work
-    on Gram matrices as they do on features. What is kept are the lower halves of the whole stack,
-    shared by all restrictions of a bank, and those of the training samples.
-
-    Parameters
-    ----------
-    K : array_like of shape (M, N, N) or PackedGrams
-        Gram matrices of the whole data set, or what `pack_stack` made of them.
-    rows : array_like
-        Indices of the training samples.
-    groups : GroupLists or None, default=None
-        As in `PrecomputedBank`.
-    names : sequence of str or None, default=None
-        The names (M,) of the kernels; "kernel 0" and so on if not given.
-    """
-
-    def __init__(
-        self,
-        K: ArrayLike | PackedGrams,
-        rows: ArrayLike,
-        groups: GroupLists | None = None,
-        names: Sequence[str] | None = None,
-    ) -> None:
-        self._whole = K if isinstance(K, PackedGrams) else pack_stack(K)
-        check_groups(groups, len(self._whole))
-        self._rows = check_rows(rows, self._whole.n_samples)
-        self._names = names
-        super().__init__(self._whole.take(self._rows), groups)
-
-    @classmethod
-    def of_rows(cls, n: int, n_kernels: int) -> Memory:
-        """Return the memory of the kernels on some rows, that of the whole stack not counted.
-
-        Parameters
-        ----------
-        n : int
-            Number of training samples, rows of the whole stack.
-        n_kernels : int
-            Number M of kernels.
-        """
-        own = cls.needs(n, n_kernels)
-        return replace(own, building=own.kept + own.restricting)
-
-    def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
-        """Return the combined kernel (n_z, n) between rows of the stack and the training samples.
-
-        Parameters
-        ----------
-        weights : array_like of shape (M,)
-            Weights of the kernels.
-        Z : array_like of int of shape (n_z,)
-            Rows of the new samples in the whole stack.
-        """
-        new = check_rows(Z, self._whole.n_samples)
-        return self._whole.block(self._check_weights(weights), new, self._rows)
-
-    def diagonals(self, Z: ArrayLike | None = None) -> Array:
-        rows = self._rows if Z is None else check_rows(Z, self._whole.n_samples)
-        return self._whole.diagonals()[:, rows]
-
-    def for_prediction(self, rows: Indices, kernels: Indices) -> RowsCross:
-        whole, chosen = self._whole.keep(kernels), self._rows[rows]
-        return RowsCross(whole.columns(chosen), whole.diagonals())
-
-    def take(self, rows: ArrayLike) -> IndexedBank:
-        kept = self._rows[self._check_rows(rows)]
-        return IndexedBank(self._whole, kept, self.groups, self._names)
-
-    def kernel_names(self, columns: Sequence[str] | None = None) -> Sequence[str]:
-        return super().kernel_names(columns) if self._names is None else tuple(self._names)
-
-
-def pack_stack(K: ArrayLike, make_psd: MakePSD | None = None) -> PackedGrams:
-    """Return the lower halves of a stack (M, n, n), checked and packed in one pass.
-
-    Raises
-    ------
-    InputError
-        If `K` is not a finite stack of symmetric matrices.
-    """
-    stack = gram_stack(K)
-    return pack_grams(stack.shape[1], stack, len(stack), make_psd)
-
-
-def gram_stack(K: ArrayLike) -> Array:
-    """Return `K` as an array (M, n, n) if it is one, its entries not looked at."""
-    stack = real_array("K", K)
-    if stack.ndim != 3 or stack.shape[1] != stack.shape[2] or 0 in stack.shape:
-        raise InputError(
-            f"K has shape {stack.shape}: pass the Gram matrices as one array (n_kernels, n, n)."
-        )
-    return stack
-
-
-def pack_grams(
-    n_samples: int, grams: Iterable[Array], n_grams: int, make_psd: MakePSD | None = None
-) -> PackedGrams:
-    """Return the lower halves of Gram matrices (n, n), checked, of which one at a time need exist.
-
-    With `make_psd` they are made positive semidefinite (`mklbench.kernels.definite`).
-
-    Raises
-    ------
-    InputError
-        If one is not finite or not symmetric.
-    """
-    checked = (check_gram(m, gram) for m, gram in enumerate(grams))
-    if make_psd is not None:
-        how = check_make_psd(make_psd)
-        checked = (made_definite(gram, how)[0] for gram in checked)
-    return PackedGrams.of(n_samples, checked, n_grams)
-
-
-def check_make_psd(make_psd: MakePSD) -> MakePSD:
-    """Return `make_psd` if it is known."""
-    check_choice("make_psd", make_psd, get_args(MakePSD))
-    return make_psd
-
-
-def check_gram(m: int, gram: Array) -> Array:
-    """Return the Gram matrix of kernel `m` if it is finite and symmetric up to rounding."""
-    largest = np.maximum(gram.max(), -gram.min())  # NaN if one entry is
-    if not np.isfinite(largest):
-        raise InputError(
-            f"{kernel_called(m)} holds NaN or infinite values: remove or mend the samples."
-        )
-    if not is_in_range(largest):
-        raise InputError(
-            f"the largest entry of {kernel_called(m)} is {largest:g}: it must be "
-            f"from {SMALLEST_VALUE:g} to {LARGEST_VALUE:g}, rescale it."
-        )
-    return symmetric(kernel_called(m), gram)
-
-
-def is_in_range(largest: float) -> bool:
-    """Tell whether matrices with this largest entry can be computed with."""
-    return largest == 0.0 or SMALLEST_VALUE <= largest <= LARGEST_VALUE
+def _part_of(Z: Array, columns: ColumnGroup) -> Array:
+    """Return the columns of samples (n, d) that a kernel looks at."""
+    return Z if columns is None else Z[:, list(columns)]

@@ -10,15 +10,15 @@ from __future__ import annotations
 import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from mklbench.errors import InputError
-from mklbench.kernels.banks.cross import Indices, check_rows
-from mklbench.kernels.base import Array
+from mklbench.kernels.banks.precomputed import check_rows
+from mklbench.kernels.base import Array, Indices
 from mklbench.kernels.euclidean import squared_distances
 from mklbench.kernels.functions import standardisation
 from mklbench.kernels.naming import ALL_COLUMNS
@@ -51,28 +51,6 @@ class ViewColumns(Protocol):
     def stop(self) -> int: ...
     @property
     def distance(self) -> str: ...
-
-
-class NewDistances(Protocol):
-    """Distances of views from new samples to some training samples, as predictions need them.
-
-    Attributes
-    ----------
-    n_samples : int
-        Number of these training samples.
-    """
-
-    n_samples: int
-
-    def to(self, Z: ArrayLike) -> list[Array]:
-        """Return of each view the distances (n_z, n) from new samples to the training samples.
-
-        Parameters
-        ----------
-        Z : array_like
-            New samples: features of shape (n_z, d), or row numbers (n_z,), as the training samples
-            are.
-        """
 
 
 class Distances(ABC):
@@ -109,38 +87,16 @@ class Distances(ABC):
         return [(f"view {v}", "gaussian") for v in range(self.n_views)]
 
     @abstractmethod
-    def take(self, rows: ArrayLike) -> Distances:
+    def take(self, rows: ArrayLike, views: Indices | None = None) -> Distances:
         """Return the same distances on some of the training samples only.
 
         Parameters
         ----------
         rows : array_like of shape (k,) or (n,)
             Row numbers of training samples, from 0 to n - 1, or a mask of n truth values.
+        views : ndarray of int of shape (v,) or None, default=None
+            The views that a prediction needs, ascending; all if not given.
         """
-
-    def for_prediction(self, rows: Indices, views: Indices) -> NewDistances:
-        """Return what a prediction needs of some views and some of the training samples.
-
-        Parameters
-        ----------
-        rows : ndarray of int of shape (k,)
-            Row numbers of training samples.
-        views : ndarray of int of shape (v,)
-            Those in use.
-        """
-        return _ChosenViews(self.take(rows), views)
-
-
-class _ChosenViews:
-    """Some views of distances."""
-
-    def __init__(self, distances: Distances, views: Indices) -> None:
-        self._distances, self._views = distances, views
-        self.n_samples = distances.n_samples
-
-    def to(self, Z: ArrayLike) -> list[Array]:
-        every = self._distances.to(Z)
-        return [every[v] for v in self._views]
 
 
 @dataclass(frozen=True)
@@ -161,24 +117,6 @@ class _Part:
         if self.distance != "chi2":
             return squared_distances(X, Z)
         return chi2_distances(X, Z) if keep else _chi2_distances(X, Z)
-
-
-@dataclass(frozen=True)
-class GaussianOfView:
-    """k(x, z) = exp(-gamma D(x, z)) of the features of a view alone."""
-
-    part: _Part
-    gamma: float
-
-    def __call__(self, X: Array, Z: Array) -> Array:
-        """Return the matrix (n, n_z) of k between the rows of `X` (n, d_v) and `Z` (n_z, d_v)."""
-        _check_histograms(self.part, X)
-        distances = self.part.between(self.part.of(X), self.part.of(Z), keep=False)
-        return np.exp(-self.gamma * distances)
-
-    def diagonal(self, X: Array) -> Array:
-        """Return k(x, x) = 1 (n,) for the rows of `X` (n, d_v)."""
-        return np.ones(len(X))
 
 
 class FeatureDistances(Distances):
@@ -205,109 +143,73 @@ class FeatureDistances(Distances):
     def __init__(
         self, X: ArrayLike, views: Sequence[ViewColumns] = (), distance: str | None = None
     ) -> None:
-        self._X = check_training_features("X", X)
-        self.n_samples, d = self._X.shape
+        samples = check_training_features("X", X)
+        d = samples.shape[1]
         if distance is not None:
             check_choice("kernel.distance", distance, DISTANCES)
+        parts = [_part(samples, ALL_COLUMNS, slice(0, d), distance or "euclidean")]
         if views:
-            self._parts = tuple(
-                self._part(view.name, slice(view.start, view.stop), distance or view.distance)
+            parts = [
+                _part(samples, view.name, slice(view.start, view.stop), distance or view.distance)
                 for view in views
-            )
-        else:
-            self._parts = (self._part(ALL_COLUMNS, slice(0, d), distance or "euclidean"),)
-        self.n_views = len(self._parts)
+            ]
+        self._bind(parts, [part.of(samples) for part in parts], d, keep=True)
+
+    def _bind(
+        self, parts: Sequence[_Part], samples: Sequence[Array], n_features: int, keep: bool
+    ) -> None:
+        self._parts, self._samples = tuple(parts), tuple(samples)
+        self._n_features, self._keep = n_features, keep
+        self.n_samples, self.n_views = len(samples[0]), len(self._parts)
 
     def within(self) -> Iterator[Array]:
-        for part in self._parts:
-            samples = part.of(self._X)
+        for part, samples in zip(self._parts, self._samples, strict=True):
             yield part.between(samples, samples)
 
     def to(self, Z: ArrayLike) -> list[Array]:
-        samples = check_features("Z", Z, self._X.shape[1])
+        new = check_features("Z", Z, self._n_features)
         for part in self._parts:
-            _check_histograms(part, samples)
-        return [part.between(part.of(samples), part.of(self._X)) for part in self._parts]
+            _check_histograms(part, new)
+        return [
+            part.between(part.of(new), samples, self._keep)
+            for part, samples in zip(self._parts, self._samples, strict=True)
+        ]
 
     def view_names(self) -> list[tuple[str, str]]:
         functions = ("chi2" if part.distance == "chi2" else "gaussian" for part in self._parts)
         return [(part.name, name) for part, name in zip(self._parts, functions, strict=True)]
 
-    def take(self, rows: ArrayLike) -> FeatureDistances:
+    def take(self, rows: ArrayLike, views: Indices | None = None) -> FeatureDistances:
         """Keep the standard deviations of the samples that the distances were made on.
 
         Parameters
         ----------
         rows : array_like of shape (k,) or (n,)
             Row numbers of training samples, from 0 to n - 1, or a mask of n truth values.
+        views : ndarray of int of shape (v,) or None, default=None
+            The views that a prediction needs, ascending; all if not given.
         """
-        restricted = FeatureDistances.__new__(FeatureDistances)
-        restricted._X = self._X[check_indices("rows", rows, self.n_samples)]
-        restricted._parts = self._parts
-        restricted.n_samples, restricted.n_views = len(restricted._X), self.n_views
-        return restricted
-
-    def for_prediction(self, rows: Indices, views: Indices) -> NewDistances:
-        return _FeaturesInUse(self._X[rows], [self._parts[v] for v in views])
-
-    @property
-    def features(self) -> Array:
-        """The features (n, d) of the training samples."""
-        return self._X
-
-    def columns(self) -> list[slice]:
-        """Return the features of each view."""
-        return [part.columns for part in self._parts]
-
-    def between(self, view: int, X: Array, Z: Array) -> Array:
-        """Return the distances (n, n_z) of a view between samples, which are not kept.
-
-        Parameters
-        ----------
-        view : int
-            Its number.
-        X, Z : ndarray of shape (n, d) and (n_z, d)
-            Samples with the features of all views.
-        """
-        part = self._parts[view]
-        left = part.of(X)
-        return part.between(left, left if Z is X else part.of(Z), keep=False)
-
-    def gaussian(self, view: int, gamma: float) -> GaussianOfView:
-        """Return exp(-gamma D) of the features of a view.
-
-        Parameters
-        ----------
-        view : int
-            Its number.
-        gamma : float
-            Factor of the distance, > 0.
-        """
-        return GaussianOfView(replace(self._parts[view], columns=slice(None)), gamma)
-
-    def _part(self, name: str, columns: slice, distance: str) -> _Part:
-        features = self._X[:, columns]
-        is_scaled = distance == "seuclidean"
-        if not is_scaled:  # of small views beside large ones, too
-            check_scale("X", features, columns.start)
-        factors = standardisation(features)[1] if is_scaled else np.ones(features.shape[1])
-        part = _Part(name, columns, distance, factors)
-        _check_histograms(part, self._X)
-        return part
+        chosen = check_indices("rows", rows, self.n_samples)
+        kept = range(self.n_views) if views is None else views.tolist()
+        taken = FeatureDistances.__new__(FeatureDistances)
+        taken._bind(
+            [self._parts[v] for v in kept],
+            [self._samples[v][chosen] for v in kept],
+            self._n_features,
+            keep=views is None,
+        )
+        return taken
 
 
-class _FeaturesInUse:
-    """The features of some training samples, of the views in use only."""
-
-    def __init__(self, X: Array, parts: Sequence[_Part]) -> None:
-        self.n_samples, self._n_features = X.shape
-        self._views = tuple((part, part.of(X)) for part in parts)
-
-    def to(self, Z: ArrayLike) -> list[Array]:
-        samples = check_features("Z", Z, self._n_features)
-        for part, _ in self._views:
-            _check_histograms(part, samples)
-        return [part.between(part.of(samples), X, keep=False) for part, X in self._views]
+def _part(X: Array, name: str, columns: slice, distance: str) -> _Part:
+    features = X[:, columns]
+    is_scaled = distance == "seuclidean"
+    if not is_scaled:  # of small views beside large ones, too
+        check_scale("X", features, columns.start)
+    factors = standardisation(features)[1] if is_scaled else np.ones(features.shape[1])
+    part = _Part(name, columns, distance, factors)
+    _check_histograms(part, X)
+    return part
 
 
 class MatrixDistances(Distances):
@@ -324,9 +226,15 @@ class MatrixDistances(Distances):
     """
 
     def __init__(self, whole: Array, rows: ArrayLike, names: Sequence[str] | None = None) -> None:
-        self._whole, self._names = whole, names
-        self._rows = check_rows(rows, whole.shape[1])
-        self.n_views, self.n_samples = len(whole), len(self._rows)
+        chosen = check_rows(rows, whole.shape[1])
+        self._bind(whole, chosen, chosen, names)
+
+    def _bind(
+        self, whole: Array, rows: Indices, columns: Indices, names: Sequence[str] | None
+    ) -> None:
+        # The training samples are rows `rows` and columns `columns` of `whole` (V, N, n').
+        self._whole, self._rows, self._columns, self._names = whole, rows, columns, names
+        self.n_views, self.n_samples = len(whole), len(rows)
 
     def within(self) -> Iterator[Array]:
         yield from self._block(self._rows)
@@ -334,32 +242,24 @@ class MatrixDistances(Distances):
     def to(self, Z: ArrayLike) -> list[Array]:
         return list(self._block(check_rows(Z, self._whole.shape[1])))
 
-    def take(self, rows: ArrayLike) -> MatrixDistances:
-        kept = self._rows[check_indices("rows", rows, self.n_samples)]
-        return MatrixDistances(self._whole, kept, self._names)
+    def take(self, rows: ArrayLike, views: Indices | None = None) -> MatrixDistances:
+        chosen = check_indices("rows", rows, self.n_samples)
+        taken = MatrixDistances.__new__(MatrixDistances)
+        kept = self._rows[chosen], self._columns[chosen]
+        if views is None:
+            taken._bind(self._whole, *kept, self._names)
+            return taken
+        names = None if self._names is None else [self._names[v] for v in views]
+        taken._bind(self._whole[views][:, :, kept[1]], kept[0], np.arange(len(chosen)), names)
+        return taken
 
     def view_names(self) -> list[tuple[str, str]]:
         if self._names is None:
             return super().view_names()
         return [(name, "gaussian") for name in self._names]
 
-    def for_prediction(self, rows: Indices, views: Indices) -> NewDistances:
-        return _MatrixColumns(self._whole[views][:, :, self._rows[rows]])
-
-    def _block(self, rows: NDArray[np.intp]) -> Iterator[Array]:
-        return (matrix[np.ix_(rows, self._rows)] for matrix in self._whole)
-
-
-class _MatrixColumns:
-    """The distances (V, N, k) of all samples of a data set to some training samples."""
-
-    def __init__(self, columns: Array) -> None:
-        self._columns = columns
-        self.n_samples = columns.shape[2]
-
-    def to(self, Z: ArrayLike) -> list[Array]:
-        new = check_rows(Z, self._columns.shape[1])
-        return [matrix[new] for matrix in self._columns]
+    def _block(self, rows: Indices) -> Iterator[Array]:
+        return (matrix[np.ix_(rows, self._columns)] for matrix in self._whole)
 
 
 def chi2_distances(X: Array, Z: Array) -> Array:

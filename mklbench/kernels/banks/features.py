@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench.errors import unknown
-from mklbench.kernels.banks.cross import FeatureCross, Indices, NodesCross
-from mklbench.kernels.base import Array, Bank
+from mklbench.kernels.banks.dense import DenseBank
+from mklbench.kernels.base import Array, Bank, Indices
 from mklbench.kernels.functions import Gaussian, KernelFunction, check_values
 from mklbench.kernels.memory import NUMBER, Memory, Shape
 from mklbench.kernels.naming import column_names, function_names, named
@@ -125,9 +125,8 @@ class FeatureBank(Bank):
             streamed=2 * samples,
         )
 
-    def row_factors(self, landmarks: int | None = None) -> RowFactors:
-        parts, nodes = feature_parts(self._X, self._functions)
-        return RowFactors(self._X, parts, NodesCross(self._functions, nodes))
+    def row_factors(self) -> RowFactors:
+        return RowFactors(self._X, feature_parts(self._X, self._functions))
 
     def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
         combined = np.empty((self.n_samples, self.n_samples)) if out is None else out
@@ -174,28 +173,29 @@ class FeatureBank(Bank):
         active = np.flatnonzero(d)
         return self._between(self._samples, active).cross(d[active], Z)
 
-    def for_prediction(self, rows: Indices, kernels: Indices) -> FeatureCross:
-        return self._between(np.asarray(self._X[rows], dtype=np.float64), kernels)
-
-    def _between(self, X: Array, kernels: Indices) -> FeatureCross:
+    def _between(self, X: Array, kernels: Indices) -> DenseBank:
+        """Return some of the kernels on samples (n, d), each on its feature alone."""
         features, functions = np.divmod(kernels, len(self._functions))
-        return FeatureCross(X, features.tolist(), [self._functions[k] for k in functions])
+        chosen = [self._functions[k] for k in functions]
+        return DenseBank.on_columns(X, chosen, [(j,) for j in features.tolist()])
 
     def kernel_names(self, columns: Sequence[str] | None = None) -> tuple[str, ...]:
         functions = function_names(self._functions)
         where = column_names(self._X.shape[1], columns)
         return tuple(named(function, column) for column in where for function in functions)
 
-    def take(self, rows: ArrayLike) -> FeatureBank:
+    def take(self, rows: ArrayLike, kernels: Indices | None = None) -> Bank:
         indices = self._check_rows(rows)
-        restricted = FeatureBank.__new__(FeatureBank)
-        restricted._functions, restricted._decomposed = self._functions, self._decomposed
-        restricted._bind(self._X[indices], self._overruled, self._memory_limit)
+        if kernels is not None:
+            return self._between(np.asarray(self._X[indices], dtype=np.float64), kernels)
+        taken = FeatureBank.__new__(FeatureBank)
+        taken._functions, taken._decomposed = self._functions, self._decomposed
+        taken._bind(self._X[indices], self._overruled, self._memory_limit)
         # Of few samples the cores are those of the whole bank, whatever it was asked before.
         if self.n_samples < MANY or "_factors" in vars(self):
-            restricted._factors = self._factors.take(indices)
-        restricted.groups = self.groups
-        return restricted
+            taken._factors = self._factors.take(indices)
+        taken.groups = self.groups
+        return taken
 
     @property
     def _samples(self) -> Array:

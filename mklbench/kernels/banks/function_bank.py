@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,7 @@ from mklbench.errors import InputError
 from mklbench.kernels.banks.dense import DenseBank, StackedBank
 from mklbench.kernels.banks.features import FeatureBank
 from mklbench.kernels.banks.inner_product import InnerProductBank
-from mklbench.kernels.base import Array, Bank
-from mklbench.kernels.cross import CrossKernels
+from mklbench.kernels.base import Array, Bank, Indices
 from mklbench.kernels.functions import Gaussian, KernelFunction, Linear, Polynomial
 from mklbench.kernels.memory import Memory, Shape
 from mklbench.kernels.naming import ALL_COLUMNS, function_names, named
@@ -116,45 +116,8 @@ class NamedFunction:
         return np.concatenate([self.between(block, block).diagonal() for block in blocks])
 
 
-class PairsCross(CrossKernels):
-    """Functions of two sets of samples between new and training samples.
-
-    Parameters
-    ----------
-    X : array_like or sparse matrix of shape (n, d)
-        Training samples.
-    functions : sequence of NamedFunction
-        The M kernels.
-    """
-
-    def __init__(self, X: Any, functions: Sequence[NamedFunction]) -> None:
-        self._X, self._functions = X, tuple(functions)
-        self.n_samples, self.n_kernels = np.shape(X)[0], len(self._functions)
-
-    def cross(self, weights: ArrayLike, Z: Any) -> Array:
-        d = self._check_weights(weights)
-        samples = self._new(Z)
-        combined = np.zeros((np.shape(samples)[0], self.n_samples))
-        for m in np.flatnonzero(d):
-            combined += d[m] * self._functions[m].between(samples, self._X)
-        return combined
-
-    def diagonals(self, Z: Any = None) -> Array:
-        samples = self._X if Z is None else self._new(Z)
-        return np.array([function.diagonal(samples) for function in self._functions])
-
-    def _new(self, Z: Any) -> Any:
-        width = np.shape(self._X)[1]
-        if len(np.shape(Z)) != 2 or np.shape(Z)[1] != width:
-            raise InputError(
-                f"Z has shape {np.shape(Z)}, but the kernels were built on {width} features: "
-                "pass the same ones in the same order."
-            )
-        return Z
-
-
 class FunctionBank(StackedBank):
-    """Kernels that are functions of two sets of samples; their Gram matrices are kept as halves.
+    """Kernels that are functions of two sets of samples, with packed Gram matrices.
 
     The samples may be anything that has rows: numbers, text, a sparse matrix.
 
@@ -174,39 +137,58 @@ class FunctionBank(StackedBank):
 
     def __init__(self, X: Any, functions: Sequence[NamedFunction]) -> None:
         check_not_empty("functions", functions)
-        n = np.shape(X)[0]
-        grams = (function.gram(X) for function in functions)
-        self._bind(X, functions, PackedGrams.of(n, grams, len(functions)))
+        self._bind(X, functions)
+        _ = self.grams
+
+    @property
+    def grams(self) -> PackedGrams:
+        """The packed Gram matrices."""
+        return self._grams
+
+    @cached_property
+    def _grams(self) -> PackedGrams:
+        grams = (function.gram(self._X) for function in self._functions)
+        return PackedGrams.of(self.n_samples, grams, self.n_kernels)
 
     def cross(self, weights: ArrayLike, Z: Any) -> Array:
-        return PairsCross(self._X, self._functions).cross(weights, Z)
-
-    def for_prediction(self, rows: NDArray[np.intp], kernels: NDArray[np.intp]) -> PairsCross:
-        return PairsCross(rows_of(self._X, rows), [self._functions[m] for m in kernels])
+        d = self._check_weights(weights)
+        samples = self._new(Z)
+        combined = np.zeros((np.shape(samples)[0], self.n_samples))
+        for m in np.flatnonzero(d):
+            combined += d[m] * self._functions[m].between(samples, self._X)
+        return combined
 
     def diagonals(self, Z: Any = None) -> Array:
-        if Z is None:
+        if Z is None and "_grams" in vars(self):
             return super().diagonals()
-        return PairsCross(self._X, self._functions).diagonals(Z)
+        samples = self._X if Z is None else self._new(Z)
+        return np.array([function.diagonal(samples) for function in self._functions])
 
     def kernel_names(self, columns: Sequence[str] | None = None) -> tuple[str, ...]:
         return tuple(named(function.name, ALL_COLUMNS) for function in self._functions)
 
-    def take(self, rows: ArrayLike) -> FunctionBank:
+    def take(self, rows: ArrayLike, kernels: Indices | None = None) -> FunctionBank:
         indices = self._check_rows(rows)
-        restricted = FunctionBank.__new__(FunctionBank)
-        restricted._bind(rows_of(self._X, indices), self._functions, self._grams.take(indices))
-        return restricted
+        taken = FunctionBank.__new__(FunctionBank)
+        chosen = self._functions if kernels is None else [self._functions[m] for m in kernels]
+        taken._bind(rows_of(self._X, indices), chosen)
+        if kernels is None:
+            taken._grams = self._grams.take(indices)
+        return taken
 
-    @property
-    def grams(self) -> PackedGrams:
-        """The halves of the Gram matrices."""
-        return self._grams
+    def _bind(self, X: Any, functions: Sequence[NamedFunction]) -> None:
+        self._X, self._functions = X, tuple(functions)
+        self.n_samples, self.n_kernels = np.shape(X)[0], len(self._functions)
+        self.features = (-1,) * self.n_kernels
 
-    def _bind(self, X: Any, functions: Sequence[NamedFunction], grams: PackedGrams) -> None:
-        self._X = X
-        self._functions = tuple(functions)
-        super().__init__(grams)
+    def _new(self, Z: Any) -> Any:
+        width = np.shape(self._X)[1]
+        if len(np.shape(Z)) != 2 or np.shape(Z)[1] != width:
+            raise InputError(
+                f"Z has shape {np.shape(Z)}, but the kernels were built on {width} features: "
+                "pass the same ones in the same order."
+            )
+        return Z
 
 
 @dataclass(frozen=True)
@@ -298,7 +280,7 @@ def needs_on_all_features(
         return FeatureBank.needs(shape, len(functions))
     if shape.n >= MANY and shape.d <= _FEW and _is_linear(functions):
         return InnerProductBank.needs(shape)
-    return DenseBank.needs_on(shape, len(functions), forming)
+    return DenseBank.needs(shape.n, len(functions), forming)
 
 
 def _has_nodes(n_features: int, functions: Sequence[KernelFunction]) -> bool:

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mklbench.kernels.banks.cross import GroupsCross, Indices
-from mklbench.kernels.base import Array, Bank
+from mklbench.kernels.banks.dense import DenseBank
+from mklbench.kernels.base import Array, Bank, Indices
 from mklbench.kernels.euclidean import squared_distances
 from mklbench.kernels.functions import Gaussian
 from mklbench.kernels.memory import NUMBER, Memory, Shape
@@ -144,29 +144,29 @@ class GeneratedBank(Bank):
         active = np.flatnonzero(d)
         return self._between(self._X, active).cross(d[active], Z)
 
-    def for_prediction(self, rows: Indices, kernels: Indices) -> GroupsCross:
-        return self._between(self._X[rows], kernels)
-
     def kernel_names(self, columns: Sequence[str] | None = None) -> Sequence[str]:
         names = column_names(self._X.shape[1], columns)
         where = tuple(" and ".join(names[j] for j in group) for group in self._groups)
         return NamesOfGroups(tuple(gaussian_names(self._widths.gammas.tolist())), where)
 
-    def take(self, rows: ArrayLike) -> GeneratedBank:
-        restricted = type(self).__new__(type(self))
-        restricted._widths, restricted._groups = self._widths, self._groups
-        restricted._bind(self._X[self._check_rows(rows)])
-        restricted.features, restricted.groups = self.features, self.groups
-        return restricted
+    def take(self, rows: ArrayLike, kernels: Indices | None = None) -> Bank:
+        if kernels is not None:
+            return self._between(self._X[self._check_rows(rows)], kernels)
+        taken = type(self).__new__(type(self))
+        taken._widths, taken._groups = self._widths, self._groups
+        taken._bind(self._X[self._check_rows(rows)])
+        taken.features, taken.groups = self.features, self.groups
+        return taken
 
     def _bind(self, X: Array) -> None:
         self._X = X
         self.n_samples, self.n_kernels = len(X), len(self._groups) * len(self._widths)
 
-    def _between(self, X: Array, kernels: Indices) -> GroupsCross:
+    def _between(self, X: Array, kernels: Indices) -> DenseBank:
+        """Return some of the kernels on samples (n, d), each on its columns alone."""
         owners, widths = np.divmod(kernels, len(self._widths))
         functions = [Gaussian(gamma) for gamma in self._widths.gammas[widths].tolist()]
-        return GroupsCross(X, [self._groups[g] for g in owners.tolist()], functions)
+        return DenseBank.on_columns(X, functions, [self._groups[g] for g in owners.tolist()])
 
     def _distances(self, g: int, X: Array, Z: Array) -> Array:
         """Return the squared distances (n, n_z) of samples in the columns of group g."""

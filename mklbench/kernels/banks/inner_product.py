@@ -8,15 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mklbench.kernels.banks.cross import FunctionsCross, Indices
-from mklbench.kernels.base import Array, Bank
+from mklbench.kernels.base import Array, Bank, Indices
 from mklbench.kernels.bases import Columns
 from mklbench.kernels.functions import Linear, check_values
 from mklbench.kernels.memory import NUMBER, Memory, Shape
 from mklbench.kernels.naming import ALL_COLUMNS, named
-from mklbench.kernels.row_factors import Part, RowFactors
-from mklbench.kernels.samples import is_sparse
-from mklbench.validation import check_training_features
+from mklbench.kernels.row_factors import Nodes, Part, RowFactors
+from mklbench.kernels.samples import dense
+from mklbench.validation import check_features, check_training_features
 
 
 class InnerProductBank(Bank):
@@ -37,7 +36,7 @@ class InnerProductBank(Bank):
     features = (-1,)
 
     def __init__(self, X: Any) -> None:
-        samples = check_training_features("X", _dense(X))
+        samples = check_training_features("X", dense(X))
         check_values([Linear()], samples)
         self._bind(samples)
 
@@ -53,10 +52,11 @@ class InnerProductBank(Bank):
         samples = NUMBER * shape.n * shape.d
         return Memory(1, samples, 2 * samples, rank=shape.d, streamed=2 * samples)
 
-    def row_factors(self, landmarks: int | None = None) -> RowFactors:
+    def row_factors(self) -> RowFactors:
         d = self._X.shape[1]
-        part = Part(Columns(0, d), np.eye(d)[None], np.zeros(1, dtype=np.intp))
-        return RowFactors(self._X, [part], _Cross(np.eye(d)))
+        nodes = Nodes([Linear()], np.eye(d), slice(0, d))
+        part = Part(Columns(0, d), np.eye(d)[None], np.zeros(1, dtype=np.intp), nodes)
+        return RowFactors(self._X, [part])
 
     def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
         (weight,) = self._check_weights(d)
@@ -77,8 +77,9 @@ class InnerProductBank(Bank):
     def traces(self) -> Array:
         return np.array([np.sum(np.square(self._X))])
 
-    def diagonals(self, Z: ArrayLike | None = None) -> Array:
-        return _Cross(self._X).diagonals(Z)
+    def diagonals(self, Z: Any = None) -> Array:
+        samples = self._X if Z is None else self._new(Z)
+        return Linear().diagonal(samples)[None]
 
     def inner_products_with(self, K: Array) -> Array:
         return np.array([np.sum((K @ self._X) * self._X)])
@@ -87,36 +88,20 @@ class InnerProductBank(Bank):
         X = self._X - self._X.mean(axis=0) if centred else self._X
         return np.array([[np.sum(np.square(X.T @ X))]])
 
-    def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
-        return _Cross(self._X).cross(weights, Z)
-
-    def for_prediction(self, rows: Indices, kernels: Indices) -> _Cross:
-        return _Cross(self._X[rows])
+    def cross(self, weights: ArrayLike, Z: Any) -> Array:
+        (weight,) = self._check_weights(weights)
+        return weight * Linear()(self._new(Z), self._X)
 
     def kernel_names(self, columns: Sequence[str] | None = None) -> tuple[str, ...]:
         return (named("linear", ALL_COLUMNS),)
 
-    def take(self, rows: ArrayLike) -> InnerProductBank:
-        restricted = InnerProductBank.__new__(InnerProductBank)
-        restricted._bind(self._X[self._check_rows(rows)])
-        return restricted
+    def take(self, rows: ArrayLike, kernels: Indices | None = None) -> InnerProductBank:
+        taken = InnerProductBank.__new__(InnerProductBank)
+        taken._bind(self._X[self._check_rows(rows)])
+        return taken
 
     def _bind(self, X: Array) -> None:
         self._X, self.n_samples = X, len(X)
 
-
-class _Cross(FunctionsCross):
-    """Inner products with new samples, which may come as a sparse matrix."""
-
-    def __init__(self, X: Array) -> None:
-        super().__init__(X, [Linear()])
-
-    def cross(self, weights: ArrayLike, Z: Any) -> Array:
-        return super().cross(weights, _dense(Z))
-
-    def diagonals(self, Z: Any = None) -> Array:
-        return super().diagonals(None if Z is None else _dense(Z))
-
-
-def _dense(X: Any) -> Any:
-    return X.toarray() if is_sparse(X) else X
+    def _new(self, Z: Any) -> Array:
+        return check_features("Z", dense(Z), self._X.shape[1])

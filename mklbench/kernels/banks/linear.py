@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import blas
 
-from mklbench.kernels.banks.cross import Indices, LinearCross
-from mklbench.kernels.base import Array, Bank
+from mklbench.kernels.base import Array, Bank, Indices
 from mklbench.kernels.bases import Column
+from mklbench.kernels.functions import Linear
 from mklbench.kernels.memory import NUMBER, Memory, Shape
 from mklbench.kernels.naming import column_names, named
-from mklbench.kernels.row_factors import Part, RowFactors
+from mklbench.kernels.row_factors import Nodes, Part, RowFactors
 from mklbench.kernels.storage.packed import write_lower
 from mklbench.validation import check_features, check_scale
 
@@ -48,7 +48,7 @@ class LinearBank(Bank):
         samples = check_features("X", X)
         for j in range(samples.shape[1]):
             check_scale("X", samples[:, [j]], j, largest=_LARGEST)
-        self._bind(np.ascontiguousarray(samples.T))
+        self._bind(np.ascontiguousarray(samples.T), range(samples.shape[1]), samples.shape[1])
 
     @classmethod
     def needs(cls, shape: Shape) -> Memory:
@@ -70,11 +70,13 @@ class LinearBank(Bank):
             streamed=2 * samples,
         )
 
-    def row_factors(self, landmarks: int | None = None) -> RowFactors:
-        d = self.n_kernels
-        parts = [Part(Column(j), np.ones((1, 1, 1)), np.array([j])) for j in range(d)]
-        cross = LinearCross(np.eye(d), np.arange(d), d)
-        return RowFactors(self._columns.T, parts, cross)
+    def row_factors(self) -> RowFactors:
+        one = np.ones((1, 1))
+        parts = [
+            Part(Column(m), one[None], np.array([m]), Nodes([Linear()], one, slice(j, j + 1)))
+            for m, j in enumerate(self.features)
+        ]
+        return RowFactors(self._columns.T, parts)
 
     def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
         lower = self._lower(d)
@@ -96,8 +98,7 @@ class LinearBank(Bank):
         return np.einsum("mi,mi->m", self._columns, self._columns)
 
     def diagonals(self, Z: ArrayLike | None = None) -> Array:
-        columns = self._columns if Z is None else check_features("Z", Z, self.n_kernels).T
-        return np.square(columns)
+        return np.square(self._columns if Z is None else self._new(Z).T)
 
     def inner_products_with(self, K: Array) -> Array:
         products = np.empty(self.n_kernels)
@@ -118,24 +119,28 @@ class LinearBank(Bank):
         return np.square(columns @ columns.T)
 
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
-        d = self._check_weights(weights)
-        return (check_features("Z", Z, self.n_kernels) * d) @ self._columns
+        return (self._new(Z) * self._check_weights(weights)) @ self._columns
 
     def kernel_names(self, columns: Sequence[str] | None = None) -> tuple[str, ...]:
-        return tuple(named("linear", column) for column in column_names(self.n_kernels, columns))
+        names = column_names(self._n_features, columns)
+        return tuple(named("linear", names[j]) for j in self.features)
 
-    def for_prediction(self, rows: Indices, kernels: Indices) -> LinearCross:
-        return LinearCross(self._columns[np.ix_(kernels, rows)], kernels, self.n_kernels)
+    def take(self, rows: ArrayLike, kernels: Indices | None = None) -> LinearBank:
+        taken = LinearBank.__new__(LinearBank)
+        chosen = self._columns if kernels is None else self._columns[kernels]
+        kept = range(self.n_kernels) if kernels is None else kernels.tolist()
+        columns = np.take(chosen, self._check_rows(rows), axis=1)
+        taken._bind(columns, [self.features[m] for m in kept], self._n_features)
+        return taken
 
-    def take(self, rows: ArrayLike) -> LinearBank:
-        restricted = LinearBank.__new__(LinearBank)
-        restricted._bind(np.take(self._columns, self._check_rows(rows), axis=1))
-        return restricted
-
-    def _bind(self, columns: Array) -> None:
+    def _bind(self, columns: Array, features: Sequence[int], n_features: int) -> None:
         self._columns = columns  # (M, n), so that a feature's numbers stand side by side
         self.n_kernels, self.n_samples = columns.shape
-        self.features = tuple(range(self.n_kernels))
+        self.features, self._n_features = tuple(features), n_features
+
+    def _new(self, Z: ArrayLike) -> Array:
+        """Return the features (n_z, M) of new samples that the kernels look at."""
+        return check_features("Z", Z, self._n_features)[:, list(self.features)]
 
     def _lower(self, weights: ArrayLike) -> Array:
         """Return sum_m weights_m K_m (n, n), whose entries above the diagonal are not set."""

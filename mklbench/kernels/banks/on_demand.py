@@ -7,11 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mklbench.kernels.banks.cross import FunctionsCross, Indices
-from mklbench.kernels.base import Array, KernelOperator
+from mklbench.kernels.base import Array, Indices, KernelOperator
 from mklbench.kernels.functions import KernelFunction, check_values
 from mklbench.kernels.naming import ALL_COLUMNS, function_names, named
-from mklbench.validation import check_training_features
+from mklbench.validation import check_features, check_training_features
 
 
 class FunctionKernel(KernelOperator):
@@ -50,12 +49,10 @@ class FunctionKernel(KernelOperator):
         return np.multiply(self.function(self.samples, self.samples), weight, out=out)
 
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
-        return FunctionsCross(self.samples, [self.function]).cross(weights, Z)
+        (weight,) = self._check_weights(weights)
+        return weight * self.function(check_features("Z", Z, self.samples.shape[1]), self.samples)
 
-    def for_prediction(self, rows: Indices, kernels: Indices) -> FunctionsCross:
-        return FunctionsCross(self.samples[rows], [self.function for _ in kernels])
-
-    def take(self, rows: ArrayLike) -> FunctionKernel:
+    def take(self, rows: ArrayLike, kernels: Indices | None = None) -> FunctionKernel:
         return FunctionKernel(self.samples[self._check_rows(rows)], self.function)
 
     def kernel_names(self, columns: Sequence[str] | None = None) -> tuple[str, ...]:

@@ -10,23 +10,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklbench.kernels.banks.cross import Indices, weighted_sum
-from mklbench.kernels.banks.dense import StackedBank, on_landmarks
-from mklbench.kernels.banks.distances import Distances, FeatureDistances, NewDistances
-from mklbench.kernels.base import Array
-from mklbench.kernels.cross import CrossKernels
-from mklbench.kernels.landmarks import landmark_factors
-from mklbench.kernels.memory import Memory, Shape
+from mklbench.kernels.banks.dense import StackedBank
+from mklbench.kernels.banks.distances import Distances
+from mklbench.kernels.base import Array, Indices
+from mklbench.kernels.cross import weighted_sum
+from mklbench.kernels.memory import Memory
 from mklbench.kernels.naming import gaussian_names, named
-from mklbench.kernels.row_factors import MANY, RowFactors
 from mklbench.kernels.storage.packed import PackedGrams
 from mklbench.validation import check_not_empty, check_positive
 
 # Matrices (n, n) at once while a kernel is computed: the distances, and these scaled.
 _FORMING = 2.0
-
-# Samples that the mean distance of many is taken of.
-_SAMPLED = 4000
 
 # Bytes that the kernels to new samples may take.
 _MOST_KEPT = 2**27
@@ -51,64 +45,12 @@ class _NewSamples:
     blocks: dict[int, Array] = field(default_factory=dict)
 
 
-class DistanceCross(CrossKernels):
-    """The kernels exp(factor_m D_v(m)) between new samples and some of the training samples.
-
-    Parameters
-    ----------
-    distances : NewDistances
-        Of views, to these training samples.
-    views : ndarray of int of shape (M,)
-        For each kernel the number of its view among them.
-    factors : ndarray of shape (M,)
-        For each kernel the factor of the distance, < 0.
-    """
-
-    def __init__(self, distances: NewDistances, views: Indices, factors: Array) -> None:
-        self._distances, self._views, self._factors = distances, views, factors
-        self.n_samples, self.n_kernels = distances.n_samples, len(views)
-        self._new: _NewSamples | None = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "_new": None}
-
-    @property
-    def n_values(self) -> int:
-        return self.n_samples * (self.n_kernels + len(set(self._views.tolist())))
-
-    def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
-        d = self._check_weights(weights)
-        new = self._new
-        if new is None or not np.array_equal(new.Z, np.asarray(Z)):
-            new = self._new = _NewSamples(np.array(Z), self._distances.to(Z))
-        active = np.flatnonzero(d)
-        blocks = (self._block(m, new) for m in active.tolist())
-        shape = len(new.Z), self.n_samples
-        return weighted_sum(d[active], blocks, shape)
-
-    def diagonals(self, Z: ArrayLike | None = None) -> Array:
-        return np.ones((self.n_kernels, self.n_samples if Z is None else len(np.asarray(Z))))
-
-    def _block(self, m: int, new: _NewSamples) -> Array:
-        """Kernel `m` (n_z, n) between new samples and the training."""
-        if m in new.blocks:
-            return new.blocks[m]
-        with np.errstate(over="ignore"):  # to an infinite distance, where the kernel is 0
-            exponent = new.distances[self._views[m]] * self._factors[m]
-        block: Array = np.exp(exponent, out=exponent)
-        if self.n_kernels * block.nbytes <= _MOST_KEPT:
-            new.blocks[m] = block
-        return block
-
-
 class DistanceBank(StackedBank):
     """The kernels exp(-gamma D_v / mean D_v) of each view v and each gamma, a group a view.
 
     The mean is that over the pairs of training samples, so that the gammas mean the same for all
-    views. Where it is 0 the samples do not differ in the view, and its kernels are constant.
-
-    Of many samples that are features the mean is that over 4,000 of them, and Gram matrices are
-    made when first asked for: factors on landmarks may be all that is needed.
+    views; what is taken of a bank keeps it. Where it is 0 the samples do not differ in the view,
+    and its kernels are constant.
 
     Parameters
     ----------
@@ -124,23 +66,30 @@ class DistanceBank(StackedBank):
     """
 
     def __init__(self, distances: Distances, gammas: Sequence[float]) -> None:
-        self._distances = distances
         given = check_not_empty("gammas", gammas)
-        self._gammas = np.array([check_positive("gamma", gamma) for gamma in given])
-        n = distances.n_samples
-        if isinstance(distances, FeatureDistances) and n >= MANY:
-            self._means = mean_distances(distances)
-            self._bind()
-            return
-        grams = PackedGrams(n, distances.n_views * len(gammas))
+        values = np.array([check_positive("gamma", gamma) for gamma in given])
+        n_views = distances.n_views
+        grams = PackedGrams(distances.n_samples, n_views * len(values))
         means = []
         for matrix in distances.within():
             means.append(_mean(matrix))
-            for gamma in self._gammas:
+            for gamma in values:
                 grams.append(np.exp(matrix * (-gamma / means[-1])))
-        self._means = np.array(means)
-        self._bind()
+        views = np.repeat(np.arange(n_views), len(values))
+        self._bind(distances, np.array(means), views, np.tile(values, n_views))
         self._grams = grams
+        self.groups = np.arange(self.n_kernels).reshape(n_views, -1).tolist()
+
+    def _bind(self, distances: Distances, means: Array, views: Indices, gammas: Array) -> None:
+        self._distances, self._means = distances, means
+        self._views, self._gammas = views, gammas
+        self._factors = -gammas / means[views]
+        self.n_samples, self.n_kernels = distances.n_samples, len(views)
+        self.features, self.groups = (-1,) * self.n_kernels, None
+        self._new: _NewSamples | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_new": None}
 
     @classmethod
     def of_views(cls, n: int, n_views: int, n_gammas: int) -> Memory:
@@ -157,63 +106,31 @@ class DistanceBank(StackedBank):
         """
         return cls.needs(n, n_views * n_gammas, forming=_FORMING)
 
-    @classmethod
-    def of_features(cls, shape: Shape, n_gammas: int) -> Memory:
-        """Return the memory as `of_views` does, and that of factors on landmarks.
-
-        Parameters
-        ----------
-        shape : Shape
-            Size of the training samples.
-        n_gammas : int
-            Number G of kernels a view.
-        """
-        n_views = max(1, shape.n_views)
-        return on_landmarks(cls.of_views(shape.n, n_views, n_gammas), shape, n_views * n_gammas)
-
     @property
-    def n_approximated(self) -> int:
-        return self.n_kernels if isinstance(self._distances, FeatureDistances) else 0
-
-    def row_factors(self, landmarks: int | None = None) -> RowFactors | None:
-        distances = self._distances
-        if not isinstance(distances, FeatureDistances):
-            return None
-        if landmarks not in self._on_landmarks:
-            functions, columns = [], []
-            for v, (own, mean) in enumerate(zip(distances.columns(), self._means, strict=True)):
-                functions += [
-                    distances.gaussian(v, gamma / mean) for gamma in self._gammas.tolist()
-                ]
-                columns += [own] * len(self._gammas)
-            found = landmark_factors(distances.features, functions, landmarks, columns)
-            self._on_landmarks[landmarks] = found
-        return self._on_landmarks[landmarks]
-
-    def traces(self) -> Array:
-        if "_grams" in vars(self):
-            return super().traces()
-        return np.full(self.n_kernels, float(self.n_samples))
+    def n_values(self) -> int:
+        return self.n_samples * (self.n_kernels + self._distances.n_views)
 
     @cached_property
-    def _grams(self) -> PackedGrams:  # type: ignore[override]
-        grams = PackedGrams(self.n_samples, self.n_kernels)
-        for matrix, mean in zip(self._distances.within(), self._means, strict=True):
-            for gamma in self._gammas:
-                grams.append(np.exp(matrix * (-gamma / mean)))
-        return grams
+    def _grams(self) -> PackedGrams:
+        distances = enumerate(self._distances.within())
+        grams = (
+            np.exp(matrix * factor)
+            for v, matrix in distances
+            for factor in self._factors[self._views == v]
+        )
+        return PackedGrams.of(self.n_samples, grams, self.n_kernels)
 
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
-        return self._cross.cross(weights, Z)
+        d = self._check_weights(weights)
+        new = self._new
+        if new is None or not np.array_equal(new.Z, np.asarray(Z)):
+            new = self._new = _NewSamples(np.array(Z), self._distances.to(Z))
+        active = np.flatnonzero(d)
+        blocks = (self._block(m, new) for m in active.tolist())
+        return weighted_sum(d[active], blocks, (len(new.Z), self.n_samples))
 
     def diagonals(self, Z: ArrayLike | None = None) -> Array:
-        return self._cross.diagonals(Z)
-
-    def for_prediction(self, rows: Indices, kernels: Indices) -> DistanceCross:
-        views, gammas = np.divmod(kernels, len(self._gammas))
-        used, places = np.unique(views, return_inverse=True)
-        factors = -self._gammas[gammas] / self._means[views]
-        return DistanceCross(self._distances.for_prediction(rows, used), places, factors)
+        return np.ones((self.n_kernels, self.n_samples if Z is None else len(np.asarray(Z))))
 
     def kernel_names(self, columns: Sequence[str] | None = None) -> tuple[str, ...]:
         """Return a name (M,) for each kernel, its gamma in units of 1 / the mean distance.
@@ -223,56 +140,35 @@ class DistanceBank(StackedBank):
         columns : sequence of str or None, default=None
             Not used: the views have names of their own.
         """
-        names = (
+        return tuple(
             named(kernel, view)
-            for view, function in self._distances.view_names()
-            for kernel in gaussian_names(self._gammas.tolist(), function)
+            for v, (view, function) in enumerate(self._distances.view_names())
+            for kernel in gaussian_names(self._gammas[self._views == v].tolist(), function)
         )
-        return tuple(names)
 
-    def take(self, rows: ArrayLike) -> DistanceBank:
-        """Keep the mean distances of the samples the bank was made on, so that widths stay.
-
-        Parameters
-        ----------
-        rows : array_like of shape (k,) or (n,)
-            Row numbers of training samples, from 0 to n - 1, or a mask of n truth values.
-        """
-        restricted = DistanceBank.__new__(DistanceBank)
+    def take(self, rows: ArrayLike, kernels: Indices | None = None) -> DistanceBank:
         indices = self._check_rows(rows)
-        restricted._distances = self._distances.take(indices)
-        restricted._gammas, restricted._means = self._gammas, self._means
-        restricted._bind()
-        if "_grams" in vars(self):
-            restricted._grams = self._grams.take(indices)
-        return restricted
+        taken = DistanceBank.__new__(DistanceBank)
+        if kernels is None:
+            of_rows = self._distances.take(indices)
+            taken._bind(of_rows, self._means, self._views, self._gammas)
+            taken._grams, taken.groups = self._grams.take(indices), self.groups
+            return taken
+        used, views = np.unique(self._views[kernels], return_inverse=True)
+        in_use = self._distances.take(indices, used)
+        taken._bind(in_use, self._means[used], views, self._gammas[kernels])
+        return taken
 
-    def _bind(self) -> None:
-        n_gammas = len(self._gammas)
-        self.n_samples = self._distances.n_samples
-        self.n_kernels = self._distances.n_views * n_gammas
-        self.features = (-1,) * self.n_kernels
-        kernels = np.arange(self.n_kernels)
-        self.groups = kernels.reshape(-1, n_gammas).tolist()
-        self._on_landmarks: dict[int | None, RowFactors] = {}
-        views, gammas = np.divmod(kernels, n_gammas)
-        factors = -self._gammas[gammas] / self._means[views]
-        self._cross = DistanceCross(self._distances, views, factors)
-
-
-def mean_distances(distances: FeatureDistances) -> Array:
-    """Return the mean of each view (V,) over pairs of samples; of many samples over some of them.
-
-    Parameters
-    ----------
-    distances : FeatureDistances
-        Of V views between n samples: the mean is over 4,000 of these where there are more.
-    """
-    n = distances.n_samples
-    few = distances
-    if n >= MANY:
-        few = distances.take(np.arange(0, n, n // _SAMPLED)[:_SAMPLED])
-    return np.array([_mean(matrix) for matrix in few.within()])
+    def _block(self, m: int, new: _NewSamples) -> Array:
+        """Return kernel `m` (n_z, n) between new samples and the training samples."""
+        if m in new.blocks:
+            return new.blocks[m]
+        with np.errstate(over="ignore"):  # to an infinite distance, where the kernel is 0
+            exponent = new.distances[self._views[m]] * self._factors[m]
+        block: Array = np.exp(exponent, out=exponent)
+        if self.n_kernels * block.nbytes <= _MOST_KEPT:
+            new.blocks[m] = block
+        return block
 
 
 def _mean(distances: Array) -> float:

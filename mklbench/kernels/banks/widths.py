@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mklbench.errors import InputError
-from mklbench.kernels.banks.cross import NodesCross
 from mklbench.kernels.banks.generated import GeneratedBank
 from mklbench.kernels.base import Array
 from mklbench.kernels.bases import Basis
@@ -105,12 +104,11 @@ class FeatureWidths(GeneratedBank):
             found[own] = np.array(at_nodes) @ rows.T
         return found
 
-    def row_factors(self, landmarks: int | None = None) -> RowFactors | None:
+    def row_factors(self) -> RowFactors | None:
         if self.n_kernels > _MOST_CORES:
             return None
         functions = [Gaussian(gamma) for gamma in self._widths.gammas.tolist()]
-        parts, nodes = feature_parts(self._X, functions)
-        return RowFactors(self._X, parts, NodesCross(functions, nodes))
+        return RowFactors(self._X, feature_parts(self._X, functions))
 
     def _on_nodes(self, half: Callable[[Basis], Array]) -> Array:
         """Return the inner products (M,) of the cores of kernels with a half in their basis."""

@@ -20,8 +20,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench.errors import InputError
-from mklbench.kernels.banks.dense import IndexedBank, PrecomputedBank, pack_stack
-from mklbench.kernels.banks.unpacked import UnpackedBank
+from mklbench.kernels.banks.precomputed import (
+    IndexedBank,
+    LazyPrecomputedBank,
+    PrecomputedBank,
+    pack_stack,
+)
 from mklbench.kernels.base import Array
 from mklbench.kernels.contract import declares
 from mklbench.kernels.definite import MakePSD, check_definite
@@ -445,19 +449,19 @@ def precomputed(
     return bank
 
 
-@declares(memory=lambda shape: UnpackedBank.needs(shape.n, shape.n_grams))
-def unpacked(X: ArrayLike) -> UnpackedBank:
+@declares(memory=lambda shape: LazyPrecomputedBank.needs(shape.n, shape.n_grams))
+def unpacked(X: ArrayLike) -> LazyPrecomputedBank:
     """Return the bank of Gram matrices that are given, of which one combination is asked for.
 
-    That is checked in place of each matrix (`mklbench.kernels.UnpackedBank`). Estimators at fixed
-    weights take it for "precomputed".
+    That is checked in place of each matrix (`mklbench.kernels.LazyPrecomputedBank`). Estimators at
+    fixed weights take it for "precomputed".
 
     Parameters
     ----------
     X : array_like of shape (M, n, n) or (n, n)
         Gram matrices on the training samples, or the one.
     """
-    return UnpackedBank(_stack_of(X))
+    return LazyPrecomputedBank(_stack_of(X))
 
 
 def _stack_of(X: ArrayLike) -> Array:

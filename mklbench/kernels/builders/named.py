@@ -41,7 +41,8 @@ from mklbench.kernels.functions import (
 from mklbench.kernels.gaussian_polynomials import GaussianPolynomials
 from mklbench.kernels.memory import Memory, Shape
 from mklbench.kernels.samples import is_sparse
-from mklbench.kernels.transforms.composite import ConcatenatedBank, ScaledBank, unit_trace
+from mklbench.kernels.transforms.composite import ConcatenatedBank
+from mklbench.kernels.transforms.wrapped import ScaledBank, unit_trace
 from mklbench.validation import (
     check_choice,
     check_count,
@@ -219,7 +220,7 @@ def linear_features(X: ArrayLike) -> LinearBank:
 
 def _all_and_each(shape: Shape, n_functions: int, forming: float = 1.0) -> Memory:
     """Return the memory of kernels on all features together and then on every single one."""
-    together = DenseBank.needs_on(shape, n_functions, forming)
+    together = DenseBank.needs(shape.n, n_functions, forming)
     return ConcatenatedBank.needs([together, FeatureBank.needs(shape, n_functions)])
 
 
@@ -262,7 +263,7 @@ def simplemkl_functions(
     ]
 
 
-@declares(memory=lambda shape, widths=GEHLER_WIDTHS: DenseBank.needs_on(shape, len(widths)))
+@declares(memory=lambda shape, widths=GEHLER_WIDTHS: DenseBank.needs(shape.n, len(widths)))
 def single(X: ArrayLike, widths: Sequence[float] = GEHLER_WIDTHS) -> DenseBank:
     """Return Gaussians exp(-||x - z||^2 / width^2) on all features, one for each width.
 

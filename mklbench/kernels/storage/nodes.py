@@ -19,7 +19,7 @@ import numpy as np
 from mklbench.errors import InputError
 from mklbench.kernels.bases import Array, Basis
 from mklbench.kernels.functions import KernelFunction, matrices
-from mklbench.kernels.row_factors import Part, Samples
+from mklbench.kernels.row_factors import Nodes, Part, Samples
 from mklbench.kernels.storage.factored import interpolation, n_nodes
 from mklbench.validation import column_called
 
@@ -92,10 +92,8 @@ class Values(Basis):
         return replace(self, feature=self.feature + by)
 
 
-def feature_parts(
-    X: Samples, functions: Sequence[KernelFunction]
-) -> tuple[list[Part], list[Array]]:
-    """Return a part for each feature, of all kernel functions on it, and its nodes (r,).
+def feature_parts(X: Samples, functions: Sequence[KernelFunction]) -> list[Part]:
+    """Return a part for each feature, of all kernel functions on it.
 
     Parameters
     ----------
@@ -115,8 +113,9 @@ def feature_parts(
     for j, basis in enumerate(bases):
         points = basis.nodes[:, None]
         cores = np.array(list(matrices(functions, points, points)))
-        parts.append(Part(basis, cores, np.arange(j * k, (j + 1) * k)))
-    return parts, [basis.nodes for basis in bases]
+        nodes = Nodes(functions, points, slice(j, j + 1))
+        parts.append(Part(basis, cores, np.arange(j * k, (j + 1) * k), nodes))
+    return parts
 
 
 def basis_of(

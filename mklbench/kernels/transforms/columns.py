@@ -6,15 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
-from mklbench.kernels.base import Array, Bank
-from mklbench.kernels.cross import CrossKernels
+from mklbench.kernels.base import Bank, Indices
 from mklbench.kernels.naming import ALL_COLUMNS, named
 from mklbench.kernels.row_factors import RowFactors
-from mklbench.kernels.samples import Views
+from mklbench.kernels.samples import Views, dense
 from mklbench.kernels.transforms.composite import ConcatenatedBank, words_of
-from mklbench.kernels.transforms.cross import Indices, SideBySideCross
 
 
 @dataclass(frozen=True)
@@ -100,41 +99,37 @@ class ColumnBank(ConcatenatedBank):
             for word, j in zip(words_of(bank), bank.features, strict=True)
         )
 
-    def take(self, rows: ArrayLike) -> ColumnBank:
-        banks = [bank.take(rows) for bank in self._banks]
-        return ColumnBank(banks, self._names, self._views_of)
+    def take(self, rows: ArrayLike, kernels: Indices | None = None) -> ColumnBank:
+        if kernels is None:
+            return ColumnBank(
+                [bank.take(rows) for bank in self._banks], self._names, self._views_of
+            )
+        banks, used = self._in_use(rows, kernels)
+        taken = ColumnBank(banks, [self._names[i] for i in used], self._views_of)
+        taken._columns = used.tolist()
+        return taken
 
-    def row_factors(self, landmarks: int | None = None) -> RowFactors | None:
-        found = [bank.row_factors(landmarks) for bank in self._banks]
-        several = [factors for factors in found if factors is not None]
-        if len(several) < len(found):
+    def row_factors(self) -> RowFactors | None:
+        several = self._factors_of_parts()
+        if several is None:
             return None
-        cross: CrossKernels = SideBySideCross([factors.cross for factors in several])
-        if self._views_of is not None:
-            cross = _OfSamples(cross, self._views_of)
-        return RowFactors.side_by_side(several, cross)
+        return RowFactors.side_by_side(several, _SideBySide(self._views_of))
 
-    def cross(self, weights: ArrayLike, Z: Any) -> Array:
-        return super().cross(weights, self._views(Z))
-
-    def diagonals(self, Z: Any = None) -> Array:
-        return super().diagonals(None if Z is None else self._views(Z))
-
-    def for_prediction(self, rows: Indices, kernels: Indices) -> CrossKernels:
-        kept = super().for_prediction(rows, kernels)
-        return kept if self._views_of is None else _OfSamples(kept, self._views_of)
-
-    def _views(self, Z: Any) -> Any:
-        return Z if isinstance(Z, Views) or self._views_of is None else self._views_of(Z)
+    def _samples(self, Z: Any) -> list[Any]:
+        if self._views_of is not None and not isinstance(Z, Views):
+            Z = self._views_of(Z)
+        return super()._samples(Z)
 
 
-class _OfSamples(CrossKernels):
-    """Kernels on views, which are made of samples first."""
+@dataclass(frozen=True)
+class _SideBySide:
+    """Makes a matrix of new samples, the features of one view after the other."""
 
-    def __init__(self, kernels: CrossKernels, views_of: Callable[[Any], Views]) -> None:
-        self._kernels, self._views_of = kernels, views_of
-        self.n_samples, self.n_kernels = kernels.n_samples, kernels.n_kernels
+    views_of: Callable[[Any], Views] | None
 
-    def cross(self, weights: ArrayLike, Z: Any) -> Array:
-        views: Any = Z if isinstance(Z, Views) else self._views_of(Z)
-        return self._kernels.cross(weights, views)
+    def __call__(self, Z: Any) -> Any:
+        if not isinstance(Z, Views):
+            if self.views_of is None:
+                return Z
+            Z = self.views_of(Z)
+        return np.hstack([dense(part) for part in Z.parts])

@@ -2,19 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cached_property, reduce
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from mklbench.errors import InputError
 from mklbench.kernels.banks.dense import StackedBank
-from mklbench.kernels.base import Array, Bank
-from mklbench.kernels.cross import ChosenKernels, CrossKernels
+from mklbench.kernels.base import Array, Bank, Indices
 from mklbench.kernels.memory import NUMBER, Memory, gram_bytes
 from mklbench.kernels.storage.packed import PackedGrams, half_size
-from mklbench.kernels.transforms.cross import CombinationRule, CombinedCross, Indices
+from mklbench.validation import check_choice, check_count, check_not_negative
+
+_HOW = ("sum", "product", "polynomial")
+
+
+class _Rule:
+    """How the values of M kernels, a function of weights (M,), are combined (`CombinedKernel`).
+
+    Parameters
+    ----------
+    how : str
+        "sum", "product" or "polynomial".
+    degree : int
+        Of a polynomial, >= 1.
+    offset : float
+        Of a polynomial, >= 0.
+
+    Raises
+    ------
+    InputError
+        If an argument is out of range.
+    """
+
+    def __init__(self, how: str, degree: int, offset: float) -> None:
+        check_choice("how", how, _HOW)
+        self.how = how
+        self._degree = check_count("degree", degree)
+        self._offset = check_not_negative("offset", offset)
+
+    def __str__(self) -> str:
+        return f"{self.how} {self._degree}" if self.how == "polynomial" else self.how
+
+    def __call__(self, n_kernels: int, values: Callable[[Array], Array]) -> Array:
+        with np.errstate(over="ignore", invalid="ignore"):
+            if self.how == "product":
+                return reduce(np.multiply, (values(unit) for unit in np.eye(n_kernels)))
+            total = values(np.ones(n_kernels))
+            return total if self.how == "sum" else (total + self._offset) ** self._degree
 
 
 class CombinedKernel(StackedBank):
@@ -25,7 +62,7 @@ class CombinedKernel(StackedBank):
     - "polynomial": (sum_m k_m(x, z) + offset)^degree, that of products of `degree` features of any
       kernels, and with an offset > 0 of fewer.
 
-    The Gram matrix is stored as its half.
+    The Gram matrix is stored as a packed triangle.
 
     Parameters
     ----------
@@ -47,14 +84,9 @@ class CombinedKernel(StackedBank):
     def __init__(
         self, bank: Bank, how: str = "sum", *, degree: int = 2, offset: float = 1.0
     ) -> None:
-        self._rule = CombinationRule(how, degree, offset)
-        gram = self._rule(bank.n_kernels, bank.combine)
-        self._bind(bank, PackedGrams.of(bank.n_samples, [gram]))
-        if not np.isfinite(gram.diagonal()).all():  # no other entry of a Gram matrix is larger
-            raise InputError(
-                f"the {how} of {bank.n_kernels} kernels overflows: choose fewer kernels, a lower "
-                "degree, or kernels with a diagonal of ones."
-            )
+        self._rule = _Rule(how, degree, offset)
+        self._bind(bank)
+        _ = self._grams
 
     @classmethod
     def made_of(cls, bank: Memory, n: int) -> Memory:
@@ -77,28 +109,43 @@ class CombinedKernel(StackedBank):
             restricting=max(bank.restricting, own.restricting),
         )
 
+    @property
+    def n_values(self) -> int:
+        return self._bank.n_values
+
     def diagonals(self, Z: ArrayLike | None = None) -> Array:
-        return CombinedCross(self._bank, self._rule).diagonals(Z)
+        each = self._bank.diagonals(Z)
+        return self._rule(len(each), lambda d: d @ each)[None]
 
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
-        return CombinedCross(self._bank, self._rule).cross(weights, Z)
-
-    def for_prediction(self, rows: Indices, kernels: Indices) -> CrossKernels:
-        every = np.arange(self._bank.n_kernels)
-        kept = CombinedCross(self._bank.for_prediction(rows, every), self._rule)
-        return kept if len(kernels) else ChosenKernels(kept, kernels)
+        (weight,) = self._check_weights(weights)
+        bank = self._bank
+        return weight * self._rule(bank.n_kernels, lambda d: bank.cross(d, Z))
 
     def kernel_names(self, columns: Sequence[str] | None = None) -> tuple[str, ...]:
         names = self._bank.kernel_names(columns)
         return (f"{self._rule} of {names[0] if len(names) == 1 else f'{len(names)} kernels'}",)
 
-    def take(self, rows: ArrayLike) -> CombinedKernel:
+    def take(self, rows: ArrayLike, kernels: Indices | None = None) -> CombinedKernel:
         indices = self._check_rows(rows)
-        restricted = CombinedKernel.__new__(CombinedKernel)
-        restricted._rule = self._rule
-        restricted._bind(self._bank.take(indices), self._grams.take(indices))
-        return restricted
+        taken = CombinedKernel.__new__(CombinedKernel)
+        taken._rule = self._rule
+        every = None if kernels is None else np.arange(self._bank.n_kernels)
+        taken._bind(self._bank.take(indices, every))
+        if kernels is None:
+            taken._grams = self._grams.take(indices)
+        return taken
 
-    def _bind(self, bank: Bank, grams: PackedGrams) -> None:
-        super().__init__(grams)
-        self._bank = bank
+    @cached_property
+    def _grams(self) -> PackedGrams:
+        gram = self._rule(self._bank.n_kernels, self._bank.combine)
+        if not np.isfinite(gram.diagonal()).all():  # no other entry of a Gram matrix is larger
+            raise InputError(
+                f"the {self._rule.how} of {self._bank.n_kernels} kernels overflows: choose fewer "
+                "kernels, a lower degree, or kernels with a diagonal of ones."
+            )
+        return PackedGrams.of(self.n_samples, [gram])
+
+    def _bind(self, bank: Bank) -> None:
+        self._bank, self.n_samples, self.n_kernels = bank, bank.n_samples, 1
+        self.features = (-1,)

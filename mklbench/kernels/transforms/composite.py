@@ -1,29 +1,21 @@
-"""Banks made of banks: several side by side, or one with its kernels rescaled."""
+"""Banks made of several banks, side by side."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Literal
+from collections.abc import Sequence
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from mklbench.errors import InputError, unknown
-from mklbench.kernels.base import Array, Bank
+from mklbench.kernels.base import Array, Bank, Indices
 from mklbench.kernels.centring import centre
-from mklbench.kernels.cross import CrossKernels
 from mklbench.kernels.groups import GroupLists, check_groups
 from mklbench.kernels.memory import Memory
 from mklbench.kernels.naming import ALL_COLUMNS, named
 from mklbench.kernels.row_factors import RowFactors
-from mklbench.kernels.samples import Columns
-from mklbench.kernels.transforms.cross import (
-    ConcatenatedCross,
-    Indices,
-    NodesOfBanksCross,
-    ScaledCross,
-)
-from mklbench.kernels.transforms.wrapped import WrappedBank
+from mklbench.kernels.samples import Columns, columns_of
 from mklbench.validation import check_not_empty
 
 
@@ -105,24 +97,25 @@ class ConcatenatedBank(Bank):
             if any(part.rank is None for part in parts)
             else sum(part.rank or 0 for part in parts),
             streamed=sum(part.streamed for part in parts),
-            approximated=sum(part.approximated for part in parts),
         )
 
     @property
-    def n_approximated(self) -> int:
-        return sum(bank.n_approximated for bank in self._banks)
+    def n_values(self) -> int:
+        return max(bank.n_values for bank in self._banks)
 
-    def row_factors(self, landmarks: int | None = None) -> RowFactors | None:
-        if self._columns is not None:
-            return None
+    def row_factors(self) -> RowFactors | None:
+        several = self._factors_of_parts() if self._columns is None else None
+        return None if several is None else RowFactors.one_after_the_other(several)
+
+    def _factors_of_parts(self) -> list[RowFactors] | None:
+        """Return the factors of every bank, None if one has none."""
         several = []
         for bank in self._banks:
-            factors = bank.row_factors(landmarks)
+            factors = bank.row_factors()
             if factors is None:
                 return None
             several.append(factors)
-        cross = NodesOfBanksCross([factors.cross for factors in several])
-        return RowFactors.one_after_the_other(several, cross)
+        return several
 
     def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
         parts = self._parts(d)
@@ -155,7 +148,10 @@ class ConcatenatedBank(Bank):
         return np.concatenate([bank.traces() for bank in self._banks])
 
     def diagonals(self, Z: ArrayLike | None = None) -> Array:
-        return ConcatenatedCross(self._banks, self._columns).diagonals(Z)
+        samples = [None] * len(self._banks) if Z is None else self._samples(Z)
+        return np.concatenate(
+            [bank.diagonals(own) for bank, own in zip(self._banks, samples, strict=True)]
+        )
 
     def inner_products_with(self, K: Array) -> Array:
         return np.concatenate([bank.inner_products_with(K) for bank in self._banks])
@@ -178,28 +174,36 @@ class ConcatenatedBank(Bank):
                 products[theirs, own] = products[own, theirs].T
         return products
 
-    def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
-        return ConcatenatedCross(self._banks, self._columns).cross(weights, Z)
+    def cross(self, weights: ArrayLike, Z: Any) -> Array:
+        combined: Array | None = None
+        samples = self._samples(Z)
+        for (bank, share), own in zip(self._parts(weights), samples, strict=True):
+            if not share.any():
+                continue
+            if combined is None:
+                combined = bank.cross(share, own)
+            else:
+                combined += bank.cross(share, own)
+        if combined is None:
+            return np.zeros((np.shape(samples[0])[0], self.n_samples))
+        return combined
 
-    def for_prediction(self, rows: Indices, kernels: Indices) -> CrossKernels:
-        """Keep of each part the kernels in use, in ascending order.
+    def take(self, rows: ArrayLike, kernels: Indices | None = None) -> ConcatenatedBank:
+        if kernels is None:
+            return ConcatenatedBank(
+                [bank.take(rows) for bank in self._banks], self.groups, self._columns
+            )
+        banks, used = self._in_use(rows, kernels)
+        columns = None if self._columns is None else [self._columns[i] for i in used]
+        return ConcatenatedBank(banks, None, columns)
 
-        Parameters
-        ----------
-        rows : ndarray of int of shape (k,)
-            Row numbers of training samples.
-        kernels : ndarray of int of shape (m,)
-            The kernels in use, ascending.
-        """
+    def _in_use(self, rows: ArrayLike, kernels: Indices) -> tuple[list[Bank], Indices]:
+        """Return what is taken of the banks of some kernels, at least one, and their numbers."""
         owners = np.searchsorted(self._ends, kernels, side="right")
         used = np.unique(owners) if len(owners) else np.zeros(1, dtype=np.intp)
-        return ConcatenatedCross(
-            [
-                self._banks[i].for_prediction(rows, kernels[owners == i] - self._starts[i])
-                for i in used
-            ],
-            None if self._columns is None else [self._columns[i] for i in used],
-        )
+        return [
+            self._banks[i].take(rows, kernels[owners == i] - self._starts[i]) for i in used
+        ], used
 
     def kernel_names(self, columns: Sequence[str] | None = None) -> tuple[str, ...]:
         if self._columns is None:
@@ -210,9 +214,11 @@ class ConcatenatedBank(Bank):
             for word, j in zip(words, self.features, strict=True)
         )
 
-    def take(self, rows: ArrayLike) -> ConcatenatedBank:
-        banks = [bank.take(rows) for bank in self._banks]
-        return ConcatenatedBank(banks, self.groups, self._columns)
+    def _samples(self, Z: Any) -> list[Any]:
+        """Return for each bank what it has to know of new samples."""
+        if self._columns is None:
+            return [Z] * len(self._banks)
+        return [columns_of(Z, columns) for columns in self._columns]
 
     def _parts(self, d: ArrayLike) -> list[tuple[Bank, Array]]:
         weights = np.split(self._check_weights(d), self._ends)
@@ -231,91 +237,3 @@ def _column(columns: Columns, j: int) -> int:
     if not isinstance(columns, slice):
         return int(columns[j])
     return (columns.start or 0) + j * (columns.step or 1)
-
-
-class ScaledBank(WrappedBank):
-    """The kernels s_m K_m of a bank, without touching its Gram matrices.
-
-    Parameters
-    ----------
-    bank : Bank
-        The bank that is rescaled.
-    scales : ndarray of shape (M,)
-        Factors s_m > 0.
-    """
-
-    def __init__(self, bank: Bank, scales: Array) -> None:
-        super().__init__(bank)
-        self._scales = scales
-
-    @property
-    def n_approximated(self) -> int:
-        return self._bank.n_approximated
-
-    def row_factors(self, landmarks: int | None = None) -> RowFactors | None:
-        factors = self._bank.row_factors(landmarks)
-        if factors is None:
-            return None
-        return factors.scaled(self._scales, ScaledCross(factors.cross, self._scales))
-
-    def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
-        return self._bank.combine(self._scales * self._check_weights(d), out)
-
-    def combinations(self, weights: Array, out: Array) -> Iterator[Array]:
-        return self._bank.combinations(self._scales * weights, out)
-
-    def accumulate(self, d: ArrayLike, out: Array) -> None:
-        self._bank.accumulate(self._scales * self._check_weights(d), out)
-
-    def quadratic_forms(self, a: ArrayLike) -> Array:
-        return self._scales * self._bank.quadratic_forms(a)
-
-    def products(self, a: ArrayLike, kernels: ArrayLike) -> Array:
-        chosen = self._check_kernels(kernels)
-        return self._scales[chosen, None] * self._bank.products(a, chosen)
-
-    def traces(self) -> Array:
-        return self._scales * self._bank.traces()
-
-    def diagonals(self, Z: ArrayLike | None = None) -> Array:
-        return self._scales[:, None] * self._bank.diagonals(Z)
-
-    def inner_products_with(self, K: Array) -> Array:
-        return self._scales * self._bank.inner_products_with(K)
-
-    def inner_products(self, *, centred: bool = False) -> Array:
-        products = self._bank.inner_products(centred=centred)
-        return self._scales[:, None] * products * self._scales
-
-    def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
-        return ScaledCross(self._bank, self._scales).cross(weights, Z)
-
-    def for_prediction(self, rows: Indices, kernels: Indices) -> ScaledCross:
-        return ScaledCross(self._bank.for_prediction(rows, kernels), self._scales[kernels])
-
-    def take(self, rows: ArrayLike) -> ScaledBank:
-        """Keep the scales of the samples the bank was normalised on, so that C keeps its scale.
-
-        Parameters
-        ----------
-        rows : array_like of shape (k,) or (n,)
-            Row numbers of training samples, from 0 to n - 1, or a mask of n truth values.
-        """
-        return ScaledBank(self._bank.take(rows), self._scales)
-
-
-def unit_trace(bank: Bank) -> ScaledBank:
-    """Return the kernels of a bank divided each by the trace of its training Gram matrix.
-
-    A kernel whose trace is 0 (a linear kernel on a constant feature) stays as it is: zero.
-
-    Parameters
-    ----------
-    bank : Bank
-        The bank of M kernels on n training samples.
-    """
-    traces = bank.traces()
-    if (traces < 0).any():
-        m = int(np.argmin(traces))
-        raise InputError(f"kernel {m} has trace {traces[m]:g} < 0: it is no Gram matrix.")
-    return ScaledBank(bank, np.divide(1.0, traces, out=np.ones_like(traces), where=traces > 0))

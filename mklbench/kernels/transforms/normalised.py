@@ -10,18 +10,16 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mklbench.kernels.base import Array, Bank
+from mklbench.kernels.base import Array, Bank, Indices
 from mklbench.kernels.centring import centre
 from mklbench.kernels.memory import NUMBER, Memory, gram_bytes
 from mklbench.kernels.storage.packed import inner_products_of
-from mklbench.kernels.transforms.cross import (
-    CentredCross,
-    CosineCross,
-    Indices,
-    inverse_roots,
-    without_rounding,
-)
 from mklbench.kernels.transforms.wrapped import WrappedBank
+
+# A diagonal entry of which centring leaves no more than this share is 0 up to rounding.
+_ROUNDING = 1e-12
+# Below this numbers lose digits.
+_SMALLEST = float(np.finfo(np.float64).tiny)
 
 
 class CentredBank(WrappedBank):
@@ -44,7 +42,7 @@ class CentredBank(WrappedBank):
     def __init__(self, bank: Bank) -> None:
         n = bank.n_samples
         means = bank.products(np.full(n, 1.0 / n), np.arange(bank.n_kernels))
-        self._bind(bank, bank, means, means.mean(axis=1))
+        self._bind(bank, bank, np.arange(n), means, means.mean(axis=1))
 
     @classmethod
     def needs(cls, bank: Memory, n: int) -> Memory:
@@ -93,10 +91,15 @@ class CentredBank(WrappedBank):
         return self._bank.traces() + shift
 
     def diagonals(self, Z: ArrayLike | None = None) -> Array:
-        if Z is not None:
-            return self._between().diagonals(Z)
-        plain = self._bank.diagonals()
-        return without_rounding(plain - 2.0 * self._means + self._offsets[:, None], plain)
+        plain, means = self._centre.diagonals(Z), self._means
+        if Z is None:
+            plain = plain[:, self._rows]
+        else:
+            units = np.eye(self.n_kernels)
+            means = np.array([self._centre.cross(unit, Z).mean(axis=1) for unit in units])
+        centred = plain - 2.0 * means + self._offsets[:, None]
+        # 0 where nothing but rounding is left of the plain ones.
+        return np.where(centred > _ROUNDING * np.abs(plain), centred, 0.0)
 
     def inner_products_with(self, K: Array) -> Array:
         shift = self._offsets * K.sum() - 2.0 * (self._means @ K.sum(axis=0))
@@ -108,26 +111,13 @@ class CentredBank(WrappedBank):
         return Bank.inner_products(self)
 
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
-        return self._between().cross(weights, Z)
+        d = self._check_weights(weights)
+        with_centre = self._centre.cross(d, Z)
+        constants = d @ self._offsets - d @ self._means
+        return with_centre[:, self._rows] - with_centre.mean(axis=1)[:, None] + constants
 
-    def for_prediction(self, rows: Indices, kernels: Indices) -> CentredCross:
-        """Keep all samples of the centre, with whose mean every new sample is compared.
-
-        Parameters
-        ----------
-        rows : ndarray of int of shape (k,)
-            Row numbers of training samples.
-        kernels : ndarray of int of shape (m,)
-            The kernels in use.
-        """
-        is_centre = self._bank is self._centre
-        training = rows if is_centre else self._bank.for_prediction(rows, kernels)
-        centre = self._centre.for_prediction(np.arange(self._centre.n_samples), kernels)
-        means = self._means[np.ix_(kernels, rows)]
-        return CentredCross(centre, means, self._offsets[kernels], training)
-
-    def take(self, rows: ArrayLike) -> CentredBank:
-        """Keep the centre of the samples the bank was made on: the same kernels on fewer samples.
+    def take(self, rows: ArrayLike, kernels: Indices | None = None) -> CentredBank:
+        """Return the same kernels on some of the samples, around the centre of all of them.
 
         ``CentredBank(bank.take(rows))`` is centred on those rows instead.
 
@@ -135,27 +125,31 @@ class CentredBank(WrappedBank):
         ----------
         rows : array_like of shape (k,) or (n,)
             Row numbers of training samples, from 0 to n - 1, or a mask of n truth values.
+        kernels : ndarray of int of shape (m,) or None, default=None
+            Indices of kernels, ascending; all if not given.
         """
-        restricted = CentredBank.__new__(CentredBank)
-        chosen = self._check_rows(rows)
-        restricted._bind(
-            self._bank.take(chosen), self._centre, self._means[:, chosen], self._offsets
+        chosen, centre, kept = self._check_rows(rows), self._centre, np.arange(self.n_kernels)
+        if kernels is not None:  # every new sample is compared with all samples of the centre
+            centre, kept = centre.take(np.arange(centre.n_samples), kernels), kernels
+        taken = CentredBank.__new__(CentredBank)
+        taken._bind(
+            self._bank.take(chosen, kernels),
+            centre,
+            self._rows[chosen],
+            self._means[np.ix_(kept, chosen)],
+            self._offsets[kept],
         )
-        return restricted
+        return taken
 
-    def _bind(self, bank: Bank, centre: Bank, means: Array, offsets: Array) -> None:
+    def _bind(self, bank: Bank, centre: Bank, rows: Indices, means: Array, offsets: Array) -> None:
         super().__init__(bank)
-        self._centre = centre
+        self._centre, self._rows = centre, rows
         self._means, self._offsets = means, offsets
 
     def _shift(self, weights: Array) -> Array:
         """Return what centring adds to the combination at `weights` (M,), symmetric (n, n)."""
         means = weights @ self._means
         return weights @ self._offsets - (means + means[:, None])
-
-    def _between(self) -> CentredCross:
-        training = slice(None) if self._bank is self._centre else self._bank
-        return CentredCross(self._centre, self._means, self._offsets, training)
 
 
 class CosineBank(WrappedBank):
@@ -172,8 +166,11 @@ class CosineBank(WrappedBank):
     """
 
     def __init__(self, bank: Bank) -> None:
+        self._bind(bank, _inverse_roots(bank.diagonals()))
+
+    def _bind(self, bank: Bank, scales: Array) -> None:
         super().__init__(bank)
-        self._scales = inverse_roots(bank.diagonals())
+        self._scales = scales
         first = self._scales[:, 0]
         self._uniform = (self._scales == first[:, None]).all(axis=1)
         self._factors = np.where(self._uniform, first**2, 0.0)
@@ -238,14 +235,13 @@ class CosineBank(WrappedBank):
         Z : array_like or None, default=None
             New samples, as `cross` takes them; the training samples if not given.
         """
-        if Z is not None:
-            return CosineCross(self._bank, self._scales).diagonals(Z)
-        return (self._scales > 0).astype(np.float64)
+        scales = self._scales if Z is None else _inverse_roots(self._bank.diagonals(Z))
+        return (scales > 0).astype(np.float64)
 
     def inner_products_with(self, K: Array) -> Array:
         products = self._factors * self._bank.inner_products_with(K)
         for m in np.flatnonzero(~self._uniform):
-            products[m] = self._bank.inner_products_with(K * self._outer(m))[m]
+            products[m] = self._bank.inner_products_with(K * self._outer_product(m))[m]
         return products
 
     def inner_products(self, *, centred: bool = False) -> Array:
@@ -260,22 +256,39 @@ class CosineBank(WrappedBank):
         return inner_products_of(gram, self.n_kernels, self.n_samples)
 
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
-        return CosineCross(self._bank, self._scales).cross(weights, Z)
+        d = self._check_weights(weights)
+        new = _inverse_roots(self._bank.diagonals(Z))
+        combined = np.zeros((new.shape[1], self.n_samples))
+        for m in np.flatnonzero(d):
+            block = self._bank.cross(self._only(m, d), Z)
+            combined += new[m][:, None] * block * self._scales[m]
+        return combined
 
-    def for_prediction(self, rows: Indices, kernels: Indices) -> CosineCross:
-        scales = self._scales[np.ix_(kernels, rows)]
-        return CosineCross(self._bank.for_prediction(rows, kernels), scales)
-
-    def take(self, rows: ArrayLike) -> CosineBank:
-        return CosineBank(self._bank.take(rows))
+    def take(self, rows: ArrayLike, kernels: Indices | None = None) -> CosineBank:
+        chosen = self._check_rows(rows)
+        kept = np.arange(self.n_kernels) if kernels is None else kernels
+        taken = CosineBank.__new__(CosineBank)
+        taken._bind(self._bank.take(chosen, kernels), self._scales[np.ix_(kept, chosen)])
+        return taken
 
     def _add_others(self, weights: Array, out: Array) -> None:
         for m in np.flatnonzero(np.where(self._uniform, 0.0, weights)):
-            out += self._bank.combine(self._only(m, weights)) * self._outer(m)
+            out += self._bank.combine(self._only(m, weights)) * self._outer_product(m)
 
     def _only(self, m: int | np.intp, weights: Array) -> Array:
         """Return `weights` (M,) with all but that of kernel `m` set to 0."""
         return np.where(np.arange(self.n_kernels) == m, weights, 0.0)
 
-    def _outer(self, m: np.intp) -> Array:
+    def _outer_product(self, m: np.intp) -> Array:
         return np.outer(self._scales[m], self._scales[m])
+
+
+def _inverse_roots(diagonals: Array) -> Array:
+    """Return 1 / sqrt of the entries of `diagonals` (M, n), 0 where they are not positive.
+
+    Positive means that they have all digits; those that have overflowed have no root: NaN.
+    """
+    positive = diagonals > _SMALLEST
+    roots = np.sqrt(np.where(positive, diagonals, 1.0))
+    roots[np.isinf(roots)] = np.nan
+    return np.divide(1.0, roots, out=np.zeros_like(diagonals), where=positive)

@@ -53,9 +53,13 @@ class TestChoice:
 
     def test_a_restriction_chooses_anew(self) -> None:
         bank = FeatureBank(samples(600, 8), GAUSSIANS)
-        assert bank.take(range(15)).form == "halves"
+        part = bank.take(range(15))
+        assert isinstance(part, FeatureBank)
+        assert part.form == "halves"
         overruled = FeatureBank(samples(600, 8), GAUSSIANS, form="factors")
-        assert overruled.take(range(15)).form == "factors"
+        part = overruled.take(range(15))
+        assert isinstance(part, FeatureBank)
+        assert part.form == "factors"
 
     def test_a_form_that_is_not_known(self) -> None:
         with pytest.raises(InputError, match="form=halfs is not known: did you mean halves"):

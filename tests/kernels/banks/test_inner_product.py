@@ -38,7 +38,7 @@ def test_is_the_bank_of_its_gram_matrix() -> None:
     centred = (each.inner_products(centred=True) for each in (bank, dense))
     assert next(centred) == pytest.approx(next(centred), rel=1e-10)
     rows = np.array([3, 1, 20])
-    few = bank.for_prediction(rows, np.zeros(1, dtype=np.intp))
+    few = bank.take(rows, np.zeros(1, dtype=np.intp))
     assert few.cross([1.0], Z) == pytest.approx(Z @ X[rows].T)
     assert bank.take(rows).combine([1.0]) == pytest.approx(X[rows] @ X[rows].T)
     out = np.ones((30, 30))
@@ -79,4 +79,4 @@ def test_many_samples_are_kept_without_gram_matrices(
     bank = on_all_features(samples, [function])
     assert type(bank) is kind
     needed = needs_on_all_features(Shape(*shape), [function])
-    assert (needed.approximated > 0) == (kind is DenseBank)
+    assert (needed.rank is None) == (kind is DenseBank)

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from mklbench import KRR, MKL, KernelSVC, KernelSVR, KRRClassifier, UniformMKL
 from mklbench.errors import InputError
-from mklbench.kernels import PrecomputedBank, UnpackedBank
+from mklbench.kernels import LazyPrecomputedBank, PrecomputedBank
 from mklbench.kernels.base import Array
 
 N, M = 12, 4
@@ -79,7 +79,7 @@ def test_a_kernel_that_spoils_the_combination_is_named(
     spoil(K)
     given = np.moveaxis(np.ascontiguousarray(np.moveaxis(K, 0, -1)), -1, 0) if last else K
     with pytest.raises(InputError, match=SPOILED[spoil]):
-        UnpackedBank(given).combine(np.full(M, 1 / M))
+        LazyPrecomputedBank(given).combine(np.full(M, 1 / M))
 
 
 @pytest.mark.parametrize("spoil", [asymmetric, negative, distances, indefinite])
@@ -106,7 +106,7 @@ def test_an_indefinite_kernel_is_accepted_where_the_others_make_up_for_it(K: Arr
 
 @pytest.mark.parametrize("weights", [[1.0, 0.0, 0.0, 0.0], [0.1, 0.2, 0.3, 0.4], [0.0] * 4])
 def test_it_learns_what_a_packed_bank_learns(K: Array, weights: list[float]) -> None:
-    combined = UnpackedBank(K).combine(weights)
+    combined = LazyPrecomputedBank(K).combine(weights)
     assert_allclose(combined, PrecomputedBank(K).combine(weights), rtol=1e-13, atol=1e-13)
     by_estimator = KernelSVC(kernel="precomputed", weights=weights).fit(K, Y)
     assert_array_equal(by_estimator.weights_, weights)
@@ -120,13 +120,13 @@ def test_a_kernel_without_weight_may_be_indefinite(K: Array) -> None:
 
 def test_asymmetry_of_rounding_is_accepted(K: Array) -> None:
     K[0, 1, 2] *= 1 + 1e-12
-    assert UnpackedBank(K).combine(np.ones(M)).shape == (N, N)
+    assert LazyPrecomputedBank(K).combine(np.ones(M)).shape == (N, N)
 
 
 def test_a_row_of_zeros_is_that_of_a_gram_matrix(K: Array) -> None:
     K[1, 3], K[1, :, 3] = 0.0, 0.0
     K[2] = 0.0
-    assert UnpackedBank(K).combine(np.ones(M))[3, 3] > 0
+    assert LazyPrecomputedBank(K).combine(np.ones(M))[3, 3] > 0
 
 
 def test_it_holds_combinations_and_no_stack() -> None:
@@ -134,7 +134,7 @@ def test_it_holds_combinations_and_no_stack() -> None:
     K = roots @ roots.transpose(0, 2, 1)
     tracemalloc.start()
     try:
-        bank = UnpackedBank(K)
+        bank = LazyPrecomputedBank(K)
         bank.combine(np.ones(40))
         kept, peak = tracemalloc.get_traced_memory()
     finally:

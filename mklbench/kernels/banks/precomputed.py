@@ -1,0 +1,505 @@
+"""Banks of Gram matrices that are given: on the training samples, or of a whole data set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import get_args
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mklbench.errors import InputError
+from mklbench.kernels.banks.dense import StackedBank
+from mklbench.kernels.base import Array, Bank, Indices
+from mklbench.kernels.cross import weighted_sum
+from mklbench.kernels.definite import (
+    OF_PRECOMPUTED,
+    MakePSD,
+    check_definite,
+    is_definite,
+    made_definite,
+)
+from mklbench.kernels.functions import LARGEST_VALUE, SMALLEST_VALUE
+from mklbench.kernels.groups import GroupLists, check_groups
+from mklbench.kernels.memory import Memory, gram_bytes
+from mklbench.kernels.storage.packed import PackedGrams, is_symmetric, symmetric
+from mklbench.validation import check_choice, check_finite, kernel_called, real_array
+
+
+class _GivenGrams(Bank):
+    """What banks of given Gram matrices share: new samples come as cross Gram matrices.
+
+    These are between new samples and all samples that the bank was made on, and of all kernels,
+    also where some have been taken since.
+    """
+
+    # The training samples and the kernels, by their numbers when the bank was made, and how many
+    # samples and kernels there were.
+    _rows: Indices
+    _kernels: Indices
+    _given: tuple[int, int]
+    # For each kernel P (n, n), by which its cross Gram matrix is multiplied, None for as it is.
+    _maps: Sequence[Array | None] | None = None
+
+    def _place(self) -> None:
+        """Stand on all samples and kernels that were given."""
+        self.features = (-1,) * self.n_kernels
+        self._given = self.n_kernels, self.n_samples
+        self._rows, self._kernels = np.arange(self.n_samples), np.arange(self.n_kernels)
+
+    def _take_from(self, bank: _GivenGrams, rows: Indices, kernels: Indices) -> None:
+        """Stand on some of the samples and the kernels of another bank."""
+        self.n_samples, self.n_kernels = len(rows), len(kernels)
+        self.features = (-1,) * self.n_kernels
+        self._given, self._rows = bank._given, bank._rows[rows]
+        self._kernels = bank._kernels[kernels]
+        if bank._maps is not None:
+            maps = [bank._maps[m] for m in kernels.tolist()]
+            self._maps = [None if P is None else P[:, rows] for P in maps]
+
+    def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
+        """Return the combination (n_z, n) of cross Gram matrices.
+
+        Parameters
+        ----------
+        weights : array_like of shape (M,)
+            Weights of the kernels.
+        Z : array_like of shape (M', n_z, n')
+            Cross Gram matrices between new samples and the n' samples that the bank was made on,
+            of all M' kernels that it was made of.
+        """
+        d = self._check_weights(weights)
+        stack = _cross_grams(Z, *self._given)
+        active = np.flatnonzero(d)
+        used, maps = self._kernels[active], self._maps
+        if maps is None:  # whole rows are added up: to pick columns first takes longer
+            blocks = (stack[k] for k in used)
+            combined = weighted_sum(d[active], blocks, stack.shape[1:])[:, self._rows]
+        else:
+            mapped = (
+                stack[k][:, self._rows] if (P := maps[m]) is None else stack[k] @ P
+                for m, k in zip(active.tolist(), used, strict=True)
+            )
+            combined = weighted_sum(d[active], mapped, (stack.shape[1], self.n_samples))
+        if not np.isfinite(combined).all():
+            check_finite("Z", stack)
+        return combined
+
+
+class PrecomputedBank(_GivenGrams, StackedBank):
+    """Gram matrices that the user brings.
+
+    What is kept are copies of their packed lower triangles, half the memory of `K`; nothing refers
+    to `K`.
+
+    Parameters
+    ----------
+    K : array_like of shape (M, n, n)
+        Gram matrices on the training samples, symmetric up to 1e-6 of their largest
+        entry; from 1e-10 on they are made symmetric, with a warning.
+    groups : GroupLists or None, default=None
+        Lists of kernel indices, where the kernels come in groups.
+    make_psd : {"clip", "shift", "flip"} or None, default=None
+        How indefinite matrices are made positive semidefinite (`made_definite`), and what is
+        between new and training samples with them; None leaves them as they are.
+
+    Raises
+    ------
+    InputError
+        If `K` is not a finite stack of symmetric matrices, or `groups` do not partition them.
+    """
+
+    def __init__(
+        self,
+        K: ArrayLike,
+        groups: GroupLists | None = None,
+        make_psd: MakePSD | None = None,
+    ) -> None:
+        stack, maps = gram_stack(K), []
+        if make_psd is not None:
+            check_make_psd(make_psd)
+            mended = [made_definite(check_gram(m, gram), make_psd) for m, gram in enumerate(stack)]
+            stack, maps = np.array([gram for gram, _ in mended]), [mapping for _, mapping in mended]
+        super().__init__(pack_stack(stack), groups)
+        self._place()
+        self._maps = maps if any(mapping is not None for mapping in maps) else None
+        check_groups(groups, self.n_kernels)
+
+    def take(self, rows: ArrayLike, kernels: Indices | None = None) -> PrecomputedBank:
+        indices = self._check_rows(rows)
+        taken = type(self).__new__(type(self))
+        every = np.arange(self.n_kernels)
+        taken._take_from(self, indices, every if kernels is None else kernels)
+        if kernels is None:
+            taken._grams, taken.groups = self._grams.take(indices), self.groups
+        return taken
+
+
+class GrowingBank(PrecomputedBank):
+    """Precomputed Gram matrices to which kernels are added one by one.
+
+    The room for matrices doubles when it is used up, so that adding a kernel costs a copy of that
+    kernel, on average. The memory is at most twice that of a `PrecomputedBank`.
+
+    Parameters
+    ----------
+    K : array_like of shape (M, n, n)
+        Symmetric Gram matrices on the training samples, M >= 1, to begin with.
+    """
+
+    def __init__(self, K: ArrayLike) -> None:
+        super().__init__(K)
+
+    def append(self, gram: ArrayLike) -> None:
+        """Add a Gram matrix as kernel M.
+
+        Parameters
+        ----------
+        gram : array_like of shape (n, n)
+            Symmetric Gram matrix on the training samples.
+
+        Raises
+        ------
+        InputError
+            If it is not a finite symmetric matrix on the same samples.
+        """
+        matrix = real_array("gram", gram)
+        if matrix.shape != (self.n_samples, self.n_samples):
+            raise InputError(
+                f"gram has shape {matrix.shape}, but the bank has {self.n_samples} samples: "
+                f"pass a Gram matrix of shape {(self.n_samples, self.n_samples)}."
+            )
+        self._grams.append(check_gram(self.n_kernels, matrix))
+        self._kernels_changed()
+        self.n_kernels += 1
+        self._place()
+
+
+class IndexedBank(StackedBank):
+    """Precomputed Gram matrices of a whole data set, bound to some of its rows.
+
+    New samples are named by their row in the whole stack, so that splits and cross-validation work
+    on Gram matrices as they do on features. What is kept are the packed lower triangles of the
+    whole stack, shared by all that is taken of a bank, and those of the training samples; for
+    predictions the columns of the samples that are taken.
+
+    Parameters
+    ----------
+    K : array_like of shape (M, N, N) or PackedGrams
+        Gram matrices of the whole data set, or what `pack_stack` made of them.
+    rows : array_like
+        Indices of the training samples.
+    groups : GroupLists or None, default=None
+        As in `PrecomputedBank`.
+    names : sequence of str or None, default=None
+        The names (M,) of the kernels; "kernel 0" and so on if not given.
+    """
+
+    # Of what is taken for predictions, in place of the whole stack: its columns (M, N, n) of the
+    # samples that are taken, and its diagonals (M, N).
+    _columns: Array
+    _diagonals: Array
+
+    def __init__(
+        self,
+        K: ArrayLike | PackedGrams,
+        rows: ArrayLike,
+        groups: GroupLists | None = None,
+        names: Sequence[str] | None = None,
+    ) -> None:
+        whole = K if isinstance(K, PackedGrams) else pack_stack(K)
+        check_groups(groups, len(whole))
+        self._whole: PackedGrams | None = whole
+        self._n_whole = whole.n_samples
+        self._rows = check_rows(rows, self._n_whole)
+        self._names = names
+        super().__init__(whole.take(self._rows), groups)
+
+    @classmethod
+    def of_rows(cls, n: int, n_kernels: int) -> Memory:
+        """Return the memory of the kernels on some rows, that of the whole stack not counted.
+
+        Parameters
+        ----------
+        n : int
+            Number of training samples, rows of the whole stack.
+        n_kernels : int
+            Number M of kernels.
+        """
+        own = cls.needs(n, n_kernels)
+        return replace(own, building=own.kept + own.restricting)
+
+    @cached_property
+    def _grams(self) -> PackedGrams:
+        grams = (columns[self._rows] for columns in self._columns)
+        return PackedGrams.of(self.n_samples, grams, self.n_kernels)
+
+    def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
+        """Return the combined kernel (n_z, n) between rows of the stack and the training samples.
+
+        Parameters
+        ----------
+        weights : array_like of shape (M,)
+            Weights of the kernels.
+        Z : array_like of int of shape (n_z,)
+            Rows of the new samples in the whole stack.
+        """
+        d, new = self._check_weights(weights), check_rows(Z, self._n_whole)
+        if self._whole is not None:
+            return self._whole.block(d, new, self._rows)
+        active = np.flatnonzero(d)
+        blocks = (self._columns[m][new] for m in active)
+        return weighted_sum(d[active], blocks, (len(new), self.n_samples))
+
+    def diagonals(self, Z: ArrayLike | None = None) -> Array:
+        rows = self._rows if Z is None else check_rows(Z, self._n_whole)
+        return self._of_whole()[:, rows]
+
+    def take(self, rows: ArrayLike, kernels: Indices | None = None) -> IndexedBank:
+        indices = self._check_rows(rows)
+        if kernels is None and self._whole is not None:
+            return IndexedBank(self._whole, self._rows[indices], self.groups, self._names)
+        chosen = np.arange(self.n_kernels) if kernels is None else kernels
+        taken = IndexedBank.__new__(IndexedBank)
+        taken._n_whole, taken._rows = self._n_whole, self._rows[indices]
+        taken.n_samples, taken.n_kernels = len(indices), len(chosen)
+        taken.features, taken._names = (-1,) * len(chosen), None
+        taken._whole, taken._diagonals = None, self._of_whole()[chosen]
+        if self._whole is None:
+            taken._columns = self._columns[chosen][:, :, indices]
+        else:
+            taken._columns = self._whole.keep(chosen).columns(taken._rows)
+        return taken
+
+    def kernel_names(self, columns: Sequence[str] | None = None) -> Sequence[str]:
+        return super().kernel_names(columns) if self._names is None else tuple(self._names)
+
+    def _of_whole(self) -> Array:
+        """Return the diagonals (M, N) of the whole stack."""
+        return self._diagonals if self._whole is None else self._whole.diagonals()
+
+
+class LazyPrecomputedBank(_GivenGrams):
+    """Gram matrices that the user brings, for algorithms that combine them at one set of weights.
+
+    A machine at fixed weights learns from sum_m d_m K_m and from nothing else: to copy, pack and
+    factor M matrices for it takes far longer than the machine itself. One pass adds them up, and
+    what is checked is the sum. The bank refers to `K` and keeps the last combination. Algorithms
+    that ask for more are served, too, but faster by a `PrecomputedBank`.
+
+    Each matrix is held to what its diagonal tells: no entry of it is negative, where it is 0 the
+    row is, and its largest entry is in the range of `PrecomputedBank`. The combinations are checked
+    to be symmetric and positive semidefinite up to rounding: a combination that is neither is
+    refused for the first matrix that is not. A matrix that is indefinite is accepted where the
+    others make up for it, as the combination is a kernel.
+
+    Parameters
+    ----------
+    K : array_like of shape (M, n, n)
+        Gram matrices on the training samples.
+
+    Raises
+    ------
+    InputError
+        If `K` is no stack of matrices, or a diagonal is none of a Gram matrix.
+    """
+
+    def __init__(self, K: ArrayLike) -> None:
+        self._stack = gram_stack(K)
+        self.n_kernels, self.n_samples = self._stack.shape[:2]
+        self._place()
+        self._last: tuple[Array, Array] | None = None
+        self._check_diagonals()
+
+    @classmethod
+    def needs(cls, n: int, n_kernels: int) -> Memory:
+        """Return the memory of the combination that it keeps, that of `K` not counted.
+
+        Parameters
+        ----------
+        n : int
+            Number of training samples.
+        n_kernels : int
+            Number M of kernels.
+        """
+        return Memory(
+            n_kernels,
+            gram_bytes(n),
+            gram_bytes(n),
+            combining=gram_bytes(n),  # what is factored
+            restricting=gram_bytes(n, n_kernels),
+        )
+
+    def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
+        """Return sum_m d_m K_m (n, n).
+
+        Parameters
+        ----------
+        d : array_like of shape (M,)
+            Weights of the kernels.
+        out : ndarray of shape (n, n) or None, default=None
+            Where the matrix is written; a new array if not given.
+
+        Raises
+        ------
+        InputError
+            If it is not finite, symmetric and positive semidefinite, and a kernel is not.
+        """
+        weights = self._check_weights(d)
+        if self._last is None or not np.array_equal(self._last[0], weights):
+            combined = np.tensordot(weights, self._stack, axes=1)
+            self._last = weights.copy(), self._checked(combined)
+        if out is None:
+            return self._last[1].copy()
+        out[...] = self._last[1]
+        return out
+
+    def quadratic_forms(self, a: ArrayLike) -> Array:
+        coef = self._check_coefficients(a)
+        return (self._stack @ coef) @ coef
+
+    def products(self, a: ArrayLike, kernels: ArrayLike) -> Array:
+        coef = self._check_coefficients(a)
+        rows = [self._stack[m] @ coef for m in self._check_kernels(kernels)]
+        return np.array(rows).reshape(len(rows), self.n_samples)
+
+    def diagonals(self, Z: ArrayLike | None = None) -> Array:
+        return np.einsum("mii->mi", self._stack).copy() if Z is None else super().diagonals(Z)
+
+    def inner_products_with(self, K: Array) -> Array:
+        return np.tensordot(self._stack, K, axes=2)
+
+    def take(self, rows: ArrayLike, kernels: Indices | None = None) -> LazyPrecomputedBank:
+        chosen = self._check_rows(rows)
+        taken = LazyPrecomputedBank.__new__(LazyPrecomputedBank)
+        every = np.arange(self.n_kernels)
+        taken._take_from(self, chosen, every if kernels is None else kernels)
+        taken._last = None
+        if kernels is None:
+            taken._stack = self._stack[:, chosen[:, None], chosen]
+        return taken
+
+    def _check_diagonals(self) -> None:
+        """Raise an InputError for a kernel that its diagonal gives away.
+
+        The largest entry of a positive semidefinite matrix is on its diagonal, where no entry is
+        negative, and a row with a 0 there is 0: unlike in a matrix of distances.
+        """
+        for m, diagonal in enumerate(self.diagonals()):
+            gram, zero = self._stack[m], diagonal == 0.0
+            if not (
+                is_in_range(diagonal.max())
+                and diagonal.min() >= 0.0
+                and not (zero.any() and gram[zero].any())
+            ):
+                self._check_kernel(m)
+
+    def _checked(self, combined: Array) -> Array:
+        """Return a combination; raise an InputError for the first kernel that is none.
+
+        Where rounding left it less than symmetric, it is made so, with a warning.
+        """
+        with np.errstate(over="ignore", invalid="ignore"):
+            finite = np.isfinite(combined.sum())
+        if not (finite and is_symmetric(combined) and is_definite(combined)):
+            for m in range(self.n_kernels):
+                self._check_kernel(m)
+            return combined
+        return symmetric("the combination of K", combined)
+
+    def _check_kernel(self, m: int) -> None:
+        check_definite([check_gram(m, self._stack[m])], [kernel_called(m)], OF_PRECOMPUTED)
+
+
+def pack_stack(K: ArrayLike, make_psd: MakePSD | None = None) -> PackedGrams:
+    """Return the lower halves of a stack (M, n, n), checked and packed in one pass.
+
+    Raises
+    ------
+    InputError
+        If `K` is not a finite stack of symmetric matrices.
+    """
+    stack = gram_stack(K)
+    return pack_grams(stack.shape[1], stack, len(stack), make_psd)
+
+
+def gram_stack(K: ArrayLike) -> Array:
+    """Return `K` as an array (M, n, n) if it is one, its entries not looked at."""
+    stack = real_array("K", K)
+    if stack.ndim != 3 or stack.shape[1] != stack.shape[2] or 0 in stack.shape:
+        raise InputError(
+            f"K has shape {stack.shape}: pass the Gram matrices as one array (n_kernels, n, n)."
+        )
+    return stack
+
+
+def pack_grams(
+    n_samples: int, grams: Iterable[Array], n_grams: int, make_psd: MakePSD | None = None
+) -> PackedGrams:
+    """Return the lower halves of Gram matrices (n, n), checked, of which one at a time need exist.
+
+    With `make_psd` they are made positive semidefinite (`mklbench.kernels.definite`).
+
+    Raises
+    ------
+    InputError
+        If one is not finite or not symmetric.
+    """
+    checked = (check_gram(m, gram) for m, gram in enumerate(grams))
+    if make_psd is not None:
+        how = check_make_psd(make_psd)
+        checked = (made_definite(gram, how)[0] for gram in checked)
+    return PackedGrams.of(n_samples, checked, n_grams)
+
+
+def check_make_psd(make_psd: MakePSD) -> MakePSD:
+    """Return `make_psd` if it is known."""
+    check_choice("make_psd", make_psd, get_args(MakePSD))
+    return make_psd
+
+
+def check_gram(m: int, gram: Array) -> Array:
+    """Return the Gram matrix of kernel `m` if it is finite and symmetric up to rounding."""
+    largest = np.maximum(gram.max(), -gram.min())  # NaN if one entry is
+    if not np.isfinite(largest):
+        raise InputError(
+            f"{kernel_called(m)} holds NaN or infinite values: remove or mend the samples."
+        )
+    if not is_in_range(largest):
+        raise InputError(
+            f"the largest entry of {kernel_called(m)} is {largest:g}: it must be "
+            f"from {SMALLEST_VALUE:g} to {LARGEST_VALUE:g}, rescale it."
+        )
+    return symmetric(kernel_called(m), gram)
+
+
+def is_in_range(largest: float) -> bool:
+    """Tell whether matrices with this largest entry can be computed with."""
+    return largest == 0.0 or SMALLEST_VALUE <= largest <= LARGEST_VALUE
+
+
+def _cross_grams(Z: ArrayLike, n_kernels: int, n_samples: int) -> Array:
+    """Return `Z` as cross Gram matrices (n_kernels, n_z, n_samples), unread."""
+    stack = real_array("Z", Z)
+    if stack.ndim != 3 or stack.shape[::2] != (n_kernels, n_samples):
+        raise InputError(
+            f"the cross Gram matrices have shape {stack.shape}: "
+            f"pass ({n_kernels}, n_new, {n_samples}), one matrix a kernel."
+        )
+    return stack
+
+
+def check_rows(rows: ArrayLike, n: int) -> Indices:
+    """Return `rows` as indices (k,) if they are row numbers from 0 to n - 1."""
+    indices = np.asarray(rows)
+    if indices.ndim == 2 and indices.shape[1] == 1:
+        indices = indices[:, 0]
+    # Scikit-learn passes the row numbers of a sample matrix as floats.
+    numeric = indices.ndim == 1 and indices.dtype.kind in "iuf"
+    if not numeric or not np.isin(indices, np.arange(n)).all():
+        raise InputError(
+            f"precomputed kernels take row indices from 0 to {n - 1} in place of features."
+        )
+    return indices.astype(np.intp)
