@@ -92,13 +92,13 @@ def samples(kernels: str, n: int, d: int) -> tuple[Array, Array]:
 
 
 def _builder(kernels: str, n_widths: int) -> Callable[[Array], Any]:
-    from mklbench.kernels import FeatureBank, FeatureWidths, Gaussian, feature_pairs, unit_trace
+    from mklbench.kernels import FeatureBank, Gaussian, GeneratedBank, feature_pairs, unit_trace
 
     gammas = 0.5 / np.geomspace(0.5, 20.0, n_widths) ** 2
     if kernels == "pairs":
         return lambda X: feature_pairs(X, n_widths)
     if kernels == "widths":
-        return lambda X: unit_trace(FeatureWidths(X, gammas))
+        return lambda X: unit_trace(GeneratedBank(X, gammas, [(j,) for j in range(X.shape[1])]))
     functions = [Gaussian(gamma) for gamma in gammas.tolist()]
     return lambda X: unit_trace(FeatureBank(X, functions, decomposed=True))
 

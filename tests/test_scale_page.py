@@ -55,12 +55,12 @@ def test_the_command_of_many_kernels_runs(
 
 
 def test_a_kernel_takes_as_much_as_the_page_says() -> None:
-    from mklbench.kernels import FeatureWidths
+    from mklbench.kernels import GeneratedBank
+    from mklbench.kernels.banks.generated import Widths
     from mklbench.kernels.builders.named import MOST_STORED
     from mklbench.kernels.memory import Shape
-    from mklbench.kernels.storage.widths import Widths
 
-    million, two = (FeatureWidths.needs(Shape(9, 20), 20, k) for k in (50_000, 100_000))
+    million, two = (GeneratedBank.needs(Shape(9, 20), 20, k) for k in (50_000, 100_000))
     assert two.active - million.active == 112e6
     assert "112 bytes per kernel" in PAGE
     assert len(Widths(0.5 / np.geomspace(0.5, 20.0, 1000) ** 2).points) == 84

@@ -17,7 +17,6 @@ from mklbench.kernels.banks.precomputed import (
     PrecomputedBank,
 )
 from mklbench.kernels.banks.views import DistanceBank
-from mklbench.kernels.banks.widths import FeatureWidths, PairWidths
 from mklbench.kernels.base import Bank, KernelOperator
 from mklbench.kernels.builders.columns import FittedViews, KernelList, kernel_list, takes_sparse
 from mklbench.kernels.builders.derived import (
@@ -89,7 +88,6 @@ __all__ = [
     "FamilyBank",
     "FeatureBank",
     "FeatureDistances",
-    "FeatureWidths",
     "FittedViews",
     "FunctionBank",
     "Gaussian",
@@ -113,7 +111,6 @@ __all__ = [
     "MatrixKernels",
     "NamedFunction",
     "Normalised",
-    "PairWidths",
     "Polynomial",
     "Precomputed",
     "PrecomputedBank",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -163,10 +163,10 @@ def _dense() -> BankCase:
     )
 
 
-def _features(n: int, form: Literal["halves", "factors"], memory_limit: float = 1e8) -> BankCase:
+def _features(n: int, memory_limit: float = 1e8) -> BankCase:
     X, Z = awkward_features(n)
     return BankCase(
-        kernels.FeatureBank(X, _FUNCTIONS, form=form, memory_limit=memory_limit),
+        kernels.FeatureBank(X, _FUNCTIONS, memory_limit=memory_limit),
         on_each_feature(_DENSE, X, X),
         Z,
         on_each_feature(_DENSE, Z, X),
@@ -200,14 +200,9 @@ def _generated(how: str) -> BankCase:
         "groups": [(2,), (3, 0, 1), (1, 3)],
     }
     groups = every[how]
-    banks: dict[str, Callable[[], kernels.Bank]] = {
-        "features": lambda: kernels.FeatureWidths(X, _GAMMAS),
-        "pairs": lambda: kernels.PairWidths(X, _GAMMAS),
-        "groups": lambda: kernels.GeneratedBank(X, _GAMMAS, groups),
-    }
     parts = [(X[:, list(group)], Z[:, list(group)]) for group in groups]
     return BankCase(
-        banks[how](),
+        kernels.GeneratedBank(X, _GAMMAS, groups),
         np.concatenate([on_all_features(dense, x, x) for x, _ in parts]),
         Z,
         np.concatenate([on_all_features(dense, z, x) for x, z in parts]),
@@ -484,9 +479,9 @@ def _descriptors() -> BankCase:
 
 BANK_CASES: dict[str, Callable[[], BankCase]] = {
     "dense": _dense,
-    "features as halves": lambda: _features(30, "halves"),
-    "features as factors": lambda: _features(150, "factors"),
-    "features as factors alone": lambda: _features(150, "factors", memory_limit=0),
+    "features, all stored": lambda: _features(20),
+    "features as factors": lambda: _features(150),
+    "features as factors alone": lambda: _features(150, memory_limit=0),
     "features, polynomials": _features_polynomial,
     "generated, on features": lambda: _generated("features"),
     "generated, on pairs": lambda: _generated("pairs"),

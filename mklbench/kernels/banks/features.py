@@ -1,29 +1,34 @@
-"""A bank of kernels on single features, in the form that costs less."""
+"""A bank of kernels on single features: low-rank factors, and Gram matrices where these are few."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklbench.errors import unknown
 from mklbench.kernels.banks.dense import DenseBank
 from mklbench.kernels.base import Array, Bank, Indices
 from mklbench.kernels.functions import Gaussian, KernelFunction, check_values
 from mklbench.kernels.memory import NUMBER, Memory, Shape
 from mklbench.kernels.naming import column_names, function_names, named
 from mklbench.kernels.row_factors import MANY, RowFactors
-from mklbench.kernels.storage.cost import FEW, FeatureCosts
 from mklbench.kernels.storage.factored import ROWS, FeatureFactors
 from mklbench.kernels.storage.nodes import feature_parts
 from mklbench.kernels.storage.packed import PackedGrams, half_size, unpack
 from mklbench.validation import check_features, check_not_empty, check_streamed_features
 
-_FORMS = ("halves", "factors")
+# Gram matrices of all kernels are stored where they hold no more numbers than this, of features
+# whose ranks are more than this share of n: factors then save little. Elsewhere those of active
+# kernels are, in no more bytes than this.
+_FEW_NUMBERS, _LARGE_RANK = 200_000, 0.2
 _MEMORY_LIMIT = 2**29
+# A number is read from memory in the time of so many multiplications of a matrix product.
+_READING = 9.6
+# Combinations in which storing a Gram matrix must pay, once its kernel has been active twice in a
+# row, and kernels that are active near a sparse optimum.
+_REUSES, _FEW = 20, 20
 
 # The rank of Gaussians on one feature with many values, about; for the memory that they will need.
 _RANK = 32
@@ -40,11 +45,10 @@ class FeatureBank(Bank):
     Kernels are ordered by feature first: kernel m = j * len(functions) + k is function k on
     feature j.
 
-    The bank holds low-rank factors (`mklbench.kernels.storage.factored`), and halves of Gram
-    matrices: of all kernels, where the cost model (`mklbench.kernels.storage.cost`) finds these
-    faster; else of kernels that are active in combinations, where this pays, so that a sparse
-    combination of the same kernels is a short sum. Combining therefore changes what the bank keeps:
-    a bank is not for several threads.
+    The bank holds low-rank factors (`mklbench.kernels.storage.factored`), and packed Gram matrices:
+    of all kernels, where these are few and small; else of kernels that are active in combination
+    after combination, so that a sparse combination of the same kernels is a short sum. Combining
+    therefore changes what the bank keeps: a bank is not for several threads.
 
     Parameters
     ----------
@@ -53,17 +57,15 @@ class FeatureBank(Bank):
         are all that is asked for.
     functions : sequence of KernelFunction
         Kernel functions, applied to each feature on its own.
-    form : {"halves", "factors"} or None, default=None
-        "halves" or "factors", to overrule the cost model.
     memory_limit : float, default=_MEMORY_LIMIT
-        Bytes that halves may take.
+        Bytes that the Gram matrices of active kernels may take.
     decomposed : bool, default=False
         Whether to find each factor by a decomposition, in place of interpolation.
 
     Raises
     ------
     InputError
-        If `X` is no finite matrix, or `form` is not known.
+        If `X` is no finite matrix.
     """
 
     def __init__(
@@ -71,12 +73,9 @@ class FeatureBank(Bank):
         X: ArrayLike,
         functions: Sequence[KernelFunction],
         *,
-        form: Literal["halves", "factors"] | None = None,
         memory_limit: float = _MEMORY_LIMIT,
         decomposed: bool = False,
     ) -> None:
-        if form not in (None, *_FORMS):
-            raise unknown("form", form, _FORMS)
         check_not_empty("functions", functions)
         samples = check_streamed_features("X", X)
         self._functions = tuple(functions)
@@ -85,7 +84,7 @@ class FeatureBank(Bank):
                 column = np.asarray(samples[:, [j]], dtype=np.float64)
                 check_values(self._functions, column, j)
         self._decomposed = decomposed
-        self._bind(samples, form, memory_limit)
+        self._bind(samples, memory_limit)
 
     @classmethod
     def needs(cls, shape: Shape, n_functions: int) -> Memory:
@@ -104,23 +103,26 @@ class FeatureBank(Bank):
         reduced = d * min(n, round(_REDUCED * (1.0 + _MORE * (k - 1))), _MOST_REDUCED)
         # In the making: the bases of all features twice, and the factors of one.
         making = factors + NUMBER * 3 * k * rank * n
-        costs = FeatureCosts(n, k, np.full(d, rank), _MEMORY_LIMIT)
-        half = NUMBER * half_size(n)
-        if costs.prefers_halves():
-            kept = samples + factors + half * d * k
+        triangle, kept = NUMBER * half_size(n), samples + factors
+        if _stores_all(n, d * k, rank):
+            kept += triangle * d * k
             return Memory(
-                d * k, kept, kept + making, combining=3 * half, rank=reduced, streamed=2 * samples
+                d * k,
+                kept,
+                kept + making,
+                combining=3 * triangle,
+                rank=reduced,
+                streamed=2 * samples,
             )
-        kept = samples + factors
-        active = half * min(d * k, _ACTIVE, costs.room)
+        active = min(triangle * min(d * k, _ACTIVE), _MEMORY_LIMIT)
         return Memory(
             d * k,
             kept,
             kept + making,
             combining=factors + NUMBER * ROWS * n,  # the bases times the cores
             restricting=factors,
-            # The room for halves grows by a copy; their sum is a half, and its triangle.
-            active=1.5 * active + (3 * half if active else 0.0),
+            # The room for matrices grows by a copy; their sum is a triangle, and unpacked.
+            active=1.5 * active + 3 * triangle,
             rank=reduced,
             streamed=2 * samples,
         )
@@ -138,15 +140,13 @@ class FeatureBank(Bank):
 
     def quadratic_forms(self, a: ArrayLike) -> Array:
         vector = self._check_coefficients(a)
-        if self.form == "halves":
-            return self._all_halves().quadratic_forms(vector)
-        return self._factors.quadratic_forms(vector)
+        stored = self._all_grams if self._stores_all else self._factors
+        return stored.quadratic_forms(vector)
 
     def products(self, a: ArrayLike, kernels: ArrayLike) -> Array:
         vector, chosen = self._check_coefficients(a), self._check_kernels(kernels)
-        if self.form == "halves":
-            return self._all_halves().products(vector, chosen)
-        return self._factors.products(vector, chosen)
+        stored = self._all_grams if self._stores_all else self._factors
+        return stored.products(vector, chosen)
 
     def traces(self) -> Array:
         # Of many samples these factors would take more than rows of others do.
@@ -190,7 +190,7 @@ class FeatureBank(Bank):
             return self._between(np.asarray(self._X[indices], dtype=np.float64), kernels)
         taken = FeatureBank.__new__(FeatureBank)
         taken._functions, taken._decomposed = self._functions, self._decomposed
-        taken._bind(self._X[indices], self._overruled, self._memory_limit)
+        taken._bind(self._X[indices], self._memory_limit)
         # Of few samples the cores are those of the whole bank, whatever it was asked before.
         if self.n_samples < MANY or "_factors" in vars(self):
             taken._factors = self._factors.take(indices)
@@ -202,18 +202,12 @@ class FeatureBank(Bank):
         """The training samples in memory, in double precision."""
         return np.asarray(self._X, dtype=np.float64)
 
-    def _bind(
-        self,
-        X: NDArray[np.floating],
-        form: Literal["halves", "factors"] | None,
-        memory_limit: float,
-    ) -> None:
+    def _bind(self, X: NDArray[np.floating], memory_limit: float) -> None:
         self._X = X
-        self._overruled, self._memory_limit = form, memory_limit
-        self.n_samples = len(X)
+        self._memory_limit, self.n_samples = memory_limit, len(X)
         self.n_kernels = X.shape[1] * len(self._functions)
         self.features = tuple(j for j in range(X.shape[1]) for _ in self._functions)
-        # Kernel m's half is the one in slot m of the kept ones, or it is not kept (-1).
+        # The Gram matrix of kernel m is the one in slot m of the stored ones; -1 if it is not.
         self._slots = np.full(self.n_kernels, -1)
         self._last = np.zeros(self.n_kernels, dtype=bool)  # active in the last combination
         self._grams = PackedGrams(self.n_samples, 0)
@@ -223,57 +217,73 @@ class FeatureBank(Bank):
         """The factors, made when first asked for: rows of others may be all that is needed."""
         return FeatureFactors.of(self._samples, self._functions, self._decomposed)
 
-    @cached_property
-    def costs(self) -> FeatureCosts:
-        """The cost model of this bank."""
-        return FeatureCosts(
-            self.n_samples, len(self._functions), self._factors.ranks, self._memory_limit
-        )
+    @property
+    def _stores_all(self) -> bool:
+        """Whether the Gram matrices of all kernels are stored."""
+        return _stores_all(self.n_samples, self.n_kernels, self._factors.ranks.mean())
 
-    @cached_property
-    def form(self) -> Literal["halves", "factors"]:
-        """Whether there are halves of all kernels, or factors and halves of active kernels."""
-        return self._overruled or ("halves" if self.costs.prefers_halves() else "factors")
+    @property
+    def _all_grams(self) -> PackedGrams:
+        """The Gram matrices of all kernels, formed when they are first asked for."""
+        if len(self._grams) < self.n_kernels:
+            self._store(np.arange(self.n_kernels))
+        return self._grams
+
+    @property
+    def _room(self) -> int:
+        """Number of Gram matrices that the memory limit allows."""
+        return int(self._memory_limit // (NUMBER * half_size(self.n_samples)))
 
     def _combine(self, weights: Array, out: Array, add: bool) -> None:
         active = np.flatnonzero(weights)
-        if self.form == "factors" and not self._keeping_pays(active):
+        if self._stores_all:
+            self._store(np.arange(self.n_kernels))
+        elif self._storing_pays(active):
+            self._store(active)
+        else:
             self._factors.combine(weights, out, add)
             return
-        if self.form == "halves":
-            self._all_halves()
-        self._keep(active)
         by_slot = np.zeros(len(self._grams))
         by_slot[self._slots[active]] = weights[active]
         unpack(self._grams.combination(by_slot), out, add)
 
-    def _keeping_pays(self, active: NDArray[np.intp]) -> bool:
+    def _storing_pays(self, active: Indices) -> bool:
+        """Tell whether a combination is a sum of stored matrices, the missing ones formed first.
+
+        It counts multiplications of matrix products: of the factors of the active features, and of
+        the matrices that are missing, over several combinations if their kernels have been active
+        in the last one, too. The matrices are read.
+        """
         again = self._last[active]
         self._last[:] = False
         self._last[active] = True
-        features = active // len(self._functions)
-        return self.costs.keeping_pays(features, self._slots[active] < 0, again)
+        if len(active) > self._room:
+            return False
+        n, k = self.n_samples, len(self._functions)
+        ranks = self._factors.ranks
+        missing = self._slots[active] < 0
+        r = ranks[active[missing] // k]
+        forming = ((n**2 * r + n * r**2) / np.where(again[missing], _REUSES, 1)).sum()
+        used = ranks[np.unique(active // k)]
+        squares = (used**2).sum()
+        by_factors = n * (n + ROWS) * used.sum() / 2 + n * squares + _READING * k * squares / 2
+        return bool(_READING * len(active) * half_size(n) + forming < by_factors)
 
-    def _all_halves(self) -> PackedGrams:
-        """Return the halves of all kernels, made when first asked for."""
-        if len(self._grams) < self.n_kernels:
-            self._keep(np.arange(self.n_kernels))
-        return self._grams
-
-    def _keep(self, active: NDArray[np.intp]) -> None:
-        """Make sure that the halves of the kernels `active` are kept."""
+    def _store(self, active: Indices) -> None:
+        """Make sure that the Gram matrices of the kernels `active` are stored."""
         missing = active[self._slots[active] < 0]
-        if self.form == "factors" and len(self._grams) + len(missing) > self.costs.room:
-            self._forget_all_but(active)
+        if not self._stores_all and len(self._grams) + len(missing) > self._room:
+            kept = active[self._slots[active] >= 0]
+            self._grams = self._grams.keep(self._slots[kept])
+            self._slots[:] = -1
+            self._slots[kept] = np.arange(len(kept))
         elif not len(self._grams):  # room for those that will follow, as growing copies
-            few = min(FEW, self.costs.room, self.n_kernels)
-            self._grams = PackedGrams(self.n_samples, max(len(missing), few))
+            room = min(_FEW, self._room, self.n_kernels)
+            self._grams = PackedGrams(self.n_samples, max(len(missing), room))
         for m in missing.tolist():
             self._slots[m] = len(self._grams)
             self._grams.append(self._factors.gram(m))
 
-    def _forget_all_but(self, active: NDArray[np.intp]) -> None:
-        kept = active[self._slots[active] >= 0]
-        self._grams = self._grams.keep(self._slots[kept])
-        self._slots[:] = -1
-        self._slots[kept] = np.arange(len(kept))
+
+def _stores_all(n: int, n_kernels: int, rank: float) -> bool:
+    return n_kernels * half_size(n) <= _FEW_NUMBERS and rank > _LARGE_RANK * n

@@ -19,19 +19,132 @@ from mklbench.kernels.euclidean import squared_distances
 from mklbench.kernels.functions import Gaussian
 from mklbench.kernels.memory import NUMBER, Memory, Shape
 from mklbench.kernels.naming import NamesOfGroups, column_names, gaussian_names
-from mklbench.kernels.storage.packed import pack, write_rows
-from mklbench.kernels.storage.widths import (
-    AT_ONCE,
-    Widths,
-    doubled,
-    half_of_square,
-    sums,
-)
+from mklbench.kernels.storage.factored import interpolation
+from mklbench.kernels.storage.packed import diagonal, pack, write_rows
 from mklbench.validation import check_features, check_training_features
 
 # Numbers a kernel that a bank and a search keep or pass around: its features, scales, weights and
 # prices, sorted and unsorted.
 _PER_KERNEL = 14
+# Of the sum of |w_i|, that of an interpolation between gammas.
+_ERROR = 1e-14
+# Numbers of which exponentials are taken at once: they stay in a processor's cache.
+_AT_ONCE = 2**16
+# Gammas to which is interpolated at once.
+_GAMMAS_AT_ONCE = 2**12
+
+
+class Widths:
+    """The gammas of Gaussians on one group of columns, and those at which sums are evaluated.
+
+    With products w_i and squared distances u_i >= 0, what prices and combinations ask of the
+    Gaussians is f(gamma) = sum_i w_i exp(-gamma u_i) at k gammas. As a function of s = log gamma it
+    is entire, and |f| <= sum_i |w_i| as long as |Im s| <= pi / 2, whatever the distances are. So p
+    Chebyshev points of the interval of s suffice: with rho the parameter of the ellipse of
+    Bernstein of this height, f is interpolated with an error of at most 4 rho^(1-p) / (rho - 1)
+    sum_i |w_i| (Trefethen, Approximation Theory and Approximation Practice, theorem 8.2). From 0.5
+    to 20 widths are told by 85 points, a thousand of them or a million.
+
+    Parameters
+    ----------
+    gammas : array_like of shape (k,)
+        Factors of the squared distance, > 0.
+
+    Attributes
+    ----------
+    gammas : ndarray of shape (k,)
+        The same.
+    points : ndarray of shape (p,)
+        Where sums are evaluated: the gammas themselves where there are few.
+    """
+
+    def __init__(self, gammas: Array) -> None:
+        self.gammas = self.points = np.asarray(gammas, dtype=np.float64)
+        logarithms = np.log(self.gammas)
+        first, last = float(logarithms.min()), float(logarithms.max())
+        self._first, self._radius = first, (last - first) / 2
+        self._angles: Array | None = None
+        if self._radius > 0.0 and (p := _n_points(self._radius)) < len(self.gammas):
+            self._angles = np.pi * (np.arange(p) + 0.5) / p
+            self.points = np.exp(first + self._radius * (1.0 + np.cos(self._angles)))
+
+    def __len__(self) -> int:
+        return len(self.gammas)
+
+    def at_gammas(self, sums: Array) -> Array:
+        """Return sums (g, k) at the gammas of those (g, p) at the points."""
+        if self._angles is None:
+            return sums
+        found = np.empty((len(sums), len(self)))
+        for part, matrix in self._interpolations(self._angles):
+            np.matmul(sums, matrix.T, out=found[:, part])
+        return found
+
+    def weighted(self, weights: Array) -> tuple[Array, Array]:
+        """Return gammas and weights whose sum of Gaussians is that of `weights` (k,), the fewer.
+
+        With weight on more Gaussians than there are points, it is those of the points.
+        """
+        active = np.flatnonzero(weights)
+        if self._angles is None or len(active) <= len(self.points):
+            return self.gammas[active], weights[active]
+        at_points = np.zeros(len(self.points))
+        for part, matrix in self._interpolations(self._angles):
+            at_points += weights[part] @ matrix
+        return self.points, at_points
+
+    def _interpolations(self, angles: Array) -> Iterator[tuple[slice, Array]]:
+        """Yield the matrices from the points to some of the gammas each, which are made anew."""
+        for start in range(0, len(self), _GAMMAS_AT_ONCE):
+            part = slice(start, start + _GAMMAS_AT_ONCE)
+            places = (np.log(self.gammas[part]) - self._first) / self._radius - 1.0
+            yield part, interpolation(places, angles)
+
+
+def _sums_at(gammas: Array, distances: Array, products: Array) -> Array:
+    """Return sum_i products_i exp(-gamma distances_i) (p,) for each of `gammas` (p,).
+
+    Parameters
+    ----------
+    gammas : ndarray of shape (p,)
+        Factors of the distances.
+    distances, products : ndarray of shape (N,)
+        Squared distances, which may be infinite, and what the Gaussians are multiplied by.
+    """
+    total = np.zeros(len(gammas))
+    columns = min(len(distances), _AT_ONCE)
+    rows = max(1, _AT_ONCE // max(1, columns))
+    buffer = np.empty((min(rows, len(gammas)), columns))
+    for start in range(0, len(distances), max(1, columns)):
+        part = slice(start, start + columns)
+        for first in range(0, len(gammas), rows):
+            chosen = slice(first, first + rows)
+            values = buffer[: len(gammas[chosen]), : len(distances[part])]
+            np.multiply(-gammas[chosen, None], distances[part], out=values)
+            total[chosen] += np.exp(values, out=values) @ products[part]
+    return total
+
+
+def _doubled(half: Array, n: int) -> Array:
+    """Return the half of a symmetric matrix (n, n) with what is off its diagonal twice, in place.
+
+    Its inner product with the half of another one is that of the matrices.
+    """
+    half *= 2.0
+    half[diagonal(n)] *= 0.5
+    return half
+
+
+def _half_of_square(t: Array) -> Array:
+    """Return the half of t t' for `t` (r,), with what is off its diagonal twice."""
+    return _doubled(pack(np.outer(t, t)), len(t))
+
+
+def _n_points(radius: float) -> int:
+    """Return how many points an interval of log gamma of this radius needs."""
+    height = np.pi / 2 / radius  # (rho - 1 / rho) / 2
+    rho = height + np.sqrt(1.0 + height**2)
+    return 2 + int(np.log(4.0 / (rho - 1.0) / _ERROR) / np.log(rho))
 
 
 class GeneratedBank(Bank):
@@ -40,7 +153,7 @@ class GeneratedBank(Bank):
     Kernels are ordered by group first: kernel m = g * len(gammas) + w has the factor w on group g.
 
     A price of all kernels takes n_s (n_s + 1) / 2 min(k, p) exponentials a group, with n_s the
-    number of coefficients that are not 0 and p some 85 (`mklbench.kernels.storage.widths`).
+    number of coefficients that are not 0 and p some 85 (`Widths`).
 
     Parameters
     ----------
@@ -84,7 +197,7 @@ class GeneratedBank(Bank):
             n_kernels,
             kept,
             kept + NUMBER * 2.0 * n_kernels,
-            combining=NUMBER * 3.0 * AT_ONCE,  # blocks of rows that fit a cache
+            combining=NUMBER * 3.0 * _AT_ONCE,  # blocks of rows that fit a cache
             restricting=NUMBER * shape.n * shape.d,
             active=NUMBER * _PER_KERNEL * n_kernels + pricing,
         )
@@ -102,10 +215,10 @@ class GeneratedBank(Bank):
         support = np.flatnonzero(vector)
         if not len(support):
             return np.zeros(self.n_kernels)
-        return self._priced(self._sums(self._X[support], half_of_square(vector[support])))
+        return self._priced(self._sums(self._X[support], _half_of_square(vector[support])))
 
     def inner_products_with(self, K: Array) -> Array:
-        return self._priced(self._sums(self._X, doubled(pack(np.asarray(K)), len(K))))
+        return self._priced(self._sums(self._X, _doubled(pack(np.asarray(K)), len(K))))
 
     def products(self, a: ArrayLike, kernels: ArrayLike) -> Array:
         vector, chosen = self._check_coefficients(a), self._check_kernels(kernels)
@@ -182,7 +295,7 @@ class GeneratedBank(Bank):
 
     def _row_blocks(self) -> Iterator[slice]:
         """Yield blocks of rows of a Gram matrix that stay in a processor's cache."""
-        size = max(8, AT_ONCE // 2 // self.n_samples)
+        size = max(8, _AT_ONCE // 2 // self.n_samples)
         for start in range(0, self.n_samples, size):
             yield slice(start, min(start + size, self.n_samples))
 
@@ -214,7 +327,7 @@ class GeneratedBank(Bank):
         """
         return np.array(
             [
-                sums(self._widths.points, pack(self._distances(g, X, X)), products)
+                _sums_at(self._widths.points, pack(self._distances(g, X, X)), products)
                 for g in range(len(self._groups))
             ]
         )

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -24,8 +25,8 @@ from mklbench.kernels.banks.function_bank import (
     on_all_features,
     samples_of,
 )
+from mklbench.kernels.banks.generated import GeneratedBank
 from mklbench.kernels.banks.linear import LinearBank
-from mklbench.kernels.banks.widths import FeatureWidths, PairWidths
 from mklbench.kernels.base import Array, Bank, KernelOperator
 from mklbench.kernels.builders.grams import precomputed
 from mklbench.kernels.contract import declares, unbound
@@ -51,6 +52,7 @@ from mklbench.validation import (
     check_positive,
     check_scale,
     check_streamed_features,
+    check_training_features,
     column_called,
 )
 
@@ -144,7 +146,7 @@ def feature_gaussians(X: ArrayLike, gammas: Sequence[float] = (1.0,)) -> Feature
 def _widths_of_features(shape: Shape, n_widths: int = 10) -> Memory:
     """Return what the bank of `feature_widths` needs."""
     if shape.d * n_widths > MOST_STORED:
-        return FeatureWidths.needs(shape, shape.d, n_widths)
+        return GeneratedBank.needs(shape, shape.d, n_widths)
     return FeatureBank.needs(shape, n_widths)
 
 
@@ -162,26 +164,29 @@ def feature_widths(X: ArrayLike, n_widths: int = 10) -> ScaledBank:
         Training samples.
     n_widths : int, default=10
         Number of widths, >= 1. With more than 2,000 kernels the bank keeps none of them
-        (`mklbench.kernels.FeatureWidths`): a million take no more memory than their weights.
+        (`mklbench.kernels.GeneratedBank`): a million take no more memory than their weights.
     """
     gammas = _gammas_of_widths(n_widths)
     samples = check_streamed_features("X", X)
     if samples.shape[1] * len(gammas) > MOST_STORED:
-        return unit_trace(FeatureWidths(samples, gammas))
+        every = [(j,) for j in range(samples.shape[1])]
+        return unit_trace(GeneratedBank(samples, gammas, every))
     functions = [Gaussian(gamma) for gamma in gammas.tolist()]
     # The recorded searches for kernels among these turn on the last digits of the factors.
     return unit_trace(FeatureBank(samples, functions, decomposed=True))
 
 
 @declares(
-    memory=lambda shape, n_widths=5: PairWidths.needs(shape, shape.d * (shape.d - 1) // 2, n_widths)
+    memory=lambda shape, n_widths=5: GeneratedBank.needs(
+        shape, shape.d * (shape.d - 1) // 2, n_widths
+    )
 )
 def feature_pairs(X: ArrayLike, n_widths: int = 5) -> ScaledBank:
     """Return Gaussians exp(-((x_i - z_i)^2 + (x_j - z_j)^2) / (2 width^2)) on every pair i < j.
 
     Each has unit trace. They are products of a Gaussian on either feature, and so tell interactions
-    of two features; none of them is kept (`mklbench.kernels.PairWidths`). The widths are those of
-    `feature_widths`.
+    of two features; none of them is kept (`mklbench.kernels.GeneratedBank`). The widths are those
+    of `feature_widths`.
 
     Parameters
     ----------
@@ -195,7 +200,14 @@ def feature_pairs(X: ArrayLike, n_widths: int = 5) -> ScaledBank:
     InputError
         If `X` has one column only, or an argument is out of range.
     """
-    return unit_trace(PairWidths(X, _gammas_of_widths(n_widths)))
+    samples = check_training_features("X", X)
+    if samples.shape[1] < 2:
+        raise InputError(
+            "X has 1 column, but the kernels look at pairs of columns: pass two or more, or "
+            "choose kernel=feature_widths."
+        )
+    pairs = list(combinations(range(samples.shape[1]), 2))
+    return unit_trace(GeneratedBank(samples, _gammas_of_widths(n_widths), pairs))
 
 
 def _gammas_of_widths(n_widths: int) -> Array:

@@ -1,20 +1,17 @@
-"""Kernels on single features: which form the cost model chooses, what is kept, how much memory."""
+"""Kernels on single features: what is stored of them, and how much memory they take."""
 
 from __future__ import annotations
 
 import pickle
 import tracemalloc
-from functools import partial
 
 import numpy as np
 import pytest
-from dense_twins import awkward_features, dense_gaussian, on_each_feature
+from dense_twins import dense_gaussian, on_each_feature
 from numpy.testing import assert_allclose
 
-from mklbench.errors import InputError
 from mklbench.kernels import FeatureBank, Gaussian, Polynomial
 from mklbench.kernels.functions import KernelFunction
-from mklbench.kernels.storage.cost import FeatureCosts
 from mklbench.libsvm import SVM
 
 GAMMAS = (0.1, 1.0)
@@ -32,92 +29,40 @@ def test_the_diagonal_of_a_kernel_function(function: KernelFunction, d: int) -> 
     assert_allclose(function.diagonal(X), function(X, X).diagonal(), rtol=1e-12)
 
 
-class TestChoice:
-    @pytest.mark.parametrize(("n", "form"), [(15, "halves"), (600, "factors")])
-    def test_halves_of_small_problems_and_factors_of_large_ones(self, n: int, form: str) -> None:
-        assert FeatureBank(samples(n, 8), GAUSSIANS).form == form
-
-    @pytest.mark.parametrize("n", [15, 200])
-    def test_both_forms_give_the_same_numbers(self, n: int) -> None:
-        X, _ = awkward_features(n)
-        halves = FeatureBank(X, GAUSSIANS, form="halves")
-        factors = FeatureBank(X, GAUSSIANS, form="factors")
-        assert (halves.form, factors.form) == ("halves", "factors")
-        rng = np.random.default_rng(0)
-        a, d = rng.standard_normal(n), rng.uniform(size=12)
-        assert_close = partial(assert_allclose, rtol=0, atol=1e-10 * n)
-        assert_close(halves.combine(d), factors.combine(d))
-        assert_allclose(halves.quadratic_forms(a), factors.quadratic_forms(a), atol=1e-9 * n)
-        assert_close(halves.products(a, [7, 7, 2]), factors.products(a, [7, 7, 2]))
-        assert_close(halves.traces(), factors.traces())
-
-    def test_a_restriction_chooses_anew(self) -> None:
-        bank = FeatureBank(samples(600, 8), GAUSSIANS)
+class TestStorage:
+    @pytest.mark.parametrize(("n", "stores_all"), [(15, True), (600, False)])
+    def test_all_matrices_of_small_problems_and_factors_of_large_ones(
+        self, n: int, stores_all: bool
+    ) -> None:
+        bank = FeatureBank(samples(n, 8), GAUSSIANS)
+        assert bank._stores_all == stores_all
         part = bank.take(range(15))
         assert isinstance(part, FeatureBank)
-        assert part.form == "halves"
-        overruled = FeatureBank(samples(600, 8), GAUSSIANS, form="factors")
-        part = overruled.take(range(15))
-        assert isinstance(part, FeatureBank)
-        assert part.form == "factors"
+        assert part._stores_all
 
-    def test_a_form_that_is_not_known(self) -> None:
-        with pytest.raises(InputError, match="form=halfs is not known: did you mean halves"):
-            FeatureBank(samples(9, 2), GAUSSIANS, form="halfs")  # type: ignore[arg-type]
-
-    def test_without_memory_there_are_no_halves(self) -> None:
-        bank = FeatureBank(samples(15, 8), GAUSSIANS, memory_limit=0)
+    def test_ranks_far_below_n_are_factors(self) -> None:
+        X = np.random.default_rng(0).integers(0, 2, (60, 8)).astype(float)
+        bank = FeatureBank(X, GAUSSIANS)
         bank.combine(np.ones(16))
-        assert (bank.form, len(bank._grams)) == ("factors", 0)
+        assert (bank._stores_all, len(bank._grams)) == (False, 0)
 
 
 def test_a_feature_on_which_every_kernel_is_zero() -> None:
     X = np.column_stack([np.zeros(6), np.arange(6.0)])
-    bank = FeatureBank(X, [Polynomial(1, offset=0.0)], form="factors")
+    bank = FeatureBank(X, [Polynomial(1, offset=0.0)])
     assert_allclose(bank.combine([1.0, 0.0]), np.zeros((6, 6)))
     assert_allclose(bank.combine([1.0, 2.0]), 2.0 * np.outer(X[:, 1], X[:, 1]))
     assert_allclose(bank.quadratic_forms(np.ones(6)), [0.0, 225.0])
 
 
-class TestCosts:
-    def test_every_estimate_grows_with_the_samples(self) -> None:
-        small, large = (FeatureCosts(n, 10, np.full(30, 24), 1e9) for n in (200, 400))
-        for form in ("halves", "factors"):
-            fewer, more = getattr(small, form)(), getattr(large, form)()
-            assert fewer.quadratic_forms < more.quadratic_forms
-            assert fewer.combine_few < more.combine_few < more.combine_all
-            assert fewer.products_few < more.products_few
-
-    def test_forms_of_halves_cost_a_pass_over_them(self) -> None:
-        """442 kernels on 245 samples are 107 MB: 4 to 5 ms at 25 GB/s."""
-        costs = FeatureCosts(245, 13, np.full(34, 52), 1e9)
-        assert 0.004 < costs.halves().quadratic_forms < 0.005
-        assert costs.factors().quadratic_forms < 0.001
-        assert not costs.prefers_halves()
-
-    def test_the_room_is_a_number_of_halves(self) -> None:
-        assert FeatureCosts(3, 1, np.array([3]), 8 * 6 * 5 + 1).room == 5
-
-    def test_a_half_is_formed_where_it_pays(self) -> None:
-        costs = FeatureCosts(500, 10, np.full(30, 24), 1e9)
-        features, all_new = np.arange(30), np.ones(30, dtype=bool)
-        none, one = np.zeros(30, dtype=bool), np.arange(30) == 0
-        assert costs.keeping_pays(features, none, none)
-        assert costs.keeping_pays(features, one, none)
-        assert not costs.keeping_pays(features, all_new, none)
-        assert costs.keeping_pays(features, all_new, all_new)
-        scarce = FeatureCosts(500, 10, np.full(30, 24), 8 * 29 * 500 * 501 / 2)
-        assert not scarce.keeping_pays(features, none, none)
-
-
-class TestKeptHalves:
+class TestStoredMatrices:
     def test_kernels_that_stay_active_are_kept_within_the_memory(self) -> None:
         n, d = 120, 10
         X = samples(n, d)
         dense = on_each_feature([dense_gaussian(gamma) for gamma in GAMMAS], X, X)
         room = 5
         limit = room * 8 * n * (n + 1) // 2
-        bank = FeatureBank(X, GAUSSIANS, form="factors", memory_limit=limit)
+        bank = FeatureBank(X, GAUSSIANS, memory_limit=limit)
         rng = np.random.default_rng(2)
         most = 0
         for _ in range(12):
@@ -132,7 +77,7 @@ class TestKeptHalves:
         assert_allclose(bank.combine(np.ones(2 * d)), dense.sum(axis=0), atol=1e-9)
 
     def test_kernels_active_once_are_not_kept(self) -> None:
-        bank = FeatureBank(samples(120, 10), GAUSSIANS, form="factors")
+        bank = FeatureBank(samples(120, 10), GAUSSIANS)
         for unit in np.eye(bank.n_kernels):
             bank.combine(unit)
         assert len(bank._grams) == 0
@@ -168,7 +113,6 @@ class TestMemory:
             _, peak = tracemalloc.get_traced_memory()
         finally:
             tracemalloc.stop()
-        assert bank.form == "factors"
         assert peak < stack_bytes / 6
 
 
