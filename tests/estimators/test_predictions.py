@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pytest
@@ -181,10 +181,7 @@ class TestOneExtremeTrainingRow:
         exact = ((X[:, None] - X) ** 2).sum(axis=2)
         np.testing.assert_allclose(distances, exact, rtol=1e-14)
 
-    @pytest.mark.parametrize("form", ["halves", "factors"])
-    def test_polynomials_of_the_others_keep_their_digits(
-        self, form: Literal["halves", "factors"]
-    ) -> None:
+    def test_polynomials_of_the_others_keep_their_digits(self) -> None:
         X = problem()[0].copy()
         X[3, 1] = 1e10
         functions: list[KernelFunction] = [
@@ -193,7 +190,7 @@ class TestOneExtremeTrainingRow:
             Gaussian(5.0),
             Polynomial(3),
         ]
-        bank = FeatureBank(X, functions, form=form)
+        bank = FeatureBank(X, functions)
         for m, unit in enumerate(np.eye(bank.n_kernels)):
             column = X[:, [m // len(functions)]]
             expected = functions[m % len(functions)](column, column.copy())

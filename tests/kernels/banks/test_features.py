@@ -57,7 +57,7 @@ def test_a_feature_on_which_every_kernel_is_zero() -> None:
 
 class TestStoredMatrices:
     def test_kernels_that_stay_active_are_kept_within_the_memory(self) -> None:
-        n, d = 120, 10
+        n, d = 300, 10
         X = samples(n, d)
         dense = on_each_feature([dense_gaussian(gamma) for gamma in GAMMAS], X, X)
         room = 5
@@ -77,7 +77,7 @@ class TestStoredMatrices:
         assert_allclose(bank.combine(np.ones(2 * d)), dense.sum(axis=0), atol=1e-9)
 
     def test_kernels_active_once_are_not_kept(self) -> None:
-        bank = FeatureBank(samples(120, 10), GAUSSIANS)
+        bank = FeatureBank(samples(300, 10), GAUSSIANS)
         for unit in np.eye(bank.n_kernels):
             bank.combine(unit)
         assert len(bank._grams) == 0
