@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from mklbench.errors import InputError
 from mklbench.report.analysis.assemble import Place, Report, measured_difference
 from mklbench.report.analysis.baseline import N_STANDARD_ERRORS, Difference, published_difference
-from mklbench.report.figures.style import BLUE, INK, ORANGE, SOFT
+from mklbench.report.figures.style import BLUE, INK, ORANGE, SOFT, Axes, Canvas, panels
 from mklbench.report.table.metrics import METRICS
 from mklbench.report.table.paper_table import NOT_GIVEN, Figure, PaperTable, Row
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Canvas
 
 ROW_HEIGHT = 0.27  # inches
 OFFSET = 0.13  # of the two marks of a row from its middle, in rows
@@ -56,11 +51,8 @@ class Differences(Figure):
 
     def draw(self, report: Report) -> Canvas:
         """Draw one line a row, in their order: filled is measured, hollow is published."""
-        from matplotlib.figure import Figure as Canvas
-
         rows = [difference_row(report, self, row) for row in report.table.rows]
-        canvas = Canvas(figsize=(7.2, ROW_HEIGHT * len(rows) + 1.0), layout="constrained")
-        axis = canvas.subplots()
+        canvas, [[axis]] = panels(7.2, ROW_HEIGHT * len(rows) + 1.0)
         for position, row in enumerate(rows):
             if row.measured is not None:
                 _measured_mark(axis, position - OFFSET, row.measured)

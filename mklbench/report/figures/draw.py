@@ -9,17 +9,13 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mklbench.errors import InputError
 from mklbench.experiments.record import DONE
 from mklbench.report.analysis.assemble import Report
-from mklbench.report.figures.style import STYLE
+from mklbench.report.figures.style import STYLE, Canvas
 from mklbench.report.output import write_result
 from mklbench.report.table.paper_table import Figure
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Canvas
 
 RESOLUTION = 200  # dots per inch of bitmaps
 FORMATS = ("png", "pdf", "svg")

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from mklbench.report.analysis.assemble import Place, Report
 from mklbench.report.analysis.growth import Curve, curve
-from mklbench.report.figures.style import COLOURS, INK
+from mklbench.report.figures.style import COLOURS, INK, Axes, Canvas, legend_outside, panels
 from mklbench.report.table.metrics import METRICS
 from mklbench.report.table.paper_table import NOT_GIVEN, Figure, Row, Sweep
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Canvas
 
 MARKERS = "osD^vP"
 PANELS_A_LINE = 2
@@ -40,12 +36,10 @@ class Growth(Figure):
 
     def draw(self, report: Report) -> Canvas:
         """Draw means with one standard deviation over the splits, on logarithmic axes."""
-        from matplotlib.figure import Figure as Canvas
-
         rows = report.table.rows
         n_lines = -(-len(rows) // PANELS_A_LINE)
-        canvas = Canvas(figsize=(7.2, 2.7 * n_lines + 0.4), layout="constrained")
-        axes = canvas.subplots(n_lines, min(len(rows), PANELS_A_LINE), squeeze=False).ravel()
+        canvas, grid = panels(7.2, 2.7 * n_lines + 0.4, n_lines, min(len(rows), PANELS_A_LINE))
+        axes = grid.ravel()
         for axis, row in zip(axes, rows, strict=False):
             _panel(axis, growth_curves(report, self, row))
             axis.set_title(row.label, loc="left")
@@ -57,10 +51,9 @@ class Growth(Figure):
         unit = f" ({metric.unit})" if metric.unit else ""
         for axis in axes[::PANELS_A_LINE]:
             axis.set_ylabel(f"{metric.label}{unit}")
-        handles, labels = axes[0].get_legend_handles_labels()
+        labels = axes[0].get_legend_handles_labels()[1]
         fits = sum(map(len, labels)) <= MOST_LETTERS_A_LINE
-        n_columns = len(labels) if fits else -(-len(labels) // 2)
-        canvas.legend(handles, labels, loc="outside upper center", ncols=n_columns)
+        legend_outside(canvas, axes[0], len(labels) if fits else -(-len(labels) // 2), "upper")
         return canvas
 
 

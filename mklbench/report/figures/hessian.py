@@ -7,16 +7,13 @@ gamma, on the first training part of each data set. It is computed, not drawn fr
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from mklbench.report.analysis.assemble import Place, Report
-from mklbench.report.figures.style import BLUE, INK, ORANGE
+from mklbench.report.figures.style import BLUE, INK, ORANGE, Canvas, legend_outside, panels
 from mklbench.report.table.paper_table import Figure
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Canvas
 
 ITERATIONS = range(31)
 
@@ -41,8 +38,6 @@ class Hessian(Figure):
         DataError
             If a data set is not at hand.
         """
-        from matplotlib.figure import Figure as Canvas
-
         # What computes is imported here: whoever reads a table imports every kind of figure.
         from mklbench.algorithms import qnpkl
         from mklbench.data.preprocessing import fit_scaling
@@ -51,8 +46,8 @@ class Hessian(Figure):
         from mklbench.optim.product_hessian import product_hessian
 
         rows = report.table.rows
-        canvas = Canvas(figsize=(2.4 * len(rows), 2.7), layout="constrained")
-        for row, axis in zip(rows, canvas.subplots(1, len(rows), sharey=True), strict=True):
+        canvas, [axes] = panels(2.4 * len(rows), 2.7, 1, len(rows), sharey=True)
+        for row, axis in zip(rows, axes, strict=True):
             slot = next(slot for slot, _ in report.slots.values() if slot.row == row)
             cell = Cell.from_overrides(slot.overrides)
             data, (train, _) = cell.dataset(), cell.rows(0)
@@ -69,6 +64,5 @@ class Hessian(Figure):
             axis.set_yscale("symlog", linthresh=0.01)
             axis.set_title(row.label, loc="left")
             axis.set_xlabel("iteration")
-        handles, labels = axis.get_legend_handles_labels()
-        canvas.legend(handles, labels, loc="outside lower center", ncols=2)
+        legend_outside(canvas, axes[-1], 2)
         return canvas

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mklbench.report.analysis.assemble import Place, Report
 from mklbench.report.analysis.chance import by_chance, matches
-from mklbench.report.figures.style import COLOURS, INK
+from mklbench.report.figures.style import COLOURS, INK, Axes, Canvas, legend_outside, panels
 from mklbench.report.table.paper_table import NOT_GIVEN, Figure, Protocol
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Canvas
 
 MARKERS = "osD^vP"
 # The best of all settings reaches so many in one of twenty permutations.
@@ -59,16 +54,13 @@ class Matches(Figure):
 
     def draw(self, report: Report) -> Canvas:
         """Draw the counts, and what permuted numbers reach."""
-        from matplotlib.figure import Figure as Canvas
-
         settings = self.settings(report)
         found = matches(report, self.metric, settings, self.rows, self.columns)
         counts = np.trace(found, axis1=1, axis2=2)
         chance = by_chance(found)
-        panels = list(dict.fromkeys(p.setting.get(self.panels or "") for p in settings))
-        canvas = Canvas(figsize=(7.2, 2.9), layout="constrained")
-        axes = canvas.subplots(1, len(panels), sharey=True, squeeze=False)[0]
-        for axis, panel in zip(axes, panels, strict=True):
+        values = list(dict.fromkeys(p.setting.get(self.panels or "") for p in settings))
+        canvas, [axes] = panels(7.2, 2.9, 1, len(values), sharey=True)
+        for axis, panel in zip(axes, values, strict=True):
             here = [i for i, p in enumerate(settings) if p.setting.get(self.panels or "") == panel]
             self._panel(axis, [settings[i] for i in here], counts[here])
             axis.axhline(chance.mean(), color=INK, lw=1, ls=(0, (1, 2)), label="by chance, mean")
@@ -80,7 +72,7 @@ class Matches(Figure):
         axes[0].set_ylim(-0.2, found.shape[-1] + 0.2)
         axes[0].set_ylabel(f"matches, of {found.shape[-1]}")
         axes[0].yaxis.get_major_locator().set_params(integer=True)
-        canvas.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+        legend_outside(canvas, axes[0], 3)
         return canvas
 
     def _panel(self, axis: Axes, settings: list[Protocol], counts: NDArray[np.int64]) -> None:

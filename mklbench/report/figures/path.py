@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from mklbench.errors import InputError
 from mklbench.experiments.record import DONE
 from mklbench.report.analysis.assemble import Place, Report
-from mklbench.report.figures.style import BLUE, COLOURS, INK, ORANGE, SOFT
+from mklbench.report.figures.style import BLUE, COLOURS, INK, ORANGE, SOFT, Axes, Canvas, panels
 from mklbench.report.table.metrics import METRICS
 from mklbench.report.table.paper_table import Column, Figure, Row, Sweep
 from mklbench.report.table.verdict import Sample
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Canvas
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,14 +36,11 @@ class Path(Figure):
 
     def draw(self, report: Report) -> Canvas:
         """Accuracy above and objective per sample below, against the option that is swept."""
-        from matplotlib.figure import Figure as Canvas
-
         sweep = report.table.sweep
         if sweep is None:
             raise InputError(f"Figure {self.name} of kind path needs a table with a sweep.")
         rows, columns = report.table.rows, curves_of(report, self)
-        canvas = Canvas(figsize=(2.6 * len(rows), 4.4), layout="constrained")
-        axes = canvas.subplots(2, len(rows), sharex=True, sharey="row", squeeze=False)
+        canvas, axes = panels(2.6 * len(rows), 4.4, 2, len(rows), sharex=True, sharey="row")
         for row, (upper, lower) in zip(rows, axes.T, strict=True):
             for number, column in enumerate(columns):
                 above, below = (BLUE, ORANGE) if len(columns) == 1 else (COLOURS[number],) * 2

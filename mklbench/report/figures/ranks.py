@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from mklbench.errors import MissingExtraError
 from mklbench.extras import missing
 from mklbench.report.analysis.assemble import Place, Report
 from mklbench.report.analysis.significance import LEVEL
-from mklbench.report.figures.style import BLUE, INK
+from mklbench.report.figures.style import BLUE, INK, Canvas, panels
 from mklbench.report.layout.ranking import rank_methods
 from mklbench.report.table.paper_table import Figure
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Canvas
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +39,6 @@ class Ranks(Figure):
         asked = missing("ranks", f"figure {self.name}")
         if asked:
             raise MissingExtraError(asked)
-        from matplotlib.figure import Figure as Canvas
         from scikit_posthocs import critical_difference_diagram, posthoc_nemenyi_friedman
 
         found = rank_methods(report, report.table.ranking)
@@ -51,8 +47,7 @@ class Ranks(Figure):
         labels = [column.label for column in found.columns]
         p_values = posthoc_nemenyi_friedman(found.ranks)
         p_values.index = p_values.columns = labels
-        canvas = Canvas(figsize=(7.2, 0.2 * len(labels) + 1.2), layout="constrained")
-        axis = canvas.subplots()
+        canvas, [[axis]] = panels(7.2, 0.2 * len(labels) + 1.2)
         drawn = critical_difference_diagram(
             dict(zip(labels, found.mean_ranks, strict=True)),
             p_values,

@@ -1,8 +1,15 @@
-"""Colours and settings that all figures share."""
+"""Colours, settings and panels that all figures share.
+
+matplotlib is imported when a figure is drawn: whoever reads a table imports every kind of figure.
+"""
 
 from __future__ import annotations
 
 from typing import Any
+
+# A figure of matplotlib, and the axes of one of its panels.
+Canvas = Any
+Axes = Any
 
 # Okabe & Ito's palette, which colour-blind readers can tell apart.
 BLUE, ORANGE, GREEN = "#0072B2", "#D55E00", "#009E73"
@@ -28,3 +35,19 @@ STYLE: Any = {
     "savefig.facecolor": "white",
     "svg.hashsalt": "mklbench",
 }
+
+
+def panels(
+    width: float, height: float, n_rows: int = 1, n_columns: int = 1, **shared: Any
+) -> tuple[Canvas, Any]:
+    """Return a canvas of `width` x `height` inches and its axes, (n_rows, n_columns)."""
+    from matplotlib.figure import Figure as NewCanvas
+
+    canvas = NewCanvas(figsize=(width, height), layout="constrained")
+    return canvas, canvas.subplots(n_rows, n_columns, squeeze=False, **shared)
+
+
+def legend_outside(canvas: Canvas, axis: Axes, n_columns: int, side: str = "lower") -> None:
+    """Write the legend of one axis below, or above, all panels of a canvas."""
+    handles, labels = axis.get_legend_handles_labels()
+    canvas.legend(handles, labels, loc=f"outside {side} center", ncols=n_columns)

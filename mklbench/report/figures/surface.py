@@ -8,17 +8,14 @@ from records.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mklbench.report.analysis.assemble import Place, Report
-from mklbench.report.figures.style import BLUE, ORANGE
+from mklbench.report.figures.style import BLUE, ORANGE, Canvas
 from mklbench.report.table.paper_table import NOT_GIVEN, Figure
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Canvas
 
 # The ranges of the vertical axes that the paper prints, by lambda.
 RANGES = {1.0: (195.0, 210.0), 10.0: (20.0, 21.0), 100.0: (2.06, 2.09)}
@@ -45,7 +42,7 @@ class Surface(Figure):
         DataError
             If the data set of the figure's row is not at hand.
         """
-        from matplotlib.figure import Figure as Canvas
+        from matplotlib.figure import Figure as NewCanvas
         from matplotlib.patches import Patch
 
         # What computes is imported here: whoever reads a table imports every kind of figure.
@@ -61,7 +58,7 @@ class Surface(Figure):
         bank, y = linear_features(unit_box), np.where(data.y == 1, 1.0, -1.0)
 
         axis = np.linspace(0.0, 1.0, N_GRID)
-        canvas = Canvas(figsize=(9.6, 3.4))
+        canvas = NewCanvas(figsize=(9.6, 3.4))
         for place, (lam, printed) in enumerate(RANGES.items()):
             values, curvatures = on_grid(bank, y, axis, lam)
             panel = canvas.add_subplot(1, len(RANGES), place + 1, projection="3d")

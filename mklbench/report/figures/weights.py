@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mklbench.report.analysis.assemble import Place, Report, SlotRecords
-from mklbench.report.figures.style import COLOURS, INK, SOFT
+from mklbench.report.figures.style import COLOURS, INK, SOFT, Axes, Canvas, panels
 from mklbench.report.table.paper_table import NOT_GIVEN, Figure
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Canvas
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,11 +27,8 @@ class Weights(Figure):
 
     def draw(self, report: Report) -> Canvas:
         """Bars of the mean weights over the features, one panel a method, one scale for all."""
-        from matplotlib.figure import Figure as Canvas
-
         columns = [column for column in report.table.columns if column.name in self.columns]
-        canvas = Canvas(figsize=(7.2, 2.0 * len(columns) + 0.5), layout="constrained")
-        axes = canvas.subplots(len(columns), 1, sharex=True, sharey=True, squeeze=False)
+        canvas, axes = panels(7.2, 2.0 * len(columns) + 0.5, len(columns), sharex=True, sharey=True)
         for axis, column, colour in zip(axes[:, 0], columns, COLOURS, strict=False):
             place = (self.row, column.name, self.protocol)
             _weights_panel(axis, normalised_weights(report.slots[place][1]), column.label, colour)
