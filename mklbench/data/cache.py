@@ -7,8 +7,6 @@ import logging
 import os
 import secrets
 from pathlib import Path
-from urllib.parse import urlparse
-from urllib.request import url2pathname
 
 from mklbench.errors import InputError
 
@@ -33,8 +31,6 @@ def keep(content: bytes, path: Path) -> None:
     OSError
         The cache cannot be written.
     """
-    if _holds(path, content):  # put there meanwhile: others may be reading it already
-        return
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.parent / f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.part"
     try:
@@ -42,20 +38,9 @@ def keep(content: bytes, path: Path) -> None:
             stream.write(content)
             stream.flush()
             os.fsync(stream.fileno())
-        try:
-            os.replace(partial, path)
-        except FileNotFoundError:  # as when it was moved, and the answer of a server was lost
-            if not _holds(path, content):
-                raise
+        os.replace(partial, path)
     finally:
         partial.unlink(missing_ok=True)
-
-
-def _holds(path: Path, content: bytes) -> bool:
-    try:
-        return path.is_file() and path.read_bytes() == content
-    except OSError:
-        return False
 
 
 _warned_directories: set[Path] = set()
@@ -102,35 +87,20 @@ def mirror_location(mirror: str | os.PathLike[str] | None = None) -> str | None:
     Raises
     ------
     InputError
-        The directory does not exist, or the URL is of another kind than http, https or file.
+        It is neither a directory nor an http or https URL.
     """
     stated = os.fspath(mirror) if mirror else os.environ.get(MIRROR_VARIABLE, "")
     if not stated:
         return None
     if is_http(stated):
-        if not _host(stated):
-            raise InputError(f"{MIRROR_VARIABLE}={stated} names no host: correct it or unset it.")
         return stated.rstrip("/")
-    directory = stated
-    if "://" in stated:
-        if not stated.lower().startswith("file://") or _host(stated) not in ("", "localhost"):
-            raise InputError(
-                f"{MIRROR_VARIABLE}={stated} must be a directory, an http or https URL, or a file "
-                f"URL of this machine such as file:///data."
-            )
-        directory = url2pathname(urlparse(stated).path)
-    directory = os.path.expanduser(directory)
-    if not os.path.isdir(directory):  # nor is a name that is empty or too long
-        raise InputError(f"{MIRROR_VARIABLE}={stated} is not a directory: correct it or unset it.")
+    directory = os.path.expanduser(stated)
+    if not os.path.isdir(directory):
+        raise InputError(
+            f"{MIRROR_VARIABLE}={stated} is neither a directory nor an http or https URL: correct "
+            "it or unset it."
+        )
     return directory
-
-
-def _host(url: str) -> str | None:
-    """The host of a URL, empty if it has none; None if it cannot be read as a URL."""
-    try:
-        return urlparse(url).hostname or ""
-    except ValueError:
-        return None
 
 
 def download_timeout(timeout: float | None = None) -> float:

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from mklbench.data import sources
 from mklbench.data.cache import CACHE_VARIABLE, keep
-from mklbench.data.dataset import Dataset
 from mklbench.data.editions import in_edition, settle
 from mklbench.data.files import AbsentError, UnreadableError
 from mklbench.data.images import descriptors_path
 from mklbench.data.loading import find, from_bytes, from_generator
 from mklbench.data.options import parse_config
-from mklbench.data.schema import FileConfig, GeneratedConfig, Layout
+from mklbench.data.schema import FileConfig, GeneratedConfig
 from mklbench.errors import DataError, InputError
 from mklbench.resources import read_yaml
 
@@ -167,14 +166,9 @@ def is_at_hand(
         return True
     edition = in_edition(parsed, parsed.edition)
     place = _first_place(edition, cache_dir, mirror)
-    if place is None or place.remote:
-        return False
-    if place.layout.format != "images":
-        return True
-    if edition.expected is not None:
-        digest = edition.expected.digest
-    else:
-        digest = find(edition, cache_dir=cache_dir, mirror=mirror).accepted.digest
+    if place is None or place.remote or place.layout.format != "images":
+        return place is not None and not place.remote
+    digest = edition.expected.digest if edition.expected is not None else ""
     return descriptors_path(sources.folder(edition, cache_dir), digest).is_file()
 
 
@@ -205,15 +199,20 @@ def fetch(
     if isinstance(parsed, GeneratedConfig):
         return Fetched(parsed.name, "local", "generated", "generated")
     where = {"cache_dir": cache_dir, "mirror": mirror, "timeout": timeout}
-    found = _find_any(parsed, keep=_keep, **where)
-    place = found.place
-    if place.kind == "cache":
-        return Fetched(parsed.name, "cached", place.location, place.location)
-    if not place.cache_paths:
-        return Fetched(parsed.name, "local", place.location, place.location)
-    if not place.remote:
-        for content, path in zip(found.contents, place.cache_paths, strict=True):
-            _keep(content, path)
+    try:
+        place, contents = _find_any(parsed, where)
+        if place.kind == "cache":
+            return Fetched(parsed.name, "cached", place.location, place.location)
+        if not place.cache_paths:
+            return Fetched(parsed.name, "local", place.location, place.location)
+        for content, path in zip(contents, place.cache_paths, strict=True):
+            keep(content, path)
+    except OSError as error:
+        directory = sources.folder(parsed, cache_dir)
+        raise DataError(
+            f"The download cache {directory} cannot be written ({error.strerror or error}): set "
+            f"{CACHE_VARIABLE} to a directory you can write to."
+        ) from error
     kept = " + ".join(map(str, place.cache_paths))
     return Fetched(parsed.name, "fetched", kept, place.location)
 
@@ -256,32 +255,24 @@ def _editions(config: FileConfig) -> list[FileConfig]:
     return [in_edition(config, config.edition)]
 
 
-def _keep(content: bytes, path: Path) -> None:
-    try:
-        keep(content, path)
-    except OSError as error:
-        raise _CacheError(
-            f"The download cache {path.parent} cannot be written "
-            f"({error.strerror or error}): set {CACHE_VARIABLE} to a directory you can "
-            f"write to."
-        ) from error
-
-
-class _CacheError(DataError):
-    """The cache cannot be written, of which another edition is no remedy."""
-
-
-def _find_any(config: FileConfig, **options: Any) -> sources.Found[Dataset]:
+def _find_any(
+    config: FileConfig, where: Mapping[str, Any]
+) -> tuple[sources.Place, Sequence[bytes]]:
     """Find the first edition that can be had; if none can, the error is that of the last."""
     *others, last = _editions(config)
     for edition in others:
         try:
-            return find(edition, **options)
-        except _CacheError:
-            raise
+            found = find(edition, keep=_not_yet, **where)
         except DataError as error:
             logger.warning("%s The pooled rows are fetched instead.", error)
-    return find(last, **options)
+        else:
+            return found.place, found.contents
+    found = find(last, keep=_not_yet, **where)
+    return found.place, found.contents
+
+
+def _not_yet(content: bytes, path: Path) -> None:
+    """Keep nothing: `fetch` keeps what it has found, and fails where that is impossible."""
 
 
 def _verified(config: FileConfig, place: sources.Place, timeout: float | None) -> Verified:
@@ -302,24 +293,18 @@ def _row(
     config: Mapping[str, Any], cache_dir: Directory | None, mirror: Directory | None
 ) -> dict[str, Any]:
     """The row of one set; the numbers of a file's set are those its configuration expects."""
-    row: dict[str, Any] = {
-        "name": config.get("name"),
-        "title": config.get("title", ""),
-        "n": None,
-        "d": None,
-        "classes": "",
-        "handling": "",
-        "where": "your file",
-        "licence": config.get("licence", ""),
-    }
+    row: dict[str, Any] = dict.fromkeys(("name", "title", "n", "d", "classes", "handling"), "")
+    row |= {key: config.get(key, "") for key in ("name", "title", "licence")}
+    row |= {"n": None, "d": None, "where": "your file"}
     if _lacks_path(config):
         return row
     parsed = parse_config(config)
+    n_dropped, n_noise = len(parsed.drop_features), parsed.noise_features
     if isinstance(parsed, GeneratedConfig):
         dataset = from_generator(parsed)
         return row | {
             "n": len(dataset.y),
-            "d": dataset.X.shape[1] - len(parsed.drop_features) + parsed.noise_features,
+            "d": dataset.X.shape[1] - n_dropped + n_noise,
             "classes": _counts(dataset.class_counts),
             "handling": f"drawn with seed {parsed.seed}",
             "where": "generated",
@@ -327,44 +312,33 @@ def _row(
     settled = settle(config, cache_dir=cache_dir, mirror=mirror)
     edition = in_edition(parsed, settled.get("edition", "pooled"))
     row |= {"handling": _handling(edition), "where": _where(edition, cache_dir, mirror)}
-    if parsed.expected is not None:
-        dropped = set(parsed.drop_features)
-        dropped |= set(parsed.expected.constant_features) if parsed.drop_constant else set()
-        row["n"] = parsed.expected.n_samples
-        row["d"] = parsed.expected.n_features - len(dropped) + parsed.noise_features
-        row["classes"] = _counts(parsed.expected.classes)
+    if (expected := parsed.expected) is not None:
+        if parsed.drop_constant:
+            n_dropped = len({*parsed.drop_features, *expected.constant_features})
+        row |= {"n": expected.n_samples, "d": expected.n_features - n_dropped + n_noise}
+        row["classes"] = _counts(expected.classes)
     return row
 
 
 def _handling(config: FileConfig) -> str:
     """What is done about missing values, ids, constant features and noise, in a few words."""
-    layout = _main_layout(config)
+    # The layout of the published file, rather than of a copy embedded elsewhere.
+    layout = sorted(config.sources, key=lambda source: source.kind == "embedded")[0].layout
     expected = config.expected
-    parts = []
-    if layout.missing:
-        rows = f"{expected.dropped_rows} rows" if expected is not None else "rows"
-        parts.append(f"{rows} with '{layout.missing[0]}' dropped")
-    if config.views:
-        parts.append(f"{len(config.views)} views")
-    if layout.id_columns:
-        parts.append(f"id column {', '.join(map(str, layout.id_columns))} dropped")
-    if expected is not None and expected.constant_features:
-        verb = "dropped" if config.drop_constant else "kept"
-        parts.append(f"constant {', '.join(expected.constant_features)} {verb}")
-    if config.drop_features:
-        parts.append(f"{', '.join(config.drop_features)} dropped")
-    if config.noise_features:
-        parts.append(f"{config.noise_features} noise features appended")
-    if config.official is not None:
-        kind = "official" if config.edition == "official" else "random"
-        parts.append(f"{kind} splits")
-    return "; ".join(parts)
-
-
-def _main_layout(config: FileConfig) -> Layout:
-    """The layout of the published file, rather than of a copy embedded elsewhere."""
-    published = [source for source in config.sources if source.kind != "embedded"]
-    return (published or list(config.sources))[0].layout
+    constant = () if expected is None else expected.constant_features
+    n_rows = "" if expected is None else f"{expected.dropped_rows} "
+    columns = ", ".join(map(str, layout.id_columns))
+    kind = "official" if config.edition == "official" else "random"
+    parts = {
+        f"{n_rows}rows with '{(layout.missing or ('',))[0]}' dropped": layout.missing,
+        f"{len(config.views)} views": config.views,
+        f"id column {columns} dropped": layout.id_columns,
+        f"constant {', '.join(constant)} {'dropped' if config.drop_constant else 'kept'}": constant,
+        f"{', '.join(config.drop_features)} dropped": config.drop_features,
+        f"{config.noise_features} noise features appended": config.noise_features,
+        f"{kind} splits": config.official,
+    }
+    return "; ".join(part for part, is_done in parts.items() if is_done)
 
 
 def _where(config: FileConfig, cache_dir: Directory | None, mirror: Directory | None) -> str:

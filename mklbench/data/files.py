@@ -81,8 +81,8 @@ def _fetch(url: str, timeout: float) -> bytes:
     import requests
 
     pooch.get_logger().setLevel(logging.WARNING)
-    progress = _Progress(url) if sys.stderr and sys.stderr.isatty() else False
-    downloader = pooch.HTTPDownloader(timeout=timeout, progressbar=progress)
+    bar = sys.stderr is not None and sys.stderr.isatty()
+    downloader = pooch.HTTPDownloader(timeout=timeout, progressbar=bar)
     try:
         with TemporaryDirectory() as directory:
             # What is verified is the content, by who asks for it; not the bytes.
@@ -92,40 +92,15 @@ def _fetch(url: str, timeout: float) -> bytes:
         status = error.response.status_code
         kind = AbsentError if status in _ABSENT else UnreadableError
         raise kind(f"HTTP status {status}") from error
-    except (requests.Timeout, TimeoutError) as error:
-        raise UnreadableError(f"stalled for {timeout:g} s") from error
-    except requests.exceptions.ChunkedEncodingError as error:
-        raise UnreadableError("the transfer broke off before its end") from error
-    except requests.ConnectionError as error:
-        stalled = "timed out" in str(error)
-        raise UnreadableError(
-            f"stalled for {timeout:g} s" if stalled else "no connection"
-        ) from error
     except (requests.RequestException, OSError, ValueError) as error:
-        raise UnreadableError(f"cannot be downloaded: {first_line(error)}") from error
-
-
-class _Progress:
-    """The progress bar of a download, as pooch asks for one."""
-
-    def __init__(self, url: str) -> None:
-        from rich.progress import Progress
-
-        self._progress = Progress(transient=True)
-        self._task = self._progress.add_task(url.rsplit("/", 1)[-1], total=None)
-        self.total = 0
-
-    def update(self, n_bytes: int) -> None:
-        """Go on by so many bytes."""
-        self._progress.start()
-        self._progress.update(self._task, advance=n_bytes, total=self.total)
-
-    def reset(self) -> None:
-        """Begin again, as pooch does at the end."""
-
-    def close(self) -> None:
-        """Take the bar away."""
-        self._progress.stop()
+        reason = f"cannot be downloaded: {first_line(error)}"
+        if isinstance(error, requests.exceptions.ChunkedEncodingError):
+            reason = "the transfer broke off before its end"
+        elif "timed out" in str(error):
+            reason = f"stalled for {timeout:g} s"
+        elif isinstance(error, requests.ConnectionError):
+            reason = "no connection"
+        raise UnreadableError(reason) from error
 
 
 def unpack(content: bytes, place: str) -> bytes:

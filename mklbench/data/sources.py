@@ -162,7 +162,7 @@ def resolve(
     DataError
         No place has the data; the message lists what was tried.
     """
-    tried: dict[str, DataError] = {}  # by what messages call the place
+    tried: dict[Place, DataError] = {}
     for place in places(config, cache_dir, mirror):
         try:
             contents = read_place(place, timeout)
@@ -170,17 +170,22 @@ def resolve(
         except DataError as error:
             if place.kind == "path":
                 raise _own_file_error(place, error) from error
-            tried[place.describe()] = error
+            tried[place] = error
             continue
-        bad = {at: error for at, error in tried.items() if not isinstance(error, AbsentError)}
-        if bad:
-            reasons = "; ".join(itertools.starmap(_reason, bad.items()))
-            logger.warning("data=%s passed over %s.", config.name, reasons)
+        if bad := [_reason(*one) for one in tried.items() if not isinstance(one[1], AbsentError)]:
+            logger.warning("data=%s passed over %s.", config.name, "; ".join(bad))
         if place.remote:
             for content, path in zip(contents, place.cache_paths, strict=True):
                 keep(content, path)
         return Found(place, contents, accepted)
-    raise DataError(_nowhere(config, list(itertools.starmap(_reason, tried.items())), mirror))
+    names = [" and ".join(s.locations) for s in config.sources if s.kind == "mirror"]
+    remedy = (
+        f"set {MIRROR_VARIABLE} to a directory or URL that has {names[0]}"
+        if names and mirror_location(mirror) is None
+        else "check the network or the mirror"
+    )
+    reasons = "; ".join(itertools.starmap(_reason, tried.items()))
+    raise DataError(f"data={config.name} could not be had from {reasons}: {remedy}.")
 
 
 def read_place(place: Place, timeout: float | None = None) -> tuple[bytes, ...]:
@@ -210,10 +215,10 @@ def _in_mirror(mirror: str, location: str) -> str:
     return f"{mirror}/{quote(location)}" if is_http(mirror) else str(Path(mirror, location))
 
 
-def _reason(place: str, error: DataError) -> str:
+def _reason(place: Place, error: DataError) -> str:
     """``place (reason)``, without saying the place twice when the parser has named it."""
-    text = str(error).removeprefix(place).lstrip(" ,:").rstrip(".")
-    return f"{place} ({text})"
+    called = place.describe()
+    return f"{called} ({str(error).removeprefix(called).lstrip(' ,:').rstrip('.')})"
 
 
 def _own_file_error(place: Place, error: DataError) -> DataError:
@@ -222,13 +227,3 @@ def _own_file_error(place: Place, error: DataError) -> DataError:
         return error
     reason = "does not exist" if isinstance(error, AbsentError) else text
     return DataError(f"{place.describe()} {reason}: give the path of a file that can be read.")
-
-
-def _nowhere(config: FileConfig, tried: list[str], mirror: str | os.PathLike[str] | None) -> str:
-    names = [" and ".join(s.locations) for s in config.sources if s.kind == "mirror"]
-    remedy = (
-        f"set {MIRROR_VARIABLE} to a directory or URL that has {names[0]}"
-        if names and mirror_location(mirror) is None
-        else "check the network or the mirror"
-    )
-    return f"data={config.name} could not be had from {'; '.join(tried)}: {remedy}."

@@ -168,10 +168,9 @@ def test_a_mirror_directory_is_read_in_place(cache: Path, tmp_path: Path) -> Non
     mirrored = tmp_path / "mirror" / "toy" / "toy.data"
     mirrored.parent.mkdir(parents=True)
     mirrored.write_bytes(CONTENT)
-    for mirror in (tmp_path / "mirror", (tmp_path / "mirror").as_uri()):
-        dataset = load(toy_config(f"{NOWHERE}/toy.data"), mirror=mirror)
-        assert dataset.digest == TOY_DIGEST
-        assert dataset.source == str(mirrored)
+    dataset = load(toy_config(f"{NOWHERE}/toy.data"), mirror=tmp_path / "mirror")
+    assert dataset.digest == TOY_DIGEST
+    assert dataset.source == str(mirrored)
     assert files_in(cache) == []
 
 
@@ -192,12 +191,7 @@ def test_a_mirror_without_the_file_is_passed_over(
 
 
 @pytest.mark.parametrize(
-    "value",
-    [
-        *("/no/such/directory", "/dev/null", "ftp://host/data", "file:///no/such", "file://"),
-        *("file://host/tmp", "http://", "https:///data", "http://[::1", "~no-such-user/data"),
-        "n" * 300,
-    ],
+    "value", ["/no/such/directory", "/dev/null", "ftp://host/data", "~no-such-user/data", "n" * 300]
 )
 def test_a_wrong_mirror_is_named_even_when_the_data_are_cached(
     server: Server, cache: Path, monkeypatch: pytest.MonkeyPatch, value: str

@@ -13,7 +13,6 @@ import pytest
 from experiment_fakes import fake_cell, tiny_cell
 
 from mklbench import cli
-from mklbench.data import cache
 from mklbench.experiments import files
 from mklbench.experiments.execution.overview import overview
 from mklbench.experiments.execution.plan import run_cells
@@ -69,29 +68,13 @@ def test_a_file_whose_move_is_not_confirmed_is_written(tmp_path: Path, keep: boo
     for content in ("first", "second"):
         write_atomically(tmp_path / "file", content, keep=keep)
     assert (tmp_path / "file").read_text() == ("first" if keep else "second")
-    cache.keep(b"verified", tmp_path / "cache" / "file")
-    assert (tmp_path / "cache" / "file").read_bytes() == b"verified"
-    assert sorted(path.name for path in tmp_path.rglob("*")) == ["cache", "file", "file"]
+    assert [path.name for path in tmp_path.rglob("*")] == ["file"]
 
 
-def test_a_cached_file_that_others_may_be_reading_is_not_replaced_by_the_same(
-    tmp_path: Path,
-) -> None:
-    place = tmp_path / "cache" / "file"
-    cache.keep(b"verified", place)
-    with place.open("rb") as reader:
-        cache.keep(b"verified", place)
-        assert os.path.samestat(os.fstat(reader.fileno()), place.stat())
-        cache.keep(b"another", place)
-        assert place.read_bytes() == b"another"
-
-
-@pytest.mark.parametrize("write", [write_atomically, lambda path, data: cache.keep(data, path)])
 @pytest.mark.parametrize("there", [None, b"old"])
 def test_a_file_that_was_deleted_before_its_move_is_an_error(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    write: Callable[[Path, bytes], None],
     there: bytes | None,
 ) -> None:
     def lost(source: Path, target: Path) -> None:
@@ -102,7 +85,7 @@ def test_a_file_that_was_deleted_before_its_move_is_an_error(
         (tmp_path / "file").write_bytes(there)
     monkeypatch.setattr(os, "replace", lost)
     with pytest.raises(FileNotFoundError):
-        write(tmp_path / "file", b"new")
+        write_atomically(tmp_path / "file", b"new")
 
 
 @pytest.mark.parametrize("number", [errno.EIO, errno.EACCES, errno.EDQUOT])
