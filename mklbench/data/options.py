@@ -68,14 +68,11 @@ def _sources(
         task = config.get("task", "classification")
         layout = replace(layout, own=True, task=value(Task, task, where / "task"))
     if "path" in config:
-        path = config["path"]
-        if path in (None, "", "-") or path == []:
+        if config["path"] in (None, "", "-", []):
             raise InputError(
                 "data.path is not set: give the path of your file, as in data.path=mine.csv."
             )
-        is_list = isinstance(path, Sequence) and not isinstance(path, str)
-        found = value(tuple[str, ...] if is_list else str, path, where / "path")
-        paths = found if is_list else (found,)
+        paths = _paths(config["path"], where / "path")
         if address := next((one for one in paths if is_http(one)), None):
             raise InputError(
                 f"data.path={address} is an address: download it, and give the path of the file."
@@ -86,45 +83,25 @@ def _sources(
         raise InputError(
             f"data.sources={entries!r} must be a list with at least one mirror, url or embedded."
         )
-    sources = tuple(_source(entry, layout) for entry in entries)
-    layouts: dict[tuple[str, ...], Layout] = {}
-    for source in sources:
-        downloaded = source.kind in ("mirror", "url")
-        # They share one file of the cache, which must not depend on who filled it.
-        if downloaded and layouts.setdefault(source.basenames, source.layout) != source.layout:
-            raise InputError(
-                f"data.sources lists {' and '.join(source.basenames)} with two layouts: rename "
-                f"one of the files, or describe both by one layout."
-            )
-    return sources
+    return tuple(_source(entry, layout, where / "sources") for entry in entries)
 
 
-def _source(entry: Any, layout: Layout) -> Source:
+def _source(entry: Any, layout: Layout, where: DataWhere) -> Source:
     kinds = get_args(SourceKind)
-    if not isinstance(entry, Mapping):
-        raise InputError(
-            f"data.sources holds {entry!r} where it needs 'mirror: ...' or 'url: ...'."
-        )
-    refuse_unknown(entry, (*kinds, *_LAYOUT_KEYS), DATA / "sources")
+    refuse_unknown(where.mapping(entry), (*kinds, *_LAYOUT_KEYS), where)
     stated = [kind for kind in kinds if kind in entry]
     if len(stated) != 1:
         raise InputError(
             f"data.sources holds an entry with {len(stated)} places: name exactly one of "
             f"{', '.join(kinds)}."
         )
-    kind = stated[0]
-    several = isinstance(entry[kind], Sequence) and not isinstance(entry[kind], str)
-    found = value(tuple[str, ...] if several else str, entry[kind], DATA / kind)
-    locations = found if several else (found,)
-    if not locations:
-        raise InputError(f"data.sources holds an empty list of files: name the files of {kind}.")
-    source = Source(kind, locations, _layout(entry, layout))
-    if len(locations) > 1 and source.layout.format not in ("auto", "text", "svmlight"):
-        raise InputError(
-            f"data.format={source.layout.format} is read from one file, and data.sources lists "
-            f"{', '.join(locations)}: give a list with one of them."
-        )
-    return source
+    return Source(stated[0], _paths(entry[stated[0]], where), _layout(entry, layout))
+
+
+def _paths(found: Any, where: DataWhere) -> tuple[str, ...]:
+    """Read one path or address, or a list of them."""
+    is_list = isinstance(found, Sequence) and not isinstance(found, str)
+    return value(tuple[str, ...], found, where) if is_list else (value(str, found, where),)
 
 
 def _layout(config: Mapping[str, Any], default: Layout) -> Layout:

@@ -16,20 +16,11 @@ from mklbench.data.dataset import Distance
 from mklbench.data.numbers import Decimal
 from mklbench.data.preprocessing import ScalingName
 from mklbench.errors import InputError, unknown
-from mklbench.reader import Rule, Where, flag, value
+from mklbench.reader import Rule, Where, flag
 
 LARGEST = 2**63 - 1
 
 ColumnReference = str | int
-
-# What is asked for where a mapping is needed, by its key.
-_MAPPINGS = {
-    "splits": "be a mapping with n_train, n_test, ....",
-    "expected": "be a mapping with n_samples, digest, ....",
-    "official": "be a mapping with mirror, url, ....",
-    "classes": "map each label to its count.",
-    "label_names": "map labels of the file to labels.",
-}
 
 
 def read_text(found: Any, where: Where) -> str:
@@ -57,9 +48,8 @@ def read_optional_text(found: Any, where: Where) -> str | None:
 def read_texts(found: Any, where: Where) -> tuple[str, ...]:
     """Read a list of texts."""
     entries = where.items(found)
-    for entry in entries:
-        if not isinstance(entry, str):
-            raise InputError(f"{where} holds {entry!r}, which is not text.")
+    if (odd := next((e for e in entries if not isinstance(e, str)), None)) is not None:
+        raise InputError(f"{where} holds {odd!r}, which is not text.")
     return tuple(entries)
 
 
@@ -68,11 +58,6 @@ def read_column(found: Any, where: Where) -> ColumnReference:
     if isinstance(found, bool) or not isinstance(found, str | int) or found in ("", 0):
         raise InputError(f"{where}={found!r} is not a column: give its name or its number, from 1.")
     return found
-
-
-def read_optional_column(found: Any, where: Where) -> ColumnReference | None:
-    """Read a reference to a column, or None."""
-    return None if found is None else read_column(found, where)
 
 
 def read_marks(found: Any, where: Where) -> tuple[str, ...] | None:
@@ -128,11 +113,6 @@ def read_delimiter(found: Any, where: Where) -> str:
     return stated
 
 
-def read_scaling(found: Any, where: Where) -> Any:
-    """Read the name of a scaling."""
-    return value(ScalingName, read_text(found, where), where)
-
-
 def read_header(found: Any, where: Where) -> Any:
     """Read whether there is a header."""
     if isinstance(found, bool) or found == "auto":
@@ -171,6 +151,7 @@ class DataWhere(Where):
         str | None: read_optional_text,
         tuple[str, ...]: read_texts,
         ColumnReference: read_column,
+        ColumnReference | None: lambda found, at: None if found is None else read_column(found, at),
     }
 
     def __str__(self) -> str:
@@ -182,13 +163,9 @@ class DataWhere(Where):
 
     def mapping(self, found: object) -> Mapping[Any, Any]:
         """Return `found` if it is a mapping, and refuse it if not."""
-        if isinstance(found, Mapping):
-            return found
-        if len(self.parts) == 1:
-            raise InputError(f"data must be a mapping of options, not {type(found).__name__}.")
-        if self.parts[-1] in _MAPPINGS:
-            raise InputError(f"{'.'.join(self.parts)}={found!r} must {_MAPPINGS[self.parts[-1]]}")
-        raise InputError(f"{self} holds {found!r} where it needs name and distance of a view.")
+        if not isinstance(found, Mapping):
+            raise InputError(f"{'.'.join(self.parts)}={found!r} must be a mapping, as in {{a: b}}.")
+        return found
 
     def items(self, found: object) -> Sequence[Any]:
         """Return `found` if it is a list, an empty one for None, and refuse all else."""
@@ -297,7 +274,7 @@ class Layout:
     label: ColumnReference = "last"
     id_columns: tuple[ColumnReference, ...] = ()
     drop: tuple[ColumnReference, ...] = ()
-    groups: Annotated[ColumnReference | None, read_optional_column] = None
+    groups: ColumnReference | None = None
     missing: Annotated[tuple[str, ...] | None, read_marks] = None
     impute: Literal["mean", "median"] | None = None
     transpose: Annotated[bool | tuple[str, ...], read_transpose] = False
@@ -391,7 +368,7 @@ class PublishedSplits:
     n_test: FromOne
     n_splits: FromOne
     stratified: bool = False
-    scaling: Annotated[ScalingName, read_scaling] = "standard"
+    scaling: ScalingName = "standard"
     in_order: bool = False
 
 
@@ -458,7 +435,7 @@ class DataConfig:
     drop_constant: bool = False
     drop_features: tuple[str, ...] = ()
     n_features: FromOne | None = None
-    scaling: Annotated[ScalingName, read_scaling] | None = None
+    scaling: ScalingName | None = None
     splits: PublishedSplits | None = None
 
 

@@ -74,11 +74,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     "no sources": ({"sources": []}, "data.sources=[] must be a list with at least one"),
     "two places": ({"sources": [{"mirror": "a", "url": "b"}]}, "an entry with 2 places: name"),
     "no place": ({"sources": [{"label": 3}]}, "an entry with 0 places: name exactly one of"),
-    "a bare source": ({"sources": ["a/b"]}, "data.sources holds 'a/b' where it needs"),
-    "two layouts of a file": (
-        {"sources": [{"mirror": "a/f.csv"}, {"url": "http://h/f.csv", "header": True}]},
-        "data.sources lists f.csv with two layouts",
-    ),
+    "a bare source": ({"sources": ["a/b"]}, "data.sources='a/b' must be a mapping"),
     "negative noise": ({"noise_features": -1}, "data.noise_features=-1 must be a whole number"),
     "half a feature": ({"noise_features": 2.5}, "data.noise_features=2.5 must be a whole number"),
     "no flag": ({"drop_constant": "maybe"}, "data.drop_constant='maybe' must be true or false"),
