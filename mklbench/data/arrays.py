@@ -31,7 +31,10 @@ _INPUTS = ("x", "data", "features", "fea", "inputs")
 # Arrays of the two parts of a fixed split, as x_train, Xtrain and train_X.
 _XY = re.compile(r"(x|y)_?(train|val\w*|test)|(train|val\w*|test)_?(x|y)")
 # Arrays of the rows of a part of a split, as train_1, trn1, trainIdx, val1, ...
-PART = re.compile(r"(tr|val|te?st)[a-z]*_?(\d*)|folds?")
+PART = re.compile(
+    r"(?:idx_?)?(?P<part>trn?|train(?:ing)?|val(?:id(?:ation)?)?|tst|te(?:st)?)"
+    r"(?:_?(?:idx|ind|index|indices|rows?))?_?(?P<number>\d*)|folds?"
+)
 
 
 def parse_npz(content: bytes, layout: Layout, place: str) -> Table:

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from mklbench.data.numbers import Notation, plain_number
 from mklbench.data.own import Table
 from mklbench.data.schema import Layout
 from mklbench.errors import DataError
@@ -27,12 +28,11 @@ def rows_of_classes(table: Table, classes: Sequence[str], place: str) -> Table:
     """
     if not classes:
         return table
-    for label in classes:
-        if label not in table.labels:
-            raise DataError(f"data.keep_classes={label} is not a label of {place}.")
-    kept = [i for i, label in enumerate(table.labels) if label in classes]
+    if absent := [label for label in classes if label not in table.labels]:
+        raise DataError(f"data.keep_classes={absent[0]} is not a label of {place}.")
+    kept = np.flatnonzero(np.isin(table.labels, classes))
     labels = tuple(table.labels[i] for i in kept)
-    rows = np.asarray(kept) if table.rows is None else table.rows[kept]
+    rows = kept if table.rows is None else table.rows[kept]
     return replace(table, X=table.X[kept], labels=labels, splits=(), rows=rows)
 
 
@@ -45,18 +45,24 @@ def classes_of(table: Table, positive: str | None, layout: Layout, place: str) -
         There is one class only or a class for almost every row, or `positive` is none of two.
     """
     classes = sorted(set(table.labels), key=_label_order)
+    column = f"data.label={layout.label}"
     if len(classes) < 2:
         raise DataError(
-            f"{place} has one class only, {classes[0]}, in data.label={layout.label}: two or more "
-            f"are needed."
+            f"{place} has one class only, {classes[0]}, in {column}: two or more are needed."
         )
     if len(classes) > max(2, len(table.labels) // 2):
         raise DataError(
-            f"{place} has {len(classes)} different labels in {len(table.labels)} rows: is "
-            f"data.label={layout.label} the column of the classes? For numbers to predict set "
-            f"data.task=regression."
+            f"{place} has {len(classes)} different labels in {len(table.labels)} rows: is {column} "
+            "the column of the classes? For numbers to predict set data.task=regression."
         )
-    _require_classes(table.labels, classes, layout, place)
+    numbers = [plain_number(label.replace(",", ".", 1)) for label in classes]
+    if len(classes) > _MOST_NUMBERED and None not in numbers:
+        has_fractions = any(number != np.round(number or 0) for number in numbers)
+        if has_fractions or min(Counter(table.labels).values()) == 1:
+            raise DataError(
+                f"{place} has {len(classes)} different numbers in {column}, which look like real "
+                "targets: set data.task=regression, or name the column of the classes."
+            )
     if positive is None:
         return tuple(classes)
     if positive not in classes:
@@ -71,24 +77,6 @@ def classes_of(table: Table, positive: str | None, layout: Layout, place: str) -
     return (next(label for label in classes if label != positive), positive)
 
 
-def _require_classes(
-    labels: Sequence[str], classes: Sequence[str], layout: Layout, place: str
-) -> None:
-    """Raise DataError for numbers that look like real targets: many, fractions or hardly twice."""
-    if len(classes) <= _MOST_NUMBERED:
-        return
-    try:
-        numbers = [float(label.replace(",", ".", 1)) for label in classes]
-    except ValueError:
-        return
-    has_fractions = any(number != round(number) for number in numbers if np.isfinite(number))
-    if has_fractions or min(Counter(labels).values()) == 1:
-        raise DataError(
-            f"{place} has {len(classes)} different numbers in data.label={layout.label}, which "
-            "look like real targets: set data.task=regression, or name the column of the classes."
-        )
-
-
 def targets_of(table: Table, layout: Layout, place: str) -> NDArray[np.float64]:
     """The labels as numbers (n,) to predict; different ones, for else there is nothing to learn.
 
@@ -97,28 +85,21 @@ def targets_of(table: Table, layout: Layout, place: str) -> NDArray[np.float64]:
     DataError
         A label is no finite number, or all are the same.
     """
-    targets = np.empty(len(table.labels))
-    for row, label in enumerate(table.labels):
-        try:
-            targets[row] = float(label)
-        except ValueError:
-            targets[row] = np.nan
-        if not np.isfinite(targets[row]):
-            raise DataError(
-                f"{place} has the label {label} in data.label={layout.label}, which is no finite "
-                f"number to predict: name another column, or set data.task=classification."
-            )
+    column = f"data.label={layout.label}"
+    targets = Notation().numbers(np.array(table.labels, dtype=object))
+    if (odd := np.flatnonzero(~np.isfinite(targets))).size:
+        raise DataError(
+            f"{place} has the label {table.labels[odd[0]]} in {column}, which is no finite number "
+            "to predict: name another column, or set data.task=classification."
+        )
     if np.ptp(targets) == 0:
         raise DataError(
-            f"{place} has the number {table.labels[0]} in every row of data.label={layout.label}: "
-            f"there is nothing to learn."
+            f"{place} has the number {table.labels[0]} in every row of {column}: there is nothing "
+            "to learn."
         )
     return targets
 
 
 def _label_order(label: str) -> tuple[int, float, str]:
-    try:
-        number = float(label)
-    except ValueError:
-        number = float("nan")
-    return (0, number, label) if np.isfinite(number) else (1, 0.0, label)
+    number = plain_number(label)
+    return (1, 0.0, label) if number is None or not np.isfinite(number) else (0, number, label)

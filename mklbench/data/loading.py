@@ -170,7 +170,7 @@ def parse_files(
     several = len(contents) > 1
     if formats[0] in _ONE_FILE and not several:
         return _ONE_FILE[formats[0]](contents[0], layout, place)
-    cells, places = [], []
+    cells = []
     for k, (content, kind) in enumerate(zip(contents, formats, strict=True)):
         one = f"{place}, file {k + 1}" if several else place
         if kind not in _TABLES:
@@ -179,19 +179,13 @@ def parse_files(
                 "save it as text, .xlsx or parquet."
             )
         read = _TABLES[kind](content, layout, one)
-        turned = names[k] in layout.transpose if isinstance(layout.transpose, tuple) else None
+        turned = isinstance(layout.transpose, tuple) and names[k] in layout.transpose
         cells.append(transposed(read) if turned or layout.transpose is True else read)
-        places.append(one)
-    if several and layout.own:
-        return joined_table(cells, names, layout, place)
-    tables = [table_of(one, layout, at) for one, at in zip(cells, places, strict=True)]
     if not several:
-        return tables[0]
-    widths = [table.X.shape[1] for table in tables]
-    if len(set(widths)) > 1:
-        raise DataError(
-            f"{place} has files of {', '.join(map(str, widths))} features: they must agree."
-        )
+        return table_of(cells[0], layout, place)
+    if layout.own:
+        return joined_table(cells, names, layout, place)
+    tables = [table_of(one, layout, f"{place}, file {k}") for k, one in enumerate(cells, 1)]
     return Table(
         X=np.vstack([table.X for table in tables]),
         labels=tuple(label for table in tables for label in table.labels),
@@ -234,7 +228,10 @@ def from_bytes(
     notes = list(table.notes)
     if table.dropped_rows:
         notes.append(f"{table.dropped_rows} rows with a missing value dropped")
-    digest = table.digest or _digest(config, table.X, y if targets is None else targets)
+    digest = table.digest
+    if digest is None and config.sha256 is not None and config.expected is not None:
+        digest = config.expected.digest  # registered for the bytes of the file
+    digest = digest or content_digest(table.X, y if targets is None else targets)
     groups = None
     if table.groups is not None:
         groups = np.unique(table.groups, return_inverse=True)[1].astype(np.int64)
@@ -330,26 +327,25 @@ def _understood(dataset: Dataset, table: Table) -> tuple[str, str, str]:
     else:
         counts = [f"{name}: {count}" for name, count in dataset.class_counts.items()]
         found = f"{len(counts)} classes, {shortened(counts, 12)}"
-    label = f"label     {table.label}, {found}"
-    n_features = len(dataset.feature_names)
-    features = f"features  {n_features}"
-    if n_features:
-        features += f" ({shortened(dataset.feature_names, 6)})"
+    names = dataset.feature_names
+    features = [f"{len(names)} ({shortened(names, 6)})" if names else "0"]
     if dataset.views:
         sizes = [f"{view.name}: {view.stop - view.start}" for view in dataset.views]
-        features += f" in {len(sizes)} views, {shortened(sizes)}"
+        features[0] += f" in {len(sizes)} views, {shortened(sizes)}"
     if n_missing := int(np.isnan(dataset.X).sum()):
-        features += f", {n_missing} missing values become the {dataset.impute} of the training part"
-    for note in table.notes:
-        features += f"; {note}"
-    if table.left_out:
-        features += f"; left out: {shortened(table.left_out)}"
-    rows = f"rows      {len(dataset.y) + table.dropped_rows} read, {table.dropped_rows} dropped"
-    if table.dropped:
-        rows += f" ({', '.join(table.dropped)})"
-    if dataset.groups is not None:
-        rows += f", {len(np.unique(dataset.groups))} groups"
-    return label, features, rows
+        features[0] += (
+            f", {n_missing} missing values become the {dataset.impute} of the training part"
+        )
+    features += table.notes
+    features += [f"left out: {shortened(table.left_out)}"] if table.left_out else []
+    rows = f"{len(dataset.y) + table.dropped_rows} read, {table.dropped_rows} dropped"
+    rows += f" ({', '.join(table.dropped)})" if table.dropped else ""
+    rows += f", {len(np.unique(dataset.groups))} groups" if dataset.groups is not None else ""
+    return (
+        f"label     {table.label}, {found}",
+        f"features  {'; '.join(features)}",
+        f"rows      {rows}",
+    )
 
 
 def _extended(digest: str, *more: str) -> str:
@@ -357,32 +353,19 @@ def _extended(digest: str, *more: str) -> str:
     return f"sha256:{hashlib.sha256(' '.join((digest, *more)).encode()).hexdigest()}"
 
 
-def _digest(
-    config: FileConfig, X: NDArray[np.float64], y: NDArray[np.int64] | NDArray[np.float64]
-) -> str:
-    """Digest of the content: that which is registered for the bytes of the file, or its own."""
-    if config.sha256 is not None and config.expected is not None:
-        return config.expected.digest
-    return content_digest(X, y)
-
-
 def _verify_content(dataset: Dataset, expected: Expected, place: str) -> None:
     """Compare with the published content: first what a reader can judge, then every number."""
-    if dataset.X.shape != (expected.n_samples, expected.n_features):
-        raise DataError(
-            f"{place} has {dataset.X.shape[0]} rows of {dataset.X.shape[1]} features instead of "
-            f"{expected.n_samples} of {expected.n_features}."
-        )
-    if dataset.class_counts != dict(expected.classes):
-        raise DataError(
-            f"{place} has the class counts {_class_counts(dataset.class_counts)} instead of "
-            f"{_class_counts(expected.classes)}."
-        )
-    if dataset.digest != expected.digest:
-        raise DataError(
-            f"{place} has numbers that differ from the published ones: content digest "
-            f"{dataset.digest[:19]}... instead of {expected.digest[:19]}...."
-        )
+    shape = (expected.n_samples, expected.n_features)
+    for what, found, published in (
+        ("rows and features", dataset.X.shape, shape),
+        ("class counts", dataset.class_counts, dict(expected.classes)),
+        ("content digest", dataset.digest, expected.digest),
+    ):
+        if found != published:
+            raise DataError(
+                f"{place} has numbers that differ from the published ones: {what} {found} instead "
+                f"of {published}."
+            )
 
 
 def _verify_splits(dataset: Dataset, config: FileConfig, place: str) -> None:
@@ -401,7 +384,3 @@ def _verify_splits(dataset: Dataset, config: FileConfig, place: str) -> None:
     registered = config.expected.splits_digest if config.expected is not None else None
     if registered is not None and splits_digest(dataset.splits) != registered:
         raise DataError(f"{place} has splits that differ from the published ones.")
-
-
-def _class_counts(classes: Mapping[str, int]) -> str:
-    return ", ".join(f"{label}: {count}" for label, count in classes.items())

@@ -30,7 +30,7 @@ from mklbench.errors import DataError, InputError, hint
 FirstRow = Literal["auto"] | int
 
 _PARTS = ("train", "validation", "test")
-_PART_OF = {"tr": "train", "val": "validation", "tst": "test", "test": "test"}
+_PART_OF = {"tr": "train", "va": "validation", "ts": "test", "te": "test"}
 _REMEDY = (
     'give JSON such as [{"train": [0, 1], "test": [2]}], or arrays train_1, test_1, train_2, ...'
 )
@@ -288,8 +288,8 @@ def _of_arrays(arrays: Mapping[str, Any], place: str) -> list[dict[str, Rows]] |
         if name.lower() in ("fold", "folds"):
             return _whole(np.ravel(array).tolist(), f"array {name}", place)
         named = PART.fullmatch(name.lower())
-        if named is not None and named[2]:
-            part, number = _PART_OF[named[1]], int(named[2])
+        if named is not None and named["number"]:
+            part, number = _PART_OF[named["part"][:2]], int(named["number"])
             rows = _whole(np.ravel(array).tolist(), f"array {name}", place)
             if part in found.setdefault(number, {}):
                 raise InputError(f"{place} has two arrays for the {part} part of split {number}.")

@@ -118,8 +118,6 @@ def test_text_files_are_taken_one_after_the_other() -> None:
     assert table.labels == ("a", "b", "a")
     with pytest.raises(DataError, match=r"the file, file 2, line 1, column 2: 'x' is not a number"):
         parse_files([b"1,2,a\n3,4,b\n", b"5,x,a"], Layout(), "the file")
-    with pytest.raises(DataError, match="the file has files of 2, 1 features: they must agree"):
-        parse_files([b"1,2,a\n", b"5,a\n"], Layout(), "the file")
 
 
 BAD_FILES: dict[str, tuple[bytes, Layout, str]] = {

@@ -102,9 +102,12 @@ def test_an_official_file_with_other_bytes_is_passed_over(
 
 
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
-    "labels": ({"t": np.tile([0, 1], 6)}, "class counts 0: 6, 1: 6 instead of -1: 6, 1: 6"),
+    "labels": (
+        {"t": np.tile([0, 1], 6)},
+        "class counts {'0': 6, '1': 6} instead of {'-1': 6, '1': 6}",
+    ),
     "three labels": ({"t": np.tile([-1, 0, 1], 4)}, "data.positive=1 needs a set of two classes"),
-    "shape": ({"x": np.ones((12, 3))}, "has 12 rows of 3 features instead of 12 of 2"),
+    "shape": ({"x": np.ones((12, 3))}, r"rows and features \(12, 3\) instead of \(12, 2\)"),
     "number of splits": (toy_benchmark(2), "has 2 splits instead of 3"),
     "sizes": (
         {name: toy_benchmark()[name][:, :4] for name in ("train", "test")},
