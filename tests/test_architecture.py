@@ -59,7 +59,7 @@ INSIDE = {
         {"families", "storage"},
         {"gaussian_polynomials"},
         {"banks"},
-        {"mixtures", "transforms"},
+        {"mixtures"},
         {"builders"},
     ],
     "report": [

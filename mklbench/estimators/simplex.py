@@ -23,7 +23,7 @@ from mklbench.algorithms import (
 from mklbench.estimators.learners import KernelLearner, KernelRegressor, TakesMethod
 from mklbench.estimators.weights import ClassWeights
 from mklbench.kernels import Kernel, KernelBuilder, KernelOperator, resolve
-from mklbench.kernels.banks.on_demand import FunctionKernel
+from mklbench.kernels.banks.function_bank import FunctionKernel
 from mklbench.kernels.builders.named import single_gaussian
 from mklbench.kernels.groups import GroupLists
 

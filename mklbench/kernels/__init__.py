@@ -4,19 +4,31 @@ May import `errors` and `validation` only; it is imported by all that computes w
 asks for them here and not in the modules below.
 """
 
+from mklbench.kernels.banks.combined import CombinedKernel
+from mklbench.kernels.banks.concatenated import ColumnBank, ConcatenatedBank
 from mklbench.kernels.banks.dense import DenseBank
-from mklbench.kernels.banks.distances import FeatureDistances, MatrixDistances, chi2_distances
 from mklbench.kernels.banks.features import FeatureBank
 from mklbench.kernels.banks.function_bank import FunctionBank, NamedFunction
 from mklbench.kernels.banks.generated import GeneratedBank
 from mklbench.kernels.banks.linear import LinearBank
+from mklbench.kernels.banks.normalised import CentredBank, CosineBank
 from mklbench.kernels.banks.precomputed import (
-    GrowingBank,
     IndexedBank,
     LazyPrecomputedBank,
     PrecomputedBank,
 )
-from mklbench.kernels.banks.views import DistanceBank
+from mklbench.kernels.banks.views import (
+    DistanceBank,
+    FeatureDistances,
+    MatrixDistances,
+    chi2_distances,
+)
+from mklbench.kernels.banks.wrapped import (
+    KernelSubset,
+    ScaledBank,
+    StandardisedBank,
+    unit_trace,
+)
 from mklbench.kernels.base import Bank, KernelOperator
 from mklbench.kernels.builders.columns import FittedViews, KernelList, kernel_list, takes_sparse
 from mklbench.kernels.builders.derived import (
@@ -60,16 +72,6 @@ from mklbench.kernels.gaussian_polynomials import GaussianPolynomials
 from mklbench.kernels.groups import Groups, groups_of
 from mklbench.kernels.mixtures import FamilyBank, check_thetas, mixture_outputs, training_outputs
 from mklbench.kernels.samples import Views, matrix_of, rows_of
-from mklbench.kernels.transforms.columns import ColumnBank
-from mklbench.kernels.transforms.combined import CombinedKernel
-from mklbench.kernels.transforms.composite import ConcatenatedBank
-from mklbench.kernels.transforms.normalised import CentredBank, CosineBank
-from mklbench.kernels.transforms.wrapped import (
-    KernelSubset,
-    ScaledBank,
-    StandardisedBank,
-    unit_trace,
-)
 
 __all__ = [
     "BUILDERS",
@@ -95,7 +97,6 @@ __all__ = [
     "GeneratedBank",
     "GramStack",
     "Groups",
-    "GrowingBank",
     "IndexedBank",
     "IsotropicGaussians",
     "Kernel",

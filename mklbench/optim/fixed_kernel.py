@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklbench import certify
 from mklbench.certify import Loss, PrimalDualPoint, Squares, Tube
-from mklbench.kernels.banks.on_demand import FunctionKernel
+from mklbench.kernels.banks.function_bank import FunctionKernel
 from mklbench.kernels.base import KernelOperator
 from mklbench.kernels.euclidean import distances_of_products
 from mklbench.kernels.functions import Gaussian, Polynomial

@@ -14,7 +14,7 @@ from mklbench.data.splits import folds
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.evaluation import run_split
-from mklbench.kernels import Bank, GrowingBank, PrecomputedBank, simplemkl_bank
+from mklbench.kernels import Bank, PrecomputedBank, simplemkl_bank
 from mklbench.kernels.base import Array
 from mklbench.solution import Solution
 
@@ -63,10 +63,9 @@ def test_one_kernel_more_each_time(bank: tuple[Bank, Array]) -> None:
     kernels, y = bank
     stack = np.stack([kernels.combine(unit) for unit in np.eye(kernels.n_kernels)])
     stack = stack[np.random.default_rng(0).permutation(len(stack))[:30]]
-    growing = GrowingBank(stack[:10])
-    cold, warm = [], [mkl.solve(growing, y)]
-    for gram in stack[10:]:
-        growing.append(gram)
+    cold, warm = [], [mkl.solve(PrecomputedBank(stack[:10]), y)]
+    for count in range(11, len(stack) + 1):
+        growing = PrecomputedBank(stack[:count])
         cold.append(mkl.solve(growing, y))
         warm.append(mkl.solve(growing, y, start=np.append(warm[-1].weights, 0.0)))
     assert warm[-1].objective < 0.95 * warm[0].objective  # what came later matters

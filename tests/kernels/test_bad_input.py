@@ -19,7 +19,6 @@ from mklbench.errors import InputError
 from mklbench.kernels import (
     Bank,
     Family,
-    GrowingBank,
     IndexedBank,
     KernelOperator,
     MatrixKernels,
@@ -68,10 +67,6 @@ class TestNoRealNumbers:
         with pytest.raises(InputError, match=NOT_REAL) as error:
             entrance(TYPES[kind](gram()[None]))
         assert one_sentence(error)
-
-    def test_a_matrix_that_is_added(self, kind: str) -> None:
-        with pytest.raises(InputError, match=NOT_REAL):
-            GrowingBank(gram()[None]).append(TYPES[kind](gram()))
 
     def test_cross_matrices(self, kind: str) -> None:
         with pytest.raises(InputError, match=NOT_REAL):

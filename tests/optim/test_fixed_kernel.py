@@ -15,7 +15,7 @@ from mklbench.algorithms import svm
 from mklbench.errors import InputError
 from mklbench.estimators import simplex
 from mklbench.kernels import DenseBank, Gaussian, KernelBuilder, Polynomial, gaussian, gaussians
-from mklbench.kernels.banks.on_demand import FunctionKernel
+from mklbench.kernels.banks.function_bank import FunctionKernel
 from mklbench.kernels.functions import KernelFunction
 
 X, CODES = make_classification(300, 6, n_informative=4, flip_y=0.1, random_state=0)

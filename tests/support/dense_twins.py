@@ -312,15 +312,6 @@ def _unpacked() -> BankCase:
     return BankCase(bank, stack, cross, cross)
 
 
-def _growing() -> BankCase:
-    X, Z = awkward_features(25)
-    stack, cross = on_all_features(_DENSE, X, X), on_all_features(_DENSE, Z, X)
-    bank = kernels.GrowingBank(stack[:1])
-    for gram in stack[1:]:
-        bank.append(gram)
-    return BankCase(bank, stack, cross, cross)
-
-
 def _indexed() -> BankCase:
     X, _ = awkward_features(40)
     stack = on_all_features(_DENSE, X, X)
@@ -496,7 +487,6 @@ BANK_CASES: dict[str, Callable[[], BankCase]] = {
     "simplemkl": _simplemkl,
     "precomputed": _precomputed,
     "unpacked": _unpacked,
-    "growing": _growing,
     "indexed": _indexed,
     "distances of views": _descriptors,
     "members of a family": _members,

@@ -1,5 +1,5 @@
 """Finite sets of kernels as operators: on all features, on single ones, on distances, given.
 
 May import `kernels.storage`, `kernels.base` and what stands beside it; it is imported by
-`transforms`, `mixtures` and `builders`.
+`mixtures` and `builders`.
 """

@@ -13,15 +13,15 @@ from numpy.typing import ArrayLike, NDArray
 from mklbench.errors import InputError
 from mklbench.kernels.banks.dense import DenseBank, StackedBank
 from mklbench.kernels.banks.features import FeatureBank
-from mklbench.kernels.banks.inner_product import InnerProductBank
-from mklbench.kernels.base import Array, Bank, Indices
-from mklbench.kernels.functions import Gaussian, KernelFunction, Linear, Polynomial
+from mklbench.kernels.banks.linear import InnerProductBank
+from mklbench.kernels.base import Array, Bank, Indices, KernelOperator
+from mklbench.kernels.functions import Gaussian, KernelFunction, Linear, Polynomial, check_values
 from mklbench.kernels.memory import Memory, Shape
 from mklbench.kernels.naming import ALL_COLUMNS, function_names, named
 from mklbench.kernels.row_factors import MANY
 from mklbench.kernels.samples import csr, is_sparse, rows_of
 from mklbench.kernels.storage.packed import PackedGrams, symmetric
-from mklbench.validation import check_features, check_not_empty, real_array
+from mklbench.validation import check_features, check_not_empty, check_training_features, real_array
 
 # Called with n and m samples it returns their kernel (n, m).
 PairFunction = Callable[[Any, Any], Any]
@@ -289,3 +289,49 @@ def _has_nodes(n_features: int, functions: Sequence[KernelFunction]) -> bool:
 
 def _is_linear(functions: Sequence[KernelFunction]) -> bool:
     return len(functions) == 1 and isinstance(functions[0], Linear)
+
+
+class FunctionKernel(KernelOperator):
+    """One kernel function on all features; its Gram matrix is formed when it is asked for.
+
+    Parameters
+    ----------
+    X : array_like of shape (n, d)
+        Training samples.
+    function : KernelFunction
+        The kernel function.
+
+    Attributes
+    ----------
+    samples : ndarray of shape (n, d)
+        The training samples.
+    function : KernelFunction
+        The kernel function.
+
+    Raises
+    ------
+    InputError
+        If `X` is no finite matrix, or the kernel overflows on it.
+    """
+
+    n_kernels = 1
+    features = (-1,)
+
+    def __init__(self, X: ArrayLike, function: KernelFunction) -> None:
+        self.samples, self.function = check_training_features("X", X), function
+        check_values([function], self.samples)
+        self.n_samples = len(self.samples)
+
+    def gram(self, weights: ArrayLike, out: Array | None = None) -> Array:
+        (weight,) = self._check_weights(weights)
+        return np.multiply(self.function(self.samples, self.samples), weight, out=out)
+
+    def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
+        (weight,) = self._check_weights(weights)
+        return weight * self.function(check_features("Z", Z, self.samples.shape[1]), self.samples)
+
+    def take(self, rows: ArrayLike, kernels: Indices | None = None) -> FunctionKernel:
+        return FunctionKernel(self.samples[self._check_rows(rows)], self.function)
+
+    def kernel_names(self, columns: Sequence[str] | None = None) -> tuple[str, ...]:
+        return tuple(named(each, ALL_COLUMNS) for each in function_names([self.function]))

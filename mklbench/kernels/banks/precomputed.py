@@ -137,46 +137,6 @@ class PrecomputedBank(_GivenGrams, StackedBank):
         return taken
 
 
-class GrowingBank(PrecomputedBank):
-    """Precomputed Gram matrices to which kernels are added one by one.
-
-    The room for matrices doubles when it is used up, so that adding a kernel costs a copy of that
-    kernel, on average. The memory is at most twice that of a `PrecomputedBank`.
-
-    Parameters
-    ----------
-    K : array_like of shape (M, n, n)
-        Symmetric Gram matrices on the training samples, M >= 1, to begin with.
-    """
-
-    def __init__(self, K: ArrayLike) -> None:
-        super().__init__(K)
-
-    def append(self, gram: ArrayLike) -> None:
-        """Add a Gram matrix as kernel M.
-
-        Parameters
-        ----------
-        gram : array_like of shape (n, n)
-            Symmetric Gram matrix on the training samples.
-
-        Raises
-        ------
-        InputError
-            If it is not a finite symmetric matrix on the same samples.
-        """
-        matrix = real_array("gram", gram)
-        if matrix.shape != (self.n_samples, self.n_samples):
-            raise InputError(
-                f"gram has shape {matrix.shape}, but the bank has {self.n_samples} samples: "
-                f"pass a Gram matrix of shape {(self.n_samples, self.n_samples)}."
-            )
-        self._grams.append(check_gram(self.n_kernels, matrix))
-        self._kernels_changed()
-        self.n_kernels += 1
-        self._place()
-
-
 class IndexedBank(StackedBank):
     """Precomputed Gram matrices of a whole data set, bound to some of its rows.
 

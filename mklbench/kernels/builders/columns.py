@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklbench.errors import InputError, hint
+from mklbench.kernels.banks.concatenated import ColumnBank, ConcatenatedBank, ViewNames
 from mklbench.kernels.builders.forms import (
     builder_from,
     checked_bank,
@@ -37,8 +38,6 @@ from mklbench.kernels.samples import (
     names_of_columns,
     numbers,
 )
-from mklbench.kernels.transforms.columns import ColumnBank, ViewNames
-from mklbench.kernels.transforms.composite import ConcatenatedBank
 from mklbench.validation import check_finite, columns_called
 
 _FORMS = "(name, kernel, columns) or (name, kernel, columns, transformer)"

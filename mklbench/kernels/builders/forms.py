@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from mklbench.errors import InputError, KindError
+from mklbench.kernels.banks.concatenated import ConcatenatedBank
 from mklbench.kernels.banks.function_bank import (
     FunctionBank,
     NamedFunction,
@@ -28,7 +29,6 @@ from mklbench.kernels.definite import check_definite
 from mklbench.kernels.functions import Gaussian, Linear, Polynomial
 from mklbench.kernels.memory import Memory, Shape
 from mklbench.kernels.storage.packed import matrices_of
-from mklbench.kernels.transforms.composite import ConcatenatedBank
 
 _ACCEPTED = (
     "give a name such as gaussian, a kernel function such as Gaussian(0.5), a function of two sets "

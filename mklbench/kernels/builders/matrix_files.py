@@ -18,9 +18,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklbench import mat_files
 from mklbench.errors import InputError, hint
-from mklbench.kernels.banks.distances import MatrixDistances
 from mklbench.kernels.banks.precomputed import IndexedBank, pack_grams
-from mklbench.kernels.banks.views import DistanceBank
+from mklbench.kernels.banks.views import DistanceBank, MatrixDistances
+from mklbench.kernels.banks.wrapped import unit_trace
 from mklbench.kernels.base import Array, Bank
 from mklbench.kernels.builders.derived import VSKL_GAMMAS
 from mklbench.kernels.builders.grams import kernel_axes
@@ -29,7 +29,6 @@ from mklbench.kernels.groups import GroupLists, check_groups
 from mklbench.kernels.memory import Memory, Shape
 from mklbench.kernels.samples import RowNumbers
 from mklbench.kernels.storage.packed import ASYMMETRY, PackedGrams, matrices_of, symmetric
-from mklbench.kernels.transforms.wrapped import unit_trace
 
 StackAxis = Literal["first", "last"]
 

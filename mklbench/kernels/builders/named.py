@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mklbench.errors import InputError
+from mklbench.kernels.banks.concatenated import ConcatenatedBank
 from mklbench.kernels.banks.dense import DenseBank
 from mklbench.kernels.banks.features import FeatureBank
 from mklbench.kernels.banks.function_bank import (
@@ -27,6 +28,7 @@ from mklbench.kernels.banks.function_bank import (
 )
 from mklbench.kernels.banks.generated import GeneratedBank
 from mklbench.kernels.banks.linear import LinearBank
+from mklbench.kernels.banks.wrapped import ScaledBank, unit_trace
 from mklbench.kernels.base import Array, Bank, KernelOperator
 from mklbench.kernels.builders.grams import precomputed
 from mklbench.kernels.contract import declares, unbound
@@ -42,8 +44,6 @@ from mklbench.kernels.functions import (
 from mklbench.kernels.gaussian_polynomials import GaussianPolynomials
 from mklbench.kernels.memory import Memory, Shape
 from mklbench.kernels.samples import is_sparse
-from mklbench.kernels.transforms.composite import ConcatenatedBank
-from mklbench.kernels.transforms.wrapped import ScaledBank, unit_trace
 from mklbench.validation import (
     check_choice,
     check_count,

@@ -28,9 +28,6 @@ from mklbench.kernels.storage.packed import diagonal, pack, write_rows
 # the 1e-10 to which a bank agrees with its dense twin.
 _RANK_TOLERANCE = 1e-13
 
-# A value so many times as large as usual makes polynomials of the others vanish beside its own.
-_OUTLYING = 1e6
-
 # With more nodes or fewer functions a decomposition finds a lower rank, which is worth its time.
 _MOST_NODES, _SEVERAL = 80, 4
 # Of polynomials that interpolate a kernel, to the largest value of the kernel.
@@ -253,9 +250,7 @@ def _factorise(
     """Return the basis (n, r) and the cores (len(functions), r, r) of one feature."""
     values, inverse = np.unique(column, return_inverse=True)
     needed = min(len(values), n_nodes(values, functions))
-    if _has_outliers(values):
-        basis, cores = _side_by_side(values[:, None], functions)
-    elif not decomposed and len(functions) >= _SEVERAL and needed <= _MOST_NODES:
+    if not decomposed and len(functions) >= _SEVERAL and needed <= _MOST_NODES:
         basis, cores = _on_nodes(values, int(needed), functions)
     else:
         basis, cores = _in_one_basis(values[:, None], functions)
@@ -314,56 +309,6 @@ def n_nodes(values: Array, functions: Sequence[KernelFunction]) -> float:
         heights = (values[-1] - values[0]) / 4.0 * (_ELLIPSES - 1.0 / _ELLIPSES)
         logarithm = gamma * heights**2 + np.log(4.0 / (_ELLIPSES - 1.0) / _INTERPOLATION_ERROR)
     return 1.0 + max(degree, float(np.ceil((logarithm / np.log(_ELLIPSES)).min())))
-
-
-def _has_outliers(values: Array) -> bool:
-    """Tell whether one of the different `values` is a million times as large as they usually are.
-
-    No feature of the project's data sets has such a value, raw or scaled.
-    """
-    sizes = np.abs(values[values != 0.0])
-    middle = len(sizes) // 2
-    return bool(len(sizes) and sizes.max() > _OUTLYING * np.partition(sizes, middle)[middle])
-
-
-def _side_by_side(points: Array, functions: Sequence[KernelFunction]) -> tuple[Array, Array]:
-    """Return a basis (u, r) in which every function but Gaussians has columns of its own.
-
-    In these it is factorised with ones on its diagonal: points of small kernel values keep their
-    digits beside one of large values, which in a common orthonormal basis they do not.
-    """
-    even = [k for k, function in enumerate(functions) if isinstance(function, Gaussian)]
-    parts = [(even, *_in_one_basis(points, [functions[k] for k in even]))] if even else []
-    for k, function in enumerate(functions):
-        if k not in even:
-            roots = np.sqrt(function.diagonal(points))
-            own = (_pivoted_cholesky(_Cosine(function), points) * roots).T
-            parts.append(([k], own, np.eye(own.shape[1])[None]))
-    basis = np.hstack([columns for _, columns, _ in parts])
-    cores = np.zeros((len(functions), basis.shape[1], basis.shape[1]))
-    start = 0
-    for owners, columns, blocks in parts:
-        stop = start + columns.shape[1]
-        cores[owners, start:stop, start:stop] = blocks
-        start = stop
-    return basis, cores
-
-
-@dataclass(frozen=True)
-class _Cosine:
-    """k(x, z) / sqrt(k(x, x) k(z, z)), 0 where one of these is 0."""
-
-    function: KernelFunction
-
-    def __call__(self, X: Array, Z: Array) -> Array:
-        return self._scales(X)[:, None] * self.function(X, Z) * self._scales(Z)
-
-    def diagonal(self, X: Array) -> Array:
-        return (self.function.diagonal(X) > 0).astype(np.float64)
-
-    def _scales(self, X: Array) -> Array:
-        diagonal = self.function.diagonal(X)
-        return np.divide(1.0, np.sqrt(diagonal), out=np.zeros_like(diagonal), where=diagonal > 0)
 
 
 def _in_one_basis(points: Array, functions: Sequence[KernelFunction]) -> tuple[Array, Array]:

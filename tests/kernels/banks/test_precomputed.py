@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 from numpy.typing import ArrayLike
 
 from mklbench.errors import InputError
@@ -16,7 +16,6 @@ from mklbench.kernels import (
     ConcatenatedBank,
     DenseBank,
     FeatureBank,
-    GrowingBank,
     IndexedBank,
     Precomputed,
     PrecomputedBank,
@@ -101,45 +100,6 @@ class TestQuadraticForms:
         expected = (((roots * a[:, None]).sum(axis=1)) ** 2).sum(axis=1)
         bank = PrecomputedBank(stack)
         assert_allclose(bank.quadratic_forms(a), expected, rtol=1e-10, atol=1e-10)
-
-
-class TestGrowing:
-    def test_it_equals_the_bank_built_at_once(self) -> None:
-        roots = np.random.default_rng(1).standard_normal((40, 9, 4))
-        stack = roots @ roots.transpose(0, 2, 1)
-        growing, rooms = GrowingBank(stack[:2]), set()
-        a = np.arange(9.0)
-        for m in range(2, 40):
-            growing.append(stack[m])
-            rooms.add(len(growing._grams._buffer))
-            at_once = PrecomputedBank(stack[: m + 1])
-            assert growing.n_kernels == len(growing.features) == m + 1
-            d = np.linspace(0, 1, m + 1)
-            assert_array_equal(growing.combine(d), at_once.combine(d))
-            assert_array_equal(growing.quadratic_forms(a), at_once.quadratic_forms(a))
-            assert_array_equal(growing.products(a, [m, 0]), at_once.products(a, [m, 0]))
-        # Doubling the room means that the kernels there are copied 5 times, not 38.
-        assert rooms == {4, 8, 16, 32, 64}
-
-    def test_a_restriction_grows_on_its_own(self, K: np.ndarray) -> None:
-        bank = GrowingBank(K)
-        part = bank.take([5, 2])
-        assert isinstance(part, GrowingBank)
-        part.append(np.eye(2))
-        assert (bank.n_kernels, part.n_kernels) == (3, 4)
-        assert_allclose(part.combine([0, 1, 0, 2]), K[1][np.ix_([5, 2], [5, 2])] + 2 * np.eye(2))
-
-    def test_what_it_refuses(self, K: np.ndarray) -> None:
-        bank = GrowingBank(K)
-        with pytest.raises(
-            InputError, match=r"gram has shape \(7, 7\), but the bank has 8 samples"
-        ):
-            bank.append(np.eye(7))
-        with pytest.raises(InputError, match="kernel 3 of K is not symmetric"):
-            bank.append(np.triu(np.ones((8, 8))))
-        with pytest.raises(InputError, match="kernel 3 of K holds NaN"):
-            bank.append(np.full((8, 8), np.nan))
-        assert bank.n_kernels == 3
 
 
 class TestGroups:

@@ -10,11 +10,11 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mklbench.kernels.banks.wrapped import WrappedBank
 from mklbench.kernels.base import Array, Bank, Indices
 from mklbench.kernels.centring import centre
 from mklbench.kernels.memory import NUMBER, Memory, gram_bytes
 from mklbench.kernels.storage.packed import inner_products_of
-from mklbench.kernels.transforms.wrapped import WrappedBank
 
 # A diagonal entry of which centring leaves no more than this share is 0 up to rounding.
 _ROUNDING = 1e-12
