@@ -14,7 +14,7 @@ from benchmarks.timing import Result, alternate
 from mklbench.algorithms import alignf
 from mklbench.errors import DataError
 from mklbench.kernels import separate
-from mklbench.kernels.centring import centre
+from mklbench.kernels.gram_matrices import centre
 
 Array = NDArray[np.float64]
 

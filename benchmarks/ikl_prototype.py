@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from mklbench.algorithms import mkl
-from mklbench.kernels import GrowingBank, product_gaussians
+from mklbench.kernels import PrecomputedBank, product_gaussians
 from mklbench.solution import Solution
 
 Array = NDArray[np.float64]
@@ -93,7 +93,7 @@ def solve(
     starts = product_gaussians(X, gamma_max=gamma_max).starts()
     scales, alone = starts[:_N_SCALES], starts[_N_SCALES:]
     known = [np.full(X.shape[1], 1.0 / X.shape[1])]
-    bank = GrowingBank(gram(X, known[0])[None])
+    bank = PrecomputedBank(gram(X, known[0])[None])
     weights = np.ones(1)
     evaluations, calls, svm_seconds, search_seconds = 0, 0, 0.0, 0.0
     history: list[dict[str, float]] = []
@@ -125,7 +125,8 @@ def solve(
         for price, theta in found:
             if price - multiplier >= _ACCEPTED and _is_new(theta, known):
                 known.append(theta)
-                bank.append(gram(X, theta))
+        if len(known) > before:
+            bank = PrecomputedBank(np.array([gram(X, theta) for theta in known]))
         stalled = (
             len(history) > 1
             and history[-2]["objective"] - master.objective < _LEAST_DECREASE * master.objective

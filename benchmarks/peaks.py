@@ -22,7 +22,7 @@ from benchmarks.processes import Send, forget_peak, limited, peak_megabytes
 from benchmarks.timing import Result
 from mklbench import kernels, multiclass
 from mklbench.algorithms.qnpkl import PRINTED
-from mklbench.kernels.memory import Shape
+from mklbench.kernels.contract import Shape
 from mklbench.optim.fit_memory import fitting
 from mklbench.solution import Solution
 

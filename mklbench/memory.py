@@ -1,7 +1,7 @@
 """The memory that is free, and the sentence for what does not fit into it.
 
 What a computation needs is estimated beforehand by whoever knows it: the kernels
-(`mklbench.kernels.memory`), the algorithms (`mklbench.optim.fit_memory`), the data sets. Free is
+(`mklbench.kernels.contract`), the algorithms (`mklbench.optim.fit_memory`), the data sets. Free is
 the least of what the system can give without swapping, what the control groups of this process
 leave, and what its own limits (``ulimit -v``, ``ulimit -d``) leave. Where a system tells none of
 these nothing is refused.

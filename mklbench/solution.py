@@ -101,7 +101,7 @@ class Solution(KernelMachine):
         theirs, ties broken by their mean.
     expansion : ndarray of shape (R,) or None, default=None
         Of a method on factors: the decision function is sum_c expansion_c k(z, c) + b over the
-        nodes c of the kernels (`mklbench.kernels.storage.nodes`), the primal point that the gap
+        nodes c of the kernels (`mklbench.kernels.row_factors`), the primal point that the gap
         holds for, and `dual_coef` the point of the dual that proves it. None where `dual_coef`
         makes the decision function.
     family_gap : float or None, default=None

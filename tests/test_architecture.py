@@ -50,13 +50,14 @@ LIBRARY = {
 # The same inside of a package.
 INSIDE = {
     "kernels": [
-        {"bases", "centring", "definite", "memory", "euclidean", "cross", "samples"},
-        {"functions"},
+        {"euclidean", "cross", "samples", "contract"},
+        {"functions", "gram_matrices"},
+        {"factored"},
         {"row_factors"},
-        {"contract", "base"},
+        {"base"},
         {"groups", "continuous"},
-        {"naming", "product_lines", "indicator_lines", "gram_factors"},
-        {"families", "storage"},
+        {"naming", "lines"},
+        {"families"},
         {"gaussian_polynomials"},
         {"banks"},
         {"mixtures"},

@@ -16,8 +16,7 @@ from mklbench.config.signatures import check_arguments
 from mklbench.contract import DEFAULT_MATRICES, algorithm_of
 from mklbench.errors import InputError
 from mklbench.kernels import BUILDERS, Bank, Family, KernelOperator, Normalised, Precomputed
-from mklbench.kernels.contract import builder_of, declares, memory_of
-from mklbench.kernels.memory import Memory, Shape
+from mklbench.kernels.contract import Memory, Shape, builder_of, declares, memory_of
 from mklbench.multiclass import takes_start
 from mklbench.solution import Solution
 

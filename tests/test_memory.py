@@ -29,8 +29,7 @@ from mklbench.experiments.memory import bytes_of_step
 from mklbench.experiments.store import Store
 from mklbench.kernels import BUILDERS, KernelBuilder, KernelOperator
 from mklbench.kernels.base import Array
-from mklbench.kernels.contract import memory_of
-from mklbench.kernels.memory import NUMBER, Memory, Shape, gram_bytes
+from mklbench.kernels.contract import NUMBER, Memory, Shape, gram_bytes, memory_of
 from mklbench.multiclass import decision_function
 from mklbench.optim.fit_memory import fitting
 from mklbench.solution import Solution

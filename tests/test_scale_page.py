@@ -58,7 +58,7 @@ def test_a_kernel_takes_as_much_as_the_page_says() -> None:
     from mklbench.kernels import GeneratedBank
     from mklbench.kernels.banks.generated import Widths
     from mklbench.kernels.builders.named import MOST_STORED
-    from mklbench.kernels.memory import Shape
+    from mklbench.kernels.contract import Shape
 
     million, two = (GeneratedBank.needs(Shape(9, 20), 20, k) for k in (50_000, 100_000))
     assert two.active - million.active == 112e6

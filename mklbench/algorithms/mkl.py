@@ -31,8 +31,8 @@ from numpy.typing import ArrayLike, NDArray
 from mklbench import memory
 from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
+from mklbench.kernels.contract import gram_bytes
 from mklbench.kernels.groups import groups_of
-from mklbench.kernels.memory import gram_bytes
 from mklbench.optim import joint_method, side_by_side
 from mklbench.optim.alternation import alternate
 from mklbench.optim.inner_svm import InnerSVM

@@ -32,8 +32,8 @@ from mklbench.algorithms.hessianmkl import conic_settings
 from mklbench.algorithms.vskl import check_q
 from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
+from mklbench.kernels.contract import Memory, Shape, gram_bytes
 from mklbench.kernels.groups import GroupLists, check_grouping, groups_of
-from mklbench.kernels.memory import Memory, Shape, gram_bytes
 from mklbench.libsvm import check_tol_of_classes
 from mklbench.optim.problem import Problem
 from mklbench.optim.svm_value import Objective, check_bank

@@ -14,8 +14,7 @@ from sklearn.utils.validation import column_or_1d
 from mklbench.displays.drawing import LINE, axes_or_new, n_lines, wrapped
 from mklbench.displays.models import chosen_kernels, fitted_model, transformed
 from mklbench.errors import InputError
-from mklbench.kernels.centring import centre
-from mklbench.kernels.storage.packed import inner_products_of
+from mklbench.kernels.gram_matrices import centre, inner_products_of
 from mklbench.validation import check_choice
 
 if TYPE_CHECKING:

@@ -45,8 +45,7 @@ from mklbench.kernels import (
 )
 from mklbench.kernels.builders.grams import cross_stack, named_grams, training_stack
 from mklbench.kernels.builders.named import takes_matrices
-from mklbench.kernels.contract import builder_of, memory_of, unbound
-from mklbench.kernels.memory import Shape
+from mklbench.kernels.contract import Shape, builder_of, memory_of, unbound
 from mklbench.kernels.naming import unique
 from mklbench.kernels.samples import (
     Layout,

@@ -9,8 +9,7 @@ from mklbench import config as configs
 from mklbench import memory
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
-from mklbench.kernels.contract import memory_of
-from mklbench.kernels.memory import NUMBER, Shape
+from mklbench.kernels.contract import NUMBER, Shape, memory_of
 from mklbench.optim.fit_memory import fitting, searching
 
 

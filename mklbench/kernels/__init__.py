@@ -4,14 +4,12 @@ May import `errors` and `validation` only; it is imported by all that computes w
 asks for them here and not in the modules below.
 """
 
-from mklbench.kernels.banks.combined import CombinedKernel
 from mklbench.kernels.banks.concatenated import ColumnBank, ConcatenatedBank
 from mklbench.kernels.banks.dense import DenseBank
 from mklbench.kernels.banks.features import FeatureBank
 from mklbench.kernels.banks.function_bank import FunctionBank, NamedFunction
 from mklbench.kernels.banks.generated import GeneratedBank
 from mklbench.kernels.banks.linear import LinearBank
-from mklbench.kernels.banks.normalised import CentredBank, CosineBank
 from mklbench.kernels.banks.precomputed import (
     IndexedBank,
     LazyPrecomputedBank,
@@ -24,6 +22,9 @@ from mklbench.kernels.banks.views import (
     chi2_distances,
 )
 from mklbench.kernels.banks.wrapped import (
+    CentredBank,
+    CombinedKernel,
+    CosineBank,
     KernelSubset,
     ScaledBank,
     StandardisedBank,

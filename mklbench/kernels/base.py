@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench.errors import InputError
-from mklbench.kernels.centring import centre
 from mklbench.kernels.cross import CrossKernels
+from mklbench.kernels.gram_matrices import centre
 from mklbench.kernels.row_factors import RowFactors
 from mklbench.validation import check_indices
 

@@ -14,16 +14,20 @@ function:
 - ``new_options``, names: while one of these is None, it is no part of what identifies a result, so
   that results of before there was the option are still found.
 - ``memory(shape, **options)``: the `Memory` of its kernels on training samples of a `Shape`.
+
+Memory is estimated from sizes alone: every bank has a function from samples and kernels to a
+`Memory`, temporaries included; ``benchmarks/peaks.py`` measures them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any, TypeVar
 
-from mklbench.kernels.memory import Memory, Shape
+import numpy as np
+from numpy.typing import ArrayLike
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -93,3 +97,84 @@ def unbound(function: Callable[..., Any]) -> tuple[Callable[..., Any], dict[str,
         options = {**function.keywords, **options}
         function = function.func
     return function, options
+
+
+# Bytes of a number.
+NUMBER = 8.0
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The size of training samples.
+
+    Attributes
+    ----------
+    n : int
+        Number of samples.
+    d : int
+        Number of features.
+    n_views : int
+        Number of views the features come in.
+    n_grams : int
+        Number of matrices, where the samples are a stack of Gram matrices (M, n, n).
+    """
+
+    n: int
+    d: int = 1
+    n_views: int = 1
+    n_grams: int = 1
+
+    @classmethod
+    def of(cls, X: ArrayLike) -> Shape:
+        """Return that of samples (n, d), of row numbers (n,) or of a stack (M, n, n)."""
+        shape = np.shape(X)
+        if len(shape) == 3:
+            return cls(shape[1], shape[2], n_grams=shape[0])
+        return cls(shape[0], *shape[1:2])
+
+    def with_samples(self, n: int) -> Shape:
+        """Return that of `n` such samples."""
+        return replace(self, n=n)
+
+
+@dataclass(frozen=True)
+class Memory:
+    """The bytes that a bank or a family takes.
+
+    Attributes
+    ----------
+    n_kernels : int or None
+        M; None where that is not known before the kernels are made.
+    kept : float
+        What it keeps.
+    building : float
+        Most while it is made, what is kept included.
+    combining : float
+        Temporaries while a Gram matrix is formed, that matrix not included.
+    restricting : float
+        Temporaries while the bank on these samples is taken from one on more.
+    active : float
+        What it keeps as well, at most, once sparse combinations have been asked for.
+    is_family : bool
+        Whether it is a family.
+    rank : int or None
+        The number of columns that its factors have which leave out 1e-5 of each kernel, about;
+        None where there are no factors in blocks of rows (`Bank.row_factors`).
+    streamed : float
+        What it keeps where only these are asked for.
+    """
+
+    n_kernels: int | None = None
+    kept: float = 0.0
+    building: float = 0.0
+    combining: float = 0.0
+    restricting: float = 0.0
+    active: float = 0.0
+    is_family: bool = False
+    rank: int | None = None
+    streamed: float = 0.0
+
+
+def gram_bytes(n: int, count: float = 1.0) -> float:
+    """Return the bytes of so many matrices (n, n)."""
+    return NUMBER * count * float(n) ** 2

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from mklbench.errors import InputError
 from mklbench.kernels.base import Array, Indices
 from mklbench.kernels.continuous import Family, Lines, RoughFamily
+from mklbench.kernels.contract import NUMBER, Memory, Shape
 from mklbench.kernels.euclidean import (
     Single,
     centre_of,
@@ -21,8 +22,7 @@ from mklbench.kernels.euclidean import (
     exp_in_place,
     squared_distances,
 )
-from mklbench.kernels.indicator_lines import IndicatorLines, are_indicators
-from mklbench.kernels.memory import NUMBER, Memory, Shape
+from mklbench.kernels.lines import IndicatorLines, ProductLines, are_indicators
 from mklbench.kernels.naming import (
     ALL_COLUMNS,
     column_names,
@@ -30,7 +30,6 @@ from mklbench.kernels.naming import (
     named,
     product_names,
 )
-from mklbench.kernels.product_lines import ProductLines
 from mklbench.validation import check_features, check_training_features
 
 # Samples are that far from their centre at most where matrix products and single precision serve:

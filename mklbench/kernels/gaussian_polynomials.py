@@ -14,9 +14,9 @@ from numpy.typing import ArrayLike
 from mklbench.errors import InputError
 from mklbench.kernels.base import Array, Indices
 from mklbench.kernels.continuous import Family, RoughFamily
+from mklbench.kernels.contract import Memory, Shape, gram_bytes
 from mklbench.kernels.euclidean import Single, centred_squared_distances, exp_in_place
 from mklbench.kernels.families import IsotropicGaussians
-from mklbench.kernels.memory import Memory, Shape, gram_bytes
 from mklbench.kernels.naming import ALL_COLUMNS, named
 from mklbench.validation import check_count, check_features
 

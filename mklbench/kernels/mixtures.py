@@ -13,7 +13,7 @@ from mklbench.kernels.banks.dense import StackedBank
 from mklbench.kernels.base import Array, Indices
 from mklbench.kernels.continuous import Family
 from mklbench.kernels.cross import CrossKernels
-from mklbench.kernels.storage.packed import PackedGrams
+from mklbench.kernels.gram_matrices import PackedGrams
 
 
 class FamilyBank(StackedBank):

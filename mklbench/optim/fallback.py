@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from mklbench import iterations
 from mklbench.certify import Hinge, Tube
 from mklbench.errors import InputError
+from mklbench.kernels.banks.wrapped import KernelSubset
 from mklbench.kernels.base import Bank
-from mklbench.kernels.gram_factors import gram_factors
-from mklbench.kernels.row_factors import RowFactors
+from mklbench.kernels.row_factors import RowFactors, gram_factors
 from mklbench.optim import joint_search
 from mklbench.optim.inner_svm import InnerSVM, Trained
 from mklbench.optim.svm_dual import SVMDual
@@ -100,7 +100,11 @@ def searches(
     for _ in range(_ROUNDS):
         if len(kernels) * float(bank.n_samples) ** 2 > _MOST_NUMBERS:
             return
-        factors, where = gram_factors(bank, kernels), weight_set(len(kernels))
+        few = KernelSubset(bank, kernels)
+        grams = np.empty((few.n_kernels, few.n_samples, few.n_samples))
+        for unit, gram in zip(np.eye(few.n_kernels), grams, strict=True):
+            few.combine(unit, out=gram)
+        factors, where = gram_factors(grams), weight_set(len(kernels))
         found = search(factors, where, loss, tol)
         weights = np.zeros(bank.n_kernels)
         weights[kernels] = found.weights

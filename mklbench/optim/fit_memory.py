@@ -1,7 +1,7 @@
 """What a fit needs of memory, told before it is begun: within a factor of two.
 
 A module of an algorithm declares how many matrices (n, n) its `solve` holds beside the kernels
-(`mklbench.contract`), and kernels what they keep (`mklbench.kernels.memory`).
+(`mklbench.contract`), and kernels what they keep (`mklbench.kernels.contract`).
 """
 
 from __future__ import annotations
@@ -10,8 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mklbench.contract import algorithm_of
-from mklbench.kernels.contract import memory_of, unbound
-from mklbench.kernels.memory import Memory, Shape, gram_bytes
+from mklbench.kernels.contract import Memory, Shape, gram_bytes, memory_of, unbound
 from mklbench.optim import joint_method
 from mklbench.solution import Solution
 

@@ -7,7 +7,7 @@ from typing import Literal
 from mklbench.certify import Hinge, Tube
 from mklbench.errors import InputError, KindError
 from mklbench.kernels.base import Bank, KernelOperator
-from mklbench.kernels.memory import Memory, Shape
+from mklbench.kernels.contract import Memory, Shape
 from mklbench.kernels.row_factors import MANY, RowFactors
 from mklbench.optim import joint_search
 from mklbench.optim.weight_sets import WeightSet

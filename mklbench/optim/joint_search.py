@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from mklbench import iterations
 from mklbench.certify import Bounds, Hinge, PrimalDualPoint, Tube, bounds
 from mklbench.errors import InputError
-from mklbench.kernels.memory import NUMBER
+from mklbench.kernels.contract import NUMBER
 from mklbench.kernels.row_factors import MANY, RowFactors
 from mklbench.optim.joint import Iterate, Path, Point
 from mklbench.optim.loss_terms import terms_of

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench.kernels import Bank, Family, KernelBuilder, KernelOperator
-from mklbench.kernels.contract import builder_of, memory_of
-from mklbench.kernels.memory import Shape
+from mklbench.kernels.contract import Shape, builder_of, memory_of
 from mklbench.libsvm import SVM
 from mklbench.testing.claims import Array, agree, refuses, require
 

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from mklbench.kernels import ProductGaussians, product_gaussians
-from mklbench.kernels.indicator_lines import IndicatorLines
-from mklbench.kernels.product_lines import ProductLines
+from mklbench.kernels.lines import IndicatorLines, ProductLines
 
 
 def indicators(

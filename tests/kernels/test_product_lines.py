@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from mklbench.kernels import isotropic_gaussians, product_gaussians, product_lines
+from mklbench.kernels import isotropic_gaussians, lines, product_gaussians
 from mklbench.kernels.continuous import Lines
-from mklbench.kernels.product_lines import ProductLines
+from mklbench.kernels.lines import ProductLines
 
 products = partial(product_gaussians, gamma_max=30.0)
 isotropic = partial(isotropic_gaussians, gamma_max=30.0)
@@ -54,7 +54,7 @@ def test_blocks_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
     theta = np.array([0.5, 0.0, 2.0])
     X[:, 2] = np.round(X[:, 2])
     whole = begun(X, theta, a)
-    monkeypatch.setattr(product_lines, "_PAIRS_AT_ONCE", 7)
+    monkeypatch.setattr(lines, "_PAIRS_AT_ONCE", 7)
     in_blocks = begun(X, theta, a)
     for m in range(3):
         np.testing.assert_allclose(in_blocks.along(m, VALUES), whole.along(m, VALUES), rtol=1e-4)

@@ -10,7 +10,7 @@ from problems import categories, random_problem, random_stack
 
 from mklbench.algorithms import mkl
 from mklbench.kernels import PrecomputedBank, feature_gaussians, linear_features
-from mklbench.kernels.gram_factors import gram_factors
+from mklbench.kernels.row_factors import gram_factors
 from mklbench.libsvm import SVM, OneClassSVM
 from mklbench.optim import fallback, svm_dual
 from mklbench.optim.inner_svm import InnerSVM
@@ -70,7 +70,9 @@ def test_nothing_of_one_class_nor_without_room(monkeypatch: pytest.MonkeyPatch) 
 def test_factors_are_the_kernels() -> None:
     stack, y = random_stack(n=20)
     bank = PrecomputedBank(stack)
-    factors = gram_factors(bank, np.array([3, 1]))
+    factors = gram_factors(
+        np.array([bank.combine(unit) for unit in np.eye(bank.n_kernels)[[3, 1]]])
+    )
     assert (factors.n_samples, factors.n_kernels, factors.rank) == (20, 2, 20)
     B = factors.rows(0, 20)
     assert_allclose(factors.forms(B.T @ y), bank.quadratic_forms(y)[[3, 1]])

@@ -11,8 +11,7 @@ from dense_twins import PlainBank
 from numpy.typing import ArrayLike
 
 from mklbench.kernels import Bank, Normalised, ProductGaussians, feature_gaussians
-from mklbench.kernels.contract import declares
-from mklbench.kernels.memory import Memory
+from mklbench.kernels.contract import Memory, declares
 from mklbench.testing import check_operator
 
 Array = np.ndarray

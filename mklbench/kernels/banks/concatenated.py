@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike
 
 from mklbench.errors import InputError, unknown
 from mklbench.kernels.base import Array, Bank, Indices
-from mklbench.kernels.centring import centre
+from mklbench.kernels.contract import Memory
+from mklbench.kernels.gram_matrices import centre
 from mklbench.kernels.groups import GroupLists, check_groups
-from mklbench.kernels.memory import Memory
 from mklbench.kernels.naming import ALL_COLUMNS, named
 from mklbench.kernels.row_factors import RowFactors
 from mklbench.kernels.samples import Columns, Views, columns_of, dense

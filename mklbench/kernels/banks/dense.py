@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike
 
 from mklbench.errors import InputError
 from mklbench.kernels.base import Array, Bank, Indices
+from mklbench.kernels.contract import NUMBER, Memory, gram_bytes
 from mklbench.kernels.cross import weighted_sum
 from mklbench.kernels.functions import Gaussian, KernelFunction, check_values, matrices
+from mklbench.kernels.gram_matrices import PackedGrams, half_size, unpack
 from mklbench.kernels.groups import GroupLists
-from mklbench.kernels.memory import NUMBER, Memory, gram_bytes
 from mklbench.kernels.naming import ALL_COLUMNS, function_names, named
 from mklbench.kernels.row_factors import MANY
-from mklbench.kernels.storage.packed import PackedGrams, half_size, unpack
 from mklbench.validation import check_features, check_not_empty, check_training_features
 
 # Where the entries of a smaller matrix stand in the packed triangles: some arrays of indices.

@@ -10,13 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklbench.kernels.banks.dense import DenseBank
 from mklbench.kernels.base import Array, Bank, Indices
+from mklbench.kernels.contract import NUMBER, Memory, Shape
+from mklbench.kernels.factored import ROWS, FeatureFactors
 from mklbench.kernels.functions import Gaussian, KernelFunction, check_values
-from mklbench.kernels.memory import NUMBER, Memory, Shape
+from mklbench.kernels.gram_matrices import PackedGrams, half_size, unpack
 from mklbench.kernels.naming import column_names, function_names, named
-from mklbench.kernels.row_factors import MANY, RowFactors
-from mklbench.kernels.storage.factored import ROWS, FeatureFactors
-from mklbench.kernels.storage.nodes import feature_parts
-from mklbench.kernels.storage.packed import PackedGrams, half_size, unpack
+from mklbench.kernels.row_factors import MANY, RowFactors, feature_parts
 from mklbench.validation import check_features, check_not_empty, check_streamed_features
 
 # Gram matrices of all kernels are stored where they hold no more numbers than this, of features
@@ -45,7 +44,7 @@ class FeatureBank(Bank):
     Kernels are ordered by feature first: kernel m = j * len(functions) + k is function k on
     feature j.
 
-    The bank holds low-rank factors (`mklbench.kernels.storage.factored`), and packed Gram matrices:
+    The bank holds low-rank factors (`mklbench.kernels.factored`), and packed Gram matrices:
     of all kernels, where these are few and small; else of kernels that are active in combination
     after combination, so that a sparse combination of the same kernels is a short sum. Combining
     therefore changes what the bank keeps: a bank is not for several threads.

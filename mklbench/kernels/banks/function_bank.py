@@ -15,12 +15,12 @@ from mklbench.kernels.banks.dense import DenseBank, StackedBank
 from mklbench.kernels.banks.features import FeatureBank
 from mklbench.kernels.banks.linear import InnerProductBank
 from mklbench.kernels.base import Array, Bank, Indices, KernelOperator
+from mklbench.kernels.contract import Memory, Shape
 from mklbench.kernels.functions import Gaussian, KernelFunction, Linear, Polynomial, check_values
-from mklbench.kernels.memory import Memory, Shape
+from mklbench.kernels.gram_matrices import PackedGrams, symmetric
 from mklbench.kernels.naming import ALL_COLUMNS, function_names, named
 from mklbench.kernels.row_factors import MANY
 from mklbench.kernels.samples import csr, is_sparse, rows_of
-from mklbench.kernels.storage.packed import PackedGrams, symmetric
 from mklbench.validation import check_features, check_not_empty, check_training_features, real_array
 
 # Called with n and m samples it returns their kernel (n, m).

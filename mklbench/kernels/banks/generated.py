@@ -15,12 +15,12 @@ from numpy.typing import ArrayLike
 
 from mklbench.kernels.banks.dense import DenseBank
 from mklbench.kernels.base import Array, Bank, Indices
+from mklbench.kernels.contract import NUMBER, Memory, Shape
 from mklbench.kernels.euclidean import squared_distances
+from mklbench.kernels.factored import interpolation
 from mklbench.kernels.functions import Gaussian
-from mklbench.kernels.memory import NUMBER, Memory, Shape
+from mklbench.kernels.gram_matrices import diagonal, pack, write_rows
 from mklbench.kernels.naming import NamesOfGroups, column_names, gaussian_names
-from mklbench.kernels.storage.factored import interpolation
-from mklbench.kernels.storage.packed import diagonal, pack, write_rows
 from mklbench.validation import check_features, check_training_features
 
 # Numbers a kernel that a bank and a search keep or pass around: its features, scales, weights and

@@ -10,13 +10,12 @@ from numpy.typing import ArrayLike
 from scipy.linalg import blas
 
 from mklbench.kernels.base import Array, Bank, Indices
-from mklbench.kernels.bases import Column, Columns
+from mklbench.kernels.contract import NUMBER, Memory, Shape
 from mklbench.kernels.functions import Linear, check_values
-from mklbench.kernels.memory import NUMBER, Memory, Shape
+from mklbench.kernels.gram_matrices import write_lower
 from mklbench.kernels.naming import ALL_COLUMNS, column_names, named
-from mklbench.kernels.row_factors import Nodes, Part, RowFactors
+from mklbench.kernels.row_factors import Column, Columns, Nodes, Part, RowFactors
 from mklbench.kernels.samples import dense
-from mklbench.kernels.storage.packed import write_lower
 from mklbench.validation import check_features, check_scale, check_training_features
 
 # Features of one matrix product. What it forms on the way then takes less memory than the samples,

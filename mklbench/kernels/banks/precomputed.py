@@ -13,18 +13,20 @@ from numpy.typing import ArrayLike
 from mklbench.errors import InputError
 from mklbench.kernels.banks.dense import StackedBank
 from mklbench.kernels.base import Array, Bank, Indices
+from mklbench.kernels.contract import Memory, gram_bytes
 from mklbench.kernels.cross import weighted_sum
-from mklbench.kernels.definite import (
+from mklbench.kernels.functions import LARGEST_VALUE, SMALLEST_VALUE
+from mklbench.kernels.gram_matrices import (
     OF_PRECOMPUTED,
     MakePSD,
+    PackedGrams,
     check_definite,
     is_definite,
+    is_symmetric,
     made_definite,
+    symmetric,
 )
-from mklbench.kernels.functions import LARGEST_VALUE, SMALLEST_VALUE
 from mklbench.kernels.groups import GroupLists, check_groups
-from mklbench.kernels.memory import Memory, gram_bytes
-from mklbench.kernels.storage.packed import PackedGrams, is_symmetric, symmetric
 from mklbench.validation import check_choice, check_finite, kernel_called, real_array
 
 
@@ -400,7 +402,7 @@ def pack_grams(
 ) -> PackedGrams:
     """Return the lower halves of Gram matrices (n, n), checked, of which one at a time need exist.
 
-    With `make_psd` they are made positive semidefinite (`mklbench.kernels.definite`).
+    With `make_psd` they are made positive semidefinite (`mklbench.kernels.gram_matrices`).
 
     Raises
     ------

@@ -21,12 +21,12 @@ from mklbench.errors import InputError
 from mklbench.kernels.banks.dense import StackedBank
 from mklbench.kernels.banks.precomputed import check_rows
 from mklbench.kernels.base import Array, Indices
+from mklbench.kernels.contract import Memory
 from mklbench.kernels.cross import weighted_sum
 from mklbench.kernels.euclidean import squared_distances
 from mklbench.kernels.functions import standardisation
-from mklbench.kernels.memory import Memory
+from mklbench.kernels.gram_matrices import PackedGrams
 from mklbench.kernels.naming import ALL_COLUMNS, gaussian_names, named
-from mklbench.kernels.storage.packed import PackedGrams
 from mklbench.validation import (
     check_choice,
     check_features,

@@ -25,8 +25,7 @@ from mklbench.kernels.builders.forms import (
     takes,
 )
 from mklbench.kernels.builders.named import KernelBuilder
-from mklbench.kernels.contract import builder_of, memory_of
-from mklbench.kernels.memory import Memory, Shape
+from mklbench.kernels.contract import Memory, Shape, builder_of, memory_of
 from mklbench.kernels.samples import (
     Layout,
     Views,

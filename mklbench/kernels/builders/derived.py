@@ -15,15 +15,19 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from mklbench.errors import InputError, unknown
-from mklbench.kernels.banks.combined import CombinedKernel
-from mklbench.kernels.banks.normalised import CentredBank, CosineBank
 from mklbench.kernels.banks.views import DistanceBank, FeatureDistances, ViewColumns
-from mklbench.kernels.banks.wrapped import StandardisedBank, check_base, unit_trace
+from mklbench.kernels.banks.wrapped import (
+    CentredBank,
+    CombinedKernel,
+    CosineBank,
+    StandardisedBank,
+    check_base,
+    unit_trace,
+)
 from mklbench.kernels.base import Bank
 from mklbench.kernels.builders.grams import Precomputed
 from mklbench.kernels.builders.named import BUILDERS, KernelBuilder, resolve
-from mklbench.kernels.contract import builder_of, memory_of
-from mklbench.kernels.memory import Memory, Shape
+from mklbench.kernels.contract import Memory, Shape, builder_of, memory_of
 from mklbench.validation import check_choice
 
 # Five from 1e-4 to 1 on a logarithmic scale, as in the paper.

@@ -24,11 +24,9 @@ from mklbench.kernels.banks.function_bank import (
 )
 from mklbench.kernels.base import Bank, KernelOperator
 from mklbench.kernels.builders.named import BUILDERS, KernelBuilder, resolve
-from mklbench.kernels.contract import builder_of, memory_of, unbound
-from mklbench.kernels.definite import check_definite
+from mklbench.kernels.contract import Memory, Shape, builder_of, memory_of, unbound
 from mklbench.kernels.functions import Gaussian, Linear, Polynomial
-from mklbench.kernels.memory import Memory, Shape
-from mklbench.kernels.storage.packed import matrices_of
+from mklbench.kernels.gram_matrices import check_definite, matrices_of
 
 _ACCEPTED = (
     "give a name such as gaussian, a kernel function such as Gaussian(0.5), a function of two sets "

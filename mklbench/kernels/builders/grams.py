@@ -27,10 +27,9 @@ from mklbench.kernels.banks.precomputed import (
     pack_stack,
 )
 from mklbench.kernels.base import Array
-from mklbench.kernels.contract import declares
-from mklbench.kernels.definite import MakePSD, check_definite
+from mklbench.kernels.contract import Memory, Shape, declares
+from mklbench.kernels.gram_matrices import MakePSD, check_definite, is_symmetric, matrices_of
 from mklbench.kernels.groups import GroupLists, check_groups
-from mklbench.kernels.memory import Memory, Shape
 from mklbench.kernels.samples import (
     Names,
     RowNumbers,
@@ -45,7 +44,6 @@ from mklbench.kernels.samples import (
     names_of_rows,
     positions_of,
 )
-from mklbench.kernels.storage.packed import is_symmetric, matrices_of
 from mklbench.validation import check_finite, columns_called, real_array
 
 
@@ -376,7 +374,7 @@ class Precomputed:
         Lists of kernel indices, where the kernels come in groups.
     make_psd : {"clip", "shift", "flip"} or None, default=None
         How indefinite matrices are made positive semidefinite, each as a whole
-        (`mklbench.kernels.definite`); None refuses them.
+        (`mklbench.kernels.gram_matrices`); None refuses them.
 
     Raises
     ------
@@ -437,7 +435,7 @@ def precomputed(
         Lists of kernel indices, where the kernels come in groups.
     make_psd : {"clip", "shift", "flip"} or None, default=None
         How indefinite matrices, and with them those of new samples, are made positive semidefinite
-        (`mklbench.kernels.definite`); None refuses them.
+        (`mklbench.kernels.gram_matrices`); None refuses them.
     """
     stack = _stack_of(X)
     bank = PrecomputedBank(stack, groups, make_psd)

@@ -24,11 +24,17 @@ from mklbench.kernels.banks.wrapped import unit_trace
 from mklbench.kernels.base import Array, Bank
 from mklbench.kernels.builders.derived import VSKL_GAMMAS
 from mklbench.kernels.builders.grams import kernel_axes
-from mklbench.kernels.definite import MakePSD, check_definite
+from mklbench.kernels.contract import Memory, Shape
+from mklbench.kernels.gram_matrices import (
+    ASYMMETRY,
+    MakePSD,
+    PackedGrams,
+    check_definite,
+    matrices_of,
+    symmetric,
+)
 from mklbench.kernels.groups import GroupLists, check_groups
-from mklbench.kernels.memory import Memory, Shape
 from mklbench.kernels.samples import RowNumbers
-from mklbench.kernels.storage.packed import ASYMMETRY, PackedGrams, matrices_of, symmetric
 
 StackAxis = Literal["first", "last"]
 
@@ -120,7 +126,7 @@ class MatrixKernels:
         Which axis of a stack counts its matrices; None: what its shape or symmetry tells.
     make_psd : {"clip", "shift", "flip"} or None, default=None
         How indefinite matrices are made positive semidefinite, each as a whole
-        (`mklbench.kernels.definite`); None refuses them.
+        (`mklbench.kernels.gram_matrices`); None refuses them.
 
     Raises
     ------

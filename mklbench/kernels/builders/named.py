@@ -31,7 +31,7 @@ from mklbench.kernels.banks.linear import LinearBank
 from mklbench.kernels.banks.wrapped import ScaledBank, unit_trace
 from mklbench.kernels.base import Array, Bank, KernelOperator
 from mklbench.kernels.builders.grams import precomputed
-from mklbench.kernels.contract import declares, unbound
+from mklbench.kernels.contract import Memory, Shape, declares, unbound
 from mklbench.kernels.families import IsotropicGaussians, ProductGaussians
 from mklbench.kernels.functions import (
     Gaussian,
@@ -42,7 +42,6 @@ from mklbench.kernels.functions import (
     gamma_scale,
 )
 from mklbench.kernels.gaussian_polynomials import GaussianPolynomials
-from mklbench.kernels.memory import Memory, Shape
 from mklbench.kernels.samples import is_sparse
 from mklbench.validation import (
     check_choice,

@@ -33,7 +33,7 @@ from mklbench.kernels import (
 from mklbench.kernels.banks.generated import Widths, _sums_at
 from mklbench.kernels.base import Array
 from mklbench.kernels.builders import named
-from mklbench.kernels.memory import Shape
+from mklbench.kernels.contract import Shape
 from mklbench.testing import check_operator
 
 Groups = Sequence[tuple[int, ...]]

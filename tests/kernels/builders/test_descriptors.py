@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 from mklbench.data import View
 from mklbench.errors import InputError
 from mklbench.kernels import Descriptors, DistanceBank, FeatureDistances, chi2_distances
-from mklbench.kernels.banks import distances
+from mklbench.kernels.banks import views
 
 VIEWS = (View("colour", 0, 4, "chi2"), View("shape", 4, 6))
 
@@ -39,8 +39,8 @@ def test_chi2_within_is_that_between() -> None:
 
 def test_chi2_is_kept_for_the_same_samples_only(monkeypatch: pytest.MonkeyPatch) -> None:
     X = histograms(9, seed=5)[:, :4]
-    kept = distances._Kept(2 * X.shape[0] ** 2 * 8)
-    monkeypatch.setattr(distances, "_kept", kept)
+    kept = views._Kept(2 * X.shape[0] ** 2 * 8)
+    monkeypatch.setattr(views, "_kept", kept)
     first = chi2_distances(X, X)
     assert chi2_distances(X.copy(), X) is first
     others = [chi2_distances(factor * X, factor * X) for factor in (2.0, 3.0)]

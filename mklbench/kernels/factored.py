@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import blas
 
-from mklbench.kernels.base import Array
+from mklbench.kernels.cross import Array
 from mklbench.kernels.functions import Gaussian, KernelFunction, Linear, Polynomial, matrices
-from mklbench.kernels.storage.packed import diagonal, pack, write_rows
+from mklbench.kernels.gram_matrices import diagonal, pack, write_rows
 
 # Relative to the largest diagonal entry of a Gram matrix. What is dropped stays two orders below
 # the 1e-10 to which a bank agrees with its dense twin.

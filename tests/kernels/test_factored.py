@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from mklbench.kernels import Gaussian, Polynomial
+from mklbench.kernels import Gaussian, Polynomial, factored
 from mklbench.kernels.builders.named import simplemkl_functions
+from mklbench.kernels.factored import FeatureFactors
 from mklbench.kernels.functions import KernelFunction
-from mklbench.kernels.storage import factored
-from mklbench.kernels.storage.factored import FeatureFactors
 
 FUNCTIONS = simplemkl_functions()
 

@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 from mklbench.kernels import DenseBank, FeatureBank, Gaussian, Linear
 from mklbench.kernels.banks.function_bank import needs_on_all_features, on_all_features
 from mklbench.kernels.banks.linear import InnerProductBank
-from mklbench.kernels.memory import Shape
+from mklbench.kernels.contract import Shape
 from mklbench.kernels.row_factors import MANY
 from mklbench.optim.row_blocks import project
 
