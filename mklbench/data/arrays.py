@@ -21,7 +21,7 @@ from mklbench.data.dataset import Split
 from mklbench.data.files import unpack
 from mklbench.data.own import Table, names_subjects, table_of
 from mklbench.data.schema import Layout
-from mklbench.data.tables import Cells, read_matrix
+from mklbench.data.tables import Cells
 from mklbench.errors import DataError, first_line, hint
 
 # The values of `Layout.inputs` that are no names, and that of `Layout.label`.
@@ -134,7 +134,7 @@ def _of_matrix(matrix: NDArray[Any], layout: Layout, place: str) -> Table:
             f"{place} has an array of shape {matrix.shape} and type {matrix.dtype}: give a matrix "
             "of numbers, a column of which is the labels, or several arrays in an .npz file."
         )
-    return table_of(read_matrix(matrix), replace(layout, header=False), place)
+    return table_of(Cells(list(matrix.T)), replace(layout, header=False), place)
 
 
 def parse_mat(content: bytes, layout: Layout, place: str) -> Table:
@@ -206,31 +206,35 @@ def parse_svmlight(contents: Sequence[bytes], layout: Layout, place: str) -> Tab
 
     streams = [io.BytesIO(unpack(content, place)) for content in contents]
     try:
-        found = load_svmlight_files(streams, zero_based="auto" if layout.own else layout.zero_based)
+        zero_based = "auto" if layout.own else layout.zero_based
+        found = load_svmlight_files(streams, zero_based=zero_based, query_id=True)
     except (ValueError, OverflowError, MemoryError) as error:
         raise DataError(f"{place} is not in svmlight's format: {first_line(error)}.") from error
-    inputs, labels = found[::2], np.concatenate(found[1::2])
+    inputs, labels, queries = found[::3], np.concatenate(found[1::3]), np.concatenate(found[2::3])
     X = np.vstack([rows.toarray() for rows in inputs])
     if not X.size:
         raise DataError(f"{place} has no row with a label and an input: give one a line.")
     if layout.own:
-        return _of_columns(X, labels, None, layout, place)
+        if len(queries) == len(X) and layout.groups is None and layout.index == "ask":
+            raise DataError(
+                f"{place} has queries (qid): set data.groups=qid to keep the rows of each on one "
+                "side of every split, or data.index=keep to do without."
+            )
+        groups = queries if layout.groups == "qid" and len(queries) == len(X) else None
+        return _of_columns(X, labels, groups, layout, place)
     return _table({"x": X, "y": labels}, replace(layout, inputs="x", label="y"), (), place)
 
 
 def _of_columns(X: NDArray[Any], labels: Any, groups: Any, layout: Layout, place: str) -> Table:
     """Return the table of inputs, labels and groups, which are asked about as columns of a file."""
-    columns = {X.shape[1]: labels} | ({} if groups is None else {X.shape[1] + 1: groups})
-    frame = read_matrix(X).frame
-    for number, column in columns.items():
-        frame[number] = column
+    columns = [*X.T, labels] + ([] if groups is None else [np.array(groups, dtype=object)])
     stated = replace(
         layout,
         header=False,
         label=X.shape[1] + 1,
         groups=None if groups is None else X.shape[1] + 2,
     )
-    return table_of(Cells(frame), stated, place)
+    return table_of(Cells(columns), stated, place)
 
 
 def _is_open(layout: Layout) -> bool:
@@ -240,7 +244,7 @@ def _is_open(layout: Layout) -> bool:
 
 def _of_own(arrays: Mapping[str, Any], layout: Layout, place: str) -> Table:
     """Parse a file of the user's own, whose arrays are found by their names and shapes."""
-    arrays, split = _joined_parts(arrays)
+    arrays, split = _joined_parts(arrays, place)
     inputs, label = choose_arrays(arrays, layout, place)
     labels = texts(arrays[label])
     if labels is None:
@@ -278,17 +282,21 @@ def _of_own(arrays: Mapping[str, Any], layout: Layout, place: str) -> Table:
     return table.in_views(np.cumsum([0, *(view.shape[1] for view in views)]).tolist())
 
 
-def _joined_parts(arrays: Mapping[str, Any]) -> tuple[dict[str, Any], Split | None]:
+def _joined_parts(arrays: Mapping[str, Any], place: str) -> tuple[dict[str, Any], Split | None]:
     """Put training and test arrays, x_train and the like, under each other, as a fixed split."""
     parts: dict[str, str] = {}
     for name in arrays:
         if found := _XY.fullmatch(name.lower()):
-            what, part = found[1] or found[4], found[2] or found[3]
-            parts[f"{what} {part}"] = name
-    if set(parts) != {"x train", "y train", "x test", "y test"}:
+            parts[f"{found[1] or found[4]} {found[2] or found[3]}"] = name
+    if not {"x train", "y train", "x test", "y test"} <= set(parts):
         return dict(arrays), None
-    others = {name: value for name, value in arrays.items() if name not in parts.values()}
-    both = {}
+    if len(parts) > 4:
+        raise DataError(
+            f"{place} has arrays {', '.join(parts.values())}: put the rows for validation into the "
+            "training part, of which a search makes its own folds, or all rows into x and y and "
+            "name those of each part with split=file."
+        )
+    both = {name: value for name, value in arrays.items() if name not in parts.values()}
     for what in "xy":
         pieces = [np.asarray(arrays[parts[f"{what} {part}"]]) for part in ("train", "test")]
         if what == "y":
@@ -296,7 +304,7 @@ def _joined_parts(arrays: Mapping[str, Any]) -> tuple[dict[str, Any], Split | No
         both[what] = np.concatenate(pieces)
     n_train = np.shape(arrays[parts["x train"]])[0]
     rows = np.arange(len(both["x"]))
-    return {**others, **both}, (rows[:n_train], rows[n_train:])
+    return both, (rows[:n_train], rows[n_train:])
 
 
 def _of_views(variables: Mapping[str, Any], layout: Layout, place: str) -> Table:

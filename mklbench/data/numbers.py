@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -20,18 +20,16 @@ from mklbench.errors import DataError
 Decimal = Literal["point", "comma", "auto"]
 
 _SIGNS = {"point": ".", "comma": ","}
-_OTHER = {".": ",", ",": "."}
 # Cells of a column that tell how its numbers are written.
-_SEEN = 10_000
-_NUMBER = re.compile(r"[+-]?(?:\d+[.,]?\d*|[.,]\d+)(?:[eE][+-]?\d+)?")
-_GROUPED = re.compile(r"[+-]?\d{1,3}(?:(?:\.\d{3})+(?:,\d+)?|(?:,\d{3})+(?:\.\d+)?)")
+_SEEN = 2000
+# 80 438, with the blanks and the apostrophes that stand between thousands and mean nothing else.
+_SPACED = re.compile(r"[+-]?\d{1,3}(?:([ \u00a0\u2009\u202f'’])\d{3})(?:\1\d{3})*(?:[.,]\d+)?")
 
 
 def is_number(cell: str) -> bool:
     """Tell whether a text is a number, with a point or a comma."""
-    return bool(_NUMBER.fullmatch(cell) or _GROUPED.fullmatch(cell)) or (
-        plain_number(cell) is not None
-    )
+    written = any(pattern.fullmatch(cell) for pattern in (*_PATTERNS.values(), _SPACED))
+    return written or plain_number(cell) is not None
 
 
 def plain_number(cell: object) -> float | None:
@@ -51,7 +49,7 @@ class Notation:
     decimal : str
         "." or ",".
     thousands : str
-        What may stand between groups of three digits; empty: nothing.
+        What may stand between groups of three digits, beside blanks; empty: nothing.
     """
 
     decimal: str = "."
@@ -65,19 +63,37 @@ class Notation:
             with contextlib.suppress(TypeError, ValueError):
                 if "_" not in "".join(cells):
                     return cells.astype(np.float64)
-        found = [self._number(cell) for cell in cells]
+        found = [self.number(cell) for cell in cells]
         return np.array([np.nan if number is None else number for number in found], np.float64)
 
-    def _number(self, cell: Any) -> float | None:
-        if not isinstance(cell, str) or self == Notation():
+    def number(self, cell: Any) -> float | None:
+        """Return one cell as a number; None for what is none."""
+        if not isinstance(cell, str):
             return plain_number(cell)
-        sign = re.escape(self.decimal)
-        grouped = rf"[+-]?\d{{1,3}}(?:{re.escape(self.thousands)}\d{{3}})+(?:{sign}\d+)?"
-        if self.thousands and re.fullmatch(grouped, cell):
-            cell = cell.replace(self.thousands, "")
+        cell = cell.replace("\u2212", "-")  # the minus of typesetters
+        if spaced := _SPACED.fullmatch(cell):
+            cell = cell.replace(spaced[1], "")
+        if self.thousands and self.thousands in cell:
+            whole, sign, decimals = cell.partition(self.decimal)
+            if not re.fullmatch(rf"[+-]?\d{{1,3}}(?:{re.escape(self.thousands)}\d{{3}})+", whole):
+                return None
+            cell = whole.replace(self.thousands, "") + sign + decimals
         if self.decimal == ",":
             return None if "." in cell else plain_number(cell.replace(",", ".", 1))
         return plain_number(cell)
+
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        """Of its numbers, where those from a thousand on have the sign of thousands."""
+        sign, group = re.escape(self.decimal), re.escape(self.thousands)
+        whole = rf"(?:[1-9]\d{{0,2}}(?:{group}\d{{3}})+|\d{{1,3}})" if group else r"\d+"
+        return re.compile(rf"[+-]?(?:{whole}(?:{sign}\d*)?|{sign}\d+)(?:[eE][+-]?\d+)?")
+
+
+_PATTERNS = {
+    one: one.pattern
+    for one in (Notation("."), Notation(","), Notation(".", ","), Notation(",", "."))
+}
 
 
 def notation(
@@ -100,78 +116,60 @@ def notation(
         The file or a column may be read in two ways.
     """
     if thousands:
-        other = _OTHER.get(thousands, ".")
-        return Notation(_SIGNS.get(decimal, other), thousands)
+        return Notation(_SIGNS.get(decimal, "," if thousands == "." else "."), thousands)
     if decimal != "auto":
         return Notation(_SIGNS[decimal])
-    seen = [_Seen(name, cells) for name, cells in columns]
-    clear = {sign: next((s.clear[sign] for s in seen if s.clear[sign]), "") for sign in ".,"}
-    groups = {sign: next((s.groups[sign] for s in seen if s.groups[sign]), "") for sign in ".,"}
-    if clear["."] and clear[","]:
-        raise DataError(
-            f"{place} has numbers with a comma, {clear[',']}, and with a point, {clear['.']}: "
-            "write all of them in one way."
-        )
-    for sign in ".,":
-        if groups[sign] and clear[sign]:
+    found = list(_PATTERNS)
+    texts = {name: _texts(cells) for name, cells in columns}
+    for name in texts:
+        found = _fitting(texts[name], found)
+        if not found:
+            numbers = [cell for of_column in texts.values() for cell in of_column]
+            odd = [_misfit(numbers, one) for one in (Notation(".", ","), Notation(",", "."))]
             raise DataError(
-                f"{place} has numbers such as {groups[sign]} and {clear[sign]}, so that "
-                f"{sign!r} stands between thousands and before decimals: write all in one way."
+                f"{place} has numbers such as {odd[0]} and {odd[1]}: write all of them in one way."
             )
-    known = next((sign for sign in ".," if clear[sign] or groups[_OTHER[sign]]), None)
-    for one in seen:
-        for sign in ".,":
-            if one.open[sign] and not one.clear[sign]:
-                _require_clear(one, sign, known, bool(groups[sign]), place)
-    found = known or ("," if any(one.open[","] for one in seen) else ".")
-    other = _OTHER[found]
-    has_thousands = any(one.open[other] or one.groups[other] for one in seen)
-    return Notation(found, other if has_thousands else "")
+    decimals = {one.decimal: one for one in reversed(found)}
+    for name, of_column in texts.items() if len(decimals) > 1 else ():
+        for cell in of_column:
+            point, comma = (decimals[sign].number(cell) for sign in ".,")
+            if point != comma:
+                sign, called = (".", "point") if "." in cell else (",", "comma")
+                whole = next((other for other in of_column if other.isdigit()), "")
+                beside = f" beside {whole}" if whole else ""
+                raise DataError(
+                    f"{place}, {name} has {cell}{beside}, whose {called} may stand before "
+                    f"decimals or after thousands: set data.decimal={called}, or "
+                    f"'data.thousands=\"{sign}\"'."
+                )
+    return found[0]
 
 
-class _Seen:
-    """What the cells of a column tell: an example of each kind by its sign, or an empty text."""
-
-    def __init__(self, name: str, cells: NDArray[Any]) -> None:
-        self.name = name
-        self.clear = {".": "", ",": ""}  # of decimals for certain
-        self.groups = {".": "", ",": ""}  # of thousands for certain
-        self.open = {".": "", ",": ""}  # of either
-        self.whole = ""  # a number below a thousand without a sign
-        self.large = False  # one from a thousand without a sign
-        texts = dict.fromkeys(cell for cell in cells[:_SEEN] if isinstance(cell, str))
-        signs = [sign for sign in ".," if sign in "".join(texts)]
-        for cell in texts:
-            self._see(cell)
-            if signs and all(self.clear[sign] for sign in signs):
-                break  # nothing is open
-
-    def _see(self, cell: str) -> None:
-        if cell.isdigit():
-            self.whole, self.large = self.whole or cell, self.large or len(cell) > 3
-            return
-        for sign in ".,":
-            if sign not in cell:
-                continue
-            other = _OTHER[sign]
-            group = rf"[+-]?[1-9]\d{{0,2}}(?:{re.escape(sign)}\d{{3}})"
-            if re.fullmatch(group, cell):
-                self.open[sign] = self.open[sign] or cell
-            elif re.fullmatch(rf"{group}{{2,}}|{group}+{re.escape(other)}\d+", cell):
-                self.groups[sign] = self.groups[sign] or cell
-            elif other not in cell and _NUMBER.fullmatch(cell):
-                self.clear[sign] = self.clear[sign] or cell
+def _texts(cells: NDArray[Any]) -> list[str]:
+    """Return the numbers with a sign, and those beside them, of the first cells of a column."""
+    texts = list(dict.fromkeys(cell for cell in cells[:_SEEN] if isinstance(cell, str)))
+    joined = "".join(texts)
+    return texts if "." in joined or "," in joined else []
 
 
-def _require_clear(column: _Seen, sign: str, known: str | None, groups: bool, place: str) -> None:
-    """Raise DataError for a column whose numbers may be decimals or thousands."""
-    if groups or known == _OTHER[sign] or column.large:
-        return
-    if known is not None and not column.whole:
-        return
-    beside = f" beside {column.whole}" if column.whole else ""
-    name = "point" if sign == "." else "comma"
-    raise DataError(
-        f"{place}, {column.name} has {column.open[sign]}{beside}, whose {name} may stand before "
-        f"decimals or after thousands: set data.decimal={name}, or 'data.thousands=\"{sign}\"'."
+def _fitting(texts: Sequence[str], found: list[Notation]) -> list[Notation]:
+    """Return in which notations all numbers of a column can be written."""
+    joined = "".join(texts)
+    for cell in texts:
+        fitting = [one for one in found if _PATTERNS[one].fullmatch(cell)]
+        if fitting or any(pattern.fullmatch(cell) for pattern in _PATTERNS.values()):
+            found = fitting
+        signs = {one.decimal for one in found}
+        if len(signs) < 2 and not set(".,") - signs & set(joined):
+            break  # nothing is open
+    return found
+
+
+def _misfit(numbers: Iterable[str], one: Notation) -> str:
+    """Return a number that is not of this notation, but of another."""
+    others = [pattern for other, pattern in _PATTERNS.items() if other != one]
+    return next(
+        cell
+        for cell in numbers
+        if not _PATTERNS[one].fullmatch(cell) and any(p.fullmatch(cell) for p in others)
     )

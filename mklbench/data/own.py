@@ -6,9 +6,10 @@ A set of the catalogue states all of it, and is read to the letter.
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
@@ -18,24 +19,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklbench.data.dataset import Split
-from mklbench.data.numbers import Notation, is_number, notation, plain_number
+from mklbench.data.header import MARKS, has_header
+from mklbench.data.numbers import Notation, notation, plain_number
 from mklbench.data.schema import ColumnReference, Layout
-from mklbench.data.tables import Cells, excerpt, shortened
-from mklbench.errors import DataError
+from mklbench.data.tables import Cells, excerpt, shortened, text_of
+from mklbench.errors import DataError, nearest
 
-# What pandas takes for missing, and what others write, in lower case.
-MARKS = frozenset({
-    "", "#n/a", "#n/a n/a", "#na", "-1.#ind", "-1.#qnan", "-nan", "1.#ind", "1.#qnan", "<na>",
-    "n/a", "na", "nan", "none", "null", "?", "-", ".",
-})  # fmt: skip
 # Those of them that are labels elsewhere, and numbers that stand for a missing one.
 _MAY_BE_LABELS = ("none", "-", ".")
-_SENTINELS = (-99.0, -999.0, -9999.0, -99999.0)
+_SENTINELS = (-99.0, -999.0, -9999.0, -99999.0, 99.0, 999.0, 9999.0, 99999.0)
 # Of fewer rows a column may be in order by chance; of fewer values it names no subjects.
 _FEWEST = 8
 _FEWEST_GROUPS = 5
-# Rows, and columns at either end, that tell whether the first row has names.
-_SEEN, _TRIED = 2000, 100
 # Of these one names the samples of files that are joined.
 _FIRST_COLUMNS = 10
 _WORDS = (
@@ -46,11 +41,12 @@ _WORDS = (
 _NAMES_ROWS = re.compile(rf"(?:{_WORDS}|name)?(?:{_WORDS}|name)")
 _NAMES_SUBJECTS = re.compile(
     r"(?:subj|subject|patient|participant|person|individual|animal|donor|user|family)s?"
-    r"(?:ids?|nr|no|num|number|code|key|name)?|ids?"
+    r"(?:ids?|nr|no|num|number|code|key|name)?|ids?|qid"
 )
 _NAMES_PARTS = re.compile(r"(?:cv)?folds?(?:ids?|nr|no|number)?|splits?|partition|istrain|istest")
-_SPACED = re.compile(r"[+-]?\d{1,3}(?:([ \u00a0\u202f'’])\d{3})+(?:[.,]\d+)?")
 _UNNAMED = re.compile(r"|Unnamed: \d+(?:\.\d+)*|__index_level_\d+__")
+_WITH_UNIT = re.compile(r"[+-]?\d+(?:[.,]\d+)?\s*[^\d\s/:.,-]+")
+_TRUTH = {"true": "1", "false": "0"}
 
 
 @dataclass(frozen=True)
@@ -160,9 +156,18 @@ def joined_table(files: Sequence[Cells], names: Sequence[str], layout: Layout, p
     DataError
         A file does not name its samples, or names one twice, or they share none.
     """
-    import pandas as pd
-
     bodies = [Body(cells, layout, f"{place}, file {k}") for k, cells in enumerate(files, 1)]
+    label = str(layout.label)
+    if label.lower() == "last":
+        raise DataError(
+            f"{place} are several files: set data.label to the name of the column of the labels."
+        )
+    if all(body.header and set(body.header) == set(bodies[0].header or ()) for body in bodies):
+        raise DataError(
+            f"{place} have the same columns, so that they seem to be parts of one table, and files "
+            "are joined by the names of their samples: put them under each other in one file, and "
+            "name the rows of each part with split=file."
+        )
     keys = _samples(bodies, place)
     shared = [name for name in keys[0][1] if all(name in of for _, of in keys[1:])]
     if not shared:
@@ -171,25 +176,30 @@ def joined_table(files: Sequence[Cells], names: Sequence[str], layout: Layout, p
             f"{place} share no name of a sample, such as {shown}: the first column, or one that "
             "has the same name in all files, has to name the samples alike."
         )
-    columns: dict[str, Any] = {}
+    columns: dict[str, NDArray[Any]] = {}
     bounds = [0]
     for body, (key, rows), view in zip(bodies, keys, names, strict=True):
         order = [rows[name] for name in shared]
         for column in range(body.n_own):
             if column == key:
                 continue
-            cells = body.in_points(column).iloc[order].reset_index(drop=True)
+            cells = body.in_points(column)[order]
             name = body.header[column] if body.header else f"{view}{column + 1}"
             if name in columns:
-                if columns[name].astype(str).equals(cells.astype(str)):
+                odd = np.flatnonzero(columns[name].astype(str) != cells.astype(str))
+                if not odd.size:
                     continue  # such as the label in each of the files
+                if name in (label, str(layout.groups)):
+                    raise DataError(
+                        f"{place} have a column {name} each, which differ for sample "
+                        f"{shared[odd[0]]}, {columns[name][odd[0]]} and {cells[odd[0]]}: leave it "
+                        "in one of the files."
+                    )
                 name = f"{view}: {name}"
             columns[name] = cells
         bounds.append(len(columns))
-    frame = pd.concat(list(columns.values()), axis=1).set_axis(range(len(columns)), axis=1)
-    table = Body(
-        Cells(frame, list(columns), {"samples": pd.Series(shared, dtype=object)}), layout, place
-    ).table()
+    index = {"samples": np.array(shared, dtype=object)}
+    table = Body(Cells(list(columns.values()), list(columns), index), layout, place).table()
     n_others = len(set().union(*(rows for _, rows in keys))) - len(shared)
     dropped = (f"{n_others} not in every file",) if n_others else ()
     return replace(
@@ -205,11 +215,12 @@ def _samples(bodies: Sequence[Body], place: str) -> list[tuple[int, dict[str, in
     Of the columns whose cells are all different, these share the most with the other files.
     """
     tried = [_naming(body) for body in bodies]
-    if empty := [body for body, columns in zip(bodies, tried, strict=True) if not columns]:
-        raise DataError(
-            f"{empty[0].place} has no column that names each sample once, by which files are "
-            "joined: give it one, as its first column."
-        )
+    for body, columns in zip(bodies, tried, strict=True):
+        if not columns:
+            raise DataError(
+                f"{body.place} has no column that names each sample once, by which files are "
+                "joined: give it one, as its first column."
+            )
 
     def shared(rows: Mapping[str, int], columns: Mapping[int, dict[str, int]]) -> dict[int, int]:
         return {column: len(rows.keys() & other.keys()) for column, other in columns.items()}
@@ -223,6 +234,13 @@ def _samples(bodies: Sequence[Body], place: str) -> list[tuple[int, dict[str, in
         counts = shared(keys[0][1], columns)
         best = max(counts, key=lambda column: counts[column])
         keys.append((best, columns[best]))
+    called = [body.reference(key) for body, (key, _) in zip(bodies, keys, strict=True)]
+    rows = keys[0][1]
+    if all(name.isdigit() for name in rows) and (len({*called}) > 1 or _UNNAMED.match(called[0])):
+        raise DataError(
+            f"{place} would be joined by the numbers in {' and '.join(called)}, which may agree by "
+            "chance: give the columns that name the samples the same name in all files."
+        )
     return keys
 
 
@@ -230,103 +248,105 @@ def _naming(body: Body) -> dict[int, dict[str, int]]:
     """Return the columns that may name the samples, each with the row of each name."""
     found = {}
     for column in [*range(body.n_own, body.width), *range(min(body.n_own, _FIRST_COLUMNS))]:
-        names = [_text(value) for value in body.column(column)]
+        names = [text_of(value) for value in body.columns[column]]
         rows = {name: row for row, name in enumerate(names)}
-        if len(rows) == len(names) and "" not in rows:
+        measured = any(plain_number(name) is not None and not name.isdigit() for name in names)
+        if len(rows) == len(names) and "" not in rows and not measured:
             found[column] = rows
     return found
 
 
 class Body:
-    """The rows below the header of a file, and what its columns are."""
+    """The rows below the header of a file, and what its columns are.
+
+    Attributes
+    ----------
+    columns : list of ndarray of shape (n,)
+        The cells, those of an index that the file itself has at the end.
+    n_own, width : int
+        Number of columns without and with the index.
+    """
 
     def __init__(self, cells: Cells, layout: Layout, place: str) -> None:
         self.cells, self.layout, self.place = cells, layout, place
         self.header = cells.names
-        start = 0
-        if self.header is None and len(cells.frame) and has_header(cells, layout, place):
-            names = [_text(cell) for cell in cells.frame.iloc[0]]
-            names[0] = names[0].removeprefix("#").strip()
-            self.header, start = names, 1
-        frame = cells.frame.iloc[start:]
+        self.start = 0
+        columns = list(cells.columns)
+        if self.header is None and has_header(cells, layout, place):
+            self.header, self.start = [text_of(column[0]) for column in columns], 1
+            columns = [_narrowed(column[1:]) for column in columns]
+        self.n_own = len(columns)
+        self.columns = [*columns, *cells.index.values()]
+        self.width = len(self.columns)
         if self.header is not None:
-            self.header = [*self.header, *(cells.index or {})]
-            index = {frame.shape[1] + i: c for i, c in enumerate((cells.index or {}).values())}
-            frame = _with(frame, index)
-        if not len(frame):
+            self.header = [*self.header, *cells.index]
+        if not columns or not len(columns[0]):
             raise DataError(f"{place} holds no rows of data.")
-        self.frame = frame
-        self.width = frame.shape[1]
-        self._columns: dict[int, NDArray[Any]] = {}
-        self.n_own = self.width - len(cells.index or {})  # of those, columns that are no index
 
-    def column(self, number: int) -> NDArray[Any]:
-        """Return the cells of a column (n,): numbers, or texts and other values."""
-        if number not in self._columns:
-            self._columns[number] = _plain(self.frame.iloc[:, number])
-        return self._columns[number]
+    def in_points(self, column: int) -> NDArray[Any]:
+        """Return a column, its numbers as such where they are written otherwise."""
+        cells, layout = self.columns[column], self.layout
+        if cells.dtype == object and self._notation != Notation():
+            numbers = self._notation.numbers(cells)
+            if not np.isnan(numbers[~missing_in(cells, layout)]).any():
+                return numbers
+        return cells
 
     @cached_property
-    def notation(self) -> Notation:
-        """How the numbers in the columns of text are written."""
-        texts = [(self.describe(c), self.column(c)) for c in range(self.n_own)]
-        layout = self.layout
-        return notation(
-            [(name, cells) for name, cells in texts if cells.dtype == object],
-            layout.decimal,
-            layout.thousands,
-            self.place,
-        )
-
-    def in_points(self, column: int) -> Any:
-        """Return a column, a Series, with its numbers as such where they are written otherwise."""
-        cells = self.frame.iloc[:, column]
-        if self.notation == Notation() or self.column(column).dtype != object:
-            return cells
-        numbers = self.notation.numbers(self.column(column))
-        if np.isnan(numbers[~missing_in(self.column(column), self.layout)]).any():
-            return cells
-        return type(cells)(numbers, index=cells.index)
+    def _notation(self) -> Notation:
+        texts = [(self.describe(c), self.columns[c]) for c in range(self.n_own)]
+        texts = [(name, cells) for name, cells in texts if cells.dtype == object]
+        return notation(texts, self.layout.decimal, self.layout.thousands, self.place)
 
     def find(self, reference: ColumnReference, option: str) -> int:
         """Position of the column an option refers to by name, number from 1, or "last"."""
-        if isinstance(reference, int):
-            if 1 <= abs(reference) <= self.n_own:
-                number = reference - 1 if reference > 0 else self.n_own + reference
-                header = self.header or []
-                named = header.index(str(reference)) if str(reference) in header else number
-                if named != number:
-                    raise DataError(
-                        f"data.{option}={reference} is the number of column {number + 1} of "
-                        f"{self.place} and the name of column {named + 1}: give "
-                        f"data.{option}=\"'{reference}'\" for the name, or count from the end, "
-                        f"data.{option}={number - self.n_own}."
-                    )
-                return number
-            if str(reference) not in (self.header or ()):
+        header, stated = self.header or [], f"data.{option}={reference}"
+        named = [c for c, name in enumerate(header) if name == str(reference)]
+        number = None
+        if isinstance(reference, int) and 1 <= abs(reference) <= self.n_own:
+            number = reference - 1 if reference > 0 else self.n_own + reference
+            if named and named != [number]:
                 raise DataError(
-                    f"data.{option}={reference} is not a column of {self.place}: it has "
-                    f"{self.n_own}."
+                    f"{stated} is the number of column {number + 1} of {self.place} and the name "
+                    f"of column {named[0] + 1}: give data.{option}=\"'{reference}'\" for the name, "
+                    f"or count from the end, data.{option}={number - self.n_own}."
                 )
-            reference = str(reference)
-        if self.header is not None and reference in self.header:
-            if self.header.count(reference) > 1:
-                raise DataError(
-                    f"data.{option}={reference} is the name of {self.header.count(reference)} "
-                    f"columns of {self.place}: give the column's number instead."
-                )
-            return self.header.index(reference)
-        if reference.lower() == "last":
-            return self.n_own - 1
-        if self.header is None:
+        elif len(named) == 1:
+            number = named[0]
+        elif not named and str(reference).lower() == "last":
+            number = self.n_own - 1
+        if number is not None:
+            return number
+        if named:
             raise DataError(
-                f"data.{option}={reference} cannot be found, as {self.place} has no header line: "
-                f"give a column number from 1 to {self.n_own}, or 'last'."
+                f"{stated} is the name of {len(named)} columns of {self.place}: give the column's "
+                "number instead."
             )
-        raise DataError(
-            f"data.{option}={reference} is not a column of {self.place}: it has "
-            f"{shortened(self.header)}."
-        )
+        if remedy := self._elsewhere(str(reference)):
+            raise DataError(f"{stated} is not a column of {self.place}{remedy}.")
+        if isinstance(reference, str) and self.header is None:
+            raise DataError(
+                f"{stated} cannot be found, as {self.place} has no header line: give a column "
+                f"number from 1 to {self.n_own}, or 'last'."
+            )
+        had = shortened(header) if header and isinstance(reference, str) else self.n_own
+        near = nearest(str(reference), header)
+        meant = f"; did you mean data.{option}={near[0]}" if near else ""
+        raise DataError(f"{stated} is not a column of {self.place}: it has {had}{meant}.")
+
+    def _elsewhere(self, name: str) -> str:
+        """Say how a name that stands elsewhere in the file becomes that of a column."""
+        if self.layout.transpose is True:
+            if any(name in column.tolist() for column in self.columns[-1:]):
+                return ", of which data.transpose=true makes samples: leave that out"
+            return ""
+        for row in range(min(20, len(self.columns[0]))):
+            if name in [text_of(column[row]) for column in self.columns]:
+                if name in self.columns[0].tolist():
+                    return ": it is in the first one, so set data.transpose=true if that names them"
+                above = int(self.cells.line(row + self.start).removeprefix("line ")) - 1
+                return f": it is in line {above + 1}, set data.skip_lines={above}"
+        return ""
 
     def describe(self, column: int) -> str:
         """The column as messages call it, such as ``column 3 (age)``."""
@@ -356,21 +376,14 @@ class Body:
         options += [("id_columns", r) for r in self.layout.id_columns]
         return [self.find(reference, option) for option, reference in options]
 
-    @cached_property
-    def inputs(self) -> list[int]:
-        """The columns that are neither label nor group nor left out by name."""
-        other = {self.label, self.groups, *self.stated}
-        return [column for column in range(self.n_own) if column not in other]
-
-    @cached_property
-    def indices(self) -> list[int]:
-        """The columns that the file itself has as names of rows, and that nothing is made of."""
-        other = {self.label, self.groups, *self.stated}
-        return [column for column in range(self.n_own, self.width) if column not in other]
+    def others(self, columns: Sequence[int]) -> list[int]:
+        """Return those of some columns that are neither label nor groups nor left out by name."""
+        taken = {self.label, self.groups, *self.stated}
+        return [column for column in columns if column not in taken]
 
     def line(self, row: int) -> str:
         """Say where a row of the body stands."""
-        return f"{self.place}, {self.cells.line(int(self.frame.index[row]))}"
+        return f"{self.place}, {self.cells.line(self.start + row)}"
 
     def table(self) -> Table:
         """Read all rows.
@@ -381,26 +394,19 @@ class Body:
             A column cannot be what it is to be, or may be two things.
         """
         layout, place = self.layout, self.place
-        if self.width == 1 and self.cells.text and layout.delimiter not in ("auto", ""):
-            raise DataError(
-                f"{place} has a single column when split at data.delimiter="
-                f"{layout.delimiter!r}: set data.delimiter to what separates its cells, as in "
-                f"'data.delimiter=\";\"' or data.delimiter=whitespace."
-            )
-        if not self.inputs and self.n_own > 1 and not layout.own:
+        inputs, indices = self.others(range(self.n_own)), self.others(range(self.n_own, self.width))
+        if not inputs and self.n_own > 1 and not layout.own:
             raise DataError(f"{place} has no inputs: all its columns are labels or ids.")
-        if not self.cells.text:
-            self._require_known([*self.inputs, self.label])
-        unnamed = self._unnamed()
+        self._require_known([*inputs, self.label])
+        unnamed = self._unnamed(inputs)
         labels, unlabelled = self._labels()
-        features = Features(self, [c for c in self.inputs if c not in unnamed], ~unlabelled)
-        left_out = [f"{self.describe(c)}, as stated" for c in self.stated]
-        left_out += [f"{self.describe(c)}, as data.index=drop says" for c in unnamed]
-        left_out += [f"{self.describe(c)}, the names of the rows" for c in self.indices]
+        features = Features(self, [c for c in inputs if c not in unnamed], ~unlabelled)
         groups = self._groups()
-        features.check_identifiers(unnamed)
-        left_out += [f"{self.describe(c)}, which is empty" for c in features.empty]
-        left_out += [f"{self.describe(c)}, as data.index=drop says" for c in features.numbering]
+        features.check_identifiers(unnamed, indices)
+        left_out = dict.fromkeys(self.stated, "as stated")
+        left_out |= dict.fromkeys(indices, "the names of the rows")
+        left_out |= dict.fromkeys(features.empty, "which is empty")
+        left_out |= dict.fromkeys([*unnamed, *features.numbering], "as data.index=drop says")
         incomplete = features.incomplete()
         kept = ~unlabelled & ~incomplete
         dropped = [f"{unlabelled.sum()} without a label"] if unlabelled.any() else []
@@ -411,17 +417,16 @@ class Body:
             marks = ", ".join(layout.missing or ()) or "empty"
             raise DataError(f"{place} has no row without a missing value ({marks}).")
         X, names, columns = features.expanded(kept)
-        called = [tuple(map(_text, self.column(c)[kept])) for c in [*self.indices, *self.stated]]
-        categories = ", ".join(f"{self.describe(c)}: {len(v)}" for c, v in features.codes.items())
+        called = [tuple(map(text_of, self.columns[c][kept])) for c in [*indices, *self.stated]]
         return Table(
             X=X,
             labels=tuple(labels[kept].tolist()),
             feature_names=names,
             dropped_rows=int((~kept).sum()),
-            notes=(f"a feature for each value of {categories}",) if categories else (),
+            notes=features.notes(labels, kept) if layout.own else (),
             groups=None if groups is None else tuple(groups[kept].tolist()),
             label=self.describe(self.label),
-            left_out=tuple(left_out),
+            left_out=tuple(f"{self.describe(c)}, {why}" for c, why in left_out.items()),
             dropped=tuple(dropped),
             columns=columns,
             sample_names=tuple(one for one in called if len(set(one)) == len(one)),
@@ -430,29 +435,25 @@ class Body:
 
     def _require_known(self, columns: Sequence[int]) -> None:
         """Raise DataError for a used column of dates, lists or other values."""
+        known = str | int | float | np.number | np.bool_ | Decimal | None
         for column in columns:
-            values = self.column(column)
-            known = values.dtype.kind in "biuf" or values.dtype == object
-            odd = np.arange(0 if known else 1)
-            if values.dtype == object:
-                odd = np.flatnonzero([not _is_known(value) for value in values])
-            if len(odd):
-                value = values[odd[0]]
-                shown = str(value)[:40]
-                line = self.cells.line(int(self.frame.index[odd[0]]))
-                raise DataError(
-                    f"{self.place}, {self.describe(column)} holds {shown} in {line}, of type "
-                    f"{type(value).__name__}, which is neither a number nor text: leave it out "
-                    f"with data.drop=[{self.reference(column)}], or write it as numbers."
-                )
+            values = self.columns[column]
+            for row, value in enumerate(values) if values.dtype.kind not in "biuf" else ():
+                if not isinstance(value, known):
+                    raise DataError(
+                        f"{self.place}, {self.describe(column)} holds {str(value)[:40]} in "
+                        f"{self.cells.line(self.start + row)}, of type {type(value).__name__}, "
+                        "which is neither a number nor text: leave it out with "
+                        f"data.drop=[{self.reference(column)}], or write it as numbers."
+                    )
 
-    def _unnamed(self) -> list[int]:
+    def _unnamed(self, inputs: Sequence[int]) -> list[int]:
         """Return the inputs without a name that are left out, as the index that pandas writes."""
         if self.header is None or self.layout.index == "keep":
             return []
-        found = [c for c in self.inputs if _UNNAMED.fullmatch(self.header[c])]
+        found = [c for c in inputs if _UNNAMED.fullmatch(self.header[c])]
         if found and self.layout.index == "ask":
-            shown = " and ".join(self.describe(column) for column in found)
+            shown = " and ".join(map(self.describe, found))
             raise _asking(
                 f"{self.place} has {shown} without a name, as an index that numbers the rows has "
                 "none"
@@ -461,11 +462,11 @@ class Body:
 
     def _labels(self) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         """Return the labels (n,) as texts, and which rows have none."""
-        layout, column = self.layout, self.column(self.label)
+        layout, column = self.layout, self.columns[self.label]
         absent = missing_in(column, layout)
-        texts = np.array([_text(value) for value in column], dtype=object)
-        named = {str(key): value for key, value in (layout.label_names or {}).items()}
-        if named:
+        texts = np.array([text_of(value) for value in column], dtype=object)
+        if layout.label_names:
+            named = {str(key): value for key, value in layout.label_names.items()}
             texts = np.array([named.get(text, text) for text in texts], dtype=object)
             absent &= ~np.isin(texts.astype(str), list(named.values()))
         if not layout.own:
@@ -476,47 +477,48 @@ class Body:
             return texts, absent
         if "-" in texts and "+" in texts:  # which are two classes
             absent &= texts != "-"
-        what = f"{self.place}, {self.describe(self.label)}"
         if layout.task == "regression":
-            form = notation([(self.describe(self.label), texts)], layout.decimal, layout.thousands,
-                            self.place)  # fmt: skip
+            written = [(self.describe(self.label), texts)]
+            form = notation(written, layout.decimal, layout.thousands, self.place)
+            numbers = form.numbers(texts)
             if form != Notation():
-                numbers = form.numbers(texts)
                 texts = np.where(np.isnan(numbers), texts, numbers.astype(str).astype(object))
         else:
-            require_one_form(texts[~absent], what)
+            what = f"{self.place}, {self.describe(self.label)} has labels"
+            require_one_form(texts[~absent], what, "data.label_names")
         if layout.missing is None:
-            self._ask_about_marks(texts, absent, what)
+            self._ask_about_marks(texts, absent)
         return texts, absent
 
-    def _ask_about_marks(self, texts: NDArray[Any], absent: NDArray[np.bool_], what: str) -> None:
+    def _ask_about_marks(self, texts: NDArray[Any], absent: NDArray[np.bool_]) -> None:
         """Raise DataError where it is open whether a label is one or stands for none."""
         counts = Counter(texts[~absent].tolist())
         fewest = min(counts.values(), default=0)
         marks = Counter(text for text in texts[absent] if text.lower() in _MAY_BE_LABELS)
-        numbers = {text: plain_number(text) for text in counts}
-        sentinel = {t for t, n in numbers.items() if n in (*_SENTINELS, -9.0)}
-        others = [n for t, n in numbers.items() if t not in sentinel and n is not None]
-        sentinel = {t for t in sentinel if min(others, default=0) > (numbers[t] or 0) / 5}
         asked = {text: n for text, n in marks.items() if n > fewest}
-        asked |= {text: counts[text] for text in sentinel}
+        numbers = {text: plain_number(text) for text in counts}
+        values = np.array([number for number in numbers.values() if number is not None])
+        odd = _sentinel(values, (*_SENTINELS[:4], -9.0))
+        asked |= {t: counts[t] for t, n in numbers.items() if n is not None and n == odd}
         for text, n_rows in asked.items():
             raise DataError(
-                f"{what} has {text} in {n_rows} rows, which may be a label or stand for a missing "
-                f"one: set 'data.missing=[{text}]' to drop these rows, or 'data.missing=[]' to "
-                "keep it."
+                f"{self.place}, {self.describe(self.label)} has {text} in {n_rows} rows, which may "
+                "be a label or stand for a missing one: set 'data.missing="
+                f"[{text}]' to drop these rows, or 'data.missing=[]' to keep it."
             )
 
     def _groups(self) -> NDArray[Any] | None:
         if self.groups is None:
             return None
-        column = self.column(self.groups)
+        column, what = self.columns[self.groups], self.describe(self.groups)
         if (empty := np.flatnonzero(missing_in(column, self.layout))).size:
             raise DataError(
-                f"{self.line(empty[0])}, {self.describe(self.groups)} names no group, which "
+                f"{self.line(empty[0])}, {what} names no group, which "
                 f"data.groups={self.layout.groups} needs: fill it in."
             )
-        return np.array([_text(value) for value in column], dtype=object)
+        texts = np.array([text_of(value) for value in column], dtype=object)
+        require_one_form(texts, f"{self.place}, {what} has groups")
+        return texts
 
 
 class Features:
@@ -531,33 +533,38 @@ class Features:
     """
 
     def __init__(self, body: Body, inputs: list[int], labelled: NDArray[np.bool_]) -> None:
-        self._body, self._inputs, self._labelled = body, inputs, labelled
-        self._cells = {column: body.column(column) for column in inputs}
-        self._missing = {c: missing_in(v, body.layout) for c, v in self._cells.items()}
+        self._body, self._labelled, layout = body, labelled, body.layout
+        self._missing = {c: missing_in(body.columns[c], layout) for c in inputs}
         self.numbering: list[int] = []
-        self.empty: list[int] = []
-        if body.layout.own:
-            self.empty = [c for c in inputs if self._missing[c].all()]
-            self._inputs = inputs = [c for c in inputs if c not in self.empty]
+        self.empty = [c for c in inputs if layout.own and self._missing[c].all()]
+        self._inputs = inputs = [c for c in inputs if c not in self.empty]
+        self._cells = {c: self._truths(c) for c in inputs}
         stated = self._stated_categories()
-        texts = [c for c in inputs if c not in stated and self._cells[c].dtype == object]
-        layout = body.layout
-        plain = [(body.describe(c), self._cells[c]) for c in texts]
-        form = notation(plain, layout.decimal, layout.thousands, body.place)
-        self._numbers = {
-            c: form.numbers(self._cells[c]) for c in inputs if c not in stated
-        }  # fmt: skip
-        others = self._text_columns()
-        if layout.categories == "onehot":
+        plain = [c for c in inputs if c not in stated]
+        texts = [(body.describe(c), self._cells[c]) for c in plain]
+        texts = [(name, cells) for name, cells in texts if cells.dtype == object]
+        form = notation(texts, layout.decimal, layout.thousands, body.place)
+        self._numbers = {c: form.numbers(self._cells[c]) for c in plain}
+        odd = {column: self._odd(column) for column in plain}
+        if others := {column: cells for column, cells in odd.items() if cells.any()}:
+            if layout.categories != "onehot":
+                raise self._no_number(others)
             stated = self._require_few(others)
-        elif others:
-            raise self._no_number(others)
         self.codes = {c: self._values(c) for c in stated}
-        for column in self._numbers:
-            if column not in self.codes:
-                if (absent := self._missing[column]).any():
-                    self._numbers[column] = np.where(absent, np.nan, self._numbers[column])
-                self._require_finite(column, self._numbers[column])
+        for column in set(plain) - set(stated):
+            if (absent := self._missing[column]).any():
+                self._numbers[column] = np.where(absent, np.nan, self._numbers[column])
+            self._require_finite(column, self._numbers[column])
+
+    def _truths(self, column: int) -> NDArray[Any]:
+        """Return the cells of a column, with 1 and 0 for true and false."""
+        cells = self._body.columns[column]
+        if not self._body.layout.own or cells.dtype != object:
+            return cells
+        lower = {cell: str(cell).lower() for cell in set(cells[~self._missing[column]])}
+        if not set(lower.values()) <= set(_TRUTH):
+            return cells
+        return np.array([_TRUTH.get(lower.get(cell, ""), cell) for cell in cells], dtype=object)
 
     def _stated_categories(self) -> list[int]:
         listed = self._body.layout.categories
@@ -576,18 +583,13 @@ class Features:
         """Return which cells are neither missing nor numbers."""
         odd: NDArray[np.bool_] = np.isnan(self._numbers[column]) & ~self._missing[column]
         if odd.any():  # the text "nan" is a number, of a file that does not take it for missing
-            cells = self._cells[column]
-            odd[odd] = [plain_number(cell) is None for cell in cells[odd]]
+            odd[odd] = [plain_number(cell) is None for cell in self._cells[column][odd]]
         return odd
-
-    def _text_columns(self) -> dict[int, NDArray[np.bool_]]:
-        found = {column: self._odd(column) for column in self._numbers}
-        return {column: odd for column, odd in found.items() if odd.any()}
 
     def _values(self, column: int) -> list[str]:
         """Return the values of a category, in order."""
         there = self._cells[column][~self._missing[column]]
-        return sorted({_text(value) for value in there})
+        return sorted({text_of(value) for value in there})
 
     def _require_few(self, columns: Mapping[int, Any]) -> list[int]:
         for column in columns:
@@ -604,78 +606,73 @@ class Features:
         """Build the error for cells that are no numbers: mistakes, a header, or categories."""
         body, layout = self._body, self._body.layout
         row, column = min((int(np.flatnonzero(odd)[0]), c) for c, odd in columns.items())
-        cell = self._cells[column][row]
-        place = f"{body.line(row)}, {body.describe(column)}"
-        shares = {c: odd.sum() / max(1, (~self._missing[c]).sum()) for c, odd in columns.items()}
-        texts = [c for c in columns if 2 * shares[c] > 1]
-        is_grouped = bool(_SPACED.fullmatch(_text(cell)))
-        if column not in texts or not layout.own or len(self._labelled) < 2 or is_grouped:
+        shown = excerpt(text_of(self._cells[column][row]))
+        texts = [c for c, odd in columns.items() if 2 * odd.sum() > (~self._missing[c]).sum()]
+        if column not in texts or not layout.own or len(self._labelled) < 2:
             remedy = (
                 "set data.header=true if this line names the columns"
                 if row == 0 and body.header is None
                 else "correct it, or set data.missing to what stands for a missing value"
             )
-            if is_grouped and (grouped := _SPACED.fullmatch(_text(cell))):
-                remedy = f"set 'data.thousands=\"{grouped[1]}\"' if that stands between thousands"
-            return DataError(f"{place}: {excerpt(_text(cell))} is not a number: {remedy}.")
-        names = ",".join(str(body.reference(c)) for c in texts)
-        counts = {c: len(self._values(c)) for c in texts}
+            where = f"{body.line(row)}, {body.describe(column)}"
+            return DataError(f"{where}: {shown} is not a number: {remedy}.")
         subject = next((c for c in texts if self._names_subjects(c)), None)
         if subject is not None:
-            raise self._asking_about_groups(subject)
-        if all(n > max(10, len(self._labelled) // 2) for n in counts.values()):
-            remedy = f"leave out what identifies a row with data.drop=[{names}]"
+            return self._asking_about_groups(subject)
+        names = ",".join(map(body.reference, texts))
+        counts = [len(self._values(c)) for c in texts]
+        verb = "holds" if len(texts) == 1 else "hold"
+        if all(n > max(10, len(self._labelled) // 2) for n in counts):
+            measured = all(map(_WITH_UNIT.fullmatch, self._values(texts[0])))
+            units = "write the numbers without units, or " if measured else ""
+            remedy = f"{units}leave out what identifies a row with data.drop=[{names}]"
         else:
             remedy = (
                 f"set data.categories=onehot to make features of the values "
-                f"({', '.join(map(str, counts.values()))}), or data.drop=[{names}] to leave out "
+                f"({', '.join(map(str, counts))}), or data.drop=[{names}] to leave out "
                 "what identifies a row"
             )
+            if str(layout.label).lower() == "last" and body.header is not None:
+                remedy += f"; the labels are {body.describe(body.label)} without data.label=NAME"
         return DataError(
-            f"{body.place}, {shortened([body.describe(c) for c in texts])} "
-            f"{'holds' if len(texts) == 1 else 'hold'} text, such as {excerpt(_text(cell))} in "
-            f"{body.line(row).rpartition(', ')[2]}: {remedy}."
+            f"{body.place}, {shortened(list(map(body.describe, texts)))} {verb} text, such as "
+            f"{shown} in {body.cells.line(row + body.start)}: {remedy}."
         )
 
     def _require_finite(self, column: int, values: NDArray[np.float64]) -> None:
-        odd = np.flatnonzero(~np.isfinite(values) & ~self._missing[column])
+        body, absent = self._body, self._missing[column]
+        odd = np.flatnonzero(~np.isfinite(values) & ~absent)
         if odd.size:
-            cell = _text(self._cells[column][odd[0]])
+            cell = text_of(self._cells[column][odd[0]])
             raise DataError(
-                f"{self._body.line(odd[0])}, {self._body.describe(column)}: {excerpt(cell)} is not "
-                f"a finite number: correct it, or set data.missing={cell[:60]} to drop such rows."
+                f"{body.line(odd[0])}, {body.describe(column)}: {excerpt(cell)} is not a finite "
+                f"number: correct it, or set data.missing={cell[:60]} to drop such rows."
             )
-        layout = self._body.layout
-        if layout.own and layout.missing is None:
-            there = values[~self._missing[column]]
-            for sentinel in _SENTINELS:
-                found = there == sentinel
-                if found.any() and not found.all() and there[~found].min() > sentinel / 5:
-                    raise DataError(
-                        f"{self._body.place}, {self._body.describe(column)} has {sentinel:g} in "
-                        f"{found.sum()} rows, which may stand for a missing value: set "
-                        f"'data.missing=[{sentinel:g}]', or 'data.missing=[]' if it is a number "
-                        "as any other."
-                    )
+        if body.layout.own and body.layout.missing is None:
+            sentinel = _sentinel(values[~absent], _SENTINELS)
+            if sentinel is not None:
+                raise DataError(
+                    f"{body.place}, {body.describe(column)} has {sentinel:g} in "
+                    f"{(values == sentinel).sum()} rows, which may stand for a missing value: set "
+                    f"'data.missing=[{sentinel:g}]', or 'data.missing=[]' if it is a number as any "
+                    "other."
+                )
 
-    def check_identifiers(self, unnamed: Sequence[int]) -> None:
+    def check_identifiers(self, unnamed: Sequence[int], indices: Sequence[int]) -> None:
         """Find the columns that identify rows or subjects, and ask what becomes of them."""
         body, index = self._body, self._body.layout.index
         if index == "keep":
             return
-        plain = [c for c in self._numbers if c not in self.codes]
+        plain = [c for c in self._inputs if c not in self.codes]
         self.numbering = [c for c in plain if self._numbers_rows(c)]
         if self.numbering and index == "ask":
-            columns = [body.describe(c) for c in self.numbering]
-            verb = "identifies" if len(columns) == 1 else "identify"
+            verb = "identifies" if len(self.numbering) == 1 else "identify"
             raise _asking(
-                f"{body.place} has {' and '.join(columns)}, which {verb} the rows, as an index or "
-                "a time does"
+                f"{body.place} has {' and '.join(map(body.describe, self.numbering))}, which "
+                f"{verb} the rows, as an index or a time does"
             )
-        listed = body.layout.categories
-        asked = [c for c in self._inputs if c in plain or listed == "onehot"]
-        asked += body.indices if body.groups is None else []
-        for column in asked:
+        asked = self._inputs if body.layout.categories == "onehot" else plain
+        for column in [*asked, *([] if body.groups is not None else indices)]:
             if column not in self.numbering and self._names_subjects(column):
                 raise self._asking_about_groups(column)
             if body.header and _is_called(body.header[column], _NAMES_PARTS, ids=False):
@@ -683,6 +680,12 @@ class Features:
                     f"{body.place} has {body.describe(column)}, which seems to say in which part "
                     f"or fold a row is: set data.drop=[{body.reference(column)}] to leave it out, "
                     "or data.index=keep to learn from it."
+                )
+            if column in plain and _are_dates(self._numbers[column]):
+                raise DataError(
+                    f"{body.place} has {body.describe(column)}, whose numbers are dates: set "
+                    f"data.drop=[{body.reference(column)}] to leave it out, or data.index=keep to "
+                    "learn from it."
                 )
         if index == "drop" and not self.numbering and not unnamed:
             raise DataError(
@@ -712,7 +715,7 @@ class Features:
         header = self._body.header
         if header is None or not _is_called(header[column], _NAMES_SUBJECTS):
             return False
-        n_values = len(set(self._body.column(column).tolist()))
+        n_values = len(set(self._body.columns[column].tolist()))
         return _FEWEST_GROUPS <= n_values < len(self._labelled)
 
     def _asking_about_groups(self, column: int) -> DataError:
@@ -720,35 +723,53 @@ class Features:
         name = body.reference(column)
         return DataError(
             f"{body.place}, {body.describe(column)} names "
-            f"{len(set(body.column(column).tolist()))} subjects or the like in "
+            f"{len(set(body.columns[column].tolist()))} subjects or the like in "
             f"{len(self._labelled)} rows: set data.groups={name} to keep the rows of each on one "
             f"side of every split, data.drop=[{name}] to leave it out, or data.index=keep to learn "
             "from it."
         )
 
-    @property
-    def _kept(self) -> list[int]:
-        return [column for column in self._inputs if column not in self.numbering]
-
     def incomplete(self) -> NDArray[np.bool_]:
         """Return which rows are dropped for a missing value."""
-        none = np.zeros(len(self._labelled), bool)
-        if self._body.layout.impute is not None:
-            return none
-        return np.logical_or.reduce([none, *(self._missing[c] for c in self._kept)])
+        found = np.zeros(len(self._labelled), bool)
+        for column in self._inputs if self._body.layout.impute is None else ():
+            if column not in self.numbering:
+                found |= self._missing[column]
+        return found
 
     def require_most(self, n_incomplete: int) -> None:
         """Raise DataError where most rows of a user's own file would be dropped."""
         n_labelled = int(self._labelled.sum())
         if not self._body.layout.own or self._body.layout.missing or 2 * n_incomplete <= n_labelled:
             return
-        counts = {c: int(self._missing[c][self._labelled].sum()) for c in self._kept}
+        kept = [c for c in self._inputs if c not in self.numbering]
+        counts = {c: int(self._missing[c][self._labelled].sum()) for c in kept}
         worst = max(counts, key=lambda c: counts[c])
         raise DataError(
             f"{self._body.place} has a missing value in {n_incomplete} of {n_labelled} rows, most "
             f"of them ({counts[worst]}) in {self._body.describe(worst)}: leave columns out with "
             f"data.drop=[{self._body.reference(worst)}], or set data.impute=mean or median."
         )
+
+    def notes(self, labels: NDArray[Any], kept: NDArray[np.bool_]) -> tuple[str, ...]:
+        """Say what was made of categories, and what is to be seen in the columns."""
+        body, found = self._body, []
+        if self.codes:
+            codes = ", ".join(f"{body.describe(c)}: {len(v)}" for c, v in self.codes.items())
+            found.append(f"a feature for each value of {codes}")
+        for column, values in self.codes.items():
+            for alike in _alike(values):
+                found.append(f"{body.describe(column)} has {' and '.join(alike)} as two values")
+        n_classes = len(set(labels[kept].tolist()))
+        for column in self._inputs if body.layout.task != "regression" else ():
+            if column in self.numbering:
+                continue
+            values = self._cells[column][kept].tolist()
+            if len(set(values[: 2 * n_classes + 1])) > n_classes or len(set(values)) != n_classes:
+                continue
+            if len(set(zip(values, labels[kept], strict=True))) == n_classes:
+                found.append(f"{body.describe(column)} tells the label of every row")
+        return tuple(found)
 
     def expanded(
         self, kept: NDArray[np.bool_]
@@ -767,7 +788,7 @@ class Features:
                 values = self._numbers[column]
                 parts.append((name, column, values if kept.all() else values[kept]))
                 continue
-            texts = np.array([_text(value) for value in self._cells[column][kept]], dtype=object)
+            texts = np.array([text_of(value) for value in self._cells[column][kept]], dtype=object)
             absent = self._missing[column][kept]
             for value in self.codes[column]:
                 part = np.where(absent, np.nan, texts == value)
@@ -778,21 +799,25 @@ class Features:
         return np.ascontiguousarray(np.column_stack(features)), names, columns
 
 
-def require_one_form(labels: Sequence[str] | NDArray[Any], what: str) -> None:
-    """Raise DataError for labels that differ in their form alone, as 1 and 1.0, Yes and yes."""
+def _alike(texts: Iterable[str]) -> list[list[str]]:
+    """Return the texts that differ in their form alone, as 1 and 1.0, Yes and yes."""
     forms: dict[object, list[str]] = {}
-    counts = Counter(labels)
-    for label in counts:
-        number = plain_number(label)
-        key = " ".join(label.casefold().split()) if number is None else number
-        forms.setdefault(key, []).append(label)
-    for alike in forms.values():
-        if len(alike) > 1:
-            shown = " and ".join(f"{label!r} ({counts[label]} rows)" for label in alike)
-            raise DataError(
-                f"{what} has labels that differ in form only, {shown}: write them in one way, as "
-                f'by \'data.label_names={{"{alike[1]}": "{alike[0]}"}}\'.'
-            )
+    for text in dict.fromkeys(texts):
+        number = plain_number(text)
+        key = " ".join(text.casefold().split()) if number is None else number
+        forms.setdefault(key, []).append(text)
+    return [alike for alike in forms.values() if len(alike) > 1]
+
+
+def require_one_form(
+    texts: Sequence[str] | NDArray[Any], what: str, option: str | None = None
+) -> None:
+    """Raise DataError for labels or groups that differ in form alone; `option` can join them."""
+    counts = Counter(texts)
+    for alike in _alike(counts):
+        shown = " and ".join(f"{text!r} ({counts[text]} rows)" for text in alike)
+        how = f', as by \'{option}={{"{alike[1]}": "{alike[0]}"}}\'' if option else ""
+        raise DataError(f"{what} that differ in form only, {shown}: write them in one way{how}.")
 
 
 def missing_in(cells: NDArray[Any], layout: Layout) -> NDArray[np.bool_]:
@@ -800,7 +825,7 @@ def missing_in(cells: NDArray[Any], layout: Layout) -> NDArray[np.bool_]:
     marks = {mark.casefold() for mark in layout.missing or ()}
     numbers = [n for n in map(plain_number, marks) if n is not None and not np.isnan(n)]
     if cells.dtype.kind in "biuf":
-        found = np.isin(cells, numbers)
+        found = np.isin(cells, numbers) if numbers else np.zeros(len(cells), bool)
         return found | np.isnan(cells) if cells.dtype.kind == "f" else found
     if layout.own:
         marks |= {""} if layout.missing == () else MARKS
@@ -813,117 +838,26 @@ def missing_in(cells: NDArray[Any], layout: Layout) -> NDArray[np.bool_]:
     return np.fromiter((is_missing(cell) for cell in cells), bool, len(cells))
 
 
-def has_header(cells: Cells, layout: Layout, place: str) -> bool:
-    """Tell whether the first row of a file names the columns.
-
-    Raises
-    ------
-    DataError
-        It may be one or the other.
-    """
-    if layout.header != "auto":
-        return bool(layout.header)
-    frame = cells.frame
-    first = [_text(cell) for cell in frame.iloc[0]]
-    if not layout.own:
-        marks = {mark.casefold() for mark in layout.missing or ()}
-        return not any(is_number(cell) or cell.casefold() in marks for cell in first)
-    options = layout.label, layout.groups, *layout.drop, *layout.id_columns
-    categories = layout.categories if isinstance(layout.categories, tuple) else ()
-    stated = {r for r in (*options, *categories) if isinstance(r, str) and r.lower() != "last"}
-    if stated & set(first):
-        return True
-    if len(frame) == 1:
-        return not any(map(is_number, first))
-    tried = list(range(len(first)))
-    if len(first) > 2 * _TRIED:
-        tried = tried[:_TRIED] + tried[-_TRIED:]
-    found = _Evidence(first, frame.iloc[1:_SEEN], tried, layout)
-    if found.answer is None:
-        shown = ", ".join(excerpt(cell) for cell in first[:4])
-        more = ", ..." if len(first) > 4 else ""
-        raise DataError(
-            f"{place} begins with {shown}{more}, which may be the names of the columns or a "
-            "sample: set data.header=true or data.header=false."
-        )
-    return found.answer
+def _sentinel(values: NDArray[np.float64], sentinels: Sequence[float]) -> float | None:
+    """Return which number far from all others, such as -999, stands for a missing one."""
+    for sentinel in sentinels:
+        others = values[values != sentinel]
+        if sentinel < 0 and len(others) < len(values) and others.min(initial=0) > sentinel / 5:
+            return sentinel
+        if sentinel > 0 and len(others) < len(values) - 1 and others.max(initial=0) < sentinel / 5:
+            return sentinel
+    return None
 
 
-class _Evidence:
-    """What the cells of a first row, beside those below, tell of it.
-
-    Attributes
-    ----------
-    answer : bool or None
-        Whether they are names; None: it is open.
-    """
-
-    def __init__(
-        self, first: Sequence[str], rest: Any, tried: Sequence[int], layout: Layout
-    ) -> None:
-        self.numbers: dict[int, NDArray[np.float64]] = {}
-        self.first = first
-        kinds = [self._kind(c, [_text(v) for v in rest.iloc[:, c]]) for c in tried]
-        values = [plain_number(first[c].replace(",", ".", 1)) for c in self.numbers]
-        label = layout.label if isinstance(layout.label, int) else len(first)
-        at = label - 1 if label > 0 else len(first) + label
-        features = {c: v for c, v in zip(self.numbers, values, strict=True) if c != at}
-        repeats = len(set(features.values())) < len(features)
-        are_names = not repeats and self._are_names(features)
-        if at in self.numbers and layout.task != "regression":
-            # A number that no other row has is no class.
-            column = self.numbers[at]
-            own = plain_number(first[at])
-            if len(np.unique(column)) <= len(column) // 2 and own not in column:
-                are_names = True
-        is_sample = "sample" in kinds or repeats
-        if "name" in kinds:
-            open_numbers = bool(features) and not are_names
-            self.answer = None if is_sample or open_numbers else True
-        elif is_sample:
-            self.answer = False
-        else:
-            self.answer = None if are_names or not self.numbers else False
-
-    def _kind(self, column: int, below: list[str]) -> str:
-        cell = self.first[column]
-        below = [text for text in below if text.casefold() not in MARKS]
-        if cell.casefold() in MARKS or not below:
-            return ""
-        numeric = [text for text in below if is_number(text)]
-        if 2 * len(numeric) >= len(below):
-            if not is_number(cell):
-                return "name"
-            found = (plain_number(text.replace(",", ".", 1)) for text in numeric)
-            self.numbers[column] = np.array([n for n in found if n is not None])
-            return "number"
-        counts = Counter(below)
-        if cell in counts:
-            return "sample"
-        return "name" if is_number(cell) or min(counts.values()) > 1 else ""
-
-    def _are_names(self, found: Mapping[int, float | None]) -> bool:
-        """Tell whether numbers look like names, as 0, 1, 2, ..., years, or wavelengths do."""
-        values = np.array([value for value in found.values() if value is not None])
-        outside = recurring = 0
-        for column, value in found.items():
-            below = self.numbers[column]
-            recurring += value in below
-            span = np.ptp(below)
-            inside = value is None or below.min() - span <= value <= below.max() + span
-            outside += bool(span) and not inside
-        if 2 * recurring > len(values) or not len(values):
-            return False
-        if 2 * outside > len(values):
-            return True
-        steps = np.diff(values)
-        counts = np.arange(len(values))
-        if len(values) > 1 and np.array_equal(values, counts):
-            return True
-        in_order = len(values) > 2 and bool((steps > 0).all() or (steps < 0).all())
-        even = in_order and np.allclose(steps, steps[0], rtol=1e-6)
-        whole = np.array_equal(values, np.round(values))
-        return in_order and (len(values) >= 6 or whole or even)
+def _are_dates(values: NDArray[np.float64]) -> bool:
+    """Tell whether all numbers are days as in 20240131."""
+    days = np.unique(values[~np.isnan(values)])
+    if len(days) < _FEWEST or days[0] < 19000101 or days[-1] > 21001231:
+        return False
+    try:
+        return all(dt.datetime.strptime(f"{day:.0f}", "%Y%m%d") for day in days)
+    except ValueError:
+        return False
 
 
 def names_subjects(name: str) -> bool:
@@ -944,40 +878,8 @@ def _asking(found: str) -> DataError:
     )
 
 
-def _with(frame: Any, columns: Mapping[int, Any]) -> Any:
-    frame = frame.copy()
-    for number, column in columns.items():
-        frame[number] = column
-    return frame
-
-
-def _is_known(value: Any) -> bool:
-    return value is None or isinstance(value, str | int | float | np.number | np.bool_ | Decimal)
-
-
-def _plain(column: Any) -> NDArray[Any]:
-    """Return a column as an array of numbers, of texts and other values, or of dates."""
-    from pandas.api import types
-
-    if types.is_bool_dtype(column.dtype) and not column.isna().any():
-        return column.to_numpy(np.float64)
-    if types.is_numeric_dtype(column.dtype):
-        if types.is_integer_dtype(column.dtype) and not column.isna().any():
-            return column.to_numpy(np.int64) if column.dtype != np.uint64 else column.to_numpy()
-        return column.to_numpy(np.float64, na_value=np.nan)
-    if types.is_datetime64_any_dtype(column.dtype):
-        return column.to_numpy(object)
-    values: NDArray[Any] = column.to_numpy(object)
-    return values
-
-
-def _text(value: Any) -> str:
-    """Return a cell as text: true and false are 1 and 0, a missing value is empty."""
-    if isinstance(value, str):
-        return value
-    if value is None or value != value:
-        return ""
-    if isinstance(value, int | float | np.number | np.bool_):
-        number = float(value)
-        return str(int(value)) if number.is_integer() and abs(number) < 2**63 else repr(number)
-    return str(value)
+def _narrowed(cells: NDArray[Any]) -> NDArray[Any]:
+    """Return cells of Excel as numbers where all of them are."""
+    if all(type(cell) in (int, float, bool) for cell in cells):
+        return cells.astype(np.float64)
+    return cells

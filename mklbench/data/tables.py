@@ -1,4 +1,4 @@
-"""Files of tables, as their cells: text, Excel and parquet by pandas, matrices by NumPy.
+"""Files of tables, as their cells: text, Excel, parquet, ARFF and matrices.
 
 What the cells mean is found in `mklbench.data.own`.
 """
@@ -9,10 +9,13 @@ import csv
 import io
 import itertools
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+import zipfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from mklbench.data.files import unpack
 from mklbench.data.numbers import is_number
@@ -20,9 +23,6 @@ from mklbench.data.schema import FileFormat, Layout
 from mklbench.errors import DataError, first_line
 from mklbench.extras import missing
 from mklbench.mat_files import is_mat
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # Characters of a cell in a message.
 SHOWN = 60
@@ -40,7 +40,8 @@ _BEGINNING = 2**16
 _DELIMITERS = (",", ";", "\t", "|", "whitespace")
 # Lines that the delimiter is found from.
 _SAMPLE = 50
-_WIDER = re.compile(r"Expected (\d+) fields in line (\d+), saw (\d+)")
+# Characters of a cell, at most.
+_LONGEST = 2**30
 
 
 @dataclass(frozen=True)
@@ -49,38 +50,25 @@ class Cells:
 
     Attributes
     ----------
-    frame : DataFrame
-        The cells, with columns 0, 1, ...; texts without blanks around them, or typed values.
+    columns : sequence of ndarray of shape (n,)
+        Texts without blanks around them, or typed values.
     names : list of str or None
         Of the columns, where the format has names; None: the first row may be names.
-    index : dict of str to Series
+    index : mapping of str to ndarray of shape (n,)
         Columns that the file itself calls names of rows, by their name.
-    text, delimiter, skipped : str or int
-        What a text file holds, from which lines are counted; else empty.
     lines : sequence of int or None
-        The line of each row, where that is neither.
+        The line of each row; None: from 1 on.
     """
 
-    frame: pd.DataFrame
+    columns: Sequence[NDArray[Any]]
     names: list[str] | None = None
-    index: dict[str, Any] | None = None
-    text: str = ""
-    delimiter: str = ""
-    skipped: int = 0
+    index: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     lines: Sequence[int] | None = None
 
     def line(self, row: int) -> str:
-        """Say where a row of the frame stands in the file, as in "line 3"."""
-        if self.lines is not None:
-            return f"line {self.lines[row]}"
-        if not self.text:
-            return f"line {row + 1 + (self.names is not None)}"
-        return f"line {self._lines[row]}"
-
-    @cached_property
-    def _lines(self) -> list[int]:
-        rows = _rows(self.text, self.delimiter)
-        return [number for number, _ in rows if number > self.skipped]
+        """Say where a row stands in the file, as in "line 3"."""
+        number = row + 1 + (self.names is not None) if self.lines is None else self.lines[row]
+        return f"line {number}"
 
 
 def excerpt(cell: object) -> str:
@@ -95,13 +83,25 @@ def shortened(names: Sequence[str], limit: int = 8) -> str:
     return shown if len(names) <= limit else f"{shown}, ... ({len(names)} in all)"
 
 
+def text_of(value: Any) -> str:
+    """Return a cell as text: true and false are 1 and 0, a missing value is empty."""
+    if isinstance(value, str):
+        return value
+    if value is None or value != value:
+        return ""
+    if isinstance(value, int | float | np.number | np.bool_):
+        number = float(value)
+        return str(int(value)) if number.is_integer() and abs(number) < 2**63 else repr(number)
+    return str(value)
+
+
 def read_text(content: bytes, layout: Layout, place: str) -> Cells:
     """Read delimited text, whose cells stay texts.
 
     Parameters
     ----------
     content : bytes
-        The bytes of the file; gzip, xz and bzip2 are unpacked.
+        The bytes of the file; gzip, xz, bzip2 and a zip archive of one file are unpacked.
     layout : Layout
         How the text is laid out.
     place : str
@@ -112,49 +112,92 @@ def read_text(content: bytes, layout: Layout, place: str) -> Cells:
     DataError
         The content is not such a table; the message names the line.
     """
-    import pandas as pd
-
-    text = _decoded(content, place)
-    lines = list(itertools.islice(_filled(text, layout.skip_lines), _SAMPLE))
-    if not lines:
+    lines = _decoded(content, place).split("\n")
+    start, filled = _beginning(lines, layout)
+    if not filled:
         raise DataError(f"{place} holds no rows of data.")
     delimiter = layout.delimiter
     if delimiter == "auto":
-        delimiter = _delimiter(lines, place)
-    widths = [len(split_line(line, delimiter)) for line in lines]
-    # R writes the names of the columns without one for the names of the rows.
-    is_of_r = len(widths) > 1 and widths[0] > 0 and set(widths[1:]) == {widths[0] + 1}
-    skipped = layout.skip_lines + is_of_r * _number_of(text, layout.skip_lines)
+        delimiter = _delimiter(filled, place)
+    csv.field_size_limit(_LONGEST)
+    rows, numbers, before = [], [], start
+    reader = _reader([lines[start].lstrip("# ") if layout.own else lines[start],
+                      *lines[start + 1 :]], delimiter)  # fmt: skip
     try:
-        frame = pd.read_csv(
-            io.StringIO(text),
-            sep=r"\s+" if delimiter == "whitespace" else delimiter or "\1",
-            header=None,
-            skiprows=skipped,
-            dtype=str,
-            keep_default_na=False,
-            na_filter=False,
-            skipinitialspace=delimiter != " ",
-            engine="c",
-        )
-    except pd.errors.EmptyDataError:
-        raise DataError(f"{place} holds no rows of data.") from None
-    except pd.errors.ParserError as error:
-        if found := _WIDER.search(str(error)):
-            expected, line, saw = found.groups()
-            raise DataError(_widths(place, int(line), int(saw), int(expected))) from error
-        raise DataError(f"{place} cannot be split into cells ({first_line(error)}).") from error
-    if " " in text or "\t" in text:
-        frame = frame.apply(lambda column: column.str.strip())
-    cells = Cells(frame, None, None, text, delimiter, skipped)
-    _require_widths(cells, place)
-    if frame.shape[1] > 1 and (frame.iloc[:, -1] == "").all():  # behind a delimiter at each end
-        cells = replace(cells, frame=frame.iloc[:, :-1])
-    if not is_of_r:
-        return cells
-    names = [name.strip() for name in split_line(lines[0], delimiter)]
-    rest = frame.iloc[:, 1:].set_axis(range(len(names)), axis=1)
-    return Cells(rest, names, {"row names": frame[0]}, text, delimiter, skipped)
+        for row in reader:
+            cells = [cell.strip() for cell in row]
+            if any(cells):
+                rows.append(cells)
+                numbers.append(before + 1)
+            before = start + reader.line_num
+    except csv.Error as error:
+        raise DataError(
+            f"{place}, line {before + 1} cannot be split into cells ({error})."
+        ) from error
+    width = len(rows[-1]) - 1
+    if width and "" in (rows[0][width:] or [""]) and all(row[-1] == "" for row in rows[1:]):
+        rows = [row[:width] for row in rows]  # behind a delimiter at the end of each line
+    names = None
+    if len(rows) > 1 and {len(row) for row in rows[1:]} == {len(rows[0]) + 1}:
+        # R writes the names of the columns without one for the names of the rows.
+        names, rows, numbers = rows[0], rows[1:], numbers[1:]
+    _require_widths(rows, numbers, delimiter, layout, place)
+    columns = [np.array(column, dtype=object) for column in zip(*rows, strict=True)]
+    if names is None:
+        return Cells(columns, lines=numbers)
+    return Cells(columns[1:], names, {"row names": columns[0]}, numbers)
+
+
+def _beginning(lines: Sequence[str], layout: Layout) -> tuple[int, list[str]]:
+    """Return the number of lines before the table, and its first lines that are not empty.
+
+    Of the comments above it the last may be the names of the columns, as NumPy writes them.
+    """
+    start = layout.skip_lines
+    sample = [k for k in range(start, len(lines)) if lines[k].strip()]
+    while layout.own and len(sample) > 1 and lines[sample[0]].startswith("#"):
+        here, below = (re.split(r"[,;\t|]|\s+", lines[k].strip("# ")) for k in sample[:2])
+        if len(here) == len(below) > 1 and not lines[sample[1]].startswith("#"):
+            break
+        sample = sample[1:]
+    filled = [lines[k].lstrip("# ") if layout.own else lines[k] for k in sample[:_SAMPLE]]
+    return (sample[0] if sample else start), filled
+
+
+def _reader(lines: Sequence[str], delimiter: str) -> Any:
+    """Return a reader of rows of cells; a line is a cell if nothing separates them."""
+    if delimiter == "whitespace":
+        return csv.reader((" ".join(line.split()) for line in lines), delimiter=" ")
+    return csv.reader(
+        (f"{line}\n" for line in lines), delimiter=delimiter or "\1",
+        skipinitialspace=delimiter != " ", strict=True,
+    )  # fmt: skip
+
+
+def _require_widths(
+    rows: Sequence[Sequence[str]], lines: Sequence[int], delimiter: str, layout: Layout, place: str
+) -> None:
+    """Raise DataError for a line that has more or fewer cells than the first."""
+    width = len(rows[0])
+    odd = next((k for k, row in enumerate(rows) if len(row) != width), None)
+    if odd is None:
+        if width == 1 and layout.delimiter not in ("auto", ""):
+            raise DataError(
+                f"{place} has a single column when split at data.delimiter="
+                f"{layout.delimiter!r}: set data.delimiter to what separates its cells, as in "
+                f"'data.delimiter=\";\"' or data.delimiter=whitespace."
+            )
+        return
+    hint = ""
+    last = len(rows[-1])
+    above = len(rows) - sum(1 for _ in itertools.takewhile(lambda r: len(r) == last, rows[::-1]))
+    if 0 < above < min(_SAMPLE, len(rows) / 2) and last > width:
+        skipped = lines[above] - 1
+        title = "line is a title" if skipped == 1 else f"{skipped} lines are no part of the table"
+        hint = f": if the first {title}, set data.skip_lines={skipped}"
+    raise DataError(
+        f"{place}, line {lines[odd]} has {len(rows[odd])} cells where {width} were expected{hint}."
+    )
 
 
 def read_parquet(content: bytes, layout: Layout, place: str) -> Cells:
@@ -178,20 +221,26 @@ def read_parquet(content: bytes, layout: Layout, place: str) -> Cells:
     index = {}
     if not isinstance(frame.index, pd.RangeIndex):
         levels = [frame.index.get_level_values(k) for k in range(frame.index.nlevels)]
-        index = {str(level.name or "index"): pd.Series(list(level)) for level in levels}
-    return _typed(frame.reset_index(drop=True), index)
+        index = {str(level.name or "index"): _plain(level.to_series()) for level in levels}
+    return _typed(frame, index)
 
 
-def _typed(frame: pd.DataFrame, index: dict[str, Any] | None = None) -> Cells:
-    names = [str(name) for name in frame.columns]
-    return Cells(frame.set_axis(range(len(names)), axis=1), names, index)
+def _typed(frame: Any, index: Mapping[str, NDArray[Any]] | None = None) -> Cells:
+    columns = [_plain(frame.iloc[:, k]) for k in range(frame.shape[1])]
+    return Cells(columns, [str(name) for name in frame.columns], index or {})
 
 
-def read_matrix(matrix: Any) -> Cells:
-    """Return the cells of a matrix (n, d) of numbers, without names."""
-    import pandas as pd
+def _plain(column: Any) -> NDArray[Any]:
+    """Return a column of pandas as numbers, or as texts and other values."""
+    from pandas.api import types
 
-    return Cells(pd.DataFrame(matrix))
+    if not types.is_numeric_dtype(column.dtype):
+        return np.array(column.astype(object).tolist() or [None], dtype=object)[: len(column)]
+    if types.is_integer_dtype(column.dtype) and not column.isna().any():
+        whole: NDArray[Any] = column.to_numpy(np.int64 if column.dtype != np.uint64 else None)
+        return whole
+    numbers: NDArray[Any] = column.to_numpy(np.float64, na_value=np.nan)
+    return numbers
 
 
 def read_excel(content: bytes, layout: Layout, place: str) -> Cells:
@@ -224,7 +273,7 @@ def read_excel(content: bytes, layout: Layout, place: str) -> Cells:
             f"data.sheet={layout.sheet} is not a sheet of {place}: it has "
             f"{shortened(list(sheets))}."
         )
-    filled = {name: _trimmed(sheet) for name, sheet in sheets.items()}
+    filled = {name: _trimmed(sheet.iloc[layout.skip_lines :]) for name, sheet in sheets.items()}
     found = [name for name, sheet in filled.items() if len(sheet)]
     if layout.sheet is not None:
         found = [layout.sheet]
@@ -232,10 +281,18 @@ def read_excel(content: bytes, layout: Layout, place: str) -> Cells:
         raise DataError(
             f"{place} has the sheets {shortened(found)}: choose one, as in data.sheet={found[0]}."
         )
-    if not found or len(filled[found[0]]) <= layout.skip_lines:
+    frame = filled[found[0]] if found else None
+    if frame is None or not len(frame):
         raise DataError(f"{place} holds no rows of data.")
-    frame = filled[found[0]].iloc[layout.skip_lines :]
-    return Cells(frame.reset_index(drop=True), lines=[row + 1 for row in frame.index])
+    columns = [np.array([*frame[name], None], dtype=object)[:-1] for name in frame]
+    return Cells(columns, lines=[row + 1 for row in frame.index])
+
+
+def _trimmed(frame: Any) -> Any:
+    """Return a sheet without its empty rows and columns, and texts without blanks around them."""
+    frame = frame.map(lambda cell: cell.strip() if isinstance(cell, str) else cell)
+    empty = frame.isna() | (frame == "")
+    return frame.loc[~empty.all(axis=1), ~empty.all(axis=0)]
 
 
 def read_arff(content: bytes, layout: Layout, place: str) -> Cells:
@@ -246,15 +303,17 @@ def read_arff(content: bytes, layout: Layout, place: str) -> Cells:
     DataError
         It cannot be read: SciPy reads numbers and nominal values.
     """
-    import pandas as pd
     from scipy.io import arff
 
     try:
         rows, _ = arff.loadarff(io.StringIO(_decoded(content, place)))
     except Exception as error:  # of damaged files SciPy raises almost anything
         raise DataError(f"{place} is not an ARFF file: {first_line(error)}.") from error
-    frame = pd.DataFrame(rows)
-    return _typed(frame.map(lambda cell: cell.decode() if isinstance(cell, bytes) else cell))
+    names = list(rows.dtype.names or ())
+    columns = [rows[name] if rows[name].dtype.kind == "f" else
+               np.array([cell.decode() for cell in rows[name]], dtype=object)
+               for name in names]  # fmt: skip
+    return Cells(columns, names)
 
 
 def transposed(cells: Cells) -> Cells:
@@ -262,30 +321,28 @@ def transposed(cells: Cells) -> Cells:
 
     The names of the samples become those of the rows.
     """
-    import pandas as pd
-
-    frame: Any = cells.frame
-    if cells.names is None:
-        variables, samples, inside = frame.iloc[1:, 0], frame.iloc[0, 1:], frame.iloc[1:, 1:]
-    elif cells.index:
-        variables, samples, inside = next(iter(cells.index.values())), cells.names, frame
-    else:
-        variables, samples, inside = frame[0], cells.names[1:], frame.iloc[:, 1:]
-    turned = inside.T.reset_index(drop=True).set_axis(list(variables), axis=1)
-    return _typed(turned, {"samples": pd.Series([str(name) for name in samples], dtype=object)})
-
-
-def _trimmed(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a sheet without its empty rows and columns, and texts without blanks around them."""
-    frame = frame.map(lambda cell: cell.strip() if isinstance(cell, str) else cell)
-    empty = frame.isna() | (frame == "")
-    kept = frame.loc[~empty.all(axis=1), ~empty.all(axis=0)]
-    return kept.set_axis(range(kept.shape[1]), axis=1)
+    columns = list(cells.columns)
+    names = cells.names
+    variables = next(iter(cells.index.values()), None)
+    if names is None:
+        names = [str(column[0]) for column in columns]
+        columns = [column[1:] for column in columns]
+    if variables is None:
+        variables, columns, names = columns[0], columns[1:], names[1:]
+    rows = [np.array(row, dtype=object) for row in zip(*columns, strict=True)]
+    return Cells(rows, list(map(str, variables)), {"samples": np.array(names, dtype=object)})
 
 
 def _decoded(content: bytes, place: str) -> str:
     if content.startswith(_ZIP):
-        raise DataError(f"{place} is a zip archive: unpack it and name a file in it.")
+        try:
+            with zipfile.ZipFile(io.BytesIO(content)) as archive:
+                (name,) = archive.namelist()
+                content = archive.read(name)
+        except (ValueError, zipfile.BadZipFile) as error:
+            raise DataError(
+                f"{place} is a zip archive, but not of one sound file: unpack it and name a file."
+            ) from error
     if content.startswith(b"\xd0\xcf\x11\xe0"):
         raise DataError(f"{place} is an Excel file of the old kind: save it as .xlsx.")
     text = unpack(content, place)
@@ -295,6 +352,8 @@ def _decoded(content: bytes, place: str) -> str:
         raise DataError(
             f"{place} is not a text file: byte {position + 1} is zero; give a text file in UTF-8."
         )
+    if text.lstrip()[:2] in (b"[{", b'{"'):
+        raise DataError(f"{place} is JSON: save it as CSV, as pandas.read_json(...).to_csv does.")
     try:
         return _unified(text.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
@@ -308,36 +367,24 @@ def _unified(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _filled(text: str, skipped: int) -> Iterator[str]:
-    """Yield the lines with something in them, behind those that are skipped."""
-    lines = itertools.islice(io.StringIO(text), skipped, None)
-    return (line.rstrip("\r\n") for line in lines if line.strip())
-
-
-def _number_of(text: str, skipped: int) -> int:
-    """Return the number, behind the skipped lines, of the first with something in it."""
-    lines = itertools.islice(io.StringIO(text), skipped, None)
-    return next(number for number, line in enumerate(lines, 1) if line.strip())
-
-
 def _delimiter(lines: Sequence[str], place: str) -> str:
     """Return what splits all lines into as many cells, most of them numbers; empty: nothing does.
 
-    Where no delimiter gives each line as many cells, it is that of the first line, so that the
+    Where no delimiter gives each line as many cells, it is that of the last line, so that the
     line which has more or fewer can be named.
     """
-    shares: dict[str, float] = {}
-    of_r: dict[str, float] = {}  # which writes one name less than there are columns
+    shares: dict[str, tuple[bool, float]] = {}
     for delimiter in _DELIMITERS:
-        rows = [split_line(line, delimiter) for line in lines]
-        cells = [cell.strip() for row in rows[1:] or rows for cell in row]
-        share = sum(map(is_number, cells)) / len(cells)
+        try:
+            rows = [next(_reader([line], delimiter)) for line in lines]
+        except csv.Error:  # a cell of several lines
+            continue
         widths = {len(row) for row in rows[1:] or rows}
-        if len(widths) == 1 and len(rows[0]) in widths and len(rows[0]) > 1:
-            shares[delimiter] = share
-        elif widths == {len(rows[0]) + 1} and len(rows) > 2:
-            of_r[delimiter] = share
-    shares = shares or of_r
+        # R writes one name less than there are columns.
+        is_of_r = widths == {len(rows[0]) + 1} and len(rows) > 2
+        if is_of_r or (widths == {len(rows[0])} and len(rows[0]) > 1):
+            cells = [cell.strip() for row in rows[1:] or rows for cell in row]
+            shares[delimiter] = (not is_of_r, sum(map(is_number, cells)) / len(cells))
     best = [delimiter for delimiter in shares if shares[delimiter] == max(shares.values())]
     if len(best) > 1 and "whitespace" in best:
         best.remove("whitespace")
@@ -348,48 +395,8 @@ def _delimiter(lines: Sequence[str], place: str) -> str:
         )
     if best:
         return best[0]
-    # The first line may be a title.
-    counts = {sign: lines[min(1, len(lines) - 1)].count(sign) for sign in _DELIMITERS[:-1]}
-    most = max(counts, key=lambda sign: counts[sign])
-    return most if counts[most] else ""
-
-
-def split_line(line: str, delimiter: str) -> list[str]:
-    """Return the cells of a line; the line itself if nothing separates them."""
-    if delimiter == "whitespace":
-        return next(csv.reader([" ".join(line.split())], delimiter=" "))
-    return next(csv.reader([line], delimiter=delimiter)) if delimiter else [line]
-
-
-def _rows(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the first line and the cells of each row that is not empty."""
-    if delimiter == "whitespace":
-        lines = enumerate(io.StringIO(text), 1)
-        yield from ((number, split_line(line, delimiter)) for number, line in lines if line.strip())
-        return
-    reader = csv.reader(io.StringIO(text), delimiter=delimiter or "\1")
-    before = 0
-    for cells in reader:
-        if "".join(cells).strip() or len(cells) > 1:
-            yield before + 1, cells
-        before = reader.line_num
-
-
-def _require_widths(cells: Cells, place: str) -> None:
-    """Raise DataError for a line with fewer cells, which pandas fills up with empty ones."""
-    width = cells.frame.shape[1]
-    if width == 1 or not (cells.frame[width - 1] == "").any():
-        return
-    for number, row in _rows(cells.text, cells.delimiter):
-        if number > cells.skipped and len(row) != width:
-            raise DataError(_widths(place, number, len(row), width))
-
-
-def _widths(place: str, line: int, found: int, expected: int) -> str:
-    hint = ""
-    if line == 2 and expected < found:
-        hint = ": if the first line is a title, set data.skip_lines=1"
-    return f"{place}, line {line} has {found} cells where {expected} were expected{hint}."
+    most = max(_DELIMITERS[:-1], key=lambda sign: sum(sign in line for line in lines))
+    return most if any(most in line for line in lines) else ""
 
 
 def detected(content: bytes) -> FileFormat:

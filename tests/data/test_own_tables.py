@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import gzip
 import re
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -358,7 +359,7 @@ class TestNumbers:
     @pytest.mark.parametrize(
         ("text", "reason"),
         [
-            ("x;z;y\n1,5;2.5;a\n2,5;1;b\n", "numbers with a comma, 1,5, and with a point, 2.5"),
+            ("x;z;y\n1,5;2.5;a\n2,5;1;b\n", "numbers such as 1,5 and 2.5: write all of them"),
             ("x;z;y\n1,234;2;a\n5,678;1;b\n", "1,234, whose comma may stand before decimals or"),
             ("a,b;c,d\nd,e;f,g\n", "can be split at ',' or at ';': set data.delimiter"),
             ("1;2;a\n3;4\n5;6;b\n", "line 2 has 2 cells where 3 were expected"),
@@ -366,7 +367,7 @@ class TestNumbers:
             ("x,y\n1,a\n1_5,b\n2,a\n", "line 3, column 1 (x): '1_5' is not a number: correct it"),
             ("x,y\n1,a\ninf,b\n2,a\n", "line 3, column 1 (x): 'inf' is not a finite number"),
             ("x,y\n\n1,a\nabc,b\n2,a\n", "line 4, column 1 (x): 'abc' is not a number"),
-            ('x,y\n1,a\n"2,b\n', "cannot be split into cells"),
+            ('x,y\n1,a\n"2,b\n', "line 3 cannot be split into cells"),
             ("", "holds no rows of data"),
             ("a,b\n", "holds no rows of data"),
         ],
@@ -431,9 +432,8 @@ def test_what_other_files_have_in_them(tmp_path: Path) -> None:
     dataset = read(csv(tmp_path, made))
     assert is_right(dataset)
     assert dataset.understood[1].endswith("; left out: column 3 (note), which is empty")
-    made["note"] = ["1 234", "12 345 678", "7"] * 8
-    assert "set 'data.thousands=\" \"' if that stands" in refusal(csv(tmp_path, made))
-    assert_array_equal(read(tmp_path / "own.csv", thousands=" ").X[:3, 2], [1234, 12345678, 7])
+    made["note"] = ["1 234", "12\u202f345\u202f678", "\u22127"] * 8
+    assert_array_equal(read(csv(tmp_path, made)).X[:3, 2], [1234, 12345678, -7])
     made["note"] = np.arange(N) % 3
     path = csv(tmp_path, made.rename(columns={"note": "fold"}))
     assert "set data.drop=[fold] to leave it out" in refusal(path)
@@ -464,8 +464,95 @@ class TestSeveralFiles:
         frame().to_csv(tmp_path / "one.csv", index=False)
         (frame() * 1).assign(a=X[:, 0] + 9, b=0, c=0, d=0).to_csv(tmp_path / "two.csv", index=False)
         config = yaml.safe_load((CONFIG_DIRECTORY / "csv.yaml").read_text())
-        with pytest.raises(InputError, match="share no name of a sample"):
-            load(config | {"path": [str(tmp_path / "one.csv"), str(tmp_path / "two.csv")]})
+        config |= {"path": [str(tmp_path / "one.csv"), str(tmp_path / "two.csv")]}
+        with pytest.raises(InputError, match="are several files: set data"):
+            load(config)
+        with pytest.raises(InputError, match="have the same columns, so that they seem to be"):
+            load(config | {"label": "sick"})
+
+    def joined(self, tmp_path: Path, one: pd.DataFrame, two: pd.DataFrame) -> str:
+        one.to_csv(tmp_path / "one.csv", index=False)
+        two.to_csv(tmp_path / "two.csv", index=False)
+        config = yaml.safe_load((CONFIG_DIRECTORY / "csv.yaml").read_text())
+        paths = [str(tmp_path / "one.csv"), str(tmp_path / "two.csv")]
+        with pytest.raises(InputError) as caught:
+            load(config | {"path": paths, "label": "sick"})
+        return str(caught.value)
+
+    def test_that_agree_by_chance_are_refused(self, tmp_path: Path) -> None:
+        one = frame()[["a", "sick"]].assign(id=range(1, N + 1))
+        two = frame()[["c"]].assign(nr=range(1, N + 1))
+        assert "joined by the numbers in id and nr" in self.joined(tmp_path, one, two)
+        # Measurements that are all different name no sample.
+        named = one.assign(id=[f"P{k}" for k in range(N)])
+        lower = frame()[["a", "b"]].assign(id=[f"p{k} " for k in range(N)])
+        assert "share no name of a sample, such as 'P0' and 'p0'" in self.joined(
+            tmp_path, named, lower
+        )
+
+    def test_with_two_labels_are_refused(self, tmp_path: Path) -> None:
+        one = frame()[["a", "sick"]].assign(id=[f"P{k}" for k in range(N)])
+        two = one.assign(sick=["no", *SICK[1:]])[["id", "sick"]].assign(c=X[:, 2])
+        assert "differ for sample P0, yes and no" in self.joined(tmp_path, one, two)
+
+
+class TestWhatPeopleHave:
+    """Each was silently wrong once, or led astray by its message."""
+
+    def test_titles_in_excel(self, tmp_path: Path) -> None:
+        path = xlsx(tmp_path, frame(), startrow=3)
+        with pd.ExcelWriter(path, mode="a", if_sheet_exists="overlay") as writer:
+            pd.DataFrame(["Study 12", "of May"]).to_excel(
+                writer, sheet_name="Sheet1", index=False, header=False
+            )
+        assert "it is in line 4, set data.skip_lines=3" in refusal(path, label="sick")
+        assert is_right(read(path, label="sick", skip_lines=3))
+
+    @pytest.mark.parametrize(
+        ("changes", "options", "said"),
+        [
+            ({"who": ["P1", "p1", "Q", "R"] * 6}, {"groups": "who"}, "has groups that differ in"),
+            ({"day": [20240100 + k % 12 + 1 for k in range(N)]}, {}, "whose numbers are dates"),
+            ({"lab": [f"{k + 0.5} mg" for k in range(N)]}, {}, "write the numbers without units"),
+            ({"lab": [999, *range(7)] * 3}, {}, "has 999 in 3 rows, which may stand for a missing"),
+            ({}, {"label": "Sick"}, "did you mean data.label=sick"),
+            ({"end": X[:, 0]}, {"label": "last"}, "the labels are column 6 (end) without data.lab"),
+        ],
+    )
+    def test_is_asked_about(
+        self, changes: dict[str, Any], options: dict[str, Any], said: str, tmp_path: Path
+    ) -> None:
+        path = csv(tmp_path, frame().assign(**changes))
+        assert said in refusal(path, **{"label": "sick"} | options)
+
+    def test_a_wrong_orientation_is_pointed_out(self, tmp_path: Path) -> None:
+        made = frame().rename_axis("feature")
+        path = csv(tmp_path, made.set_axis([f"s{k}" for k in range(N)]).T, index=True)
+        assert "set data.transpose=true if that names them" in refusal(path, label="sick")
+        assert is_right(read(path, label="sick", transpose=True))
+        path = csv(tmp_path, made)
+        said = refusal(path, label="sick", transpose=True)
+        assert said.endswith("of which data.transpose=true makes samples: leave that out.")
+
+    def test_true_and_false_are_numbers(self, tmp_path: Path) -> None:
+        made = frame().assign(b=["True", "False", ""] * 8)[["a", "b", "sick"]]
+        assert_array_equal(read(csv(tmp_path, made)).X[:, 1], [1, 0] * 8)
+
+    def test_what_is_seen_in_the_columns_is_said(self, tmp_path: Path) -> None:
+        made = frame().assign(b=[int(s == "yes") for s in SICK], c=["A", "a", "B"] * 8, d=np.nan)
+        said = read(csv(tmp_path, made), categories="onehot", label="sick").understood[1]
+        assert "column 2 (b) tells the label of every row" in said
+        assert "column 3 (c) has A and a as two values" in said
+        assert said.endswith("left out: column 4 (d), which is empty")
+
+    def test_comments_above_and_archives(self, tmp_path: Path) -> None:
+        text = "# made by\n#\n" + frame().to_csv(index=False)
+        with zipfile.ZipFile(tmp_path / "own.zip", "w") as archive:
+            archive.writestr("own.csv", text)
+        assert is_right(read(tmp_path / "own.zip"))
+        assert "is JSON: save it as CSV" in refusal(
+            csv(tmp_path, frame().to_json(orient="records"))
+        )
 
 
 _numbers = st.floats(allow_nan=False, allow_infinity=False, width=64)
@@ -504,4 +591,4 @@ def test_any_frame_is_read_back_or_refused(
         assert_array_equal(dataset.X, made.drop(columns="label").to_numpy())
         assert [dataset.classes[code] for code in dataset.y] == made["label"].tolist()
         return
-    assert re.search(r"set '?data\.|numbers with a comma|different labels", said), said
+    assert re.search(r"set '?data\.|write all of them in one way|different labels", said), said

@@ -1,0 +1,111 @@
+"""Whether the first row of a file names the columns, or is a sample."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mklbench.data.numbers import is_number, plain_number
+from mklbench.data.schema import Layout
+from mklbench.data.tables import Cells, excerpt, text_of
+from mklbench.errors import DataError
+
+# What pandas takes for missing, and what others write, in lower case.
+MARKS = frozenset({
+    "", "#n/a", "#n/a n/a", "#na", "-1.#ind", "-1.#qnan", "-nan", "1.#ind", "1.#qnan", "<na>",
+    "n/a", "na", "nan", "none", "null", "?", "-", ".",
+})  # fmt: skip
+# Rows, and columns at either end, that tell whether the first row has names.
+_SEEN, _TRIED = 2000, 100
+
+
+def has_header(cells: Cells, layout: Layout, place: str) -> bool:
+    """Tell whether the first row of a file names the columns.
+
+    Raises
+    ------
+    DataError
+        It may be one or the other.
+    """
+    if layout.header != "auto":
+        return bool(layout.header)
+    first = [text_of(column[0]) for column in cells.columns]
+    if not layout.own:
+        marks = {mark.casefold() for mark in layout.missing or ()}
+        return not any(is_number(cell) or cell.casefold() in marks for cell in first)
+    options = [layout.label, layout.groups, *layout.drop, *layout.id_columns]
+    options += layout.categories if isinstance(layout.categories, tuple) else ()
+    if {r for r in options if isinstance(r, str) and r.lower() != "last"} & set(first):
+        return True
+    if len(cells.columns[0]) == 1:
+        return not any(map(is_number, first))
+    answer = _answer(first, cells, layout)
+    if answer is None:
+        shown = ", ".join(excerpt(cell) for cell in first[:4])
+        more = ", ..." if len(first) > 4 else ""
+        raise DataError(
+            f"{place} begins with {shown}{more}, which may be the names of the columns or a "
+            "sample: set data.header=true or data.header=false."
+        )
+    return answer
+
+
+def _answer(first: Sequence[str], cells: Cells, layout: Layout) -> bool | None:
+    """Tell whether cells, beside those below, are names; None: it is open."""
+    label = layout.label if isinstance(layout.label, int) else len(first)
+    label = label - 1 if label > 0 else len(first) + label
+    tried = range(len(first))
+    below: dict[int, NDArray[np.float64]] = {}  # numbers under a number
+    kinds = set()
+    for column in [*tried[:_TRIED], *tried[_TRIED:][-_TRIED:]]:
+        cell, kind = first[column], ""
+        texts = [text_of(value) for value in cells.columns[column][1:_SEEN]]
+        texts = [text for text in texts if text.casefold() not in MARKS]
+        numeric = [text for text in texts if is_number(text)]
+        if cell.casefold() in MARKS or not texts:
+            continue
+        if 2 * len(numeric) < len(texts):
+            if cell in texts:
+                kind = "sample"
+            elif is_number(cell) or min(Counter(texts).values()) > 1:
+                kind = "name"
+        elif not is_number(cell):
+            kind = "name"
+        else:
+            found = (plain_number(text.replace(",", ".", 1)) for text in numeric)
+            below[column] = np.array([n for n in found if n is not None])
+        kinds.add(kind)
+    numbers = {c: plain_number(first[c].replace(",", ".", 1)) for c in below}
+    features = {c: n for c, n in numbers.items() if c != label and n is not None}
+    repeats = len(set(features.values())) < len(features)
+    are_names = not repeats and _are_names(features, below)
+    if label in below and layout.task != "regression":
+        # A number that no other row has is no class.
+        column = below[label]
+        rare = numbers[label] not in column
+        are_names |= rare and len(np.unique(column)) <= len(column) // 2
+    is_sample = repeats or "sample" in kinds
+    if "name" in kinds:
+        return None if is_sample or (features and not are_names) else True
+    return None if not is_sample and (are_names or not below) else False
+
+
+def _are_names(numbers: Mapping[int, float], below: Mapping[int, NDArray[np.float64]]) -> bool:
+    """Tell whether numbers look like names, as 0, 1, 2, ..., years, or wavelengths do."""
+    values = np.array(list(numbers.values()))
+    outside = recurring = 0
+    for column, value in numbers.items():
+        least, most = below[column].min(), below[column].max()
+        recurring += value in below[column]
+        outside += most > least and not 2 * least - most <= value <= 2 * most - least
+    if not len(values) or 2 * recurring > len(values):
+        return False
+    steps = np.diff(values)
+    if 2 * outside > len(values) or (len(values) > 1 and (values == range(len(values))).all()):
+        return True
+    in_order = len(values) > 2 and bool((steps > 0).all() or (steps < 0).all())
+    whole = np.array_equal(values, np.round(values))
+    return in_order and (len(values) >= 6 or whole or np.allclose(steps, steps[0], rtol=1e-6))
