@@ -21,7 +21,6 @@ from benchmarks.output import publish, table
 from benchmarks.running import SETS, finish, start
 from benchmarks.timing import Result
 from mklbench import config as configs
-from mklbench.commands.run import composed_cells
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.evaluation import run_split
@@ -111,8 +110,7 @@ def _at_hand() -> tuple[list[_Engine], list[str]]:
 
 
 def _executor(engine: _Engine) -> Executor:
-    (composed,) = composed_cells([*_SHORT, *engine.typed])
-    options = configs.run_config(composed)
+    options = configs.run_config(configs.compose([*_SHORT, *engine.typed]))
     made: Executor = configs.executor(options.executor, options.jobs, options.timeout)
     return made
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.output import RESULTS
-from mklbench.commands.run import composed_cells
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.files import write_atomically
 from mklbench.experiments.record import Record
@@ -39,13 +38,8 @@ def generate(
     did before.
     """
     store = Store(path)
-    sweep = [
-        "algo=svm",
-        "data=wdbc",
-        f"split.n_splits={n_splits}",
-        f"algo.C=range(1,{n_cells + 1})",
-    ]
-    cells = [Cell.from_config(config) for config in composed_cells(sweep, sweeping=True)]
+    short = ["algo=svm", "data=wdbc", f"split.n_splits={n_splits}"]
+    cells = [Cell.from_overrides([*short, f"algo.C={C}"]) for C in range(1, n_cells + 1)]
     shapes = cycle(islice(read_records(_RECORDED), _N_SHAPES))
     for cell in cells:
         store.describe(cell)

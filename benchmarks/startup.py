@@ -1,4 +1,4 @@
-"""How long a user waits before anything happens, and what composing many cells costs."""
+"""How long a user waits before anything happens."""
 
 from __future__ import annotations
 
@@ -8,12 +8,10 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from time import perf_counter, process_time
+from time import perf_counter
 
 from benchmarks.output import publish, table
 from benchmarks.timing import Result
-from mklbench.commands.run import composed_cells
-from mklbench.experiments.cell import Cell
 
 
 def run() -> list[Result]:
@@ -33,7 +31,6 @@ def run() -> list[Result]:
             run_seconds < 2.0,
         ),
         *_of_tables(),
-        _of_a_sweep(),
     ]
     _publish(results)
     return results
@@ -43,7 +40,7 @@ def _publish(results: list[Result]) -> None:
     load = f"The load of the machine was {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors."
     before = (
         "Before the groups of a cell were composed once for all cells, on a quiet machine: 12.5 s "
-        "for all tables, 2.3 s for one, 3.3 ms for a cell of a sweep."
+        "for all tables, 2.3 s for one."
     )
     rows = [(result.name, result.measured, result.target) for result in results]
     shown = table(rows, ["figure", "measured", "target"], n_labels=1)
@@ -68,23 +65,6 @@ def _of_tables() -> list[Result]:
             one < 1.0,
         ),
     ]
-
-
-def _of_a_sweep(n_cells: int = 2000) -> Result:
-    """Return the time of a further cell of a sweep, until there is a cell to be run."""
-    sweep = ["algo=svm", "data=wdbc", f"algo.C=range(1,{n_cells + 1})"]
-    for _ in composed_cells(sweep[:2]):  # the modules, and the one choice of groups
-        pass
-    started = process_time()
-    keys = {Cell.from_config(config).key for config in composed_cells(sweep, sweeping=True)}
-    milliseconds = 1000 * (process_time() - started) / n_cells
-    assert len(keys) == n_cells
-    return Result(
-        f"a further cell of a sweep of {n_cells}, composed and checked, with its key",
-        f"{milliseconds:.1f} ms",
-        "< 3 ms",
-        milliseconds < 3.0,
-    )
 
 
 def _cpu_seconds(*arguments: str) -> float:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from mklbench.algorithms import ckl, ikl, krr, mkl, qnpkl, simplemkl
-from mklbench.config.signatures import check_arguments
+from mklbench.config.callables import check_arguments
 from mklbench.contract import DEFAULT_MATRICES, algorithm_of
 from mklbench.errors import InputError
 from mklbench.kernels import BUILDERS, Bank, Family, KernelOperator, Normalised, Precomputed

@@ -23,8 +23,8 @@ from sklearn.preprocessing import StandardScaler
 
 from mklbench import config as configs
 from mklbench import estimators
-from mklbench.commands.run import composed_cells
-from mklbench.config.signatures import arguments, target
+from mklbench.commands.run import cell_of
+from mklbench.config.callables import arguments, target
 from mklbench.data.preprocessing import fit_scaling
 from mklbench.errors import InputError
 from mklbench.estimators.transformers import RawTable
@@ -70,9 +70,10 @@ def export_model(
     if not out.endswith(ENDINGS):
         raise InputError(f"--out={out} is not accepted: give the name of a .skops or .joblib file.")
     check_writable_file("--out", out)
-    (composed,) = composed_cells(list(overrides), config_dir)
-    cell = Cell.from_config(composed, download=True)
-    store = Store(results_dir or configs.run_config(composed).results_dir)
+    flags = [] if config_dir is None else ["--config-dir", config_dir]
+    (job,) = configs.jobs_of([*overrides, *flags])
+    cell = cell_of(job, download=True)
+    store = Store(results_dir or configs.run_config(job.config).results_dir)
     store.check()
     if split is not None and split >= cell.n_splits:
         raise InputError(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mklbench import config as configs
-from mklbench.commands.run import composed_cells
+from mklbench.commands.run import cell_of
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.execution.lock import holder
@@ -52,12 +52,13 @@ def redo(
             "mklbench redo is not told what to forget: give the overrides of a run, or --failed "
             "for all failures of the store."
         )
-    composed = list(composed_cells(list(overrides), config_dir, sweep))
-    store = Store(results_dir or configs.run_config(composed[0]).results_dir)
+    flags = ["--multirun"] * sweep + ([] if config_dir is None else ["--config-dir", config_dir])
+    jobs = configs.jobs_of([*overrides, *flags])
+    store = Store(results_dir or configs.run_config(jobs[0].config).results_dir)
     store.check()
     directories = cell_directories(store)
     if overrides:
-        cells = [Cell.from_config(config) for config in composed]
+        cells = [cell_of(job) for job in jobs]
         directories = [path for cell in cells for path in _of_run(cell, store, directories)]
     forgotten = {directory: _named(store, directory, failed, splits) for directory in directories}
     for directory, paths in forgotten.items():

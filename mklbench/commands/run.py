@@ -1,198 +1,172 @@
-"""``mklbench run``: the cells that overrides describe are composed, one executor runs them all."""
+"""``mklbench run``: the runs that overrides describe, from the first check to the summary."""
 
 from __future__ import annotations
 
-import difflib
-import glob
-import os
-from collections.abc import Iterator, Mapping
-from typing import Any
-
-from omegaconf import DictConfig
+import math
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from statistics import fmean
 
 from mklbench import config as configs
-from mklbench import resources
-from mklbench.config import flags as hydra_flags
-from mklbench.config.overrides import check_readable, is_hydra, key_of
+from mklbench import interruption
+from mklbench.config import Job, RunConfig
 from mklbench.errors import InputError
+from mklbench.experiments.borders import border_text
+from mklbench.experiments.cell import Cell
+from mklbench.experiments.execution.plan import CellResult, run_cells
+from mklbench.experiments.files import check_writable_file, reason, write_atomically
+from mklbench.experiments.progress import progress
+from mklbench.experiments.rows import csv_text, summary, summary_grid
+from mklbench.experiments.store import Store
+from mklbench.grids import AUTO
 
-# Options whose values may be patterns of files in a sweep.
-_PATHS = ("data.path", "kernel.files", "split.path")
-_SWEEP_FLAGS = ("-m", "--multirun")
-_CONFIG_DIR_FLAGS = ("-cd", "--config-dir")
-
-# The flags of Hydra that take the next argument as their value.
-_FLAGS_WITH_VALUE = (
-    *_CONFIG_DIR_FLAGS,
-    *("-c", "--cfg", "-p", "--package"),
-)
-_FLAGS_WITH_OPTIONAL_VALUE = ("-i", "--info")
-_FLAGS = (
-    *_FLAGS_WITH_VALUE,
-    *_FLAGS_WITH_OPTIONAL_VALUE,
-    *_SWEEP_FLAGS,
-    *("-h", "--help", "--hydra-help", "--version", "--resolve", "-r", "--run"),
-    *("-sc", "--shell-completion"),
-)
-# The first put other configs in the place of ours, which no cell can be made of; the last unpickles
-# a file, and so runs whatever somebody has put into it.
-_REFUSED_FLAGS = {
-    **dict.fromkeys(
-        ("-cp", "--config-path", "-cn", "--config-name"),
-        "name the directory of your own configs with --config-dir DIR",
-    ),
-    "--experimental-rerun": (
-        "it would run what is in the file; type the command again, it goes on from where it was"
-    ),
-}
+# Seconds that somebody who interrupts a run waits for the number of finished splits.
+_COUNTING = 0.5
 
 
-def run(arguments: list[str]) -> int:
-    """Run the cells that overrides and Hydra flags describe; return the exit status."""
-    flags, overrides, config_dir = _read(arguments)
-    chosen = hydra_flags.read(flags, overrides)
-    if chosen is None:
-        return 0
-    if hydra_flags.shows(chosen):
-        hydra_flags.show(chosen, config_dir)
-        return 0
-    from mklbench.commands.execution import execute
-    from mklbench.experiments.cell import Cell
+def run(arguments: Sequence[str]) -> int:
+    """Run what overrides and Hydra's flags describe, and say what came of it.
 
-    cells: list[Cell] = []
-    options: configs.RunConfig | None = None
-    found = composed_cells(chosen.overrides, config_dir, chosen.multirun, overrides)
-    for config in found:
-        options = _common(options, configs.run_config(config))
-        cells.append(Cell.from_config(config, download=True))
-    assert options is not None  # a sweep has a cell
-    return execute(cells, options)
-
-
-def composed_cells(
-    overrides: list[str],
-    config_dir: str | None = None,
-    sweeping: bool = False,
-    typed: list[str] | None = None,
-) -> Iterator[DictConfig]:
-    """Compose what `overrides` describe, one at a time: one config, or all those of a sweep.
-
-    Errors are explained by what was `typed`, where a flag has taken one of the overrides.
+    Returns
+    -------
+    The exit status: 2 if something could not be run as it was asked for, else 1 if a run is not
+    done, else 0.
 
     Raises
     ------
     InputError
-        For overrides that cannot be composed.
+        If nothing could be run, for the first reason.
+    KeyboardInterrupt
+        With a sentence on what is kept and how to go on.
     """
-    typed = overrides if typed is None else typed
-    given = [text for text in overrides if not is_hydra(text)]
-    given = [_with_files(text) if sweeping else text for text in given]
-    with configs.explained(typed, config_dir):
-        if len(given) < len(overrides):
-            hydra_flags.carry_out(overrides, config_dir, sweeping)
-        cells = configs.expanded(given, config_dir) if sweeping else [given]
-    for cell in cells:
-        with configs.explained(typed, config_dir):
-            config = configs.composed(cell, config_dir)
-        yield configs.without_search_of(config, cell)
+    runs = _Runs()
+    status = configs.run_hydra(arguments, runs)
+    return runs.report() if runs.results else status
 
 
-def _with_files(override: str) -> str:
-    """Return an override of a path such as ``data.path=studies/*.csv`` as a choice of the files."""
-    key, _, pattern = override.partition("=")
-    if key not in _PATHS or pattern.startswith("[") or not glob.has_magic(pattern):
-        return override
-    pattern = pattern.removeprefix("glob(").removesuffix(")") if "glob(" in pattern else pattern
-    if not (found := sorted(glob.glob(os.path.expanduser(pattern), recursive=True))):
-        raise InputError(f"{override} names no file: correct the pattern.")
-    return f"{key}={','.join(repr(path) for path in found)}"
+def cell_of(job: Job, *, download: bool = False) -> Cell:
+    """Return the cell of a job; what its overrides set is not searched for."""
+    return Cell(configs.cell_config(job.config, job.overrides), download=download)
 
 
-def _read(arguments: list[str]) -> tuple[list[str], list[str], str | None]:
-    """Return the flags but for --config-dir, the overrides and the value of --config-dir."""
-    flags, overrides = _separate(arguments)
-    flags, config_dir = _config_dir(flags)
-    _check_overrides(overrides)
-    return flags, overrides, config_dir
+class _Runs:
+    """What has been run: the jobs of one command, which a sweeper may give in several batches."""
+
+    def __init__(self) -> None:
+        self.options: RunConfig | None = None
+        self.results: list[CellResult] = []
+
+    def __call__(self, jobs: Sequence[Job]) -> list[float]:
+        """Run jobs, and return their mean accuracies, or of real targets their mean RMSE."""
+        cells = []
+        for job in jobs:
+            self._take_options(configs.run_config(job.config))
+            cells.append(cell_of(job, download=True))
+        assert self.options is not None
+        for option in ("out", "predictions"):
+            if (path := getattr(self.options, option)) is not None:
+                check_writable_file(option, path)
+        store = Store(self.options.results_dir)
+        executor = configs.executor(self.options.executor, self.options.jobs, self.options.timeout)
+        with interruption.saying(lambda: _kept(cells, store)):
+            shown = progress(self.options.progress, store=store)
+            results = run_cells(cells, store, executor=executor, progress=shown)
+        self.results += results
+        return [_mean(result) for result in results]
+
+    def _take_options(self, options: RunConfig) -> None:
+        """Take the options of the command, which its runs have in common."""
+        for name, value in vars(self.options or options).items():
+            if (other := getattr(options, name)) != value:
+                raise InputError(
+                    f"{name}={value},{other} cannot be swept: it is one for the whole command."
+                )
+        self.options = options
+
+    def report(self) -> int:
+        """Write the CSV file and print the summary; return the exit status."""
+        assert self.options is not None
+        usable = [result for result in self.results if result.error is None or result.records]
+        if not usable:
+            raise InputError(next(str(result.error) for result in self.results))
+        out = self.options.out
+        if out is not None:
+            _write(out, usable)
+        if self.options.predictions is not None:
+            from mklbench.commands.predictions import write_predictions
+
+            write_predictions(self.options.predictions, usable)
+        print(summary(usable))
+        for sentence in (*_borders(usable), *_published(usable)):
+            print(sentence)
+        rows = "" if out is None else f"   Rows: {out}"
+        print(f"Records: {Store(self.options.results_dir).path}{rows}")
+        refused = [result for result in self.results if result.error is not None]
+        for result in refused:
+            print(f"mklbench: error: {result.cell.label}: {result.error}", file=sys.stderr)
+        if refused:
+            return 2
+        return 0 if all(result.status == "done" for result in self.results) else 1
 
 
-def _separate(arguments: list[str]) -> tuple[list[str], list[str]]:
-    """Return the flags with their values, and the overrides, which may stand in any order.
-
-    Hydra's own parser gives up on overrides that stand on both sides of a flag.
-    """
-    flags: list[str] = []
-    overrides: list[str] = []
-    rest = iter(arguments)
-    for text in rest:
-        if not text.startswith("-"):
-            overrides.append(text)
-            continue
-        flags.append(text)
-        _check_flag(text)
-        if text in _FLAGS_WITH_VALUE:
-            flags.extend(value for value in [next(rest, None)] if value is not None)
-        elif text in _FLAGS_WITH_OPTIONAL_VALUE:
-            following = next(rest, None)
-            if following is not None:
-                (overrides if "=" in following else flags).append(following)
-    return flags, overrides
+def _mean(result: CellResult) -> float:
+    measured = [
+        record.accuracy if record.rmse is None else record.rmse
+        for record in result.records
+        if record.is_done
+    ]
+    known = [value for value in measured if value is not None]
+    return fmean(known) if known else math.nan
 
 
-def _check_flag(text: str) -> None:
-    """Raise InputError unless Hydra has the flag `text`, written out, and a cell can be made."""
-    flag = text.partition("=")[0]
-    if flag in _REFUSED_FLAGS:
-        raise InputError(f"{flag} is not accepted: {_REFUSED_FLAGS[flag]}.")
-    if text != "--" and flag not in _FLAGS:
-        near = difflib.get_close_matches(flag, _FLAGS, n=1)
-        remedy = f"did you mean {near[0]}" if near else "mklbench run --help shows the flags"
-        raise InputError(f"{flag} is no flag of mklbench run: {remedy}.")
+def _borders(results: list[CellResult]) -> Iterator[str]:
+    """Yield a sentence for each run with choices at the border of what was tried."""
+    for result in results:
+        grid = result.cell.config["search"]["grid"]
+        done = [record for record in result.records if record.is_done]
+        if text := border_text(done, grid):
+            plain = any(values != AUTO for values in grid.values())
+            remedy = ": widen the grid" if plain else ""
+            yield f"{result.cell.label}: {text}{remedy}."
 
 
-def _config_dir(flags: list[str]) -> tuple[list[str], str | None]:
-    """Return the flags without --config-dir, which is not left to Hydra, and its value, checked."""
-    others: list[str] = []
-    value = None
-    rest = iter(flags)
-    for flag in rest:
-        if flag in _CONFIG_DIR_FLAGS:
-            value = next(rest, "")
-        elif flag.partition("=")[0] in _CONFIG_DIR_FLAGS:
-            value = flag.partition("=")[2]
-        else:
-            others.append(flag)
-    if value is not None:
-        resources.check_config_dir(value)
-    return others, value
+def _published(results: list[CellResult]) -> Iterator[str]:
+    """Yield what the papers print for each finished run that they have, beside its own number."""
+    from mklbench.report.position import position_of
+
+    for result in results:
+        position = position_of(result.cell) if result.status == "done" else None
+        if position is not None:
+            label = f"{result.cell.label}: " if len(results) > 1 else ""
+            yield label + position.beside(result.records)
 
 
-def _check_overrides(overrides: list[str]) -> None:
-    """Raise InputError for overrides that Hydra would take too long over, or not take as meant."""
-    check_readable(overrides)
-    for text in overrides:
-        if key_of(text) == "hydra.searchpath":
-            raise InputError(
-                f"{text} is not accepted: name the directory of your own configs with "
-                "--config-dir DIR."
-            )
-        if key_of(text) == "hydra.mode":
-            raise InputError(f"{text} is not accepted: write -m for a sweep, or leave it out.")
+def _write(path: str, results: list[CellResult]) -> None:
+    """Write the rows as CSV, or the summary as a table in LaTeX."""
+    try:
+        write_atomically(path, _latex(results) if path.endswith(".tex") else csv_text(results))
+    except OSError as error:
+        raise InputError(f"out={path} cannot be written: {reason(error)}.") from error
 
 
-def _common(known: configs.RunConfig | None, options: configs.RunConfig) -> configs.RunConfig:
-    """Return the options of the run, which a sweep must not vary."""
-    for name, value in vars(known or options).items():
-        other = getattr(options, name)
-        if other == value:
-            continue
-        if name == "executor":
-            name, value, other = _differing(value, other)
-        raise InputError(f"{name}={value},{other} cannot be swept: it is one for the whole run.")
-    return options
+def _latex(results: list[CellResult]) -> str:
+    from mklbench.report.document import Grid, to_latex
+
+    headings, body = summary_grid(results)
+    n_labels = headings.index("splits")  # names, settings, and C, which may be a range
+    return to_latex([Grid(headings, body, n_labels)])
 
 
-def _differing(one: Mapping[str, Any], other: Mapping[str, Any]) -> tuple[str, Any, Any]:
-    """Return the first option in which two executors differ: its name and both values."""
-    name = next(name for name in [*one, *other] if one.get(name) != other.get(name))
-    return "executor" if name == "name" else f"executor.{name}", one.get(name), other.get(name)
+def _kept(cells: list[Cell], store: Store) -> str:
+    """Return what an interrupted run leaves behind; count for a moment only, as somebody waits."""
+    goes_on = "the same command goes on from there."
+    until = time.monotonic() + _COUNTING
+    n_done = n_splits = 0
+    for cell in {cell.key: cell for cell in cells}.values():
+        for split in range(cell.n_splits):
+            if time.monotonic() > until:
+                return f"finished splits are kept in {store.path}; {goes_on}"
+            n_done += store.is_done(cell, split)
+        n_splits += cell.n_splits
+    return f"{n_done} of {n_splits} splits are finished and kept in {store.path}; {goes_on}"

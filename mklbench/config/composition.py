@@ -1,38 +1,41 @@
-"""Hydra's compose, with errors of one sentence, and a choice of groups composed only once."""
+"""Hydra with our configs: composing one, and its own program with its flags and sweeps.
+
+Its messages are kept, in one line; a misspelt group, key or value gets the nearest names.
+"""
 
 from __future__ import annotations
 
 import os
-import pickle
-from collections.abc import Iterable, Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache, partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
-from hydra import compose as hydra_compose
-from hydra import initialize_config_dir
-from hydra._internal.config_loader_impl import ConfigLoaderImpl
-from hydra._internal.hydra import Hydra
-from hydra.core.global_hydra import GlobalHydra
-from hydra.core.override_parser.types import Override
-from hydra.errors import HydraException
-from hydra.types import RunMode
-from omegaconf import DictConfig
+import hydra
+from hydra.core.hydra_config import HydraConfig
+from hydra.errors import MissingConfigException, OverrideParseException
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import ConfigAttributeError, ConfigKeyError
 
 from mklbench import resources
-from mklbench.config.choices import ROOT, choose
-from mklbench.config.explain import explain
-from mklbench.config.overrides import check_readable, parsed
-from mklbench.config.own_configs import search_path
-from mklbench.errors import InputError
+from mklbench.errors import InputError, hint, unknown
 
-# A pickled config takes 8 kB.
-_CHOICES_KEPT = 1024
+ROOT, _VERSION = "config", "1.3"
+# The first put other configs in the place of ours, which no run can be made of; the last unpickles
+# a file, and so runs whatever somebody has put into it.
+_REFUSED_FLAGS = ("-cp", "--config-path", "-cn", "--config-name", "--experimental-rerun")
+_SWEEP_FLAGS = ("-m", "--multirun")
+# Options whose values may be patterns of files in a sweep.
+_PATHS = ("data.path", "kernel.files", "split.path")
+# Set to "1" by a user who wants a traceback; Hydra then raises what it would otherwise print.
+_FULL_ERROR = "HYDRA_FULL_ERROR"
 
 
 def compose(overrides: Iterable[str] = (), config_dir: Path | str | None = None) -> DictConfig:
-    """Compose the config of one cell from override strings, as ``mklbench run`` would.
+    """Compose the config of one run from override strings, as ``mklbench run`` would.
 
     Parameters
     ----------
@@ -49,135 +52,178 @@ def compose(overrides: Iterable[str] = (), config_dir: Path | str | None = None)
     given = list(overrides)
     if config_dir is not None:
         resources.check_config_dir(config_dir)
-    check_readable(given)
-    with explained(given, config_dir):
-        return composed(given, config_dir)
+        resources.look_for_modules(config_dir)
+        given.insert(0, f"hydra.searchpath=['file://{Path(config_dir).absolute()}']")
+    with (
+        _explained(given),
+        hydra.initialize_config_dir(str(resources.configs()), version_base=_VERSION),
+    ):
+        return hydra.compose(ROOT, given)
+
+
+@dataclass(frozen=True)
+class Job:
+    """The composed config of one run, and the overrides that it was asked for with."""
+
+    config: DictConfig
+    overrides: tuple[str, ...]
+
+    @classmethod
+    def of(cls, config: DictConfig, options: Any) -> Job:
+        """Return the job of a config and of Hydra's own ``options``."""
+        for source in options.runtime.config_sources:
+            if source.schema == "file" and source.provider != "main":
+                resources.look_for_modules(source.path)
+        groups = [str(key) for key in config if key != "hydra"]
+        return cls(OmegaConf.masked_copy(config, groups), tuple(options.overrides.task))
+
+
+class Task:
+    """What Hydra calls with the config of a run, and our launcher with those of a sweep.
+
+    Parameters
+    ----------
+    run : callable
+        Called with the jobs, of a sweep perhaps more than once; it returns a number for each.
+    """
+
+    def __init__(self, run: Callable[[list[Job]], Sequence[float]]) -> None:
+        self._run = run
+        self.alone: list[Job] = []
+        self.began = False
+
+    def __call__(self, config: DictConfig) -> None:
+        self.alone.append(Job.of(config, HydraConfig.get()))
+
+    def take(self, configs: Sequence[DictConfig]) -> Sequence[float]:
+        """Run the jobs of a sweep."""
+        jobs = [Job.of(config, config.hydra) for config in configs]
+        self.began = True
+        found = self._run(jobs)
+        self.began = False
+        return found
+
+
+def run_hydra(arguments: Sequence[str], run: Callable[[list[Job]], Sequence[float]]) -> int:
+    """Be Hydra's program, and have `run` called with what it composes; return the exit status.
+
+    Parameters
+    ----------
+    arguments : sequence of str
+        Overrides and flags of Hydra, in any order.
+    run : callable
+        As of `Task`. It is not called where a flag such as ``--help`` shows something instead.
+
+    Raises
+    ------
+    InputError
+        For what cannot be composed; and what `run` raises.
+    """
+    overrides = [text for text in arguments if _is_override(text)]
+    flags = [text for text in arguments if not _is_override(text)]
+    for flag in flags:
+        if flag.partition("=")[0] in _REFUSED_FLAGS:
+            raise InputError(
+                f"{flag} is not accepted: give overrides, and the directory of your own configs as "
+                "--config-dir DIR."
+            )
+    if sweeping := bool(set(flags) & set(_SWEEP_FLAGS)):
+        overrides = [_with_files(text) for text in overrides]
+    task = Task(run)
+    main = hydra.main(str(resources.configs()), config_name=ROOT, version_base=_VERSION)(task)
+    # The basic sweeper writes a multirun.yaml, which nobody needs who names no place for it.
+    with TemporaryDirectory(prefix="mklbench-sweep-") as folder:
+        place = [f"hydra.sweep.dir='{folder}'"] if sweeping else []
+        with _explained(overrides, lambda: task.began), _program([*place, *overrides, *flags]):
+            try:
+                main()
+            except SystemExit as end:
+                if task.began:  # it was not Hydra that ended
+                    raise
+                return int(end.code or 0)
+    if task.alone:
+        run(task.alone)
+    return 0
+
+
+def jobs_of(arguments: Sequence[str]) -> list[Job]:
+    """Return the jobs that overrides and flags describe, without running them."""
+    found: list[Job] = []
+
+    def collect(jobs: list[Job]) -> Sequence[float]:
+        found.extend(jobs)
+        return [0.0] * len(jobs)
+
+    run_hydra(arguments, collect)
+    return found
+
+
+def _with_files(override: str) -> str:
+    """Return an override of a path such as ``data.path=studies/*.csv`` as a choice of the files."""
+    key, _, pattern = override.partition("=")
+    if key not in _PATHS or pattern.startswith("[") or not glob.has_magic(pattern):
+        return override
+    pattern = pattern.removeprefix("glob(").removesuffix(")") if "glob(" in pattern else pattern
+    if not (found := sorted(glob.glob(os.path.expanduser(pattern), recursive=True))):
+        raise InputError(f"{override} names no file: correct the pattern.")
+    return f"{key}={','.join(repr(path) for path in found)}"
 
 
 @contextmanager
-def explained(overrides: list[str], config_dir: Path | str | None) -> Iterator[None]:
-    """Turn what Hydra raises over `overrides` into an InputError of one sentence."""
+def _program(arguments: Sequence[str]) -> Iterator[None]:
+    """Have Hydra take these arguments for those of the process, and raise its errors."""
+    before, full = sys.argv, os.environ.get(_FULL_ERROR)
+    sys.argv, os.environ[_FULL_ERROR] = [sys.argv[0], *arguments], "1"
+    try:
+        yield
+    finally:
+        sys.argv = before
+        if full is None:
+            del os.environ[_FULL_ERROR]
+        else:
+            os.environ[_FULL_ERROR] = full
+
+
+def _is_override(text: str) -> bool:
+    # Hydra's own parser takes no overrides on both sides of a flag.
+    return not text.startswith("-") and ("=" in text or text.startswith("~"))
+
+
+@contextmanager
+def _explained(
+    overrides: Sequence[str], ours: Callable[[], bool] = lambda: False
+) -> Iterator[None]:
+    """Turn what Hydra raises into an InputError of one sentence; not what is `ours`."""
     try:
         yield
     except InputError:
         raise
-    except Exception as error:  # some of Hydra's checks are bare errors
-        if os.environ.get("HYDRA_FULL_ERROR") == "1":  # set by a user who wants the traceback
+    except Exception as error:
+        if ours() or os.environ.get(_FULL_ERROR) == "1":
             raise
-        raise explain(error, overrides, partial(composed, config_dir=config_dir)) from error
+        raise _explain(error, overrides) from error
 
 
-def composed(overrides: Sequence[str], config_dir: Path | str | None) -> DictConfig:
-    """Compose as `compose` does, with the errors of Hydra.
-
-    What chooses configs of groups is composed once; the other overrides are applied by Hydra's
-    function to a copy of that, which is what Hydra does with them, too.
-    """
-    directory = None if config_dir is None else str(config_dir)
-    if directory is not None:
-        resources.look_for_modules(directory)
-    choices: list[str] = []
-    values: list[Override] = []
-    for text in overrides:
-        override = plain_override(text)
-        if override is None:
-            return _by_hydra(tuple(overrides), directory)
-        if not isinstance(override.value(), dict) and is_group(override.key_or_group, directory):
-            choices.append(text)
-        else:
-            values.append(override)
-    config = _chosen(tuple(choices), directory)
-    ConfigLoaderImpl._apply_overrides_to_config(values, config)
-    return config
-
-
-def plain_override(text: str) -> Override | None:
-    """Parse an override; None for what is left to Hydra as a whole.
-
-    That is what it refuses before it composes anything, and what may be about its own config.
-    """
-    if "hydra" in text:
-        return None
-    try:
-        override = parsed(text)
-    except HydraException:
-        return None
-    return None if override.is_sweep_override() else override
-
-
-def is_group(key: str, directory: str | None) -> bool:
-    """Tell whether Hydra takes `key` for that of a group, as it does with any directory."""
-    roots = [str(resources.configs()), *([] if directory is None else [directory])]
-    return any(os.path.isdir(os.path.join(root, key)) for root in roots)
-
-
-@dataclass(frozen=True)
-class _Choice:
-    """A composed choice of configs, pickled, as that is the quickest to copy.
-
-    `own` are the user's own files that went into it, as they were.
-    """
-
-    pickled: bytes
-    own: dict[str, tuple[int, int, int] | None]
-
-    def is_current(self) -> bool:
-        return all(_state(path) == state for path, state in self.own.items())
-
-
-def _chosen(choices: tuple[str, ...], directory: str | None) -> DictConfig:
-    """Return the config of a choice of groups; composed once, unless files have changed."""
-    here = os.getcwd()  # which a directory may be relative to
-    choice = _choice(choices, directory, here)
-    if not choice.is_current():
-        _choice.cache_clear()
-        choice = _choice(choices, directory, here)
-    config = pickle.loads(choice.pickled)
-    assert isinstance(config, DictConfig)
-    return config
-
-
-@lru_cache(maxsize=_CHOICES_KEPT)
-def _choice(choices: tuple[str, ...], directory: str | None, here: str) -> _Choice:
-    chosen = choose(map(parsed, choices)) if directory is None else None
-    pickled = pickle.dumps(_by_hydra(choices, directory) if chosen is None else chosen)
-    return _Choice(pickled, {path: _state(path) for path in _own_files(choices, directory)})
-
-
-def _by_hydra(overrides: tuple[str, ...], directory: str | None) -> DictConfig:
-    with hydra_program():
-        return hydra_compose(ROOT, searching(directory, overrides))
-
-
-def _own_files(choices: tuple[str, ...], directory: str | None) -> list[str]:
-    """Return the files of the user's own configs that a choice of groups brings in."""
-    if directory is None:
-        return []
-    with hydra_program() as program:
-        found = program.config_loader.compute_defaults_list(
-            ROOT, searching(directory, choices), RunMode.RUN
+def _explain(error: Exception, overrides: Sequence[str]) -> InputError:
+    if isinstance(error, OverrideParseException):
+        return InputError(
+            f"{error.override} cannot be read as an override: write key=value, and quote a value "
+            "that holds spaces, brackets or commas, as in 'key=\"a, b\"'."
         )
-    paths = (os.path.join(directory, f"{item.config_path}.yaml") for item in found.defaults)
-    return [path for path in paths if os.path.isfile(path)]
-
-
-def _state(path: str) -> tuple[int, int, int] | None:
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    return found.st_mtime_ns, found.st_size, found.st_ino
-
-
-def searching(directory: Path | str | None, overrides: Iterable[str]) -> list[str]:
-    """Return `overrides` with that by which Hydra looks for configs in `directory`, too."""
-    return [*([] if directory is None else [search_path(directory)]), *overrides]
-
-
-@contextmanager
-def hydra_program() -> Iterator[Hydra]:
-    """Give Hydra with our configs, and leave an application that uses it as it was."""
-    with initialize_config_dir(str(resources.configs()), job_name="mklbench", version_base="1.3"):
-        program = GlobalHydra.instance().hydra
-        assert program is not None
-        yield program
+    if isinstance(error, MissingConfigException) and error.missing_cfg_file and error.options:
+        group, _, choice = str(error.missing_cfg_file).rpartition("/")
+        return unknown(group, choice, error.options)
+    cause = error.__cause__
+    if isinstance(cause, ConfigAttributeError | ConfigKeyError) and cause.parent_node is not None:
+        key = str(cause.full_key)
+        given = next((text for text in overrides if text.partition("=")[0] == key), key)
+        parent = key.rpartition(".")[0]
+        known = [name for name in cause.parent_node if not str(name).startswith("_")]
+        near = hint(cause.key, known, f"{parent}." if parent else "")
+        new = f", or write ++{given} to add it" if parent else ""
+        return InputError(f"{given} is not known: {near}{new}.")
+    said: BaseException = error
+    while not str(said).strip() and said.__cause__ is not None:
+        said = said.__cause__
+    text = " ".join(str(said).split()) or type(said).__name__
+    return InputError(f"The config cannot be composed: {text.rstrip('.')}.")

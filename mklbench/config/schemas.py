@@ -14,6 +14,8 @@ from mklbench.errors import InputError, hint
 from mklbench.grids import AUTO, first_values
 from mklbench.reader import Rule, Where, read, value
 
+# The config groups of a run.
+GROUPS = ("algo", "kernel", "data", "split", "search")
 # Scores of a search that are known without loading scikit-learn, which has all the others.
 SCORES = ("accuracy", "rmse")
 # What `metrics=` takes beside the scorers of scikit-learn: it is measured of the fitted model.

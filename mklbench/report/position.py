@@ -12,7 +12,6 @@ from typing import Any
 
 from mklbench import config as configs
 from mklbench import resources
-from mklbench.config.names import GROUPS
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.identity import identity_of
 from mklbench.experiments.record import Record
@@ -118,7 +117,7 @@ def _published(table: PaperTable, slot: Slot) -> str | None:
 def _differences(mine: Mapping[str, Any], other: Mapping[str, Any]) -> tuple[str, ...]:
     """Return what `other` has otherwise, as overrides; of another choice of a group its name."""
     found: list[str] = []
-    for group in GROUPS:
+    for group in configs.GROUPS:
         one, two = (_flat(each[group]) for each in (mine, other))
         if one.get("name") != two.get("name"):
             found.append(f"{group}={two.get('name')}")

@@ -21,7 +21,6 @@ from mklbench.algorithms import svm
 from mklbench.cli import main
 from mklbench.commands.plot import plot
 from mklbench.commands.reproduce import print_positions, reproduce
-from mklbench.commands.run import composed_cells
 from mklbench.commands.table import table as print_table
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
@@ -321,7 +320,7 @@ def test_every_listed_command_is_accepted(monkeypatch: pytest.MonkeyPatch) -> No
         for slot in slots.values()
     ]
     for command in commands:
-        list(composed_cells(shlex.split(command)[2:]))
+        configs.jobs_of(shlex.split(command)[2:])
 
 
 def test_a_table_shows_the_positions_that_are_asked_for(store: Store) -> None:

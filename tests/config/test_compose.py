@@ -150,8 +150,7 @@ def test_user_configs_are_found_and_composed(tmp_path: Path) -> None:
 
 
 BAD_OVERRIDES = [
-    ("algo.svm_tl=1", "algo.svm_tl=1 is not known: did you mean algo.svm_tol."),
-    ("algo.class_weight=1", "write +algo.class_weight=1"),
+    ("algo.svm_tl=1", "algo.svm_tl=1 is not known: did you mean algo.svm_tol, or write ++"),
     ("+algo.svm_tl=1", "algo.svm_tl=1 is not known: did you mean algo.svm_tol."),
     ("+kernel.gama=1", "kernel.gama=1 is not known: did you mean kernel.gamma."),
     ("+search.fold=3", "did you mean search.folds"),
@@ -221,15 +220,14 @@ def test_the_two_bounds_on_jobs_are_one() -> None:
     ("override", "said"),
     [
         ("executor=slrm", "executor=slrm is not known: did you mean slurm"),
-        ("executor=5", "executor=5 is not known: choose one of dask, local, slurm."),
         ("+executor.jobs=3", "executor.jobs=3 is not known: did you mean executor.rows."),
         (
             "executor.address=x",
-            "executor.address=x is not known: executor=local has executor.rows alone",
+            "executor.address=x is not known: choose one of executor.name, executor.rows",
         ),
         (
             "~executor",
-            "executor is taken away, but every run needs one: choose it with executor=NAME.",
+            "executor is no config, but every run needs one: choose executor=NAME.",
         ),
         (
             "++executor._target_=os.getcwd",

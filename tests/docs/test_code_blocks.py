@@ -28,8 +28,7 @@ from written import ROOT, Block, blocks, pages, spans, words_of
 
 from mklbench import cli, resources
 from mklbench.commands import grammar
-from mklbench.commands.run import composed_cells
-from mklbench.config import run_config
+from mklbench.config import jobs_of, run_config
 from mklbench.report.loading import load_table, table_names
 
 # Blocks of Python that do not run here, by a piece of each, and why.
@@ -96,8 +95,8 @@ def understand_run(words: list[str]) -> None:
         return  # its files are on no page
     assert set(flags) <= {"-m"}
     overrides = [word for word in overrides if not re.match(r"\+executor\.options\.", word)]
-    for config in composed_cells(overrides, None, "-m" in flags):
-        assert run_config(config)
+    for job in jobs_of([*overrides, *flags]):
+        assert run_config(job.config)
 
 
 def understand(command: str) -> None:
@@ -120,7 +119,7 @@ def understand(command: str) -> None:
     elif words[0] == "table" and not has_own:
         assert load_table(parsed.name)
     elif words[0] in ("redo", "export") and overrides:
-        assert list(composed_cells(overrides, None, "-m" in flags))
+        assert jobs_of([*overrides, *({"-m"} & set(flags))])
 
 
 @cache

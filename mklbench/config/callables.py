@@ -1,0 +1,231 @@
+"""The callables that a config names, and their options checked by their signatures."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import types
+import typing
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any
+
+from hydra.errors import InstantiationException
+from hydra.utils import instantiate
+
+from mklbench import own_code
+from mklbench.contract import Algorithm, algorithm_of
+from mklbench.errors import InputError, hint
+from mklbench.kernels.contract import builder_of
+
+# Keys of a YAML that are no options of its callable.
+LABELS = ("name", "title")
+# What an experiment calls each with: operator and y, X, jobs and timeout.
+_N_SUPPLIED = {"algo": 2, "kernel": 1, "executor": 2}
+_PLAIN = (float, int, bool, str, types.NoneType)
+
+
+def algorithm(config: Mapping[str, Any]) -> Callable[..., Any]:
+    """Return ``solve`` of an algo config with its hyperparameters bound: call it (operator, y)."""
+    return _callable("algo", config)
+
+
+def kernel(config: Mapping[str, Any]) -> Callable[..., Any]:
+    """Return the builder of a kernel config with its parameters bound: call it with X_train."""
+    return _callable("kernel", config)
+
+
+def executor(config: Mapping[str, Any], jobs: int, timeout: float | None) -> Any:
+    """Return the executor that a config describes, for so many jobs and seconds a run.
+
+    Raises
+    ------
+    InputError
+        If it cannot be made, or does not have one of its options.
+    """
+    check_arguments("executor", config, arguments(config))
+    try:
+        made = _callable("executor", config)(jobs, timeout)
+    except InputError:
+        raise
+    except Exception as error:
+        raise _unusable("executor", config, root_cause(error)) from error
+    if not hasattr(made, "run"):
+        raise _unusable("executor", config, "it makes nothing that runs steps")
+    return made
+
+
+def executor_of(
+    overrides: Iterable[str], jobs: int, timeout: float | None, config_dir: Path | str | None = None
+) -> Any:
+    """Return the executor that overrides such as ``executor=slurm`` describe.
+
+    Raises
+    ------
+    InputError
+        As `executor`, and for an unknown choice, key or value.
+    """
+    from mklbench.config.composition import compose
+    from mklbench.config.runs import run_config
+
+    return executor(run_config(compose(overrides, config_dir)).executor, jobs, timeout)
+
+
+def declared(config: Mapping[str, Any]) -> Algorithm:
+    """Return what the algorithm of an algo config declares."""
+    return algorithm_of(target("algo", config))
+
+
+def path_algorithm(config: Mapping[str, Any]) -> Callable[..., Any]:
+    """Return ``solve_path`` beside the callable of an algo config that has a path in an option.
+
+    Called with (operator, y, values) it returns the solutions for several values of that option at
+    once; the other hyperparameters are bound.
+    """
+    algorithm = declared(config)
+    assert algorithm.solve_path is not None
+    others = {name: v for name, v in arguments(config).items() if name != algorithm.path_option}
+    return partial(algorithm.solve_path, **others)
+
+
+def kernel_versions(config: Mapping[str, Any]) -> dict[str, int]:
+    """Return by name the versions above 1 of the builders that a kernel config names.
+
+    These are its callable and, where a kernel is made from another, its ``base``.
+    """
+    from mklbench.kernels.builders.named import BUILDERS
+
+    named = [target("kernel", config), BUILDERS.get(str(config.get("base")))]
+    builders = [builder_of(builder) for builder in named if builder is not None]
+    return {builder.name: builder.version for builder in builders if builder.version > 1}
+
+
+def new_kernel_options(config: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the options of a kernel config that are no part of a key while they are not set."""
+    return builder_of(target("kernel", config)).new_options
+
+
+def target(group: str, config: Mapping[str, Any]) -> Callable[..., Any]:
+    """Import the callable that a config names.
+
+    Raises
+    ------
+    InputError
+        If it has no ``_target_`` or that cannot be imported.
+    """
+    path = config.get("_target_")
+    module, _, name = str(path).rpartition(".")
+    if not isinstance(path, str) or not module:
+        raise InputError(
+            f"{group}._target_={path} cannot be used: give the dotted name of a function, as in "
+            "package.module.solve."
+        )
+    try:
+        found = getattr(importlib.import_module(module), name)
+    except (Exception, SystemExit) as error:  # importing a user's module can raise anything
+        why, where = root_cause(error), own_code.place(error)
+        if where is not None and isinstance(error, Exception):
+            why = f"{type(error).__name__}: {why} ({where})"
+        raise InputError(f"{group}._target_={path} cannot be used: {why}.") from error
+    if not callable(found):
+        raise InputError(f"{group}._target_={path} cannot be used: it is not callable.")
+    return found
+
+
+def arguments(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the keyword arguments that a config passes on."""
+    return {
+        key: value
+        for key, value in config.items()
+        if key not in LABELS and not (key.startswith("_") and key.endswith("_"))
+    }
+
+
+def check_arguments(group: str, config: Mapping[str, Any], given: Mapping[str, Any]) -> None:
+    """Raise InputError for the first of `given` that the callable of a config does not take."""
+    called = target(group, config)
+    supplied = 0 if config.get("_partial_") is False else _N_SUPPLIED[group]
+    try:
+        # Only functions surely have a hash.
+        read = _options if inspect.isfunction(called) else _options.__wrapped__
+        accepted = read(called, supplied)
+    except (TypeError, ValueError) as error:  # of classes and functions written in C
+        raise InputError(
+            f"{group}._target_={config['_target_']} cannot be used: it does not say what arguments "
+            "it takes; write a function that calls it."
+        ) from error
+    if accepted is None:
+        return
+    for name, value in given.items():
+        if name not in accepted:
+            near = hint(name, accepted, f"{group}.")
+            raise InputError(f"{group}.{name}={value} is not known: {near}.")
+        if not _fits(value, accepted[name]):
+            kind = getattr(accepted[name], "__name__", str(accepted[name]))
+            kind = kind.replace("collections.abc.", "").replace("typing.", "")
+            raise InputError(f"{group}.{name}={value} is not accepted: it must be of type {kind}.")
+
+
+@lru_cache(maxsize=256)
+def _options(called: Callable[..., Any], supplied: int) -> dict[str, Any] | None:
+    """Return the options behind what is supplied, and their types; None if it takes any option."""
+    parameters = list(inspect.signature(called).parameters.values())
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
+        return None
+    try:
+        hints = typing.get_type_hints(called.__init__ if inspect.isclass(called) else called)
+    except (NameError, TypeError, AttributeError):  # a name that type checkers alone know
+        hints = {}
+    return {
+        parameter.name: hints.get(parameter.name, Any)
+        for parameter in parameters[supplied:]
+        if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
+    }
+
+
+def _fits(value: Any, hint: Any) -> bool:
+    """Tell whether a value suits a plain type; what has another is left to the callable."""
+    origin, inner = typing.get_origin(hint), typing.get_args(hint)
+    if origin in (typing.Union, types.UnionType):
+        return any(_fits(value, kind) for kind in inner)
+    if hint is float:
+        return isinstance(value, int | float) and not isinstance(value, bool)
+    if hint is int:
+        return isinstance(value, int) and not isinstance(value, bool)
+    if hint in _PLAIN:
+        return isinstance(value, hint)
+    if origin is Sequence:
+        return isinstance(value, list) and all(_fits(item, inner[0]) for item in value)
+    return hint != Mapping[str, Any] or isinstance(value, dict)
+
+
+def root_cause(error: BaseException) -> str:
+    """Return the first line of what an error was raised from, without a full stop."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    if isinstance(error, SystemExit):
+        return "its module ends the program when it is imported"
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    return lines[0].rstrip(".")
+
+
+def _callable(group: str, config: Mapping[str, Any]) -> Callable[..., Any]:
+    bound = arguments(config)
+    if config.get("_partial_", True) and "_target_" not in repr(bound):
+        # All that Hydra would do, in no time: it copies the config again and again.
+        return partial(target(group, config), **bound)
+    call = {"_target_": config["_target_"], "_partial_": config.get("_partial_", True)}
+    try:
+        made = instantiate({**call, **bound}, _convert_="all")
+    except InstantiationException as error:
+        if isinstance(error.__cause__, InputError):
+            raise error.__cause__ from error
+        raise _unusable(group, config, root_cause(error)) from error
+    if not callable(made):
+        raise _unusable(group, config, "it makes no callable")
+    return made
+
+
+def _unusable(group: str, config: Mapping[str, Any], why: str) -> InputError:
+    return InputError(f"{group}={config.get('name')} cannot be used: {why}.")

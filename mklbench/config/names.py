@@ -1,3 +1,0 @@
-"""Names of the config groups."""
-
-GROUPS = ("algo", "kernel", "data", "split", "search")

@@ -1,0 +1,187 @@
+"""From a composed config to what is run: the checked groups, and the options of the run."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, fields
+from typing import Any
+
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
+
+from mklbench.config.callables import arguments, check_arguments
+from mklbench.config.schemas import (
+    GROUPS,
+    RunConfig,
+    SearchConfig,
+    SplitConfig,
+    checked,
+    scorers,
+)
+from mklbench.errors import InputError, first_line, hint
+from mklbench.grids import first_values
+
+# Options of the search that are keyed by dotted paths, and what they map.
+_PATHS_OF_SEARCH = {
+    "grid": "hyperparameters to lists of values, as in +search.grid.algo.C=[1,10]",
+    "fits": "options of the algorithm to values, as in +search.fits.algo.max_iter=50",
+}
+
+
+def cell_config(
+    composed: DictConfig | Mapping[str, Any], by_hand: Iterable[str] = ()
+) -> dict[str, Any]:
+    """Return the resolved, checked groups of a composed config as plain dicts.
+
+    Parameters
+    ----------
+    composed : DictConfig or mapping
+        The config.
+    by_hand : iterable of str, default=()
+        Overrides by which a user has set values: these are used, and not searched for.
+
+    Raises
+    ------
+    InputError
+        Naming the first key or value that cannot be accepted.
+    """
+    node = composed if isinstance(composed, DictConfig) else OmegaConf.create(dict(composed))
+    groups = checked_groups({group: _group(node, group) for group in GROUPS}, by_hand)
+    if asked := scorers(_plain(node, "metrics") if "metrics" in node else None):
+        groups["metrics"] = {"scorers": asked}
+    return groups
+
+
+def checked_groups(groups: dict[str, Any], by_hand: Iterable[str] = ()) -> dict[str, Any]:
+    """Return the groups of a run, resolved, with the types of their schemas.
+
+    Raises
+    ------
+    InputError
+        Naming the first key or value that cannot be accepted.
+    """
+    # As JSON has it, keys are text: what is stored, sent to workers and run is then the same.
+    try:
+        groups = json.loads(json.dumps(groups))
+    except TypeError as error:  # YAML has bytes and sets, too
+        raise InputError(
+            f"A config has what is no text, number, list or mapping: {first_line(error)}."
+        ) from error
+    for path, value in _flatten(groups).items():
+        for item in value if isinstance(value, list) else [value]:
+            if isinstance(item, float) and math.isnan(item):
+                raise InputError(f"{path}={value} is not accepted: nan is no number, give one.")
+    search = groups["search"]
+    for option, maps in _PATHS_OF_SEARCH.items():
+        tree = search.get(option) or {}
+        if not isinstance(tree, Mapping):
+            raise InputError(f"search.{option}={tree} is not accepted: it maps {maps}.")
+        search[option] = _flatten(tree)
+    _take_out(search, by_hand)
+    groups["split"] = asdict(checked("split", SplitConfig, groups["split"]))
+    groups["search"] = search = asdict(checked("search", SearchConfig, search))
+    for group in ("algo", "kernel", "data"):
+        name = groups[group].get("name")
+        if not isinstance(name, str | int) or isinstance(name, bool) or name == "":
+            raise InputError(f"{group}.name={name} is not accepted: it must be a text.")
+    for group in ("algo", "kernel"):
+        check_arguments(group, groups[group], arguments(groups[group]))
+    for path, values in search["grid"].items():
+        group, _, name = path.partition(".")
+        for value in first_values(values):
+            check_arguments(group, groups[group], {name: value})
+    fits = {path.removeprefix("algo."): value for path, value in search["fits"].items()}
+    check_arguments("algo", groups["algo"], fits)
+    # Those that change nothing change no key.
+    changing = {name: value for name, value in fits.items() if groups["algo"].get(name) != value}
+    search["fits"] = {f"algo.{name}": value for name, value in changing.items()} or None
+    if search["tol"] is not None and "tol" not in groups["algo"]:
+        raise InputError(
+            f"search.tol={search['tol']} is not accepted: algo={groups['algo']['name']} has no "
+            "tolerance algo.tol; set search.tol=null."
+        )
+    return groups
+
+
+def _take_out(search: dict[str, Any], by_hand: Iterable[str]) -> None:
+    """Take what is set by hand out of the grid of a search.
+
+    Raises
+    ------
+    InputError
+        If the search, or what it tries, is chosen by hand, too.
+    """
+    given = {text.lstrip("+~").partition("=")[0]: text.partition("=")[2] for text in by_hand}
+    for key in [key for key in given if key in search["grid"]]:
+        if "search" in given or f"search.grid.{key}" in given:
+            raise InputError(
+                f"{key}={given[key]} is not accepted, as search={search.get('name')} chooses it: "
+                "leave it out, set search=fixed, or have it alone tried with "
+                f"search.grid.{key}=[{given[key]}]."
+            )
+        del search["grid"][key]
+        if not search["grid"]:
+            search["name"] = "fixed"
+
+
+def run_config(composed: DictConfig) -> RunConfig:
+    """Return the checked options of a run (jobs, timeout, results_dir, out, progress)."""
+    options = [item.name for item in fields(RunConfig)]
+    for key in composed:
+        if key not in (known := [*GROUPS, "metrics", *options]):
+            raise InputError(f"{key!s} is not known: {hint(str(key), known)}.")
+    values = {key: _plain(composed, key) for key in options if key in composed}
+    values["executor"] = _group(composed, "executor")
+    for key in ("results_dir", "out", "predictions", "progress"):  # a folder may be 2012
+        if isinstance(values.get(key), int | float):
+            values[key] = str(values[key])
+    return checked("", RunConfig, values)
+
+
+def with_values(config: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the config of a run with values at dotted paths (``{"algo.C": 10}``) replaced."""
+    changed = {group: dict(node) for group, node in config.items()}
+    for path, value in values.items():
+        group, _, name = path.partition(".")
+        changed[group][name] = value
+    return changed
+
+
+def _group(config: DictConfig, group: str) -> dict[str, Any]:
+    """Return a group as a plain dict, resolved.
+
+    Raises
+    ------
+    InputError
+        If it is not there, or lacks a value.
+    """
+    if not OmegaConf.is_dict(config.get(group)):
+        raise InputError(f"{group} is no config, but every run needs one: choose {group}=NAME.")
+    return dict(_plain(config, group))
+
+
+def _plain(config: DictConfig, key: str) -> Any:
+    """Return what is at a key, in plain containers, resolved."""
+    try:
+        found = config[key]
+        if not OmegaConf.is_config(found):
+            return found
+        return OmegaConf.to_container(found, resolve=True, throw_on_missing=True)
+    except MissingMandatoryValue as error:
+        path = error.full_key or key
+        raise InputError(f"{path} is not set: give it a value, as in {path}=VALUE.") from error
+    except OmegaConfBaseException as error:
+        raise InputError(
+            f"{error.full_key or key} is not accepted: {first_line(error)}; give it a value."
+        ) from error
+
+
+def _flatten(tree: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Return nested mappings as one, keyed by dotted paths."""
+    flat: dict[str, Any] = {}
+    for key, value in tree.items():
+        path = f"{prefix}{key}"
+        flat |= _flatten(value, f"{path}.") if isinstance(value, Mapping) else {path: value}
+    return flat
