@@ -27,7 +27,16 @@ from tabulate import tabulate
 
 ROOT = Path(__file__).parent.parent
 CONFIG = Path(__file__).with_suffix(".toml")
-COPIED = ("mklbench", "configs", "datasets", "tests", "benchmarks", "docs", "faults")
+COPIED = (
+    "mklbench",
+    "hydra_plugins",
+    "configs",
+    "datasets",
+    "tests",
+    "benchmarks",
+    "docs",
+    "faults",
+)
 GOAL = 0.95
 
 

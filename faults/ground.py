@@ -216,7 +216,6 @@ def _load_everything() -> None:
     """Load what a run needs, so that a fork of this process begins at once."""
     for name in (
         "commands.run",
-        "commands.execution",
         "experiments.execution.local",
         "algorithms.mkl",
     ):

@@ -1,8 +1,4 @@
-"""Every bad input of the corpus (`tests/bad_inputs`) ends in its sentence.
-
-Of those that get the same sentence but for names and values the first is tried by default, and the
-others are slow.
-"""
+"""Every bad input of the corpus (`tests/bad_inputs`) ends in its sentence."""
 
 from __future__ import annotations
 
@@ -30,24 +26,14 @@ CORPUS = Path(__file__).parent / "bad_inputs"
 def entries() -> list[Any]:
     """Return the entries of all areas, each with what its area has in common."""
     found = []
-    kinds: set[tuple[bool, str]] = set()
     for path in sorted(CORPUS.glob("*.yaml")):
         area = yaml.safe_load(path.read_text(encoding="utf-8"))
         common = {"common": area.get("common", ""), "files": area.get("files", {})}
         for number, entry in enumerate(area["entries"]):
             files = common["files"] | entry.get("files", {})
             name = f"{path.stem}-{number}-{_shown(entry)}"
-            kind = ("line" in entry, _kind(entry))
-            marks = [pytest.mark.slow] if kind in kinds else []
-            kinds.add(kind)
-            found.append(pytest.param({**common, **entry, "files": files}, id=name, marks=marks))
+            found.append(pytest.param({**common, **entry, "files": files}, id=name))
     return found
-
-
-def _kind(entry: dict[str, Any]) -> str:
-    """Return the sentence of an entry without names and values: words with digits or signs."""
-    sentence = entry.get("says") or entry["matches"]
-    return re.sub(r"(\S*[^a-zA-Z\s,.:;()-]\S*\s*)+", "_ ", sentence)
 
 
 def _shown(entry: dict[str, Any]) -> str:

@@ -87,7 +87,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     figures and claims in `tests/report/test_kinds.py`.
     """
     root = tmp_path_factory.mktemp("checkout")
-    for name in ("mklbench", "configs"):
+    for name in ("mklbench", "hydra_plugins", "configs"):
         shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
     package, configs = root / "mklbench", root / "configs"
     rows = [f"{i % 7},{i % 5},{'ab'[i % 7 > 3]}" for i in range(60)]

@@ -5,6 +5,7 @@ Its messages are kept, in one line; a misspelt group, key or value gets the near
 
 from __future__ import annotations
 
+import copy
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -17,7 +18,7 @@ from typing import Any
 import hydra
 from hydra.core.hydra_config import HydraConfig
 from hydra.errors import MissingConfigException, OverrideParseException
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig, open_dict, read_write
 from omegaconf.errors import ConfigAttributeError, ConfigKeyError
 
 from mklbench import resources
@@ -74,8 +75,10 @@ class Job:
         for source in options.runtime.config_sources:
             if source.schema == "file" and source.provider != "main":
                 resources.look_for_modules(source.path)
-        groups = [str(key) for key in config if key != "hydra"]
-        return cls(OmegaConf.masked_copy(config, groups), tuple(options.overrides.task))
+        own = copy.deepcopy(config)
+        with read_write(own), open_dict(own):
+            own.pop("hydra", None)
+        return cls(own, tuple(options.overrides.task))
 
 
 class Task:
@@ -97,6 +100,8 @@ class Task:
 
     def take(self, configs: Sequence[DictConfig]) -> Sequence[float]:
         """Run the jobs of a sweep."""
+        if not configs:
+            raise InputError("The sweep has no run: give each range or glob a value at least.")
         jobs = [Job.of(config, config.hydra) for config in configs]
         self.began = True
         found = self._run(jobs)
@@ -140,7 +145,7 @@ def run_hydra(arguments: Sequence[str], run: Callable[[list[Job]], Sequence[floa
             except SystemExit as end:
                 if task.began:  # it was not Hydra that ended
                     raise
-                return int(end.code or 0)
+                return 2 if end.code else 0
     if task.alone:
         run(task.alone)
     return 0

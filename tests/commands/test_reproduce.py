@@ -320,7 +320,7 @@ def test_every_listed_command_is_accepted(monkeypatch: pytest.MonkeyPatch) -> No
         for slot in slots.values()
     ]
     for command in commands:
-        configs.jobs_of(shlex.split(command)[2:])
+        configs.config_of(shlex.split(command)[2:])
 
 
 def test_a_table_shows_the_positions_that_are_asked_for(store: Store) -> None:
