@@ -6,6 +6,7 @@ Its messages are kept, in one line; a misspelt group, key or value gets the near
 from __future__ import annotations
 
 import copy
+import glob
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
