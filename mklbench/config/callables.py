@@ -162,8 +162,8 @@ def check_arguments(group: str, config: Mapping[str, Any], given: Mapping[str, A
             near = hint(name, accepted, f"{group}.")
             raise InputError(f"{group}.{name}={value} is not known: {near}.")
         if not _fits(value, accepted[name]):
-            kind = getattr(accepted[name], "__name__", str(accepted[name]))
-            kind = kind.replace("collections.abc.", "").replace("typing.", "")
+            kind = accepted[name]
+            kind = kind.__name__ if kind in _PLAIN else str(kind).replace("collections.abc.", "")
             raise InputError(f"{group}.{name}={value} is not accepted: it must be of type {kind}.")
 
 
