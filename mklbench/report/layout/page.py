@@ -80,9 +80,10 @@ def lay_out(
         return lay_out_tables(report)
     table = report.table
     page: list[Part] = [f"# {table.title}", f"{table.citation} {table.url}".strip()]
-    page.append(f"{_summary(report)} {ending_summary(report)}".strip())
+    page.append(_summary(report))
     tables, rest = _tables(report)
     page += [*tables, *_claims(report), BEYOND]
+    page += filter(None, [ending_summary(report)])
     page += [*describe_split_sources(report), *table.notes, *repeat_blocks(report), *rest]
     if table.published:
         page += _changes(report)
