@@ -18,7 +18,7 @@ from mklbench.report.analysis.cpu_models import Models
 from mklbench.report.document import NOTHING, Grid, Part, definitions
 from mklbench.report.layout.entries import letter
 from mklbench.report.table.metrics import METRICS, Metric
-from mklbench.report.table.paper_table import Column, Protocol, Row
+from mklbench.report.table.paper_table import Column
 
 
 def time_note(report: Report, metrics: Iterable[Metric]) -> Iterator[Part]:
@@ -223,12 +223,10 @@ def ending_blocks(report: Report) -> Iterator[Part]:
     if others:
         yield "## Fits that stopped by another rule than the duality gap"
         yield (
-            "The largest gap of a single fit that met its rule. It may be far above the mean over "
-            "the splits." + ("" if stopped else f" {_GAP_MEANING}")
+            "The largest gap of a single fit that met its rule, which may be far above the mean "
+            "over the splits, and the tolerances." + ("" if stopped else f" {_GAP_MEANING}")
         )
-        yield _gap_grid(report, others)
-        yield "Their tolerances:"
-        yield definitions(_rules(report, others))
+        yield definitions((column.label, [_by_another_rule(report, column)]) for column in others)
 
 
 _GAP_MEANING = (
@@ -259,40 +257,18 @@ def _columns_by_another_rule(report: Report) -> list[Column]:
     return [column for column in report.table.columns if column.name in names]
 
 
-def _gap_grid(report: Report, columns: Sequence[Column]) -> Grid:
-    """One line a data set and protocol, one column a method."""
-    table = report.table
-    lines = []
-    for row in table.rows:
-        for protocol in table.protocols:
-            gaps = [_met_gap(report, row, column, protocol) for column in columns]
-            if any(gaps):
-                lines.append([row.label, protocol.label, *(gaps)])
-    return Grid(["Data", "Protocol", *(column.label for column in columns)], lines, 2)
-
-
-def _met_gap(report: Report, row: Row, column: Column, protocol: Protocol) -> str:
-    """Print the gap at a place; empty where the table has no such place."""
-    there = report.slots.get((row.name, column.name, protocol.name))
-    return "" if there is None else _gap(Ending.of(there[1]).met_gap)
-
-
-def _rules(report: Report, columns: Sequence[Column]) -> list[tuple[str, Sequence[str]]]:
-    """Print the tolerances of columns, those with the same together."""
-    labels: dict[str, list[str]] = {}
-    for column in columns:
-        labels.setdefault(_rule(report, column), []).append(column.label)
-    return [(rule, ("; ".join(alike),)) for rule, alike in labels.items()]
-
-
-def _rule(report: Report, column: Column) -> str:
-    """Print the tolerances of a column; where its runs differ, all values."""
+def _by_another_rule(report: Report, column: Column) -> str:
+    """Print the largest gap of a column, where it is, and the tolerances with all their values."""
     values: dict[str, dict[str, None]] = {}
+    largest, where = 0.0, ""
     for slot, found in report.slots.values():
         if slot.column == column:
             for name, value in found.tolerances.items():
                 values.setdefault(name, {})[f"{value:g}"] = None
-    return ", ".join(f"{name} = {' or '.join(found)}" for name, found in values.items()) or "none"
+            if (gap := Ending.of(found).met_gap or 0.0) > largest:
+                largest, where = gap, f"{slot.row.label}, {slot.protocol.label}"
+    rules = (f"{name} = {' or '.join(found)}" for name, found in values.items())
+    return f"{_gap(largest)} ({where}); {', '.join(rules) or 'no tolerance'}."
 
 
 def _tolerance(tolerances: Mapping[str, float]) -> float:
