@@ -574,7 +574,7 @@ def test_the_findings_on_many_sets() -> None:
 def test_the_findings_on_targets_that_are_numbers() -> None:
     table = load_table("learning_regression")
     text = page_of("learning_regression")
-    answers = re.findall(r"\*does (.+?)\? \(RMSE\)\*\*\n.+\n  - .+?: (.+)$", text, re.MULTILINE)
+    answers = re.findall(r"\*does (.+?)\? \(RMSE\)\*\*: .+?: (.+)$", text, re.MULTILINE)
     assert dict(answers) == {
         "the best single kernel beat the uniform combination": "1 / 2 / 0 (better on Arm)",
         "ALIGN beat the uniform combination": "1 / 2 / 0 (better on Arm)",
@@ -602,9 +602,7 @@ def test_the_findings_on_targets_that_are_numbers() -> None:
 def test_the_findings_on_ten_thousand_samples() -> None:
     table = load_table("learning_large")
     text = page_of("learning_large")
-    answers = re.findall(
-        r"\*does (.+?)\? \(accuracy %\)\*\*\n.+\n  - .+?: (.+)$", text, re.MULTILINE
-    )
+    answers = re.findall(r"\*does (.+?)\? \(accuracy %\)\*\*: .+?: (.+)$", text, re.MULTILINE)
     assert [found for _, found in answers] == ["0 / 3 / 0"] * 3
     differences = [
         mean("learning_large", row.name, name, "cv", "accuracy")

@@ -308,9 +308,10 @@ def comparison_parts(report: Report) -> Iterator[Part]:
             )
             for protocol in table.protocols
         }
-        in_short = _in_short(comparison, list(tallies.values()))
         answers = [f"{label}: {_tally_text(one)}" for label, one in tallies.items()]
-        items.append((f"{comparison.label} ({metric.heading})", [f"{in_short}.", *answers]))
+        if len(tallies) > 1:
+            answers.insert(0, f"{_in_short(comparison, list(tallies.values()))}.")
+        items.append((f"{comparison.label} ({metric.heading})", answers))
         for label, one in tallies.items():
             for row, limit in one.limits.items():
                 limits[f"{comparison.label}, {label}, {row}"] = limit
