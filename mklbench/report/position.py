@@ -19,7 +19,7 @@ from mklbench.report.layout.entries import format_sample
 from mklbench.report.loading import load_table
 from mklbench.report.table.metrics import METRICS
 from mklbench.report.table.paper_table import PaperTable, Slot
-from mklbench.report.table.verdict import Sample, Verdict, judge
+from mklbench.report.table.verdict import Sample, Verdict
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Position:
         published = self.table.published[self.slot.row.name, self.slot.column.name, metric.name]
         measured = Sample.of(list(metric.by_split(records).values()))
         assert measured is not None
-        verdict = judge(published, self.table.published_n_splits_of(self.slot.row), measured)
+        verdict = self.table.judge(self.slot.row, metric, published, measured, records)
         judged = "" if verdict is Verdict.NO_SPREAD else f": {verdict}"
         texts = (format_sample(metric, sample) for sample in (published, measured))
         theirs, ours = (f"{text} {metric.unit}".rstrip() for text in texts)

@@ -437,7 +437,7 @@ def _chi2(X: Any, Z: Any, gamma: float) -> Any:
 
 
 @declares(memory=lambda shape, **options: FunctionBank.needs(shape.n, 10, forming=3.0))
-def smkl_bank(X: ArrayLike, gamma: float = 1.0) -> Bank:
+def smkl_bank(X: ArrayLike, gamma: float = 1.0, sigmoids: bool = True) -> Bank:
     """Return the ten kernels of Bertsimas et al. 2025, in their order and as large as they are.
 
     x'z; (gamma x'z + 1)^d for d = 2, 3 and 5; exp(-g ||x - z||^2) for g = 0.5, 0.3 and 0.1;
@@ -450,6 +450,8 @@ def smkl_bank(X: ArrayLike, gamma: float = 1.0) -> Bank:
     gamma : float, default=1.0
         Factor of the inner product in the polynomials, > 0: 1 for the rivals of SMKL in the
         paper, and 0.01 in the authors' program for SMKL.
+    sigmoids : bool, default=True
+        Whether the two kernels that are not positive semidefinite are there.
     """
     factor = check_positive("gamma", gamma)
     samples = samples_of(X)
@@ -459,7 +461,11 @@ def smkl_bank(X: ArrayLike, gamma: float = 1.0) -> Bank:
         (Linear(), "linear"),
         *((polynomial, str(polynomial)) for polynomial in polynomials),
         *((Gaussian(g), f"gaussian {g}") for g in (0.5, 0.3, 0.1)),
-        *((_of_sklearn("sigmoid_kernel", gamma=g, coef0=1.0), f"sigmoid {g}") for g in (0.5, 0.7)),
+        *(
+            (_of_sklearn("sigmoid_kernel", gamma=g, coef0=1.0), f"sigmoid {g}")
+            for g in (0.5, 0.7)
+            if sigmoids
+        ),
         (_of_sklearn("laplacian_kernel", gamma=0.3), "laplacian 0.3"),
     ]
     return FunctionBank(samples, [NamedFunction(*each) for each in functions])

@@ -25,7 +25,7 @@ from mklbench.report.analysis.cpu_models import (
 )
 from mklbench.report.table.metrics import METRICS, Metric
 from mklbench.report.table.paper_table import PaperTable, Ratio, Row, Slot
-from mklbench.report.table.verdict import Published, Sample, Verdict, judge
+from mklbench.report.table.verdict import Published, Sample, Verdict
 
 Place = tuple[str, str, str]  # names of row, column, protocol
 NumberPlace = tuple[str, str, str, str]  # and of the metric
@@ -268,7 +268,7 @@ def _number(table: PaperTable, slot: Slot, found: SlotRecords, metric: Metric) -
             is_mixed = metric.is_time and len(cpu_models(found.done)) > 1
             ratio = None if is_mixed else measured.mean / published.mean
         else:
-            verdict = judge(published, published_n_splits, measured)
+            verdict = table.judge(slot.row, metric, published, measured, found.done)
             difference = None if published is None else measured.mean - published.mean
     return Number(
         slot=slot,

@@ -55,6 +55,14 @@ VERDICT_RULES = {
 }
 
 
+_OF_ONE_SPLIT = {
+    Verdict.MATCH: "exact: the printed digits are the same, on the paper's own split",
+    Verdict.CLOSE: "within one test error of the paper's number, on the same split",
+    Verdict.HIGHER: "further away, measured above published",
+    Verdict.LOWER: "further away, measured below published",
+}
+
+
 def lay_out(
     report: Report,
     figures: Mapping[str, Path] | None = None,
@@ -319,7 +327,8 @@ def _verdicts(report: Report) -> Iterator[Part]:
     counts = Counter(
         (number.slot.protocol.label, number.verdict) for number in report.numbers.values()
     )
-    rules: list[tuple[Verdict | None, str]] = [*VERDICT_RULES.items(), (None, "not done, or void")]
+    told = VERDICT_RULES | (_OF_ONE_SPLIT if report.table.same_split else {})
+    rules: list[tuple[Verdict | None, str]] = [*told.items(), (None, "not done, or void")]
     names = {
         verdict: f"{verdict or 'no verdict'} {mark(verdict)}".strip()
         for verdict, _ in rules

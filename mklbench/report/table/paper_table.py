@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from mklbench.errors import InputError, unknown
-from mklbench.report.table.metrics import METRICS, scorers_among
-from mklbench.report.table.verdict import Published
+from mklbench.experiments.record import Record
+from mklbench.report.table.metrics import METRICS, Metric, scorers_among
+from mklbench.report.table.verdict import Published, Sample, Verdict, judge
 
 # In place of a name that a figure needs and does not give: no table has it.
 NOT_GIVEN = "None"
@@ -334,6 +335,9 @@ class PaperTable:
     published_n_splits : int
         Number of splits assumed behind each published mean, but for the rows that
         state their own (`published_n_splits_of`).
+    same_split : bool
+        Whether the paper has one split, and it is this table's: its accuracies are then compared
+        digit by digit.
     published_absent : str
         What the paper prints where it has no number of a method, such as "n/a".
     ratios, figures, claims, comparisons, ledger, notes : tuple
@@ -363,6 +367,7 @@ class PaperTable:
     columns: tuple[Column, ...] = ()
     published: Mapping[tuple[str, str, str], Published] = field(default_factory=dict)
     published_n_splits: int = 20
+    same_split: bool = False
     published_absent: str = ""
     ratios: tuple[Ratio, ...] = ()
     figures: tuple[Figure, ...] = ()
@@ -398,6 +403,21 @@ class PaperTable:
     def published_n_splits_of(self, row: Row) -> int:
         """Return the number of splits behind the paper's means of one row."""
         return row.published_n_splits or self.published_n_splits
+
+    def judge(
+        self,
+        row: Row,
+        metric: Metric,
+        published: Published | None,
+        measured: Sample,
+        records: Sequence[Record],
+    ) -> Verdict:
+        """Return the verdict on a measured number of a row, of finished records."""
+        step = None
+        if self.same_split and published is not None and metric.field == "accuracy":
+            digits = metric.decimals if published.decimals is None else published.decimals
+            step = (10.0 ** -(digits or 0), abs(metric.scale) / (records[0].n_test or 1))
+        return judge(published, self.published_n_splits_of(row), measured, step)
 
     @property
     def metrics(self) -> tuple[str, ...]:

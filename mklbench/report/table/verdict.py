@@ -74,7 +74,12 @@ def standard_error_of_difference(
     return math.sqrt(published_std**2 / published_n + measured_std**2 / measured_n)
 
 
-def judge(published: Published | None, published_n: int, measured: Sample) -> Verdict:
+def judge(
+    published: Published | None,
+    published_n: int,
+    measured: Sample,
+    step: tuple[float, float] | None = None,
+) -> Verdict:
     """Compare a measured mean with a published one.
 
     Parameters
@@ -85,12 +90,16 @@ def judge(published: Published | None, published_n: int, measured: Sample) -> Ve
         Number of splits behind the paper's mean.
     measured : Sample
         The measured sample.
+    step : tuple of float, float, or None
+        On the paper's own split, which leaves no spread to judge by: the last digit that the paper
+        prints, and what one test sample makes.
 
     Returns
     -------
     `MATCH` when the difference is within two standard errors of the difference, else `CLOSE` when
     it is within one published standard deviation, else `HIGHER` or `LOWER` (measured against
-    published). Without a spread on either side nothing can be judged: `NO_SPREAD`.
+    published). Without a spread on either side nothing can be judged: `NO_SPREAD`. On the paper's
+    own split it is a `MATCH` where the printed digits agree, and `CLOSE` within one test sample.
 
     Notes
     -----
@@ -99,9 +108,17 @@ def judge(published: Published | None, published_n: int, measured: Sample) -> Ve
     """
     if published is None:
         return Verdict.NOT_PUBLISHED
+    difference = measured.mean - published.mean
+    if step is not None:
+        digit, sample = step
+        rounding = 0.5 * digit * (1.0 + 1e-9)
+        if abs(difference) <= rounding:
+            return Verdict.MATCH
+        if abs(difference) <= sample + rounding:
+            return Verdict.CLOSE
+        return Verdict.HIGHER if difference > 0 else Verdict.LOWER
     if published.std is None or measured.std is None:
         return Verdict.NO_SPREAD
-    difference = measured.mean - published.mean
     error = standard_error_of_difference(published.std, published_n, measured.std, measured.n)
     if abs(difference) <= 2 * error:
         return Verdict.MATCH
