@@ -347,7 +347,7 @@ def _cell(variables: Mapping[str, Any], name: str, place: str) -> list[NDArray[A
 def _table(
     arrays: Mapping[str, Any], layout: Layout, pairs: Iterable[tuple[Any, Any]], place: str
 ) -> Table:
-    X = _numbers(arrays, layout.inputs, place)
+    X = _numbers(arrays, layout.inputs, place, missing=layout.impute is not None)
     labels = _numbers(arrays, str(layout.label), place).ravel()
     if X.ndim != 2 or X.size == 0 or len(X) != len(labels):
         raise DataError(
@@ -399,9 +399,12 @@ def _with_fields(variables: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _numbers(arrays: Mapping[str, Any], name: str, place: str) -> NDArray[np.float64]:
+def _numbers(
+    arrays: Mapping[str, Any], name: str, place: str, missing: bool = False
+) -> NDArray[np.float64]:
+    """Return an array of finite numbers, and of NaN where some may be missing."""
     array = _array(arrays, name, place).astype(np.float64, copy=False)
-    if not np.isfinite(array).all():
+    if not (np.isfinite(array) | (missing & np.isnan(array))).all():
         raise DataError(f"{place} holds NaN or infinite values in {name}.")
     return array
 
