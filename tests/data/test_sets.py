@@ -26,10 +26,15 @@ from mklbench.data.splits import SplitProtocol, random_split
 
 CONFIGS = read_configs(CONFIG_DIRECTORY)
 # That of photographs takes minutes to describe: tests/data/test_images.py has small ones.
+ARCHIVES = [
+    name
+    for name, config in CONFIGS.items()
+    if config.get("sources", [{}])[0].get("mirror", "").startswith("views/")
+]
 REAL = [
     name
     for name, config in CONFIGS.items()
-    if "expected" in config and config.get("format") != "images"
+    if "expected" in config and config.get("format") != "images" and name not in ARCHIVES
 ]
 
 
@@ -103,6 +108,28 @@ def test_a_real_set_is_the_published_one(name: str, mirror: Path, tmp_path: Path
         assert constant == expected.get("constant_features", [])
     dropped = expected.get("dropped_rows", 0)
     assert (f"{dropped} rows with a missing value dropped" in dataset.notes) == (dropped > 0)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(
+            name,
+            marks=[] if name in ("rosmap", "multidrug", "smkl_heart") else pytest.mark.slow,
+        )
+        for name in ARCHIVES
+    ],
+)
+def test_an_archive_is_what_its_config_says(name: str, mirror: Path, tmp_path: Path) -> None:
+    """One has official rows, one missing values, one a single view."""
+    config = CONFIGS[name]
+    dataset = load(config, mirror=mirror, cache_dir=tmp_path)  # which compares the digests
+    assert dataset.class_counts == config["expected"]["classes"]
+    assert [view.name for view in dataset.views] == [v["name"] for v in config.get("views", [])]
+    assert np.isnan(dataset.X).any() == (config.get("impute") == "mean")
+    if config["splits"]["n_splits"] == 1:
+        ((train, test),) = dataset.splits
+        assert sorted([*train, *test]) == list(range(len(dataset.y)))
 
 
 @pytest.mark.slow
