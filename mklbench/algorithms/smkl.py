@@ -222,6 +222,7 @@ class _SparseSearch:
 
     def _solution(self, lower: float, converged: bool) -> Solution:
         assert self._best is not None
+        lower = max(lower, self._lam / self._k)  # J >= 0, and k equal weights have the least norm
         return self._objective.solution(
             self._best,
             gap=Bounds(self._upper, min(lower, self._value)).relative_gap,

@@ -29,7 +29,7 @@ CONFIGS = read_configs(CONFIG_DIRECTORY)
 ARCHIVES = [
     name
     for name, config in CONFIGS.items()
-    if config.get("sources", [{}])[0].get("mirror", "").startswith("views/")
+    if str(config.get("sources", [{}])[0].get("mirror", "")).startswith("views/")
 ]
 REAL = [
     name

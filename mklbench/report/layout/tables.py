@@ -181,6 +181,11 @@ def _legend(report: Report) -> str:
         ", whose number follows in parentheses where the paper has more." if fewer else "."
     )
     text += " Bold, published: as the paper prints it." if bold else ""
+    if report.table.same_split:
+        return (
+            "One split, the paper's own. ✓ match: exact, the printed digits are the same; ≈ close: "
+            "within one test error; ▲ higher, ▼ lower: differs."
+        )
     if any(number.verdict in JUDGING for number in report.numbers.values()):
         text += (
             " ✓ match: within two standard errors of the difference; ≈ close: within one published "
