@@ -187,15 +187,10 @@ def family(process: subprocess.Popen[str]) -> list[psutil.Process]:
         return []
 
 
-def workers(process: subprocess.Popen[str]) -> list[psutil.Process]:
-    """Return the worker processes of a run."""
-    return family(process)[1:]
-
-
 def check_gone(here: Path, tally: Tally, where: str) -> None:
     """Note it if any process still runs in a directory after a while; end it."""
     deadline = time.monotonic() + _PATIENCE
-    while (left := _inside(here)) and time.monotonic() < deadline:
+    while (left := inside(here)) and time.monotonic() < deadline:
         time.sleep(0.05)
     tally.check(not left, f"{where}: {len(left)} processes were left behind")
     for process in left:
@@ -203,7 +198,8 @@ def check_gone(here: Path, tally: Tally, where: str) -> None:
             process.kill()
 
 
-def _inside(here: Path) -> list[psutil.Process]:
+def inside(here: Path) -> list[psutil.Process]:
+    """Return the processes that run in a directory."""
     found = []
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error):

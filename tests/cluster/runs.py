@@ -149,7 +149,7 @@ class Run:
         )
         files = {path.name for path in self.store.path.rglob("*") if path.is_file()}
         assert files == {"cell.json", *(f"split-{split:03d}.json" for split in range(SPLITS))}
-        assert not list(self.store.path.rglob("*.claim"))
+        assert not list(self.store.path.rglob("*.lock"))
         assert not (self.store.path / "jobs").exists()
 
     def stop(self) -> None:
