@@ -124,7 +124,7 @@ class Split:
 
     def estimate(self) -> float:
         """Return the bytes that are expected."""
-        from mklbench.experiments.memory import bytes_of_step
+        from mklbench.experiments.cell_checks import bytes_of_step
 
         cell = self._cell(self.n)
         return bytes_of_step(cell, 0)(len(cell.rows(0)[0]))

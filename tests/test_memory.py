@@ -23,9 +23,8 @@ from mklbench.cli import main
 from mklbench.contract import DEFAULT_MATRICES
 from mklbench.data import load
 from mklbench.errors import InputError
-from mklbench.experiments.cell_checks import check_cell
+from mklbench.experiments.cell_checks import bytes_of_step, check_cell
 from mklbench.experiments.execution.plan import run_cells
-from mklbench.experiments.memory import bytes_of_step
 from mklbench.experiments.store import Store
 from mklbench.kernels import BUILDERS, KernelBuilder, KernelOperator
 from mklbench.kernels.base import Array

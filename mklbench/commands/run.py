@@ -12,11 +12,11 @@ from mklbench import config as configs
 from mklbench import interruption
 from mklbench.config import Job, RunConfig
 from mklbench.errors import InputError
-from mklbench.experiments.borders import border_text
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.execution.plan import CellResult, run_cells
 from mklbench.experiments.files import check_writable_file, reason, write_atomically
 from mklbench.experiments.progress import progress
+from mklbench.experiments.records import border_text
 from mklbench.experiments.rows import csv_text, summary, summary_grid
 from mklbench.experiments.store import Store
 from mklbench.grids import AUTO

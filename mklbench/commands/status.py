@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from mklbench import terminal
 from mklbench.errors import InputError
 from mklbench.experiments.execution import slurm
-from mklbench.experiments.execution.overview import CellOverview, Overview
+from mklbench.experiments.execution.overview import CellOverview, overview
 from mklbench.experiments.rows import choices_of, differences
 from mklbench.experiments.store import Store, traceback_of
 
@@ -45,27 +45,15 @@ class Found:
     jobs: list[tuple[str, str, str]]
 
 
-class Watched:
-    """A store that is looked at again and again.
+def look(store: Store) -> Found:
+    """Return what there is to be said of a store just now.
 
-    Parameters
-    ----------
-    store : Store
-        The store.
+    Raises
+    ------
+    InputError
+        If what is there is no directory.
     """
-
-    def __init__(self, store: Store) -> None:
-        self._store, self._overview = store, Overview(store)
-
-    def look(self) -> Found:
-        """Return what there is to be said just now.
-
-        Raises
-        ------
-        InputError
-            If what is there is no directory.
-        """
-        return Found(self._store.path, self._overview.look(), slurm.queued(self._store))
+    return Found(store.path, overview(store), slurm.queued(store))
 
 
 def status(store: Store, every: float | None = None) -> int:
@@ -83,9 +71,8 @@ def status(store: Store, every: float | None = None) -> int:
     InputError
         If what is there is no directory, or nobody can watch.
     """
-    watched = Watched(store)
     if every is None:
-        print("\n".join(_said(watched.look())))
+        print("\n".join(_said(look(store))))
         return 0
     from rich.console import Console
 
@@ -95,11 +82,11 @@ def status(store: Store, every: float | None = None) -> int:
             "--watch is for a terminal, and standard output is none: leave it out, and the state "
             "is printed once."
         )
-    _show(watched, every, console)
+    _show(store, every, console)
     return 0
 
 
-def _show(watched: Watched, every: float, console: Console) -> None:
+def _show(store: Store, every: float, console: Console) -> None:
     """Show what is found until the user ends it."""
     from rich.live import Live
     from rich.text import Text
@@ -107,7 +94,7 @@ def _show(watched: Watched, every: float, console: Console) -> None:
     live = Live(Text("Reading the store."), console=console, auto_refresh=False)
     with live:
         while True:
-            found = watched.look()
+            found = look(store)
             heading = f"{found.place} at {_now()}, again every {every:g} s; Ctrl-C ends this"
             lines = [heading, *_fitting(found, console.height - 2)]
             live.update(Text("\n".join(lines), no_wrap=True, overflow="ellipsis"), refresh=True)

@@ -24,16 +24,25 @@ from mklbench.data.preprocessing import fit_scaling, imputed
 from mklbench.data.splits import split_seed
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
-from mklbench.experiments.descent import compact
 from mklbench.experiments.provenance import provenance
 from mklbench.experiments.record import DONE, Ended, Record, Selection
 from mklbench.experiments.responses import Responses
 from mklbench.experiments.search import held_out_decisions, medians, select
+from mklbench.iterations import Entry, History
 from mklbench.kernels import KernelOperator
 from mklbench.kernels.contract import builder_of
 from mklbench.kernels.naming import unique
 from mklbench.prediction import DecisionFunction
 from mklbench.solution import Solution
+
+# So many iterations are kept, the first and the last among them.
+MOST_ENTRIES = 16
+
+Column = list[float | int | None]
+
+# What is kept of an iteration, by its name in a history: the name in a record, and how many
+# significant digits.
+_KEPT = {"n_svm_calls": ("svm_calls", 9), "objective": ("objective", 8), "gap": ("gap", 3)}
 
 _MOST_WEIGHTS = 2000
 
@@ -402,3 +411,46 @@ def _place(source: str) -> str:
 def _finite(value: float) -> float | None:
     """Return a finite number, or None: JSON has neither NaN nor infinity."""
     return float(value) if math.isfinite(value) else None
+
+
+def compact(histories: Sequence[History]) -> Mapping[str, Column] | None:
+    """Return the course of the longest of the problems that were solved.
+
+    Of several classes it is that of the problem with the most iterations, the first of these. Of
+    many iterations the early ones are kept and then ever fewer, at equal steps of their logarithm.
+
+    Parameters
+    ----------
+    histories : sequence of list of dict of str to float
+        One a binary problem (`mklbench.solution.Solution.history`).
+
+    Returns
+    -------
+    ``svm_calls``, ``objective`` and ``gap``, each a list of one number an iteration that was kept,
+    None where it is not finite; without the gap where none was noted. None where no problem took
+    more than one iteration.
+    """
+    history = max(histories, key=len, default=[])
+    if len(history) < 2:
+        return None
+    entries = [history[at] for at in _kept_entries(len(history))]
+    return {
+        name: [_rounded(entry, noted, digits) for entry in entries]
+        for noted, (name, digits) in _KEPT.items()
+        if any(noted in entry for entry in entries)
+    }
+
+
+def _kept_entries(n: int) -> list[int]:
+    """Return the places of at most `MOST_ENTRIES` of `n` entries, dense where they begin."""
+    if n <= MOST_ENTRIES:
+        return list(range(n))
+    return sorted({round(at) - 1 for at in np.geomspace(1.0, n, MOST_ENTRIES)})
+
+
+def _rounded(entry: Entry, name: str, digits: int) -> float | int | None:
+    value = entry.get(name, math.nan)
+    if not math.isfinite(value):
+        return None
+    short = float(f"{value:.{digits}g}")
+    return int(short) if short.is_integer() and abs(short) < 10**digits else short

@@ -44,7 +44,12 @@ def write_atomically(
     OSError
         If it cannot be written; the old content is then untouched.
     """
-    target = _target(Path(path))
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():  # a link to a device is replaced, not the device
+        target = Path(path)
+        mode = target.lstat().st_mode
+        if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
+            raise OSError(errno.EINVAL, "a device, not a file", str(path))
     temporary = target.with_name(f".{target.name[:40]}.{mark}-{uuid.uuid4().hex[:8]}.tmp")
     data = content.encode() if isinstance(content, str) else content
     try:
@@ -53,33 +58,16 @@ def write_atomically(
             stream.flush()
             if durable:
                 os.fsync(stream.fileno())
-        if not (keep and _keep(temporary, target)):
-            _move(temporary, target, data)
+        if keep:
+            _keep(temporary, target)
+        else:
+            os.replace(temporary, target)
     except BaseException:
         with contextlib.suppress(OSError):
             temporary.unlink()
         raise
     if durable:
         _sync_directory(target.parent)
-
-
-def _target(path: Path) -> Path:
-    """Return the file to replace: through a symbolic link to a file, not in place of it.
-
-    A link to something else is replaced, never what it leads to.
-
-    Raises
-    ------
-    OSError
-        If it is a device.
-    """
-    target = Path(os.path.realpath(path))
-    if target.exists() and not target.is_file():
-        target = path.parent.resolve() / path.name
-        mode = target.lstat().st_mode
-        if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
-            raise OSError(errno.EINVAL, "a device, not a file", str(path))
-    return target
 
 
 def read_regular(path: Path, most_bytes: int) -> bytes:
@@ -140,26 +128,18 @@ def _check_regular(status: os.stat_result, most_bytes: int) -> int:
     return status.st_size
 
 
-def _keep(temporary: Path, target: Path) -> bool:
-    """Move a file to where there is none, else delete it; False where there are no hard links."""
+def _keep(temporary: Path, target: Path) -> None:
+    """Move a file to where there is none, else delete it."""
     try:
         os.link(temporary, target)
-    except FileExistsError:  # or it was made, and the answer of a server was lost
+    except FileExistsError:
         pass
     except OSError as error:
-        if error.errno in _NO_LINKS:
-            return False
-        raise
-    temporary.unlink(missing_ok=True)
-    return True
-
-
-def _move(temporary: Path, target: Path, data: bytes) -> None:
-    try:
-        os.replace(temporary, target)
-    except FileNotFoundError:  # as when it was moved, and the answer of a server was lost
-        if read_regular(target, len(data)) != data:
+        if error.errno not in _NO_LINKS:
             raise
+        os.replace(temporary, target)
+        return
+    temporary.unlink(missing_ok=True)
 
 
 def check_writable_file(option: str, path: Path | str) -> None:

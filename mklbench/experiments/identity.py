@@ -6,14 +6,20 @@ nobody must be given those of something else.
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import json
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec, resolve_name
 from pathlib import Path
 from typing import Any
 
+import mklbench
 from mklbench import config as configs
-from mklbench.experiments import sources
+from mklbench.own_code import is_installed
 
 # Raised when the meaning of a record changes: what was measured before is then measured anew.
 PROTOCOL_VERSION = 1
@@ -67,10 +73,75 @@ def identity_of(
         identity["kernel"]["VERSIONS"] = versions
     identity["protocol"] = PROTOCOL_VERSION
     # Ours says by its VERSION that its numbers have moved; of others' the content is asked.
-    code = {group: sources.outside(config[group]) for group in ("algo", "kernel")}
+    code = {group: own_code(config[group]) for group in ("algo", "kernel")}
     if any(code.values()):
         identity["code"] = code
     return identity
+
+
+def own_code(config: Mapping[str, Any]) -> str | None:
+    """Return a digest of the user's own code that an algo or kernel config names, if any.
+
+    It is of the module of each callable and of all that this imports, directly or not, of modules
+    which are neither installed nor ours. Comments and layout do not count.
+    """
+    waiting, digests = [target.rpartition(".")[0] for target in _targets(config)], {}
+    while waiting:
+        name = waiting.pop()
+        spec = None if name in digests or _is_known(name) else _spec(name)
+        if spec is None or not str(spec.origin).endswith(".py"):
+            continue
+        try:
+            tree = ast.parse(Path(str(spec.origin)).read_bytes())
+        except SyntaxError:  # said when it is imported
+            continue
+        digests[name] = hashlib.sha256(ast.dump(tree).encode()).hexdigest()
+        waiting += _imports(tree, name if spec.submodule_search_locations else spec.parent or "")
+    if not digests:
+        return None
+    return hashlib.sha256(" ".join(sorted(digests.values())).encode()).hexdigest()[:10]
+
+
+def _imports(tree: ast.Module, package: str) -> Iterator[str]:
+    """Yield the modules that a module of a package may import, inside of functions as well."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            origin = node.module or ""
+            if node.level:
+                origin = resolve_name(f"{'.' * node.level}{origin}", package)
+            yield origin
+            yield from (f"{origin}.{alias.name}" for alias in node.names)
+
+
+@cache
+def _is_known(name: str) -> bool:
+    """Tell whether a module is ours, of the standard library or installed."""
+    top = name.partition(".")[0]
+    if top in ("", mklbench.__name__, *sys.stdlib_module_names):
+        return True
+    spec = _spec(top)
+    places = () if spec is None else (spec.origin, *(spec.submodule_search_locations or ()))
+    return any(is_installed(place) for place in places if place)
+
+
+def _spec(name: str) -> ModuleSpec | None:
+    try:
+        return find_spec(name)
+    except (ImportError, AttributeError, ValueError):  # its parent is no package, or not there
+        return None
+
+
+def _targets(node: Any) -> Iterator[str]:
+    """Yield the callables that a config names by ``_target_``, at any depth."""
+    if isinstance(node, Mapping):
+        if isinstance(target := node.get("_target_"), str):
+            yield target
+        node = list(node.values())
+    if isinstance(node, list):
+        for item in node:
+            yield from _targets(item)
 
 
 def _content(value: Any) -> Any:

@@ -6,11 +6,12 @@ import hashlib
 import lzma
 import math
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from mklbench.data.files import unpack
 from mklbench.errors import InputError
@@ -18,6 +19,7 @@ from mklbench.experiments.cell import Cell
 from mklbench.experiments.files import read_regular, reason, write_atomically
 from mklbench.experiments.record import Record, Selection
 from mklbench.experiments.sealing import DamagedError, opened, sealed, warn_damaged
+from mklbench.grids import at_ends
 
 Status = Literal["done", "incomplete", "failed", "timeout", "missing"]
 
@@ -253,3 +255,24 @@ def read_records(path: Path | str) -> list[Record]:
         more = f", and so for {len(damaged) - 1} more" if len(damaged) > 1 else ""
         warn_damaged(Path(path), f"line {number}: {why}{more}")
     return records
+
+
+def border_text(records: Sequence[Record], grid: Mapping[str, Any]) -> str:
+    """Say what was chosen at the border: "C at the border in 12 of 20 splits"; empty if nothing.
+
+    Parameters
+    ----------
+    records : sequence of Record
+        Of the finished splits of a cell.
+    grid : mapping of str to object
+        Of its search; older records do not say themselves what is at the border.
+    """
+    counts = Counter(
+        path.rpartition(".")[2]
+        for record in records
+        for path in (
+            at_ends(grid, record.params or {}) if record.at_border is None else record.at_border
+        )
+    )
+    n = len(records)
+    return ", ".join(f"{name} at the border in {k} of {n} splits" for name, k in counts.items())

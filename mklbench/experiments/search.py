@@ -24,12 +24,14 @@ from mklbench.data.splits import folds
 from mklbench.errors import SingularError
 from mklbench.experiments.record import Selection
 from mklbench.experiments.responses import Responses
-from mklbench.experiments.stages import tell
 from mklbench.kernels import Bank, Family, KernelOperator
 from mklbench.solution import Solution
 
 Rows = NDArray[np.int64]
 Build = Callable[[Mapping[str, Any]], KernelOperator]
+
+# Told by a search how many of its fits are done, and of how many; a worker process puts its own.
+listener: Callable[[int, int], object] | None = None
 
 # Options in which a path ascends, where the algorithm has no path of its own.
 _PATH_OPTIONS = ("algo.C", "algo.lam")
@@ -208,7 +210,8 @@ class _Trial:
 
     def _tell(self) -> None:
         self._n_done += 1
-        tell(self._n_done, max(self._n_done, self._n_entries * len(self._parts)))
+        if listener is not None:
+            listener(self._n_done, max(self._n_done, self._n_entries * len(self._parts)))
 
 
 def _kernel(entry: Mapping[str, Any]) -> str:

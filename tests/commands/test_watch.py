@@ -22,7 +22,7 @@ from experiment_fakes import tiny_cell
 
 from benchmarks.generated_store import generate
 from mklbench import cli
-from mklbench.commands.status import Watched, _fitting
+from mklbench.commands.status import _fitting, look
 from mklbench.experiments.execution.plan import run_cells
 from mklbench.experiments.store import Store
 
@@ -113,7 +113,7 @@ def test_a_small_terminal_shows_the_total_of_a_large_store(tmp_path: Path) -> No
 def test_finished_cells_make_room_first(tmp_path: Path) -> None:
     store, _ = generate(tmp_path / "store", 8, 1)  # of which none has failed
     store.describe(tiny_cell())
-    found = Watched(store).look()
+    found = look(store)
     whole = _fitting(found, 12)
     assert len(whole) == 12
     assert whole[-1] == "9 runs with 12 splits: 8 done, 0 running, 0 failed, 4 waiting."

@@ -9,7 +9,7 @@ from experiment_fakes import TINY
 from report_fakes import record
 
 from mklbench import cli
-from mklbench.experiments.borders import border_text
+from mklbench.experiments.records import border_text
 
 GRID = {"algo.C": [1, 10, 100], "kernel.gamma": [0.1, 1.0]}
 

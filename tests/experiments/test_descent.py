@@ -10,8 +10,7 @@ import pytest
 from experiment_fakes import tiny_cell
 from narrowing import present
 
-from mklbench.experiments.descent import MOST_ENTRIES, compact
-from mklbench.experiments.evaluation import run_split
+from mklbench.experiments.evaluation import MOST_ENTRIES, compact, run_split
 from mklbench.experiments.record import Record
 from mklbench.iterations import History
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import errno
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from experiment_fakes import fake_cell, tiny_cell
+from experiment_fakes import tiny_cell
 
 from mklbench import cli
 from mklbench.experiments import files
@@ -20,26 +20,6 @@ from mklbench.experiments.files import write_atomically
 from mklbench.experiments.store import Store
 
 SHARED = ("search=first_splits", "search.splits=2", "search.folds=2", "search.grid.algo.C=[1,2]")
-CHANGES = ("rename", "replace", "link", "unlink", "mkdir", "rmdir")
-
-
-def sent_twice(real: Callable[..., Any]) -> Callable[..., Any]:
-    """Make a change, and again as if the first answer had been lost: that to the second counts."""
-
-    def call(*arguments: Any, **named: Any) -> Any:
-        real(*arguments, **named)
-        return real(*arguments, **named)
-
-    return call
-
-
-@pytest.fixture
-def lossy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
-    """A server of which no first answer to a change arrives."""
-    with monkeypatch.context() as patched:
-        for name in CHANGES:
-            patched.setattr(os, name, sent_twice(getattr(os, name)))
-        yield
 
 
 @pytest.fixture
@@ -62,32 +42,6 @@ def stale(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Counter[str]:
     return seen
 
 
-@pytest.mark.usefixtures("lossy")
-@pytest.mark.parametrize("keep", [False, True])
-def test_a_file_whose_move_is_not_confirmed_is_written(tmp_path: Path, keep: bool) -> None:
-    for content in ("first", "second"):
-        write_atomically(tmp_path / "file", content, keep=keep)
-    assert (tmp_path / "file").read_text() == ("first" if keep else "second")
-    assert [path.name for path in tmp_path.rglob("*")] == ["file"]
-
-
-@pytest.mark.parametrize("there", [None, b"old"])
-def test_a_file_that_was_deleted_before_its_move_is_an_error(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    there: bytes | None,
-) -> None:
-    def lost(source: Path, target: Path) -> None:
-        os.unlink(source)
-        raise FileNotFoundError(errno.ENOENT, "No such file or directory", str(source))
-
-    if there is not None:
-        (tmp_path / "file").write_bytes(there)
-    monkeypatch.setattr(os, "replace", lost)
-    with pytest.raises(FileNotFoundError):
-        write_atomically(tmp_path / "file", b"new")
-
-
 @pytest.mark.parametrize("number", [errno.EIO, errno.EACCES, errno.EDQUOT])
 def test_a_link_that_fails_replaces_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
@@ -101,18 +55,6 @@ def test_a_link_that_fails_replaces_nothing(
         write_atomically(tmp_path / "file", "second", keep=True)
     assert (tmp_path / "file").read_text() == "first"
     assert os.listdir(tmp_path) == ["file"]
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("lossy")
-def test_a_run_whose_answers_are_lost_does_every_step_once(tmp_path: Path) -> None:
-    log, store = tmp_path / "log", Store(tmp_path / "store")
-    cell = fake_cell(tmp_path, f"algo.log='{log}'")
-    sharing = tiny_cell(*SHARED)
-    results = run_cells([cell, sharing], store)
-    assert [result.status for result in results] == ["done", "done"]
-    assert len(log.read_text().splitlines()) == cell.n_splits
-    assert not [path for path in store.path.rglob("*") if path.suffix in (".claim", ".tmp")]
 
 
 @pytest.mark.slow

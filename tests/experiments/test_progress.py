@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from experiment_fakes import fake_cell, tiny_cell
 
-from mklbench.experiments import stages
+from mklbench.experiments import search
 from mklbench.experiments.evaluation import run_selection, unfinished
 from mklbench.experiments.execution.plan import run_cells
 from mklbench.experiments.execution.steps import Step
@@ -20,21 +20,10 @@ SEARCH = ("search=cv", "search.grid.algo.C=[1,2]", "search.folds=2")
 
 
 def test_a_search_tells_of_each_of_its_fits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stages, "_INTERVAL", 0.0)
     told: list[tuple[int, int]] = []
-    with stages.listening(lambda n_done, n_fits: told.append((n_done, n_fits))):
-        run_selection(tiny_cell(*SEARCH), 0)
-    assert told == [(1, 4), (2, 4), (3, 4), (4, 4)]
+    monkeypatch.setattr(search, "listener", lambda *fits: told.append(fits))
     run_selection(tiny_cell(*SEARCH), 0)
-    assert len(told) == 4  # nobody listens any more
-
-
-def test_a_quick_search_is_not_spoken_of(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stages, "_INTERVAL", 60.0)  # the machine may be slow
-    told: list[int] = []
-    with stages.listening(lambda n_done, n_fits: told.append(n_done)):
-        run_selection(tiny_cell(*SEARCH), 0)
-    assert told == []
+    assert told == [(1, 4), (2, 4), (3, 4), (4, 4)]
 
 
 @pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])

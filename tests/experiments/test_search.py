@@ -419,7 +419,7 @@ def test_a_scorer_is_a_mean_over_the_rows_held_out() -> None:
 
 def test_the_search_says_how_many_fits_it_is_through(monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[tuple[int, int]] = []
-    monkeypatch.setattr(search, "tell", lambda *counts: said.append(counts))
+    monkeypatch.setattr(search, "listener", lambda *counts: said.append(counts))
     select("search=cv", "search.grid.algo.C=[0.1,1,10]")
     assert said == [(n, 15) for n in range(1, 16)]
 

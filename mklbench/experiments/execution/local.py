@@ -28,17 +28,18 @@ from typing import BinaryIO, NoReturn
 
 from mklbench.cores import allowing, n_threads
 from mklbench.errors import InputError
-from mklbench.experiments import files
+from mklbench.experiments import files, search
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.execution.lock import Locks
 from mklbench.experiments.execution.pending import LOOK_AGAIN, Pending, Stamp
 from mklbench.experiments.execution.steps import Step, give_up, take
 from mklbench.experiments.progress import Progress
-from mklbench.experiments.stages import listening
 from mklbench.experiments.store import Store, StoreError
 
 _PR_SET_PDEATHSIG = 1  # of <sys/prctl.h>
 _SIGNALS = {signal.SIGINT, signal.SIGTERM}
+# Seconds between two of what a worker tells of a search.
+_MOMENT = 0.5
 # How much of what a dead worker has printed goes into the record.
 _MOST_CHARACTERS = 16_000
 
@@ -131,6 +132,7 @@ class Local:
         """Be a worker: take the steps whose numbers come, and tell how each ended."""
         from threadpoolctl import threadpool_limits
 
+        search.listener = _now_and_then(connection.send)
         # Timings are those of one thread, but where there is nothing else to be done.
         alone = self.at_once == 1 and len({step.cell.key for step in steps}) == 1
         with allowing(n_threads() if alone else 1), threadpool_limits(1):
@@ -138,7 +140,7 @@ class Local:
                 step = steps[connection.recv()]
                 kind, sentence = "ended", ""
                 try:
-                    with self._keeping_rows(), listening(lambda *fits: connection.send(fits)):
+                    with self._keeping_rows():
                         take(step, store)
                 except StoreError as error:
                     kind, sentence = "store", str(error)
@@ -293,6 +295,19 @@ class _Pool:
                 message = f"stopped after {timeout:g} s (timeout)"
                 give_up(step, self._store, "timeout", message)
                 self._pending.end(step)
+
+
+def _now_and_then(send: Callable[[tuple[int, int]], None]) -> Callable[[int, int], None]:
+    """Return what sends how far a search is; one that takes less than a moment is not told of."""
+    last = time.monotonic()
+
+    def tell(n_done: int, n_fits: int) -> None:
+        nonlocal last
+        if time.monotonic() - last >= _MOMENT:
+            last = time.monotonic()
+            send((n_done, n_fits))
+
+    return tell
 
 
 def _be_worker(parent: int, log: BinaryIO, serve: Callable[[], None]) -> NoReturn:

@@ -20,11 +20,11 @@ from typing import Any, ClassVar
 from mklbench import resources
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
+from mklbench.experiments.cell_checks import bytes_of_step
 from mklbench.experiments.execution.local import Job, Local
 from mklbench.experiments.execution.lock import Locks, holder, owner_of
 from mklbench.experiments.execution.pending import Pending, Stamp, lock_path
 from mklbench.experiments.execution.steps import Step, give_up
-from mklbench.experiments.memory import bytes_of_step
 from mklbench.experiments.progress import Progress, Silent
 from mklbench.experiments.provenance import JOB_VARIABLE, NODE_VARIABLE
 from mklbench.experiments.record import Ended

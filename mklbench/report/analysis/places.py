@@ -7,9 +7,8 @@ from dataclasses import replace
 
 from mklbench import resources
 from mklbench.errors import DataError, InputError
-from mklbench.experiments.borders import border_text
 from mklbench.experiments.cell import Cell
-from mklbench.experiments.records import RecordFile, RecordSource, record_path
+from mklbench.experiments.records import RecordFile, RecordSource, border_text, record_path
 from mklbench.report.analysis.assemble import Place, SlotRecords
 from mklbench.report.table.paper_table import PaperTable, Slot
 from mklbench.report.table.part import first_splits

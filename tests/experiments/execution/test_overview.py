@@ -1,20 +1,18 @@
-"""A store is listed as it is read, and a further look reads only what has changed."""
+"""A store is listed as it is read."""
 
 from __future__ import annotations
 
 import os
 import shutil
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from benchmarks.generated_store import ONE_IN, generate
-from mklbench.experiments import files, sealing
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.execution.lock import Locks
-from mklbench.experiments.execution.overview import Overview, overview
+from mklbench.experiments.execution.overview import overview
 from mklbench.experiments.execution.pending import lock_path
 from mklbench.experiments.execution.steps import Step
 from mklbench.experiments.sealing import DamagedRecordWarning
@@ -38,20 +36,6 @@ def made(generated: Made, tmp_path: Path) -> Made:
     for number, cell in enumerate(cells):
         os.utime(tmp_path / "store" / cell.directory_name, (1e9 + 100 * number,) * 2)
     return Store(tmp_path / "store"), cells
-
-
-@pytest.fixture
-def read(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
-    """How many files were read in the directory of each cell, by its name."""
-    counts: Counter[str] = Counter()
-    original = files.read_regular
-
-    def counting(path: Path, *others: Any) -> bytes:
-        counts[path.parent.name] += 1
-        return original(path, *others)
-
-    monkeypatch.setattr(sealing, "read_regular", counting)
-    return counts
 
 
 def test_a_store_is_listed_as_its_cells_are_read(generated: Made) -> None:
@@ -99,33 +83,13 @@ def test_a_directory_that_cannot_be_read_is_named(
         assert len(overview(store)) == 3
 
 
-def test_a_further_look_reads_only_the_cells_that_have_changed(
-    made: Made, read: Counter[str]
-) -> None:
-    store, cells = made
-    looking = Overview(store)
-    before = looking.look()
-    newest = cells[-1].directory_name
-    read.clear()
-    assert looking.look() == before
-    assert list(read) == [newest]  # in whose last tick something may have changed
-    record = store.read(cells[0]).done[3]
-    store.record_path(cells[0], record.split).unlink()
-    read.clear()
-    after = looking.look()
-    assert list(read) == [cells[0].directory_name]
-    assert after == overview(store) != before
-    store.write(cells[0], record)
-    assert looking.look() == overview(store) == before
-
-
 def test_locks_and_cells_that_come_and_go_are_seen(made: Made) -> None:
     store, cells = made
-    looking, step = Overview(store), Step(cells[0], 2)
+    step = Step(cells[0], 2)
     place = cells[0].directory_name
 
     def running() -> list[str]:
-        found = {cell.directory.name: cell for cell in looking.look()}
+        found = {cell.directory.name: cell for cell in overview(store)}
         return list(found[place].running)
 
     assert running() == []
@@ -133,19 +97,6 @@ def test_locks_and_cells_that_come_and_go_are_seen(made: Made) -> None:
         own = lock_path(store, step)
         assert locks.take(own)
         assert running() == ["split-002"]
-        os.utime(store.directory(cells[0]), (1e9,) * 2)
-        assert running() == ["split-002"]
         shutil.rmtree(store.directory(cells[1]))
         assert running() == ["split-002"]
-        assert len(looking.look()) == 3
-
-
-def test_a_change_within_the_tick_of_the_newest_is_seen(made: Made) -> None:
-    store, cells = made
-    looking, last = Overview(store), store.directory(cells[-1])
-    stamp = last.stat().st_mtime
-    looking.look()
-    store.record_path(cells[-1], 3).unlink()
-    os.utime(last, (stamp, stamp))
-    found = {cell.directory: cell for cell in looking.look()}
-    assert 3 not in found[last].done
+        assert len(overview(store)) == 3
