@@ -52,6 +52,7 @@ FORMS: dict[str, Callable[[Array], tuple[Any, Any]]] = {
     "GramStack": lambda stack: ("precomputed", GramStack(stack)),
     "kernels last": lambda stack: ("precomputed", np.moveaxis(stack, 0, -1)),
     "rows": lambda stack: (Precomputed(stack), np.arange(N)),
+    "rows, kernels last": lambda stack: (Precomputed(np.moveaxis(stack, 0, -1)), np.arange(N)),
     "rows of a series": lambda stack: (Precomputed(stack), pd.Series(np.arange(N))),
     "a list of rows": lambda stack: (Precomputed(stack), list(range(N))),
     "a column of rows": lambda stack: (Precomputed(stack), np.arange(N)[:, None]),

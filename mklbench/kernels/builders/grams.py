@@ -366,7 +366,7 @@ class Precomputed:
 
     Parameters
     ----------
-    K : array_like of shape (M, N, N) or (N, N), list or dict of these, str or Path
+    K : array_like of shape (M, N, N), (N, N, M) or (N, N), list or dict of these, str or Path
         Array or data frames, or the path of an ``.npy`` file of one, or of an ``.npz`` file that
         names it ``K``. The kernels have the names of a dict. Where the rows of data frames have
         names other than 0 to N - 1, samples may be given by these, and are if they are numbers.
@@ -391,7 +391,11 @@ class Precomputed:
         self, K: Any, groups: GroupLists | None = None, make_psd: MakePSD | None = None
     ) -> None:
         given = named_grams(_load_stack(Path(K)) if isinstance(K, (str, Path)) else K, "K")
-        stack = np.asarray(given.ordered(given.rows).matrices)
+        given = given.ordered(given.rows)
+        stack = given.matrices
+        if stack.ndim == 3 and stack.shape[1] in (stack.shape[0], stack.shape[2]):
+            stack, _ = training_stack(given, stack.shape[1])
+        given.check_finite(stack)
         with columns_called(None, given.kernels):
             self._whole = pack_stack(stack[None] if stack.ndim == 2 else stack, make_psd)
             if make_psd is None:

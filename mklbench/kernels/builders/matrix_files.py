@@ -35,6 +35,7 @@ from mklbench.kernels.gram_matrices import (
 )
 from mklbench.kernels.groups import GroupLists, check_groups
 from mklbench.kernels.samples import RowNumbers
+from mklbench.validation import check_finite
 
 StackAxis = Literal["first", "last"]
 
@@ -373,8 +374,7 @@ def _symmetric(name: str, matrix: NDArray[Any]) -> Array:
     if matrix.shape[0] != matrix.shape[1]:
         raise InputError(f"{name} has shape {matrix.shape}: a matrix between samples is square.")
     real = matrix.astype(np.float64)
-    if not np.isfinite(real).all():
-        raise InputError(f"{name} holds NaN or infinite values: remove or mend the samples.")
+    check_finite(name, real)
     real = symmetric(name, real)
     return 0.5 * (real + real.T)
 
@@ -389,7 +389,9 @@ def _numbers(value: Any) -> NDArray[Any] | None:
         if len(alike) > 1 or len(shape) != 2 or shape[0] != shape[1] or shape[0] < 2:
             return None
         array = np.stack(items)
-    return array if array.dtype.kind in "biufc" else None
+    if array.dtype.kind in "biu":
+        array = array.astype(np.float64)
+    return array if array.dtype.kind in "fc" else None
 
 
 def _arrays(path: str) -> Mapping[str, Any]:

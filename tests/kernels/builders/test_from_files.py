@@ -72,7 +72,7 @@ class TestDistances:
             ({"D": np.triu(distances(0))}, "D is not symmetric"),
             ({"D": -distances(0)}, "D has the distance -"),
             ({"D": np.ones((N, N))}, "D has the distance 1 between a sample and itself"),
-            ({"D": distances(0) * np.nan}, "D holds NaN or infinite values"),
+            ({"D": distances(0) * np.nan}, "D holds nan at row 0, column 0: remove"),
             ({"D": distances(0), "E": distances(0, 9)}, "E is on 9 samples and"),
             ({"labels": np.arange(N)}, "holds no matrix"),
         ],

@@ -110,7 +110,7 @@ def test_of_several_stacks_that_with_the_usual_name_is_taken(tmp_path: Path) -> 
         ({"KH": stack(2) - 9 * np.eye(N)}, {}, "KH, matrix 0 is not positive semidefinite"),
         ({"KH": np.triu(stack(2))}, {}, "KH, matrix 0 is not symmetric"),
         ({"KH": stack(2) * 1j}, {}, "KH, matrix 0 has complex numbers"),
-        ({"KH": stack(2) * np.nan}, {}, "KH, matrix 0 holds NaN"),
+        ({"KH": stack(2) * np.nan}, {}, "KH, matrix 0 holds nan at row 0, column 0"),
         ({"Y": np.ones(N), "X": np.ones((2, 3, 4))}, {}, "holds no matrix"),
     ],
 )

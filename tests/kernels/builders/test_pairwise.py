@@ -68,7 +68,7 @@ def test_what_is_no_histogram_is_told_by_its_column() -> None:
             MKL(kernel="chi2").fit(given, Y).predict(bad)
 
 
-@pytest.mark.parametrize("name", THEIRS)
+@pytest.mark.parametrize("name", ["poly", "chi2"])
 def test_a_run_takes_them(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     options = [f"kernel.{key}={value}" for key, value in THEIRS[name][1].items()]
     line = ["run", "algo=svm", f"kernel={name}", *options, "data=wdbc", "split.n_splits=1"]
