@@ -18,8 +18,7 @@ from benchmarks.scale import samples
 from benchmarks.timing import Result
 from mklbench.certify import Hinge
 from mklbench.kernels import feature_gaussians
-from mklbench.optim.loss_terms import terms_of
-from mklbench.optim.row_blocks import Rows
+from mklbench.optim.row_blocks import Rows, terms_of
 from mklbench.optim.row_engines import FactorProblem
 
 # Rows that are measured, and how often; what is asked for on paper.

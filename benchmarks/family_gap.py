@@ -24,7 +24,7 @@ from mklbench.algorithms import ikl, mkl
 from mklbench.errors import DataError
 from mklbench.kernels import Family, FamilyBank, product_gaussians
 from mklbench.kernels.builders.named import GEHLER_GAMMA_MAX
-from mklbench.optim.independent_search import IndependentSearch
+from mklbench.optim.kernel_search import IndependentSearch
 from mklbench.solution import Mixture, Solution
 
 Array = NDArray[np.float64]

@@ -27,7 +27,7 @@ from mklbench import certify
 from mklbench.certify import Hinge, PrimalDualPoint
 from mklbench.errors import DataError
 from mklbench.kernels import Bank, feature_widths
-from mklbench.penalties.simplex import Simplex
+from mklbench.penalties.simple import Simplex
 from mklbench.report.figures.style import COLOURS, INK, STYLE
 from mklbench.solution import Solution
 

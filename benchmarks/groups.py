@@ -28,7 +28,7 @@ from mklbench.data.dataset import View
 from mklbench.errors import DataError
 from mklbench.kernels import Bank, Descriptors, groups_of, simplemkl_bank
 from mklbench.libsvm import SVM
-from mklbench.optim import side_by_side
+from mklbench.optim import alternation
 from mklbench.optim.problem import Problem
 from mklbench.optim.svm_value import Objective
 from mklbench.penalties.mixed_norm import MixedNorm
@@ -139,7 +139,7 @@ def ascents() -> list[Result]:
             Objective(bank, Problem.of(split.y, 1000.0, svm_tol=1e-3)), MixedNorm(groups, q)
         )
         accuracy = _OBJECTIVE_TOL / vskl._ORACLE_TOL
-        (answer,) = side_by_side.run(bank, [oracle.ask(shares, oracle.uniform(), accuracy)])
+        (answer,) = alternation.run(bank, [oracle.ask(shares, oracle.uniform(), accuracy)])
         taken[q] = answer.ascents
     return [
         Result(

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from mklbench import certify
 from mklbench.certify import Bounds, Hinge, PrimalDualPoint
 from mklbench.libsvm import SVM
-from mklbench.penalties.simplex import Simplex
+from mklbench.penalties.simple import Simplex
 from mklbench.solution import Solution
 
 Array = NDArray[np.float64]

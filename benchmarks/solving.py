@@ -22,7 +22,7 @@ from mklbench.certify import Hinge, PrimalDualPoint
 from mklbench.contract import Solver
 from mklbench.errors import DataError
 from mklbench.kernels import Bank, PrecomputedBank, feature_gaussians
-from mklbench.penalties.simplex import Simplex
+from mklbench.penalties.simple import Simplex
 from mklbench.solution import Solution
 
 Array = NDArray[np.float64]

@@ -40,7 +40,7 @@ from mklbench.optim.inner_svm import InnerSVM
 from mklbench.optim.simplex_search import Search
 from mklbench.optim.svm_dual import SVMDual
 from mklbench.optim.svm_value import check_bank
-from mklbench.penalties.simplex import Simplex
+from mklbench.penalties.simple import Simplex
 from mklbench.solution import Solution
 from mklbench.validation import check_count, check_sample_weight, check_tolerance
 

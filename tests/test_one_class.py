@@ -15,7 +15,7 @@ from mklbench import OneClassMKL, certify, one_class
 from mklbench.certify import OneClass, PrimalDualPoint
 from mklbench.errors import InputError
 from mklbench.kernels import PrecomputedBank, feature_gaussians, product_gaussians
-from mklbench.penalties.simplex import Simplex
+from mklbench.penalties.simple import Simplex
 from mklbench.solution import Solution
 
 # The conic solver says so where it misses its 1e-9.

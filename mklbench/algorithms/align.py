@@ -4,7 +4,7 @@ The first stage needs no optimisation. Kernel m has the weight
 
     d_m = rho(K_m) / ||d||,   rho(K_m) = <K_mc, y_c y_c'>_F / (||K_mc||_F ||y_c y_c'||_F),
 
-its centred alignment with the targets (`mklbench.optim.centred_alignment`), at unit 2-norm of d.
+its centred alignment with the targets (`mklbench.optim.alignment`), at unit 2-norm of d.
 The second stage learns on sum_m d_m K_m. For machines with an intercept, SVM and SVR, the sum of
 the centred kernels is the same; for ridge regression it is not, and a bank is centred beforehand
 where that is wanted (`mklbench.kernels.CentredBank`).
@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 
 from mklbench.errors import warn
 from mklbench.kernels.base import Bank
-from mklbench.optim.centred_alignment import Alignment
+from mklbench.optim.alignment import Alignment
 from mklbench.optim.second_stage import Learner
 from mklbench.solution import Solution
 

@@ -1,7 +1,7 @@
 """ALIGNF: the combination of largest alignment (Cortes, Mohri & Rostamizadeh 2012).
 
 The first stage maximises the centred alignment of sum_m d_m K_m with the targets over d >= 0. With
-Q and c of `mklbench.optim.centred_alignment` the maximiser is that of
+Q and c of `mklbench.optim.alignment` the maximiser is that of
 
     minimise over v >= 0   v'Qv - 2 v'c,
 
@@ -26,9 +26,9 @@ from scipy.optimize import nnls
 
 from mklbench import certify
 from mklbench.kernels.base import Bank
-from mklbench.optim.centred_alignment import Alignment
+from mklbench.optim.alignment import Alignment
 from mklbench.optim.second_stage import Learner
-from mklbench.penalties.simplex import Simplex
+from mklbench.penalties.simple import Simplex
 from mklbench.solution import Solution
 from mklbench.validation import check_choice
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mklbench.kernels.base import Bank
-from mklbench.optim import held_out
+from mklbench.optim import second_stage
 from mklbench.optim.second_stage import Learner
 from mklbench.solution import Solution
 from mklbench.validation import check_count
@@ -89,7 +89,7 @@ def solve(
     check_count("seed", seed, minimum=0)
     machine = Learner(learner, C, lam, epsilon, svm_tol, class_weight, sample_weight)
     bank, targets = machine.check("best_kernel", bank, y)
-    each = held_out.losses_of_each("best_kernel", bank, targets, machine, folds, seed)
+    each = second_stage.losses_of_each("best_kernel", bank, targets, machine, folds, seed)
     best = int(each.losses.argmin())
     solution = machine.learn(bank, targets, np.eye(bank.n_kernels)[best])
     calls = each.n_svm_calls + solution.n_svm_calls

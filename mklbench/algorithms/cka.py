@@ -1,7 +1,7 @@
 """CKA: the combination of largest alignment, with weights of either sign.
 
 It is ALIGNF (`mklbench.algorithms.alignf`) without its constraint v >= 0, as MKLpy has it and
-Bertsimas et al. 2025 compare with it. With Q and c of `mklbench.optim.centred_alignment` the
+Bertsimas et al. 2025 compare with it. With Q and c of `mklbench.optim.alignment` the
 alignment of sum_m v_m K_m with the targets is largest at the solution of Q v = c, here the one of
 least norm with kernels of unit norm, at unit length. An SVM on the combination follows.
 
@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 
 from mklbench.kernels import PrecomputedBank
 from mklbench.kernels.base import Bank
-from mklbench.optim.centred_alignment import Alignment
+from mklbench.optim.alignment import Alignment
 from mklbench.optim.second_stage import Learner
 from mklbench.solution import Solution
 

@@ -31,7 +31,7 @@ from numpy.typing import ArrayLike, NDArray
 from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
 from mklbench.kernels.groups import GroupLists, check_grouping, groups_of
-from mklbench.optim import side_by_side
+from mklbench.optim import alternation
 from mklbench.optim.alternation import alternate
 from mklbench.optim.problem import Problem
 from mklbench.optim.svm_value import Objective, check_bank
@@ -150,7 +150,7 @@ def solve_all(
     bank = check_bank("ckl", bank)
     penalty = MixedNorm(groups_of(bank, groups), float(q))
     start = penalty.best_weights(1.0 / penalty.groups.spread(penalty.groups.sizes.astype(float)))
-    return side_by_side.run(
+    return alternation.run(
         bank,
         (
             alternate(Objective(bank, problem), penalty, start, tol, objective_tol, max_iter)

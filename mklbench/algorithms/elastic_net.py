@@ -38,10 +38,10 @@ from mklbench.kernels.base import Bank
 from mklbench.kernels.row_factors import RowFactors
 from mklbench.libsvm import SVMSolution
 from mklbench.optim import (
+    alternation,
     fallback,
     joint_method,
     local_model,
-    side_by_side,
     svm_dual,
 )
 from mklbench.optim.alternation import alternate
@@ -179,10 +179,10 @@ class _Search:
 
     def _in_turn(self, start: Array, max_iter: int, patient: bool = True) -> Solution:
         """Return what SVMs and weights in turn come to from weights (M,)."""
-        alternation = alternate(
+        steps = alternate(
             self._objective, self._penalty, start, self._tol, None, max_iter, self._history, patient
         )
-        (solution,) = side_by_side.run(self._bank, [alternation])
+        (solution,) = alternation.run(self._bank, [steps])
         return solution
 
     def _on_factors(self, factors: RowFactors) -> Iterator[tuple[Array, tuple[Array, ...]]]:

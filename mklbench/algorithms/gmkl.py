@@ -21,8 +21,7 @@ from mklbench.kernels.base import Bank, KernelOperator
 from mklbench.optim import early_stopping
 from mklbench.optim.problem import Problem
 from mklbench.optim.svm_value import Objective, Point, check_family
-from mklbench.penalties.l1 import L1
-from mklbench.penalties.l2 import L2
+from mklbench.penalties.simple import L1, L2
 from mklbench.solution import Solution
 from mklbench.validation import check_choice, check_count, check_positive, check_tolerance
 

@@ -29,7 +29,7 @@ from mklbench import iterations
 from mklbench.kernels.base import Bank
 from mklbench.optim.problem import Problem
 from mklbench.optim.svm_value import Objective, Point, check_bank, settled
-from mklbench.penalties.simplex import Simplex
+from mklbench.penalties.simple import Simplex
 from mklbench.solution import Solution
 from mklbench.validation import check_count, check_positive_or_none, check_tolerance
 

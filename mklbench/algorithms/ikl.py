@@ -31,7 +31,7 @@ can tell for certain that no kernel was left out. Two numbers say what is known:
   master closes the gap among its own kernels at every round, so that without them any round would
   pass for the last.
 - `Solution.family_gap` has besides these what an independent search of another kind found
-  (`mklbench.optim.independent_search`), which looks where the first has ended. What it finds beyond
+  (`mklbench.optim.kernel_search`), which looks where the first has ended. What it finds beyond
   the tolerance joins, and generation goes on.
 """
 

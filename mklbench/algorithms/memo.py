@@ -43,7 +43,7 @@ from mklbench.kernels.base import Bank
 from mklbench.optim.hulls import MEETING, Hulls
 from mklbench.optim.second_stage import Learner
 from mklbench.optim.svm_value import balanced
-from mklbench.penalties.simplex import Simplex
+from mklbench.penalties.simple import Simplex
 from mklbench.solution import Solution
 from mklbench.validation import check_count, check_not_negative, check_tolerance
 

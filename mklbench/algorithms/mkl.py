@@ -33,7 +33,7 @@ from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
 from mklbench.kernels.contract import gram_bytes
 from mklbench.kernels.groups import groups_of
-from mklbench.optim import joint_method, side_by_side
+from mklbench.optim import alternation, joint_method
 from mklbench.optim.alternation import alternate
 from mklbench.optim.inner_svm import InnerSVM
 from mklbench.optim.joint_method import METHODS, Method
@@ -214,7 +214,7 @@ def _in_a_ball(
         given = given_weights(start, bank.n_kernels)
         weights = np.maximum(given, _SMALLEST_START * given.max())
     weights = weights / power_sum(weights, p)
-    (solution,) = side_by_side.run(
+    (solution,) = alternation.run(
         bank, [alternate(objective, penalty, weights, tol, None, max_iter)]
     )
     return solution

@@ -20,7 +20,7 @@ from dataclasses import replace
 from numpy.typing import ArrayLike
 
 from mklbench.kernels.base import Bank
-from mklbench.optim import held_out
+from mklbench.optim import second_stage
 from mklbench.optim.second_stage import Learner
 from mklbench.solution import Solution
 from mklbench.validation import check_count, check_share
@@ -88,7 +88,7 @@ def solve(
     check_count("seed", seed, minimum=0)
     machine = Learner("svm", C, 1.0, 0.0, svm_tol, class_weight, sample_weight)
     bank, labels = machine.check("pwmk", bank, y)
-    each = held_out.losses_of_each("pwmk", bank, labels, machine, folds, seed)
+    each = second_stage.losses_of_each("pwmk", bank, labels, machine, folds, seed)
     accuracies = 1.0 - each.losses
     above = accuracies - delta * accuracies.min()
     above[above < _ROUNDING] = 0.0

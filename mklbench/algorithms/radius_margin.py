@@ -17,9 +17,9 @@ a = alpha o y. G does not depend on the scale of d, nor of any kernel but for it
 
 J is convex and falls in v, R^2 is convex: it is the convex problem min J(v) over v >= 0, R^2(v) <=
 1. For every alpha in the box and every beta of a ball, sum alpha - 1/2 max_m q_m / r_m(beta) is
-below its minimum (`mklbench.penalties.budget`); that certifies the gap. Where R^2 has a kink, no
+below its minimum (`mklbench.penalties.simple`); that certifies the gap. Where R^2 has a kink, no
 alpha and beta of one point of the search prove much, but mixtures of them do
-(`mklbench.optim.radius_bound`).
+(`mklbench.optim.radius`).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from mklbench.kernels.base import Bank
 from mklbench.optim.problem import Problem
 from mklbench.optim.radius_search import Candidate, RadiusSearch
 from mklbench.optim.svm_value import Objective, Point, check_bank
-from mklbench.penalties.budget import Budget
+from mklbench.penalties.simple import Budget
 from mklbench.solution import Solution
 from mklbench.validation import check_count, check_tolerance
 

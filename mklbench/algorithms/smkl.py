@@ -41,7 +41,7 @@ from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
 from mklbench.optim.problem import Problem
 from mklbench.optim.svm_value import Objective, Point, check_bank
-from mklbench.penalties.simplex import Simplex
+from mklbench.penalties.simple import Simplex
 from mklbench.solution import Solution
 from mklbench.validation import check_choice, check_count, check_positive, check_tolerance
 

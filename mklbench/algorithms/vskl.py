@@ -42,10 +42,10 @@ from mklbench.errors import InputError
 from mklbench.iterations import History
 from mklbench.kernels.base import Bank
 from mklbench.kernels.groups import GroupLists, Groups, check_grouping, groups_of
-from mklbench.optim import joint_method, side_by_side
+from mklbench.optim import alternation, joint_method
+from mklbench.optim.alternation import Search
 from mklbench.optim.joint_method import METHODS, Method
 from mklbench.optim.problem import Problem
-from mklbench.optim.side_by_side import Search
 from mklbench.optim.svm_value import Objective, Point, check_bank, check_samples, settled
 from mklbench.optim.weight_sets import Grouped
 from mklbench.penalties.mixed_norm import MixedNorm
@@ -241,7 +241,7 @@ def solve_all(
     oracles = (
         _Oracle(Objective(bank, problem), MixedNorm(partition, float(q))) for problem in problems
     )
-    return side_by_side.run(
+    return alternation.run(
         bank, (_descend(oracle, rate, tol, objective_tol, max_iter) for oracle in oracles)
     )
 

@@ -22,7 +22,7 @@ from mklbench.libsvm import SVM, SVR, fit_within_limit
 from mklbench.optim.problem import Problem
 from mklbench.optim.ridge import coefficients, hadamard_power, ridges
 from mklbench.optim.svm_value import check_samples, fixed_weights
-from mklbench.penalties.simplex import Simplex
+from mklbench.penalties.simple import Simplex
 from mklbench.solution import Solution
 
 Array = NDArray[np.float64]

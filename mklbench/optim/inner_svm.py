@@ -19,7 +19,7 @@ from mklbench.libsvm import SVM, Machine, SVMSolution
 from mklbench.optim import local_model, svm_dual
 from mklbench.optim.svm_dual import SVMDual
 from mklbench.optim.svm_value import check_samples
-from mklbench.penalties.simplex import Simplex
+from mklbench.penalties.simple import Simplex
 from mklbench.solution import KernelMachine
 
 Array = NDArray[np.float64]

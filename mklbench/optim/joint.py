@@ -14,7 +14,7 @@ With multipliers l, u (n,) of the bounds on alpha, z (M,) of d >= 0, b of y'alph
 S_d = sum_m d_m S_m and now q_m = v' S_m v. On another set the weights are functions of some x,
 which takes the place of d in the last line (`mklbench.optim.weight_sets`); of another loss there
 are other numbers in the place of y and 1, and of a regression two alpha a sample
-(`mklbench.optim.loss_terms`).
+(`mklbench.optim.row_blocks`).
 
 There is no outer loop and no SVM: each iteration solves one linear system
 (`mklbench.optim.joint_newton`), which needs B' Theta B and products of B with a few vectors of n

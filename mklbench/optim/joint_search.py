@@ -26,7 +26,7 @@ from mklbench.errors import InputError
 from mklbench.kernels.contract import NUMBER
 from mklbench.kernels.row_factors import MANY, RowFactors
 from mklbench.optim.joint import Iterate, Path, Point
-from mklbench.optim.loss_terms import terms_of
+from mklbench.optim.row_blocks import terms_of
 from mklbench.optim.row_engines import KEPT, FactorProblem, OfSamples, engine_of
 from mklbench.optim.weight_sets import WeightSet
 

@@ -3,7 +3,7 @@
 `mklbench.algorithms.ikl` solves a master on them, prices all kernels by the master's alpha, and has
 the largest violators join. Here is what that means on a bank, where every kernel is priced, and in
 a family, where a search finds local maxima (`mklbench.optim.kernel_search`), and another one looks
-for what that left out (`mklbench.optim.independent_search`).
+for what that left out (`mklbench.optim.kernel_search`).
 """
 
 from __future__ import annotations
@@ -20,13 +20,12 @@ from mklbench.certify import PrimalDualPoint
 from mklbench.errors import InputError
 from mklbench.kernels import Bank, Family, KernelOperator, KernelSubset, check_thetas
 from mklbench.optim import fallback
-from mklbench.optim.independent_search import IndependentSearch
 from mklbench.optim.inner_svm import InnerSVM
-from mklbench.optim.kernel_search import Found, KernelSearch, distinct, is_new
+from mklbench.optim.kernel_search import Found, IndependentSearch, KernelSearch, distinct, is_new
 from mklbench.optim.restricted_master import FamilyMaster, MasterSolver, Restricted, on_bank
 from mklbench.optim.sliding import slide
 from mklbench.optim.svm_value import balanced
-from mklbench.penalties.simplex import Simplex
+from mklbench.penalties.simple import Simplex
 from mklbench.solution import Mixture
 from mklbench.validation import real_array
 

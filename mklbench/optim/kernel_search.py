@@ -6,18 +6,40 @@ Gehler & Nowozin 2008, Problem 1: for given alpha and a = alpha o y, maximise ov
 
 T is not concave, so the search is for local maxima, by L-BFGS-B with exact gradients from several
 starts. Only samples with alpha_i != 0 count.
+
+An independent search in a family certifies what this one leaves, and is of another kind. Column
+generation ends where its own search finds no kernel beyond the tolerance. That search climbs along
+gradients from the family's own starts and from the kernels at hand, and may miss the same local
+maximum of T(theta) = 1/2 a' K_theta a every time. Here T ascends coordinate by coordinate: each
+parameter in turn takes the value, of its whole interval, that is best with the others as they are.
+Such a step leaves a local maximum for a better one far away, where a gradient cannot. The
+coordinates come in random order, so ascents from one start end at different maxima. They begin at
+random: beside the kernels at hand, with parameters that are perturbed, exchanged or replaced; at
+sparse kernels anywhere in the box; and at the kernel with all parameters at the lower end. To take
+the best of many random kernels as starts, by their T, was measured to find no better maxima, and it
+takes longer than the ascents.
+
+It ends with products of two or three of the kernels at hand, whose parameters are the sums of
+theirs. Where the labels depend on several groups of features together, each group has its kernel
+first, and no single parameter leads from there to the kernel of all. Most products are of no use,
+so that here the best by their T are starts.
+
+What it finds beyond says how far the solution is from the optimum of the family, as far as such a
+search can tell: a kernel to which a share p of ascents would lead is missed by k of them with
+probability (1 - p)^k.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import Bounds, minimize
 
-from mklbench.kernels.continuous import Family, RoughFamily
+from mklbench.kernels.continuous import Family, Lines, RoughFamily
 from mklbench.solution import Mixture
 
 Array = NDArray[np.float64]
@@ -185,3 +207,171 @@ def distinct(found: Iterable[Found]) -> list[Found]:
         if is_new(candidate.theta, (other.theta for other in different)):
             different.append(candidate)
     return different
+
+
+# Parameters are perturbed by factors exp(s N(0, 1)), or so many of a kernel are replaced.
+_SPREAD, _REPLACED = 0.5, 2.0
+# Half of the ascents begin beside kernels at hand, a quarter at sparse ones and a quarter at the
+# lower end of the box.
+_BESIDE, _SPARSE = 0.5, 0.25
+# Values of a parameter on an ascent: none, and so many on a logarithmic scale.
+_VALUES = 33
+# It ends after so many rounds through all parameters, or where one adds less than this share.
+_ROUNDS, _LEAST_ASCENT = 5, 1e-4
+# What follows along the gradient is short; nothing comes after it.
+_CLIMB_GROWTH, _CLIMB_ITERATIONS = 1e-5, 40
+# A start is the product of so many kernels at hand, one or the other, the best of so many drawn.
+_FACTORS, _DRAWN = (2, 3), 20
+# A look while generation goes on has this share of the ascents, where it is not said how many. All
+# of them where an ascent is quick, on features of two values: there hundreds of kernels are needed.
+_LOOK, _QUICK_LOOK = 0.05, 1.0
+
+
+class IndependentSearch:
+    """Searches in one family, each from other starts.
+
+    Parameters
+    ----------
+    family : Family
+        On the training samples, with a bounded box.
+    ascents : int
+        Of each search.
+    at_a_look : int or None, default=None
+        Of each look; if not given a twentieth of `ascents`, or all where ascents are quick.
+    from_products : int, default=0
+        Further ascents of each search, from products of kernels at hand.
+    """
+
+    def __init__(
+        self,
+        family: Family,
+        ascents: int,
+        at_a_look: int | None = None,
+        from_products: int = 0,
+    ) -> None:
+        self._family = family
+        self._ascents = ascents
+        self._n_products = from_products
+        share = _QUICK_LOOK if family.rough().has_quick_lines else _LOOK
+        self._at_a_look = math.ceil(share * ascents) if at_a_look is None else at_a_look
+        self._random = np.random.default_rng(1)  # another than that of the first search
+        self._of_products = np.random.default_rng(2)
+        self._box = Bounds(family.lower, family.upper)
+        self._grid = self._values(_VALUES)
+
+    def run(self, dual_coef: Array, known: Mixture) -> list[Found]:
+        """Return local maxima of T, the largest first, no two of them the same.
+
+        Parameters
+        ----------
+        dual_coef : ndarray of shape (n,)
+            Alpha o y.
+        known : Mixture
+            The kernels at hand with their weights.
+        """
+        return self._search(dual_coef, known, self._ascents, self._n_products)
+
+    def look(self, dual_coef: Array, known: Mixture) -> list[Found]:
+        """Do so with the ascents of a look, for a search that goes on."""
+        return self._search(dual_coef, known, self._at_a_look, 0)
+
+    def _search(
+        self, dual_coef: Array, known: Mixture, n_ascents: int, n_products: int
+    ) -> list[Found]:
+        support = np.flatnonzero(dual_coef)
+        family, a = self._family.take(support).rough(), dual_coef[support]
+        if self._family.n_kernels == 1:
+            return distinct(self._swept(family, max(_VALUES, n_ascents), a))
+        thetas = known.thetas[known.weights > 0]
+        starts = self._starts(thetas, n_ascents)
+        lines = family.lines(a)
+        found = distinct(self._ascended(family, lines, start, a, self._random) for start in starts)
+        if not n_products:
+            return found
+        products = self._best_products(family, a, thetas, n_products)
+        multiplied = (
+            self._ascended(family, lines, start, a, self._of_products) for start in products
+        )
+        return distinct([*found, *multiplied])
+
+    def _starts(self, thetas: Array, count: int) -> Array:
+        """Return kernels (count, M): beside `thetas`, sparse ones, and at the lower end."""
+        n_beside, n_sparse = math.ceil(_BESIDE * count), round(_SPARSE * count)
+        starts = np.zeros((count, self._family.n_kernels))
+        starts[:n_beside] = self._beside(thetas, n_beside)
+        starts[n_beside : n_beside + n_sparse] = self._sparse(n_sparse)
+        return np.clip(starts, self._family.lower, self._family.upper, out=starts)
+
+    def _best_products(self, family: RoughFamily, a: Array, thetas: Array, count: int) -> Array:
+        """Return the `count` products of kernels of `thetas` whose T is largest, of some drawn."""
+        if len(thetas) < min(_FACTORS):
+            return np.empty((0, self._family.n_kernels))
+        random = self._of_products
+        sizes = np.minimum(random.choice(_FACTORS, _DRAWN * count), len(thetas))
+        chosen = (random.choice(len(thetas), size, replace=False) for size in sizes)
+        products = np.array([thetas[factors].sum(axis=0) for factors in chosen])
+        products = np.unique(np.clip(products, self._family.lower, self._family.upper), axis=0)
+        best = np.argsort(-family.values(products, a), kind="stable")
+        found: Array = products[best[:count]]
+        return found
+
+    def _ascended(
+        self, family: RoughFamily, lines: Lines, start: Array, a: Array, random: np.random.Generator
+    ) -> Found:
+        """Return the local maximum to which an ascent from `start` leads, in a random order."""
+        lines.begin(start)
+        reached = -np.inf
+        for _ in range(_ROUNDS):
+            before = reached
+            reached = lines.sweep(random.permutation(len(start)), self._grid)
+            if reached - before < _LEAST_ASCENT * abs(reached):
+                break
+        return climb(
+            family, self._box, a, lines.theta.copy(), None, _CLIMB_GROWTH, _CLIMB_ITERATIONS
+        )
+
+    def _swept(self, family: RoughFamily, count: int, a: Array) -> Iterator[Found]:
+        """Yield the local maxima along the one parameter, by so many values of it."""
+        values = np.unique(self._values(count))
+        prices = np.pad(family.values(values[:, None], a), 1, constant_values=-np.inf)
+        inner = prices[1:-1]
+        for best in np.flatnonzero((inner >= prices[:-2]) & (inner >= prices[2:])):
+            yield climb(
+                family, self._box, a, values[[best]], None, _CLIMB_GROWTH, _CLIMB_ITERATIONS
+            )
+
+    def _values(self, count: int) -> Array:
+        """Return values (count + 1, M) of each parameter: none, and so many on a log scale."""
+        shares = np.append(0.0, np.geomspace(10.0**-DECADES, 1.0, count))
+        return np.clip(shares[:, None] * self._family.upper, self._family.lower, self._family.upper)
+
+    def _beside(self, thetas: Array, count: int) -> Array:
+        """Return random kernels (count, M), each beside another one of those at hand."""
+        random, upper = self._random, self._family.upper
+        origins = np.resize(random.permutation(len(thetas)), count)
+        perturbed, crossed, changed = np.array_split(thetas[origins], 3)
+        perturbed *= np.exp(_SPREAD * random.standard_normal(perturbed.shape))
+        others = thetas[random.integers(len(thetas), size=len(crossed))]
+        share = random.uniform(size=(len(crossed), 1))
+        np.copyto(crossed, others, where=random.uniform(size=crossed.shape) < share)
+        # A parameter that is replaced is dropped, halved, doubled or, as often, drawn anew.
+        shape = changed.shape
+        factors = random.choice(np.array([0.0, 0.5, 2.0]), size=shape)
+        values = np.where(
+            random.uniform(size=shape) < 0.5, changed * factors, self._logarithmic(shape) * upper
+        )
+        replaced = random.uniform(size=shape) < _REPLACED / shape[1]
+        np.copyto(changed, values, where=replaced)
+        return np.concatenate([perturbed, crossed, changed])
+
+    def _sparse(self, count: int) -> Array:
+        """Return kernels (count, M) with 1 to M parameters above 0, few as often as many."""
+        shape = count, self._family.n_kernels
+        share = shape[1] ** -self._random.uniform(size=(shape[0], 1))
+        used = self._random.uniform(size=shape) < share
+        used[np.arange(shape[0]), self._random.integers(shape[1], size=shape[0])] = True
+        return np.where(used, self._logarithmic(shape) * self._family.upper, 0.0)
+
+    def _logarithmic(self, shape: tuple[int, ...]) -> Array:
+        """Return shares of the box on a logarithmic scale, as widths of kernels are."""
+        return 10.0 ** self._random.uniform(-DECADES, 0.0, shape)

@@ -32,7 +32,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from mklbench.optim import active_set, interior_point
+from mklbench.optim import interior_point
 from mklbench.optim.interior_point import Programme
 from mklbench.optim.svm_dual import SVMDual
 from mklbench.solution import KernelMachine
@@ -108,7 +108,7 @@ def minimise(
         multipliers = at.weights * np.sqrt(at.weights @ at.norms**2)
     else:  # those with weight do not see the solution
         multipliers = np.full(len(at.norms), at.norms.mean())
-    point = active_set.maximise(programme, alpha[kept], multipliers, tol) if near else None
+    point = interior_point.maximise_near(programme, alpha[kept], multipliers, tol) if near else None
     if point is None:
         point = _interior_solution(programme, at, alpha[kept], multipliers, tol)
     if _crosses_the_lower_side(programme, point):

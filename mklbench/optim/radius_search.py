@@ -2,7 +2,7 @@
 
 L-BFGS-B comes first (`mklbench.optim.radius.minimise`), which each point tells its own bounds.
 Where it has not closed the gap soon, all of its points prove more together
-(`mklbench.optim.radius_bound`), and the weights at which these bounds are lowest lead to the next.
+(`mklbench.optim.radius`), and the weights at which these bounds are lowest lead to the next.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from mklbench import iterations
 from mklbench.certify import Bounds
 from mklbench.kernels.base import Bank
 from mklbench.optim import radius
-from mklbench.optim.radius_bound import Seen
+from mklbench.optim.radius import Seen
 
 Array = NDArray[np.float64]
 At = TypeVar("At")

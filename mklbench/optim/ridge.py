@@ -1,13 +1,27 @@
-"""The linear systems of kernel ridge regression: (K + lam I) alpha = y by Cholesky factors."""
+"""The linear systems of kernel ridge regression: (K + lam I) alpha = y by Cholesky factors.
+
+Here is also the shape of NKRR's objective F(mu) = y'(K_mu + lam I)^-1 y: its Hessian, and F on a
+grid. With S = sum_k mu_k K_k, K_mu its Hadamard power d, V = (K_mu + lam I)^-1 and alpha = V y,
+
+    d^2 F / dmu_k dmu_l = 2 (D_k alpha)' V (D_l alpha) - d (d - 1) alpha' E_kl alpha,
+    D_k = d S^(d-1) o K_k,    E_kl = S^(d-2) o K_k o K_l.
+
+Both terms are positive semidefinite matrices: for d = 1, without the second, F is convex, and
+beyond it is not where the second prevails. For d = 2 that is condition 18 of Cortes et al. 2009: F
+is convex where u' Hessian u >= 0 for all directions u.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import lapack
 
 from mklbench.errors import InputError, SingularError
-from mklbench.validation import check_positive, check_sample_weight
+from mklbench.kernels.base import Bank
+from mklbench.validation import check_count, check_positive, check_sample_weight, check_targets
 
 Array = NDArray[np.float64]
 
@@ -80,3 +94,69 @@ def singular(lam: float, norm: float, n: int) -> SingularError:
         f"lam={lam:g} is too small: K + lam I is singular to working precision, take lam above "
         f"{least:.0e}."
     )
+
+
+def hessian(
+    bank: Bank, y: ArrayLike, weights: ArrayLike, lam: float = 1.0, *, degree: int = 2
+) -> Array:
+    """Return the Hessian (M, M) of F at `weights` (M,), from the stack of all Gram matrices.
+
+    Parameters are those of `mklbench.algorithms.nkrr.solve`.
+    """
+    check_count("degree", degree)
+    mu = np.asarray(weights, dtype=np.float64)
+    _, curvature = _shape(_grams(bank), check_targets(y), mu, check_positive("lam", lam), degree)
+    return curvature
+
+
+def on_grid(
+    bank: Bank, y: ArrayLike, axis: ArrayLike, lam: float = 1.0, *, degree: int = 2
+) -> tuple[Array, Array]:
+    """Return F, and the smallest eigenvalue of its Hessian, over the weights of two kernels.
+
+    Parameters
+    ----------
+    bank : Bank
+        Two base kernels on n training samples.
+    y : array_like of shape (n,)
+        Targets or labels.
+    axis : array_like of shape (g,)
+        The values that either weight takes.
+    lam, degree : float or int
+        As in `mklbench.algorithms.nkrr.solve`.
+
+    Returns
+    -------
+    values, curvatures : ndarray of shape (g, g)
+        The first weight along the rows. F is convex where the curvature is not negative.
+    """
+    check_positive("lam", lam)
+    check_count("degree", degree)
+    grams, targets = _grams(bank), check_targets(y)
+    grid = np.asarray(axis, dtype=np.float64)
+    values, curvatures = np.empty((2, len(grid), len(grid)))
+    for i, j in np.ndindex(values.shape):
+        weights = np.array([grid[i], grid[j]])
+        values[i, j], curvature = _shape(grams, targets, weights, lam, degree)
+        curvatures[i, j] = np.linalg.eigvalsh(curvature)[0]
+    return values, curvatures
+
+
+def _grams(bank: Bank) -> list[Array]:
+    return [bank.combine(unit) for unit in np.eye(bank.n_kernels)]
+
+
+def _shape(
+    grams: Sequence[Array], y: Array, weights: Array, lam: float, degree: int
+) -> tuple[float, Array]:
+    """Return F and its Hessian (M, M) at `weights` (M,)."""
+    S = sum(weight * gram for weight, gram in zip(weights, grams, strict=True))
+    factor = factorised(hadamard_power(S, degree), lam)
+    alpha = solved(factor, y)
+    slopes = np.column_stack([degree * (S ** (degree - 1) * gram) @ alpha for gram in grams])
+    curvature = 2.0 * slopes.T @ solved(factor, slopes)
+    if degree > 1:
+        W = np.outer(alpha, alpha) * S ** (degree - 2)
+        bends = np.array([[np.vdot(W * gram, other) for other in grams] for gram in grams])
+        curvature -= degree * (degree - 1) * bends
+    return float(alpha @ y), 0.5 * (curvature + curvature.T)

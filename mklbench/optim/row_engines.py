@@ -21,8 +21,7 @@ from threadpoolctl import threadpool_limits
 
 from mklbench.cores import allowing, n_threads
 from mklbench.kernels.row_factors import ROWS, RowFactors
-from mklbench.optim.loss_terms import Terms
-from mklbench.optim.row_blocks import Rows
+from mklbench.optim.row_blocks import Rows, Terms
 
 Array = NDArray[np.float64]
 

@@ -21,8 +21,7 @@ from mklbench import extras
 from mklbench._version import __version__
 from mklbench.errors import InputError
 from mklbench.kernels.row_factors import RowFactors
-from mklbench.optim.loss_terms import Terms
-from mklbench.optim.row_blocks import Rows
+from mklbench.optim.row_blocks import Rows, Terms
 from mklbench.optim.row_engines import FactorProblem, added, cut, given, made_by
 from mklbench.validation import mapped_file
 

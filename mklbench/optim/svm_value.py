@@ -24,7 +24,7 @@ from mklbench.kernels.continuous import Family
 from mklbench.libsvm import SVMSolution
 from mklbench.optim.problem import Problem
 from mklbench.penalties.base import Penalty
-from mklbench.penalties.simplex import Simplex
+from mklbench.penalties.simple import Simplex
 from mklbench.solution import Solution
 from mklbench.validation import real_array
 
@@ -273,3 +273,24 @@ def check_family(algorithm: str, operator: KernelOperator) -> Family:
             "bank: choose kernel=product."
         )
     return operator
+
+
+def product_hessian(X: Array, gamma: Array, a: Array) -> Array:
+    """Return -1/2 a' (D_k o D_l o K_gamma) a for every two features: Picard et al. 2012, eq. 9.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, M)
+        Samples; D_m are the squared distances in feature m.
+    gamma : ndarray of shape (M,)
+        Parameters of the kernel exp(-sum_m gamma_m D_m).
+    a : ndarray of shape (n,)
+        alpha o y.
+
+    Returns
+    -------
+    ndarray of shape (M, M)
+    """
+    D = ((X[:, None] - X) ** 2).reshape(-1, X.shape[1])
+    K = np.exp(-(D @ gamma))
+    return -0.5 * (D * (np.outer(a, a).ravel() * K)[:, None]).T @ D

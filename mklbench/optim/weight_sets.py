@@ -25,9 +25,8 @@ from numpy.typing import NDArray
 from mklbench.kernels.groups import Groups
 from mklbench.penalties.base import Penalty
 from mklbench.penalties.elastic_net import ElasticNet
-from mklbench.penalties.fixed import Fixed
 from mklbench.penalties.mixed_norm import MixedNorm
-from mklbench.penalties.simplex import Simplex
+from mklbench.penalties.simple import Fixed, Simplex
 
 Array = NDArray[np.float64]
 

@@ -18,7 +18,7 @@ from mklbench import certify
 from mklbench.algorithms import align, alignf
 from mklbench.errors import InputError
 from mklbench.kernels import PrecomputedBank
-from mklbench.optim.centred_alignment import Alignment
+from mklbench.optim.alignment import Alignment
 from mklbench.solution import Solution
 
 

@@ -31,7 +31,7 @@ from mklbench.kernels import (
 from mklbench.optim import kernel_search
 from mklbench.optim.problem import Problem
 from mklbench.optim.restricted_master import FamilyMaster, MasterSolver
-from mklbench.penalties.simplex import Simplex
+from mklbench.penalties.simple import Simplex
 from mklbench.solution import Mixture, Solution
 
 products = partial(product_gaussians, gamma_max=30.0)

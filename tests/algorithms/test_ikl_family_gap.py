@@ -27,9 +27,8 @@ from mklbench.kernels import (
     isotropic_gaussians,
     product_gaussians,
 )
-from mklbench.optim.independent_search import IndependentSearch
-from mklbench.optim.kernel_search import Found, KernelSearch
-from mklbench.penalties.simplex import Simplex
+from mklbench.optim.kernel_search import Found, IndependentSearch, KernelSearch
+from mklbench.penalties.simple import Simplex
 from mklbench.solution import Mixture, Solution
 
 Array = NDArray[np.float64]

@@ -13,7 +13,7 @@ from mklbench.algorithms import krr
 from mklbench.certify import PrimalDualPoint, Squares
 from mklbench.errors import InputError
 from mklbench.kernels import PrecomputedBank, feature_gaussians, gaussian, product_gaussians
-from mklbench.penalties.simplex import Simplex
+from mklbench.penalties.simple import Simplex
 
 
 def targets(n: int = 30, seed: int = 1) -> np.ndarray:

@@ -17,7 +17,7 @@ from mklbench.algorithms import mkl_svr, svr
 from mklbench.certify import PrimalDualPoint, Tube
 from mklbench.errors import InputError
 from mklbench.kernels import PrecomputedBank, feature_gaussians, product_gaussians
-from mklbench.penalties.simplex import Simplex
+from mklbench.penalties.simple import Simplex
 from mklbench.solution import Solution
 
 # The conic solver says so where it misses its 1e-9.

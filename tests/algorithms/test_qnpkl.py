@@ -18,8 +18,7 @@ from mklbench.certify import Bounds, kkt_residual
 from mklbench.errors import InputError
 from mklbench.kernels import feature_gaussians, product_gaussians
 from mklbench.optim.problem import Problem
-from mklbench.optim.product_hessian import product_hessian
-from mklbench.optim.svm_value import Objective, value_at_identity
+from mklbench.optim.svm_value import Objective, product_hessian, value_at_identity
 
 VARIANTS = ("paper", "jkernelmachines")
 UCI_SETS = (

@@ -14,7 +14,7 @@ from mklbench.algorithms import svr
 from mklbench.certify import PrimalDualPoint, Tube
 from mklbench.errors import InputError
 from mklbench.kernels import PrecomputedBank, product_gaussians
-from mklbench.penalties.simplex import Simplex
+from mklbench.penalties.simple import Simplex
 
 
 def targets(n: int = 30, n_features: int = 5) -> np.ndarray:

@@ -18,10 +18,8 @@ from mklbench import certify
 from mklbench.certify import Bounds, Hinge, PrimalDualPoint
 from mklbench.kernels import Groups, PrecomputedBank, ProductGaussians
 from mklbench.penalties.base import Penalty
-from mklbench.penalties.l1 import L1
-from mklbench.penalties.l2 import L2
 from mklbench.penalties.mixed_norm import MixedNorm
-from mklbench.penalties.simplex import Simplex
+from mklbench.penalties.simple import L1, L2, Simplex
 from mklbench.solution import KernelMachine
 
 STRENGTH = 0.3

@@ -71,7 +71,7 @@ from mklbench.kernels import (
 )
 from mklbench.kernels.base import Array
 from mklbench.libsvm import SVM
-from mklbench.penalties.simplex import Simplex
+from mklbench.penalties.simple import Simplex
 
 N, D = 48, 3
 RNG = np.random.default_rng(0)

@@ -37,11 +37,10 @@ from mklbench.kernels.row_factors import MANY, RowFactors
 from mklbench.multiclass import decision_function
 from mklbench.optim import joint_search, row_blocks, row_engines
 from mklbench.optim.joint import Path
-from mklbench.optim.loss_terms import terms_of
-from mklbench.optim.row_blocks import Linearised, project
+from mklbench.optim.row_blocks import Linearised, project, terms_of
 from mklbench.optim.row_engines import Engine, FactorProblem
 from mklbench.optim.weight_sets import OneSum
-from mklbench.penalties.simplex import Simplex
+from mklbench.penalties.simple import Simplex
 from mklbench.solution import Solution
 
 TOL = 1e-4

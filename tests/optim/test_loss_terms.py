@@ -18,8 +18,8 @@ from mklbench.kernels import Bank, feature_gaussians, linear_features
 from mklbench.kernels.row_factors import MANY
 from mklbench.multiclass import decision_function
 from mklbench.optim import row_blocks, row_engines
-from mklbench.optim.loss_terms import terms_of
-from mklbench.penalties.simplex import Simplex
+from mklbench.optim.row_blocks import terms_of
+from mklbench.penalties.simple import Simplex
 from mklbench.solution import Solution
 
 TOL = 1e-4

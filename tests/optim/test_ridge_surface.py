@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from problems import random_problem, random_stack
 
 from mklbench.kernels import PrecomputedBank, linear_features
-from mklbench.optim.ridge_surface import hessian, on_grid
+from mklbench.optim.ridge import hessian, on_grid
 
 LAM = 0.5
 

@@ -10,8 +10,7 @@ import pytest
 
 from mklbench.certify import Hinge
 from mklbench.kernels import feature_gaussians
-from mklbench.optim.loss_terms import terms_of
-from mklbench.optim.row_blocks import Least, Sums
+from mklbench.optim.row_blocks import Least, Sums, terms_of
 from mklbench.optim.row_engines import FactorProblem, OfSamples, Threads, cut
 
 

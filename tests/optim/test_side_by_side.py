@@ -15,7 +15,7 @@ from mklbench import multiclass
 from mklbench.algorithms import ckl, vskl
 from mklbench.errors import InputError
 from mklbench.kernels import Bank, PrecomputedBank, ScaledBank
-from mklbench.optim import side_by_side
+from mklbench.optim import alternation
 from mklbench.solution import Solution
 
 GROUPS = [list(range(6)), list(range(6, 12))]
@@ -80,7 +80,7 @@ def test_some_at_a_time_where_memory_is_short(monkeypatch: pytest.MonkeyPatch) -
     """Two kernels and five problems: at most two at once, of which each knows its place."""
     running: list[int] = []
 
-    def search(number: int) -> side_by_side.Search[int]:
+    def search(number: int) -> alternation.Search[int]:
         running.append(number)
         for _ in range(number + 1):
             K = yield np.full(2, float(number))
@@ -89,12 +89,12 @@ def test_some_at_a_time_where_memory_is_short(monkeypatch: pytest.MonkeyPatch) -
         running.remove(number)
         return number
 
-    monkeypatch.setattr(side_by_side, "_BUFFERS", 2 * 16 * 30**2)
+    monkeypatch.setattr(alternation, "_BUFFERS", 2 * 16 * 30**2)
     stack, _ = random_stack(n=30, n_kernels=2)
     bank = PrecomputedBank(stack)
-    assert side_by_side.run(bank, (search(number) for number in range(5))) == [0, 1, 2, 3, 4]
-    monkeypatch.setattr(side_by_side, "_BUFFERS", 1)  # then one after the other
-    assert side_by_side.run(bank, (search(number) for number in range(3))) == [0, 1, 2]
+    assert alternation.run(bank, (search(number) for number in range(5))) == [0, 1, 2, 3, 4]
+    monkeypatch.setattr(alternation, "_BUFFERS", 1)  # then one after the other
+    assert alternation.run(bank, (search(number) for number in range(3))) == [0, 1, 2]
 
 
 def test_more_problems_than_kernels() -> None:

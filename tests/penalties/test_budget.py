@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 from penalty_checks import N_KERNELS, Described, WeightChecks
 
-from mklbench.penalties.budget import Budget
+from mklbench.penalties.simple import Budget
 
 PRICES = np.linspace(0.2, 3.0, N_KERNELS)
 

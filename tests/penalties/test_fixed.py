@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from penalty_checks import Described, WeightChecks
 
-from mklbench.penalties.fixed import Fixed
+from mklbench.penalties.simple import Fixed
 
 WEIGHTS = np.array([0.3, 1.0, 2.0, 0.05, 0.7])
 

@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 from penalty_checks import Described, WeightChecks
 
-from mklbench.penalties.l2 import L2
+from mklbench.penalties.simple import L2
 
 
 @pytest.mark.parametrize("strength", [0.2, 1.0, 5.0])

@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from penalty_checks import Described, WeightChecks
 
-from mklbench.penalties.simplex import Simplex
+from mklbench.penalties.simple import Simplex
 
 
 class TestSimplex(WeightChecks):

@@ -9,7 +9,7 @@ from mklbench import certify
 from mklbench.certify import Bounds, Hinge, PrimalDualPoint
 from mklbench.kernels import Bank
 from mklbench.penalties.base import Penalty
-from mklbench.penalties.simplex import Simplex
+from mklbench.penalties.simple import Simplex
 from mklbench.solution import KernelMachine
 
 Array = NDArray[np.float64]

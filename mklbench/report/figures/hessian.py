@@ -43,7 +43,7 @@ class Hessian(Figure):
         from mklbench.data.preprocessing import fit_scaling
         from mklbench.experiments.cell import Cell
         from mklbench.kernels import product_gaussians
-        from mklbench.optim.product_hessian import product_hessian
+        from mklbench.optim.svm_value import product_hessian
 
         rows = report.table.rows
         canvas, [axes] = panels(2.4 * len(rows), 2.7, 1, len(rows), sharey=True)

@@ -49,7 +49,7 @@ class Surface(Figure):
         from mklbench.data.preprocessing import fit_scaling
         from mklbench.experiments.cell import Cell
         from mklbench.kernels import linear_features
-        from mklbench.optim.ridge_surface import on_grid
+        from mklbench.optim.ridge import on_grid
 
         row_slots = (slot for slot, _ in report.slots.values() if slot.row.name == self.row)
         data = Cell.from_overrides(next(row_slots).overrides).dataset()

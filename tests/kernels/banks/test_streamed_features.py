@@ -16,7 +16,7 @@ from mklbench.errors import InputError
 from mklbench.kernels import FeatureBank, Gaussian, Polynomial, feature_gaussians, feature_widths
 from mklbench.kernels.row_factors import RowFactors
 from mklbench.optim import joint_search
-from mklbench.optim.loss_terms import terms_of
+from mklbench.optim.row_blocks import terms_of
 from mklbench.optim.row_engines import FactorProblem
 from mklbench.validation import check_training_features, is_streamed, mapped_file
 

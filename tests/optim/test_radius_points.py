@@ -9,10 +9,9 @@ from problems import categories, random_stack
 from mklbench.algorithms import radius_margin
 from mklbench.kernels import PrecomputedBank
 from mklbench.optim.problem import Problem
-from mklbench.optim.radius import Radius
-from mklbench.optim.radius_bound import Seen
+from mklbench.optim.radius import Radius, Seen
 from mklbench.optim.svm_value import Objective
-from mklbench.penalties.budget import Budget
+from mklbench.penalties.simple import Budget
 
 Array = np.ndarray
 C = 10.0

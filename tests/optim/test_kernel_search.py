@@ -14,8 +14,7 @@ from scipy.optimize import Bounds
 
 from mklbench.kernels import Family, isotropic_gaussians, product_gaussians
 from mklbench.kernels.continuous import Lines, RoughFamily
-from mklbench.optim.independent_search import IndependentSearch
-from mklbench.optim.kernel_search import Found, climb
+from mklbench.optim.kernel_search import Found, IndependentSearch, climb
 from mklbench.solution import Mixture
 
 products = partial(product_gaussians, gamma_max=30.0)
