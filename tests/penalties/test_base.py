@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import pkgutil
 from pathlib import Path
 
@@ -22,16 +21,7 @@ MODULES = sorted({found.name for found in pkgutil.iter_modules(penalties.__path_
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_each_is_one_file_with_a_test(name: str) -> None:
-    module = importlib.import_module(f"mklbench.penalties.{name}")
-    own = [
-        each
-        for each in vars(module).values()
-        if isinstance(each, type)
-        and issubclass(each, Penalty)
-        and each.__module__ == module.__name__
-    ]
-    assert len(own) == 1
+def test_each_module_has_a_test(name: str) -> None:
     assert (Path(__file__).parent / f"test_{name}.py").is_file()
 
 

@@ -1,0 +1,106 @@
+"""The penalties of a few lines, against a conic solver."""
+
+from __future__ import annotations
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from penalty_checks import N_KERNELS, Described, WeightChecks
+
+from mklbench.penalties.simple import L1, L2, Budget, Fixed, Simplex
+
+
+class TestSimplex(WeightChecks):
+    @pytest.fixture
+    def penalty(self) -> Simplex:
+        return Simplex()
+
+    @pytest.fixture
+    def described(self) -> Described:
+        return lambda d: (cp.Constant(0.0), [cp.sum(d) == 1])
+
+
+def test_functions_of_no_length_share_alike() -> None:
+    assert_array_equal(Simplex().best_weights(np.zeros(4)), 0.25)
+
+
+def test_one_kernel_has_the_weight_1() -> None:
+    assert_array_equal(Simplex().best_weights(np.array([7.0])), 1.0)
+    assert Simplex().dual_value(np.array([7.0])) == Simplex().value(np.ones(1), np.array([7.0]))
+
+
+WEIGHTS = np.array([0.3, 1.0, 2.0, 0.05, 0.7])
+
+
+class TestFixed(WeightChecks):
+    @pytest.fixture
+    def penalty(self) -> Fixed:
+        return Fixed(WEIGHTS)
+
+    @pytest.fixture
+    def described(self) -> Described:
+        return lambda d: (cp.Constant(0.0), [d == WEIGHTS])
+
+
+PRICES = np.linspace(0.2, 3.0, N_KERNELS)
+
+
+class TestBudget(WeightChecks):
+    @pytest.fixture
+    def penalty(self) -> Budget:
+        return Budget(PRICES)
+
+    @pytest.fixture
+    def described(self) -> Described:
+        return lambda d: (cp.Constant(0.0), [PRICES @ d <= 1])
+
+
+def test_functions_of_no_length_cost_alike() -> None:
+    assert_allclose(Budget(PRICES).best_weights(np.zeros(N_KERNELS)) * PRICES, 1 / N_KERNELS)
+
+
+@pytest.mark.parametrize("strength", [0.2, 1.0, 5.0])
+class TestL1(WeightChecks):
+    @pytest.fixture
+    def penalty(self, strength: float) -> L1:
+        return L1(strength)
+
+    @pytest.fixture
+    def described(self, strength: float) -> Described:
+        return lambda d: (strength * cp.sum(d), [])
+
+    def test_the_gradient_is_that_of_the_price(self, penalty: L1) -> None:
+        weights = np.array([0.0, 0.4, 1.0, 3.0])
+        slopes = [
+            (penalty.of_weights(weights + step) - penalty.of_weights(weights - step)) / 2e-6
+            for step in 1e-6 * np.eye(4)
+        ]
+        assert_allclose(penalty.gradient(weights), slopes, atol=1e-8)
+
+
+def test_the_dual_ends_where_a_form_exceeds_twice_the_strength() -> None:
+    penalty = L1(3.0)
+    assert penalty.dual_value(np.array([1.0, 6.0])) == 0.0
+    assert penalty.dual_value(np.array([1.0, 6.1])) == np.inf
+    assert penalty.shrink(np.array([1.0, 24.0])) == 0.5
+    assert penalty.shrink(np.zeros(2)) == 1.0
+
+
+@pytest.mark.parametrize("strength", [0.2, 1.0, 5.0])
+class TestL2(WeightChecks):
+    @pytest.fixture
+    def penalty(self, strength: float) -> L2:
+        return L2(strength)
+
+    @pytest.fixture
+    def described(self, strength: float) -> Described:
+        return lambda d: (strength * cp.sum_squares(d - 1), [])
+
+    def test_the_gradient_is_that_of_the_price(self, penalty: L2) -> None:
+        weights = np.array([0.0, 0.4, 1.0, 3.0])
+        slopes = [
+            (penalty.of_weights(weights + step) - penalty.of_weights(weights - step)) / 2e-6
+            for step in 1e-6 * np.eye(4)
+        ]
+        assert_allclose(penalty.gradient(weights), slopes, atol=1e-8)
