@@ -35,7 +35,7 @@ def plot(
     Raises
     ------
     InputError
-        If there is no such figure, a cell of it is not done, or the file cannot be written.
+        If there is no such figure, a run of it is not done, or the file cannot be written.
     """
     if out is not None:  # before all tables are read
         _check_out(Path(out))

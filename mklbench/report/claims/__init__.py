@@ -1,4 +1,4 @@
-"""The claims in a paper's text: one module a kind, found by its class, and what is judged of them.
+"""The claims in a paper's text: a class for each kind, found here, and what is judged of them.
 
 May import `report.table` and `analysis`; it is imported by `layout` and `loading`.
 """

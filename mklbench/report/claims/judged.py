@@ -32,7 +32,7 @@ class Judged:
 
 
 def judge_claims(report: Report) -> list[Judged]:
-    """Measure what each claim of the table is about, in the finished cells of `report`."""
+    """Measure what each claim of the table is about, in the finished runs of `report`."""
     return [claim.judge(report) for claim in report.table.claims]
 
 

@@ -33,7 +33,7 @@ def write_figure(report: Report, figure: Figure, paths: Sequence[Path]) -> None:
     Raises
     ------
     InputError
-        If a path has an ending other than png, pdf or svg, cannot be written, or a cell of the
+        If a path has an ending other than png, pdf or svg, cannot be written, or a run of the
         figure is not done.
     """
     for path in paths:
@@ -53,7 +53,7 @@ def write_figure(report: Report, figure: Figure, paths: Sequence[Path]) -> None:
 
 
 def unfinished_cells(report: Report, figure: Figure) -> list[str]:
-    """Name the cells that `figure` needs and that are not done."""
+    """Name the runs that `figure` needs and that are not done."""
     wanted = figure.needs(report)
     return [
         f"{slot.row.label}, {slot.column.label}, {slot.protocol.label}"

@@ -379,10 +379,10 @@ def _mean(values: Iterable[float | None]) -> float | None:
 
 def _done_records(report: Report, ranking: Ranking, row: Row, name: str) -> dict[int, Record]:
     """Return the records of a run by split; none unless it is done."""
-    cell = report.slots.get((row.name, name, ranking.protocol))
-    if cell is None or cell[1].status != DONE:
+    found = report.slots.get((row.name, name, ranking.protocol))
+    if found is None or found[1].status != DONE:
         return {}
-    return {record.split: record for record in cell[1].done}
+    return {record.split: record for record in found[1].done}
 
 
 def _correlation(

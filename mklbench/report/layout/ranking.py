@@ -67,14 +67,14 @@ def tally(report: Report, column: str, against: str, protocol: str, metric: Metr
         if compared.limit:
             limits[row.label] = compared.limit
         if compared.samples is not None:
-            _, cell = report.slots[places[0]]
-            outcome = _outcome(compared, cell.done[0], metric)
+            _, run = report.slots[places[0]]
+            outcome = _outcome(compared, run.done[0], metric)
             found[outcome].append(row.label)
     return Tally(tuple(found[1]), tuple(found[0]), tuple(found[-1]), limits)
 
 
 def _outcome(compared: Compared, record: Record, metric: Metric) -> int:
-    """Return 1 if the first of two cells is better, -1 if it is worse, 0 if they are alike."""
+    """Return 1 if the first of two runs is better, -1 if it is worse, 0 if they are alike."""
     assert compared.samples is not None
     assert record.n_test is not None
     assert record.n_train is not None

@@ -286,19 +286,31 @@ def _by_method(
 
 
 def _along(report: Report, sweep: Sweep) -> Iterator[Table]:
-    """Yield one grid for each metric: the sets and the option at the side, the methods across."""
-    table = report.table
-    for metric in table.metrics:
-        columns = [column for column in table.columns if metric in column.metrics]
-        headings = ["Data", sweep.label if sweep.axis is None else METRICS[sweep.axis].label]
-        headings += [column.label for column in columns]
-        lines = []
-        for row in table.rows:
-            for position, protocol in enumerate(table.protocols):
-                places = [(row.name, c.name, protocol.name, metric) for c in columns]
-                size = size_at(report, sweep, row, position)
-                line = [row.label, NOTHING if size is None else f"{size:g}"]
-                line += [format_measured(report, place) for place in places]
-                lines.append(line)
-        notes = list(time_note(report, [METRICS[metric]]))
-        yield f"### {METRICS[metric].heading}", Grid(headings, lines, n_label_columns=2), notes
+    """Yield one grid for each metric: of several methods these stand across, of one the sets."""
+    for metric in report.table.metrics:
+        columns = [column for column in report.table.columns if metric in column.metrics]
+        if len(report.table.columns) == 1 and sweep.axis is None:
+            grid = _sets_across(report, sweep, columns[0], metric)
+        else:
+            grid = _methods_across(report, sweep, columns, metric)
+        yield f"### {METRICS[metric].heading}", grid, list(time_note(report, [METRICS[metric]]))
+
+
+def _sets_across(report: Report, sweep: Sweep, column: Column, metric: str) -> Grid:
+    rows, lines = report.table.rows, []
+    for value, protocol in zip(sweep.values, report.table.protocols, strict=True):
+        places = [(row.name, column.name, protocol.name, metric) for row in rows]
+        lines.append([f"{value:g}", *(format_measured(report, place) for place in places)])
+    return Grid([sweep.label, *(row.label for row in rows)], lines)
+
+
+def _methods_across(report: Report, sweep: Sweep, columns: Sequence[Column], metric: str) -> Grid:
+    headings = ["Data", sweep.label if sweep.axis is None else METRICS[sweep.axis].label]
+    lines = []
+    for row in report.table.rows:
+        for position, protocol in enumerate(report.table.protocols):
+            places = [(row.name, column.name, protocol.name, metric) for column in columns]
+            size = size_at(report, sweep, row, position)
+            measured = [format_measured(report, place) for place in places]
+            lines.append([row.label, NOTHING if size is None else f"{size:g}", *measured])
+    return Grid([*headings, *(column.label for column in columns)], lines, n_label_columns=2)

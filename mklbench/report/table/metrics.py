@@ -133,7 +133,7 @@ def _scored(name: str) -> Metric:
 
 
 def scorers_among(names: Iterable[str]) -> list[str]:
-    """Return the names of what a cell has to be asked for, each once."""
+    """Return the names of what a run has to be asked for, each once."""
     return [name for name in dict.fromkeys(names) if METRICS[name].scorer]
 
 

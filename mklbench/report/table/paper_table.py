@@ -132,7 +132,7 @@ class Baseline:
 
 @dataclass(frozen=True, kw_only=True)
 class Figure(ABC):
-    """A figure of a table, drawn from its cells or its data.
+    """A figure of a table, drawn from its runs or its data.
 
     Each kind is a subclass with its own options, in a module of `mklbench.report.figures`; its
     `kind` is what the YAML calls it. Its options called `row`, `metric`, `protocol`, `columns` and
@@ -297,7 +297,7 @@ class LedgerEntry:
 
 @dataclass(frozen=True)
 class Slot:
-    """One place of a table and the Hydra overrides of the cell that fills it.
+    """One position of a table and the Hydra overrides of the run that fills it.
 
     `config_dir` is that of the table.
     """
@@ -325,9 +325,9 @@ class PaperTable:
     title, citation, url : str
         What it is and where it was published.
     common : tuple of str
-        Overrides of every cell.
+        Overrides of every run.
     rows, columns, protocols : tuple
-        What the cells are the product of.
+        What the runs are the product of.
     as_printed : str or None
         The protocol that is the paper's as printed; None for the first one.
     published : mapping
@@ -442,7 +442,7 @@ class PaperTable:
                         yield Slot(row, column, protocol, overrides, self.config_dir)
 
     def _measures(self, column: Column) -> tuple[str, ...]:
-        """Return the override that has cells measured by the scorers that the table shows."""
+        """Return the override that has runs measured by the scorers that the table shows."""
         judged = (*self.claims, *self.comparisons, *self.figures, *self.ratios)
         others = [getattr(part, "metric", None) for part in (*judged, self.baseline, self.ranking)]
         asked = scorers_among([*column.metrics, *filter(None, others)])

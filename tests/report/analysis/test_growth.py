@@ -10,7 +10,7 @@ from report_fakes import FakeFinder, found, plain, record, records
 
 from mklbench.report.analysis.assemble import Report, assemble
 from mklbench.report.analysis.growth import Curve, curve, power_law
-from mklbench.report.claims.chord import rise
+from mklbench.report.claims.along_sweep import rise
 from mklbench.report.claims.judged import Judged, judge_claims
 from mklbench.report.figures.draw import write_figure
 from mklbench.report.figures.growth import Growth
@@ -123,7 +123,7 @@ class TestClaims:
         one = judged(claim("ratio", "cpu_time", "slow", "fast"))
         assert one.measured == pytest.approx(6.0 * 1000 / 20)
         assert one.holds is True
-        assert one.details == "6 (Few, widths = 2) to 3e+02 (Many, widths = 10) in 4 cells"
+        assert one.details == "6 (Few, widths = 2) to 3e+02 (Many, widths = 10) in 4 table cells"
 
     def test_a_median_ratio_is_that_of_all_cells(self) -> None:
         one = judged(claim("median_ratio", "cpu_time", "slow", "fast"))
