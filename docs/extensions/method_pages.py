@@ -26,6 +26,7 @@ FINDINGS = {
     "gehler2008": "infinite kernel learning",
     "aflalo2011": "kernels in groups",
     "cortes2009": "polynomial combinations",
+    "bertsimas2025": "sparse MKL",
     COMPARISON: "does learning pay?",
 }
 # Solvers whose growth is measured by itself as well, one size varied at a time.
